@@ -1,47 +1,47 @@
-//! What IOR prints, read by the words of its headings: the table of results in its three forms.
+//! Parser of IOR's output: the table of results as text, CSV or JSON.
 //!
-//! Columns came and went between the versions (`IOPS` and `Latency(s)` with 3.3), and the JSON of 3.2 to
-//! 4 has names of its own for the same figures. `bw(MiB/s)` is in 2²⁰ B/s and `xfer(KiB)` in 2¹⁰ bytes
+//! Columns differ between the versions (`IOPS` and `Latency(s)` since 3.3), and the JSON of 3.2 to
+//! 4 has other names for the same figures. `bw(MiB/s)` is in 2²⁰ B/s and `xfer(KiB)` in 2¹⁰ bytes
 //! (`ior-output.c`: both are divided by `MEBIBYTE` and `KIBIBYTE`).
 
 use serde_json::Value;
 
 use crate::outputs::{ToolError, not_negative, positive, whole};
 
-/// One timed phase.
+/// Result of one timed phase.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct IorRow {
-    /// Whether it wrote.
+    /// Whether the phase wrote.
     pub(crate) writes: bool,
-    /// Data over the time from the first open to the last close.
+    /// Bandwidth over the time from the first open to the last close, in B/s.
     pub(crate) bytes_per_s: f64,
-    /// Transfers over the time from the first transfer to the last, where reported.
+    /// Transfers per second from the first transfer to the last, if reported.
     pub(crate) transfers_per_s: Option<f64>,
-    /// Seconds of a transfer, where reported.
+    /// Mean time of a transfer in seconds, if reported.
     pub(crate) latency_s: Option<f64>,
-    /// Bytes of a transfer.
+    /// Size of a transfer in bytes.
     pub(crate) transfer_bytes: f64,
-    /// Seconds from the first transfer to the last.
+    /// Time from the first transfer to the last, in seconds.
     pub(crate) access_s: f64,
-    /// Seconds from the first open to the last close.
+    /// Time from the first open to the last close, in seconds.
     pub(crate) total_s: f64,
 }
 
-/// Everything that is taken from one output.
+/// Contents of one output.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct IorText {
-    /// `4.0.0`.
+    /// Version, like `4.0.0`.
     pub(crate) version: Option<String>,
-    /// Tasks that ran together, where reported.
+    /// Number of tasks that ran together, if reported.
     pub(crate) tasks: Option<u64>,
-    /// In the order in which they ran.
+    /// Results in the order of execution.
     pub(crate) rows: Vec<IorRow>,
 }
 
-/// The two kinds of row that every form has.
+/// Kinds of rows in every form.
 const ACCESSES: [&str; 2] = ["write", "read"];
 const PLACE: &str = "IOR's output";
-/// What the C library calls the errors that IOR prints by name, and their numbers.
+/// Messages of the C library for errors that IOR prints by name, and their numbers (`errno`).
 const ERRORS: [(&str, u64); 4] = [
     ("No such file or directory", 2),
     ("Input/output error", 5),
@@ -50,15 +50,15 @@ const ERRORS: [(&str, u64); 4] = [
 ];
 
 impl IorText {
-    /// Reads the table for people, `summaryFormat=CSV` or `summaryFormat=JSON`.
+    /// Parses the text table, `summaryFormat=CSV` or `summaryFormat=JSON`.
     pub(crate) fn read(text: &str) -> Result<Self, ToolError> {
-        // What a rank could not do ends the test, and with it the output.
+        // An error of any rank ends the test and the output.
         if let Some(line) = text.lines().find(|line| line.starts_with("ERROR: ")) {
             let what = line.trim_start_matches("ERROR: ").to_owned();
             let number = ERRORS.iter().find(|(said, _)| line.contains(said)).map(|it| it.1);
             return Err(ToolError::Meet { what, number });
         }
-        // IOR 3.2 says its name before the document.
+        // IOR 3.2 prints its name before the document.
         let document = text.lines().any(|line| line.starts_with('{'));
         let read = if document {
             json(text)?
@@ -74,7 +74,7 @@ impl IorText {
     }
 }
 
-/// The form for people. Messages of the ranks may stand between the rows.
+/// Parses the text form. Messages of the ranks may occur between the rows.
 fn classic(text: &str) -> Result<IorText, ToolError> {
     let rows = table(text, ' ')?;
     let mut lines = text.lines().skip_while(|line| !line.starts_with("Operation "));
@@ -88,7 +88,7 @@ fn classic(text: &str) -> Result<IorText, ToolError> {
     Ok(IorText { version: title(text), tasks, rows })
 }
 
-/// `IOR-4.0.0: MPI Coordinated Test of Parallel I/O` → `4.0.0`.
+/// Parses the title: `IOR-4.0.0: MPI Coordinated Test of Parallel I/O` → `4.0.0`.
 fn title(text: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let (version, _) = line.strip_prefix("IOR-")?.split_once(": ")?;
@@ -96,7 +96,7 @@ fn title(text: &str) -> Option<String> {
     })
 }
 
-/// The rows below the heading that begins with `access`.
+/// Parses the rows below the heading that begins with `access`.
 fn table(text: &str, separator: char) -> Result<Vec<IorRow>, ToolError> {
     let cells = |line: &str| -> Vec<String> {
         match separator {
@@ -140,7 +140,7 @@ fn begins_row(line: &str, separator: char) -> bool {
         .any(|access| line.strip_prefix(access).is_some_and(|rest| rest.starts_with(separator)))
 }
 
-/// The names of one figure: in the heading for people, in that of CSV, in JSON.
+/// Names of one figure: in the text heading, in the CSV heading, in JSON.
 const BANDWIDTH: [&str; 2] = ["bw(MiB/s)", "bwMiB"];
 const RATE: [&str; 2] = ["IOPS", "iops"];
 const LATENCY: [&str; 3] = ["Latency(s)", "Latency", "latency"];
@@ -157,7 +157,7 @@ fn row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
         positive(names[0], &text)
     };
     let reported = |names: &[&str]| match found(names) {
-        // What was not measured is `-`, empty, or below zero.
+        // Values that were not measured are `-`, empty, or negative.
         Some(text) if text.is_empty() || text.starts_with('-') || text == "NA" => Ok(None),
         Some(text) => not_negative(names[0], &text).map(|it| Some(it).filter(|it| *it > 0.0)),
         None => Ok(None),
@@ -170,7 +170,7 @@ fn row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
         writes: access == "write",
         bytes_per_s: needed(&BANDWIDTH)? * MIB,
         transfers_per_s: reported(&RATE)?,
-        // Elsewhere than in the table for people it has four decimals, which may be one digit.
+        // Except in the text table it has four decimals, of which only one may be significant.
         latency_s: reported(&LATENCY)?
             .filter(|_| digits(&found(&LATENCY).unwrap_or_default()) > 1),
         transfer_bytes: needed(&TRANSFER)? * KIB,
@@ -179,13 +179,13 @@ fn row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
     })
 }
 
-/// How many digits of a number in plain decimals say something.
+/// Counts the significant digits of a decimal number.
 fn digits(text: &str) -> usize {
     let digits = text.chars().filter(char::is_ascii_digit).skip_while(|digit| *digit == '0');
     digits.count()
 }
 
-/// IOR 3 writes a list in a list, IOR 4 one list.
+/// Parses the JSON form. IOR 3 writes nested lists, IOR 4 one list.
 fn json(text: &str) -> Result<IorText, ToolError> {
     let start = text.find('{').unwrap_or_default();
     let document: Value = serde_json::from_str(&text[start..]).map_err(|error| {

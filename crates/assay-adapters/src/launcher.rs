@@ -1,28 +1,28 @@
-//! MPI launchers: which one `mpirun` is, and how each starts one pinned rank per CPU.
+//! MPI launchers: detects the implementation of `mpirun` and starts one pinned rank per CPU.
 //!
-//! Every implementation has its own words for binding, and Open MPI changed them between major
-//! versions. All of them can start several programs at once, though, so that each rank is started
-//! through `taskset` on its own CPU and the launcher's binding is switched off: the same placement
-//! everywhere, and readable in the recorded argument list.
+//! Every implementation has its own binding options, and Open MPI changed them between major
+//! versions. All of them can start several programs at once, so that each rank is started through
+//! `taskset` on its own CPU with the launcher's binding switched off. The placement is the same
+//! everywhere and is visible in the recorded argument list.
 
-/// Names to look for in `PATH`, best first.
+/// Names to look for in `PATH`, preferred ones first.
 pub const PROGRAMS: &[&str] = &["mpirun", "mpiexec"];
 
-/// What to ask a launcher to learn which one it is.
+/// Arguments that make a launcher print its name and version.
 pub const VERSION_ARGUMENTS: &[&str] = &["--version"];
 
-/// An MPI launcher that was found.
+/// MPI launcher found on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launcher {
     /// Path of the executable.
     pub path: String,
-    /// Whose it is.
+    /// Its implementation.
     pub kind: LauncherKind,
-    /// Its version, if it told one.
+    /// Version, if printed.
     pub version: Option<String>,
 }
 
-/// The implementations that differ in what must be switched off.
+/// Implementations that need different options and variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LauncherKind {
     /// Open MPI's `mpirun`.
@@ -33,18 +33,18 @@ pub enum LauncherKind {
     IntelMpi,
 }
 
-/// How to start a program: under a launcher, or alone.
+/// Command that starts a program, with or without a launcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Launch {
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
-    /// Processes that compute, at least 1.
+    /// Number of processes that compute, at least 1.
     pub(crate) ranks: usize,
 }
 
 impl Launch {
-    /// One rank on each of `cpus`, or without a launcher one process for all of them.
+    /// Starts one rank on each of `cpus`; without a launcher one process for all of them.
     pub(crate) fn of(program: &str, launcher: Option<&Launcher>, cpus: &[u32]) -> Self {
         match launcher {
             Some(launcher) => launcher.one_rank_per_cpu(program, cpus),
@@ -59,8 +59,8 @@ impl Launch {
 }
 
 impl Launcher {
-    /// Recognises the launcher at `path` by what it prints for [`VERSION_ARGUMENTS`]; `None` if it
-    /// is none that assay knows how to use.
+    /// Recognises the launcher at `path` by its output for [`VERSION_ARGUMENTS`]; `None` if it is
+    /// not supported.
     #[must_use]
     pub fn recognise(path: &str, printed: &str) -> Option<Self> {
         let first = printed.lines().find(|line| !line.trim().is_empty())?;
@@ -78,7 +78,7 @@ impl Launcher {
         Some(Self { path: path.to_owned(), kind, version: version.map(str::to_owned) })
     }
 
-    /// One rank of `program` on each of `cpus`, in that order.
+    /// Starts one rank of `program` on each of `cpus`, in that order.
     fn one_rank_per_cpu(&self, program: &str, cpus: &[u32]) -> Launch {
         let mut arguments = vec!["--bind-to".to_owned(), "none".to_owned()];
         for (rank, cpu) in cpus.iter().enumerate() {
@@ -92,7 +92,8 @@ impl Launcher {
         self.launch(arguments, cpus.len())
     }
 
-    /// `count` ranks of `program` on any CPUs, also more than there are: they wait for I/O.
+    /// Starts `count` unbound ranks of `program`. There may be more ranks than CPUs, because they
+    /// wait for I/O.
     pub(crate) fn free_ranks(&self, program: &str, count: u32) -> Launch {
         let more_than_cpus: &[&str] = match self.kind {
             LauncherKind::OpenMpi => &["--oversubscribe"],
@@ -120,8 +121,8 @@ impl Launcher {
 impl LauncherKind {
     const fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            // Open MPI refuses to start as root unless told twice; in a container root is normal,
-            // and whoever started assay as root meant it.
+            // Open MPI refuses to start as root unless confirmed twice. In a container root is
+            // normal, and a user who starts assay as root intends it.
             Self::OpenMpi => {
                 &[("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]
             }

@@ -1,11 +1,12 @@
-//! External tools: how to find one, what to start, and how to parse its output.
+//! External tools: detection, command lines, and parsers of their output.
 //!
-//! [`tool::TOOLS`] is the table of tools, one row each. A row turns a [`Request`](invocation::Request)
-//! into [`Invocation`](invocation::Invocation)s, which the caller carries out, and the
-//! [`Outputs`](outputs::Outputs) of each into [`Parsed`](outputs::Parsed) samples in base units.
+//! [`tool::TOOLS`] is the table of tools. A row turns a [`ToolRequest`](invocation::ToolRequest)
+//! into [`Invocation`](invocation::Invocation)s, which the caller executes, and the
+//! [`Outputs`](outputs::Outputs) of each into [`ParsedOutput`](outputs::ParsedOutput): samples in
+//! base units.
 //!
-//! This crate never starts a process, opens a file or a socket, or reads a clock: everything here
-//! is a function from values to values.
+//! This crate never starts a process, opens a file or a socket, or reads a clock: every function
+//! maps values to values.
 
 mod fio_json;
 pub mod hpcc_text;

@@ -1,31 +1,32 @@
-//! likwid-bench's text: labelled lines, one measurement each.
+//! Parser of likwid-bench's output: labelled lines, one measurement each.
 
 use crate::outputs::{ToolError, positive, positive_scaled, whole};
 
-/// What a complete output says.
+/// Contents of a complete output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LikwidText {
     /// Name of the kernel: `stream_mem_avx512`.
     pub kernel: String,
-    /// CPUs that the threads ran on, ascending, with repetitions where threads shared one.
+    /// CPUs that the threads ran on, ascending; duplicates if threads shared one.
     pub cpus: Vec<u32>,
-    /// Passes over the arrays.
+    /// Number of passes over the arrays.
     pub passes: u64,
-    /// Size of all arrays together.
+    /// Size of all arrays together, in bytes.
     pub bytes: u64,
-    /// Bytes that all passes read and wrote.
+    /// Bytes read and written by all passes.
     pub volume_bytes: u64,
-    /// Bytes that a kernel reads and writes for every element of its arrays.
+    /// Bytes that a kernel reads and writes per element of its arrays.
     pub bytes_per_element: u64,
-    /// Volume over time, in B/s.
+    /// Rate in B/s: volume over time.
     pub rate: f64,
 }
 
 impl LikwidText {
-    /// Reads the text.
+    /// Parses the text.
     ///
     /// # Errors
-    /// When a line is not there or doubled, a number is none, or the rate contradicts its own time.
+    /// If a line is missing or duplicated, a number is malformed, or the rate contradicts its own
+    /// time.
     pub fn read(text: &str) -> Result<Self, ToolError> {
         let kernel = value(text, "Test:")?.to_owned();
         let volume = whole("the data volume", value(text, "Data volume (Byte):")?)?;
@@ -33,7 +34,7 @@ impl LikwidText {
         let rate = volume as f64 / positive("the time", time)?;
         // bench/likwid-bench.c: 1.0E-06 × bytes / time, so that a "MByte" is 10⁶ bytes.
         let printed = positive_scaled("MByte/s", value(text, "MByte/s:")?, 6)?;
-        /// Time is printed with seven digits, the rate with two decimals.
+        /// Relative tolerance: the time has seven digits, the rate two decimals.
         const DIGITS: f64 = 0.001;
         if (printed - rate).abs() > DIGITS * rate {
             let what = format!("{volume} B in {time} s are not {printed:.4e} B/s");
@@ -52,7 +53,7 @@ impl LikwidText {
     }
 }
 
-/// The rest of the one line that begins with `label`.
+/// Returns the rest of the only line that begins with `label`.
 fn value<'a>(text: &'a str, label: &str) -> Result<&'a str, ToolError> {
     let mut found = text.lines().filter_map(|line| line.trim().strip_prefix(label));
     match (found.next(), found.next()) {
@@ -68,7 +69,8 @@ fn value<'a>(text: &'a str, label: &str) -> Result<&'a str, ToolError> {
     }
 }
 
-/// `Group: 0 Thread 1 Global Thread 1 running on hwthread 1 - Vector length …`, one per thread.
+/// Parses the CPUs of `Group: 0 Thread 1 Global Thread 1 running on hwthread 1 - Vector length …`,
+/// one line per thread.
 fn cpus(text: &str) -> Result<Vec<u32>, ToolError> {
     let lines = text.lines().filter(|line| line.starts_with("Group:"));
     let words = lines.filter_map(|line| line.split_once(" running on hwthread "));

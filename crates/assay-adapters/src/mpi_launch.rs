@@ -1,26 +1,26 @@
-//! How each MPI launcher starts pinned ranks, in its own words, and what a library says about the
-//! transport it chose.
+//! Command lines that start pinned MPI ranks under each launcher, and detection of the transport
+//! that a library reports.
 //!
-//! Nothing here starts anything: an installation and a question go in, a command line comes out.
+//! Nothing here starts a process.
 
 use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
 use assay_model::workload::{MpiHosts, MpiWorkload};
 
 use crate::invocation::{Invocation, Request, plain_language};
 
-/// One command line.
+/// Command line of an MPI launcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MpiLaunch {
-    /// The launcher.
+    /// Path of the launcher.
     pub program: String,
-    /// Its arguments, the started program and its arguments among them.
+    /// Its arguments, including the started program and its arguments.
     pub arguments: Vec<String>,
     /// Variables added to the environment.
     pub environment: Vec<(String, String)>,
 }
 
 impl MpiLaunch {
-    /// The launch as a tool's invocation; the launcher binds the ranks.
+    /// Converts to a tool's invocation; the launcher binds the ranks.
     pub(crate) fn invocation(self, tool: &str, request: &Request<'_>) -> Invocation {
         let mut environment = self.environment;
         environment.push(plain_language());
@@ -38,8 +38,9 @@ impl MpiLaunch {
     }
 }
 
-/// Starts `program` as the ranks of `work`: on this machine rank i on the i-th CPU; over hosts one
-/// rank per core, and of a pair one on each host.
+/// Builds the command that starts `program` as the ranks of `work`. On this machine rank i runs on
+/// the i-th CPU. Over several hosts there is one rank per core, and for a pair one rank on each
+/// host.
 #[must_use]
 pub fn launch(work: &MpiWorkload, program: &str, arguments: &[String]) -> MpiLaunch {
     let mut words = vec!["-n".to_owned(), work.ranks.to_string()];
@@ -56,18 +57,18 @@ pub fn launch(work: &MpiWorkload, program: &str, arguments: &[String]) -> MpiLau
     }
 }
 
-/// Two hosts that are reached otherwise than by logging in.
+/// Pair of hosts that are reached through a command other than `ssh`.
 #[derive(Debug)]
 pub struct PairOfHosts<'a> {
-    /// Where data goes: to the host of the launcher, and to the other one.
+    /// Data addresses: of the launcher's host, and of the other one.
     pub addresses: &'a [String; 2],
-    /// The program to start on each.
+    /// Program to start on each host.
     pub programs: &'a [String; 2],
-    /// What is called as `ssh` is: with a host and a command.
+    /// Command with the interface of `ssh`: takes a host and a command.
     pub shell: String,
 }
 
-/// Starts one rank of `work` on each of two hosts.
+/// Builds the command that starts one rank of `work` on each of two hosts.
 #[must_use]
 pub fn launch_pair(
     work: &MpiWorkload,
@@ -79,17 +80,17 @@ pub fn launch_pair(
     let is_hydra = matches!(work.mpi.starter, MpiStarter::Hydra | MpiStarter::IntelHydra);
     let is_open = matches!(work.mpi.starter, MpiStarter::Orte | MpiStarter::Prrte);
     let mut line = match work.mpi.starter {
-        // As `rsh` it is given no options of ssh's.
+        // Named `rsh`, it is not given options of ssh.
         MpiStarter::Hydra => words(&["-launcher", "rsh", "-launcher-exec", shell]),
         MpiStarter::IntelHydra => words(&["-bootstrap", "rsh", "-bootstrap-exec", shell]),
-        // A daemon that leaves its session would be out of sight.
+        // A daemon that leaves its session could no longer be tracked.
         MpiStarter::Orte => {
             words(&["--leave-session-attached", "--mca", "plm_rsh_agent", shell])
         }
         MpiStarter::Prrte => {
             words(&["--leave-session-attached", "--prtemca", "plm_ssh_agent", shell])
         }
-        // It reaches its hosts by itself.
+        // srun reaches its hosts by itself.
         MpiStarter::Srun => words(&["--nodelist", &both, "--ntasks-per-node=1"]),
     };
     if is_hydra {
@@ -129,7 +130,7 @@ fn hosts(work: &MpiWorkload) -> Vec<String> {
     let mut found: Vec<String> =
         given.flat_map(|(option, value)| words(&[option, value])).collect();
     if !work.hosts.is_here() && work.ranks == 2 && !is_one_host(list.as_deref()) {
-        // Launchers fill one host before the next; a pair is meant to be on two.
+        // Launchers fill one host before the next; a pair belongs on two hosts.
         found.extend(match work.mpi.starter {
             MpiStarter::Hydra | MpiStarter::IntelHydra => words(&["-ppn", "1"]),
             MpiStarter::Orte | MpiStarter::Prrte => words(&["--map-by", "ppr:1:node"]),
@@ -139,13 +140,13 @@ fn hosts(work: &MpiWorkload) -> Vec<String> {
     found
 }
 
-/// Whether a list names one host alone, on which both of a pair have to be: `node1`, `node1:2`, and not
-/// `node1,node2` or Slurm's `node[1-2]`.
+/// Whether a list has only one host, which then runs both ranks of a pair: `node1`, `node1:2`, but
+/// not `node1,node2` or Slurm's `node[1-2]`.
 fn is_one_host(list: Option<&str>) -> bool {
     list.is_some_and(|list| !list.contains([',', '[']))
 }
 
-/// The launcher's own option that binds; Intel MPI is told by variables.
+/// Returns the launcher's binding options; Intel MPI is configured by variables instead.
 fn binding(work: &MpiWorkload) -> Vec<String> {
     let cpus = cpu_list(work);
     let threads = work.placement.placement == "same-core";
@@ -156,7 +157,7 @@ fn binding(work: &MpiWorkload) -> Vec<String> {
         (MpiStarter::Orte | MpiStarter::Prrte, true) => words(&["--bind-to", "core"]),
         (MpiStarter::Orte, false) => {
             let mut found = words(&["--bind-to", "cpu-list:ordered", "--cpu-list", &cpus]);
-            // Otherwise Open MPI counts cores as slots, and two threads of one core are one.
+            // Without it Open MPI counts cores as slots, and two threads of one core as one slot.
             found.extend(threads.then(|| "--use-hwthread-cpus".to_owned()));
             found
         }
@@ -180,7 +181,8 @@ fn binding(work: &MpiWorkload) -> Vec<String> {
     }
 }
 
-/// `pe-list` and one rank per host exclude each other in Open MPI from version 5 on.
+/// Returns a `taskset` prefix where Open MPI cannot bind: since version 5, `pe-list` and one rank
+/// per host exclude each other.
 fn bound_before_start(work: &MpiWorkload) -> Vec<String> {
     let cpus = cpu_list(work);
     if work.mpi.starter == MpiStarter::Prrte && !work.hosts.is_here() && !cpus.is_empty() {
@@ -190,11 +192,11 @@ fn bound_before_start(work: &MpiWorkload) -> Vec<String> {
     }
 }
 
-/// `0,1`: of one host; every host of several has the same.
+/// Formats the CPUs of one host: `0,1`. Every host uses the same ones.
 fn cpu_list(work: &MpiWorkload) -> String {
     let mut cpus = work.placement.cpus.clone();
     if is_one_host(work.hosts.list.as_deref()) && cpus.len() < work.ranks as usize {
-        // The CPU near the network was meant for one rank of each host.
+        // The CPU near the network is meant for one rank of each host.
         cpus.clear();
     }
     cpus.dedup();
@@ -214,11 +216,12 @@ fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
                 true => ("I_MPI_PIN_DOMAIN", "core".to_owned()),
                 false => ("I_MPI_PIN_PROCESSOR_LIST", cpus),
             };
-            // At 3 and above the library reports which provider of libfabric it took.
+            // From level 3 on the library reports the provider of libfabric that it chose.
             vec![("I_MPI_PIN", on()), place, ("I_MPI_DEBUG", "3".to_owned())]
         }
-        // Open MPI refuses to start as root unless told twice; in a container root is normal, and
-        // whoever started assay as root meant it. Its choice of transport is reported at level 10.
+        // Open MPI refuses to start as root unless confirmed twice. In a container root is normal,
+        // and a user who starts assay as root intends it. Its choice of transport is reported at
+        // level 10.
         MpiStarter::Orte => vec![
             ("OMPI_ALLOW_RUN_AS_ROOT", on()),
             ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", on()),
@@ -234,8 +237,8 @@ fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
     }
 }
 
-/// The transport that the library says it chose, out of what a job printed when it started: `UCX`,
-/// `OFI tcp`, `ob1`; `None` when it says nothing. Within a host all of them use shared memory.
+/// Finds the transport that the library reported when a job started: `UCX`, `OFI tcp`, `ob1`;
+/// `None` if it reported none. Within a host all of them use shared memory.
 #[must_use]
 pub fn transport(mpi: &MpiInstallation, printed: &str) -> Option<String> {
     let lines = || printed.lines().map(str::trim);

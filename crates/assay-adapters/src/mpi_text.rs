@@ -1,50 +1,52 @@
-//! Tables of MPI benchmarks: a heading whose words say what is in each column, then one row per size.
+//! Parser of tables of MPI benchmarks: a heading whose labels define the columns, then one row per
+//! size.
 //!
-//! Launchers and libraries print lines of their own in between; a line that does not begin with a number
-//! is none of the table's.
+//! Launchers and libraries print lines of their own in between; only lines that begin with a digit
+//! are rows.
 
 use crate::outputs::{ToolError, number, positive_scaled, whole};
 
-/// What a column holds: the metric of its benchmark, or something else.
+/// Content of a column: a metric of the benchmark, or something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
     /// Size of a message in bytes.
     Size,
-    /// Values of a metric, in base units after multiplication by the factor.
+    /// Values of a metric; the unit converts them to base units.
     Metric(&'static str, Factor),
     /// `Pass` or `Fail`.
     Verdict,
-    /// Anything that is not kept.
+    /// Ignored content.
     Other,
 }
 
-/// How a column's values become base units.
+/// Unit of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Factor {
     /// Microseconds.
     Microseconds,
     /// 10⁶ bytes per second.
     Megabytes,
-    /// Per second, as they are.
+    /// Already in the base unit.
     One,
     /// Percent.
     Percent,
 }
 
-/// A heading's words and what they mean; longer words come before those they contain.
+/// Labels of a heading and the content of their columns; a longer label precedes those that it
+/// contains.
 pub(crate) type Words = [(&'static str, Holds)];
 
-/// One row of a table.
+/// Row of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
-    /// Size of a message; `None` where messages have none.
+    /// Size of a message; `None` for tests without messages.
     pub(crate) bytes: Option<u64>,
     /// Metric, value in its base unit, and half of the last printed digit in that unit.
     pub(crate) values: Vec<(&'static str, f64, f64)>,
 }
 
 impl Factor {
-    /// As a power of ten.
+    /// Returns the power of ten.
     const fn power(self) -> i32 {
         match self {
             Self::Microseconds => -6,
@@ -55,8 +57,8 @@ impl Factor {
     }
 }
 
-/// The columns that a heading names, from left to right. Words that nobody knows are no columns; the
-/// rows then have more fields than columns and are refused.
+/// Parses the columns of a heading, from left to right. Unknown labels are skipped; the rows then
+/// have more fields than columns and are rejected.
 pub(crate) fn columns(heading: &str, words: &Words) -> Vec<Holds> {
     let mut found = Vec::new();
     let mut rest = heading;
@@ -67,18 +69,18 @@ pub(crate) fn columns(heading: &str, words: &Words) -> Vec<Holds> {
     found
 }
 
-/// The word that begins first; of two that begin together the one that stands first in the list.
+/// Finds the label that occurs first; at equal positions the first in the list.
 fn first_word<'w>(text: &str, words: &'w Words) -> Option<(usize, &'w str, Holds)> {
     let places =
         words.iter().filter_map(|(word, holds)| Some((text.find(word)?, *word, *holds)));
     places.min_by_key(|(at, _, _)| *at)
 }
 
-/// The rows below a heading.
+/// Parses the rows below a heading.
 ///
 /// # Errors
-/// When a row has more or fewer fields than the heading has columns, a field is not a number, contents
-/// were wrong, sizes do not ascend, or there is no row.
+/// If a row has more or fewer fields than the heading has columns, a field is not a number,
+/// contents of messages were wrong, sizes do not ascend, or there is no row.
 pub(crate) fn rows<'t>(
     lines: impl Iterator<Item = &'t str>,
     columns: &[Holds],
@@ -126,7 +128,8 @@ fn row(line: &str, columns: &[Holds]) -> Result<Row, ToolError> {
     Ok(row)
 }
 
-/// A number and half of its last digit in base units. What a rounding left at zero stays zero.
+/// Returns a number and half of its last digit in base units. Zero, which rounding may have
+/// produced, stays zero.
 fn scaled(what: &str, text: &str, power: i32) -> Result<(f64, f64), ToolError> {
     let half = half_digit(text) * 10f64.powi(power);
     if number(what, text)? > 0.0 {
@@ -135,7 +138,7 @@ fn scaled(what: &str, text: &str, power: i32) -> Result<(f64, f64), ToolError> {
     Ok((number(what, text)?, half))
 }
 
-/// Half of the last printed digit of a number.
+/// Returns half of the last printed digit of a number.
 fn half_digit(text: &str) -> f64 {
     let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
     0.5 / 10f64.powi(decimals.min(18) as i32)

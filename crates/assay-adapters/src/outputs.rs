@@ -1,6 +1,6 @@
-//! The outputs of a tool, what is parsed from them, and why they may be refused.
+//! Outputs of a tool, the figures parsed from them, and the reasons to reject them.
 //!
-//! A number is taken only if it is a plain, finite number; nothing is ever guessed or set to zero.
+//! Only plain, finite numbers are accepted; nothing is guessed or set to zero.
 
 use std::collections::BTreeMap;
 
@@ -9,76 +9,76 @@ use assay_model::doubt::Doubt;
 use assay_model::event::{Count, Figures};
 use thiserror::Error;
 
-/// Everything one process left behind.
+/// Output of one process.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outputs {
-    /// Standard output; bytes that are no UTF-8 replaced.
+    /// Standard output; invalid UTF-8 is replaced.
     pub stdout: String,
     /// Standard error, likewise.
     pub stderr: String,
-    /// Name → content of the files that were requested and exist.
+    /// Contents of the requested files that exist, by name.
     pub files: BTreeMap<String, String>,
     /// Exit code; `None` = ended by a signal.
     pub exit_code: Option<i32>,
 }
 
-/// What an output says.
+/// Figures and attributes parsed from an output.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Parsed {
-    /// The version the tool printed.
+    /// Version that the tool printed.
     pub version: Option<String>,
-    /// What was measured, in base units; at least one sample or count of each metric that is listed.
+    /// Figures in base units; at least one sample or count of each metric.
     pub values: Vec<Measured>,
-    /// What the tool said about how it measured.
+    /// Attributes of the measurement that the tool reported.
     pub learned: Vec<Learned>,
-    /// Doubts to hand on with the result.
+    /// Doubts about the result.
     pub doubts: Vec<Doubt>,
-    /// Lines or rows that were not used, and why.
+    /// Lines or rows that were not used, and the reason.
     pub problems: Vec<String>,
 }
 
-/// What was measured of one metric.
+/// Figures of one metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// Name of the metric in the benchmark's row.
     pub metric: &'static str,
-    /// What distinguishes it from others of the metric that one workload measures: the size of a message,
-    /// the end of a connection.
+    /// Dimensions that distinguish it from other series of the metric in the same workload: the
+    /// size of a message, the end of a connection.
     pub apart: Attributes,
-    /// In the metric's base unit, in the order in which they were measured.
+    /// Samples in the metric's base unit, in the order of measurement.
     pub samples: Vec<f64>,
-    /// The seconds, bytes or operations that each is a mean over; empty = each is one repetition of the same
-    /// work.
+    /// Seconds, bytes or operations that each sample is a mean over; empty = each is one repetition
+    /// of the same work.
     pub weights: Vec<f64>,
-    /// Rare events among all, where the tool counts them.
+    /// Rare events among their occasions, if the tool counts them.
     pub count: Option<Count>,
-    /// What the tool said of values that only it has seen.
+    /// Statistics that the tool printed of values it did not print.
     pub figures: Option<Figures>,
 }
 
-/// Something the tool said about how it measured.
+/// Attribute that the tool reported about its measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Learned {
-    /// The metric it concerns; `None` = all of this output.
+    /// Metric that it belongs to; `None` = the whole output.
     pub metric: Option<&'static str>,
-    /// What it is.
+    /// Kind of attribute.
     pub name: Attribute,
-    /// Its value.
+    /// Value.
     pub value: Value,
 }
 
-/// Why a tool could not be asked, or its output is not a measurement.
+/// Reasons why a tool cannot be used, or its output is not a measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ToolError {
-    /// The tool has no words for this workload.
+    /// The tool does not support this workload.
     #[error("{tool} cannot be asked for this: {why}")]
     Ask {
         /// Name of the tool.
         tool: &'static str,
-        /// What it cannot do.
+        /// Unsupported property.
         why: String,
     },
-    /// More CPUs than one process can use, and nothing to start several with.
+    /// More CPUs than one process can use, and no launcher to start several.
     #[error(
         "{tool} uses {cpus} CPUs only under an MPI launcher, and no usable mpirun was found"
     )]
@@ -88,86 +88,86 @@ pub enum ToolError {
         /// CPUs requested.
         cpus: usize,
     },
-    /// The process did not end well.
+    /// The process failed.
     #[error("{how}{}", said(.last_words))]
     Run {
         /// `the tool ended with code 1`, `the tool was killed by a signal`.
         how: String,
-        /// The last line of its standard error, or empty.
+        /// Last line of its standard error, or empty.
         last_words: String,
     },
-    /// Something every complete output has is not there.
+    /// An element of every complete output is missing.
     #[error("no {what} in {place}")]
     Find {
-        /// What is missing.
+        /// Missing element.
         what: String,
-        /// Where it should be.
+        /// Place where it was expected.
         place: &'static str,
     },
     /// Not a plain, finite number.
     #[error("{what} is {text:?}, which is no plain number")]
     ReadNumber {
-        /// What the number means.
+        /// Meaning of the number.
         what: String,
-        /// What is there.
+        /// Text found.
         text: String,
     },
-    /// A column whose meaning or unit is not known stands before one that is.
+    /// A column of unknown meaning or unit precedes a known one.
     #[error("{name:?} is no column that assay knows")]
     ReadColumn {
-        /// What the head calls it.
+        /// Its label in the head.
         name: String,
     },
-    /// The output breaks off.
+    /// The output is truncated.
     #[error("the output breaks off: {missing}")]
     ReachEnd {
-        /// What did not come.
+        /// Missing part.
         missing: String,
     },
-    /// The tool's own check says that the result is wrong.
+    /// The tool's own check failed: the result is wrong.
     #[error("the tool's own check failed: {verdict}")]
     PassCheck {
-        /// What the tool said.
+        /// The tool's message.
         verdict: String,
     },
-    /// What the system answered the tool: nothing that it computed is wrong.
+    /// The operating system returned an error to the tool; its results may still be right.
     #[error("the tool met an error: {what}")]
     Meet {
-        /// What the tool said of it.
+        /// The tool's message.
         what: String,
-        /// The number of the error (`errno`), where it said so.
+        /// Error number (`errno`), if the tool printed it.
         number: Option<u64>,
     },
-    /// The tool was not told to check its result, or did not.
+    /// The tool was not configured to check its result, or did not.
     #[error("the tool did not check its result: {verdict}")]
     Check {
-        /// What the tool said, or did not say.
+        /// The tool's message, or the missing one.
         verdict: String,
     },
     /// Two statements of one output contradict each other, or the request.
     #[error("the output contradicts itself or the request: {what}")]
     Reconcile {
-        /// The statements.
+        /// Statements that contradict each other.
         what: String,
     },
     /// The figures of one line contradict each other.
     #[error("the output contradicts itself: {what}")]
     Agree {
-        /// The figures.
+        /// Figures that contradict each other.
         what: String,
-        /// The line.
+        /// Text of the line.
         line: String,
     },
 }
 
 impl Outputs {
-    /// The file `name`.
+    /// Returns the file `name`.
     pub(crate) fn file(&self, name: &'static str) -> Result<&str, ToolError> {
         let file = self.files.get(name).map(String::as_str);
         file.ok_or(ToolError::Find { what: "output file".to_owned(), place: name })
     }
 
-    /// Refuses what a process left behind that did not end well.
+    /// Rejects the output of a process that failed.
     pub(crate) fn ended_well(&self) -> Result<(), ToolError> {
         let how = match self.exit_code {
             Some(0) => return Ok(()),
@@ -177,14 +177,13 @@ impl Outputs {
         Err(ToolError::Run { how, last_words: self.last_words() })
     }
 
-    /// What the tool itself said, as close to the cause as possible: HPL quotes its errors in
-    /// `>>> … <<<`, wherever it writes them; else an `ERROR` or a Java exception on standard error, or
-    /// its last line. After the error of a rank, launchers print paragraphs of their own, and after an
-    /// exception Java prints where it was.
+    /// Finds the tool's own error message: HPL's `>>> … <<<` in any output; else an `ERROR` or a
+    /// Java exception on standard error, or its last line. After the error of a rank launchers
+    /// print paragraphs of their own, and after an exception Java prints a stack trace.
     fn last_words(&self) -> String {
         let texts = [&self.stderr, &self.stdout].into_iter().chain(self.files.values());
         let quoted = texts.flat_map(|text| text.lines()).find(|line| line.starts_with(">>>"));
-        // Launchers draw lines around what they say.
+        // Launchers draw lines around their messages.
         let says = |line: &&str| line.contains(char::is_alphanumeric);
         let mut errors = self.stderr.lines().filter(says);
         let is_error = |line: &&str| line.contains("ERROR") || line.contains("Exception: ");
@@ -194,8 +193,8 @@ impl Outputs {
 }
 
 impl Parsed {
-    /// The dimensions that the tool itself reported for a series; they win over what was requested, as it
-    /// may not do exactly that.
+    /// Returns the dimensions that the tool itself reported for a series. They override the
+    /// requested ones, because the tool may have measured something else.
     #[must_use]
     pub fn dimensions(&self, measured: &Measured) -> Attributes {
         let mut dimensions = Attributes::new();
@@ -207,7 +206,7 @@ impl Parsed {
         dimensions
     }
 
-    /// The facts about a metric, or about all of this output.
+    /// Returns the facts of a metric, or of the whole output.
     #[must_use]
     pub fn facts(&self, metric: Option<&str>) -> Attributes {
         let of = self.learned.iter().filter(|it| it.metric == metric && is_fact(it));
@@ -228,7 +227,7 @@ impl Parsed {
         self.values.push(Measured { metric, apart, samples, weights, count, figures });
     }
 
-    /// A share of all as one sample, with what was counted.
+    /// Adds a ratio as one sample, with its counts.
     pub(crate) fn measure_share(&mut self, metric: &'static str, count: Count) {
         let share = count.part as f64 / count.whole as f64;
         let apart = Attributes::new();
@@ -237,14 +236,14 @@ impl Parsed {
         self.values.push(Measured { metric, apart, samples, weights, count, figures });
     }
 
-    /// Says what the samples of the metric that was measured last are means over.
+    /// Sets the weights of the samples that were added last.
     pub(crate) fn over(&mut self, weights: Vec<f64>) {
         if let Some(measured) = self.values.last_mut() {
             measured.weights = weights;
         }
     }
 
-    /// Adds what the tool said of all values of a metric to what was measured of it.
+    /// Sets the statistics that the tool printed of a metric.
     pub(crate) fn figures(&mut self, metric: &'static str, figures: Figures) {
         if let Some(measured) = self.values.iter_mut().rfind(|it| it.metric == metric) {
             measured.figures = Some(figures);
@@ -270,7 +269,7 @@ fn is_fact(learned: &Learned) -> bool {
 }
 
 impl ToolError {
-    /// What to do about it.
+    /// Returns the advice for the user.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
@@ -288,7 +287,7 @@ impl ToolError {
                 "the machine or the build of the tool computes wrongly: repeat once, then test \
                  memory and rebuild the tool"
             }
-            // Numbers of Linux (asm-generic/errno-base.h).
+            // Error numbers of Linux (asm-generic/errno-base.h).
             Self::Meet { number, .. } => match number {
                 Some(2) => "name a file that is there, then repeat",
                 Some(5) => "the device fails: look into the kernel's log, `dmesg`",
@@ -305,14 +304,14 @@ impl ToolError {
     }
 }
 
-/// Whether anything can have been measured so, in any unit: what lies beyond would become infinite where it
-/// is multiplied.
+/// Whether a value is plausible in any unit; a larger one could overflow when it is multiplied.
 pub(crate) fn is_measurable(value: f64) -> bool {
     const MOST: f64 = 1e30;
     value.abs() <= MOST
 }
 
-/// A plain, finite number: digits, sign, point and exponent of the C locale and nothing else.
+/// Parses a plain, finite number: digits, sign, point and exponent of the C locale and nothing
+/// else.
 pub(crate) fn number(what: &str, text: &str) -> Result<f64, ToolError> {
     let text = text.trim();
     let plain = text.bytes().all(|byte| b"0123456789+-.eE".contains(&byte));
@@ -320,13 +319,13 @@ pub(crate) fn number(what: &str, text: &str) -> Result<f64, ToolError> {
     value.ok_or_else(|| ToolError::ReadNumber { what: what.to_owned(), text: text.to_owned() })
 }
 
-/// A plain number above zero: no rate and no time that a tool measured can be anything else.
+/// Parses a plain number above zero: no measured rate or time is zero or negative.
 pub(crate) fn positive(what: &str, text: &str) -> Result<f64, ToolError> {
     positive_scaled(what, text, 0)
 }
 
-/// A plain number above zero, times a power of ten: a rate with a decimal prefix. The power goes
-/// into the text's exponent, so that `8.133e+00` with 9 is 8,133,000,000 and not a bit less.
+/// Parses a plain number above zero, times a power of ten: a rate with a decimal prefix. The power
+/// is added to the text's exponent, so that `8.133e+00` with 9 is exactly 8,133,000,000.
 pub(crate) fn positive_scaled(what: &str, text: &str, power: i32) -> Result<f64, ToolError> {
     let refused =
         || ToolError::ReadNumber { what: what.to_owned(), text: text.trim().to_owned() };
@@ -339,7 +338,7 @@ pub(crate) fn positive_scaled(what: &str, text: &str, power: i32) -> Result<f64,
     value.filter(|value| value.is_finite() && *value > 0.0).ok_or_else(refused)
 }
 
-/// A plain number of at least zero: a time that was rounded when it was printed may well be 0.
+/// Parses a plain number of at least zero: a time may have been rounded to 0 when it was printed.
 pub(crate) fn not_negative(what: &str, text: &str) -> Result<f64, ToolError> {
     let value = number(what, text)?;
     if value >= 0.0 {
@@ -348,7 +347,7 @@ pub(crate) fn not_negative(what: &str, text: &str) -> Result<f64, ToolError> {
     Err(ToolError::ReadNumber { what: what.to_owned(), text: text.trim().to_owned() })
 }
 
-/// A plain whole number.
+/// Parses a plain whole number.
 pub(crate) fn whole(what: &str, text: &str) -> Result<u64, ToolError> {
     let text = text.trim();
     let plain = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -356,7 +355,7 @@ pub(crate) fn whole(what: &str, text: &str) -> Result<u64, ToolError> {
     value.ok_or_else(|| ToolError::ReadNumber { what: what.to_owned(), text: text.to_owned() })
 }
 
-/// What the system calls an error of this number, with the number.
+/// Returns the system's message for an error number, with the number.
 pub(crate) fn system_error(number: u64) -> String {
     match i32::try_from(number) {
         Ok(number) => std::io::Error::from_raw_os_error(number).to_string(),

@@ -1,9 +1,10 @@
-//! The tables of perftest's programs (`ib_send_lat`, `ib_write_bw` …), by the names in their heads.
+//! Parser of the tables of perftest's programs (`ib_send_lat`, `ib_write_bw` …), by the labels in
+//! their heads.
 //!
-//! Columns have come and gone: before 2016 there were seven, and `MB/sec` was 2²⁰ bytes in every version
-//! that printed it; since 24.07 the same figure is labelled `MiB/sec`. A head with a column that is not known
-//! before one that is cannot be read: all later figures would be taken for others. Lines of other programs
-//! between the head and the figures are passed over.
+//! Columns differ between the versions: before 2016 there were seven, and `MB/sec` was 2²⁰ bytes in
+//! every version that printed it; since 24.07 the same figure is labelled `MiB/sec`. A table with
+//! an unknown column before a known one is rejected, because all later figures would be attributed
+//! to the wrong columns. Lines of other programs between the head and the figures are skipped.
 
 use std::collections::BTreeMap;
 
@@ -13,42 +14,42 @@ use assay_model::quantity::Unit;
 
 use crate::outputs::{ToolError, not_negative};
 
-/// What a column holds, in base units.
+/// Content of a column, in base units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Column {
     /// Size of a message.
     Bytes,
-    /// Rules of flow steering.
+    /// Number of flow-steering rules.
     Flows,
     /// Priority of the messages: InfiniBand's service level.
     ServiceLevel,
-    /// Messages.
+    /// Number of messages.
     Iterations,
     /// `t_min`, in s.
     Min,
-    /// `t_max`, in s: not the true maximum, as perftest cuts off the two slowest.
+    /// `t_max`, in s: not the true maximum, as perftest discards the two slowest.
     Max,
     /// `t_typical`, in s: the median.
     Typical,
     /// `t_avg`, in s.
     Average,
-    /// `t_stdev`, in s; without fractions of µs between 2022 and now.
+    /// `t_stdev`, in s; without fractions of µs since 2022.
     Deviation,
-    /// In s.
+    /// 99th percentile, in s.
     P99,
-    /// In s.
+    /// 99.9th percentile, in s.
     P999,
-    /// The luckiest window, in B/s.
+    /// Peak bandwidth: the fastest window, in B/s.
     PeakRate,
-    /// The whole, in B/s.
+    /// Average bandwidth, in B/s.
     Rate,
     /// In messages per second.
     MessageRate,
-    /// Round trips or rules per second, where a test lasts a fixed time.
+    /// Round trips or rules per second, in tests of fixed duration.
     EventRate,
 }
 
-/// A label of a head: what it stands for, if its figures are of use, and what they are multiplied by.
+/// Label of a head, its column if the figures are used, and their factor to the base unit.
 type Label = (&'static str, Option<Column>, f64);
 
 /// Every label of perftest 4 to 26 (`perftest_parameters.h`, `RESULT_FMT…`).
@@ -77,7 +78,8 @@ const LABELS: [Label; 36] = [
     ("BW average[MiB/sec]", Some(Column::Rate), MEBI),
     ("BW average[Gb/sec]", Some(Column::Rate), GIGABIT),
     ("MsgRate[Mpps]", Some(Column::MessageRate), 1e6),
-    // The whole is what counts; these are of one port, of the worst stretch and of the processor.
+    // Unused: figures of one port, of the slowest stretch and of the processor. Only the totals
+    // count.
     ("BW min[MiB/sec]", None, MEBI),
     ("BW min[Gb/sec]", None, GIGABIT),
     ("BW Port1[MB/sec]", None, MEBI),
@@ -92,11 +94,11 @@ const LABELS: [Label; 36] = [
     ("CPU_Util[%%]", None, 0.01),
 ];
 const MICRO: f64 = 1e-6;
-/// Whatever its label: `format_factor` is 0x100000 in every version.
+/// Holds for both labels: `format_factor` is 0x100000 in every version.
 const MEBI: f64 = 1_048_576.0;
 const GIGABIT: f64 = 1e9 / 8.0;
 
-/// Columns of times, and the facts that they are of a result.
+/// Columns of times, and the facts that they become.
 const FIGURES: [(Column, Attribute); 7] = [
     (Column::Min, Attribute::PerftestMin),
     (Column::Max, Attribute::PerftestMax),
@@ -107,19 +109,19 @@ const FIGURES: [(Column, Attribute); 7] = [
     (Column::P999, Attribute::PerftestP999),
 ];
 
-/// One size.
+/// Row of a table: the figures of one size.
 pub type Row = BTreeMap<Column, f64>;
 
-/// All rows of the first table.
+/// Parses all rows of the first table.
 ///
 /// # Errors
-/// When there is no table, its head has a column that is not known before one that is, a line of figures does
-/// not fit it, or the figures of a line contradict each other.
+/// If there is no table, its head has an unknown column before a known one, a line of figures does
+/// not match the head, or the figures of a line contradict each other.
 pub fn rows(text: &str) -> Result<Vec<Row>, ToolError> {
     Ok(rows_with_lines(text)?.into_iter().map(|(_, row)| row).collect())
 }
 
-/// The same, each with its line.
+/// Parses all rows of the first table, each with its line.
 pub(crate) fn rows_with_lines(text: &str) -> Result<Vec<(&str, Row)>, ToolError> {
     let find =
         |what: &str| ToolError::Find { what: what.to_owned(), place: "the output of perftest" };
@@ -131,7 +133,7 @@ pub(crate) fn rows_with_lines(text: &str) -> Result<Vec<(&str, Row)>, ToolError>
     }
     let mut rows = Vec::new();
     for text in lines.take_while(|line| !line.trim_start().starts_with("-----")) {
-        // A program may say something meanwhile.
+        // Other programs may print lines in between.
         if text.trim_start().starts_with(|first: char| first.is_ascii_digit()) {
             rows.push((text, head.row(text)?));
         }
@@ -139,11 +141,12 @@ pub(crate) fn rows_with_lines(text: &str) -> Result<Vec<(&str, Row)>, ToolError>
     if rows.is_empty() { Err(find("figures below the head of a table")) } else { Ok(rows) }
 }
 
-/// Messages up to this size have more digits as a number per second, `0.002493` million, than as the bandwidth, `0.00`.
+/// Largest message whose number per second, `0.002493` million, is printed with more digits than
+/// the bandwidth, `0.00`.
 const MOST_BYTES_BY_NUMBER: f64 = 4096.0;
 
-/// The bandwidth of a row, from the figure that has more digits; that both agree was seen when it was read. `None` where
-/// that figure is 0, which was never measured.
+/// Returns the bandwidth of a row, from the figure with more digits; the parser has checked that
+/// both agree. `None` if that figure is 0, which is not a measurement.
 pub(crate) fn bandwidth(row: &Row) -> Option<f64> {
     let of = |column: Column| row.get(&column).copied();
     let bytes = of(Column::Bytes).filter(|bytes| *bytes <= MOST_BYTES_BY_NUMBER);
@@ -151,13 +154,13 @@ pub(crate) fn bandwidth(row: &Row) -> Option<f64> {
     by_number.or_else(|| of(Column::Rate)).filter(|rate| *rate > 0.0)
 }
 
-/// The figures of a row as perftest printed them.
+/// Returns the figures of a row as perftest printed them.
 pub(crate) fn figures(row: &Row) -> impl Iterator<Item = (Attribute, f64)> {
     FIGURES.iter().filter_map(|(column, name)| Some((*name, *row.get(column)?)))
 }
 
-/// What the head says of the way that was measured. Names stand on lines of their own or two on a line, with the
-/// value up to the next tab.
+/// Parses the network path in the head of an output. Names are on lines of their own or two on a
+/// line, with the value up to the next tab.
 pub(crate) fn way(text: &str) -> Vec<(Attribute, Value)> {
     let said = |name: &str| {
         let named = |part: &str| {
@@ -182,7 +185,8 @@ pub(crate) fn way(text: &str) -> Vec<(Attribute, Value)> {
     .collect()
 }
 
-/// Laws that a row breaks: one whose mean is below its minimum was not measured so, but edited or misprinted.
+/// Returns a doubt for each pair of figures in the wrong order. A mean below its minimum was edited
+/// or misprinted.
 pub(crate) fn impossible(row: &Row) -> Vec<Doubt> {
     let of = |column: Column| row.get(&column).copied();
     let laws = [
@@ -196,7 +200,7 @@ pub(crate) fn impossible(row: &Row) -> Vec<Doubt> {
     ];
     let broken = laws.into_iter().filter_map(|(law, less, more, unit)| {
         let (less, more) = (of(less)?, of(more)?);
-        // A peak of 0 was not measured: there is none in a test by duration.
+        // A peak of 0 is missing: tests by duration have none.
         let is_none = unit == Unit::BytePerSecond && more <= 0.0;
         (less > more && !is_none).then_some(Doubt::OutOfOrder { law, less, more, unit })
     });
@@ -210,10 +214,10 @@ pub(crate) fn is_head(line: &str) -> bool {
     is_of("#bytes", "#iterations") || is_of("#flows", "fps[")
 }
 
-/// The columns of a table from left to right.
+/// Columns of a table from left to right.
 struct Head {
     labels: Vec<&'static Label>,
-    /// Whether columns that are not known follow behind: a later version's, which shift no figure.
+    /// Whether unknown columns of a later version follow after the known ones.
     goes_on: bool,
 }
 
@@ -265,7 +269,7 @@ impl Head {
                 let what = "it did not learn the frequency of the CPU (a busy machine, or no cpu MHz in /proc/cpuinfo) and printed inf";
                 return Err(ToolError::Meet { what: what.to_owned(), number: None });
             }
-            // perftest prints -nan of nothing, and negative times of very long tests.
+            // perftest prints -nan for no data, and negative times in very long tests.
             row.insert(column, not_negative(label, figure)? * factor);
             let decimals = figure.split_once('.').map_or(0, |(_, decimals)| decimals.len());
             rounding.insert(column, 0.5 * factor / 10_f64.powi(decimals.min(20) as i32));
@@ -277,10 +281,11 @@ impl Head {
     }
 }
 
-/// Which figures of a row do not fit each other. Bytes times messages are the rate, which also decides what a label
-/// of `MB/sec` means; one time after another, whole or halved, makes the events of a second.
+/// Describes figures of a row that contradict each other. Size times messages per second is the
+/// bandwidth, which also verifies the unit of `MB/sec`. The mean time, whole or halved, times the
+/// events per second is 1.
 fn contradiction(row: &Row, rounding: &Row) -> Option<String> {
-    // Printed figures, of clocks that were read at slightly different times.
+    // Relative tolerance: the clocks are read at slightly different times.
     const TOLERANCE: f64 = 0.01;
     let of = |column: Column| Some((*row.get(&column)?, *rounding.get(&column)?));
     let sized = of(Column::Rate).zip(of(Column::MessageRate)).zip(of(Column::Bytes));
@@ -332,7 +337,7 @@ mod tests {
         assert!((first[&Column::P999] - 16_838.93e-6).abs() < 1e-9);
         let bandwidth = rows(BANDWIDTH).unwrap();
         let last = bandwidth.last().unwrap();
-        // Its own arithmetic shows the unit: 9.21 "MB/sec" and 147 messages of 64 KiB a second.
+        // The figures show the unit: 9.21 "MB/sec" and 147 messages of 64 KiB a second.
         assert!((last[&Column::Rate] - 9.21 * MEBI).abs() < 1.0);
         let by_messages = last[&Column::MessageRate] * last[&Column::Bytes];
         assert!((last[&Column::Rate] / by_messages - 1.0).abs() < 0.01, "{by_messages}");
@@ -397,7 +402,7 @@ mod tests {
                 " 65536   3           5000           96.47            92.27                  0.176000",
                 [rate(92.27e9 / 8.0), vec![(Column::ServiceLevel, 3.0)]].concat(),
             ),
-            // RESULT_FMT_PER_PORT: the whole, and of either port.
+            // RESULT_FMT_PER_PORT: the total, and each port.
             (
                 " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]   BW Port1[MiB/sec]   MsgRate Port1[Mpps]   BW Port2[MiB/sec]   MsgRate Port2[Mpps]",
                 " 65536      5000           11500.00            11000.00\t\t   0.176000        5500.00            0.088000              5500.00            0.088000",
@@ -420,7 +425,7 @@ mod tests {
                 " 2       1000          1.80           7.50         1.85",
                 vec![(Column::Typical, 1.85e-6)],
             ),
-            // A column of a version to come, behind all that are known.
+            // A column of a future version after all known ones.
             (
                 " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]  t_mode[usec]",
                 " 2       1000          1.80           7.50         1.85   1.84",
@@ -475,7 +480,7 @@ mod tests {
             let refused = matches!(read, Err(ToolError::Agree { .. }));
             assert!(refused, "{figures}: {read:?}");
         }
-        // One way and a whole round trip; a rate below its last digit.
+        // One-way time and whole round trip; a time below its last digit.
         for figures in ["2.00 250000.00", "2.00 500000.00", "0.00 250000000.00"] {
             assert!(rows(&format!("{TIMES}{figures}\n")).is_ok(), "{figures}");
         }

@@ -1,7 +1,8 @@
-//! STREAM's text, as `stream` (versions 5.8 to 5.10) and the STREAM sections of `hpcc` print it.
+//! Parser of STREAM's output, of `stream` (versions 5.8 to 5.10) and of the STREAM sections of
+//! `hpcc`.
 //!
-//! A rate is believed only if it is STREAM's byte count over the time printed beside it: a build
-//! that counts MiB, or other bytes than STREAM's, contradicts itself and is refused.
+//! A rate is accepted only if it is STREAM's byte count over the printed time. A build that counts
+//! MiB, or other bytes than STREAM, contradicts itself and is rejected.
 
 mod report;
 
@@ -9,16 +10,16 @@ pub(crate) use report::report_arrays;
 
 use crate::outputs::{ToolError, not_negative, positive_scaled, whole};
 
-/// One STREAM table and what is said around it. The arrays passed STREAM's validation.
+/// STREAM's table and the lines around it. The arrays passed STREAM's validation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamText {
-    /// `5.10`; sections of hpcc have none.
+    /// Version, like `5.10`; sections of hpcc have none.
     pub version: Option<String>,
     /// Elements of each array of the process.
     pub elements: u64,
     /// Bytes per element: 8, or 4 in a single-precision build.
     pub element_bytes: u64,
-    /// How often each kernel was run; the first does not count.
+    /// Number of runs of each kernel; the first is not timed.
     pub passes: u64,
     /// OpenMP threads; `None` = built without OpenMP.
     pub threads: Option<u64>,
@@ -31,17 +32,17 @@ pub struct StreamText {
 pub struct StreamFunction {
     /// Name of the metric: `copy` …
     pub metric: &'static str,
-    /// The best rate, in B/s.
+    /// Best rate, in B/s.
     pub rate: f64,
-    /// Mean time of a counted pass, in seconds.
+    /// Mean time of a timed pass, in seconds.
     pub mean_s: f64,
-    /// Shortest, in seconds; the rate is made of this.
+    /// Shortest time, in seconds; the rate is computed from it.
     pub shortest_s: f64,
-    /// Longest, in seconds.
+    /// Longest time, in seconds.
     pub longest_s: f64,
 }
 
-/// Metric, word in the table, arrays that the loop reads and writes.
+/// Metric, label in the table, number of arrays that the loop reads and writes.
 const FUNCTIONS: [(&str, &str, f64); 4] = [
     ("copy", "Copy:", 2.0),
     ("scale", "Scale:", 2.0),
@@ -50,11 +51,11 @@ const FUNCTIONS: [(&str, &str, f64); 4] = [
 ];
 
 impl StreamText {
-    /// Reads the one table in `text`.
+    /// Parses the only table in `text`.
     ///
     /// # Errors
-    /// When there is no table or more than one, a number is none, the arrays failed validation or
-    /// were not validated, or a rate contradicts its own time.
+    /// If there is no table or more than one, a number is malformed, the arrays failed validation
+    /// or were not validated, or a rate contradicts its own time.
     pub fn read(text: &str) -> Result<Self, ToolError> {
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         validated(&lines)?;
@@ -75,7 +76,7 @@ impl StreamText {
     }
 }
 
-/// The decimal prefix of the rates, as a power of ten, from the line above the table.
+/// Parses the decimal prefix of the rates, as a power of ten, from the heading of the table.
 fn power(lines: &[&str]) -> Result<i32, ToolError> {
     let headings: Vec<_> = lines.iter().filter(|line| line.starts_with("Function ")).collect();
     match headings.as_slice() {
@@ -94,7 +95,7 @@ fn power(lines: &[&str]) -> Result<i32, ToolError> {
     }
 }
 
-/// Demands STREAM's verdict that the arrays hold what they must.
+/// Requires STREAM's validation of the arrays.
 fn validated(lines: &[&str]) -> Result<(), ToolError> {
     if let Some(line) = lines.iter().find(|line| line.starts_with("Failed Validation")) {
         return Err(ToolError::PassCheck { verdict: (*line).to_owned() });
@@ -134,15 +135,15 @@ fn function(
     Ok(function)
 }
 
-/// Half of the last printed digit of a number.
+/// Returns half of the last printed digit of a number.
 fn half_digit(text: &str) -> f64 {
     let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
     0.5 / 10f64.powi(decimals.min(18) as i32)
 }
 
-/// rate = bytes / shortest time, as far as the printed digits can tell.
+/// Checks rate = bytes / shortest time, within the printed digits.
 fn reconcile(row: &StreamFunction, bytes: f64, half_digit_s: f64) -> Result<(), ToolError> {
-    /// What the printed digits of the rate may be off, generously.
+    /// Generous tolerance of the printed digits of the rate.
     const RATE_DIGITS: f64 = 0.001;
     let StreamFunction { metric, rate, mean_s, shortest_s, longest_s } = *row;
     let fastest = bytes / (shortest_s - half_digit_s).max(0.0) * (1.0 + RATE_DIGITS);
@@ -158,7 +159,7 @@ fn reconcile(row: &StreamFunction, bytes: f64, half_digit_s: f64) -> Result<(), 
     Ok(())
 }
 
-/// `STREAM version $Revision: 5.10 $` → `5.10`.
+/// Parses the version: `STREAM version $Revision: 5.10 $` → `5.10`.
 fn version(lines: &[&str]) -> Option<String> {
     let line = lines.iter().find_map(|line| line.strip_prefix("STREAM version"))?;
     let word =
@@ -167,8 +168,8 @@ fn version(lines: &[&str]) -> Option<String> {
 }
 
 fn threads(lines: &[&str]) -> Result<Option<u64>, ToolError> {
-    // "Counted" is what OpenMP gave, "requested" what was requested; older versions and hpcc
-    // print the latter alone.
+    // "Counted" is the number that OpenMP granted; older versions and hpcc print only the requested
+    // one.
     let said = ["Number of Threads counted =", "Number of Threads requested ="];
     if !lines.iter().any(|line| said.iter().any(|start| line.starts_with(start))) {
         return Ok(None);
@@ -176,7 +177,7 @@ fn threads(lines: &[&str]) -> Result<Option<u64>, ToolError> {
     positive_whole(lines, "number of threads", &said).map(Some)
 }
 
-/// The first whole number after the first of `starts` that begins a line.
+/// Parses the first whole number after the first of `starts` that begins a line.
 fn positive_whole(lines: &[&str], what: &str, starts: &[&str]) -> Result<u64, ToolError> {
     let rest =
         starts.iter().find_map(|start| lines.iter().find_map(|line| line.strip_prefix(start)));

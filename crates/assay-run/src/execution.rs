@@ -82,8 +82,8 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
     Ok(log.finish())
 }
 
-/// Returns a doubt if a run took much longer than its budget. Cases run at least once, whatever
-/// they take; an excess of one half is what users expect.
+/// Returns a doubt if a run took much longer than its budget. Every case runs at least once, so
+/// that an excess of one half is expected.
 fn over_budget(plan: &Plan, elapsed_s: f64) -> Option<Doubt> {
     let budget_s = plan.budget_s;
     (elapsed_s > 1.5 * budget_s + 10.0).then_some(Doubt::OverBudget { elapsed_s, budget_s })

@@ -1,4 +1,4 @@
-//! Common type of all failures: what failed, why, and what to do.
+//! Common type of all failures, with message, reasons and advice.
 
 use std::error::Error;
 use std::fmt;

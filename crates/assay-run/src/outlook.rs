@@ -95,7 +95,7 @@ impl Outlook {
         self.rates = rates.or(self.rates);
     }
 
-    /// Updates the cost of first touch. Reused memory is ignored, since it says nothing about new
+    /// Updates the cost of first touch; ignores reused memory, which does not show the cost of new
     /// memory.
     pub(crate) fn has_touched(&mut self, bytes: f64, seconds: f64) {
         if bytes <= self.touched_bytes {

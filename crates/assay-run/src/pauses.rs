@@ -51,7 +51,7 @@ struct Found {
 /// Last readings and detected events.
 #[derive(Debug)]
 struct State {
-    /// Readings at the last call of `take`.
+    /// Readings at the last call of [`PauseWatch::take_doubts`].
     asked: Moment,
     before: Moment,
     found: Found,

@@ -6,8 +6,8 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 use assay_model::doubt::Doubt;
 
-/// Marker of a measuring process; the kernel releases its name when the process ends, in whatever
-/// way.
+/// Marker of a measuring process; the kernel releases its name when the process ends, even after a
+/// crash.
 #[derive(Debug)]
 pub(crate) struct Presence {
     _name: Option<UnixDatagram>,

@@ -1,7 +1,7 @@
 //! Recording of runs by commands that emulate a tool and execute their own cases.
 //!
-//! The command decides what is done and when. Its results become ordinary events, so that the run
-//! can be listed, shown, compared, and printed again in the tool's format.
+//! The command controls the cases and their times. Their results become ordinary events, so that
+//! the run can be listed, shown, compared, and printed again in the tool's format.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;

@@ -241,8 +241,8 @@ impl Present<'_> {
     }
 
     /// Announces the return to the first condition. The user's command must not be interrupted, as
-    /// it could leave an undefined condition; a user who interrupted the run learns how long it may
-    /// take, and what ending it would leave.
+    /// it could leave an undefined condition. After an interruption, also reports the longest
+    /// duration and the condition that ending it would leave.
     fn announce_return(&self, is_interrupted: bool, sink: &mut dyn Sink) {
         let [Switch { name, command }, second] = self.conditions;
         let back = phrase!(

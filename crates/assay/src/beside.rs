@@ -1,5 +1,6 @@
-//! Files that a page brings along: its data, its pictures. Nobody named them, so they replace nothing but what the page
-//! that is replaced brought along itself.
+//! Companion files of a page: its data and its pictures.
+//!
+//! The user did not name them, so they only replace companions of the page that is replaced.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,25 +11,26 @@ use assay_run::failure::Failure;
 use crate::output_file;
 use crate::terminal::Terminal;
 
-/// How the data of a page and its pictures begin.
+/// Start of the data of a page, and of its pictures.
 const BEGINNINGS: [&str; 2] = ["{\n  \"schema\": ", "<svg class=\"plot\""];
 
-/// One of them: its place, and what is to be in it.
+/// Companion file: its path and its content.
 pub(crate) struct Companion<'t> {
     pub(crate) path: PathBuf,
     pub(crate) text: &'t str,
 }
 
-/// Where the data of a page are: its name with `json` at the end, which the page itself may have already.
+/// Returns the path for the data of a page: the same name with the extension `json`, or `data.json`
+/// if the page has it already.
 pub(crate) fn data_of(page: &Path) -> PathBuf {
     let data = page.with_extension("json");
     if data == page { page.with_extension("data.json") } else { data }
 }
 
-/// Refuses to take the place of a file that is not of the page that is replaced.
+/// Rejects a companion whose path holds a file that does not belong to the page being replaced.
 ///
 /// # Errors
-/// Names the file.
+/// The failure names the file.
 pub(crate) fn check(page: &Path, companions: &[Companion<'_>]) -> Result<(), Failure> {
     let replaced = fs::read(page).unwrap_or_default();
     let replaced = String::from_utf8_lossy(&replaced);
@@ -49,10 +51,10 @@ pub(crate) fn check(page: &Path, companions: &[Companion<'_>]) -> Result<(), Fai
     Ok(())
 }
 
-/// Writes them and says which.
+/// Writes the companions and prints their names.
 ///
 /// # Errors
-/// When one cannot be written.
+/// A file that cannot be written.
 pub(crate) fn write(
     companions: &[Companion<'_>],
     terminal: &mut Terminal,

@@ -1,4 +1,5 @@
-//! One file per group of commands. A command asks, calls the pipeline, and prints.
+//! Commands, one file per group. A command parses its options, calls the pipeline, and prints the
+//! result.
 
 pub(crate) mod agent;
 pub(crate) mod compare;

@@ -1,4 +1,4 @@
-//! `--data-sheet FILE`: what a device reaches at most, as its data sheet says, beside what was measured.
+//! `--data-sheet FILE`: compares results with the limits of a device's data sheet.
 
 use std::path::{Path, PathBuf};
 
@@ -11,21 +11,22 @@ use clap::Args;
 
 use crate::job_file;
 
-/// Whose limits results are held against.
+/// Option for the limits of a data sheet.
 #[derive(Debug, Args)]
 pub(crate) struct DataSheetArguments {
-    /// Hold rates against the limits of a device's data sheet: the limit entries of a file of references
+    /// Compare rates with the limits of a device's data sheet: the limit entries of a file of
+    /// references
     #[arg(long, value_name = "FILE")]
     data_sheet: Option<PathBuf>,
 }
 
 impl DataSheetArguments {
-    /// Whether there is a file.
+    /// Whether a file was given.
     pub(crate) const fn is_given(&self) -> bool {
         self.data_sheet.is_some()
     }
 
-    /// The limits of the file; none where none was named.
+    /// Reads the limits of the file; none without a file.
     ///
     /// # Errors
     /// A file that cannot be read or has no limits.
@@ -35,11 +36,11 @@ impl DataSheetArguments {
     }
 }
 
-/// Limits that a user gave.
+/// Limits given by the user.
 pub(crate) struct DataSheet(Vec<Claim>);
 
 impl DataSheet {
-    /// What a run amounts to, with these limits.
+    /// Summarizes a run with these limits.
     pub(crate) fn summarize(&self, run: &Run) -> Summary {
         let mut summary = summarize(run);
         for estimate in &mut summary.results {

@@ -1,4 +1,4 @@
-//! Published figures by name, and results held against them: `compare RUN SYSTEM`, `run --expect`.
+//! Comparison of results with published figures: `compare RUN SYSTEM`, `run --expect`.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ use crate::failure::{REGRESSION, UNDECIDED};
 use crate::job_file;
 use crate::page::Page;
 
-/// The claims that a name means, if it is one of a reference: a system, or a file of the user's.
+/// Returns the claims named by `name`, a system or a TOML file; `None` if it looks like neither.
 pub(crate) fn named(name: &str) -> Option<Result<Vec<Claim>, Failure>> {
     if path_text::path(name).extension().is_some_and(|it| it.eq_ignore_ascii_case("toml")) {
         return Some(own(name));
@@ -37,7 +37,7 @@ fn own(path: &str) -> Result<Vec<Claim>, Failure> {
     reference::read(&text).map_err(|error| refused(path, &text, &error))
 }
 
-/// A file of references that cannot be used, with the place in it.
+/// Returns the failure for an invalid file of references, with its location.
 fn refused(path: &str, text: &str, error: &ReferenceError) -> Failure {
     let advice = match error {
         ReferenceError::Entry { wrong, .. } if matches!(**wrong, Wrong::NoUnit { .. }) => {
@@ -53,7 +53,8 @@ fn refused(path: &str, text: &str, error: &ReferenceError) -> Failure {
     }
 }
 
-/// `about 260 GB/s`, in the words, numbers and units of the language, with the digits and the prefix that were printed.
+/// Formats a claim, such as `about 260 GB/s`, in the language of the output, with the digits and
+/// the prefix that were published.
 pub(crate) fn said(claim: &Claim) -> String {
     let Quantity { value, unit } = claim.quantity;
     let figure = match claim.as_printed() {
@@ -72,7 +73,8 @@ pub(crate) fn said(claim: &Claim) -> String {
     }
 }
 
-/// Of a machine whose type is published, its first result beside what its type is said to reach: one line.
+/// Compares the first result with the published figures of the machine's type, if there are any, in
+/// one line.
 pub(crate) fn of_machine(summary: &Summary) -> Option<String> {
     let product = summary.hosts.first()?.system.product.as_deref()?;
     let system = reference::system_of(product)?;
@@ -94,8 +96,8 @@ pub(crate) fn of_machine(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// Results beside what was published of them, what follows in one sentence, and the exit code; `None` where nothing was
-/// published.
+/// Compares results with published figures. Returns the page, a summary in one sentence and the
+/// exit code; `None` without comparable figures.
 pub(crate) fn held(
     summary: &Summary,
     claims: &[Claim],
@@ -106,7 +108,7 @@ pub(crate) fn held(
     are_some.then(|| (document(&held, name), outcome(&held, name), code_of(&held)))
 }
 
-/// Whether all that decides is reached: a conflict of the sources cannot tell, nor can figures that decide nothing.
+/// Returns the exit code: undecided if sources conflict or no figure decides.
 fn code_of(held: &[Held<'_>]) -> u8 {
     let has = |verdict| held.iter().any(|it| it.verdict == verdict);
     if has(Verdict::Missed) {
@@ -156,8 +158,8 @@ fn document(held: &[Held<'_>], name: &str) -> Document {
     document
 }
 
-/// How many results miss what was published, or are between sources that differ, and which, or that no figure decides;
-/// empty where all is reached.
+/// Summarizes in a sentence which results miss their figures or lie between conflicting sources, or
+/// that no figure decides. Empty if all are reached.
 fn outcome(held: &[Held<'_>], name: &str) -> String {
     if held.iter().all(|it| it.verdict == Verdict::Shown) {
         return sentence("held-count-none", &[("name", name)]);
@@ -178,7 +180,8 @@ fn outcome(held: &[Held<'_>], name: &str) -> String {
         .unwrap_or_default()
 }
 
-/// What follows for one figure; a result on which sources differ keeps some and misses others.
+/// Returns the verdict for one figure. A result on which sources differ meets some and misses
+/// others.
 fn verdict_of(held: &Held<'_>, claim: &Claim) -> Cell {
     match held.is_kept(claim) {
         Some(true) => message("held-reached").into(),
@@ -187,7 +190,7 @@ fn verdict_of(held: &Held<'_>, claim: &Claim) -> Cell {
     }
 }
 
-/// The number of the note about a figure, which several may share.
+/// Returns the number of the note about a figure; several figures may share it.
 fn mark(claim: &Claim, notes: &mut Vec<Note>) -> Vec<usize> {
     if claim.note.is_empty() {
         return Vec::new();
@@ -201,12 +204,12 @@ fn mark(claim: &Claim, notes: &mut Vec<Note>) -> Vec<usize> {
     vec![number + 1]
 }
 
-/// A figure and its unit stay on one line.
+/// Keeps a figure and its unit on one line.
 fn joined(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// The same without the benchmark, which leaves room for the verdict in the row.
+/// Describes a result without its benchmark, to leave room for the verdict.
 fn briefly(estimate: &Estimate) -> String {
     let where_it_was = estimate.case.split_once('/').map_or("", |(_, rest)| rest);
     format!("{} {where_it_was}", estimate.metric.replace('_', " "))
@@ -216,7 +219,7 @@ fn what(estimate: &Estimate) -> String {
     format!("{} {}", estimate.metric.replace('_', " "), estimate.case)
 }
 
-/// A verdict for programs.
+/// Returns a verdict for machine-readable output.
 const fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reached => "reached",
@@ -226,7 +229,7 @@ const fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The machine-readable answer.
+/// Machine-readable result.
 #[derive(Serialize)]
 struct Row<'a> {
     benchmark: &'a str,
@@ -237,7 +240,7 @@ struct Row<'a> {
     claims: &'a [&'a Claim],
 }
 
-/// One result beside its references, for `compare RUN SYSTEM`.
+/// Renders results with their references as a page for `compare RUN SYSTEM`.
 pub(crate) fn page<T>(
     summary: &Summary,
     (claims, name): (&[Claim], &str),

@@ -1,6 +1,7 @@
-//! assay: measures machines, networks, MPI and storage, and stands behind every number.
+//! assay: a benchmark tool for machines, networks, MPI and storage, with the uncertainty of every
+//! value.
 //!
-//! Types the arguments, hands them to a command, turns its outcome into an exit code.
+//! Parses the arguments, calls a command, and turns its result into an exit code.
 
 mod arguments;
 mod beside;
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     let parsed = ending::typed(&words);
     let typed = match parsed.or_else(|error| help::with_negatives(error, &words)) {
         Ok(checked) => checked,
-        // One of the ranks of an MPI job speaks for all.
+        // One rank of an MPI job reports for all.
         Err(error) if error.use_stderr() && !Launched::here().speaks() => {
             return ExitCode::from(exit_code(Kind::Usage));
         }

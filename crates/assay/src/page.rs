@@ -1,4 +1,4 @@
-//! A page in the requested format, on the terminal or in a file: a run, a comparison or a history.
+//! Pages in the requested format, on the terminal or in a file: runs, comparisons, histories.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -15,23 +15,23 @@ use crate::beside::{self, Companion};
 use crate::output_file;
 use crate::terminal::Terminal;
 
-/// One document in all its forms; machine-readable ones are made only when they are asked for.
+/// Page in all its formats; machine-readable ones are rendered on demand.
 pub(crate) struct Page<'a> {
-    /// For people.
+    /// Document for people.
     pub(crate) document: Document,
-    /// The JSON document.
+    /// Renders the JSON document.
     pub(crate) json: &'a dyn Fn() -> String,
-    /// The table of all results.
+    /// Renders the table of all results.
     pub(crate) csv: &'a dyn Fn() -> String,
-    /// What the HTML page is made of, in any language; none = the document.
+    /// Builds the document for the HTML page in each of its languages; `None` uses `document`.
     pub(crate) again: Option<&'a dyn Fn() -> Document>,
 }
 
 impl Page<'_> {
-    /// Prints or writes it as the command line says.
+    /// Prints or writes the page as the options require.
     ///
     /// # Errors
-    /// A picture of a page without a plot, a file that cannot be written.
+    /// An image of a page without a plot, or a file that cannot be written.
     pub(crate) fn publish(
         &self,
         typed: &PageArguments,
@@ -40,7 +40,7 @@ impl Page<'_> {
         let format = typed.format();
         let file = typed.output.as_deref().filter(|_| format == Format::Html);
         let text = match (self.again, file) {
-            // The data are a file beside the page, so that the page itself stays small.
+            // The data goes into a companion file, so that the page stays small.
             (Some(make), Some(file)) if has_companion(file) => {
                 let (data, text) =
                     (beside::data_of(file), Language::INVARIANT.write(self.json));
@@ -55,15 +55,17 @@ impl Page<'_> {
         put(&text, typed, terminal)
     }
 
+    /// Renders the page in a format.
+    ///
     /// # Errors
-    /// A picture of a page without a plot.
+    /// An image of a page without a plot.
     pub(crate) fn rendered(
         &self,
         format: Format,
         terminal: &Terminal,
     ) -> Result<String, Failure> {
         Ok(match format {
-            // What programs read has one form.
+            // Machine-readable formats do not depend on the language.
             Format::Json => Language::INVARIANT.write(self.json),
             Format::Csv => Language::INVARIANT.write(self.csv),
             Format::Text => terminal.text(&self.document),
@@ -78,10 +80,10 @@ impl Page<'_> {
     }
 }
 
-/// Refuses what could not be printed or written of a run, before it is measured.
+/// Rejects a page that could not be printed or written, before the run is measured.
 ///
 /// # Errors
-/// A page of stored runs alone, a file that cannot be written or that would take the place of another's.
+/// A page for stored runs only, or a file that cannot be written or would replace a foreign one.
 pub(crate) fn check(typed: &PageArguments) -> Result<(), Failure> {
     let format = typed.format();
     if format == Format::Learn {
@@ -95,22 +97,23 @@ pub(crate) fn check(typed: &PageArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether the data of a page are a file beside it: of what is a pipe or a device nobody would find it.
+/// Whether the data goes into a companion file. Not for pipes and devices, where nobody would find
+/// it.
 fn has_companion(file: &Path) -> bool {
     !file.metadata().is_ok_and(|it| !it.is_file())
 }
 
-/// A page for publication was asked for of what is not stored yet, or never is.
+/// Returns the failure for a publication page of results that are not stored.
 fn only_stored() -> Failure {
     Failure::usage("only stored runs become pages for publication")
         .advise("`assay report RUN… --format learn`")
 }
 
-/// A document that is no result, in all forms that it has: as tables of results and as pictures it is refused.
-/// Only what is asked for is made.
+/// Publishes a document other than a run. It has no table of results, and a plot is required for an
+/// image. Only the requested format is rendered.
 ///
 /// # Errors
-/// A form that it has not, a file that cannot be written, a value that is no JSON.
+/// An unsupported format, a file that cannot be written, or a value that cannot be serialized.
 pub(crate) fn publish<J: Serialize>(
     document: impl FnOnce() -> Document,
     json: impl FnOnce() -> J,
@@ -135,10 +138,10 @@ pub(crate) fn publish<J: Serialize>(
     put(&text, typed, terminal)
 }
 
-/// An answer of a few lines, in words or for scripts.
+/// Prints or writes a result of a few lines, as text or as JSON.
 ///
 /// # Errors
-/// A file that cannot be written, a value that is no JSON.
+/// A file that cannot be written, or a value that cannot be serialized.
 pub(crate) fn answer(
     text: &str,
     json: &impl Serialize,
@@ -157,7 +160,7 @@ pub(crate) fn answer(
     Ok(())
 }
 
-/// Prints a page, or writes it where the command line says.
+/// Prints a page, or writes it to the requested file.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -175,19 +178,19 @@ pub(crate) fn put(
     }
 }
 
-/// Pretty JSON with a newline at its end.
+/// Formats a value as indented JSON with a final newline.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| {
         Failure::new(Kind::Internal, "the result cannot be written as JSON").because(&error)
     })
 }
 
-/// All plots of a page as one picture.
+/// Renders all plots of a page as one image.
 fn picture(page: &Document) -> Result<String, Failure> {
     render::svg::document(page).ok_or_else(|| no_plot(&page.title))
 }
 
-/// Of what nothing is drawn.
+/// Returns the failure for an image of a page without a plot.
 pub(crate) fn no_plot(title: &str) -> Failure {
     Failure::usage(format!("there is no plot in \"{title}\""))
         .explain(

@@ -1,4 +1,4 @@
-//! The pipeline: suite → plan → events → run → summary → document.
+//! Measurement pipeline: suite → plan → events → run → summary → document.
 
 use assay_claims::reference::Claim;
 use assay_console::options::typed_words;
@@ -22,12 +22,12 @@ use crate::page::{self, Page, json};
 use crate::terminal::Terminal;
 use crate::{signals, stored};
 
-/// Lines of a terminal as it comes, without the one that the shell asks on for the next command.
+/// Lines of a default terminal, without the one for the shell's next prompt.
 const SCREEN: usize = 23;
-/// Fewer rows than these are no answer.
+/// Minimum number of rows of a useful answer.
 const FEWEST_ROWS: usize = 4;
 
-/// What options alone ask, without a suite of the user's.
+/// Returns the request for a suite that was built from options.
 pub(crate) fn of_options<'a>(suite: &'a Suite, typed: &MeasuringArguments) -> Question<'a> {
     let mut question = Question {
         by: typed.by.clone(),
@@ -41,7 +41,7 @@ pub(crate) fn of_options<'a>(suite: &'a Suite, typed: &MeasuringArguments) -> Qu
     question
 }
 
-/// Measures what options alone ask.
+/// Measures a suite that was built from options.
 pub(crate) fn run_options(
     suite: &Suite,
     typed: &MeasuringArguments,
@@ -50,16 +50,16 @@ pub(crate) fn run_options(
     run(&of_options(suite, typed), typed, Extent::Report, terminal)
 }
 
-/// How much of a run is printed.
+/// Amount of a run that is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// One screen: a row for each thing that a reader wants to know.
+    /// One screen: a row for each value that characterizes the machine.
     Answer,
-    /// Everything.
+    /// The whole report.
     Report,
 }
 
-/// Measures a suite, stores the run, prints what it amounts to; the exit code comes back.
+/// Measures a suite, stores the run and prints its results. Returns the exit code.
 pub(crate) fn run(
     question: &Question<'_>,
     typed: &MeasuringArguments,
@@ -81,7 +81,7 @@ pub(crate) fn run(
     let mut listening = listening(terminal, typed);
     let run = question::measure(question, prepared, Some(&store), &cancel, &mut listening)?;
     let summary = data_sheet.summarize(&run);
-    // Of one measurement that failed there is nothing to show but why.
+    // A single failed measurement has nothing to print but the reason.
     let is_lost = run.cases.len() == 1 && summary.results.is_empty();
     if !is_lost || typed.page.format() != Format::Text {
         present(&run, &summary, typed, extent, terminal)?;
@@ -90,12 +90,12 @@ pub(crate) fn run(
     demands.met(&summary, terminal)
 }
 
-/// Whether a case alone, or beside others of the kind, gives nothing that could be drawn.
+/// Whether the case yields a single number, which cannot be plotted.
 const fn is_one_number(case: &Case) -> bool {
     matches!(case.workload, Workload::Linpack(_) | Workload::PeakFlops(_))
 }
 
-/// Who listens to a run that a report follows.
+/// Returns the sink for a run that is followed by a report.
 pub(crate) fn listening<'t>(
     terminal: &'t mut Terminal,
     typed: &MeasuringArguments,
@@ -104,7 +104,7 @@ pub(crate) fn listening<'t>(
     Listening::new(terminal, typed.events, typed.quiet).reported(is_reported)
 }
 
-/// The question with the label and the note of the run.
+/// Adds the label and the note to the request.
 fn labelled<'a>(
     question: &Question<'a>,
     typed: &'a MeasuringArguments,
@@ -121,15 +121,16 @@ fn labelled<'a>(
     Ok(Question { label, note: typed.note.as_deref(), ..question.clone() })
 }
 
-/// What is demanded of a run that has been measured.
+/// Requirements that a run has to meet after its measurement.
 pub(crate) struct Demands<'a> {
     typed: &'a MeasuringArguments,
-    /// Published figures that its results are held against, and the name they were asked for by.
+    /// Published figures to compare the results with, and their name on the command line.
     claims: Option<(Vec<Claim>, &'a str)>,
 }
 
 impl<'a> Demands<'a> {
-    /// A reference that there is not, or a page that cannot be, is said before anything is measured.
+    /// Reads the requirements. Unknown references and impossible pages are reported before the
+    /// measurement.
     pub(crate) fn of(typed: &'a MeasuringArguments) -> Result<Self, Failure> {
         page::check(&typed.page)?;
         let claims = typed.expect.as_deref().map(|name| {
@@ -139,7 +140,8 @@ impl<'a> Demands<'a> {
         Ok(Self { typed, claims: claims.transpose()? })
     }
 
-    /// The exit code: a figure that is missed counts for more than one that cannot be told.
+    /// Checks the requirements. Returns the exit code: a missed figure takes precedence over an
+    /// undecided one.
     pub(crate) fn met(
         &self,
         summary: &Summary,
@@ -147,7 +149,7 @@ impl<'a> Demands<'a> {
     ) -> Result<u8, Failure> {
         let reasons = build::distrusted(summary);
         let is_doubted = self.typed.strict && !reasons.is_empty();
-        // Elsewhere the report on the screen begins with it.
+        // Otherwise the report on the screen begins with the reasons.
         if is_doubted && !is_printed(self.typed) {
             let why = sentence("answer-untrusted", &[("reasons", &reasons.join("; "))]);
             terminal.note(&format!("--strict: {why}"));
@@ -179,7 +181,7 @@ impl<'a> Demands<'a> {
     }
 }
 
-/// Whether what people read of a run is printed where they are.
+/// Whether the report is printed as text on standard output.
 fn is_printed(typed: &MeasuringArguments) -> bool {
     typed.page.format() == Format::Text && typed.page.output.is_none() && !typed.events
 }

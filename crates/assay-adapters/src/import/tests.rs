@@ -1,4 +1,4 @@
-//! Every format with what it says and what it must not be taken for; whole files are among the goldens.
+//! Tests of every import format: detection and figures. Whole files are among the goldens.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-/// What a text is taken for and what is found in it, one line for each figure.
+/// Formats the detected format and the measurements of a text, one line per figure.
 fn reported(text: &str) -> String {
     let mut out = String::new();
     match read(text) {
@@ -49,7 +49,7 @@ fn golden(path: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Every golden of a tool that assay starts is recognised when it is imported.
+/// Every golden output of a tool that assay starts is also recognised by the import.
 #[test]
 fn outputs_of_tools_are_recognised_by_content() {
     for (path, format) in [
@@ -105,7 +105,8 @@ fn what_no_tool_writes_is_refused_with_its_line() {
     );
 }
 
-/// A tool that could not write is told so; the machine computes well.
+/// A tool that could not write reports a system error, which does not mean that the machine
+/// computes wrongly.
 #[test]
 fn what_the_system_refused_a_tool_is_no_wrong_result_and_no_cut_file() {
     let check = |text: &str, said: &str, advice: &str| {
@@ -124,7 +125,7 @@ fn what_the_system_refused_a_tool_is_no_wrong_result_and_no_cut_file() {
     check(&golden("ior/4.1.0-no-file.out"), no_file, "name a file that is there");
 }
 
-/// Cut right behind its heading a file is known for what it is.
+/// A file truncated right after its heading is still detected as its format.
 #[test]
 fn a_file_that_is_cut_behind_its_heading_breaks_off() {
     for (path, lines, format) in
@@ -139,7 +140,8 @@ fn a_file_that_is_cut_behind_its_heading_breaks_off() {
     }
 }
 
-/// Cut within its last number a table would hold a wrong one, whatever else of it is whole.
+/// A table truncated within its last number would have a wrong value, although the rest is
+/// complete.
 #[test]
 fn a_file_that_is_cut_within_a_number_breaks_off() {
     for path in [
@@ -206,7 +208,7 @@ fn perftest_counts_mebibytes_and_its_impossible_rows_are_flagged() {
     );
 }
 
-/// Rows may be alike, and each has its own line; of several tables, too.
+/// Equal rows and rows of several tables are attributed to their own lines.
 #[test]
 fn what_contradicts_itself_in_a_row_of_perftest_has_its_line() {
     let head =
@@ -237,8 +239,7 @@ fn what_contradicts_itself_in_a_row_of_perftest_has_its_line() {
     assert_eq!(found.collect::<Vec<_>>(), expected);
 }
 
-/// A head is refused where its figures would be taken for others, at its line; what is read as another column
-/// before was stored as a measurement.
+/// A head is rejected at its line if figures could be attributed to the wrong column.
 #[test]
 fn perftest_tables_that_cannot_be_read_are_refused_with_their_line() {
     let table = |head: &str, row: &str| format!("   RDMA_Write BW Test\n----\n{head}\n{row}\n");
@@ -269,7 +270,8 @@ fn perftest_tables_that_cannot_be_read_are_refused_with_their_line() {
         ),
     ] {
         let error = read(&table(head, row)).unwrap_err();
-        // The last one's figures contradict each other, of the others the head is not known.
+        // The figures of the last one contradict each other; the heads of the others have unknown
+        // columns.
         let is_known = head.contains("MiB") && !head.contains("#vl");
         assert_eq!(error.line(), Some(if is_known { 4 } else { 3 }), "{error}");
     }
@@ -280,7 +282,7 @@ fn perftest_tables_that_cannot_be_read_are_refused_with_their_line() {
     assert!(error.to_string().ends_with("\"t_typical[nsec]\" is no column that assay knows"));
 }
 
-/// The same decision as where assay starts the tool.
+/// The same rule as when assay starts the tool.
 #[test]
 fn perftests_maximum_is_none_and_its_value_says_whether_it_is_the_median() {
     let read_one = |text: &str| read(text).unwrap().1.remove(0).parsed;

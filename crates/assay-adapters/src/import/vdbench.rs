@@ -1,4 +1,4 @@
-//! Vdbench's flatfile, and its summary for people. Its MB are 2²⁰ bytes, its times milliseconds.
+//! Import of Vdbench's flatfile and of its summary. Its MB are 2²⁰ bytes, its times milliseconds.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
@@ -13,7 +13,7 @@ pub(super) fn is_flat(text: &str) -> bool {
     text.lines().any(|line| has(line.trim_start()))
 }
 
-/// Every run of the file.
+/// Reads every run of a flatfile.
 pub(super) fn flat(text: &str) -> Result<Vec<Found>, ToolError> {
     whole(text)?;
     let mut lines = text.lines().skip_while(|line| !line.trim_start().starts_with("tod "));
@@ -46,7 +46,7 @@ fn of_run(name: &str, dimensions: Attributes, parsed: Parsed) -> Found {
     }
 }
 
-/// What the columns of the parameters say.
+/// Derives dimensions from the columns of the parameters.
 fn asked<'t>(cell: &impl Fn(&str) -> Option<&'t str>) -> Attributes {
     let whole = |column: &str| cell(column).and_then(|text| text.parse::<f64>().ok());
     let mut asked = Attributes::new();
@@ -74,7 +74,7 @@ fn asked<'t>(cell: &impl Fn(&str) -> Option<&'t str>) -> Attributes {
     asked
 }
 
-/// Column of the summary: interval, I/O rate, MB/s, bytes, share of reads, response.
+/// Columns of the summary: interval, I/O rate, MB/s, bytes, share of reads, response time.
 const FEWEST: usize = 6;
 
 pub(super) fn is_summary(text: &str) -> bool {
@@ -82,7 +82,7 @@ pub(super) fn is_summary(text: &str) -> bool {
         || (text.contains("Starting RD=") && text.contains("avg_"))
 }
 
-/// The intervals that the averages of each run count.
+/// Reads the intervals that the averages of each run include.
 pub(super) fn summary(text: &str) -> Result<Vec<Found>, ToolError> {
     let mut found = Vec::new();
     let mut name = "run".to_owned();
@@ -144,7 +144,7 @@ fn row(words: &[&str]) -> Result<Interval, ToolError> {
     })
 }
 
-/// Bytes of an I/O and the share of reads in percent.
+/// Parses the size of an I/O in bytes, and the share of reads in percent.
 fn shape(words: &[&str]) -> Result<[f64; 2], ToolError> {
     Ok([not_negative("bytes i/o", words[3])?, not_negative("read pct", words[4])?])
 }

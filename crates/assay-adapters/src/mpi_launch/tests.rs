@@ -1,4 +1,4 @@
-//! Command lines as a person would type them, and what real libraries printed about their transport.
+//! Tests of the command lines, and of transports in the output of real libraries.
 
 use assay_model::benchmark::MpiTest;
 use assay_model::mpi_outcome::MpiAbi;

@@ -1,4 +1,4 @@
-//! Plain numbers, and what is quoted of a process that ended badly.
+//! Tests of the number parsers, and of the messages quoted from failed processes.
 
 use super::*;
 

@@ -77,7 +77,7 @@ impl Known {
         self.lacking.contains_key(&(host.to_owned(), what))
     }
 
-    /// Ends the case if its host is known to lack what it needs.
+    /// Ends the case if its host is known to lack a required service.
     pub(in crate::bind) fn need(
         &self,
         work: &NetworkWorkload,

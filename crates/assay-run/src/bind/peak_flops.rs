@@ -10,8 +10,7 @@ use assay_model::workload::PeakFlopsWorkload;
 use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
-/// One preparation: the instruction chains in both precisions, and the clock measurement under the
-/// same load.
+/// Chains of one preparation in both precisions, and the clock measurement under the same load.
 struct Prepared {
     peaks: [(Precision, Peak); 2],
     clock: Option<CoreClock>,

@@ -59,7 +59,7 @@ pub(super) fn measure(
     if is_whole && matches!(test.point, None | Some(CurvePoint::Maximum)) {
         results::learn_headroom(&outcome, &workload, recorder)?;
     }
-    // Fails if the case was interrupted; what was recorded until then is kept.
+    // Fails after an interruption; the records so far are kept.
     let next = recorder.next(recorder.elapsed_s() - began_s)?;
     recorder.flush()?;
     Ok(if let Next::Stop(Stopped::Precise) = next { Stopped::Precise } else { Stopped::Budget })
@@ -148,7 +148,7 @@ struct Measurer<'m, 'a, 't> {
 }
 
 impl Measurer<'_, '_, '_> {
-    /// Writes what must be written before the measurement.
+    /// Runs the write phases that precede the measurement.
     fn precondition(&mut self, test: &StorageTest) -> Result<(), CaseError> {
         let (notes, phases): (Vec<_>, Vec<_>) = precondition::phases(test).into_iter().unzip();
         notes.iter().for_each(|it| self.recorder.note(it));

@@ -26,8 +26,10 @@ use crate::tools::Tools;
 /// is kept.
 ///
 /// - Cases of memory and processors are not mixed with those of the network.
-/// - A pair of hosts is interleaved only with itself; its next workload follows when all pairs have measured this one.
-/// - MPI ranks fill a machine with processes: their cases are mixed only with the same test by another MPI.
+/// - A pair of hosts is interleaved only with itself; its next workload follows when all pairs have
+///   measured this one.
+/// - MPI ranks fill a machine with processes: their cases are mixed only with the same test by
+///   another MPI.
 pub(super) fn groups<'a>(
     cases: &'a [Case],
     tools: &Tools,

@@ -55,8 +55,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Delay of a rejection, whatever its reason: hides the time of decryption and of the search
-    /// for users, and slows down guessing.
+    /// Delay of every rejection: hides the time of decryption and of the search for users, and
+    /// slows down guessing.
     pub const AFTER: Duration = Duration::from_millis(250);
 
     /// Advice for the user of the server.

@@ -1,8 +1,8 @@
 //! Server for clients of iperf3, and on the same port of qperf.
 //!
-//! One iperf3 test runs at a time, and other clients are told that the server is busy; ping-pongs
-//! run in parallel. The first bytes identify a connection: a cookie opens a test, the same cookie
-//! is repeated by each stream of the test, and qperf begins with its request. A slow, silent or
+//! One iperf3 test runs at a time, and other clients receive a busy reply; ping-pongs run in
+//! parallel. The first bytes identify a connection: a cookie opens a test, the same cookie is
+//! repeated by each stream of the test, and qperf begins with its request. A slow, silent or
 //! malformed client occupies one thread for a bounded time.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};

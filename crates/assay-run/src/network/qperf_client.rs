@@ -250,7 +250,7 @@ impl Conversation<'_> {
         let mut elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
         let end = times();
         transfer.finish();
-        // Keeps what was sent if the far end hangs or is gone, or the test is cancelled.
+        // Keeps the sent bytes if the far end hangs or is gone, or the test is cancelled.
         let (there, lost) = match self.cancel.load(Ordering::Relaxed) {
             false => match self.statistics() {
                 Ok(told) => (Some(told), None),

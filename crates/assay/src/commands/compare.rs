@@ -1,4 +1,4 @@
-//! `assay compare`: two conditions, each with its stored runs.
+//! `assay compare`: compares the stored runs of two conditions.
 
 use assay_claims::reference::Claim;
 use assay_model::comparison::{Comparison, Conclusion};
@@ -46,7 +46,7 @@ pub(crate) fn compare(
     }
 }
 
-/// One run beside what was published.
+/// Compares a run with published figures.
 fn against(
     typed: &CompareArguments,
     claims: &[Claim],
@@ -63,7 +63,7 @@ fn against(
     published.map(|()| code)
 }
 
-/// The label that all runs share, or what was typed.
+/// Returns the condition, named by the label that all its runs share, or else as typed.
 fn condition<'a>(typed: &'a str, all: &'a InOrder) -> Result<Condition<'a>, Failure> {
     let InOrder { runs, places } = all;
     let Some(first) = runs.first() else {
@@ -79,7 +79,7 @@ fn condition<'a>(typed: &'a str, all: &'a InOrder) -> Result<Condition<'a>, Fail
     Ok(Condition { name: shared.unwrap_or(typed), runs, places })
 }
 
-/// A run that is compared with itself says that nothing differs.
+/// Rejects a run on both sides: compared with itself, it would show no difference.
 fn apart(a: &[Run], b: &[Run]) -> Result<(), Failure> {
     let in_both = a.iter().find(|run| b.iter().any(|it| it.started.run == run.started.run));
     in_both.map_or(Ok(()), |run| {
@@ -91,7 +91,7 @@ fn apart(a: &[Run], b: &[Run]) -> Result<(), Failure> {
     })
 }
 
-/// The comparison as a page, for `publish`.
+/// Passes the comparison as a page to `publish`.
 pub(super) fn page<T>(comparison: &Comparison, publish: impl FnOnce(Page<'_>) -> T) -> T {
     publish(Page {
         document: build::comparison(comparison),
@@ -101,7 +101,7 @@ pub(super) fn page<T>(comparison: &Comparison, publish: impl FnOnce(Page<'_>) ->
     })
 }
 
-/// The exit code of a comparison.
+/// Returns the exit code of a comparison.
 pub(super) fn code_of(comparison: &Comparison) -> Result<u8, Failure> {
     if comparison.pairs.is_empty() {
         return Err(Failure::usage("the two have nothing in common to compare")

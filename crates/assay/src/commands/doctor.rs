@@ -1,4 +1,4 @@
-//! `assay doctor`: is this machine configured for measuring?
+//! `assay doctor`: checks whether this machine is configured for measuring.
 
 use std::collections::BTreeSet;
 
@@ -46,28 +46,28 @@ pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
     Ok(if is_bad { exit_code(Kind::Measurement) } else { 0 })
 }
 
-/// The first word of a check: `network` of `network.send-buffer`.
+/// Returns the topic of a check: `network` for `network.send-buffer`.
 fn topic(finding: &Finding) -> &str {
     finding.id.split('.').next().unwrap_or_default()
 }
 
-/// Whether nothing of a topic that was asked about can be seen here, which is the answer then.
+/// Whether no check of a requested topic can observe anything here; the report must then show that.
 fn is_unseen(asked: &str, findings: &[Finding]) -> bool {
     let mut of_topic = findings.iter().filter(|it| topic(it) == asked);
     of_topic.all(|it| matches!(it.outcome, Outcome::NotVisible | Outcome::Unreadable))
 }
 
-/// What `--strict` refuses.
+/// Whether `--strict` rejects the finding.
 pub(super) fn matters(finding: &Finding) -> bool {
     finding.outcome == Outcome::Deviates && finding.severity > Severity::Note
 }
 
-/// Leaves what was asked about; a topic may be known on one of several machines only.
+/// Keeps the findings of the requested topics. A topic may exist on only some of the machines.
 pub(super) fn keep_topics(
     machines: &mut [&mut Vec<Finding>],
     topics: &[String],
 ) -> Result<(), Failure> {
-    /// What locked memory there is decides what RDMA can do, too.
+    /// The limit of locked memory also determines whether RDMA works.
     const OF_RDMA: &str = "limits.locked-memory";
     let known: BTreeSet<&str> = machines.iter().flat_map(|it| it.iter()).map(topic).collect();
     if let Some(unknown) = topics.iter().find(|asked| !known.contains(asked.as_str()))
@@ -84,7 +84,7 @@ pub(super) fn keep_topics(
     Ok(())
 }
 
-/// Every check on this machine, those of a path where one is named.
+/// Runs every check on this machine, including those of a path if one is named.
 pub(super) fn examine(asked: &PathAsked) -> Result<Examined, Failure> {
     let root = Root::machine();
     let host = facts::read(&root);

@@ -1,4 +1,4 @@
-//! `assay doctor --hosts`: the checks on many hosts at once, and in what these differ.
+//! `assay doctor --hosts`: runs the checks on many hosts at once and reports their differences.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -25,21 +25,21 @@ use crate::terminal::Terminal;
 use crate::{job_file, page, signals};
 use assay_run::failure::{Failure, Kind};
 
-/// What scripts get.
+/// Machine-readable result.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     hosts: Vec<Value>,
     differences: Vec<Difference<'a>>,
 }
 
-/// Hosts, and how they are reached.
+/// Hosts, and the transport to them.
 pub(super) struct Way {
     pub(super) names: Vec<String>,
-    /// The same hosts with all that is known of them.
+    /// The same hosts with their attributes.
     pub(super) hosts: Vec<FleetHost>,
     pub(super) via: Via,
     pub(super) program: Program,
-    /// Given back when this is over.
+    /// Allocation, released when the value is dropped.
     _nodes: Option<Allocation>,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn way(
     })?;
     for host in &hosts {
         if let Some(own) = &host.via {
-            // It was looked at when the file was read.
+            // Already checked when the file was read.
             let own = Via::parse(own).map_err(|error| Failure::usage(own).because(&error))?;
             via.lead(&host.name, &own);
         }
@@ -98,7 +98,7 @@ pub(super) fn way(
     Ok(Way { names, hosts, via, program, _nodes: nodes })
 }
 
-/// The hosts of a fleet file.
+/// Reads the hosts of a fleet file.
 fn fleet(file: &str) -> Result<Vec<FleetHost>, Failure> {
     let path = &path_text::path(file);
     let text = job_file::read_text(path).map_err(|error| job_file::unreadable(path, &error))?;
@@ -173,7 +173,7 @@ fn failed(failure: &HostFailure) -> Failure {
     }
 }
 
-/// Findings as machines read them: what was seen is one English text.
+/// Returns findings for machine-readable output, with the observed value only as English text.
 pub(super) fn in_english(findings: &[Finding]) -> Vec<Finding> {
     findings.iter().map(|it| Finding { seen: None, ..it.clone() }).collect()
 }

@@ -1,5 +1,5 @@
-//! `assay help`, `assay completions`, `assay man`: everything that explains, from the one definition
-//! of the options and from the tables of benchmarks and tools.
+//! `assay help`, `assay completions` and `assay man`, generated from the definition of the options
+//! and from the tables of benchmarks and tools.
 
 mod unknown;
 
@@ -28,10 +28,10 @@ use assay_run::failure::{Failure, Kind};
 
 type Explain = fn(&Terminal) -> String;
 
-/// Columns of the help at most, as the definition of the options has it.
+/// Maximum width of help texts; the same as in the definition of the options.
 const WIDEST_HELP: usize = 100;
 
-/// Topics that are no commands, with what prints them.
+/// Topics that are not commands, with the functions that print them.
 const TOPICS: [(&str, Explain); 6] = [
     ("methods", methods),
     ("tools", tools),
@@ -41,8 +41,8 @@ const TOPICS: [(&str, Explain); 6] = [
     ("exit-codes", exit_codes),
 ];
 
-/// What clap takes for an option of its own, where it is a number of somebody who means it: `--budget -5s`. The option before it
-/// knows better what to say of it.
+/// Parses again with negative numbers attached to the option before them: clap takes the number in
+/// `--budget -5s` for an option. The option then reports a better error.
 pub(crate) fn with_negatives(
     error: clap::Error,
     words: &[OsString],
@@ -72,12 +72,12 @@ pub(crate) fn with_negatives(
     }
 }
 
-/// Prints clap's message about rejected arguments, or `--help` and `--version`; for an option that only
-/// the emulated tool has, why it is not supported.
+/// Prints clap's message about rejected arguments, or the output of `--help` and `--version`. For
+/// an option of the emulated tool that is not supported, it prints the reason.
 pub(crate) fn refused(error: clap::Error, words: Vec<OsString>) -> ExitCode {
     let error = unknown::without_far_fetched(error);
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
-    // Help is rendered again, for the terminal that it is read on.
+    // Help is rendered again for the width of the terminal.
     let error = &match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             laid_out(Arguments::command()).try_get_matches_from(words).err().unwrap_or(error)
@@ -100,19 +100,20 @@ pub(crate) fn refused(error: clap::Error, words: Vec<OsString>) -> ExitCode {
         Terminal::attached().note(error.render().to_string().trim_end());
         return ExitCode::from(exit_code(Kind::Usage));
     }
-    // clap writes past the terminal.
+    // clap does not write through the terminal.
     match error.print().and_then(|()| closed().map_or(Ok(()), Err)) {
         Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
             let failure = unwritable(&cause);
             Terminal::attached().complain(&failure);
             ExitCode::from(exit_code(failure.kind))
         }
-        // A closed pipe is not a failure: the reader had enough.
+        // A closed pipe is no failure: the reader has read enough.
         _ => ExitCode::SUCCESS,
     }
 }
 
-/// Examples with what they are for beside them, where the terminal has room for that, or else below them.
+/// Formats the examples of all commands: each explanation beside its example, or below it if the
+/// terminal is too narrow.
 fn laid_out(command: Command) -> Command {
     let width = Terminal::attached().width.min(WIDEST_HELP);
     let examples = command.get_after_help().map(|it| apart(&it.to_string(), width));
@@ -123,7 +124,8 @@ fn laid_out(command: Command) -> Command {
     command.mut_subcommands(laid_out)
 }
 
-/// Lines of `  example      explanation` as they fit; what else there is stays.
+/// Puts the explanations of ` example explanation` lines below the examples if a line is too long;
+/// other lines stay.
 fn apart(text: &str, width: usize) -> String {
     const GAP: &str = "   ";
     let fits = |line: &str| line.chars().count() <= width;
@@ -142,7 +144,8 @@ fn apart(text: &str, width: usize) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What the standard library calls `invalid digit found in string`, in words for people.
+/// Returns a readable reason for a parse error of the standard library, such as `invalid digit
+/// found in string`.
 fn plain_reason(error: &clap::Error) -> Option<String> {
     let source = std::error::Error::source(error)?;
     let reason = if let Some(error) = source.downcast_ref::<ParseIntError>() {
@@ -155,7 +158,7 @@ fn plain_reason(error: &clap::Error) -> Option<String> {
     } else if source.is::<AddrParseError>() {
         "an address is wanted, like 192.0.2.1 or ::1"
     } else {
-        // As clap says it: `-1 is not in 0..=4294967295`.
+        // clap's wording: `-1 is not in 0..=4294967295`.
         let words = source.to_string();
         let (value, range) = words.split_once(" is not in ")?;
         let (least, most) = range.split_once("..")?;
@@ -168,7 +171,8 @@ fn plain_reason(error: &clap::Error) -> Option<String> {
     Some(reason.to_owned())
 }
 
-/// Prints the help if an emulated tool's command line contains `-h` or `--help`.
+/// Prints the help if the words of an emulated tool contain `-h` or `--help`. Returns whether they
+/// do.
 pub(crate) fn on_the_way(command: &str, words: &[String], terminal: &mut Terminal) -> bool {
     if !words.iter().any(|word| word == "-h" || word == "--help") {
         return false;
@@ -213,7 +217,8 @@ pub(crate) fn man(typed: &ManArguments, terminal: &mut Terminal) -> Result<u8, F
     Ok(0)
 }
 
-/// assay itself, or one of its commands with the full name that its page and usage need.
+/// Returns the definition of assay or of one of its commands, with the full name for its page and
+/// usage.
 fn command(names: &[String]) -> Result<Command, Failure> {
     let mut found = laid_out(Arguments::command());
     found.build();
@@ -246,7 +251,8 @@ fn command(names: &[String]) -> Result<Command, Failure> {
     Ok(found.name(full).bin_name(format!("assay {}", names.join(" "))))
 }
 
-/// `assay net help throughput`, which other programs understand, as `assay help net throughput`.
+/// Rewrites `assay net help throughput`, a form common in other programs, as `assay help net
+/// throughput`.
 pub(crate) fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
     let asks = words.get(2).is_some_and(|word| word == "help");
     let has_commands = |name: &OsString| {

@@ -1,4 +1,4 @@
-//! `assay history`: one result over all stored runs.
+//! `assay history`: reports one result over all stored runs.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
@@ -32,7 +32,7 @@ pub(crate) fn history(
     Ok(0)
 }
 
-/// A metric that exists.
+/// Parses the metric, which must exist.
 fn wanted(typed: &HistoryArguments) -> Result<Wanted<'_>, Failure> {
     let (benchmark, metric) = match typed.metric.rsplit_once('/') {
         Some((benchmark, metric)) => (Some(benchmark), metric),
@@ -56,8 +56,8 @@ fn wanted(typed: &HistoryArguments) -> Result<Wanted<'_>, Failure> {
     Err(Failure::usage(format!("there is no metric `{}`", typed.metric)).advise(advice))
 }
 
-/// The runs that may have it, the oldest first, of one host: that of the newest run that has it unless
-/// another was named.
+/// Reads the runs that may contain the result, oldest first, of a single host. By default this is
+/// the host of the newest run with the result.
 fn runs(
     typed: &HistoryArguments,
     wanted: &Wanted<'_>,

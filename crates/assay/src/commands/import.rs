@@ -1,4 +1,4 @@
-//! `assay import`: files of other tools' results become stored runs.
+//! `assay import`: stores files of other tools' results as runs.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -23,7 +23,7 @@ use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use crate::{job_file, page, stored};
 
-/// The machine-readable answer.
+/// Machine-readable result.
 #[derive(Debug, Serialize)]
 struct Document {
     imported: Vec<Imported>,
@@ -45,7 +45,7 @@ struct Refused {
     reason: String,
 }
 
-/// Every file that can be read is stored; the others are named, and the exit code says that there are some.
+/// Stores every readable file and reports the others. The exit code is non-zero if there are any.
 pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let known = Known {
         label: typed.label.clone(),
@@ -93,7 +93,7 @@ fn line(imported: &Imported) -> String {
     text
 }
 
-/// Whether a file may be what a tool printed, by its beginning: of an image of a disk nobody waits for the rest.
+/// Whether the start of a file is text. The rest is not read: it may be a disk image.
 fn is_text(path: &Path) -> std::io::Result<bool> {
     const BEGINNING: u64 = 64 << 10;
     let mut head = Vec::new();
@@ -139,7 +139,8 @@ fn file(path: &Path, known: &Known, store: &Store) -> Result<Imported, Failure> 
     Ok(Imported { file: name, format: format.name, runs, measurements, doubts })
 }
 
-/// What cannot be, or was not read, of a run that was just stored, with the place in the file where a line is a result.
+/// Returns the implausible and skipped values of a run just stored, with the line of the file for
+/// formats with one result per line.
 fn doubts(run: &Run, file: &str) -> Vec<String> {
     let of_case = |case: &CaseRecord| {
         let place = match case.facts.get(&Attribute::SourceLine) {
@@ -154,7 +155,7 @@ fn doubts(run: &Run, file: &str) -> Vec<String> {
     said
 }
 
-/// The refusal of a file, with the line it is about.
+/// Returns the failure for a rejected file, with the line that caused it.
 fn refused(name: &str, text: &str, error: &ImportError) -> Failure {
     let failure = Failure::measurement(format!("{name} was not imported"))
         .because(error)
@@ -162,7 +163,7 @@ fn refused(name: &str, text: &str, error: &ImportError) -> Failure {
     let Some(number) = error.line() else { return failure };
     let before: usize = text.split_inclusive('\n').take(number - 1).map(str::len).sum();
     let line = text[before..].lines().next().unwrap_or_default();
-    // A document on one line is no place to point at.
+    // A document on a single line is no useful location.
     const LONGEST: usize = 200;
     match line.len() {
         0..=LONGEST if !text.is_empty() => failure.at(name, text, before..before + line.len()),
@@ -170,7 +171,7 @@ fn refused(name: &str, text: &str, error: &ImportError) -> Failure {
     }
 }
 
-/// What the user adds, as values of their kinds.
+/// Parses the dimensions given by the user into typed values.
 fn dimensions(set: &[(Attribute, String)]) -> Result<Attributes, Failure> {
     let one = |(name, text): &(Attribute, String)| {
         let row = name.row();

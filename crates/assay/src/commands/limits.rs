@@ -1,4 +1,4 @@
-//! `--limits`: thresholds that every host of a run has to keep, from a file of gates.
+//! `--limits`: thresholds for every host of a run, from a file of gates.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::compare::gates;
 use crate::failure::{REGRESSION, UNDECIDED};
 use crate::terminal::Terminal;
 
-/// The thresholds of a file; what is wrong with it is said before anything is measured.
+/// Reads and checks the thresholds of a file, before the measurement.
 pub(super) fn read(path: &Path) -> Result<Vec<Gate>, Failure> {
     let limits = gates::file(path)?;
     let checked = gate::of_hosts(&limits, &[], &[]);
@@ -23,24 +23,24 @@ pub(super) fn read(path: &Path) -> Result<Vec<Gate>, Failure> {
     Ok(limits)
 }
 
-/// What became of the hosts of a run.
+/// Outcome of the limits for each host of a run.
 pub(super) struct Held<'s>(Vec<(&'s str, Judged)>);
 
-/// Holds every host against the limits.
+/// Checks every host against the limits.
 pub(super) fn hold<'s>(limits: &[Gate], summary: &'s Summary) -> Held<'s> {
     let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
-    // A change is refused when the file is read.
+    // Gates that need a change are rejected when the file is read.
     Held(gate::of_hosts(limits, &hosts, &summary.results).unwrap_or_default())
 }
 
 impl<'s> Held<'s> {
-    /// The hosts that are beyond a limit.
+    /// Returns the hosts that are beyond a limit.
     pub(super) fn beyond(&self) -> impl Iterator<Item = &'s str> {
         let beyond = self.0.iter().filter(|(_, it)| it.outcome == Outcome::Failed);
         beyond.map(|(host, _)| *host)
     }
 
-    /// Of a fleet only those are shown that do not keep every limit.
+    /// Prints the hosts that do not meet every limit, as a table.
     pub(super) fn show(&self, terminal: &mut Terminal, is_text: bool) {
         let columns = ["column-host", "column-limit", "column-outcome", "column-why"]
             .map(|title| (message(title), Align::Left));
@@ -58,7 +58,7 @@ impl<'s> Held<'s> {
         terminal.print(&text);
     }
 
-    /// A host beyond a limit counts for more than one that cannot tell.
+    /// Returns the exit code: a host beyond a limit takes precedence over an undecided one.
     pub(super) fn code(&self) -> u8 {
         let all: Vec<Judged> = self.0.iter().map(|(_, it)| it.clone()).collect();
         match gate::overall(&all) {

@@ -1,4 +1,4 @@
-//! `assay lint`: pages held against the laws and against what they were made from.
+//! `assay lint`: checks pages for plausibility and against their sources.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -26,7 +26,7 @@ struct Document<'a> {
     findings: &'a [Finding],
 }
 
-/// The exit code says whether anything is wrong that was not mended.
+/// Checks the pages. The exit code tells whether any finding was left unfixed.
 pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let source =
         typed.against.as_deref().map(|name| source(name, typed, terminal)).transpose()?;
@@ -69,8 +69,8 @@ pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8,
     Ok(if pages.iter().all(|(_, found)| found.is_empty()) { 0 } else { REGRESSION })
 }
 
-/// `page.md:7:24: wrong-unit: …`. A page with the marks of another language has them everywhere, and what else is wrong
-/// would drown in them.
+/// Formats findings, such as `page.md:7:24: wrong-unit: …`. A page with another language's decimal
+/// marks has them everywhere, so only the first few are printed.
 fn lines(name: &str, found: &[Finding]) -> String {
     const MOST_MARKS: usize = 3;
     let mut marks = 0;
@@ -110,16 +110,16 @@ fn read(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// What pages are compared with.
+/// Source to compare pages with.
 enum Source {
-    /// A page.
+    /// Page.
     Page(String),
-    /// A run, which can be written in the words of any page.
+    /// Run, which can be rendered in the format of any page.
     Run(Box<Run>),
 }
 
 impl Source {
-    /// As a page in the format and the language of this one.
+    /// Returns the source in the format and language of the page.
     fn like(&self, text: &str, path: &Path) -> String {
         match self {
             Self::Page(source) => source.clone(),
@@ -128,8 +128,8 @@ impl Source {
     }
 }
 
-/// What `assay report` writes of a run, as the page was written: a page does not always say in which language and
-/// format, so that of all that it can be the nearest is taken.
+/// Renders a run as `assay report` would for this page. A page may not state its language and
+/// format, so all candidates are tried and the nearest is chosen.
 fn written_like(run: &Run, text: &str, path: &Path) -> String {
     let page = Page::read(text);
     let stem = path.file_stem().and_then(OsStr::to_str);
@@ -158,7 +158,7 @@ fn written_like(run: &Run, text: &str, path: &Path) -> String {
             }
         });
         for source in candidates.into_iter().flatten() {
-            // What cannot be compared is as far away as a finding.
+            // A candidate that cannot be compared counts as one more finding.
             let left_out = usize::from(lint::left_out(text, &source).is_some());
             let distance =
                 lint::lint(text, Some(&source)).len().saturating_sub(alone) + left_out;
@@ -173,7 +173,7 @@ fn written_like(run: &Run, text: &str, path: &Path) -> String {
     nearest.map(|(_, source)| source).unwrap_or_default()
 }
 
-/// The page that it was made from: a file, or a run.
+/// Reads the source of the page: a file, or a run.
 fn source(
     name: &str,
     typed: &LintArguments,

@@ -1,4 +1,4 @@
-//! `assay list`: the stored runs.
+//! `assay list`: lists the stored runs.
 
 use assay_model::event::Status;
 use assay_model::failure::refusal;
@@ -16,7 +16,7 @@ use crate::terminal::Terminal;
 use crate::{page, stored};
 use assay_run::failure::{Failure, Kind};
 
-/// The machine-readable list.
+/// Machine-readable list.
 #[derive(Serialize)]
 struct Document<'l> {
     runs: Vec<Entry<'l>>,
@@ -41,11 +41,11 @@ struct Entry<'l> {
     host: &'l str,
     other_hosts: usize,
     fingerprint: &'l str,
-    /// Whether everything that was written of it can be read, and how many events cannot.
+    /// Whether all stored events can be read; `losses` is the number of those that cannot.
     is_whole: bool,
     losses: u64,
     headlines: Vec<Value<'l>>,
-    /// Whether they can be relied on; `trust` of the run's document says why not.
+    /// Whether the values are trusted; `trust` in the run's document has the reasons.
     trusted: bool,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8,
 fn is_asked(run: &Listed, typed: &ListArguments) -> bool {
     let is =
         |asked: &Option<String>, found: &str| asked.as_deref().is_none_or(|it| it == found);
-    // Both are written from the year down, so they sort as they follow each other.
+    // Timestamps start with the year, so they sort chronologically as text.
     let is_later = typed.since.as_ref().is_none_or(|since| run.started >= *since);
     is_later
         && is(&typed.suite, &run.suite)

@@ -1,5 +1,5 @@
-//! `assay mpi`: one rank of a job that an MPI launcher started; rank 0 prints OSU's table or JSON, and
-//! stores the run when all is over.
+//! `assay mpi`: one rank of a job started by an MPI launcher. Rank 0 prints OSU's table or JSON,
+//! and stores the run at the end.
 
 use std::thread;
 
@@ -31,8 +31,8 @@ mod options;
 pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let launched = Launched::here();
     match rank(typed, &launched, terminal) {
-        // All ranks fail for the same reason before they know of each other: one of them says so, and the others
-        // give it the time, because a launcher ends all ranks when the first ends with an error.
+        // All ranks fail for the same reason before they are connected. One of them reports it; the
+        // others wait, because a launcher kills all ranks after the first error.
         Err(failure) if !launched.speaks() => {
             thread::sleep(NOTE_TRAVELS);
             Ok(exit_code(failure.kind))
@@ -47,7 +47,7 @@ pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, F
     }
 }
 
-/// The whole life of a rank.
+/// Runs a rank from start to end.
 fn rank(
     typed: &MpiArguments,
     launched: &Launched,
@@ -69,7 +69,7 @@ fn rank(
                 broken_off(recording.take(), failure)?;
             }
             Heard::Began(outcome) => {
-                // Whoever started the launcher stores what is written to a file.
+                // If results go to a file, the program that started the launcher stores them.
                 if let (None, Some(quiet)) = (&typed.raw, quiet.take()) {
                     recording = begun(typed, job::phase(&asked, outcome), quiet)?;
                 }
@@ -108,7 +108,7 @@ fn rank(
     done.verdict.map(|()| 0)
 }
 
-/// The record of the job, from before its first message on; none where no library is known.
+/// Starts the record of the job, before its first message; `None` if the library is unknown.
 fn begun<'q>(
     typed: &MpiArguments,
     phase: Option<(String, Workload)>,
@@ -122,14 +122,14 @@ fn begun<'q>(
     Ok(Some(recording))
 }
 
-/// What a job that ended early leaves behind: why.
+/// Ends the record of a job that failed early, with the reason.
 fn broken_off(recording: Option<Recording<'_>>, failure: &Failure) -> Result<(), Failure> {
     let Some(mut recording) = recording else { return Ok(()) };
     recording.case(0, [], &[], Some(failure.of_case(Area::Rank)))?;
     recording.finish(false).map(drop)
 }
 
-/// A stored job as the table that it printed.
+/// Renders a stored job as the table that it printed.
 pub(crate) fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no job", run.started.run));
     let typed: MpiArguments = assay_emulation::options::asked("mpi", asked)?;
@@ -141,7 +141,7 @@ pub(crate) fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
     let mut text = head(&asked, &outcome);
     text.extend(outcome.sizes.iter().map(|size| row(&columns, &outcome, size)));
     if typed.preset == Preset::Assay {
-        // Where the ranks have been is no more known, but what was said of it.
+        // The ranks' placement is no longer known, but the doubt about it is stored.
         let is_it = |doubt: &&Doubt| matches!(doubt, Doubt::UnboundRanks { .. });
         text.push_str(&remarks(&asked, &outcome, record.doubts.iter().find(is_it)));
     }
@@ -156,7 +156,7 @@ fn row(columns: &Table, outcome: &MpiOutcome, size: &MpiSize) -> String {
     columns.row(&table::row(columns, outcome, size))
 }
 
-/// Doubts about the table, as comments below it.
+/// Formats doubts as comments below the table.
 fn remarks(asked: &Options, outcome: &MpiOutcome, unbound: Option<&Doubt>) -> String {
     let of_size = |size: &MpiSize| {
         let doubts = table::doubts_about(asked, size).into_iter();
@@ -171,7 +171,7 @@ fn remarks(asked: &Options, outcome: &MpiOutcome, unbound: Option<&Doubt>) -> St
     sizes.chain(ranks).map(|remark| format!("# {remark}\n")).collect()
 }
 
-/// Who was measured, as comments above the table.
+/// Formats library, ranks and launcher as comments above the table.
 fn about(outcome: &MpiOutcome) -> String {
     let library = outcome.library.as_ref().map_or_else(String::new, |it| {
         let (name, version, abi, path) = (&it.name, &it.version, it.abi.name(), &it.path);
@@ -181,7 +181,7 @@ fn about(outcome: &MpiOutcome) -> String {
     format!("{library}# {} ranks by {}: {}\n", ranks.len(), outcome.launcher, ranks.join(", "))
 }
 
-/// `node3 on CPU 4`, or on how many where the rank may wander.
+/// Formats a rank's placement: `node3 on CPU 4`, or the number of CPUs if it is not bound to one.
 fn place(host: &str, cpus: &[u32]) -> String {
     match cpus {
         [cpu] => format!("{host} on CPU {cpu}"),

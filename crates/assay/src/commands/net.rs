@@ -10,14 +10,14 @@ use crate::pipeline;
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 
-/// Repetitions that the time should hold: an interval of the median needs six.
+/// Repetitions that fit into the measured time; an interval of the median needs six.
 const REPETITIONS: f64 = 8.0;
-/// Time over the time that is measured: connections are made, and both ends tell what they saw. Without it the last
+/// Ratio of total to measured time, for connecting and exchanging results. Without it, the last
 /// second of `--for 3s` would not fit.
 const AROUND: f64 = 1.15;
 /// Longest repetition in seconds.
 const LONGEST_S: f64 = 10.0;
-/// Bit/s of a UDP stream unless told otherwise.
+/// Default rate of a UDP stream in bit/s.
 const UDP_RATE_BIT_PER_S: u64 = 100_000_000;
 
 pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
@@ -59,13 +59,13 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
     }
 }
 
-/// Length of one repetition: whole seconds, as both protocols count.
+/// Returns the length of one repetition in whole seconds, as both protocols require.
 fn seconds(place: &WhereArguments) -> u32 {
     (place.length / REPETITIONS).clamp(1.0, LONGEST_S) as u32
 }
 
-/// The same of round trips: a connection a second, so that many of them are measured and each second is told; a
-/// link takes a while to be loaded.
+/// Returns the length of a connection for round trips. Without load it is a second, which gives
+/// many connections and a sample per second; a loaded link needs time to fill.
 fn connection_s(place: &WhereArguments, load_streams: u32) -> u32 {
     if load_streams == 0 { 1 } else { seconds(place) }
 }

@@ -1,4 +1,4 @@
-//! `assay plan`: required I/O in flight and required volume size, before a measurement.
+//! `assay plan`: calculates required I/O in flight and volume sizes before a measurement.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 
 const MIB: f64 = 1_048_576.0;
-/// Thousands of the fastest machines of today together, and of the largest.
+/// Plausibility limit: thousands of today's fastest machines together. The second is for sizes.
 const MOST: f64 = 1e12;
 const MOST_BYTES: f64 = 1e21;
 
@@ -27,7 +27,7 @@ pub(crate) fn plan(typed: &PlanArguments, terminal: &mut Terminal) -> Result<u8,
     Ok(0)
 }
 
-/// In words, and for scripts in base units.
+/// Returns the result as text, and as JSON in base units.
 fn littles_law(typed: &LittleArguments) -> Result<(String, Value), Failure> {
     let law = Little::from_two(typed.rate, typed.latency, typed.threads).ok_or_else(|| {
         Failure::usage("exactly two of --rate, --latency and --threads must be given")
@@ -65,7 +65,7 @@ fn littles_law(typed: &LittleArguments) -> Result<(String, Value), Failure> {
     Ok((text, json))
 }
 
-/// A number that cannot be meant has a unit or a digit too many.
+/// Rejects an implausible number: its unit is wrong, or it has extra digits.
 fn refuse_beyond(what: &str, number: f64, most: f64) -> Result<(), Failure> {
     if number <= most {
         return Ok(());
@@ -167,7 +167,7 @@ fn above_the_cap(typed: &AnfArguments, rate: f64, cap: f64) -> Failure {
     }
 }
 
-/// In the unit that the service is sold in.
+/// Formats a rate in the unit in which the service is sold.
 fn mib(bytes_per_s: f64) -> String {
     let text = format!("{:.2}", bytes_per_s / MIB);
     format!("{} MiB/s", text.trim_end_matches('0').trim_end_matches('.'))

@@ -1,4 +1,4 @@
-//! `assay rdma`: RDMA between two hosts, with perftest's options and its table.
+//! `assay rdma`: measures RDMA between two hosts, with perftest's options and table.
 
 mod again;
 
@@ -29,7 +29,7 @@ use assay_run::rdma::{self, Joined, Observed, Rates, Size, TestError, Values};
 use assay_run::recording::Recording;
 use assay_run::round_trips::Figures;
 
-/// The stored output: the table as it was printed.
+/// Raw output with the table as printed.
 const TABLE: &str = "perftest.txt";
 
 pub(crate) fn rdma(
@@ -38,7 +38,7 @@ pub(crate) fn rdma(
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let work = typed.workload()?;
-    // Where nothing can be tried, nobody is waited for and nothing is stored.
+    // Without a device, fail before waiting for the other end or storing anything.
     if !has_devices() {
         return Err(TestError::from(RdmaError::NoDevice).failure());
     }
@@ -95,7 +95,8 @@ pub(crate) fn rdma(
     Ok(0)
 }
 
-/// A stored run as perftest prints it: its table, or its JSON; of a suite's run one after another, or a list.
+/// Renders a stored run as perftest's table or JSON. The tests of a suite are rendered in sequence,
+/// or as a list.
 pub(crate) fn stored(run: &Run, store: &Store, as_json: bool) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no table", run.started.run));
     let tables = if run.started.asked.is_some() {
@@ -122,12 +123,13 @@ pub(crate) fn stored(run: &Run, store: &Store, as_json: bool) -> Result<String, 
     }
 }
 
-/// Whether a run that a suite asked for has what perftest has a table for.
+/// Whether a run of a suite contains tests that perftest has a table for.
 pub(crate) fn has_tests(run: &Run) -> bool {
     again::has_tests(run)
 }
 
-/// What `--out_json` of perftest writes since 24.01, but with all sizes: one object, or a list of them.
+/// Renders the JSON of perftest's `--out_json` (since 24.01), but with all sizes: one object, or a
+/// list of them.
 fn perftest_json(printed: &str) -> Result<String, Failure> {
     Ok(json_text(&document(printed)?))
 }
@@ -138,7 +140,7 @@ fn json_text(document: &Value) -> String {
 }
 
 fn document(printed: &str) -> Result<Value, Failure> {
-    // In the unit of the table.
+    // The unit of the table.
     let unit = if printed.contains("[Gb/sec]") { 8e-9 } else { 1.0 / 1_048_576.0 };
     let names: [(Column, &str, f64); 13] = [
         (Column::Bytes, "MsgSize", 1.0),
@@ -160,7 +162,7 @@ fn document(printed: &str) -> Result<Value, Failure> {
     })?;
     let object = |row: &perftest_text::Row| {
         let fields = names.iter().filter_map(|(column, name, factor)| {
-            // As many digits as were printed.
+            // Rounded to the printed digits.
             let value = (row.get(column)? * factor * 1e6).round() / 1e6;
             let is_count = matches!(column, Column::Bytes | Column::Iterations);
             let value = if is_count { Value::from(value as u64) } else { Value::from(value) };
@@ -182,7 +184,7 @@ fn document(printed: &str) -> Result<Value, Failure> {
     Ok(serde_json::json!({ "test_info": info, "results": results }))
 }
 
-/// The end that does not lead: one test, and its own device in a line.
+/// Serves one test as the passive end and prints a line with its device.
 fn serve(
     typed: &RdmaArguments,
     cancel: &AtomicBool,
@@ -225,7 +227,7 @@ fn unserved(error: &TestError) -> Failure {
     }
 }
 
-/// What stands above the table, in perftest's words.
+/// Returns the lines above the table, in perftest's wording.
 fn head(unit: RateUnit, work: &RdmaWorkload, joined: &Joined) -> Head {
     let index = joined.gid_index.map_or_else(|| "none".to_owned(), |index| index.to_string());
     let link = if joined.is_ethernet { "Ethernet" } else { "IB" };
@@ -248,7 +250,7 @@ fn head(unit: RateUnit, work: &RdmaWorkload, joined: &Joined) -> Head {
     Head { title: title(work), facts, columns }
 }
 
-/// perftest's: the verb, both directions, what is measured (`ctx_print_test_info`).
+/// Returns perftest's title: verb, both directions, quantity (`ctx_print_test_info`).
 fn title(work: &RdmaWorkload) -> String {
     let verb = match work.test {
         RdmaTest::SendLatency | RdmaTest::SendBandwidth => "Send",
@@ -265,7 +267,7 @@ const fn rate_unit(typed: &RdmaArguments) -> RateUnit {
     if typed.report_gbits { RateUnit::Gigabits } else { RateUnit::Mebibytes }
 }
 
-/// Every result of a size, where that is wanted.
+/// Lists every result of a size, if requested.
 fn listed(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
     let Values::Times(times_ns) = &size.values else { return String::new() };
     let divisor = if work.test.is_halved() { 2 } else { 1 };
@@ -274,7 +276,7 @@ fn listed(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
     wanted.map(|(_, sorted)| perftest::listed(times_ns, divisor, sorted)).collect()
 }
 
-/// A size as perftest prints it.
+/// Formats a size as perftest does.
 fn row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
     match &size.values {
         Values::Times(times_ns) => {
@@ -290,7 +292,8 @@ fn row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
         Values::Marks(_) => {
             let row = BandwidthRow {
                 bytes: size.bytes,
-                // Of a time it counts those of all queue pairs together.
+                // In tests with a duration, perftest counts the messages of all queue pairs
+                // together.
                 iterations: if size.lasted {
                     size.iterations * u64::from(work.queue_pairs)
                 } else {
@@ -305,7 +308,7 @@ fn row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
     }
 }
 
-/// The same of all messages, none left out.
+/// Formats assay's own figures of a size, over all messages without exception.
 fn own(work: &RdmaWorkload, size: &Size) -> String {
     let times_ns = match &size.values {
         Values::Times(times_ns) => times_ns,

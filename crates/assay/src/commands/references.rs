@@ -1,4 +1,4 @@
-//! `assay references`: published figures with their sources.
+//! `assay references`: prints published figures with their sources.
 
 use assay_claims::reference::{self, Claim};
 use assay_report::document::{Align, Block, Document, Table, Tone};

@@ -1,4 +1,4 @@
-//! `assay rm` and `assay prune`: runs that nobody wants any more.
+//! `assay rm` and `assay prune`: remove stored runs.
 
 use assay_model::event::Status;
 use assay_run::failure::Failure;
@@ -12,7 +12,7 @@ use crate::{page, stored};
 
 pub(crate) fn rm(typed: &RemoveArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let store = stored::existing(&typed.store)?;
-    // All names are understood before anything is gone.
+    // All names are resolved before any run is removed.
     let ids = typed.runs.iter().map(|name| stored::identifier(&store, name));
     let mut ids = ids.collect::<Result<Vec<_>, _>>()?;
     ids.sort_unstable();
@@ -28,7 +28,7 @@ pub(crate) fn prune(typed: &PruneArguments, terminal: &mut Terminal) -> Result<u
     remove(&ids, (typed.dry_run, &typed.answer), &store, terminal)
 }
 
-/// Whether a run has ended, however it did, and nothing in it was measured.
+/// Whether a run has ended without any measured case.
 pub(crate) fn is_without_result(run: &Listed) -> bool {
     !run.running && run.status != Status::Complete && run.cases_finished == 0
 }

@@ -1,4 +1,4 @@
-//! `assay run`, `assay stream`, `assay linpack`: three ways to say which suite to measure.
+//! `assay run`, `assay stream` and `assay linpack`: choose a suite and measure it.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ use assay_run::switching;
 
 use super::storage;
 
-/// Time for `assay stream` and `assay linpack`, per placement or solve, unless told otherwise.
+/// Default time of `assay stream` and `assay linpack`, per placement or solve.
 const ONE_NUMBER_S: f64 = 30.0;
 /// Relative half-width of the interval that ends a measurement.
 const TARGET: f64 = 0.01;
@@ -37,7 +37,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         return run_hosts::run(typed, terminal);
     }
     let suite = aimed(typed, suites::open_all(&typed.suites)?)?;
-    // Every launcher of MPI is asked its version.
+    // Finding MPI takes time: every launcher is asked for its version.
     let measuring = &typed.measuring;
     Listening::before(terminal, LOOKING, measuring.quiet || measuring.dry_run);
     let question = question(typed, &suite)?;
@@ -55,7 +55,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     }
 }
 
-/// Options that the suite cannot use were meant for another one.
+/// Rejects options that the suite cannot use: they were meant for another one.
 fn refuse_what_has_no_meaning(suite: &Suite, typed: &RunArguments) -> Result<(), Failure> {
     let asks = |has: fn(&Request) -> bool| suite.measures.iter().any(|it| has(&it.request));
     let storage = asks(|it| matches!(it, Request::Storage(_) | Request::Files(_)));
@@ -71,7 +71,7 @@ fn refuse_what_has_no_meaning(suite: &Suite, typed: &RunArguments) -> Result<(),
         .advise("`assay run all` measures every topic; `assay help suites` lists the others"))
 }
 
-/// The suite with the storage that it is to measure.
+/// Returns the suite with the storage targets of the command line.
 pub(super) fn aimed(typed: &RunArguments, mut suite: Suite) -> Result<Suite, Failure> {
     refuse_what_has_no_meaning(&suite, typed)?;
     let aim = Aim {
@@ -83,7 +83,7 @@ pub(super) fn aimed(typed: &RunArguments, mut suite: Suite) -> Result<Suite, Fai
     Ok(suite)
 }
 
-/// What is asked of this machine.
+/// Returns the request to measure the suite on this machine.
 pub(super) fn question<'a>(
     typed: &'a RunArguments,
     suite: &'a Suite,
@@ -98,14 +98,16 @@ pub(super) fn question<'a>(
     })
 }
 
-/// The same suite, every metric measured to half the margin at least: wider intervals show nothing of it.
+/// Returns the suite with every metric measured to at least half the margin; wider intervals could
+/// not show a difference of that size.
 fn fitting(suite: &Suite, margin: f64) -> Suite {
     let mut suite = suite.clone();
     suite.measures.iter_mut().for_each(|it| it.target = it.target.min(margin / 2.0));
     suite
 }
 
-/// Looks for MPI only where a suite asks something of it: every launcher has to be asked its version.
+/// Searches for MPI only if the suite has MPI benchmarks, because every launcher is asked for its
+/// version.
 fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Failure> {
     let asks = |measure: &Measure| matches!(measure.request, Request::Mpi(_));
     if !suite.measures.iter().any(asks) {
@@ -143,7 +145,7 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
     })
 }
 
-/// A number of ranks where all work in pairs, sizes of messages that have none.
+/// Rejects a number of ranks if all tests use pairs, and message sizes if no message has one.
 fn refuse_what_no_test_uses(suite: &Suite, typed: &MpiRunArguments) -> Result<(), Failure> {
     let any = |uses: fn(MpiTest) -> bool| {
         let mut requests = suite.measures.iter().map(|it| &it.request);
@@ -162,7 +164,7 @@ fn refuse_what_no_test_uses(suite: &Suite, typed: &MpiRunArguments) -> Result<()
     Ok(())
 }
 
-/// The launcher runs in its own folder.
+/// Returns an absolute path: the launcher runs in its own folder.
 fn absolute(file: &Path) -> Result<String, Failure> {
     let path =
         std::fs::canonicalize(file).map_err(|error| job_file::unreadable(file, &error))?;
@@ -189,7 +191,7 @@ pub(crate) fn linpack(
         (None, None) => LinpackSize::Budget,
     };
     let linpack = Request::Linpack { size, threads: typed.threads, blas: typed.blas.clone() };
-    // The multiply-add peak is what Rmax is held against.
+    // Rmax is compared with the multiply-add peak.
     let peak = Request::PeakFlops {
         placements: vec![Placement::Node],
         threads: typed.threads,

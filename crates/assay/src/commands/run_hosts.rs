@@ -1,4 +1,4 @@
-//! `assay run --hosts`: a suite on many hosts at once, kept as one run.
+//! `assay run --hosts`: measures a suite on many hosts at once and stores it as one run.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,8 +33,8 @@ use assay_run::failure::{Failure, Kind};
 use assay_run::fleet::{self, FleetPlan, FleetQuestion};
 use assay_run::question::fresh_seed;
 
-/// From so many hosts on memory counts more than threads that wait for each other's heap: 150 agents took 104 MB with an arena
-/// for every few threads, and 93 MB with one.
+/// Number of hosts above which memory matters more than threads waiting for a shared heap: 150
+/// agents took 104 MB with an arena for every few threads, and 93 MB with one.
 const MANY: usize = 64;
 
 pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
@@ -43,7 +43,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     typed.fleet.drain_list.as_deref().map(output_file::check).transpose()?;
     let limits = typed.fleet.limits.as_deref().map(limits::read).transpose()?;
     let data_sheet = typed.measuring.data_sheet.read()?;
-    // What is wrong with the suite itself is said here, and not by every host.
+    // Errors of the suite itself are reported once here, not by every host.
     let texts = suites::texts(&typed.suites)?;
     let suite = suites::read_all(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_aloud()?;
@@ -108,7 +108,8 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     Ok(if typed.measuring.strict && !is_even { REGRESSION } else { code })
 }
 
-/// Each host is heard by a thread, and what that takes another one gives back.
+/// Limits the heap to one arena for many hosts: each host has its thread, and memory freed by one
+/// is reused by another.
 fn share_the_heap(hosts: usize) {
     if hosts > MANY {
         heap::keep_one_arena();
@@ -135,7 +136,7 @@ fn is_worse_in_pairs(summary: &Summary) -> bool {
     doubts.any(|doubt| matches!(doubt, Doubt::WorseThanPairs { .. }))
 }
 
-/// The machines that the hosts are reached through; none where they are reached from here.
+/// Returns the machines through which the hosts are reached; none if they are reached directly.
 fn relays(typed: &FleetArguments, names: &[String]) -> Result<Vec<String>, Failure> {
     let Some(list) = &typed.relays else { return Ok(Vec::new()) };
     let relays = hosts::parse(list).map_err(|error| {
@@ -150,7 +151,8 @@ fn relays(typed: &FleetArguments, names: &[String]) -> Result<Vec<String>, Failu
     }
 }
 
-/// The pairs that are asked for, or neighbours where a suite would take one; none where each host asks by itself.
+/// Returns the requested pairs, or neighbours if the suite needs a far end. None if each host
+/// measures alone.
 fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rounds, Failure> {
     let FleetArguments { pairs, matrix, .. } = &typed.fleet;
     let (option, found) = match (pairs, matrix) {
@@ -159,7 +161,7 @@ fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rou
         (None, None) => {
             let takes_one = typed.to.is_none() && expand::takes_a_neighbour(suite);
             let neighbours = takes_one.then(|| Rounds::of_matrix(Matrix::Neighbours, hosts));
-            // A single host has none, and says what it leaves out.
+            // A single host has no neighbour and reports the measurements that it omits.
             return Ok(neighbours.and_then(Result::ok).unwrap_or_default());
         }
     };
@@ -182,7 +184,7 @@ fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rou
         .advise("`assay run network`, `assay run rdma` and `assay run mpi` measure pairs"))
 }
 
-/// Writes those that are lost and the others, each once, in one line.
+/// Writes lost hosts and `others`, each once, in one line.
 fn drain<'s>(
     file: &Path,
     summary: &'s Summary,
@@ -201,7 +203,7 @@ fn lost_host(doubt: &Doubt) -> Option<&str> {
     if let Doubt::HostLost { host, .. } = doubt { Some(host) } else { None }
 }
 
-/// Every host that any result names as worse than the others.
+/// Returns every host that a result marks as worse than the others.
 fn worse_than_peers(summary: &Summary) -> Vec<&str> {
     let doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
     let named = doubts.filter_map(|doubt| {
@@ -210,7 +212,7 @@ fn worse_than_peers(summary: &Summary) -> Vec<&str> {
     named.collect()
 }
 
-/// Which host would do what; nothing is measured.
+/// Prints the plan of each host without measuring.
 fn show(
     planned: &FleetPlan,
     typed: &RunArguments,

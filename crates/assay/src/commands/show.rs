@@ -1,4 +1,4 @@
-//! `assay show` and `assay report`: a stored run, printed or written as a page.
+//! `assay show` and `assay report`: print a stored run or write it as a page.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -72,7 +72,7 @@ pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result
     Ok(code)
 }
 
-/// Some runs as one page for publication.
+/// Renders one or several runs as a page for publication.
 fn learn(
     (typed, subject): (&PageArguments, Option<String>),
     data_sheet: &DataSheet,
@@ -95,7 +95,7 @@ fn learn(
     beside::write(&companions, terminal)
 }
 
-/// The stored run as a page, for `publish`.
+/// Passes the stored run as a page to `publish`.
 fn paged<T>(run: &Run, summary: &Summary, publish: impl FnOnce(Page<'_>) -> T) -> T {
     publish(Page {
         document: build::run(summary, Some(run)),

@@ -1,4 +1,4 @@
-//! `assay run --switch`: two conditions measured alternately and laid side by side.
+//! `assay run --switch`: measures two conditions alternately and compares them.
 
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ use crate::listening::{LOOKING, Listening};
 use crate::terminal::Terminal;
 use crate::{page, pipeline, signals, stored};
 
-/// Measures both conditions in turns, stores every run, prints the comparison and exits as it does.
+/// Measures both conditions in turns, stores every run and prints the comparison. Returns its exit
+/// code.
 pub(super) fn run(
     question: &Question<'_>,
     typed: &RunArguments,
@@ -29,7 +30,7 @@ pub(super) fn run(
             .advise("the exit code says how they compare; `assay compare RUN SYSTEM` and `assay show RUN --data-sheet FILE` judge a stored run"));
     }
     page::check(&measuring.page)?;
-    // What cannot be planned or stored is reported before anything is switched.
+    // Errors of the plan or the store are reported before any switch.
     let prepared = question::prepare(question)?;
     if measuring.dry_run {
         return pipeline::dry_run(&prepared, measuring, terminal);

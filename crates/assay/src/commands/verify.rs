@@ -1,4 +1,4 @@
-//! `assay verify`: whether stored runs are what was written. Changes nothing.
+//! `assay verify`: checks the integrity of stored runs. Changes nothing.
 
 use std::error::Error;
 
@@ -12,7 +12,7 @@ use crate::{page, stored};
 use assay_report::words::{message, sentence};
 use assay_run::failure::{Failure, Kind};
 
-/// What was found, for scripts.
+/// Machine-readable result.
 #[derive(Debug, Serialize)]
 struct Document {
     runs: Vec<Found>,
@@ -22,9 +22,9 @@ struct Document {
 struct Found {
     id: String,
     is_sound: bool,
-    /// Events that are lost.
+    /// Number of lost events.
     losses: u64,
-    /// Raw outputs that are what they were.
+    /// Number of intact raw outputs.
     outputs: usize,
     problems: Vec<String>,
 }
@@ -93,7 +93,7 @@ fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// One line per run, and one below it for everything that is wrong.
+/// Formats a line for the run, and one below it for each problem.
 fn lines(found: &Found) -> String {
     let verdict = match (found.is_sound, found.losses) {
         (true, _) => sentence("verify-sound", &[("n", &found.outputs.to_string())]),

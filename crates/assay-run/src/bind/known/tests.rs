@@ -28,8 +28,8 @@ fn lacking(what: Lack) -> Result<Stopped, CaseError> {
     Err(CaseError::from(Failure::NoEcho).for_lack_of(what))
 }
 
-/// Checks the skip reason of a later case to `host` that needs `what`, after these outcomes of
-/// streams to `a`.
+/// Checks the reason for which a later case to `host` with a need for `what` is skipped, after
+/// these outcomes of streams to `a`.
 fn check(outcomes: &[Result<Stopped, CaseError>], host: &str, what: Lack, expected: &str) {
     let mut known = Known::default();
     for (index, outcome) in outcomes.iter().enumerate() {

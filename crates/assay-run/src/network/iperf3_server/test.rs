@@ -1,4 +1,4 @@
-//! One test of the server, from its parameters to the exchange of results.
+//! Execution of one test by the server, from its parameters to the exchange of results.
 
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::mpsc;

@@ -1,4 +1,4 @@
-//! `assay compare --gate`: thresholds decide the exit code, and others are told.
+//! `assay compare --gate`: thresholds that determine the exit code, with reports for CI systems.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -14,15 +14,15 @@ use crate::failure::{REGRESSION, UNDECIDED};
 use crate::terminal::Terminal;
 use crate::{job_file, output_file};
 
-/// Where GitHub wants the summary of a job.
+/// Environment variable with the path of a GitHub job's summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// The gates of the user's file; `None` without one.
+/// Reads the gates of the user's file; `None` without one.
 pub(super) fn read(typed: &GateArguments) -> Result<Option<Vec<Gate>>, Failure> {
     typed.gate.as_deref().map(file).transpose()
 }
 
-/// The gates of a file.
+/// Reads the gates of a file.
 pub(in crate::commands) fn file(path: &Path) -> Result<Vec<Gate>, Failure> {
     let text = job_file::read_text(path).map_err(|error| job_file::unreadable(path, &error))?;
     gate::read(&text).map_err(|error| {
@@ -37,7 +37,8 @@ pub(in crate::commands) fn file(path: &Path) -> Result<Vec<Gate>, Failure> {
     })
 }
 
-/// What the gates say. Only what is not printed for a machine is printed.
+/// Applies the gates and reports their outcome. The table is printed only if the comparison is
+/// printed as text.
 pub(super) fn decide(
     typed: &GateArguments,
     gates: &[Gate],
@@ -87,7 +88,7 @@ pub(in crate::commands) fn word(outcome: Outcome) -> &'static str {
     })
 }
 
-/// Adds to the summary; what other steps wrote stays.
+/// Appends to the job's summary, after the output of other steps.
 fn github(text: &str) -> Result<(), Failure> {
     let path = std::env::var_os(SUMMARY).ok_or_else(|| {
         Failure::usage(format!("{SUMMARY} is not set"))

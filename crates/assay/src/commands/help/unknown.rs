@@ -1,4 +1,4 @@
-//! Words that no command knows: what they were meant for. Never takes anything for what it is not.
+//! Suggestions for unknown commands and options. Only suggests; never substitutes a word.
 
 use assay_emulation::refused::reason;
 use assay_model::near::nearest;
@@ -9,17 +9,18 @@ use clap::{Command, CommandFactory as _};
 use crate::arguments::{Arguments, rdma};
 use crate::suites;
 
-/// Commands with another tool's options, which mean something else there.
+/// Commands with another tool's options, which have other meanings.
 const OF_TOOLS: [&str; 8] = ["vdbench", "fio", "ior", "iperf3", "qperf", "ping", "mpi", "rdma"];
 
-/// What the option for a language is called elsewhere, and here where it is not taken.
+/// Names of a language option that users may try.
 const LANGUAGE: [&str; 3] = ["--lang", "--language", "--locale"];
 
-/// An option that more commands have means another thing in some of them.
+/// Maximum number of commands to suggest: an option of many commands differs in meaning between
+/// them.
 const MOST_TAKERS: usize = 2;
 
-/// A command that there is not: it may be the name of a suite, or have two letters swapped. clap offers `vdbench` for
-/// `bench`.
+/// Returns the failure for an unknown command, which may be the name of a suite or a typing error.
+/// clap alone would suggest `vdbench` for `bench`.
 pub(super) fn misspelt(error: &clap::Error, command: &str) -> Option<Failure> {
     let of_assay = Arguments::command();
     let known =
@@ -40,7 +41,7 @@ pub(super) fn misspelt(error: &clap::Error, command: &str) -> Option<Failure> {
     })
 }
 
-/// An option that the emulated tool has and assay does not, or that another command has.
+/// Returns the failure for an option that only the emulated tool or another command has.
 pub(super) fn option(error: &clap::Error, command: &str) -> Option<Failure> {
     let option = unknown(error)?;
     if command.starts_with('-') {
@@ -65,7 +66,7 @@ pub(super) fn option(error: &clap::Error, command: &str) -> Option<Failure> {
     is_telling.then(|| failure.advise(format!("it is an option of {}", takers.join(" and "))))
 }
 
-/// How whoever wants another language says so.
+/// Returns advice on how to choose another language.
 fn language_of(command: &str) -> String {
     let of_assay = Arguments::command();
     let has = |it: &clap::Arg| it.get_long() == Some("locale");
@@ -91,7 +92,7 @@ fn takers_of(command: &Command, before: &str, long: &str, found: &mut Vec<String
     }
 }
 
-/// clap takes words for similar that have a letter or two in common, and offers them.
+/// Removes clap's far-fetched suggestions: it considers words similar that share a letter or two.
 pub(super) fn without_far_fetched(mut error: clap::Error) -> clap::Error {
     let Some(given) = unknown(&error) else { return error };
     let is_far = match error.get(ContextKind::SuggestedArg) {
@@ -100,17 +101,17 @@ pub(super) fn without_far_fetched(mut error: clap::Error) -> clap::Error {
         }
         _ => false,
     };
-    // That a run may be called like an option helps nobody.
+    // The hint that a run may be named like an option helps nobody.
     error.remove(ContextKind::Suggested);
     if is_far {
         error.remove(ContextKind::SuggestedArg);
-        // It names what was offered.
+        // The usage contains the suggestion.
         error.remove(ContextKind::Usage);
     }
     error
 }
 
-/// The option that the command does not have.
+/// Returns the option that the command does not have.
 fn unknown(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidArg)? {
         ContextValue::String(option) if error.kind() == ErrorKind::UnknownArgument => {

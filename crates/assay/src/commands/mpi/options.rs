@@ -1,4 +1,4 @@
-//! What was typed after `mpi`, as the engine takes it, or why it makes no sense.
+//! Converts the options of `assay mpi` for the engine, and rejects those that have no effect.
 
 use assay_kernels::mpi::{Buffers, Element, Kind};
 use assay_run::failure::Failure;
@@ -7,7 +7,7 @@ use assay_run::mpi::options::Options;
 
 use crate::arguments::mpi::{BufferNumber, ElementType, MpiArguments};
 
-/// The question to the engine.
+/// Returns the options for the engine.
 pub(crate) fn options(typed: &MpiArguments) -> Options {
     Options {
         test: typed.test,
@@ -38,7 +38,7 @@ pub(crate) fn options(typed: &MpiArguments) -> Options {
     }
 }
 
-/// Options that say nothing to this benchmark, or that assay does not have: an error with the reason.
+/// Rejects options that do not apply to this benchmark or are not supported, with the reason.
 pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), Failure> {
     if let Some(refusal) = typed.refused.first {
         return Err(Failure::usage(format!("assay mpi has no -{}", refusal.option))

@@ -1,5 +1,5 @@
-//! perftest's tables of a run that was asked by a suite: one for each test, and each host that led it, from the figures
-//! that were stored with every size.
+//! Renders perftest's tables for a run of a suite, one for each test and leading host, from the
+//! figures stored with every size.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,25 @@ use assay_run::rdma::{self, Joined};
 
 use super::head;
 
-/// The tables in the order of their cases, each with its head. Empty where no test of RDMA was measured by assay, or
-/// the run is older than the figures.
+/// Returns the tables in the order of their cases. Empty if assay measured no RDMA test, or the run
+/// is older than the stored figures.
 pub(super) fn tables(run: &Run) -> Vec<String> {
     let of_case = |record| own_test(record).map(|work| of_test(run, record, work));
     run.finished_cases().filter_map(of_case).flatten().collect()
 }
 
-/// The test of RDMA that a case is, if assay measured it: perftest's own tables are raw outputs.
+/// Returns the RDMA test of a case that assay measured; perftest's own tables are raw outputs.
 fn own_test(record: &CaseRecord) -> Option<&RdmaWorkload> {
     let Workload::Rdma(work) = &record.case.workload else { return None };
     (record.case.by == "assay").then_some(work)
 }
 
-/// Whether there is a test of RDMA by assay at all.
+/// Whether the run has any RDMA test measured by assay.
 pub(super) fn has_tests(run: &Run) -> bool {
     run.finished_cases().any(|record| own_test(record).is_some())
 }
 
-/// One table for each host that led it.
+/// Renders one table for each leading host.
 fn of_test(run: &Run, record: &CaseRecord, work: &RdmaWorkload) -> Vec<String> {
     let metric = match work.test.is_bandwidth() {
         true => "bandwidth",
@@ -63,7 +63,7 @@ fn bytes(series: &SeriesRecord) -> u64 {
     }
 }
 
-/// A size as perftest prints it; `None` of one that was stored without its figures.
+/// Formats a size as perftest does; `None` if it was stored without perftest's figures.
 fn row(series: &SeriesRecord, work: &RdmaWorkload, facts: &Attributes) -> Option<String> {
     let iterations = match facts.get(&Attribute::Iterations) {
         Some(Value::Integer(iterations)) => *iterations,
@@ -83,7 +83,7 @@ fn row(series: &SeriesRecord, work: &RdmaWorkload, facts: &Attributes) -> Option
     bytes_per_s.is_finite().then(|| row.to_string())
 }
 
-/// What was stored of the connection.
+/// Restores the properties of the connection from the stored facts.
 fn joined(facts: &Attributes, work: &RdmaWorkload) -> Joined {
     let words = |name| facts.get(&name).and_then(Value::text).unwrap_or_default().to_owned();
     let number = |name| match facts.get(&name) {
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// As a suite stores it.
+    /// Returns a run as a suite stores it.
     fn measured(phases: &[(RdmaTest, &[Size])]) -> Run {
         let work = |test| Workload::Rdma(RdmaWorkload::usual(test, Some("far".to_owned())));
         let named = phases.iter().map(|(test, _)| (test.name().to_owned(), work(*test)));
@@ -201,7 +201,7 @@ mod tests {
             unit: RateUnit::Mebibytes,
         };
         assert!(bandwidth.ends_with(&row.to_string()), "{bandwidth}");
-        // A run of an assay that did not store them has no such table, and is read nevertheless.
+        // A run of an older assay without these figures has no such table, but can be read.
         for series in run.cases.iter_mut().flat_map(|it| &mut it.series) {
             series.facts.clear();
         }

@@ -1,5 +1,5 @@
-//! `assay show RUN --as …`: a stored run in the shape of the tool in whose language it was asked, made
-//! from its events as the live output is.
+//! `assay show RUN --as …`: renders a stored run in the output format of the emulated tool, from
+//! its events like the live output.
 
 use assay_dialects::fio::command_line::Format;
 use assay_model::run::Run;
@@ -12,8 +12,8 @@ use crate::terminal::Terminal;
 use crate::{ior, iperf3, ping, qperf, vdbench};
 use assay_emulation::fio::record as fio;
 
-/// Prints the run as the tool would have. `store` holds its raw outputs; `output` is where a tool that writes
-/// a folder writes it.
+/// Prints the run as the tool would have. `store` holds its raw outputs; `output` is the folder of
+/// a tool that writes one.
 pub(super) fn print(
     run: &Run,
     store: &Store,
@@ -24,7 +24,7 @@ pub(super) fn print(
         return Err(Failure::usage("--output belongs to --as vdbench")
             .advise("other shapes are printed: `… > FILE`"));
     }
-    // Suites store the figures of perftest's tables, too.
+    // Runs of suites also contain the figures of perftest's tables.
     let is_perftest = matches!(shape, Shape::Perftest | Shape::PerftestJson);
     if is_perftest && run.started.asked.is_none() && rdma::has_tests(run) {
         terminal.print(&rdma::stored(run, store, shape == Shape::PerftestJson)?);
@@ -58,7 +58,7 @@ pub(super) fn print(
         Shape::FioJson => of_fio(Format::Json),
         Shape::FioJsonPlus => of_fio(Format::JsonPlus),
         Shape::FioTerse => of_fio(Format::Terse),
-        // It prints as it goes, and writes a folder meanwhile.
+        // Prints and writes its folder itself.
         Shape::Vdbench => return vdbench::again::shown(run, store, output, terminal),
     };
     terminal.print(&text?);
