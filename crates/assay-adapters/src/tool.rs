@@ -1,7 +1,7 @@
-//! The table of tools: one row per tool that can measure what assay measures.
+//! Table of tools: one row per tool that can measure workloads of assay.
 //!
-//! A row says how to find the tool, what it can measure, how to ask for it and how to read the
-//! answer. Adding a tool is adding a file under `tool/` and a row here.
+//! A row has the detection of the tool, the workloads that it supports, its command and its parser.
+//! To add a tool, add a file under `tool/` and a row here.
 
 use assay_model::benchmark::{MpiTest, RdmaTest};
 use assay_model::workload::{NetworkWorkload, Workload};
@@ -25,28 +25,28 @@ mod stream;
 mod vdbench;
 mod xhpl;
 
-/// One tool.
+/// Adapter of one tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool {
-    /// The stored name, as in `--by`.
+    /// Stored name, as in `--by`.
     pub name: &'static str,
-    /// What it is and what it measures here, in one or two sentences.
+    /// Description of the tool and its measurements, in one or two sentences.
     pub about: &'static str,
-    /// How to find it.
+    /// Detection on a machine.
     pub detect: Detect,
-    /// Whether it can measure this workload.
+    /// Whether it can measure a workload.
     pub takes: fn(&Workload) -> bool,
-    /// From a workload that it takes to the processes that measure it.
+    /// Builds the processes that measure a supported workload.
     pub command: fn(&Request<'_>) -> Result<Vec<Invocation>, ToolError>,
-    /// From what one process left behind to samples.
+    /// Parses the output of one process into samples.
     pub parse: fn(&Invocation, &Outputs) -> Result<Parsed, ToolError>,
 }
 
 impl Tool {
-    /// From what one process left behind to samples, each of which can have been measured.
+    /// Parses the output of one process into samples, each of which is plausible.
     ///
     /// # Errors
-    /// When the output is not that of a measurement, or not of one that can have been.
+    /// If the output is not a measurement, or has implausible values.
     pub fn read(
         &self,
         invocation: &Invocation,
@@ -66,35 +66,35 @@ impl Tool {
     }
 }
 
-/// How to find a tool.
+/// Detection of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Detect {
-    /// Names to look for in `PATH`, best first.
+    /// Names to look for in `PATH`, preferred ones first.
     pub programs: &'static [&'static str],
-    /// Environment variable with a path that the user gives instead.
+    /// Environment variable with a path that overrides the search.
     pub variable: &'static str,
-    /// Text that an executable found by its name alone must contain; a path that the user gave is
-    /// trusted, it may be a script.
+    /// Text that an executable found by its name must contain. A path from the user is not checked,
+    /// because it may be a script.
     pub mark: Option<&'static str>,
-    /// How its version is learned.
+    /// Source of its version.
     pub version: Version,
-    /// Whether it is started under an MPI launcher where there is one.
+    /// Whether it is started under an MPI launcher if there is one.
     pub launcher: bool,
-    /// Where to get it, for messages.
+    /// Advice on installing it, for messages.
     pub hint: &'static str,
 }
 
-/// How a tool's version is learned.
+/// Source of a tool's version.
 #[derive(Debug, Clone, Copy)]
 pub enum Version {
-    /// By an option.
+    /// Printed for an option.
     Asked {
-        /// The arguments.
+        /// Arguments that print the version.
         arguments: &'static [&'static str],
-        /// Reads the version out of what it prints on standard output.
+        /// Parses the version from standard output.
         read: fn(&str) -> Option<String>,
     },
-    /// Only from a measurement: the tool always measures when it is started.
+    /// Only printed by a measurement: the tool always measures when it is started.
     Measured,
 }
 
@@ -252,23 +252,23 @@ pub const TOOLS: &[Tool] = &[
 
 pub use perftest::arguments as perftest_arguments;
 
-/// The test that IMB calls so.
+/// Returns the test with this name in IMB.
 pub(crate) fn imb_test(name: &str) -> Option<MpiTest> {
     MpiTest::ALL.into_iter().find(|test| imb::name(*test) == Some(name))
 }
 
-/// What intervals of Vdbench amount to.
+/// Converts intervals of Vdbench to samples.
 pub(crate) fn vdbench_figures(stretches: &[crate::vdbench_flat::Interval]) -> Parsed {
     vdbench::figures(stretches)
 }
 
-/// The row with this name.
+/// Returns the adapter with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
-/// One process that asks another host, wherever the system runs it.
+/// Builds the process of a client that measures against another host; it is not bound to CPUs.
 fn across(request: &Request<'_>, label: &str, arguments: Vec<String>) -> Invocation {
     Invocation {
         workload: request.workload.clone(),
@@ -283,12 +283,12 @@ fn across(request: &Request<'_>, label: &str, arguments: Vec<String>) -> Invocat
     }
 }
 
-/// The other host. Who starts the tool puts a server on loopback where the workload names none.
+/// Returns the other host. For workloads without one the caller starts a server on loopback.
 fn host(work: &NetworkWorkload) -> &str {
     work.to.as_deref().unwrap_or("127.0.0.1")
 }
 
-/// The refusal of a workload that a tool has no words for.
+/// Returns the error for a workload that a tool does not support.
 fn not_taken(tool: &'static str, workload: &Workload) -> ToolError {
     let benchmark = workload.benchmark().id();
     let why = format!("it takes no {benchmark} of this size, placement or library");

@@ -1,28 +1,29 @@
-//! Vdbench's `flatfile.html`: one row per interval, read by the words of its heading.
+//! Parser of Vdbench's `flatfile.html`: one row per interval, columns by the names in its heading.
 //!
-//! Columns came and went between the versions. `MB/sec` is in 2²⁰ B/s and `resp` in ms (its own legend).
-//! The row `avg_2-5` says which intervals count; its figures are not used, because in 5.04.06 they are
-//! those of all intervals, the warm-up too (26,407 IO/s behind four intervals whose mean is 30,438).
+//! Columns differ between the versions. `MB/sec` is in 2²⁰ B/s and `resp` in ms (its own legend).
+//! The row `avg_2-5` has the range of the intervals that count. Its figures are not used: in
+//! 5.04.06 they include all intervals and the warm-up (26,407 IO/s for four intervals whose mean is
+//! 30,438).
 
 use crate::outputs::{ToolError, not_negative};
 
-/// The intervals of one run that count.
+/// Intervals of one run, without the warm-up.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FlatFile {
-    /// In their order.
+    /// Intervals in order of time.
     pub(crate) intervals: Vec<Interval>,
 }
 
-/// One of them.
+/// Interval, or several that are merged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Interval {
-    /// Its length in intervals, which are alike.
+    /// Length in intervals, which are equal.
     pub(crate) length: f64,
-    /// IO/s.
+    /// Rate in IO/s.
     pub(crate) rate_per_s: f64,
-    /// B/s.
+    /// Bandwidth in B/s.
     pub(crate) bytes_per_s: f64,
-    /// Mean seconds of an I/O; 0 where there was none.
+    /// Mean seconds of an I/O; 0 without any I/O.
     pub(crate) mean_s: f64,
 }
 
@@ -30,7 +31,7 @@ const PLACE: &str = "flatfile.html";
 const AVERAGE: &str = "avg_";
 
 impl FlatFile {
-    /// Reads the rows of the run `name`.
+    /// Parses the rows of the run `name`.
     pub(crate) fn read(text: &str, name: &str) -> Result<Self, ToolError> {
         let missing = |what: &str| ToolError::Find { what: what.to_owned(), place: PLACE };
         let words = |line: &str| -> Vec<String> {
@@ -78,8 +79,8 @@ impl FlatFile {
         }
     }
 
-    /// Rates, bandwidths and mean times of stretches in which there was I/O: an interval without any
-    /// is joined with the next, so that a standstill counts into what follows it.
+    /// Merges intervals into stretches with I/O: an interval without any is joined with the next,
+    /// so that a stall counts towards it.
     pub(crate) fn stretches(&self) -> Vec<Interval> {
         let mut stretches = Vec::new();
         let mut joined: Vec<Interval> = Vec::new();
@@ -100,7 +101,7 @@ impl FlatFile {
     }
 }
 
-/// `2-5` → 2 and 5.
+/// Parses a range: `2-5` → 2 and 5.
 fn range(text: &str) -> Option<(u64, u64)> {
     let (first, last) = text.split_once('-')?;
     Some((first.parse().ok()?, last.parse().ok()?))

@@ -1,8 +1,8 @@
 //! Runs with several hosts: all hosts measure each case at the same time, and their results are
 //! stored here as one run.
 //!
-//! The coordinator starts an agent on every host over the pipes of [`assay_fleet::remote::agents`],
-//! merges the plans of all agents, and starts every case on all hosts at one moment. It measures
+//! The coordinator starts an agent on every host over the pipes of [`assay_fleet::remote::agents`].
+//! It merges the plans of all agents, and starts every case on all hosts at one moment. It measures
 //! nothing itself.
 
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
-//! One rank of an MPI job: find the library of the launcher that started it, make sure that all ranks are
-//! in one world, measure size after size.
+//! One rank of an MPI job: finds the library of its launcher, checks that all ranks share one
+//! world, and measures size after size.
 //!
-//! Every rank runs the same code; what depends on the clock is decided on rank 0 and agreed upon. Never
-//! starts a job: that is the launcher's.
+//! Every rank runs the same code. Rank 0 decides whatever depends on the clock, and the ranks agree
+//! on it. This module never starts a job; the launcher does.
 
 pub mod job;
 pub mod ladder;

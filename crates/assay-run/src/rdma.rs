@@ -1,7 +1,8 @@
-//! RDMA between two hosts: joins the far end, exchanges what both queue pairs need, and measures size by size.
-//! Prints nothing.
+//! RDMA between two hosts: joins the far end, exchanges the parameters of both queue pairs, and
+//! measures size by size. Prints nothing.
 //!
-//! What both ends tell each other is assay's own (`wire`): perftest's exchange differs by version and options.
+//! The protocol between both ends is assay's own (`wire`): perftest's exchange differs by version
+//! and options.
 
 mod far_end;
 mod lasting;
@@ -38,22 +39,22 @@ pub use perftest_figures::row as perftest_row;
 use far_end::Loopback;
 use wire::{Chosen, Hello, Line, Message, Names};
 
-/// The port that perftest's programs use, too: a far end is one or the other.
+/// Default port, the same as perftest's programs: only one of them can listen.
 pub const PORT: u16 = 18_515;
-/// Messages larger than this are refused: perftest's `-a` ends at 8 MiB, and the far end pins them.
+/// Largest message: perftest's `-a` ends at 8 MiB, and the far end pins the memory of larger ones.
 pub const MOST_BYTES: u64 = 1 << 30;
-/// How long the other end may take to prepare a size, or to check it.
+/// Time limit for the other end to prepare or to check a size.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a leading end may take for one size: it reports its own end, and the connection closes.
+/// Time limit of the far end for one size; a leading end that stops earlier closes the connection.
 const A_SIZE: Duration = Duration::from_secs(24 * 3600);
 
-/// The other host of a pair: the conversation with its agent, and its device as far as that is named.
+/// Other host of a pair: the connection to its agent, and its device as far as it was named.
 pub(crate) struct Partner {
     pub(crate) call: Call,
     pub(crate) device: RdmaDevice,
 }
 
-/// What happens while a test goes on.
+/// Progress of a running test.
 #[derive(Debug)]
 pub enum Observed<'a> {
     /// Both ends are connected.
@@ -62,7 +63,7 @@ pub enum Observed<'a> {
     Size(&'a Size),
 }
 
-/// Why a test ended without a result.
+/// Reason why a test ended without a result.
 #[derive(Debug, thiserror::Error)]
 pub enum TestError {
     #[error(transparent)]
@@ -86,8 +87,8 @@ pub enum TestError {
 /// Measures all sizes of a workload.
 ///
 /// # Errors
-/// When there is no RDMA here, the far end cannot be reached or refuses, a request ends badly, or contents
-/// were wrong.
+/// When there is no RDMA here, the far end cannot be reached or refuses, a request fails, or
+/// contents were wrong.
 pub fn run(
     work: &RdmaWorkload,
     cancel: &AtomicBool,
@@ -96,7 +97,7 @@ pub fn run(
     run_with(work, None, cancel, observe)
 }
 
-/// The same with the other host of a pair, where there is one.
+/// Like [`run`], with the other host of a pair if there is one.
 pub(crate) fn run_with(
     work: &RdmaWorkload,
     pair: Option<Partner>,
@@ -107,7 +108,7 @@ pub(crate) fn run_with(
     let most_bytes = work.sizes.iter().copied().max().unwrap_or(1);
     let load = Load::of(work);
     let device = chosen(&work.device);
-    // Memory lies where it is first touched: by this thread.
+    // Memory is placed by the thread that touches it first: this one.
     let beside = Beside::device(&device);
     let mut end =
         open(&device, &load, most_bytes).map_err(|error| TestError::from(error).failure())?;
@@ -138,12 +139,13 @@ pub(crate) fn run_with(
         let measured = Size { bytes: *bytes, iterations, lasted, seconds, values };
         observe(Observed::Size(&measured))?;
     }
-    // All is measured and checked: a far end that has gone by now takes nothing from it.
+    // Everything is measured and checked; the results stay valid even if the far end has gone by
+    // now.
     let _ = line.say(&Message::Over);
     Ok(())
 }
 
-/// What both ends do, but for sizes and devices.
+/// Parameters that both ends share, except for sizes and devices.
 #[derive(Debug, Clone, Copy)]
 struct Load {
     test: RdmaTest,
@@ -181,13 +183,14 @@ impl Load {
         Pass { operation, depth, both, bytes, iterations, moderation }
     }
 
-    /// Messages of a pass at least: as many as are in flight, and one more than none.
+    /// Returns the minimum number of messages of a pass: as many as are in flight, or one.
     const fn least(&self) -> u64 {
         if self.test.is_bandwidth() { self.depth } else { 1 }
     }
 
-    /// What goes before a size and is not counted: as many as are in flight, of this end alone (perftest:
-    /// `perform_warm_up`). Only what the far end's device answers by itself can go without its knowledge.
+    /// Returns the uncounted pass before a size: as many messages as are in flight, from this end
+    /// alone (perftest: `perform_warm_up`). Only operations that the far end's device completes by
+    /// itself need no cooperation.
     fn warm_up(&self, pass: &Pass) -> Option<Pass> {
         let is_alone = matches!(pass.operation, Operation::Write | Operation::Read);
         (self.warms_up && is_alone && pass.depth > 1).then_some(Pass {
@@ -198,7 +201,8 @@ impl Load {
     }
 }
 
-/// The same with the names of what was left open. A device that is not there keeps its name, and the library says that.
+/// Fills in the device and port that were left open. A missing device keeps its name, and the
+/// library reports it.
 fn chosen(device: &RdmaDevice) -> RdmaDevice {
     let found =
         rdma_device::choose(&Root::machine(), device.name.as_deref(), device.device_port);
@@ -207,7 +211,7 @@ fn chosen(device: &RdmaDevice) -> RdmaDevice {
 }
 
 fn open(device: &RdmaDevice, load: &Load, most_bytes: u64) -> Result<Endpoint, RdmaError> {
-    // Without any, not even the library has to be there.
+    // Without any device, not even the library has to be installed.
     if !has_devices() {
         return Err(RdmaError::NoDevice);
     }
@@ -238,7 +242,8 @@ fn tuning(asked: &RdmaTuning) -> Tuning {
     }
 }
 
-/// The calling thread on the CPUs of the NUMA node that a device hangs on; where it was before, once dropped.
+/// Pins the calling thread to the CPUs of the device's NUMA node; restores the previous CPUs when
+/// dropped.
 #[derive(Debug)]
 struct Beside {
     node: u32,
@@ -246,7 +251,7 @@ struct Beside {
 }
 
 impl Beside {
-    /// `None` where the device is on no node, or the system lets the thread on none of its CPUs.
+    /// Pins the thread; `None` if the device is on no node, or the system allows none of its CPUs.
     fn device(device: &RdmaDevice) -> Option<Self> {
         let (node, cpus) = rdma_device::place(&Root::machine(), device.name.as_deref())?;
         let before = pin::allowed_cpus().ok()?;
@@ -262,12 +267,12 @@ impl Beside {
 
 impl Drop for Beside {
     fn drop(&mut self) {
-        // What was allowed before is allowed again.
+        // Restores the CPUs that were allowed before.
         let _ = pin::keep_current_thread_on(&self.before);
     }
 }
 
-/// Connects with the far end, which has to have as many queue pairs.
+/// Connects the queue pairs; the far end must have the same number.
 fn connect(line: &Line, end: &mut Endpoint, names: Names) -> Result<(), TestError> {
     let far: Card = names.into();
     let (own, others) = (end.card.numbers.len(), far.numbers.len());
@@ -278,7 +283,7 @@ fn connect(line: &Line, end: &mut Endpoint, names: Names) -> Result<(), TestErro
     Ok(end.connect(&far)?)
 }
 
-/// The way to the far end, and that itself where it is in this process.
+/// Opens the channel to the far end, and the far end itself if it is in this process.
 fn reach_far_end(
     work: &RdmaWorkload,
     pair: Option<Partner>,
@@ -294,13 +299,14 @@ fn reach_far_end(
     }
 }
 
-/// A connection to a far end that listens.
+/// Connects to a listening far end over TCP.
 fn reach(host: &str, port: u16, cancel: &AtomicBool) -> Result<Line, TestError> {
     let (stream, address) = Target::new(host, port).connect(cancel)?;
     Ok(Line::over_tcp(Control::new(stream, address.to_string())?))
 }
 
-/// Says what is wanted, and connects the queue pairs of both ends: what the far end has chosen for itself.
+/// Sends the request, connects the queue pairs of both ends, and returns the device that the far
+/// end chose.
 fn join(
     (work, far): (&RdmaWorkload, RdmaDevice),
     end: &mut Endpoint,
@@ -325,7 +331,7 @@ fn join(
     }
 }
 
-/// This end's part of a size, with what goes before it.
+/// Runs this end's part of a size, including the warm-up.
 fn lead(
     end: &mut Endpoint,
     (load, pass): (&Load, &Pass),
@@ -342,7 +348,7 @@ fn lead(
     Ok(Values::Marks(Rates { own: carried.sent, peaks, ..Rates::default() }))
 }
 
-/// One size: both prepare, this end leads, both check.
+/// Measures one size: both ends prepare, this end leads, both check.
 fn size(
     end: &mut Endpoint,
     line: &mut Line,
@@ -362,7 +368,7 @@ fn size(
     let mut values = match lead(end, (load, pass), cancel) {
         Ok(values) => values,
         Err(error) => {
-            // What the far end has to say about it, if it has, tells more.
+            // A reason from the far end, if any, explains more than the local error.
             return Err(match line.hear("a reason", Duration::from_secs(1), cancel) {
                 Ok(other @ Message::Failed { .. }) => line.unexpected(other),
                 Err(TestError::Network(NetworkError::Closed { peer, .. })) => {
@@ -395,7 +401,7 @@ const START_FAR_END: &str =
     "start the far end first: the same command without a host (`assay rdma send-lat`)";
 
 impl TestError {
-    /// With what to do about it.
+    /// Converts the error into a failure with advice.
     pub fn failure(&self) -> Failure {
         let failure = Failure::measurement("no RDMA measurement");
         if let Self::Network(NetworkError::Known(known)) = self {
@@ -424,7 +430,8 @@ impl TestError {
     }
 }
 
-/// The far end was not reached. What is known by its kind has its words in reports; these are the command's.
+/// Explains why the far end was not reached. Reports have their own texts for known failures; these
+/// are the command's.
 fn unreached(error: &TestError, failure: Failure, known: &CaseFailure) -> Failure {
     match known {
         CaseFailure::UnknownHost { host, causes } => failure
@@ -443,7 +450,7 @@ fn unreached(error: &TestError, failure: Failure, known: &CaseFailure) -> Failur
     }
 }
 
-/// What ended a case.
+/// Converts the failure of a case for the record.
 #[must_use]
 pub fn of_case(failure: &Failure) -> CaseFailure {
     failure.of_case(Area::Rdma)

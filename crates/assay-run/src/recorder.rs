@@ -351,7 +351,7 @@ impl<'a, 't> Recorder<'a, 't> {
         }
     }
 
-    /// Updates the forecast of the run's duration, and warns if it has changed considerably.
+    /// Updates the forecast of the run's duration, and prints its warning if there is a new one.
     pub(crate) fn look_out(&mut self, outlook: &mut Outlook) {
         let elapsed_s = clock::seconds_between(self.run_started_ns, clock::now_ns());
         outlook.has_spent(&self.state.case.id, self.elapsed_s(), false);

@@ -1,8 +1,9 @@
-//! What a file of events gives, whatever its format: events by line, and what is wrong with the rest.
+//! Result of decoding a file of events, in any format: events by line, and problems with the other
+//! lines.
 
 use crate::problem::Problem;
 
-/// Events with the lines they come from, and what is wrong with the other lines.
+/// Events with their lines, and problems with the other lines.
 #[derive(Debug, Default)]
 pub(crate) struct Decoded<E> {
     pub(crate) events: Vec<(usize, E)>,

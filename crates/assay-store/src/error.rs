@@ -1,4 +1,4 @@
-//! Why the store could not do something, and what the user can do about it.
+//! Errors of the store, with advice for the user.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,148 +8,148 @@ use thiserror::Error;
 /// A failed action of the store. Messages name the path; the cause is the error's source.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// Something that is not a folder is in its place.
+    /// The path is not a folder.
     #[error("{} is a file, not a folder with runs", path.display())]
     NotAFolder {
-        /// The folder requested.
+        /// Requested folder.
         path: PathBuf,
     },
-    /// There is nothing there.
+    /// There is no store in the folder.
     #[error("there is no store in {}", path.display())]
     NoStore {
-        /// The folder requested.
+        /// Requested folder.
         path: PathBuf,
     },
     /// The folder cannot be read or created.
     #[error("cannot open the store {}", path.display())]
     Open {
-        /// The folder requested.
+        /// Requested folder.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
     /// The store, or a run in it, was written by a newer assay.
     #[error("{} has format {found}, and this assay knows formats up to {known}", path.display())]
     Newer {
-        /// The file that says so.
+        /// File with the format number.
         path: PathBuf,
-        /// Its format.
+        /// Format number in the file.
         found: u32,
-        /// The newest format known here.
+        /// Newest supported format.
         known: u32,
     },
-    /// The file that holds the store's format holds something else.
+    /// The format file of the store does not contain a number.
     #[error("{} should hold the format of the store and holds `{text}`", path.display())]
     Format {
-        /// The file.
+        /// Format file.
         path: PathBuf,
-        /// The beginning of what it holds.
+        /// Beginning of its content.
         text: String,
     },
-    /// An identifier that cannot be the name of a folder.
+    /// An invalid identifier: it cannot be the name of a folder.
     #[error("`{name}` cannot be the identifier of a run")]
     RunName {
-        /// The identifier.
+        /// Identifier.
         name: String,
     },
-    /// The identifier is taken.
+    /// The identifier is already in use.
     #[error("run {run} exists already")]
     RunExists {
-        /// The identifier.
+        /// Identifier.
         run: String,
     },
-    /// Some process is writing it.
+    /// A process is writing the run.
     #[error("run {run} is being written, and cannot be removed")]
     Running {
-        /// The identifier.
+        /// Identifier.
         run: String,
     },
     /// A run could not be removed.
     #[error("cannot remove run {run}")]
     Remove {
-        /// The identifier.
+        /// Identifier.
         run: String,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
-    /// Its raw output could not be.
+    /// A raw output of a removed run could not be removed.
     #[error("cannot remove a raw output that no run names any more")]
     RemoveRaw {
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
     /// A run could not be started.
     #[error("cannot begin run {run} in {}", path.display())]
     Begin {
-        /// Its identifier.
+        /// Identifier.
         run: String,
-        /// Its folder.
+        /// Folder of the run.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
     /// An event could not be written; all earlier ones are intact.
     #[error("cannot write to {}", path.display())]
     Append {
-        /// The file of events.
+        /// File of events.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
     /// An event that could not be read back, such as a sample that is not a number.
     #[error("refusing to store an event that cannot be read back: {reason}")]
     Encode {
-        /// Why not.
+        /// Reason.
         reason: String,
     },
-    /// There is no such run.
+    /// The run does not exist.
     #[error("there is no run {run} in {}", path.display())]
     NoRun {
-        /// The identifier requested.
+        /// Requested identifier.
         run: String,
-        /// Where it was looked for.
+        /// Folder that was searched.
         path: PathBuf,
     },
     /// A file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
-        /// The file or folder.
+        /// File or folder.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
-    /// A run without a single event.
+    /// The run has no events.
     #[error("{} holds no event: assay was stopped before the run began", path.display())]
     Empty {
-        /// The file of events.
+        /// File of events.
         path: PathBuf,
     },
-    /// A run whose first event cannot be understood.
+    /// The first event of the run is malformed.
     #[error("{} line 1 is not the beginning of a run: {reason}", path.display())]
     FirstLine {
-        /// The file of events.
+        /// File of events.
         path: PathBuf,
-        /// Why not.
+        /// Reason.
         reason: String,
     },
     /// A raw output could not be written.
     #[error("cannot store a raw output in {}", path.display())]
     WriteRaw {
-        /// Where it should have gone.
+        /// Path of the raw output.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
-    /// A raw output is not what was stored.
+    /// A raw output was changed after it was stored.
     #[error("{} was changed after it was stored", path.display())]
     RawDamaged {
-        /// The file.
+        /// Path of the raw output.
         path: PathBuf,
     },
 }
 
 impl StoreError {
-    /// What the user can do.
+    /// Returns the advice for the user.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {

@@ -1,9 +1,9 @@
-//! Runs of format 1, read for ever: their events are turned into those of today.
+//! Conversion of runs of format 1, which are supported indefinitely, to current events.
 //!
-//! Format 1 named a case and a metric in every sample and told series of one metric apart by one
-//! text, whose meaning depended on the workload. What was found out while measuring had names without
-//! a table. The whole file is looked at first, since a series gets its dimensions when it is opened
-//! and format 1 told some of them later.
+//! Format 1 repeated case and metric in every sample. It distinguished series of one metric by one
+//! text, whose meaning depended on the workload. Facts had free-form names. A series gets its
+//! dimensions when it is opened, but format 1 stored some of them later; therefore the whole file
+//! is read first.
 
 mod learned;
 
@@ -25,7 +25,7 @@ use serde::Deserialize;
 use crate::decoded::Decoded;
 use learned::{AboutCase, Step};
 
-/// One event as format 1 stored it.
+/// Event of format 1.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub(crate) enum Event {
@@ -103,7 +103,7 @@ pub(crate) struct Warning {
     advice: String,
 }
 
-/// The events of today, each with the line it comes from.
+/// Converts to current events, each with its original line.
 pub(crate) fn convert(old: Decoded<Event>) -> Decoded<RunEvent> {
     let mut cases: BTreeMap<String, AboutCase> = BTreeMap::new();
     for (_, event) in &old.events {
@@ -136,9 +136,9 @@ struct Conversion {
     cases: BTreeMap<String, AboutCase>,
     planned: BTreeMap<String, Case>,
     host: String,
-    /// Case, metric and what told the series apart → its number.
+    /// Series numbers by case, metric and distinguishing text.
     series: BTreeMap<(String, String, Option<String>), u32>,
-    /// Numbers given so far, to series of steps as well.
+    /// Series numbers used so far, including those of steps.
     opened: u32,
     line: usize,
     events: Vec<(usize, RunEvent)>,
@@ -154,7 +154,7 @@ impl Conversion {
             Event::RunStarted(started) => self.start(*started),
             Event::CaseStarted { case } => self.start_case(&case),
             Event::Sample(sample) => self.sample(sample),
-            // All of it was collected before and stands with its case or series.
+            // Collected in a first pass, and pushed with its case or series.
             Event::Learned(_) => {}
             Event::RawOutput { case, name, hash, bytes } => {
                 self.push(RunEvent::RawOutput { case: Some(case), name, hash, bytes });
@@ -202,7 +202,7 @@ impl Conversion {
         self.push(RunEvent::HostJoined(Box::new(joined)));
     }
 
-    /// What was learned about all of a case follows its beginning, and so do the steps it made.
+    /// Pushes the start of a case, then its facts and its steps.
     fn start_case(&mut self, case: &str) {
         self.push(RunEvent::CaseStarted { case: case.to_owned() });
         let Some(about) = self.cases.get(case) else { return };
@@ -219,9 +219,9 @@ impl Conversion {
         }
     }
 
-    /// A step is its own series with one sample. Of how many I/O came too late, the events of
-    /// format 1 hold the share in millionths: the count is of a million I/O, in the time that they took
-    /// at the rate of the step.
+    /// Pushes a step as a series of its own with one sample. Format 1 stored the share of late I/O
+    /// in millionths: the count is of a million I/Os, over the time that they took at the rate of
+    /// the step.
     fn step(&mut self, case: &str, number: u64, step: Step) {
         const WHOLE: u64 = 1_000_000;
         let mut dimensions = self.dimensions(case, None, None);
@@ -259,7 +259,7 @@ impl Conversion {
         self.push(RunEvent::Sample(Sample { series, value, weight: 1.0, preparation, at_ns }));
     }
 
-    /// Opens a series and says all that was learned about its metric.
+    /// Opens a series and pushes the facts and figures of its metric.
     fn open_first(&mut self, case: &str, metric: &str, apart: Option<&str>) -> u32 {
         let dimensions = self.dimensions(case, Some(metric), apart);
         let series = self.open(case, metric, dimensions);
@@ -285,8 +285,8 @@ impl Conversion {
         series
     }
 
-    /// What was asked, what told the series apart, and what was learned, which wins: a tool may not do
-    /// exactly what it is asked.
+    /// Merges requested dimensions, the distinguishing text and the reported dimensions. Reported
+    /// ones override requested ones: a tool may have measured something else.
     fn dimensions(&self, case: &str, metric: Option<&str>, apart: Option<&str>) -> Attributes {
         let mut dimensions = Attributes::from([(Attribute::Host, self.host.as_str().into())]);
         if let Some(planned) = self.planned.get(case) {
@@ -304,7 +304,7 @@ impl Conversion {
     }
 }
 
-/// What the one text meant that told the series of a metric apart.
+/// Converts the text that distinguished the series of a metric to dimensions.
 fn told_apart(workload: &Workload, text: &str) -> Attributes {
     if let Workload::Stream(work) = workload {
         return work.of_domain(text);

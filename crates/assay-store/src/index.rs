@@ -1,8 +1,8 @@
-//! The cache of the listing: one line of JSON per run. Everything in it is derived from the events, so
-//! it is never repaired or migrated: what cannot be read is left out, and the next listing writes it again.
+//! Cache of the run list: one line of JSON per run. It is derived from the events and is therefore
+//! never repaired or migrated: unreadable lines are skipped, and the next listing rewrites them.
 //!
-//! No process waits for another. A file that is replaced is replaced whole, a finished run appends its
-//! line in one write; whose row gets lost between the two is read from its events once more.
+//! Processes do not lock the index. It is replaced atomically; a finished run appends its line in
+//! one write. A row lost to a race is read from the events again.
 
 use std::collections::HashMap;
 use std::fs::Permissions;
@@ -16,18 +16,19 @@ use crate::layout::Layout;
 use crate::listed::Listed;
 use crate::side_by_side;
 
-/// Changes whenever a row would say something else about the same events.
+/// Version of the rows; must change when the same events would give another row.
 const VERSION: u32 = 7;
 
-/// What the list shows of a run, and of which state of its events.
+/// List entry of a run, and the state of the events that it was derived from.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
-    /// `None` where the file could not be looked at: such a row never counts again.
+    /// State of the file of events; `None` if it could not be determined. Such a row is never
+    /// valid.
     pub(crate) stamp: Option<Stamp>,
     pub(crate) run: Listed,
 }
 
-/// What shows whether a row still describes its run.
+/// State of a run's events; a row with another stamp is outdated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     version: u32,
@@ -37,14 +38,14 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// Of events of this size and time of their last change, in nanoseconds since 1970; `headlines` is
-    /// the version of the function that condenses them.
+    /// Returns the stamp of events with this size and modification time, in nanoseconds since 1970;
+    /// `headlines` is the version of the function that condenses them.
     pub(crate) const fn new(headlines: u32, bytes: u64, modified_ns: u64) -> Self {
         Self { version: VERSION, headlines, bytes, modified_ns }
     }
 }
 
-/// The rows that can be read, by the identifiers of their runs; the last of several counts.
+/// Reads the valid rows by run identifier; the last of several duplicates wins.
 pub(crate) fn load(layout: &Layout) -> HashMap<String, Row> {
     let bytes = fs::read(layout.index()).unwrap_or_default();
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
@@ -52,13 +53,13 @@ pub(crate) fn load(layout: &Layout) -> HashMap<String, Row> {
     rows.into_iter().flatten().map(|row| (row.run.id.clone(), row)).collect()
 }
 
-/// Writes the whole index again.
+/// Rewrites the whole index.
 pub(crate) fn replace(layout: &Layout, rows: &[Row]) -> io::Result<()> {
     let mut text = Vec::new();
     for row in rows {
         write_line(&mut text, row)?;
     }
-    // As readable for others as the umask lets any other file be.
+    // The umask restricts the permissions, as for any other file.
     let file = tempfile::Builder::new()
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(layout.folder())?;
@@ -67,7 +68,7 @@ pub(crate) fn replace(layout: &Layout, rows: &[Row]) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds the row of a run that has just ended.
+/// Appends the row of a run that has just ended.
 pub(crate) fn append(layout: &Layout, row: &Row) -> io::Result<()> {
     let mut line = Vec::new();
     write_line(&mut line, row)?;

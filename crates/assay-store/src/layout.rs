@@ -1,16 +1,16 @@
-//! Where everything is in a store, and how its runs are named.
+//! Layout of a store on disk, and names of its runs.
 //!
 //! ```text
 //! FORMAT                       the version of this layout: `1`
-//! runs/<run-id>/events.jsonl   one JSON object per line with its number and a checksum, only ever
-//!                              appended to; locked (flock) by the process that writes it, so that
+//! runs/<run-id>/events.jsonl   one JSON object per line with its number and a checksum, append-only;
+//!                              locked (flock) by the process that writes it, so that
 //!                              others see that it is running
 //! raw/<2 hex>/<BLAKE3 hex>     raw outputs of tools under the hash of their content
 //! index.jsonl                  a cache of the listing; may be deleted at any time
 //! ```
 //!
-//! A layout that an older assay would misread gets a new number in `FORMAT`. Events carry a
-//! version of their own ([`assay_model::event::FORMAT`]).
+//! A layout that an older assay would misread gets a new number in `FORMAT`. Events carry a version
+//! of their own ([`assay_model::event::FORMAT`]).
 
 use std::ffi::OsString;
 use std::io;
@@ -20,14 +20,14 @@ use fs_err as fs;
 
 use crate::error::StoreError;
 
-/// The version of the layout that this crate writes, and the newest it can read.
+/// Version of the layout that this crate writes, and the newest it can read.
 pub const STORE_FORMAT: u32 = 1;
 
 const LONGEST_ID: usize = 64;
 
-/// The folder of runs where the user names none: `$XDG_DATA_HOME/assay`, by the XDG base
-/// directory specification `$HOME/.local/share/assay` where that is unset or not absolute.
-/// `None` when neither variable helps.
+/// Returns the default folder of runs: `$XDG_DATA_HOME/assay`. If that variable is unset or not
+/// absolute, it is `$HOME/.local/share/assay`, by the XDG base directory specification. `None` if
+/// neither variable is usable.
 pub fn default_folder(environment: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute =
         |name| environment(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -36,8 +36,8 @@ pub fn default_folder(environment: impl Fn(&str) -> Option<OsString>) -> Option<
     Some(data.join("assay"))
 }
 
-/// A new identifier, `20261121-104455-7f3a`: UTC time to the second, and what tells two runs of
-/// the same second apart. Identifiers sort by time.
+/// Returns a new identifier, `20261121-104455-7f3a`: UTC time to the second, and a number that
+/// distinguishes runs of the same second. Identifiers sort by time.
 #[must_use]
 pub fn new_run_id(now: jiff::Timestamp, entropy: u16) -> String {
     format!("{}-{entropy:04x}", now.strftime("%Y%m%d-%H%M%S"))
@@ -51,14 +51,14 @@ pub(crate) fn is_run_id(id: &str) -> bool {
         && id.chars().all(plain)
 }
 
-/// The paths of one store.
+/// Paths of one store.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     folder: PathBuf,
 }
 
 impl Layout {
-    /// The store in `folder`, created where it is missing.
+    /// Opens the store in `folder`, and creates it if missing.
     pub(crate) fn create(folder: PathBuf) -> Result<Self, StoreError> {
         let layout = Self { folder };
         layout.refuse_file()?;
@@ -69,7 +69,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The store in `folder`, which must be there.
+    /// Opens the store in `folder`, which must exist.
     pub(crate) fn existing(folder: PathBuf) -> Result<Self, StoreError> {
         let layout = Self { folder };
         layout.refuse_file()?;
@@ -104,14 +104,15 @@ impl Layout {
         self.folder.join("index.jsonl")
     }
 
-    /// The names of all folders that can be runs, ascending.
+    /// Lists the names of all folders that can be runs, ascending.
     pub(crate) fn run_ids(&self) -> Result<Vec<String>, StoreError> {
         let path = self.runs();
         let entries = match fs::read_dir(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other,
         };
-        // Most file systems say in the folder what an entry is; asking for each would take most of the time.
+        // Most file systems return the type with the directory entry; a `stat` for each would
+        // dominate the time.
         let named = |entry: io::Result<fs::DirEntry>| {
             let entry = entry?;
             let kind = entry.file_type()?;
@@ -151,7 +152,7 @@ impl Layout {
         }
     }
 
-    /// `false` when there is no format yet.
+    /// Returns `false` if there is no format file yet.
     fn check_format(&self) -> Result<bool, StoreError> {
         let path = self.format();
         let text = match fs::read(&path) {
@@ -175,7 +176,7 @@ impl Layout {
         }
     }
 
-    /// Written beside and renamed, so that another process never reads half of it.
+    /// Writes a temporary file and renames it, so that another process never reads a partial file.
     fn write_format(&self) -> io::Result<()> {
         fs::create_dir_all(self.runs())?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
@@ -187,8 +188,8 @@ impl Layout {
     }
 }
 
-/// Makes new names in a folder survive a power failure. Some file systems refuse to sync a folder;
-/// that costs nothing but this guarantee.
+/// Syncs a folder, so that new names survive a power failure. Some file systems cannot sync a
+/// folder; then only this guarantee is lost.
 pub(crate) fn sync_folder(folder: &Path) {
     if let Ok(folder) = fs::File::open(folder) {
         drop(folder.sync_all());

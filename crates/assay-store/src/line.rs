@@ -1,12 +1,12 @@
-//! One line of events: the event as JSON with its number and a checksum in front.
+//! Encoding of a line of events: the event as JSON, preceded by its number and a checksum.
 //!
 //! ```json
 //! {"crc":"5d41402a","n":17,"event":"sample","series":3,"value":1.1e-9,"preparation":0,"at_ns":17}
 //! ```
 //!
-//! `n` counts the events of a run from 1. `crc` is the CRC-32 (of IEEE 802.3, as in gzip) of all that
-//! follows it, from `"n"` to the last brace. So a changed byte, a doubled line and a missing line are
-//! noticed, and the line is still JSON that any tool reads.
+//! `n` counts the events of a run from 1. `crc` is the CRC-32 (of IEEE 802.3, as in gzip) of the
+//! text after it, from `"n"` to the last brace. It detects changed bytes, duplicated and missing
+//! lines, and the line is still JSON that any tool reads.
 
 use assay_model::event::RunEvent;
 
@@ -17,8 +17,9 @@ const DIGITS: usize = 8;
 const AFTER: &[u8] = b"\",";
 const NUMBER: &[u8] = b"\"n\":";
 
-/// The line of an event, with its end. JSON has no NaN and no infinity; an event that holds one would
-/// come back as another event or not at all, so every line is read back before it is written.
+/// Encodes an event as a line with its line feed. JSON has no NaN and no infinity, and an event
+/// with one would be read as another event or not at all. Every line is therefore read back before
+/// it is written.
 pub(crate) fn encode(number: u64, event: &RunEvent) -> Result<String, StoreError> {
     let refuse = |error: serde_json::Error| StoreError::Encode { reason: error.to_string() };
     let json = serde_json::to_string(event).map_err(refuse)?;
@@ -30,7 +31,7 @@ pub(crate) fn encode(number: u64, event: &RunEvent) -> Result<String, StoreError
     Ok(format!("{{\"crc\":\"{:08x}\",{body}\n", crc32fast::hash(body.as_bytes())))
 }
 
-/// The number of a line that is exactly what was written; `None` for any other.
+/// Returns the number of a line with a valid checksum; `None` for any other.
 pub(crate) fn number(line: &[u8]) -> Option<u64> {
     let (digits, rest) = line.strip_prefix(BEFORE)?.split_at_checked(DIGITS)?;
     let body = rest.strip_prefix(AFTER)?;
@@ -45,7 +46,7 @@ pub(crate) fn number(line: &[u8]) -> Option<u64> {
     std::str::from_utf8(number).ok()?.parse().ok()
 }
 
-/// Whether a line says of itself, in the form that is written, that it is a sample.
+/// Whether a line begins like an encoded sample.
 pub(crate) fn is_sample(line: &[u8]) -> bool {
     let body = line.get(BEFORE.len() + DIGITS + AFTER.len()..).unwrap_or_default();
     let number = body.strip_prefix(NUMBER).unwrap_or_default();
@@ -53,7 +54,7 @@ pub(crate) fn is_sample(line: &[u8]) -> bool {
     has_checksum(line) && digits > 0 && number[digits..].starts_with(b",\"event\":\"sample\",")
 }
 
-/// Whether a line claims to have a number and a checksum.
+/// Whether a line begins like one with a number and a checksum.
 pub(crate) fn has_checksum(line: &[u8]) -> bool {
     line.starts_with(BEFORE)
 }

@@ -1,4 +1,4 @@
-//! What the list of runs consists of. Values only.
+//! Values of the list of runs.
 
 use assay_model::doubt::Doubt;
 use assay_model::event::Status;
@@ -6,87 +6,87 @@ use assay_model::quantity::Quantity;
 use assay_model::run::Run;
 use serde::{Deserialize, Serialize};
 
-/// All runs of a store.
+/// List of all runs of a store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listing {
-    /// Newest first.
+    /// Runs, newest first.
     pub runs: Vec<Listed>,
-    /// Folders that hold no readable run, ascending.
+    /// Folders without a readable run, ascending.
     pub unreadable: Vec<Unreadable>,
-    /// Trouble with the index, which cost time and nothing else.
+    /// Problems with the index, which only cost time.
     pub doubts: Vec<Doubt>,
 }
 
-/// One run in the list.
+/// Run in the list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Listed {
     /// Identifier.
     pub id: String,
-    /// What the user calls the condition it was measured under.
+    /// User's name of the condition that was measured.
     pub label: Option<String>,
-    /// What the user says about the run.
+    /// User's note.
     #[serde(default)]
     pub note: Option<String>,
     /// Name of the suite.
     pub suite: String,
-    /// RFC 3339 time in UTC.
+    /// Start as RFC 3339 time in UTC.
     pub started: String,
-    /// RFC 3339 time in UTC.
+    /// End as RFC 3339 time in UTC.
     pub finished: Option<String>,
-    /// The run it comes after, whatever the clock showed.
+    /// Run that it follows, whatever its clock.
     #[serde(default)]
     pub after: Option<String>,
-    /// How it ended.
+    /// Outcome.
     pub status: Status,
-    /// Some process is writing it now; its status is [`Status::Unfinished`].
+    /// Whether a process is writing it now; its status is [`Status::Unfinished`].
     #[serde(skip)]
     pub running: bool,
-    /// Cases in the plan.
+    /// Number of cases in the plan.
     pub cases_planned: usize,
-    /// Cases whose samples count.
+    /// Number of cases with valid samples.
     pub cases_finished: usize,
-    /// Cases that failed.
+    /// Number of cases that failed.
     pub cases_failed: usize,
-    /// Name of the first host; empty where none joined.
+    /// Name of the first host; empty if none joined.
     pub host: String,
-    /// How many more there are.
+    /// Number of further hosts.
     pub other_hosts: usize,
     /// Fingerprint of the host.
     pub fingerprint: String,
-    /// Whether everything that was written can be read.
+    /// Whether all of its written events can be read.
     pub is_whole: bool,
-    /// How many events are lost.
+    /// Number of lost events.
     pub losses: u64,
-    /// The few values a reader wants to see first.
+    /// Most important values.
     pub headlines: Vec<Headline>,
-    /// Whether they can be relied on.
+    /// Whether the values are trusted.
     pub is_trusted: bool,
 }
 
 /// A value with its name, for the list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Headline {
-    /// What it is: `Triad, node`.
+    /// Meaning: `Triad, node`.
     pub label: String,
-    /// The value.
+    /// Value.
     pub quantity: Quantity,
 }
 
-/// A folder that holds no readable run.
+/// Folder without a readable run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Its name.
+    /// Name of the folder.
     pub id: String,
-    /// Why it cannot be read.
+    /// Reason.
     pub reason: String,
 }
 
-/// Who condenses a run into headlines. The store itself draws no conclusions from samples.
+/// Function that condenses a run into headlines. The store itself does not evaluate samples.
 #[derive(Debug, Clone, Copy)]
 pub struct Headlines {
-    /// Changes whenever `of` would say something else about the same run.
+    /// Version of the function; must change when its result for the same run would change.
     pub version: u32,
-    /// What to show of a run, and whether it can be relied on.
+    /// Returns the headlines of a run, and whether they are trusted.
     pub of: fn(&Run) -> (Vec<Headline>, bool),
 }
 

@@ -1,4 +1,4 @@
-//! The list of all runs: from the index where it is up to date, from the events where it is not.
+//! List of all runs: from the index where it is up to date, otherwise from the events.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::reader;
 use crate::side_by_side;
 
-/// Fewest runs for a thread that looks at files, and for one that reads them.
+/// Minimum number of runs per thread that only calls `stat`, and per thread that reads events.
 const LOOKED_AT: usize = 500;
 const READ: usize = 2;
 
@@ -36,7 +36,7 @@ pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, Sto
         }
     }
     let read = side_by_side::each(&changed, READ, |(id, _)| condense(layout, headlines, id));
-    // What is left in the cache are rows of runs that are gone.
+    // Rows still in the cache belong to removed runs.
     let is_renewed = !cached.is_empty() || read.iter().any(Result::is_ok);
     for ((id, stamp), read) in changed.into_iter().zip(read) {
         match read {
@@ -57,7 +57,7 @@ pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, Sto
     Ok(listing)
 }
 
-/// By their starts, but each right after the run that it says it comes after.
+/// Sorts by start time, newest first, but puts each run right after the one that it follows.
 fn newest_first(mut runs: Vec<Listed>) -> Vec<Listed> {
     runs.sort_by(|a, b| (&b.started, &b.id).cmp(&(&a.started, &a.id)));
     let ids: HashSet<String> = runs.iter().map(|run| run.id.clone()).collect();
@@ -79,18 +79,18 @@ fn newest_first(mut runs: Vec<Listed>) -> Vec<Listed> {
             None => ordered.push(run),
         }
     }
-    // Runs that come after each other were written by nobody, but are shown.
+    // Cycles of runs cannot occur, but their runs are listed nevertheless.
     ordered.extend(following.into_values().flatten());
     ordered
 }
 
-/// The latest run, where any began later by the clock than one of this name would.
+/// Returns the latest run if a stored identifier is later than `id`.
 pub(crate) fn latest_beyond(
     layout: &Layout,
     headlines: Headlines,
     id: &str,
 ) -> Result<Option<String>, StoreError> {
-    // Identifiers sort by time, and are known without reading any run.
+    // Identifiers sort by time, and are available without reading any run.
     match layout.run_ids()?.last() {
         Some(last) if last.as_str() > id => {
             Ok(list(layout, headlines)?.runs.into_iter().next().map(|run| run.id))
@@ -99,7 +99,7 @@ pub(crate) fn latest_beyond(
     }
 }
 
-/// Puts one run into the index, as far as its events are now; they are read where nobody has them.
+/// Updates the row of one run in the index; reads its events unless they are given.
 pub(crate) fn note(
     layout: &Layout,
     headlines: Headlines,
@@ -114,7 +114,7 @@ pub(crate) fn note(
     unwritten(layout, index::append(layout, &Row { stamp, run }))
 }
 
-/// Whether the index has no row that counts for this run, or one that says what its events say.
+/// Whether the index has no valid row for this run, or one that agrees with its events.
 pub(crate) fn agrees(layout: &Layout, headlines: Headlines, id: &str) -> bool {
     let stamp = stamp(layout, headlines, id);
     let row = index::load(layout).remove(id);
@@ -129,7 +129,8 @@ fn unwritten(layout: &Layout, outcome: io::Result<()>) -> Option<Doubt> {
     Some(Doubt::StoreIndex { path: layout.index(), cause: error.to_string() })
 }
 
-/// Taken before the events are read: if they grow in between, the next listing reads them again.
+/// Returns the state of the events, determined before they are read: if they grow meanwhile, the
+/// next listing reads them again.
 fn stamp(layout: &Layout, headlines: Headlines, id: &str) -> Option<Stamp> {
     let file = fs::metadata(layout.events(id)).ok()?;
     let modified = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -137,7 +138,7 @@ fn stamp(layout: &Layout, headlines: Headlines, id: &str) -> Option<Stamp> {
     Some(Stamp::new(headlines.version, file.len(), modified_ns))
 }
 
-/// What the list shows of a run, from its events.
+/// Reads the list entry of a run from its events.
 fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, StoreError> {
     let read = reader::read(layout, id)?;
     Ok(listed(headlines, id, &read.run, &read.problems))

@@ -1,8 +1,8 @@
-//! What is wrong with the file of a run's events, line by line.
+//! Problems with the file of a run's events, by line.
 
 use thiserror::Error;
 
-/// Something that is missing from a run, or was left out of it. Lines are counted from 1.
+/// Event that is missing from a run, or was skipped. Lines are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Problem {
     /// The run was written by a newer assay.
@@ -10,32 +10,32 @@ pub enum Problem {
         "line 1: the run has format {found}, and this assay knows formats up to {known}: what it does not know is left out"
     )]
     Newer {
-        /// Its format.
+        /// Format number of the run.
         found: u32,
-        /// The newest format known here.
+        /// Newest supported format.
         known: u32,
     },
-    /// The last line has no end.
+    /// The last line is incomplete.
     #[error("line {line} was cut off while it was written; it is left out")]
     CutOff {
-        /// Where.
+        /// Line number.
         line: usize,
     },
-    /// A line is not what was written.
+    /// The checksum of a line is wrong.
     #[error("line {line} is damaged; it is left out")]
     Damaged {
-        /// Where.
+        /// Line number.
         line: usize,
     },
-    /// The first line is not what was written, and can still be read.
+    /// The checksum of the first line is wrong, but the line is readable.
     #[error("line 1 was changed after it was written; what it says of the run may be wrong")]
     BeginningChanged,
-    /// Events are gone.
+    /// Events are missing.
     #[error("before line {line}, {count} {} missing", if *count == 1 { "event is" } else { "events are" })]
     Missing {
-        /// Before which line.
+        /// Line after the gap.
         line: usize,
-        /// How many.
+        /// Number of missing events.
         count: u64,
     },
     /// An event has the number of an earlier one.
@@ -43,53 +43,53 @@ pub enum Problem {
         "line {line} holds event {number}, which stands before it already or belongs there; it is left out"
     )]
     OutOfOrder {
-        /// Where.
+        /// Line number.
         line: usize,
-        /// Its number.
+        /// Number of the event.
         number: u64,
     },
-    /// An event that this assay does not know.
+    /// An unknown event.
     #[error(
         "line {line} holds the event `{event}`, which this assay does not know; it is left out"
     )]
     UnknownEvent {
-        /// Where.
+        /// Line number.
         line: usize,
-        /// What it is called.
+        /// Name of the event.
         event: String,
     },
-    /// An event whose content cannot be understood, such as a histogram that does not decode.
+    /// An event with malformed content, such as a histogram that cannot be decoded.
     #[error(
         "line {line} holds an event `{event}` that cannot be understood: {reason}; it is left out"
     )]
     Unusable {
-        /// Where.
+        /// Line number.
         line: usize,
-        /// What it is called.
+        /// Name of the event.
         event: String,
-        /// Why not.
+        /// Reason.
         reason: String,
     },
     /// An event belongs to a series that was never opened.
     #[error("line {line} belongs to series {series}, which was never opened; it is left out")]
     NeverOpened {
-        /// Where.
+        /// Line number.
         line: usize,
-        /// The number of the series.
+        /// Number of the series.
         series: u32,
     },
     /// An event opens a series that is open already.
     #[error("line {line} opens series {series} again; it is left out")]
     OpenedTwice {
-        /// Where.
+        /// Line number.
         line: usize,
-        /// The number of the series.
+        /// Number of the series.
         series: u32,
     },
 }
 
 impl Problem {
-    /// The line that it concerns, from 1.
+    /// Returns the line number, from 1.
     #[must_use]
     pub const fn line(&self) -> usize {
         match self {
@@ -105,7 +105,7 @@ impl Problem {
         }
     }
 
-    /// How many events are lost by it.
+    /// Returns the number of events that are lost.
     #[must_use]
     pub const fn losses(&self) -> u64 {
         match self {

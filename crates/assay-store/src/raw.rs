@@ -19,7 +19,7 @@ pub(crate) fn write(layout: &Layout, bytes: &[u8]) -> Result<String, StoreError>
     Ok(hash)
 }
 
-/// The bytes with this hash.
+/// Reads the bytes with this hash, and checks them.
 pub(crate) fn read(layout: &Layout, hash: &str) -> Result<Vec<u8>, StoreError> {
     let path = path(layout, hash);
     if blake3::Hash::from_hex(hash).is_err() {
@@ -37,7 +37,7 @@ pub(crate) fn path(layout: &Layout, hash: &str) -> PathBuf {
     layout.raw().join(hash.get(..2).unwrap_or("")).join(hash)
 }
 
-/// Written beside, synced and renamed: the name never stands for half a content.
+/// Writes a temporary file, syncs and renames it, so that the name never refers to a partial file.
 fn place(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().expect("a raw output lies in a folder named by its hash");
     fs::create_dir_all(folder)?;

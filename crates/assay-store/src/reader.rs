@@ -1,4 +1,4 @@
-//! Reads the events of one run back, from a whole file as from what a kill has left of it.
+//! Reader of the events of one run, also of an incomplete file after a kill.
 
 use std::fs::TryLockError;
 use std::io;
@@ -18,29 +18,29 @@ use crate::line;
 use crate::problem::Problem;
 use crate::side_by_side;
 
-/// Fewest lines that are worth a thread.
+/// Minimum number of lines per thread.
 const FEWEST_LINES: usize = 2000;
 
-/// A run as far as it could be read.
+/// Run, as far as it could be read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadRun {
-    /// The run.
+    /// Run.
     pub run: Run,
-    /// The file of its events, whose lines `problems` names.
+    /// File of events that `problems` refers to.
     pub path: PathBuf,
-    /// What is missing from the run or was left out of it, in the order of lines.
+    /// Missing and skipped events, in the order of lines.
     pub problems: Vec<Problem>,
 }
 
 impl ReadRun {
-    /// Whether everything that was written is in the run. A run that a kill ended between two events
-    /// is whole in this sense; its status tells.
+    /// Whether all written events are in the run. A run killed between two events is whole in this
+    /// sense; its status is unfinished.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// How many events are lost.
+    /// Returns the number of lost events.
     #[must_use]
     pub fn losses(&self) -> u64 {
         self.problems.iter().map(Problem::losses).sum()
@@ -64,7 +64,7 @@ pub(crate) fn read(layout: &Layout, run: &str) -> Result<ReadRun, StoreError> {
     Ok(ReadRun { run, path, problems })
 }
 
-/// The run that these bytes of the file at `path` are.
+/// Decodes a run from the bytes of the file at `path`.
 pub(crate) fn of_bytes(bytes: &[u8], path: &Path) -> Result<(Run, Vec<Problem>), StoreError> {
     let path = || path.to_owned();
     decode(bytes).map_err(|trouble| match trouble {
@@ -73,20 +73,20 @@ pub(crate) fn of_bytes(bytes: &[u8], path: &Path) -> Result<(Run, Vec<Problem>),
     })
 }
 
-/// Whether some process holds the lock on the run's events.
+/// Whether a process holds the lock on the run's events.
 pub(crate) fn is_being_written(layout: &Layout, run: &str) -> bool {
     let Ok(file) = fs::File::open(layout.events(run)) else { return false };
     matches!(file.file().try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-/// Why a file of events is no run at all.
+/// Reason why a file of events cannot be read at all.
 #[derive(Debug)]
 enum Trouble {
     Newer(u32),
     FirstLine(String),
 }
 
-/// What every first line of every format says.
+/// Fields that the first line has in every format.
 #[derive(Deserialize)]
 struct Beginning {
     event: String,
@@ -131,7 +131,7 @@ fn decode(bytes: &[u8]) -> Result<(Run, Vec<Problem>), Trouble> {
     Ok((run, problems))
 }
 
-/// The lines that hold something, with their numbers from 1, and whether each has an end.
+/// Splits into non-empty lines, with their numbers from 1, and whether each has a line feed.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], bool)> {
     let ended = bytes.iter().filter(|byte| **byte == b'\n').count();
     let lines = (1..).zip(bytes.split(|byte| *byte == b'\n'));
@@ -139,7 +139,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], bool)> {
     lines.map(move |(line, text)| (line, text, line <= ended))
 }
 
-/// Lines without number and checksum, as format 1 has them.
+/// Decodes lines without number and checksum, which format 1 has.
 fn plain(bytes: &[u8]) -> Decoded<format1::Event> {
     let mut decoded = Decoded { events: Vec::new(), problems: Vec::new() };
     for (line, text, has_end) in lines(bytes) {
@@ -151,12 +151,12 @@ fn plain(bytes: &[u8]) -> Decoded<format1::Event> {
     decoded
 }
 
-/// Lines that each carry their number and a checksum; what a newer format puts in their place is
-/// not known, so that a line of it counts without.
+/// Decodes lines with number and checksum. A newer format may have lines of another form, which are
+/// then decoded without them.
 fn numbered(bytes: &[u8], format: u32) -> Decoded<RunEvent> {
     let mut decoded = Decoded { events: Vec::new(), problems: Vec::new() };
     let mut expected = 1;
-    // Lines whose numbers nobody knows stand for as many missing events.
+    // Damaged lines have no known number, so that each accounts for one missing event.
     let mut damaged = 0;
     let lines: Vec<(usize, &[u8], bool)> = lines(bytes).collect();
     let read = side_by_side::each(&lines, FEWEST_LINES, |(line, text, has_end)| {
@@ -200,14 +200,14 @@ const fn unreadable(line: usize, has_end: bool) -> Problem {
     if has_end { Problem::Damaged { line } } else { Problem::CutOff { line } }
 }
 
-/// One event, or what is wrong with the line. Most lines are samples: knowing that before the line is read spares
-/// keeping all of it until its kind is found.
+/// Decodes one event, or returns the problem of the line. Most lines are samples, which are decoded
+/// directly, without buffering the fields until the kind is known.
 fn numbered_event(line: usize, text: &[u8], has_end: bool) -> Result<RunEvent, Problem> {
     let sample = line::is_sample(text).then(|| serde_json::from_slice(text).ok()).flatten();
     sample.map_or_else(|| event(line, text, has_end), |it| Ok(RunEvent::Sample(it)))
 }
 
-/// One event, or what is wrong with the line.
+/// Decodes one event, or returns the problem of the line.
 fn event<E: DeserializeOwned>(line: usize, text: &[u8], has_end: bool) -> Result<E, Problem> {
     serde_json::from_slice(text).map_err(|error| {
         let Ok(Beginning { event, .. }) = serde_json::from_slice(text) else {
@@ -227,7 +227,7 @@ fn event<E: DeserializeOwned>(line: usize, text: &[u8], has_end: bool) -> Result
 mod tests {
     use super::*;
 
-    /// The short way gives what the long one gives, and refuses what that refuses.
+    /// The fast path accepts and rejects the same lines as the general one.
     #[test]
     fn a_sample_is_the_same_in_both_ways() {
         let mut samples = 0;

@@ -1,7 +1,7 @@
-//! Removes runs that nobody wants any more, and the raw outputs that no other run names.
+//! Removal of runs, and of the raw outputs that no other run refers to.
 //!
-//! The events of a run go first, in one step: a crash in between leaves raw outputs without a run, and never a run
-//! without its raw outputs.
+//! The events of a run are removed first, atomically: a crash in between leaves raw outputs without
+//! a run, and never a run without its raw outputs.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,14 +15,15 @@ use crate::{raw, reader, verify};
 /// Removes these runs.
 ///
 /// # Errors
-/// When one of them is being written, or the disk refuses. Runs before that one are gone then.
+/// If one of them is being written, or removing fails. Earlier runs of the list are already
+/// removed.
 pub(crate) fn remove(layout: &Layout, ids: &[String]) -> Result<(), StoreError> {
     let mut orphans = BTreeSet::new();
     for id in ids {
         if reader::is_being_written(layout, id) {
             return Err(StoreError::Running { run: id.clone() });
         }
-        // One that cannot be read leaves its raw outputs behind.
+        // The raw outputs of an unreadable run are not removed.
         if let Ok(read) = reader::read(layout, id) {
             orphans.extend(verify::outputs(&read.run).into_values());
         }
@@ -35,7 +36,7 @@ pub(crate) fn remove(layout: &Layout, ids: &[String]) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Renamed first, to a name that no run can have, so that no process sees half of it.
+/// Renames the folder first, to a name that no run can have, so that no process sees a partial run.
 fn take_away(layout: &Layout, id: &str) -> io::Result<()> {
     let gone = layout.runs().join(format!(".{id}.gone"));
     fs::rename(layout.run(id), &gone)?;
@@ -43,8 +44,8 @@ fn take_away(layout: &Layout, id: &str) -> io::Result<()> {
     fs::remove_dir_all(gone)
 }
 
-/// Keeps what any other run names, and everything while a run is being written or cannot be read: its
-/// events may name a raw output that is there already.
+/// Removes raw outputs, except those that another run refers to. Removes none while a run is being
+/// written or cannot be read: its events may refer to any of them.
 fn remove_orphans(layout: &Layout, mut orphans: BTreeSet<String>) -> Result<(), StoreError> {
     for id in layout.run_ids()? {
         match reader::read(layout, &id) {

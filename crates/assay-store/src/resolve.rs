@@ -1,4 +1,4 @@
-//! Finds the run that a user means.
+//! Resolution of names that users give to runs.
 
 use std::path::PathBuf;
 
@@ -11,44 +11,44 @@ use crate::listed::{Headlines, Listed};
 use crate::listing;
 
 const LATEST: &str = "latest";
-/// Candidates and examples shown in a message.
+/// Maximum number of candidates and examples in a message.
 const SHOWN: usize = 5;
 
-/// Why a name does not mean one run.
+/// Reason why a name does not identify one run.
 #[derive(Debug, Error)]
 pub enum ResolveError {
     /// The store is empty.
     #[error("there are no runs yet in {}", folder.display())]
     NoRuns {
-        /// The store.
+        /// Folder of the store.
         folder: PathBuf,
     },
-    /// Several runs begin like this.
+    /// Several runs begin with the name.
     #[error("`{name}` is the beginning of {count} runs: {}", candidates.join(", "))]
     Ambiguous {
-        /// What was requested.
+        /// Requested name.
         name: String,
-        /// How many there are.
+        /// Number of matching runs.
         count: usize,
-        /// The first few of them.
+        /// First few of them.
         candidates: Vec<String>,
     },
-    /// No run is called like this.
+    /// No run has this name.
     #[error("there is no run `{name}`; {}", known(nearest.as_ref(), newest))]
     Unknown {
-        /// What was requested.
+        /// Requested name.
         name: String,
-        /// The most similar identifier, if any is similar.
+        /// Most similar identifier, if any is similar.
         nearest: Option<String>,
-        /// The newest few runs.
+        /// Newest few runs.
         newest: Vec<String>,
     },
-    /// There are not that many runs.
+    /// There are fewer runs.
     #[error("there is no `{name}`: {}", amount(*runs))]
     TooFarBack {
-        /// What was requested.
+        /// Requested name.
         name: String,
-        /// How many runs there are.
+        /// Number of runs.
         runs: usize,
     },
     /// The store cannot be read.
@@ -88,7 +88,7 @@ pub(crate) fn resolve(
     }
 }
 
-/// 0 for `latest`, 2 for `latest~2`; `None` for any other name.
+/// Returns 0 for `latest`, 2 for `latest~2`; `None` for any other name.
 fn steps_back(name: &str) -> Option<usize> {
     let rest = name.strip_prefix(LATEST)?;
     if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }

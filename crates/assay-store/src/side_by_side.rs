@@ -1,15 +1,15 @@
-//! Work on many independent things on several processors. Order and outcome are those of a loop; no thread
+//! Parallel map over independent items. Results have the order of a sequential loop; no thread
 //! outlives the call.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// More threads than this wait for one disk or one memory.
+/// Maximum number of threads; more would wait for the same disk or memory.
 const MOST: usize = 8;
 
-/// What `of` says of each of `items`, in their order. A thread gets `fewest` of them or more, so that starting it
-/// is worth it.
+/// Applies `of` to each item and returns the results in order. Each thread gets at least `fewest`
+/// items, to amortise its start.
 pub(crate) fn each<T: Sync, R: Send>(
     items: &[T],
     fewest: usize,

@@ -1,5 +1,5 @@
-//! Checks what is stored against what was written: events by their numbers and checksums, raw outputs by
-//! their hashes, rows of the index by the events they are made of. Nothing is repaired.
+//! Verification of stored runs: events by their numbers and checksums, raw outputs by their hashes,
+//! rows of the index by the events they are derived from. Nothing is repaired.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,26 @@ use crate::listed::Headlines;
 use crate::reader::ReadRun;
 use crate::{listing, raw, reader};
 
-/// What one run was found to be.
+/// Result of the verification of one run.
 #[derive(Debug)]
 pub struct Verified {
-    /// Its identifier.
+    /// Identifier of the run.
     pub id: String,
-    /// The run as far as it can be read, with what is wrong with its events.
+    /// Run as far as it can be read, with problems of its events.
     pub read: Result<ReadRun, StoreError>,
-    /// Raw outputs that are what they were.
+    /// Number of intact raw outputs.
     pub outputs: usize,
-    /// Raw outputs that are not: name and why.
+    /// Damaged or missing raw outputs: name and error.
     pub damaged_outputs: Vec<(String, StoreError)>,
-    /// Whether the index says of it what its events say; a run that is being written has no row yet.
+    /// Whether the row of the index agrees with the events; a run that is being written has no row
+    /// yet.
     pub index_agrees: bool,
-    /// Whether a process is writing it at this moment.
+    /// Whether a process is writing it now.
     pub is_running: bool,
 }
 
 impl Verified {
-    /// Whether everything is what was written.
+    /// Whether all data are as they were written.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.read.as_ref().is_ok_and(ReadRun::is_whole)
@@ -39,7 +40,7 @@ impl Verified {
 }
 
 pub(crate) fn run(layout: &Layout, headlines: Headlines, id: &str) -> Verified {
-    // Asked first: what is complete afterwards may have been cut off while it was read.
+    // Checked first: otherwise a run that ends meanwhile could appear as cut off and not running.
     let is_running = reader::is_being_written(layout, id);
     let read = reader::read(layout, id);
     let named = read.as_ref().map(|read| outputs(&read.run)).unwrap_or_default();
@@ -59,7 +60,7 @@ pub(crate) fn run(layout: &Layout, headlines: Headlines, id: &str) -> Verified {
     }
 }
 
-/// Every raw output that a run names, with the case before the name.
+/// Collects the hashes of every raw output of a run, with the case before the name.
 pub(crate) fn outputs(run: &Run) -> BTreeMap<String, String> {
     let of_cases = run.cases.iter().flat_map(|case| {
         case.raw.iter().map(|(name, hash)| (format!("{}: {name}", case.case.id), hash.clone()))

@@ -1,4 +1,4 @@
-//! Appends the events of one run, as they happen, in a way that survives being killed.
+//! Writer of the events of one run; written events survive a kill.
 
 use std::io::{self, Write as _};
 
@@ -14,8 +14,8 @@ use crate::listed::Headlines;
 use crate::listing;
 use crate::raw;
 
-/// Writes one run. Every event is one line and one write; the ends of cases and of the run are
-/// forced to the disk. Dropping it leaves a run without an end, which is what a kill leaves too.
+/// Writer of one run. Every event is one line and one write; the ends of cases and of the run are
+/// synced to disk. Dropping it leaves a run without an end, like a kill.
 #[derive(Debug)]
 pub struct RunWriter {
     run: String,
@@ -24,11 +24,11 @@ pub struct RunWriter {
     file: fs::File,
     /// Number of the next event.
     number: u64,
-    /// Where the last whole line ends, in bytes.
+    /// End of the last whole line, in bytes.
     good_end: u64,
-    /// A piece of a line that could not be removed is at the end of the file.
+    /// Whether the file ends with a partial line that could not be removed.
     torn: bool,
-    /// An event is not in the file.
+    /// Whether an event is not in the file.
     was_refused: bool,
 }
 
@@ -61,7 +61,7 @@ impl RunWriter {
             was_refused: false,
         };
         if let Err(error) = writer.put(&line).and_then(|()| writer.sync()) {
-            // A run that never began should not be listed as unreadable for ever.
+            // A run that never began should not be listed as unreadable.
             drop(fs::remove_dir_all(writer.layout.run(&writer.run)));
             return Err(error);
         }
@@ -77,8 +77,8 @@ impl RunWriter {
     /// Appends one event.
     ///
     /// # Errors
-    /// When the event cannot be read back, or the disk refuses. Events appended before stay
-    /// intact, and more may be appended once the disk takes them again.
+    /// If the event cannot be read back, or writing fails. Earlier events stay intact, and
+    /// appending may be retried.
     pub fn append(&mut self, event: &RunEvent) -> Result<(), StoreError> {
         let line = line::encode(self.number, event).inspect_err(|_| self.was_refused = true)?;
         self.put(&line).inspect_err(|_| self.was_refused = true)?;
@@ -88,28 +88,28 @@ impl RunWriter {
     /// Stores a raw output and returns its hash, for an event that refers to it.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// If writing fails.
     pub fn raw(&self, bytes: &[u8]) -> Result<String, StoreError> {
         raw::write(&self.layout, bytes)
     }
 
-    /// Closes the file and brings the index up to date. `events` is what they add up to, where somebody has it: a run of
-    /// many hosts is not read again into the same memory. What can go wrong here does not concern the run, which is
-    /// stored; it comes back as a doubt.
+    /// Closes the file and updates the index. `events` is the run in memory, if the caller has it:
+    /// a run of many hosts need not be read again. Errors of the index do not concern the stored
+    /// run, and are returned as a doubt.
     #[must_use]
     pub fn finish(self, events: Option<&Run>) -> Option<Doubt> {
         let Self { run, layout, headlines, file, was_refused, .. } = self;
         drop(file);
-        // Where the disk refused an event, the file alone knows what it has.
+        // After a failed write only the file has the correct events.
         listing::note(&layout, headlines, &run, events.filter(|_| !was_refused))
     }
 
     fn put(&mut self, line: &str) -> Result<(), StoreError> {
-        // A torn piece becomes its own line, which the reader reports and skips.
+        // A partial line becomes a line of its own, which the reader reports and skips.
         let text = if self.torn { format!("\n{line}") } else { line.to_owned() };
         if let Err(source) = self.file.write_all(text.as_bytes()) {
             if self.file.set_len(self.good_end).is_err() {
-                // The piece has taken this number.
+                // The partial line has used this number.
                 (self.torn, self.number) = (true, self.number + 1);
             }
             return Err(self.refused(source));
@@ -128,14 +128,13 @@ impl RunWriter {
     }
 }
 
-/// Makes the run's folder, which only one process can, and its file, locked for as long as it is
-/// open.
+/// Creates the run's folder, which only one process can, and its file, locked while it is open.
 fn create(layout: &Layout, run: &str) -> io::Result<fs::File> {
     fs::create_dir_all(layout.runs())?;
     fs::create_dir(layout.run(run))?;
     let file = fs::OpenOptions::new().create_new(true).append(true).open(layout.events(run))?;
-    // Where the file system knows no locks, others cannot tell a running run from a killed one,
-    // which is not a reason not to measure.
+    // On a file system without locks, others cannot distinguish a running run from a killed one,
+    // which is no reason to fail.
     drop(file.file().lock());
     sync_folder(&layout.run(run));
     sync_folder(&layout.runs());

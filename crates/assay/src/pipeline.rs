@@ -186,7 +186,7 @@ fn is_printed(typed: &MeasuringArguments) -> bool {
     typed.page.format() == Format::Text && typed.page.output.is_none() && !typed.events
 }
 
-/// Whether a run counts as measured.
+/// Checks whether a run counts as measured.
 pub(crate) fn verdict(summary: &Summary) -> Result<(), Failure> {
     question::verdict(summary, |failure| {
         let said = words::failure(failure);
@@ -194,7 +194,7 @@ pub(crate) fn verdict(summary: &Summary) -> Result<(), Failure> {
     })
 }
 
-/// A plan for programs, with what is known of its time.
+/// Machine-readable plan with its time estimate.
 #[derive(Serialize)]
 struct Planned<'a> {
     #[serde(flatten)]
@@ -202,7 +202,7 @@ struct Planned<'a> {
     outlook: Said,
 }
 
-/// What is known of the time of a plan, in English.
+/// Time estimate of a plan, in English.
 #[derive(Serialize)]
 pub(crate) struct Said {
     /// Whether it takes longer than its budget.
@@ -217,7 +217,7 @@ impl Said {
     }
 }
 
-/// Prints every case, resolved; nothing is measured.
+/// Prints the resolved plan without measuring.
 pub(crate) fn dry_run(
     prepared: &Prepared,
     typed: &MeasuringArguments,
@@ -234,7 +234,7 @@ pub(crate) fn dry_run(
     Ok(0)
 }
 
-/// A plan, of one host or of several, in the format and the place that were asked for.
+/// Prints or writes a plan, of one host or several, in the requested format.
 pub(crate) fn show_plan(
     document: &Document,
     plan: &impl Serialize,
@@ -273,7 +273,7 @@ pub(crate) fn present(
         csv: &|| render::csv::summary(summary),
         again: Some(&|| build::page(summary, Some(run))),
     };
-    // What was measured is not lost with its page.
+    // The run is stored even if its page cannot be written.
     page.publish(&typed.page, terminal).map_err(|failure| {
         let id = &summary.run.id;
         failure.advise(format!("the run is stored as {id}: `assay report {id} --format html`"))
@@ -284,8 +284,8 @@ pub(crate) fn present(
     Ok(())
 }
 
-/// The answer with as many rows as a screen has room for above `steps`, or with a few where nothing helps; with bars
-/// where they cost no line.
+/// Returns the answer with as many rows as fit on a screen above `steps`, but at least a few. Bars
+/// are included if they need no additional line.
 fn on_one_screen(summary: &Summary, run: &Run, steps: &str, terminal: &Terminal) -> Document {
     let document = |rows, has_bars| build::answer(summary, Some(run), rows, has_bars);
     let lines = |document: &Document| terminal.text(document).lines().count();
@@ -295,7 +295,7 @@ fn on_one_screen(summary: &Summary, run: &Run, steps: &str, terminal: &Terminal)
     if lines(&barred) > lines(&plain) { plain } else { barred }
 }
 
-/// What a user may want to do with the run that just ended.
+/// Suggests commands to continue with after the run.
 fn next_steps(summary: &Summary, extent: Extent, width: usize) -> String {
     let id = &summary.run.id;
     let page = match extent {
@@ -317,7 +317,7 @@ fn next_steps(summary: &Summary, extent: Extent, width: usize) -> String {
             of_results.into_iter().flatten().take(1).chain([doctor]).collect()
         }
     };
-    // Of nothing there is nothing to look at.
+    // Without results there is nothing to look at.
     if steps.is_empty() {
         return String::new();
     }
@@ -325,7 +325,7 @@ fn next_steps(summary: &Summary, extent: Extent, width: usize) -> String {
     format!("\n{stored}\n{}", beside(&steps, width))
 }
 
-/// Commands with what they are for: beside them where there is room for all, else below each.
+/// Formats commands with their explanations: beside them if all fit, otherwise below.
 fn beside(steps: &[(&str, &str)], width: usize) -> String {
     let widest = |of: fn(&(&str, &str)) -> usize| steps.iter().map(of).max().unwrap_or(0);
     let commands = widest(|(command, _)| command.len());
@@ -337,7 +337,8 @@ fn beside(steps: &[(&str, &str)], width: usize) -> String {
     steps.iter().map(line).collect()
 }
 
-/// The suite that asks more about the same, or, after that suite, what makes two runs of it worth more.
+/// Returns a suite with more measurements of the same kind; after that suite, the command to
+/// compare two runs of it.
 fn further(suite: &str, benchmark: &str) -> (&'static str, &'static str) {
     let (name, command, why) = match benchmark.split('.').next() {
         Some("storage") => {

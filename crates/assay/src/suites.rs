@@ -1,4 +1,4 @@
-//! The suites that come with assay, and those in files.
+//! Built-in suites and suites in files.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -9,7 +9,7 @@ use assay_model::suite::{self, Suite, SuiteError};
 
 use assay_run::failure::{Failure, Kind};
 
-/// What `assay help suites` shows as an example.
+/// Example that `assay help suites` prints.
 pub(crate) const EXAMPLE: &str = include_str!("../../../suites/example.toml");
 
 /// Name and text of every built-in suite, in the order of `assay help suites`.
@@ -28,21 +28,21 @@ pub(crate) const BUILT_IN: [(&str, &str); 12] = [
     ("accelerated-networking", include_str!("../../../suites/accelerated-networking.toml")),
 ];
 
-/// Pages by the names people know them by, and the suites that measure their rows.
+/// Well-known names of result pages, with the suites that measure their rows.
 pub(crate) const PAGES: [(&str, &str); 3] =
     [("hb", "hpc-node"), ("hc", "hpc-node"), ("anf", "storage-volume")];
 
-/// Whether a name means a suite that comes with assay.
+/// Whether the name refers to a built-in suite.
 pub(crate) fn is_built_in(name: &str) -> bool {
     BUILT_IN.iter().chain(&PAGES).any(|(known, _)| *known == name)
 }
 
-/// Several suites as one.
+/// Opens suites and joins them to one.
 pub(crate) fn open_all(names: &[OsString]) -> Result<Suite, Failure> {
     read_all(names, &BTreeMap::new())
 }
 
-/// The same where the texts of some of them are known.
+/// Opens suites and joins them to one; `texts` has the contents of those already read.
 pub(crate) fn read_all(
     names: &[OsString],
     texts: &BTreeMap<String, String>,
@@ -61,16 +61,17 @@ pub(crate) fn read_all(
     }
 }
 
-/// The texts of those that are files, by their names as they are shown.
+/// Reads the texts of the suites that are files, by their names as displayed.
 pub(crate) fn texts(names: &[OsString]) -> Result<BTreeMap<String, String>, Failure> {
     let files = names.iter().map(|file| (file, file.to_string_lossy().into_owned()));
     let files = files.filter(|(_, name)| !is_built_in(name));
     files.map(|(file, name)| Ok((name, text(file)?))).collect()
 }
 
-/// Reads a suite by name or from a file; of a page's name it bears that name.
+/// Opens a suite by name or from a file. A suite opened by a page's name gets that name.
 ///
-/// A name wins over a file without an ending, so that a folder called `quick` changes nothing.
+/// A built-in name takes precedence over a file without an extension: a folder named `quick`
+/// changes nothing.
 pub(crate) fn open(file: &OsStr) -> Result<Suite, Failure> {
     let name = file.to_string_lossy();
     let name = name.as_ref();
@@ -93,7 +94,7 @@ fn read(name: &str, text: &str) -> Result<Suite, Failure> {
 
 fn text(file: &OsStr) -> Result<String, Failure> {
     let path = Path::new(file);
-    // A file in a folder that nobody may look into is there, as far as anybody knows.
+    // A file in an inaccessible folder may exist.
     if path.try_exists().is_ok_and(|is_there| !is_there) {
         return Err(unknown(&file.to_string_lossy()));
     }
@@ -125,7 +126,7 @@ fn unknown(name: &str) -> Failure {
 
 fn invalid(name: &str, text: &str, error: SuiteError) -> Failure {
     let failure = Failure::new(Kind::Suite, format!("suite {name}: {}", error.message));
-    // An empty file has no place to show.
+    // An empty file has no location to show.
     let failure =
         if text.trim().is_empty() { failure } else { failure.at(name, text, error.span) };
     match error.help {
@@ -152,7 +153,7 @@ mod tests {
         }
     }
 
-    /// A comparison that nobody gave another margin can tell whether two runs are equivalent: neither is less certain
+    /// `compare` with its default margin must be able to show equivalence: no interval is wider
     /// than half of it.
     #[test]
     fn what_is_measured_fits_the_usual_margin() {

@@ -1,4 +1,4 @@
-//! From a table to samples, and a look at the size of the arrays.
+//! Conversion of STREAM's table to samples, and a check of the array size.
 
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
@@ -8,10 +8,10 @@ use super::{StreamFunction, StreamText};
 use crate::outputs::{Learned, Parsed};
 
 impl StreamText {
-    /// Hands out one sample of each metric: `rates`, in B/s, in the order of the table.
+    /// Adds one sample of each metric: `rates`, in B/s, in the order of the table.
     ///
-    /// STREAM reports the best pass and leaves out the first; the statistic says so. Mean and
-    /// longest time are beside it unless they were too short to be printed.
+    /// STREAM reports the best pass and ignores the first, which the attribute `statistic` records.
+    /// Mean and longest time are added unless they were too short to be printed.
     pub(crate) fn report(&self, rates: [f64; 4], parsed: &mut Parsed) {
         for (function, rate) in self.functions.iter().zip(rates) {
             let StreamFunction { metric, mean_s, longest_s, .. } = *function;
@@ -30,7 +30,7 @@ impl StreamText {
     }
 }
 
-/// Says how large the arrays of `metric` (`None` = of all) really were, and warns where they were
+/// Records the actual size of the arrays of `metric` (`None` = all), with a doubt if they were
 /// smaller than requested.
 pub(crate) fn report_arrays(
     metric: Option<&'static str>,
@@ -38,7 +38,7 @@ pub(crate) fn report_arrays(
     asked: &StreamWorkload,
     parsed: &mut Parsed,
 ) {
-    /// Rounding to whole vectors and blocks takes less than this.
+    /// Rounding to whole vectors and blocks takes less than 1 %.
     const ROUNDING: f64 = 0.99;
     let (name, value) = (Attribute::BytesPerArray, bytes.into());
     parsed.learned.push(Learned { metric, name, value });

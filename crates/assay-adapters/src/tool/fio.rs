@@ -1,6 +1,6 @@
-//! `fio`: the flexible I/O tester, with a job file that asks for the same I/O.
+//! Adapter of `fio`, the flexible I/O tester: writes an equivalent job file.
 //!
-//! It never creates a file: what it works on is laid out before, by whoever carries this out.
+//! fio never creates a file: the caller has laid out its targets before.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ pub(super) const fn detect() -> Detect {
     }
 }
 
-/// `fio-3.33` → `3.33`.
+/// Parses the version: `fio-3.33` → `3.33`.
 fn version(printed: &str) -> Option<String> {
     let rest = printed.trim().strip_prefix("fio-")?;
     rest.split_whitespace().next().map(str::to_owned)
@@ -38,7 +38,7 @@ pub(super) fn takes(workload: &Workload) -> bool {
     matches!(workload, Workload::Storage(test) if refusal(&test.workload).is_none())
 }
 
-/// Why fio has no words for a workload.
+/// Returns the reason why fio does not support a workload.
 fn refusal(work: &StorageWorkload) -> Option<&'static str> {
     let streams = &work.streams;
     let whole = |share: f64| (share * 100.0 - (share * 100.0).round()).abs() < 1e-6;
@@ -98,7 +98,8 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     }])
 }
 
-/// One job per stream and target; `None` when the rate is a share of one that is not known.
+/// Formats one job per stream and target; `None` if the rate is a share of one that is not known
+/// yet.
 fn file_that_asks(work: &StorageWorkload) -> Option<String> {
     let mut text = global(work);
     let rate_per_s = match work.load {
@@ -137,7 +138,7 @@ fn global(work: &StorageWorkload) -> String {
         EngineChoice::Null => "null",
         EngineChoice::IoUring | EngineChoice::IoUringPolled => "io_uring",
         EngineChoice::Libaio => "libaio",
-        // Through the page cache libaio blocks.
+        // Without direct I/O libaio blocks.
         EngineChoice::Auto => {
             if direct {
                 "libaio"
@@ -157,7 +158,7 @@ fn global(work: &StorageWorkload) -> String {
     if work.timing.warmup_s > 0.0 {
         let _ = writeln!(text, "ramp_time={}ms", seconds(work.timing.warmup_s));
     }
-    // Data is drawn again for every block, as ours is; files are there, and stay as they are.
+    // Every block gets new data, as in assay's own workloads; files exist and stay unchanged.
     text.push_str("refill_buffers=1\nfallocate=none\n");
     if work.engine != EngineChoice::Null {
         text.push_str("allow_file_create=0\n");
@@ -170,7 +171,7 @@ fn global(work: &StorageWorkload) -> String {
 }
 
 fn place(text: &mut String, target: &StorageTarget, stream: &StorageStream) {
-    // A colon would separate two files.
+    // An unescaped colon separates two files.
     let path = target.path.display().to_string().replace('\\', "\\\\").replace(':', "\\:");
     let _ = writeln!(text, "filename={path}\ndirect={}", u8::from(target.direct));
     let range = target.range_bytes.or_else(|| target.size_bytes.map(|size| (0, size)));
@@ -225,7 +226,7 @@ fn pattern(text: &mut String, stream: &StorageStream) {
     }
 }
 
-/// Writes jobs and depth, and returns how many jobs there are.
+/// Writes jobs and depth, and returns the number of jobs.
 fn depth(text: &mut String, work: &StorageWorkload, stream: &StorageStream) -> f64 {
     let depth = stream.in_flight_per_target.max(1);
     let one_position =
@@ -241,7 +242,7 @@ fn depth(text: &mut String, work: &StorageWorkload, stream: &StorageStream) -> f
     f64::from(jobs)
 }
 
-/// fio limits reads and writes each for itself.
+/// Writes the rate; fio limits reads and writes separately.
 fn rates(text: &mut String, option: &str, rate: f64, stream: &StorageStream) {
     let reads = (rate * stream.read_share).round() as u64;
     let writes = (rate * (1.0 - stream.read_share)).round() as u64;
@@ -252,7 +253,7 @@ fn rates(text: &mut String, option: &str, rate: f64, stream: &StorageStream) {
     };
 }
 
-/// Sizes in fio's words, if it has any.
+/// Formats sizes as fio's option; `None` if fio has none for them.
 fn sizes(sizes: &[SizeShare]) -> Option<String> {
     match sizes {
         [only] if only.min_bytes == only.max_bytes => Some(format!("bs={}", only.min_bytes)),

@@ -1,7 +1,7 @@
-//! `hpcc`, the HPC Challenge suite, for its HPL and its STREAM.
+//! Adapter of `hpcc`, the HPC Challenge suite, for its HPL and its STREAM.
 //!
-//! hpcc 1.5.0 always runs all its tests. The memory of every test follows from HPL's N: a rank
-//! gets 8 N² / (P × Q) bytes, and STREAM's three arrays share them.
+//! hpcc 1.5.0 always runs all its tests. The memory of every test follows from HPL's N: a rank gets
+//! 8 N² / (P × Q) bytes, and STREAM's three arrays share them.
 
 use assay_model::attribute::Attribute;
 use assay_model::workload::{LinpackWorkload, StreamWorkload, Workload};
@@ -39,7 +39,7 @@ pub(super) fn takes(workload: &Workload) -> bool {
     ))
 }
 
-/// Whether every rank gets enough memory for all tests: with a few elements, some of hpcc's tests
+/// Whether every rank gets enough memory for all tests. With a few elements, some of hpcc's tests
 /// fail (seen at N = 4 on two ranks) or crash (N = 1), and the run with them.
 fn enough(bytes: u64, cpus: &[u32]) -> bool {
     const MINIMUM_BYTES_PER_RANK: u64 = 16 << 10;
@@ -66,14 +66,14 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     Ok(vec![invocation(request, launch, cpus, &input)])
 }
 
-/// Systems solved in one run: they share the time that hpcc's other tests take.
+/// Systems solved per run: they share the time of hpcc's other tests.
 const ROWS: u32 = 3;
 
-/// Chooses N so that STREAM's arrays get the size that was requested.
+/// Chooses N so that STREAM's arrays get the requested size.
 ///
-/// The process grid is 1 × 1 although all ranks run STREAM: hpcc gives every rank the memory of
-/// a rank of the smallest grid, so that N² need not grow with the ranks and the HPL that runs
-/// along, N³, is √ranks times shorter. N is rounded up: arrays may be larger, never smaller.
+/// The process grid is 1 × 1 although all ranks run STREAM. hpcc gives every rank the memory of a
+/// rank of the smallest grid, so that N² need not grow with the ranks, and the HPL that also runs,
+/// N³, is √ranks times shorter. N is rounded up: arrays may be larger, never smaller.
 fn stream_input(work: &StreamWorkload, ranks: u64) -> HplInput {
     const ARRAYS: f64 = 3.0;
     let bytes_per_rank = ARRAYS * work.bytes_per_array as f64 / ranks as f64;
@@ -133,14 +133,14 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     Ok(parsed)
 }
 
-/// The rows of the HPL section; the summary repeats the best of them with more digits.
+/// Adds the rows of the HPL section; the summary repeats the best of them with more digits.
 fn linpack(
     text: &str,
     summary: &Summary<'_>,
     work: &LinpackWorkload,
     parsed: &mut Parsed,
 ) -> Result<(), ToolError> {
-    /// Three decimals in the rows, six digits in the summary.
+    /// Relative tolerance: the rows have three decimals, the summary six digits.
     const DIGITS: f64 = 0.001;
     HplLog::read(section(text, "HPL")?)?.report(work.n, parsed)?;
     // HPL_Tflops is Gflops × 1e-3 in hpcc's src/io.c: 10¹² FLOP/s.
@@ -159,9 +159,10 @@ fn linpack(
     Ok(())
 }
 
-/// `StarSTREAM`: all ranks at once, between barriers. The summary gives the mean over the ranks of
-/// bytes of one rank over the shortest pass of any rank, so that the sum over the ranks is the
-/// rate of the machine. (`SingleSTREAM` is one rank while the others wait; it is not used.)
+/// Adds the rates of `StarSTREAM`: all ranks at once, between barriers. The summary has the mean
+/// over the ranks of bytes of one rank over the shortest pass of any rank, so that the sum over the
+/// ranks is the rate of the machine. (`SingleSTREAM` is one rank while the others wait; it is not
+/// used.)
 fn stream(
     text: &str,
     summary: &Summary<'_>,

@@ -1,7 +1,7 @@
-//! Intel MPI Benchmarks, `IMB-MPI1`, for any library with MPICH's binary interface.
+//! Adapter of Intel MPI Benchmarks, `IMB-MPI1`, for any library with MPICH's ABI.
 //!
-//! Units from arithmetic on its own output: 256 bytes in 0.44 µs are 575.73 of its Mbytes/sec, which are
-//! therefore 10⁶ B/s. Its calls follow each other without a barrier between, unlike OSU's.
+//! Units follow from its own output: 256 bytes in 0.44 µs are 575.73 of its Mbytes/sec, which are
+//! therefore 10⁶ B/s. Its calls run back to back without a barrier, unlike OSU's.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ const WORDS: &Words = &[
     ("Msg/sec", Holds::Other),
 ];
 
-/// IMB's name of a test.
+/// Returns IMB's name of a test.
 pub(super) const fn name(test: MpiTest) -> Option<&'static str> {
     match test {
         MpiTest::Latency => Some("PingPong"),
@@ -57,7 +57,7 @@ pub(super) const fn name(test: MpiTest) -> Option<&'static str> {
     }
 }
 
-/// What it has a test for, under a library that its program can be linked with: `libmpi.so.12`.
+/// Whether IMB has the test, under a library that its program can be linked with: `libmpi.so.12`.
 pub(super) fn takes(workload: &Workload) -> bool {
     matches!(workload, Workload::Mpi(work)
         if work.mpi.abi == MpiAbi::Mpich && name(work.test).is_some())
@@ -81,7 +81,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     Ok(vec![invocation])
 }
 
-/// The program names its library without a folder; it must be the one that is measured.
+/// Returns the folder of the measured library. The program is linked to a library without a folder.
 fn library_folder(work: &MpiWorkload) -> Option<(String, String)> {
     let folder = Path::new(&work.mpi.library).parent()?;
     Some(("LD_LIBRARY_PATH".to_owned(), folder.to_string_lossy().into_owned()))
@@ -108,7 +108,8 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     };
     let mut columns = mpi_text::columns(lines[heading], WORDS);
     if work.test == MpiTest::Latency {
-        // Of a ping-pong it is the size over half a round trip: the latency once more.
+        // The bandwidth of a ping-pong is the size over half a round trip, which repeats the
+        // latency.
         let bandwidth = Holds::Metric("bandwidth", Factor::Megabytes);
         columns.iter_mut().filter(|it| **it == bandwidth).for_each(|it| *it = Holds::Other);
     }
@@ -123,14 +124,15 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     Ok(parsed)
 }
 
-/// A message without contents has no bandwidth, and a sum of nothing no time; IMB prints both.
+/// Drops the figures of empty messages, which have no bandwidth or are no reduction; IMB prints
+/// both.
 fn without_empty(row: &mut Row, test: MpiTest) {
     if row.bytes == Some(0) && test != MpiTest::Latency {
         row.values.clear();
     }
 }
 
-/// That its own test and its own number of ranks are what was requested.
+/// Checks that the test and the number of ranks are the requested ones.
 fn started_as_asked(lines: &[&str], work: &MpiWorkload) -> Result<(), ToolError> {
     let wanted = name(work.test).unwrap_or_default();
     let tests: Vec<&str> =
@@ -164,7 +166,7 @@ fn started_as_asked(lines: &[&str], work: &MpiWorkload) -> Result<(), ToolError>
     Ok(())
 }
 
-/// `Intel(R) MPI Benchmarks 2021.11, MPI-1 part` → `2021.11`.
+/// Parses the version: `Intel(R) MPI Benchmarks 2021.11, MPI-1 part` → `2021.11`.
 fn version(lines: &[&str]) -> Option<String> {
     let rest = lines.iter().find_map(|line| line.split_once("Intel(R) MPI Benchmarks "))?.1;
     Some(rest.split([',', ' ']).next()?.to_owned())

@@ -1,6 +1,7 @@
-//! `ior`: one file by many tasks of an MPI launcher, each with one transfer in flight.
+//! Adapter of `ior`: one file, read or written by many tasks of an MPI launcher, each with one
+//! transfer in flight.
 //!
-//! It never creates or removes the file: that is laid out before, and `-k` and `-E` leave it in place.
+//! It never creates or removes the file, which is laid out before; `-k` and `-E` keep it.
 
 use assay_model::attribute::Attribute;
 use assay_model::workload::Workload;
@@ -16,9 +17,9 @@ use crate::launcher::Launch;
 use crate::outputs::{Outputs, Parsed, ToolError};
 
 const NAME: &str = "ior";
-/// Repetitions of one start: from six samples on there is an interval of 95 %.
+/// Repetitions per start: six samples are enough for an interval of 95 %.
 const REPETITIONS: u32 = 6;
-/// More tasks than any launcher starts on one machine.
+/// Limit of tasks, more than any launcher starts on one machine.
 const MOST_TASKS: u32 = 4096;
 
 pub(super) const fn detect() -> Detect {
@@ -36,7 +37,7 @@ pub(super) fn takes(workload: &Workload) -> bool {
     matches!(workload, Workload::Storage(test) if refusal(&test.workload).is_none())
 }
 
-/// Why IOR has no words for a workload.
+/// Returns the reason why IOR does not support a workload.
 fn refusal(work: &StorageWorkload) -> Option<&'static str> {
     let ([stream], [target]) = (work.streams.as_slice(), work.targets.as_slice()) else {
         return Some("it has one kind of access to one file");
@@ -131,7 +132,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     }])
 }
 
-/// IOR's own options, all of which its versions from 3.0 on know.
+/// Builds IOR's own options, all of which exist since version 3.0.
 fn words(
     work: &StorageWorkload,
     stream: &StorageStream,
@@ -147,7 +148,7 @@ fn words(
     if transfers == 0 || (is_random && transfers < 2) {
         return Err("its target is too small for so many tasks");
     }
-    // Tasks that take turns walk over the file together, as one position would.
+    // Tasks that alternate traverse the file together, like one shared cursor.
     let (block, segments) = match stream.pattern {
         AccessPattern::Sequential { cursor: Cursor::Shared, .. } => (transfer, transfers),
         _ => (transfer * transfers, 1),
@@ -169,7 +170,7 @@ fn words(
         ("-s", segments.to_string()),
         ("-i", REPETITIONS.to_string()),
         ("-D", (seconds.round().max(1.0) as u64).to_string()),
-        // The option changed its name, this directive did not.
+        // The option was renamed between versions, this directive was not.
         ("-O", format!("useO_DIRECT={}", u8::from(target.direct))),
         ("-o", target.path.display().to_string()),
     ];
@@ -177,7 +178,7 @@ fn words(
     Ok(words)
 }
 
-/// Every repetition is one sample of each metric.
+/// Parses the table; every repetition is one sample of each metric.
 pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
     let Workload::Storage(test) = &invocation.workload else {
         return Err(not_taken(NAME, &invocation.workload));
@@ -201,14 +202,15 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     storage::ior(&rows, Some(tasks), text.version)
 }
 
-/// Transfers per second while there were any; data and times of a row must belong together.
+/// Returns transfers per second during access, after a check that data and times of the row match.
 pub(super) fn rate(row: &IorRow) -> Result<f64, ToolError> {
-    /// Rates have two decimals or six digits, times above a second two decimals.
+    /// Relative tolerance: rates have two decimals or six digits, times above a second two
+    /// decimals.
     const ROUNDING: f64 = 0.02;
     let bytes = row.bytes_per_s * row.total_s;
     let expected = bytes / row.transfer_bytes / row.access_s;
     let rate = row.transfers_per_s.unwrap_or(expected);
-    // Elsewhere than in the table for people, times have four decimals.
+    // Except in the text table, times have four decimals.
     let rounding = ROUNDING + 1e-4 / row.access_s;
     let differs = (rate - expected).abs() > rounding * expected;
     if differs || row.access_s > row.total_s * (1.0 + rounding) {
@@ -221,8 +223,9 @@ pub(super) fn rate(row: &IorRow) -> Result<f64, ToolError> {
     Ok(rate)
 }
 
-/// A task always has one transfer in flight, so that no mean can be above tasks over rate. That of IOR
-/// 3.3 and 4.0 is where a block is one transfer: they take the whole time for one.
+/// Adds the latency if it is plausible. A task always has one transfer in flight, so that no mean
+/// can exceed tasks over rate. Means of IOR 3.3 and 4.0 do where a block is one transfer: they use
+/// the whole time for each.
 pub(super) fn latency(rows: &[&IorRow], rates: &[f64], tasks: u64, parsed: &mut Parsed) {
     const ROUNDING: f64 = 0.1;
     let Some(means) = rows.iter().map(|row| row.latency_s).collect::<Option<Vec<f64>>>() else {
@@ -230,7 +233,7 @@ pub(super) fn latency(rows: &[&IorRow], rates: &[f64], tasks: u64, parsed: &mut 
     };
     let is_lawful = |(mean, rate): (&f64, &f64)| mean * rate <= tasks as f64 * (1.0 + ROUNDING);
     if means.iter().zip(rates).all(is_lawful) {
-        // Of the task for which it is smallest.
+        // IOR reports the mean of the task with the smallest one.
         parsed.measure("latency", means);
         parsed.over(rows.iter().zip(rates).map(|(row, rate)| rate * row.access_s).collect());
         parsed.learn_of("latency", Attribute::Statistic, "mean");

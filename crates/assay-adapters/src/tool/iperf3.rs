@@ -1,7 +1,7 @@
-//! `iperf3` as client: one JSON document per test.
+//! Adapter of `iperf3` as client: one JSON document per test.
 //!
-//! Its JSON has keys that occur twice (the last one counts) and, in 3.12, prints −1 as 2⁶⁴ − 1. Its
-//! CPU figures are those of the process alone: softirqs that receive are not in them.
+//! Its JSON has duplicate keys (the last one counts), and 3.12 prints −1 as 2⁶⁴ − 1. Its CPU
+//! figures are those of the process, without the softirqs that receive.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::doubt::Doubt;
@@ -29,17 +29,18 @@ pub(super) const fn detect() -> Detect {
     }
 }
 
-/// `iperf 3.12 (cJSON 1.7.15)` → `3.12`.
+/// Parses the version: `iperf 3.12 (cJSON 1.7.15)` → `3.12`.
 fn version(printed: &str) -> Option<String> {
     printed.split_whitespace().skip_while(|word| *word != "iperf").nth(1).map(str::to_owned)
 }
 
-/// Everything but the no-copy mode: iperf3 below 3.19 has none for the receiver.
+/// Whether iperf3 supports the workload: all but the no-copy mode, which iperf3 before 3.19 lacks
+/// for the receiver.
 pub(super) fn takes(workload: &Workload) -> bool {
     asked(workload).is_some_and(|(_, asked)| asked.copy)
 }
 
-/// What is asked, and whether it goes over UDP by the benchmark it belongs to.
+/// Returns the requested throughput test of a TCP or UDP workload.
 fn asked(workload: &Workload) -> Option<(&NetworkWorkload, &Throughput)> {
     let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work)) = workload else {
         return None;
@@ -93,7 +94,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     let document: Value = serde_json::from_str(&outputs.stdout)
         .map_err(|error| ToolError::ReachEnd { missing: error.to_string() })?;
     if let Some(said) = document.get("error").and_then(Value::as_str) {
-        // With -J 3.12 ends with code 0 even then.
+        // With -J, 3.12 exits with code 0 even after an error.
         let how = "the tool ended with an error".to_owned();
         return Err(ToolError::Run { how, last_words: said.to_owned() });
     }
@@ -130,13 +131,13 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     Ok(parsed)
 }
 
-/// What both directions carried together.
+/// Totals of both directions together.
 struct Ends {
     sent_bytes: f64,
     sent_seconds: f64,
     received_bytes: f64,
     seconds: f64,
-    /// `None` where the sender's kernel does not report it.
+    /// Number of retransmits; `None` if the sender's kernel does not report it.
     retransmits: Option<f64>,
 }
 
@@ -172,14 +173,14 @@ impl Ends {
     }
 }
 
-/// A count; −1, also printed as 2⁶⁴ − 1, stands for one that is not known.
+/// Parses a count; −1, also printed as 2⁶⁴ − 1, means unknown.
 fn count(value: &Value) -> Option<f64> {
     /// 2⁶³.
     const WRAPPED: f64 = 9_223_372_036_854_775_808.0;
     value.as_f64().filter(|count| (0.0..WRAPPED).contains(count))
 }
 
-/// The document is about another test than the one that was requested.
+/// Rejects a document of another test than the requested one.
 fn reconcile(
     document: &Value,
     workload: &Workload,
@@ -211,7 +212,7 @@ fn reconcile(
     Ok(())
 }
 
-/// Both directions together; the jitter is the greater one.
+/// Adds loss and jitter of both directions together; the jitter is the larger one.
 fn datagrams(
     document: &Value,
     direction: Direction,
@@ -223,13 +224,13 @@ fn datagrams(
         lost += number(document, &format!("/end/sum{ending}/lost_packets"))?;
         jitter_ms = jitter_ms.max(number(document, &format!("/end/sum{ending}/jitter_ms"))?);
     }
-    // Datagrams that came twice make it negative.
+    // Duplicated datagrams can make the loss negative.
     parsed.measure_share("loss", Count { part: lost.max(0.0) as u64, whole: packets as u64 });
     parsed.measure("jitter", vec![jitter_ms / 1e3]);
     Ok(())
 }
 
-/// What the names of the sums end with.
+/// Returns the suffixes of the sums' names.
 const fn endings(direction: Direction) -> &'static [&'static str] {
     match direction {
         Direction::Both => &["", "_bidir_reverse"],
@@ -250,7 +251,7 @@ fn number(document: &Value, path: &str) -> Result<f64, ToolError> {
         .ok_or_else(|| ToolError::ReadNumber { what: path.to_owned(), text: value.to_string() })
 }
 
-/// No test that carried something lasted no time or no bytes.
+/// Parses a number above zero: a test that transferred data has a duration and bytes.
 fn positive(document: &Value, path: &str) -> Result<f64, ToolError> {
     let value = number(document, path)?;
     if value > 0.0 {

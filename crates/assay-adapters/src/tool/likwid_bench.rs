@@ -1,4 +1,4 @@
-//! `likwid-bench`: LIKWID's memory kernels, one per process.
+//! Adapter of `likwid-bench`: LIKWID's memory kernels, one per process.
 
 use assay_model::attribute::Attribute;
 use assay_model::workload::{StreamWorkload, Workload};
@@ -20,7 +20,7 @@ pub(super) const fn detect() -> Detect {
     }
 }
 
-/// `likwid-bench -- Version 5.2.2` → `5.2.2`.
+/// Parses the version: `likwid-bench -- Version 5.2.2` → `5.2.2`.
 fn version(printed: &str) -> Option<String> {
     let (_, rest) = printed.split_once("likwid-bench -- Version ")?;
     rest.split_whitespace().next().map(str::to_owned)
@@ -31,9 +31,9 @@ pub(super) fn takes(workload: &Workload) -> bool {
         if work.domains.len() == 1 && !work.domains[0].cpus.is_empty())
 }
 
-/// What is measured, with how many arrays and bytes per element, and by which kernel of a family.
-/// LIKWID calls STREAM's Triad `stream`; its own `triad` has four arrays. It has no Scale and no
-/// Add. Numbers from `likwid-bench -l KERNEL`.
+/// Metric with its number of arrays, bytes per element and kernel of each family. LIKWID calls
+/// STREAM's Triad `stream`; its own `triad` has four arrays. It has no Scale and no Add. Numbers
+/// from `likwid-bench -l KERNEL`.
 struct Operation {
     metric: &'static str,
     arrays: u64,
@@ -41,8 +41,8 @@ struct Operation {
     kernels: [&'static str; 4],
 }
 
-/// The families by the flags that they need; the last needs none. Kernels that write use
-/// non-temporal stores (`_mem`), as large arrays should.
+/// CPU flags that each family of kernels needs; the last needs none. Kernels that write use
+/// non-temporal stores (`_mem`), which suit large arrays.
 const FAMILIES: [&[&str]; 4] = [&["avx512f"], &["avx", "fma"], &["sse2"], &[]];
 
 const OPERATIONS: [Operation; 4] = [
@@ -94,16 +94,16 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     Ok(OPERATIONS.iter().map(invocation).collect())
 }
 
-/// `-W N:SIZEkB:THREADS`: domain `N` is every CPU that the process may use, which the caller has
-/// restricted; `-W` lets each thread touch its own part first; SIZE is the sum of all arrays.
+/// Builds `-W N:SIZEkB:THREADS`. Domain `N` is every CPU that the process may use, which the caller
+/// has restricted; with `-W` each thread first touches its own part; SIZE is the sum of all arrays.
 fn arguments(
     operation: &Operation,
     kernel: &str,
     work: &StreamWorkload,
     threads: usize,
 ) -> Vec<String> {
-    /// Ten passes as in STREAM, or more where arrays are small: as many as move 8 GB, some tenths
-    /// of a second, so that the start of the threads is not what is measured.
+    /// Ten passes as in STREAM, or more for small arrays: enough to move 8 GB, some tenths of a
+    /// second, so that the start of the threads is negligible.
     const MINIMUM_PASSES: u64 = 10;
     const MINIMUM_TRAFFIC_BYTES: u64 = 8_000_000_000;
     let bytes = work.bytes_per_array.saturating_mul(operation.arrays);

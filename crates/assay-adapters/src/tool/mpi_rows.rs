@@ -1,5 +1,4 @@
-//! What the tools that measure MPI have in common: their rows become samples of the sizes that were asked
-//! for, and rounding is reported.
+//! Conversion of MPI tools' rows to samples of the requested sizes, with a doubt about rounding.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
@@ -10,13 +9,13 @@ use assay_model::workload::MpiWorkload;
 use crate::mpi_text::Row;
 use crate::outputs::{Parsed, ToolError};
 
-/// Half of the last digit may be this share of a value before its roundness is reported.
+/// Share of a value that half of its last digit may be before the rounding is reported.
 const ROUNDNESS: f64 = 0.01;
 
-/// Samples of the rows within the sizes requested.
+/// Adds samples of the rows within the requested sizes.
 ///
 /// # Errors
-/// When a size that was asked for has no row, or a value of one is not above zero.
+/// If the largest requested size has no row, or a value is not above zero.
 pub(super) fn record(
     rows: &[Row],
     work: &MpiWorkload,
@@ -33,7 +32,7 @@ pub(super) fn record(
         }
         largest = Some(bytes);
         for (metric, value, half) in &row.values {
-            // A share of nothing hidden is a figure; a time or a rate of zero was rounded away.
+            // An overlap of zero is a valid figure; a time or a rate of zero was rounded.
             if *value <= 0.0 {
                 let text = format!("{value} at {bytes} B");
                 if *metric == "overlap" {
@@ -50,7 +49,7 @@ pub(super) fn record(
             }
         }
     }
-    // Tools may leave sizes out below the smallest they know; the largest is always there.
+    // Tools may skip sizes below their minimum; the largest is always measured.
     let reached =
         largest.is_some_and(|largest| !has_sizes || largest.saturating_mul(2) > work.to_bytes);
     if !reached || parsed.values.is_empty() {

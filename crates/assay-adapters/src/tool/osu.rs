@@ -1,4 +1,4 @@
-//! A user's OSU micro-benchmarks, versions 5 to 7, as built with one MPI.
+//! Adapter of a user's OSU micro-benchmarks, versions 5 to 7, built with one MPI.
 //!
 //! Units from their source: microseconds per message or call, and MB/s of 10⁶ bytes.
 
@@ -62,7 +62,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     let program = program(&request.found.path, work.test);
     let mut options = Vec::new();
     if work.test.has_sizes() {
-        // Without a smallest size, their own: versions differ in whether 0 may be said.
+        // Without a minimum the tool uses its own: versions differ in whether 0 is accepted.
         let from =
             if work.from_bytes > 1 { format!("{}:", work.from_bytes) } else { String::new() };
         options.extend(["-m".to_owned(), format!("{from}{}", work.to_bytes)]);
@@ -74,8 +74,8 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     Ok(vec![launch.invocation("osu", request)])
 }
 
-/// The program of a test beside `osu_latency`: in the same folder, or in its own where they are sorted,
-/// as version 7.4 does even twice.
+/// Returns the path of a test's program, next to `osu_latency`: in the same folder, or in the
+/// folder of its kind. Version 7.4 has two levels of such folders.
 fn program(latency: &str, test: MpiTest) -> String {
     let name = format!("osu_{}", test.name());
     let path = Path::new(latency);
@@ -134,8 +134,8 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     Ok(parsed)
 }
 
-/// Where the only heading of columns stands. Titles do not say how many tables there are: `osu_mbw_mr` 7.0
-/// prints its own twice.
+/// Finds the only heading of columns. The number of titles is not the number of tables:
+/// `osu_mbw_mr` 7.0 prints its title twice.
 fn heading(lines: &[&str], has_sizes: bool) -> Result<usize, ToolError> {
     let mut headings = (0..lines.len()).filter(|at| is_heading(lines[*at], has_sizes));
     match (headings.next(), headings.count()) {
@@ -153,7 +153,7 @@ fn heading(lines: &[&str], has_sizes: bool) -> Result<usize, ToolError> {
     }
 }
 
-/// Whether columns are named here: in a comment, but for `osu_ibarrier` up to 7.0.
+/// Whether a line names columns: it is a comment, except in `osu_ibarrier` up to 7.0.
 fn is_heading(line: &str, has_sizes: bool) -> bool {
     let rest = line.strip_prefix('#').map_or(line, str::trim_start);
     let first =

@@ -1,7 +1,7 @@
-//! perftest's programs (`ib_send_lat`, `ib_write_bw` …): a client here, its server at the far end, one size
-//! each time.
+//! Adapter of perftest's programs (`ib_send_lat`, `ib_write_bw` …): a client on this host, its
+//! server on the far end, one message size per process.
 //!
-//! What counts is the median (`t_typical`) and the average rate. `t_stdev` is not taken: since May 2022
+//! The median (`t_typical`) and the average rate are used. `t_stdev` is not: since May 2022
 //! (6234a09) it drops fractions of µs before it squares them. Its `t_max` is not the maximum.
 
 use assay_model::attribute::{Attribute, Attributes};
@@ -16,7 +16,7 @@ use crate::perftest_text::{Column, Row, bandwidth, figures, impossible, rows, wa
 
 const NAME: &str = "perftest";
 
-/// The row of one of its programs.
+/// Returns the adapter of one of its programs.
 pub(super) const fn tool(
     name: &'static str,
     programs: &'static [&'static str],
@@ -34,20 +34,21 @@ pub(super) const fn tool(
     Tool { name, about, detect, takes, command, parse }
 }
 
-/// `Version: 6.06` → `6.06`.
+/// Parses the version: `Version: 6.06` → `6.06`.
 fn version(printed: &str) -> Option<String> {
     let (_, rest) = printed.split_once("Version")?;
     rest.trim_start_matches([':', ' ']).split_whitespace().next().map(str::to_owned)
 }
 
-/// Whether it is this test, of a kind that perftest has.
+/// Whether a workload is this test, over a connection that perftest supports.
 pub(super) fn takes(workload: &Workload, test: RdmaTest) -> bool {
     let Workload::Rdma(work) = workload else { return false };
     let is_of_sends = matches!(test, RdmaTest::SendLatency | RdmaTest::SendBandwidth);
     work.test == test && (is_of_sends || work.connection == RdmaConnection::Rc)
 }
 
-/// The arguments of both ends for messages of one size; the client's have the host behind them.
+/// Builds the arguments of both ends for messages of one size; the client's are followed by the
+/// host.
 #[must_use]
 pub fn arguments(work: &RdmaWorkload, bytes: u64) -> Vec<String> {
     let mut words = vec!["-F".to_owned()];
@@ -142,9 +143,11 @@ fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError
         }
     }
     parsed.learn(Attribute::Iterations, work.iterations);
-    // Beside what assay itself took, so that whoever compares both sees whether it was the same way.
+    // Both perftest and assay record the path, so that a comparison shows whether they used the
+    // same one.
     way(&outputs.stdout).into_iter().for_each(|(name, value)| parsed.learn(name, value));
-    // Facts are of a metric, so that they need a table of one size: perftest is started for each.
+    // Facts belong to a metric, which requires a table of one size; perftest is started once per
+    // size.
     if let ([row], false) = (&table[..], work.test.is_bandwidth()) {
         let printed = figures(row).filter(|(name, _)| *name != Attribute::PerftestDeviation);
         for (name, figure) in printed {
@@ -163,7 +166,7 @@ fn of(row: &Row, column: Column) -> Result<f64, ToolError> {
     if value > 0.0 {
         return Ok(value);
     }
-    // Below its last digit it prints 0, which was never measured.
+    // Below its last digit perftest prints 0, which is not a measurement.
     Err(ToolError::ReadNumber { what: format!("{column:?}"), text: value.to_string() })
 }
 
@@ -182,7 +185,7 @@ fn latency(
         percentile("p99", Column::P99),
         percentile("p99.9", Column::P999),
     ];
-    // Its maximum comes after the two slowest were cut off.
+    // Its maximum excludes the two slowest.
     let figures = Figures {
         min: row.get(&Column::Min).copied(),
         mean: row.get(&Column::Average).copied(),
@@ -195,7 +198,7 @@ fn latency(
     Ok(())
 }
 
-/// That both agree was seen when the row was read.
+/// Adds bandwidth and message rate; the parser has checked that both agree.
 fn rate(row: &Row, apart: &Attributes, parsed: &mut Parsed) -> Result<(), ToolError> {
     let rate = bandwidth(row).map_or_else(|| of(row, Column::Rate), Ok)?;
     let messages = of(row, Column::MessageRate)?;
@@ -299,7 +302,7 @@ mod tests {
         let figures = first.figures.as_ref().unwrap();
         assert_eq!(figures.max, None, "perftest cuts off the two slowest");
         assert!((figures.mean.unwrap() - 636.95e-6).abs() < 1e-12);
-        // What it calls so is stored as its own.
+        // perftest's own maximum is stored as a separate fact.
         let is_of_one =
             |it: &&str| !it.starts_with(' ') || it.contains("#bytes") || it.starts_with(" 2 ");
         let one: Vec<&str> = LATENCY.lines().filter(is_of_one).collect();
@@ -325,7 +328,7 @@ mod tests {
         let edited = LATENCY.replace("636.95", "10.95 ");
         let parsed = read(RdmaTest::SendLatency, "ib_send_lat", &edited).unwrap();
         assert!(matches!(parsed.doubts[..], [Doubt::OutOfOrder { law: Order::MinMean, .. }]));
-        // The same table in another unit than its label's: its own arithmetic contradicts it.
+        // The same table in another unit than labelled: its figures contradict each other.
         let other = BANDWIDTH.replace("9.21  ", "96.60 ");
         for (test, program, text, expected) in [
             (RdmaTest::SendBandwidth, "ib_send_bw", other.as_str(), "contradicts itself"),

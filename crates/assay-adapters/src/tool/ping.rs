@@ -1,4 +1,4 @@
-//! `ping`: the time of every echo, and how many were answered.
+//! Adapter of `ping`: the round trip of every echo, and the loss.
 
 use assay_model::event::Count;
 use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Workload};
@@ -8,7 +8,7 @@ use crate::invocation::{Invocation, Request};
 use crate::outputs::{Outputs, Parsed, ToolError, not_negative, whole};
 
 const NAME: &str = "ping";
-/// Echoes of one process and seconds between two; iputils lets everybody go down to 2 ms.
+/// Echoes per process and seconds between two; iputils permits 2 ms and above to every user.
 const ECHOES: &str = "100";
 const INTERVAL_S: &str = "0.01";
 
@@ -23,7 +23,7 @@ pub(super) const fn detect() -> Detect {
     }
 }
 
-/// `ping from iputils 20221126` → `iputils 20221126`.
+/// Parses the version: `ping from iputils 20221126` → `iputils 20221126`.
 fn version(printed: &str) -> Option<String> {
     printed.lines().next()?.strip_prefix("ping from ").map(|rest| rest.trim().to_owned())
 }
@@ -44,7 +44,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     let refused = || not_taken(NAME, request.workload);
     let (work, latency) = asked(request.workload).ok_or_else(refused)?;
     let bytes = latency.bytes.to_string();
-    // The last answer is awaited for a second.
+    // Waits a second for the last reply.
     let words =
         ["-n", "-c", ECHOES, "-i", INTERVAL_S, "-W", "1", "-s", &bytes, "--", host(work)];
     Ok(vec![across(request, NAME, words.map(str::to_owned).into())])
@@ -70,7 +70,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
         let what = format!("{received} answers to {sent} echoes");
         return Err(ToolError::Reconcile { what });
     }
-    // Below its resolution of a microsecond it prints 0, which is no time.
+    // Below its resolution of a microsecond ping prints 0, which is not a measurement.
     times_s.retain(|time| *time > 0.0);
     if times_s.is_empty() {
         let what = "time above its resolution".to_owned();
@@ -82,7 +82,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     Ok(parsed)
 }
 
-/// `100 packets transmitted, 98 received, …`.
+/// Parses sent and received: `100 packets transmitted, 98 received, …`.
 fn counts(text: &str) -> Result<(u64, u64), ToolError> {
     let find = || ToolError::ReachEnd { missing: "the line of packets transmitted".to_owned() };
     let line = text.lines().find(|line| line.contains(" packets transmitted"));

@@ -1,7 +1,7 @@
-//! `qperf` as client: one figure per test.
+//! Adapter of `qperf` as client: one figure per test.
 //!
-//! What it calls latency is elapsed time over messages received at both ends: the mean of half a
-//! round trip, never a round trip.
+//! Its latency is the elapsed time over the messages received at both ends: the mean of half a
+//! round trip, not a round trip.
 
 use assay_model::attribute::Attribute;
 use assay_model::workload::{Direction, NetworkQuestion, NetworkWorkload, Workload};
@@ -23,18 +23,18 @@ pub(super) const fn detect() -> Detect {
     }
 }
 
-/// `qperf 0.4.11` → `0.4.11`.
+/// Parses the version: `qperf 0.4.11` → `0.4.11`.
 fn version(printed: &str) -> Option<String> {
     printed.split_whitespace().skip_while(|word| *word != NAME).nth(1).map(str::to_owned)
 }
 
-/// One of its tests, and what its figure is.
+/// Test of qperf and its figure.
 struct Test {
     name: &'static str,
-    /// The name of the figure in its output.
+    /// Name of the figure in the output.
     figure: &'static str,
     metric: &'static str,
-    /// Bits in every byte of a rate; 1 for a time.
+    /// Factor to the base unit: 8 bits per byte of a rate; 1 for a time.
     factor: f64,
 }
 
@@ -45,7 +45,8 @@ const UDP_LATENCY: Test =
 const TCP_BANDWIDTH: Test =
     Test { name: "tcp_bw", figure: "bw", metric: "goodput", factor: 8.0 };
 
-/// Idle ping-pongs with a thread that sleeps, and one stream from here to there as fast as it goes.
+/// Returns the equivalent test: idle ping-pongs with a sleeping thread, or one unlimited stream
+/// from this host.
 fn test(workload: &Workload) -> Option<(&NetworkWorkload, &'static Test)> {
     let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work)) = workload else {
         return None;
@@ -86,7 +87,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
         }
         NetworkQuestion::Throughput(it) => it.seconds,
     };
-    // Six digits; without them it prints three or so.
+    // Six digits instead of the default of about three.
     let rest = ["-t", &seconds.to_string(), "-e", "6", test.name].map(str::to_owned);
     words.extend(rest);
     Ok(vec![across(request, test.name, words)])
@@ -117,7 +118,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     Ok(parsed)
 }
 
-/// Its units are decimal: seconds, and bytes per second.
+/// Parses a figure. Its units are decimal: seconds, and bytes per second.
 fn read(test: &Test, value: &str) -> Result<f64, ToolError> {
     const TIMES: [(&str, i32); 4] = [("ns", -9), ("us", -6), ("ms", -3), ("sec", 0)];
     const RATES: [(&str, i32); 5] =

@@ -1,4 +1,4 @@
-//! What results of fio and IOR amount to, whoever started the tool.
+//! Conversion of results of fio and IOR to samples, for measurements and imports.
 
 use assay_model::attribute::Attribute;
 use assay_model::event::Figures;
@@ -8,8 +8,8 @@ use crate::fio_json::FioResult;
 use crate::ior_text::IorRow;
 use crate::outputs::{Parsed, ToolError};
 
-/// One process of fio is one sample of each metric: of all its jobs, reads and writes together. `time_s` is
-/// what its rates are means over; without a time every process does the same work.
+/// Converts one process of fio to one sample of each metric: all jobs, reads and writes together.
+/// The rates are means over `time_s`; without it every process does the same work.
 pub(crate) fn fio(result: FioResult, time_s: &[f64]) -> Result<Parsed, ToolError> {
     if let Some((what, number)) = result.failed {
         return Err(ToolError::Meet { what, number: Some(number) });
@@ -23,7 +23,7 @@ pub(crate) fn fio(result: FioResult, time_s: &[f64]) -> Result<Parsed, ToolError
     if let Some(latency) = &result.latency {
         parsed.measure("latency", vec![latency.median_s]);
         parsed.over(ios.clone());
-        // Of all I/O, by fio's completion latency.
+        // Median of all I/O, by fio's completion latency.
         parsed.learn_of("latency", Attribute::Statistic, "median");
         parsed.figures(
             "latency",
@@ -43,7 +43,7 @@ pub(crate) fn fio(result: FioResult, time_s: &[f64]) -> Result<Parsed, ToolError
     Ok(parsed)
 }
 
-/// Every repetition of IOR is one sample of each metric.
+/// Converts every repetition of IOR to one sample of each metric.
 pub(crate) fn ior(
     rows: &[&IorRow],
     tasks: Option<u64>,

@@ -1,4 +1,4 @@
-//! A user's `stream`: the original STREAM in C, compiled with the size of its arrays.
+//! Adapter of a user's `stream`: the original STREAM in C, compiled with the size of its arrays.
 
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
@@ -13,7 +13,7 @@ pub(super) const fn detect() -> Detect {
     Detect {
         programs: &["stream_c", "stream_c.exe", "stream", "stream_omp"],
         variable: "ASSAY_STREAM",
-        // ImageMagick has a `stream`, too; STREAM carries the line it prints first.
+        // ImageMagick also has a `stream`; STREAM contains the first line that it prints.
         mark: Some("STREAM version"),
         version: Version::Measured,
         launcher: false,
@@ -22,7 +22,7 @@ pub(super) const fn detect() -> Detect {
     }
 }
 
-/// One domain: one process has one clock.
+/// Whether there is only one domain: one process has one clock.
 pub(super) fn takes(workload: &Workload) -> bool {
     matches!(workload, Workload::Stream(work)
         if work.domains.len() == 1 && !work.domains[0].cpus.is_empty())
@@ -55,7 +55,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     }])
 }
 
-/// The sample of a run is the rate that STREAM reports: of its best pass, and so it says.
+/// Parses a run. Its sample is the rate that STREAM reports, that of the best pass.
 pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
     let Workload::Stream(work) = &invocation.workload else {
         return Err(not_taken("stream", &invocation.workload));

@@ -1,4 +1,4 @@
-//! The table as a whole: what is asked of each tool, what it takes, and what is read back.
+//! Tests of the table of tools: commands, supported workloads and parsers.
 
 use assay_model::workload::{
     Domain, LatencyWorkload, LinpackWorkload, StreamWorkload, Workload,
@@ -38,7 +38,7 @@ fn found(tool: &Tool, launcher: Option<LauncherKind>) -> Found {
     Found { path: format!("/opt/{}", tool.name), version: None, launcher }
 }
 
-/// Every process for `workload`, as a person would type it, without the input files.
+/// Checks the command line of every process for `workload`, without the input files.
 fn check_command(
     name: &str,
     workload: &Workload,
@@ -72,7 +72,7 @@ fn show(invocation: &Invocation) -> String {
     )
 }
 
-/// The lines of an input file that hold what was chosen: N, NB, P, Q and the sizes of their lists.
+/// Returns the lines of an input file with N, NB, P, Q and the sizes of their lists.
 fn chosen(name: &str, workload: &Workload, launcher: Option<LauncherKind>) -> String {
     let tool = find(name).unwrap();
     let found = found(tool, launcher);
@@ -357,7 +357,7 @@ fn sizes_are_what_was_asked_for() {
         2            Qs
     "#]]
     .assert_eq(&chosen("hpcc", &linpack(4000, &[0, 1], None), open));
-    // 128 MiB per array on two ranks: 3 × 64 MiB = 8 × 5017² bytes and a little more.
+    // 128 MiB per array on two ranks: 3 × 64 MiB = 8 × 5017² bytes, rounded up.
     expect![[r#"
         1            # of problems sizes (N)
         5017 Ns

@@ -1,6 +1,7 @@
-//! `vdbench`: a parameter file that asks for the same I/O, and the intervals of its `flatfile.html`.
+//! Adapter of `vdbench`: writes an equivalent parameter file and reads the intervals of its
+//! `flatfile.html`.
 //!
-//! It never creates a file: what it works on is laid out before, so that Vdbench formats nothing.
+//! Vdbench never creates or formats a file: the caller has laid out its targets before.
 
 use std::fmt::Write as _;
 
@@ -20,7 +21,8 @@ const NAME: &str = "vdbench";
 const PARAMETERS: &str = "assay.vdbench";
 const FLAT_FILE: &str = "output/flatfile.html";
 const ERRORS: &str = "output/errorlog.html";
-/// Without a warm-up the first interval does not count, and two is the minimum that Vdbench accepts.
+/// Minimum elapsed time: without a warm-up the first interval does not count, and Vdbench requires
+/// two.
 const MINIMUM_S: f64 = 3.0;
 
 pub(super) const fn detect() -> Detect {
@@ -38,7 +40,7 @@ pub(super) fn takes(workload: &Workload) -> bool {
     matches!(workload, Workload::Storage(test) if refusal(&test.workload).is_none())
 }
 
-/// Why Vdbench has no words for a workload.
+/// Returns the reason why Vdbench does not support a workload.
 fn refusal(work: &StorageWorkload) -> Option<&'static str> {
     let [stream] = work.streams.as_slice() else {
         return Some("several kinds of I/O share the threads of a file");
@@ -82,19 +84,19 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
     table.into_iter().find(|(refused, _)| *refused).map(|(_, why)| why)
 }
 
-/// Blanks and the like may stand between quotes; variables and quotes may not.
+/// Whether a path can be quoted: blanks are allowed, variables and quotes are not.
 fn is_plain(path: &str) -> bool {
     path.starts_with('/') && !path.contains(['"', '$', '!', '#', '%', '\n', '\r'])
 }
 
-/// Into how many parts threads divide a target.
+/// Returns the number of parts into which threads divide a target.
 fn parts(stream: &StorageStream) -> Option<u32> {
     let divided =
         matches!(stream.pattern, AccessPattern::Sequential { cursor: Cursor::Divided, .. });
     (divided && stream.threads > 1).then_some(stream.threads)
 }
 
-/// The order of I/O in Vdbench's words, if it has any.
+/// Formats the order of I/O as Vdbench's parameters; `None` if Vdbench has none for it.
 fn words_of(stream: &StorageStream) -> Option<String> {
     match stream.pattern {
         AccessPattern::Random => Some("seekpct=100".to_owned()),
@@ -114,7 +116,7 @@ fn words_of(stream: &StorageStream) -> Option<String> {
     }
 }
 
-/// Sizes in Vdbench's words: multiples of 512 bytes, with percentages where there are several.
+/// Formats sizes as Vdbench's parameter: multiples of 512 bytes, with percentages for several.
 fn sizes(sizes: &[SizeShare]) -> Option<String> {
     let one = |size: &SizeShare| {
         let is_sector = size.min_bytes > 0 && size.min_bytes.is_multiple_of(512);
@@ -132,7 +134,7 @@ fn sizes(sizes: &[SizeShare]) -> Option<String> {
     }
 }
 
-/// A share in percent, as short as it can be written.
+/// Formats a share in percent, as short as possible.
 fn percent(share: f64) -> String {
     format!("{}", (share * 1e6).round() / 1e4)
 }
@@ -160,7 +162,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     }])
 }
 
-/// The parameter file; `None` when the rate is a share of one that is not known.
+/// Formats the parameter file; `None` if the rate is a share of one that is not known yet.
 fn parameters(work: &StorageWorkload) -> Option<String> {
     let stream = work.streams.first()?;
     let mut lines = vec!["messagescan=no".to_owned()];
@@ -177,7 +179,7 @@ fn parameters(work: &StorageWorkload) -> Option<String> {
         words_of(stream)?
     ));
     let rate = match work.load {
-        // Shares are held among several kinds of I/O; here is one.
+        // Shares are balanced among several streams; here is only one.
         Load::Closed | Load::Balanced => "max".to_owned(),
         Load::Open { rate_per_s, arrivals } => {
             let law = match arrivals {
@@ -222,7 +224,7 @@ fn storage(number: usize, target: &StorageTarget, threads: u32) -> String {
     line
 }
 
-/// Every interval that counts is one sample of each metric.
+/// Parses the flatfile; every interval that counts is one sample of each metric.
 pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
     if !takes(&invocation.workload) {
         return Err(not_taken(NAME, &invocation.workload));
@@ -232,7 +234,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     Ok(Parsed { version: version(&outputs.stdout), ..figures(&stretches) })
 }
 
-/// What such stretches amount to.
+/// Converts intervals to samples.
 pub(super) fn figures(stretches: &[Interval]) -> Parsed {
     let mut parsed = Parsed::default();
     let all = |value: fn(&Interval) -> f64| stretches.iter().map(value).collect::<Vec<_>>();
@@ -244,7 +246,7 @@ pub(super) fn figures(stretches: &[Interval]) -> Parsed {
     if means.iter().all(|mean| *mean > 0.0) {
         parsed.measure("latency", means);
         parsed.over(all(|it| it.rate_per_s * it.length));
-        // Of an interval of a second.
+        // Mean of an interval of a second.
         parsed.learn_of("latency", Attribute::Statistic, "mean");
     } else {
         let problem = "the latency is left out: it is below what the flatfile can tell, 100 ns";
@@ -253,7 +255,7 @@ pub(super) fn figures(stretches: &[Interval]) -> Parsed {
     parsed
 }
 
-/// `Vdbench distribution: vdbench50406 Wed July 20 …` → `5.04.06`.
+/// Parses the version: `Vdbench distribution: vdbench50406 Wed July 20 …` → `5.04.06`.
 fn version(printed: &str) -> Option<String> {
     let line =
         printed.lines().find_map(|it| it.strip_prefix("Vdbench distribution: vdbench"))?;

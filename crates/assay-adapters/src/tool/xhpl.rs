@@ -1,4 +1,4 @@
-//! A user's `xhpl`: HPL with the BLAS and the MPI it was built with.
+//! Adapter of a user's `xhpl`: HPL with the BLAS and the MPI it was built with.
 
 use assay_model::attribute::Attribute;
 use assay_model::workload::Workload;
@@ -21,7 +21,8 @@ pub(super) const fn detect() -> Detect {
     }
 }
 
-/// The library of `xhpl` is chosen when it is built, so that a workload that names one is not its.
+/// Whether xhpl supports the workload. Its BLAS is chosen when it is built, so that a workload must
+/// not name one.
 pub(super) fn takes(workload: &Workload) -> bool {
     matches!(workload, Workload::Linpack(work)
         if work.blas.is_none() && !work.cpus.is_empty() && (1..=LARGEST_N).contains(&work.n))

@@ -1,6 +1,6 @@
 //! Interleaves cases, preparation by preparation: first to last, then last to first. A burst of
-//! foreign load then affects a part of each case instead of all of one, and a host that becomes
-//! faster or slower favours none of them.
+//! foreign load then affects a part of each case, not all of one. A host that becomes faster or
+//! slower favours none of them.
 //!
 //! Every case keeps its own time, stopping rule and samples; only the use of the machine
 //! alternates.

@@ -26,7 +26,7 @@ const SLEW: f64 = 500e-6;
 /// Clock of a remote host.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clock {
-    /// Offset of the monotonic clock, remote minus local, and its bound: half the round trip.
+    /// Offset of the measurement clock, remote minus local, and its bound: half the round trip.
     offset_ns: i64,
     bound_ns: u64,
     /// Offset of the wall clock.
@@ -173,7 +173,7 @@ pub(crate) fn look(talk: &mut impl Conversation, hosts: &[usize]) -> Result<(), 
     }
 }
 
-/// Start time that the message reaches all of these hosts before.
+/// Returns a start time late enough for the message to reach all of these hosts before it.
 pub(crate) fn next_start_ns(talk: &mut impl Conversation, hosts: &[usize]) -> u64 {
     let farthest_ns = hosts.iter().map(|host| talk.clock(*host).round_trip_ns).max();
     talk.hosts().now_ns() + lead_ns(farthest_ns.unwrap_or(0))

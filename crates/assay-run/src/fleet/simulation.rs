@@ -1,8 +1,8 @@
 //! Simulates ten thousand schedules of runs with several hosts, in simulated time.
 //!
-//! Faults are delays, pipes that break between two messages or within one, hosts that hang, lag or
-//! restart, and a relay that is lost with its queued messages. Each schedule derives from its
-//! number, which a failure prints.
+//! Faults are delays, pipes that break between or within messages, and hosts that hang, lag or
+//! restart. A lost relay takes its queued messages with it. Each schedule derives from its number,
+//! which a failure prints.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The whole life of one rank: from the launcher's environment to what the job amounts to on rank 0.
+//! Lifecycle of one MPI rank: from the launcher's environment to the outcome of the job on rank 0.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,52 +22,54 @@ use super::options::Options;
 use super::ranks::{self, Ranks};
 use crate::failure::Failure;
 
-/// A library that does not fit ends its process at once, and a launcher then ends all ranks and drops what it has
-/// not yet read of the one that spoke.
+/// Delay before a library that may not fit is initialised, so that the note about it reaches the
+/// launcher. Such a library ends its process at once; a launcher then ends all ranks and drops
+/// output that it has not read yet.
 pub const NOTE_TRAVELS: Duration = Duration::from_millis(300);
 
-/// What happens on the way, to whoever prints and stores; all but notes and giving up on rank 0 alone.
+/// Event of a running job, for the code that prints and stores. Only notes and aborts occur on
+/// ranks other than 0.
 #[derive(Debug)]
 pub enum Heard<'a> {
-    /// Worth its own line.
+    /// Note that is printed on a line of its own.
     Note(&'a Phrase),
-    /// The ranks know of each other, and will measure.
+    /// The ranks are connected and will measure.
     Began(&'a MpiOutcome),
-    /// One more size is there.
+    /// One more size is measured.
     Size(&'a MpiOutcome, &'a MpiSize),
-    /// All sizes are there.
+    /// All sizes are measured.
     Measured(&'a MpiOutcome),
-    /// This rank alone failed, and ends all.
+    /// This rank failed alone, and ends all others.
     GivesUp(&'a Failure),
 }
 
-/// Whoever listens; what fails there ends the job.
+/// Receiver of job events; an error from it ends the job.
 pub type Listener<'l> = dyn FnMut(Heard<'_>) -> Result<(), Failure> + 'l;
 
-/// What a rank is started for.
+/// Options and environment of one rank.
 #[derive(Debug, Clone, Copy)]
 pub struct Duty<'j> {
     pub asked: &'j Options,
     pub launched: &'j Launched,
-    /// The file to which rank 0 writes what there is after every size.
+    /// File to which rank 0 writes the outcome so far after every size.
     pub raw: Option<&'j Path>,
-    /// What the process ends with where one rank alone fails.
+    /// Exit code of the process if a single rank fails.
     pub failed_code: u8,
 }
 
-/// A rank that has come to its end.
+/// Result of a rank that has ended.
 #[derive(Debug)]
 pub struct Done {
-    /// Whether it is rank 0, which alone knows everything.
+    /// Whether this is rank 0, the only one with the complete outcome.
     pub is_root: bool,
     pub outcome: MpiOutcome,
-    /// Whether any rank found contents wrong.
+    /// Whether any rank received wrong contents.
     pub is_damaged: bool,
-    /// The same on this rank, in words.
+    /// The same for this rank, with the reason.
     pub verdict: Result<(), Failure>,
 }
 
-/// Measures size after size.
+/// Measures all sizes in order.
 ///
 /// # Errors
 /// When nothing can be measured; all ranks fail for the same reason.
@@ -89,8 +91,8 @@ pub fn run(duty: &Duty<'_>, listener: &mut Listener<'_>) -> Result<Done, Failure
         return Err(failure);
     }
     if let Err(failure) = measure(duty, &sizes, &mut ranks, listener) {
-        // This one alone knows of the failure, and the others wait for it. Nothing can be done about a
-        // failure to report a failure.
+        // Only this rank knows of the failure, and the others wait for it. Failing to report a
+        // failure has no remedy.
         drop(listener(Heard::GivesUp(&failure)));
         ranks.world.abort(duty.failed_code)
     }
@@ -127,7 +129,7 @@ fn measure(
     Ok(())
 }
 
-/// Contents are right, or nothing of it counts.
+/// Finishes the job; no result counts if any contents were wrong.
 fn conclude(ranks: Ranks, raw: Option<&Path>) -> Result<Done, Failure> {
     let Ranks { world, mut outcome, .. } = ranks;
     let is_root = world.rank() == 0;
@@ -150,20 +152,20 @@ fn conclude(ranks: Ranks, raw: Option<&Path>) -> Result<Done, Failure> {
     Ok(Done { is_root, outcome, is_damaged: failed > 0, verdict })
 }
 
-/// The first size with wrong contents, and how many messages had them.
+/// Returns the first size with wrong contents, and the number of wrong messages.
 fn damaged(outcome: &MpiOutcome) -> Option<(u64, u64)> {
     let wrong = |size: &MpiSize| Some((size.bytes, size.validation?.wrong));
     outcome.sizes.iter().filter_map(wrong).find(|(_, wrong)| *wrong > 0)
 }
 
-/// The phase that the job is, as soon as the ranks know of each other: its name and what it does; `None` where
-/// no library is known.
+/// Returns the job as a named workload, as soon as the ranks are connected; `None` without a known
+/// library.
 #[must_use]
 pub fn phase(asked: &Options, outcome: &MpiOutcome) -> Option<(String, Workload)> {
     Some((asked.test.name().to_owned(), Workload::Mpi(workload(asked, outcome)?)))
 }
 
-/// What was found, for its record.
+/// Returns the entries of an outcome for its record.
 #[must_use]
 pub fn entries(outcome: &MpiOutcome) -> Vec<Entry> {
     let doubts = outcome.unbound().map(Entry::Doubt);
@@ -174,8 +176,8 @@ pub fn entries(outcome: &MpiOutcome) -> Vec<Entry> {
         .collect()
 }
 
-/// Why no more was measured, or why its figures do not count: OSU's method makes one figure of a size, assay's
-/// stops where all sizes are precise or the time is spent.
+/// Returns why the measurement stopped: OSU's method takes one figure per size; assay's stops when
+/// all sizes are precise or the time is spent.
 ///
 /// # Errors
 /// Contents were wrong.
@@ -192,7 +194,8 @@ pub fn ending(outcome: &MpiOutcome) -> Result<Stopped, CaseFailure> {
     })
 }
 
-/// The question, as a suite would have asked it: the launcher chose the library and the places.
+/// Builds the workload that a suite would have requested; the launcher chose the library and the
+/// CPUs.
 fn workload(asked: &Options, outcome: &MpiOutcome) -> Option<MpiWorkload> {
     let sizes = method::sizes(asked);
     let library = outcome.library.as_ref()?;
@@ -245,7 +248,8 @@ fn check(asked: &Options, ranks: &Ranks, sizes: &[u64]) -> Result<(), Failure> {
     ranks.check_memory(*most, each)
 }
 
-/// Some benchmarks are between two ranks, some between pairs; none is of one rank.
+/// Checks the number of ranks: some benchmarks need exactly two, some an even number, all at least
+/// two.
 fn check_ranks(asked: &Options, ranks: u32) -> Result<(), Failure> {
     let name = asked.test.name();
     let wrong = match asked.test.pattern() {
@@ -263,7 +267,7 @@ fn check_ranks(asked: &Options, ranks: u32) -> Result<(), Failure> {
         .advise(format!("start it with an MPI launcher: mpirun -n 2 assay mpi {name}")))
 }
 
-/// What is written of a job that never began.
+/// Writes the outcome of a job that never began.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -294,7 +298,7 @@ fn failure_of(failure: &Failure) -> MpiFailure {
     MpiFailure { reason: failure.reason(), advice: failure.advice() }
 }
 
-/// Written beside and moved into place, so that whoever reads it never sees half of it.
+/// Writes a temporary file and renames it, so that no reader sees a partial outcome.
 fn write_raw(file: &Path, outcome: &MpiOutcome) -> Result<(), Failure> {
     let text = serde_json::to_vec(outcome).expect("an outcome has only text keys");
     let mut beside = file.as_os_str().to_owned();

@@ -1,4 +1,5 @@
-//! Size after size, the same on all ranks; rank 0 decides what depends on the clock.
+//! Measures size after size, in the same way on all ranks; rank 0 decides whatever depends on the
+//! clock.
 
 use std::time::Instant;
 
@@ -14,36 +15,37 @@ use assay_stats::stopping::{self, Next, Spent};
 use super::method;
 use super::options::Options;
 
-/// Length of one batch in seconds: many readings of the clock, and still hundreds of batches in a second.
+/// Length of one batch in seconds: long against a clock reading, and short enough for hundreds of
+/// batches in a second.
 const BATCH_S: f64 = 1e-3;
-/// Turns of the first, rough measurement, and of those that take milliseconds each: windows of large messages, and
-/// messages beyond OSU's largest.
+/// Turns of the first, rough measurement. Turns that take milliseconds each get fewer: windows of
+/// large messages, and messages beyond OSU's largest.
 const ROUGH: u64 = 20;
 const ROUGH_HEAVY: u64 = 2;
 const HEAVY_BYTES: u64 = 4 << 20;
-/// Half-width of the interval over the median at which a size is done.
+/// Half-width of the interval relative to the median at which a size is precise enough.
 pub(super) const TARGET: f64 = 0.01;
-/// Batches that a size gets at least, unless it is out of time.
+/// Minimum number of batches per size, unless it is out of time.
 const BATCHES: u32 = 20;
-/// Single messages that are timed: enough for p99.9, which takes 2995.
+/// Maximum number of single messages that are timed: enough for p99.9, which takes 2995.
 const SINGLES: f64 = 3000.0;
 /// Share of a size's time that single messages may take.
 const SINGLES_SHARE: f64 = 0.25;
-/// Single messages that are timed, however long they take.
+/// Minimum number of single messages that are timed, however long they take.
 const MINIMUM_SINGLES: f64 = 20.0;
 /// Turns whose contents are compared.
 const VALIDATED: u64 = 10;
 
-/// What to measure at one size.
+/// One size to measure.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
     pub typed: &'a Options,
     pub bytes: u64,
-    /// Seconds for this size.
+    /// Time budget of this size in seconds.
     pub budget_s: f64,
 }
 
-/// Measures one size. What comes back counts on rank 0 alone.
+/// Measures one size. Only the result of rank 0 counts.
 pub fn measure(world: &World, step: &Step<'_>) -> Result<MpiSize, MpiError> {
     let typed = step.typed;
     let request = Request {
@@ -76,7 +78,7 @@ pub fn measure(world: &World, step: &Step<'_>) -> Result<MpiSize, MpiError> {
     Ok(size)
 }
 
-/// OSU's way: a fixed number of turns gives one figure.
+/// Measures one size by OSU's method: a fixed number of turns gives one figure.
 fn one_figure(exchange: &mut Exchange<'_>, step: &Step<'_>) -> Result<MpiSize, MpiError> {
     let pass = method::osu_pass(step.typed, step.bytes);
     let mut size = MpiSize {
@@ -90,7 +92,8 @@ fn one_figure(exchange: &mut Exchange<'_>, step: &Step<'_>) -> Result<MpiSize, M
     Ok(size)
 }
 
-/// Assay's way: batches of about a millisecond until the median is known well enough.
+/// Measures one size by assay's method: batches of about a millisecond until the median is precise
+/// enough.
 fn batches(
     world: &World,
     exchange: &mut Exchange<'_>,
@@ -106,7 +109,7 @@ fn batches(
     let turn_s = start.elapsed().as_secs_f64() / (few + warm_up) as f64;
     let fitting = (BATCH_S / turn_s).clamp(1.0, 1e6) as u64;
     let iterations = step.typed.iterations.unwrap_or(world.agree(fitting)?);
-    // The first turns after a barrier differ from those in a steady stream.
+    // The first turn after a barrier differs from those of a steady stream.
     let pass = Pass { warm_up: 1, iterations, timing: Timing::Batch };
     let mut size = MpiSize { bytes: step.bytes, iterations, warm_up, ..MpiSize::default() };
     let stopping = Stopping {
@@ -130,7 +133,7 @@ fn batches(
     }
 }
 
-/// How many single messages fit into their share of the time.
+/// Returns the number of single messages that fit into their share of the time.
 fn singles(size: &MpiSize, step: &Step<'_>) -> u64 {
     let last = |metric: &str| size.samples.get(metric).and_then(|it| it.last()).copied();
     let window_bytes = (size.bytes * u64::from(method::window(step.typed))) as f64;
@@ -146,7 +149,7 @@ fn keep(size: &mut MpiSize, step: &Step<'_>, figures: Figures) {
     }
 }
 
-/// The figures by the names of the metrics in the table of benchmarks.
+/// Pairs the figures with the names of their metrics in the table of benchmarks.
 fn named(test: MpiTest, bytes: u64, figures: Figures) -> Vec<(&'static str, f64)> {
     match figures {
         Figures::Latency { seconds } => vec![("latency", seconds)],

@@ -1,38 +1,38 @@
-//! Who started this process, and as which of how many ranks: read from the environment alone, before any
-//! library is open.
+//! Launcher of this process, its rank and the number of ranks; read from the environment alone,
+//! before any library is open.
 //!
-//! The number of ranks is what the library's own answer is later held against: a library that does not
-//! understand its launcher makes every rank a world of one, without a word.
+//! The number of ranks is later compared with the library's own answer: a library that does not
+//! understand its launcher silently makes every rank a world of one.
 
 /// The launcher `srun`.
 pub const SLURM: &str = "slurm";
 
-/// MPICH's launcher, and all that speak as it does.
+/// MPICH's launcher `mpiexec.hydra`, and all that use its protocol.
 pub const HYDRA: &str = "hydra";
 
 /// MVAPICH2's own launcher.
 const MPIRUN_RSH: &str = "mpirun_rsh";
 
-/// Whose library a launcher's ranks can use.
+/// Make of the MPI libraries that a launcher's ranks can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Make {
-    /// MPICH, Intel MPI, MVAPICH and what else speaks Hydra's protocol.
+    /// MPICH, Intel MPI, MVAPICH and others that support Hydra's protocol.
     Mpich,
     /// Open MPI.
     OpenMpi,
-    /// A batch system, which serves all.
+    /// Any make: a batch system serves all.
     Any,
 }
 
-/// What the launcher told this process.
+/// Environment that the launcher set for this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launched {
-    /// The launcher's name; `unknown` when there was none.
+    /// The launcher's name; `unknown` if there was none.
     pub launcher: &'static str,
     pub make: Make,
     pub rank: Option<u32>,
     pub ranks: Option<u32>,
-    /// Whether it serves its ranks by `PMIx`, which Open MPI needs.
+    /// Whether it provides `PMIx`, which Open MPI needs.
     pub serves_pmix: bool,
 }
 
@@ -40,12 +40,12 @@ struct Row {
     launcher: &'static str,
     make: Make,
     rank: &'static str,
-    /// Variables that hold the number of ranks, in the order in which they are asked.
+    /// Variables that hold the number of ranks, in order of precedence.
     ranks: &'static [&'static str],
 }
 
-/// The first whose variable for the rank is there. Slurm comes last: its variables are also there when a
-/// launcher runs inside its job.
+/// Launchers by the variable that holds the rank; the first one set decides. Slurm comes last: its
+/// variables are also set when another launcher runs inside its job.
 const TABLE: &[Row] = &[
     Row {
         launcher: "orterun",
@@ -77,21 +77,21 @@ const TABLE: &[Row] = &[
 ];
 
 impl Launched {
-    /// By the environment of this process.
+    /// Reads the environment of this process.
     pub fn here() -> Self {
         Self::read(|name| std::env::var(name).ok())
     }
 
-    /// By the values of variables.
+    /// Reads the environment through `variable`.
     fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
         let number = |name: &str| variable(name)?.trim().parse().ok();
         let is_set = |name: &str| variable(name).is_some();
         let serves_pmix = is_set("PMIX_RANK");
         let is_started_by_hydra = is_set("HYDI_CONTROL_FD");
         let counts = |row: &Row| match row.launcher {
-            // A batch script is told a rank, too, and it is none.
+            // A batch script also gets a rank, but is not one.
             SLURM => is_set("SLURM_STEP_ID"),
-            // MVAPICH2's Hydra sets what its mpirun_rsh sets.
+            // MVAPICH2's Hydra sets the variables of its mpirun_rsh, too.
             MPIRUN_RSH => !is_started_by_hydra,
             _ => true,
         };
@@ -110,8 +110,8 @@ impl Launched {
         match row.launcher {
             "orterun" if is_set("PRTE_LAUNCHED") => Self { launcher: "prterun", ..found },
             HYDRA if is_set("I_MPI_HYDRA_UUID") => Self { launcher: "intel-hydra", ..found },
-            // Slurm speaks Hydra's protocol to the ranks that its own srun starts. Inside a job, Hydra has
-            // its helpers started by srun, and they tell their ranks of a number among those of the host.
+            // Slurm serves ranks that its own srun starts by Hydra's protocol. Inside a job, Hydra
+            // starts its helpers by srun, and they set `MPI_LOCALNRANKS` for their ranks.
             HYDRA
                 if is_set("SLURM_STEP_ID")
                     && !is_set("MPI_LOCALNRANKS")
@@ -123,7 +123,8 @@ impl Launched {
         }
     }
 
-    /// Whether this rank speaks for all before they know of each other.
+    /// Whether this rank reports for all before they are connected: rank 0, or a process without a
+    /// rank.
     pub fn speaks(&self) -> bool {
         self.rank.is_none_or(|rank| rank == 0)
     }
@@ -167,7 +168,7 @@ mod tests {
             "MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2",
             ("mpirun_rsh", Make::Mpich, Some(1), Some(2)),
         );
-        // What Hydra of MVAPICH2 2.3.7 sets.
+        // Variables set by Hydra of MVAPICH2 2.3.7.
         check(
             "HYDI_CONTROL_FD=7 PMI_RANK=0 PMI_FD=6 PMI_SIZE=2 MV2_COMM_WORLD_SIZE=2 MV2_COMM_WORLD_RANK=0",
             ("hydra", Make::Mpich, Some(0), Some(2)),

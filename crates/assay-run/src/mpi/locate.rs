@@ -1,7 +1,8 @@
-//! Which MPI library belongs to this job: the one that came with the launcher that started us.
+//! Finds candidates for the MPI library of this job: the one that belongs to the launcher of this
+//! process.
 //!
-//! Several MPIs live side by side on most machines, and the loader's first choice is seldom the right
-//! one. Nothing is opened here; what comes out is a list of files and names in the order to try them.
+//! Most machines have several MPIs, and the loader's first choice is seldom the right one. Nothing
+//! is opened here; the result is a list of files and names in the order to try them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,22 +12,22 @@ use assay_model::path_text;
 use super::launched::Make;
 use super::libraries;
 
-/// What a search looks at; in tests it is made up.
+/// Inputs of the search; tests use made-up ones.
 pub(super) struct Surroundings<'a> {
-    /// The value of an environment variable.
+    /// Returns the value of an environment variable.
     pub(super) variable: &'a dyn Fn(&str) -> Option<OsString>,
-    /// The programs this process descends from, the nearest first.
+    /// Programs that this process descends from, the nearest first.
     pub(super) ancestors: &'a [PathBuf],
-    /// Where a path leads, links followed; `None` when there is nothing.
+    /// Resolves a path with its links; `None` if nothing is there.
     pub(super) resolve: &'a dyn Fn(&Path) -> Option<PathBuf>,
-    /// Cray MPICH's library below a prefix, which has a name for each compiler.
+    /// Returns Cray MPICH's library below a prefix; it has a name for each compiler.
     pub(super) cray: &'a dyn Fn(&Path) -> Option<PathBuf>,
 }
 
-/// Folders of libraries below a prefix; Intel's and Debian's among them.
+/// Library folders below a prefix, including Intel's and Debian's.
 const FOLDERS: &[&str] = &["lib", "lib64", "lib/release", "lib/{}-linux-gnu"];
 
-/// Programs that start ranks, on this host or, as a helper of theirs, on another one.
+/// Programs that start ranks, on this host or, as their helpers, on another one.
 const LAUNCHERS: &[&str] = &[
     "hydra_pmi_proxy",
     "mpiexec.hydra",
@@ -56,7 +57,7 @@ const PREFIX_VARIABLES: &[&str] = &[
     "MV2_HOME",
 ];
 
-/// The libraries below a prefix that are there.
+/// Returns the libraries that exist below a prefix.
 pub(super) fn below(prefix: &Path, make: Make, around: &Surroundings<'_>) -> Vec<String> {
     let folders =
         FOLDERS.iter().map(|it| prefix.join(it.replace("{}", std::env::consts::ARCH)));
@@ -68,7 +69,8 @@ pub(super) fn below(prefix: &Path, make: Make, around: &Surroundings<'_>) -> Vec
     found
 }
 
-/// The libraries that may belong to this job, the likeliest first; at the end names for the loader.
+/// Returns the libraries that may belong to this job, the likeliest first; the last are bare names
+/// for the loader.
 pub(super) fn candidates(make: Make, around: &Surroundings<'_>) -> Vec<String> {
     let launchers = around.ancestors.iter().filter(|program| is_launcher(program));
     let launchers = launchers.filter_map(|program| prefix_of(program));
@@ -129,7 +131,7 @@ fn is_launcher(program: &Path) -> bool {
         .is_some_and(|name| LAUNCHERS.contains(&name))
 }
 
-/// `/opt/mpich` of `/opt/mpich/bin/hydra_pmi_proxy`.
+/// Returns the installation prefix: `/opt/mpich` for `/opt/mpich/bin/hydra_pmi_proxy`.
 fn prefix_of(program: &Path) -> Option<PathBuf> {
     Some(program.parent()?.parent()?.to_owned())
 }
@@ -138,7 +140,8 @@ fn prefix_of(program: &Path) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// A machine with Debian's two MPIs, Intel's and a wheel, and a user who started one of them.
+    /// Checks the first candidate on a machine with Debian's two MPIs, Intel's and a Python
+    /// wheel's.
     fn check(make: Make, ancestors: &[&str], environment: &[(&str, &str)], first: &str) {
         let triplet = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
         let files = [

@@ -1,6 +1,6 @@
-//! How each size is measured, by preset: OSU's numbers of iterations, or assay's own batches.
+//! Measurement method of each size, by preset: OSU's numbers of iterations, or assay's own batches.
 //!
-//! The numbers are those of OSU's programs, the same in 5.4.3 and 7 unless said.
+//! The numbers are those of OSU's programs, the same in 5.4.3 and 7 unless a comment differs.
 
 use assay_kernels::mpi::{Collective, Element, Kind, Pass, Timing};
 use assay_model::benchmark::MpiTest;
@@ -8,15 +8,15 @@ use assay_model::workload::MpiPreset;
 
 use super::options::Options;
 
-/// Above this a message is large and is sent fewer times.
+/// Messages above this size are large and are sent fewer times.
 const LARGE_BYTES: u64 = 8192;
-/// OSU 5 compares the number of floats of a reduction with it.
+/// The same limit for reductions: OSU 5 compares it with their number of floats.
 const LARGE_REDUCTION_BYTES: u64 = 4 * LARGE_BYTES;
-/// Largest message between pairs, and of a collective.
+/// Largest default message between pairs, and of a collective.
 const PAIR_MOST_BYTES: u64 = 4 << 20;
 const COLLECTIVE_MOST_BYTES: u64 = 1 << 20;
 
-/// What the kernels call a test.
+/// Returns the kernel of a test.
 pub const fn kind(test: MpiTest) -> Kind {
     match test {
         MpiTest::Latency => Kind::Latency,
@@ -45,7 +45,7 @@ pub const fn kind(test: MpiTest) -> Kind {
     }
 }
 
-/// What reductions sum.
+/// Returns the type of the elements that reductions sum.
 pub fn element(typed: &Options) -> Element {
     match (typed.element, typed.preset) {
         (Some(Element::Integer), _) | (None, MpiPreset::Osu7) => Element::Integer,
@@ -58,33 +58,34 @@ pub const fn is_large(bytes: u64) -> bool {
     bytes > LARGE_BYTES
 }
 
-/// Whether a turn is one message or call, which is timed alone without being requested.
+/// Whether a turn is a single message or call; such turns are also timed one by one, without being
+/// requested.
 pub const fn has_single_turns(test: MpiTest) -> bool {
     let kind = kind(test);
     !kind.is_windowed() && !matches!(kind, Kind::Overlap(_))
 }
 
-/// OSU's number of messages in flight.
+/// OSU's default number of messages in flight.
 const USUAL_WINDOW: u32 = 64;
 
-/// Messages in flight at once in bandwidth tests.
+/// Returns the number of messages in flight in bandwidth tests.
 pub fn window(typed: &Options) -> u32 {
     typed.window.unwrap_or(USUAL_WINDOW)
 }
 
-/// Whether ranks sum something.
+/// Whether the ranks compute a sum.
 pub const fn is_reduction(kind: Kind) -> bool {
     matches!(kind.collective(), Some(Collective::Reduce | Collective::AllReduce))
 }
 
-/// The sizes in bytes: OSU's, or what was requested; each twice the one before.
+/// Returns the sizes in bytes, each twice the one before: OSU's, or the requested ones.
 pub fn sizes(typed: &Options) -> Vec<u64> {
     let kind = kind(typed.test);
     if !typed.test.has_sizes() {
         return vec![0];
     }
     let minimum_bytes = match kind {
-        // From 7.4 on OSU's programs count elements of a type, and send one at least.
+        // From 7.4 on OSU's programs count elements of a type, and send at least one.
         Kind::Latency | Kind::PairsLatency if typed.preset != MpiPreset::Osu7 => 0,
         kind if is_reduction(kind) => 4,
         _ => 1,
@@ -104,7 +105,8 @@ pub fn sizes(typed: &Options) -> Vec<u64> {
         .collect()
 }
 
-/// One figure as OSU takes it: turns before the clock starts, timed turns, and where it is read.
+/// Returns OSU's pass for one figure: untimed turns, timed turns, and the points where the clock is
+/// read.
 pub fn osu_pass(typed: &Options, bytes: u64) -> Pass {
     let kind = kind(typed.test);
     let large_bytes = match typed.preset {
@@ -112,8 +114,7 @@ pub fn osu_pass(typed: &Options, bytes: u64) -> Pass {
         _ => LARGE_BYTES,
     };
     let (iterations, warm_up) = match (kind, bytes > large_bytes) {
-        // These two of OSU's programs have one number for all: pairs are always many times at it, and
-        // a non-blocking barrier is as rare as large messages are.
+        // These two programs of OSU use one number for all sizes.
         (Kind::PairsBandwidth, _) => (100, 10),
         (Kind::Overlap(Collective::Barrier), _) => (100, 10),
         (kind, false) if kind.is_windowed() => (100, 10),

@@ -1,4 +1,4 @@
-//! Initialises MPI from the launcher's environment, or says why it is not possible.
+//! Initialises MPI from the launcher's environment, or explains why it is not possible.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,10 +21,11 @@ use crate::failure::Failure;
 
 const START_WITH_ITS_OWN: &str = "start with the mpirun of that library, or name the launcher's own library with --mpi PREFIX";
 
-/// Programs between this process and the launcher: a shell, `taskset`, `numactl`, a wrapper of the site.
+/// Maximum number of programs between this process and the launcher: a shell, `taskset`, `numactl`,
+/// a wrapper of the site.
 const ANCESTORS: usize = 8;
 
-/// Beginnings of the names of variables that choose networks, transports and algorithms.
+/// Prefixes of variables that choose networks, transports and algorithms.
 const TRANSPORT_VARIABLES: &[&str] = &[
     "UCX_",
     "FI_",
@@ -45,11 +46,12 @@ const TRANSPORT_VARIABLES: &[&str] = &[
     "PSM3_",
 ];
 
-/// What each rank tells the others first.
+/// First message of each rank to the others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Hello {
     assay: String,
-    /// What was typed after the program's name: ranks that measure different things wait for each other for ever.
+    /// Command line after the program's name: ranks that measure different things would wait for
+    /// each other for ever.
     words: Vec<String>,
     host: String,
     cpus: Vec<u32>,
@@ -57,17 +59,17 @@ struct Hello {
     memory_available_bytes: Option<u64>,
 }
 
-/// A world of ranks that know of each other.
+/// World of ranks that have exchanged their hellos.
 #[derive(Debug)]
 pub struct Ranks {
     pub world: World,
-    /// What is known before the first size; the same on all ranks but for the environment.
+    /// Outcome before the first size; the same on all ranks except for the environment.
     pub outcome: MpiOutcome,
-    /// Host and free memory of every rank.
+    /// Host and available memory of every rank.
     memory: Vec<(String, Option<u64>)>,
 }
 
-/// Opens the library that was named, or the one of the launcher.
+/// Opens the requested library, or the one that belongs to the launcher.
 pub fn open(typed: &Options, launched: &Launched) -> Result<Mpi, Failure> {
     let variable = |name: &str| std::env::var_os(name);
     let ancestors = ancestors();
@@ -81,7 +83,7 @@ pub fn open(typed: &Options, launched: &Launched) -> Result<Mpi, Failure> {
     let files = match (&typed.library, &typed.prefix) {
         (Some(file), _) => vec![path_text::text(file.as_os_str())],
         (None, Some(prefix)) => {
-            // A prefix that holds another make's library is said to be wrong by the world's size.
+            // The size of the world later reveals a prefix with a library of another make.
             let files = [launched.make, Make::Any]
                 .map(|make| locate::below(prefix, make, &around))
                 .concat();
@@ -94,7 +96,8 @@ pub fn open(typed: &Options, launched: &Launched) -> Result<Mpi, Failure> {
             files
         }
         (None, None) => {
-            // Whoever asked a batch system for PMIx, will rather mean Open MPI than MPICH.
+            // A user who requests PMIx from a batch system probably means Open MPI rather than
+            // MPICH.
             let asked_for = (launched.launcher == SLURM && launched.serves_pmix)
                 .then(|| locate::candidates(Make::OpenMpi, &around));
             let others = locate::candidates(launched.make, &around);
@@ -104,8 +107,8 @@ pub fn open(typed: &Options, launched: &Launched) -> Result<Mpi, Failure> {
     first_that_opens(&files)
 }
 
-/// Why a library may not find the other ranks: it ends the process while it is initialised, or makes each
-/// rank a world of one.
+/// Returns why a library may not find the other ranks: it ends the process during initialisation,
+/// or makes each rank a world of one.
 pub fn misfit(mpi: &Mpi, launched: &Launched) -> Option<Phrase> {
     doubt(&identify(mpi.banner()).0, mpi.path(), launched)
 }
@@ -144,8 +147,9 @@ fn doubt(name: &str, path: &str, launched: &Launched) -> Option<Phrase> {
     }
 }
 
-/// An error where it is certain that every rank would be a world of one: Open MPI from version 5 on knows `PMIx`
-/// alone. To start it nevertheless would leave a segment of 16 MiB in `/dev/shm` for each rank.
+/// Returns an error if every rank would certainly be a world of one: Open MPI from version 5 on
+/// supports `PMIx` alone. Starting it nevertheless would leave a segment of 16 MiB in `/dev/shm`
+/// for each rank.
 pub fn check_served(mpi: &Mpi, launched: &Launched) -> Result<(), Failure> {
     let (name, version) = identify(mpi.banner());
     let major = version.split('.').next().and_then(|it| it.parse().ok()).unwrap_or(0);
@@ -174,7 +178,8 @@ fn first_that_opens(files: &[String]) -> Result<Mpi, Failure> {
     ))
 }
 
-/// The programs this process descends from, the nearest first, as far as they can be seen.
+/// Returns the programs that this process descends from, the nearest first, as far as they are
+/// visible.
 fn ancestors() -> Vec<PathBuf> {
     let root = Root::machine();
     let parent = |process: u32| -> Option<u32> {
@@ -188,13 +193,13 @@ fn ancestors() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Initialises the library and lets the ranks meet.
+/// Initialises the library and exchanges the hellos of all ranks.
 pub fn start(mpi: &Mpi, launched: &Launched, typed: &Options) -> Result<Ranks, Failure> {
     let library = library(mpi);
     let started = if typed.process_set { mpi.start_process_set() } else { mpi.start() };
     let world = started.map_err(|error| failed(&error))?;
     if let Err(failure) = one_world(&world, launched, &library) {
-        // Each of the lonely ranks ends its own world; there is nothing else to be ended.
+        // Each isolated rank ends its own world; there is nothing else to end.
         drop(world.finish());
         return Err(failure);
     }
@@ -230,7 +235,7 @@ pub fn start(mpi: &Mpi, launched: &Launched, typed: &Options) -> Result<Ranks, F
 }
 
 impl Ranks {
-    /// An error unless each host has memory for what all of its ranks will use.
+    /// Returns an error unless each host has enough memory for all of its ranks.
     pub fn check_memory(
         &self,
         bytes: u64,
@@ -262,7 +267,7 @@ impl Ranks {
             .advise("set a smaller largest size, like -m :1MiB, or use fewer ranks per host"))
     }
 
-    /// The CPU each rank runs on now is added to what it was seen on before.
+    /// Adds the CPU that each rank runs on now to those seen before.
     pub fn look_again(&mut self) -> Result<(), Failure> {
         let now = pin::current_cpu().map_or(u32::MAX, |cpu| cpu as u32);
         let reported = self.world.gather(&now.to_le_bytes()).map_err(|error| failed(&error))?;
@@ -287,7 +292,8 @@ pub fn failed(error: &MpiError) -> Failure {
     Failure::measurement("the MPI library failed").because(error).advise(advice)
 }
 
-/// A library that does not understand its launcher makes every rank a world of one.
+/// Checks the size of the world: a library that does not understand its launcher makes every rank a
+/// world of one.
 fn one_world(world: &World, launched: &Launched, library: &MpiLibrary) -> Result<(), Failure> {
     let size = world.size();
     let launcher = launched.launcher;
@@ -295,7 +301,7 @@ fn one_world(world: &World, launched: &Launched, library: &MpiLibrary) -> Result
         Some(ranks) if ranks != size => {
             format!("{launcher} started {ranks} ranks, but the library sees a world of {size}")
         }
-        // A launcher that reports no number: one rank alone would be no reason to start it.
+        // The launcher reports no number of ranks, but nobody uses a launcher for a single rank.
         None if launched.rank.is_some() && size == 1 => {
             format!("{launcher} started this rank, but the library sees a world of 1")
         }
@@ -319,7 +325,7 @@ fn one_world(world: &World, launched: &Launched, library: &MpiLibrary) -> Result
     })
 }
 
-/// The greetings of all ranks, if all are of this assay.
+/// Parses the hellos of all ranks; all must run this version of assay.
 fn met(reported: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, Failure> {
     #[derive(Deserialize)]
     struct Version {
@@ -349,7 +355,7 @@ fn met(reported: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, Failure> {
     Ok(hellos)
 }
 
-/// An error unless all ranks were asked for the same.
+/// Returns an error unless all ranks were started with the same command line.
 fn same_words(hellos: &[Hello]) -> Result<(), Failure> {
     let Some(first) = hellos.first() else { return Ok(()) };
     let other = hellos.iter().zip(0..).find(|(hello, _)| hello.words != first.words);
@@ -381,7 +387,7 @@ fn memory_available_bytes() -> Option<u64> {
 }
 
 fn transport_variables() -> BTreeMap<String, String> {
-    // Variables that a launcher sets for itself tell nothing of the transport.
+    // Variables that a launcher sets for itself do not describe the transport.
     let own = ["MV2_COMM_WORLD", "MPICH_INTERFACE_HOSTNAME"];
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -390,7 +396,7 @@ fn transport_variables() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Name and version from what the library says of itself.
+/// Describes a library by its banner and path.
 fn library(mpi: &Mpi) -> MpiLibrary {
     let (name, version) = identify(mpi.banner());
     let (major, minor) = mpi.standard();
@@ -408,8 +414,8 @@ fn library(mpi: &Mpi) -> MpiLibrary {
     }
 }
 
-/// Beginnings of banners, by what follows the version stands; MVAPICH and Cray before MPICH, because
-/// theirs hold its name, too.
+/// Banners: text to find, name of the library, text before the version. MVAPICH and Cray come
+/// before MPICH, because their banners contain its name, too.
 const BANNERS: &[(&str, &str, &str)] = &[
     ("MVAPICH", "MVAPICH", "Version"),
     ("CRAY MPICH", "Cray MPICH", "version"),
@@ -418,7 +424,7 @@ const BANNERS: &[(&str, &str, &str)] = &[
     ("MPICH", "MPICH", "Version:"),
 ];
 
-/// Name and version out of what a library or its `mpichversion` says of itself.
+/// Parses name and version from the banner of a library or the output of its `mpichversion`.
 pub fn identify(banner: &str) -> (String, String) {
     let found = BANNERS.iter().find(|(word, ..)| banner.contains(word));
     let Some((_, name, before)) = found else {

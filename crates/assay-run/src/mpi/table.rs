@@ -1,5 +1,5 @@
-//! The table of a job: its columns and rows, from what rank 0 has or from a stored run, and the doubts
-//! about its rows.
+//! Table of an MPI job: columns and rows, from the outcome on rank 0 or from a stored run, and the
+//! doubts about rows.
 
 use assay_dialects::osu::{Row, Shape, Table};
 use assay_kernels::mpi::Element;
@@ -18,10 +18,10 @@ use super::ladder::TARGET;
 use super::method;
 use super::options::Options;
 
-/// What is reported by default beside the interval.
+/// Percentile that is reported by default, next to the interval.
 const USUAL_TAIL: f64 = 99.0;
 
-/// The columns.
+/// Builds the table without rows.
 pub fn columns(asked: &Options, outcome: &MpiOutcome) -> Table {
     let shape = match asked.preset {
         MpiPreset::Assay => Shape::Assay,
@@ -48,7 +48,7 @@ pub fn columns(asked: &Options, outcome: &MpiOutcome) -> Table {
     }
 }
 
-/// The row of one size.
+/// Builds the row of one size.
 pub fn row(table: &Table, outcome: &MpiOutcome, size: &MpiSize) -> Row {
     let metrics = size.samples.keys();
     let values =
@@ -65,7 +65,7 @@ pub fn row(table: &Table, outcome: &MpiOutcome, size: &MpiSize) -> Row {
     }
 }
 
-/// What the batches of a size say against their own median, but for its width, which is beside it.
+/// Returns the doubts about the median of a size, except for its width, which the row already has.
 pub fn doubts_about(asked: &Options, size: &MpiSize) -> Vec<Doubt> {
     let metric = Benchmark::Mpi(asked.test).metric(first(size));
     let (Some(analysis), Some(metric)) = (analysis(size, first(size)), metric) else {
@@ -78,18 +78,18 @@ pub fn doubts_about(asked: &Options, size: &MpiSize) -> Vec<Doubt> {
     doubts.into_iter().filter(shows).collect()
 }
 
-/// The metric of the first column.
+/// Returns the metric of the first column.
 fn first(size: &MpiSize) -> &'static str {
     if size.samples.contains_key("bandwidth") { "bandwidth" } else { "latency" }
 }
 
-/// The batches of one metric with their interval; `None` without a finite one.
+/// Analyses the batches of one metric; `None` without a finite sample.
 fn analysis(size: &MpiSize, metric: &str) -> Option<Analysis> {
     analyse(&[size.samples.get(metric)?.clone()])
 }
 
-/// Percentiles in percent of the values of single turns in order of time, by nearest rank; `None` where what
-/// they are worth cannot carry one.
+/// Returns percentiles of single turns in order of time, by nearest rank; `None` for those that the
+/// effective samples cannot support.
 fn tails(values: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! The end that does not lead: serves one test and ends.
+//! Far end of an RDMA test, the one that does not lead: serves one test and ends.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -21,35 +21,35 @@ use super::{
 use crate::network::control::{self, Control};
 use crate::network::error::NetworkError;
 
-/// How often is looked for a peer and for an interruption.
+/// Interval between checks for a peer and for an interruption.
 const LOOK: Duration = Duration::from_millis(20);
-/// More requests in flight, and more queue pairs, than anybody needs.
+/// Limits for requests in flight and for queue pairs, above any practical value.
 const MOST_DEPTH: u64 = 1 << 16;
 const MOST_QUEUE_PAIRS: u32 = 1 << 14;
-/// Requests are numbered with so many bits.
+/// Limit for iterations: requests are numbered with 40 bits.
 const MOST_ITERATIONS: u64 = 1 << 40;
 
-/// What was served.
+/// Report on a served test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Served {
-    /// The leading end.
+    /// Address of the leading end.
     pub peer: String,
-    /// The device of this end.
+    /// Device of this end.
     pub device: String,
-    /// Sizes that were carried out.
+    /// Number of sizes that were measured.
     pub sizes: usize,
 }
 
-/// Waits for one leading end and does its part.
+/// Waits for one leading end and serves its test.
 ///
 /// # Errors
-/// When nothing can be listened on, there is no RDMA here, or the test ends badly.
+/// When listening fails, there is no RDMA here, or the test fails.
 pub fn serve(
     address: SocketAddr,
     device: &RdmaDevice,
     cancel: &AtomicBool,
 ) -> Result<Served, TestError> {
-    // Who waits for hours is to know that it is of no use before.
+    // Fails before a wait of hours that would be of no use.
     if !has_devices() {
         return Err(RdmaError::NoDevice.into());
     }
@@ -73,11 +73,11 @@ pub fn serve(
     take_part(&mut Line::over_tcp(control), (device, None), cancel)
 }
 
-/// Does the part of a host at the other end of a pair, until the leading end has gone.
+/// Serves as the other host of a pair, until the leading end has gone.
 pub(crate) fn attend(call: Call) {
     let over = Arc::clone(call.over());
     let mut line = Line::between_agents(call);
-    // What fails is told to the leading end, which reports it.
+    // Failures are sent to the leading end, which reports them.
     let _ = take_part(&mut line, (&RdmaDevice::default(), None), &over);
 }
 
@@ -92,7 +92,7 @@ fn take_part(
             TestError::Verbs(RdmaError::NoDevice) => "it has no RDMA device".to_owned(),
             other => CaseFailure::causes(other).join(": "),
         };
-        // It may have gone already.
+        // The leading end may have gone already.
         let _ = line.say(&Message::Failed { reason, advice: error.failure().advice() });
     }
     served
@@ -118,7 +118,7 @@ fn converse(
         queue_pairs: hello.queue_pairs,
         both: hello.both,
         moderation: hello.moderation,
-        // What goes before a size is the leading end's alone.
+        // The warm-up of a size concerns the leading end alone.
         warms_up: false,
     };
     let device = taken(line, device, &hello.device);
@@ -144,7 +144,7 @@ fn converse(
     Ok(Served { peer, device, sizes: sizes.len() })
 }
 
-/// The device of this end, with the names of what was left open. A leading end that came over the network chooses none.
+/// Resolves the device of this end. A leading end that connected over the network cannot choose it.
 pub(super) fn taken(line: &Line, own: &RdmaDevice, asked: &RdmaDevice) -> RdmaDevice {
     if line.is_between_agents() { chosen(&own.or(asked)) } else { chosen(own) }
 }
@@ -177,7 +177,7 @@ fn one(
     Ok(())
 }
 
-/// What a stranger may not ask for.
+/// Rejects versions and counts that an unknown peer may not request.
 fn check(line: &Line, hello: &Hello) -> Result<(), TestError> {
     same_version(line, &hello.assay)?;
     let are_counts = (1..=MOST_BYTES).contains(&hello.most_bytes)
@@ -191,7 +191,7 @@ fn check(line: &Line, hello: &Hello) -> Result<(), TestError> {
     Err(TestError::Stranger { peer: line.peer().to_owned(), said })
 }
 
-/// What the ends tell each other differs by version.
+/// Checks the version, because the protocol differs by version.
 pub(super) fn same_version(line: &Line, far: &str) -> Result<(), TestError> {
     let own = env!("CARGO_PKG_VERSION");
     if far == own {
@@ -201,7 +201,7 @@ pub(super) fn same_version(line: &Line, far: &str) -> Result<(), TestError> {
     Err(TestError::Stranger { peer: line.peer().to_owned(), said })
 }
 
-/// A far end in this process, for tests of this machine with itself; ends when dropped.
+/// Far end in this process, for tests of this machine with itself; ends when dropped.
 #[derive(Debug)]
 pub(super) struct Loopback {
     enough: Arc<AtomicBool>,
@@ -209,13 +209,14 @@ pub(super) struct Loopback {
 }
 
 impl Loopback {
-    /// With the leading end's line to it. `program` is perftest's, where it is one that is not on `PATH`.
+    /// Starts the far end and returns it with the leading end's channel. `program` is perftest's,
+    /// if it is not on `PATH`.
     pub(super) fn start(device: &RdmaDevice, program: Option<PathBuf>) -> (Self, Line) {
         let [line, mut far] = Line::within();
         let enough = Arc::new(AtomicBool::new(false));
         let (device, stop) = (device.clone(), Arc::clone(&enough));
         let serving = std::thread::spawn(move || {
-            // What fails is told to the leading end, which is in this process.
+            // Failures are sent to the leading end, which is in this process.
             let _ = take_part(&mut far, (&device, program.as_deref()), &stop);
         });
         (Self { enough, serving: Some(serving) }, line)
@@ -226,7 +227,7 @@ impl Drop for Loopback {
     fn drop(&mut self) {
         self.enough.store(true, Ordering::Relaxed);
         if let Some(serving) = self.serving.take() {
-            // It has panicked on its own; nothing here depends on it any more.
+            // A panic of that thread affects nothing here.
             let _ = serving.join();
         }
     }

@@ -1,5 +1,6 @@
-//! A size that is measured for a time (perftest's `-D`): in parts of a second, so that both ends know what is due and
-//! compare contents meanwhile. What was measured within the margins does not count.
+//! Measures a size for a fixed time (perftest's `-D`), in parts of about a second: both ends learn
+//! the number of messages of each part, and compare contents between parts. Parts within the
+//! margins do not count.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,14 +11,14 @@ use assay_model::workload::RdmaDuration;
 use super::wire::Line;
 use super::{Load, TestError, Values};
 
-/// How long a part is to take.
+/// Intended length of a part in seconds.
 const PART_S: f64 = 1.0;
-/// Messages of the first part, of which nobody knows how long they take.
+/// Messages of the first part, whose duration is unknown.
 const FIRST: u64 = 5;
-/// Messages of a part at most: those of a second of the fastest cards.
+/// Maximum number of messages of a part: about a second of the fastest cards.
 const MOST: u64 = 1 << 28;
 
-/// The messages on each queue pair that count, and what they gave.
+/// Measures a size, and returns the counted messages on each queue pair and their values.
 pub(super) fn size(
     end: &mut Endpoint,
     line: &mut Line,
@@ -47,7 +48,7 @@ pub(super) fn size(
     }
 }
 
-/// Where what counts begins and ends, in s after the beginning.
+/// Counted span and end, in seconds after the beginning.
 #[derive(Debug, Clone, Copy)]
 struct Borders {
     from_s: f64,
@@ -61,12 +62,13 @@ impl Borders {
         Self { from_s, to_s: end_s - from_s, end_s }
     }
 
-    /// Whether a part that begins then counts.
+    /// Whether a part that begins at `from_s` counts.
     fn counts(&self, from_s: f64) -> bool {
         (self.from_s..self.to_s).contains(&from_s)
     }
 
-    /// How many messages last until the next border, or for a part, by how long the last ones took.
+    /// Returns the number of messages until the next border, or for one part, at the rate of the
+    /// last part.
     fn part(&self, iterations: u64, (from_s, now_s): (f64, f64)) -> u64 {
         let borders = [self.from_s, self.to_s, self.end_s];
         let next_s = borders.into_iter().find(|border| *border > now_s).unwrap_or(self.end_s);
@@ -79,7 +81,7 @@ impl Borders {
 mod tests {
     use super::*;
 
-    /// Messages of 1 ms each, of which a part's every check takes 2 ms.
+    /// Simulates messages of 1 ms each, with parts whose check takes 2 ms.
     #[test]
     fn a_test_lasts_as_long_as_it_is_to_and_its_margins_do_not_count() {
         for (seconds, margin_s, counted) in

@@ -1,4 +1,4 @@
-//! What a test gave, and what becomes of it in the record.
+//! Results of an RDMA test, and their entries in the record.
 
 use assay_kernels::rdma::{Connection, Endpoint, Mark, Pass};
 use assay_model::attribute::Attribute;
@@ -10,79 +10,77 @@ use assay_model::workload::RdmaWorkload;
 use super::{perftest_figures, wire};
 use crate::round_trips;
 
-/// Values that the interval of the median comes from, as of other round trips.
+/// Maximum number of samples for the interval of the median, as for other round trips.
 const SAMPLES: usize = 300;
-/// Parts of a transfer that are values of its rate.
+/// Number of parts of a transfer; each is a sample of its rate.
 const PARTS: usize = 16;
 
-/// Both ends are connected: what this one is.
+/// Connection of both ends, from this end's view.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joined {
-    /// The device.
     pub device: String,
-    /// Version of its firmware; empty for software.
+    /// Firmware version; empty for software devices.
     pub firmware: String,
-    /// Whether its link is Ethernet.
+    /// Whether the link is Ethernet.
     pub is_ethernet: bool,
-    /// Index of its address.
+    /// Index of this end's GID.
     pub gid_index: Option<u32>,
     /// Path MTU in bytes, the smaller one of both ends.
     pub mtu_bytes: u32,
-    /// Messages up to this size are copied into the request.
+    /// Largest message in bytes that is copied into the request.
     pub inline_bytes: u32,
     /// Whether the far end is in this process.
     pub is_loopback: bool,
-    /// The far end's device with its port, `mlx5_0:1`, and the index of its address: that end's own choice.
+    /// Device of the far end with its port, `mlx5_0:1`, and its GID index, as that end chose them.
     pub far: (String, Option<u32>),
-    /// What was asked for beyond the dimensions.
+    /// Requested options other than the dimensions.
     pub options: Option<String>,
-    /// Messages of each size on each queue pair; `None` where a time was asked for.
+    /// Messages of each size on each queue pair; `None` if a time was requested.
     pub iterations: Option<u64>,
-    /// The NUMA node that the device hangs on, where this end then runs.
+    /// NUMA node of the device; this end runs there.
     pub node: Option<u32>,
-    /// Share of the messages' memory that got huge pages; `None` where it is too small for one.
+    /// Share of the messages' memory in huge pages; `None` if it is too small for one.
     pub huge_pages: Option<f64>,
 }
 
-/// One size.
+/// Result of one size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Size {
-    /// Size of a message.
+    /// Message size in bytes.
     pub bytes: u64,
     /// Messages on each queue pair.
     pub iterations: u64,
-    /// Whether they are as many as had time.
+    /// Whether the size was measured for a fixed time instead of a number of messages.
     pub lasted: bool,
-    /// When it began and how long it took, checks included.
+    /// Start and length in seconds, checks included.
     pub seconds: (f64, f64),
-    /// What was measured.
     pub values: Values,
 }
 
-/// What one size gave.
+/// Values of one size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Values {
     /// Every round trip or operation in ns, in order.
     Times(Vec<u64>),
-    /// How much was complete when.
+    /// Progress over time.
     Marks(Rates),
 }
 
-/// What many requests in flight gave.
+/// Progress of both ends with many requests in flight.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rates {
-    /// Of this end's requests; of datagrams, those that arrived.
+    /// Completed requests of this end; for datagrams, those that arrived.
     pub own: Vec<Mark>,
-    /// Of the far end's, where both send.
+    /// Completed requests of the far end, if both send.
     pub far: Vec<Mark>,
-    /// The fastest window of each end that sends: so many messages in so many ns.
+    /// Fastest window of each sending end: number of messages and ns.
     pub peaks: Vec<Mark>,
     /// Datagrams that did not arrive.
     pub lost: Option<Count>,
 }
 
 impl Values {
-    /// These and then others of the same kind: what goes between them takes no time.
+    /// Appends values of the same kind; the time between both does not count.
     pub(super) fn and(mut self, next: Self) -> Self {
         match (&mut self, next) {
             (Self::Times(all), Self::Times(more)) => all.extend(more),
@@ -93,26 +91,26 @@ impl Values {
     }
 }
 
-/// Marks behind those of the part before: some, as a day has as many parts as it has seconds.
+/// Appends the marks of the next part, thinned: a day has as many parts as seconds.
 fn follow(all: &mut Vec<Mark>, more: &[Mark]) {
     let before = all.last().copied().unwrap_or(Mark { done: 0, at_ns: 0 });
     let behind = |(done, at_ns)| Mark { done: before.done + done, at_ns: before.at_ns + at_ns };
     all.extend(thinned(more).into_iter().map(behind));
 }
 
-/// Messages per second until a mark.
+/// Returns the messages per second up to a mark.
 fn rate(mark: &Mark) -> Option<f64> {
     (mark.at_ns > 0).then(|| mark.done as f64 / (mark.at_ns as f64 * 1e-9))
 }
 
-/// Some of the marks, the last among them: so many as there are parts.
+/// Returns at most [`RATE_PARTS`] marks, including the last.
 pub(super) fn thinned(marks: &[Mark]) -> Vec<(u64, u64)> {
     let parts = marks.chunks(marks.len().div_ceil(PARTS).max(1));
     parts.filter_map(|part| part.last().map(|mark| (mark.done, mark.at_ns))).collect()
 }
 
 impl Rates {
-    /// The next part of a test that lasts a time.
+    /// Appends the next part of a test with a fixed time.
     fn append(&mut self, more: &Self) {
         follow(&mut self.own, &more.own);
         follow(&mut self.far, &more.far);
@@ -122,7 +120,7 @@ impl Rates {
         }
     }
 
-    /// With what the far end has seen of the pass.
+    /// Adds the counts of the far end for this pass.
     pub(super) fn complete(
         &mut self,
         seen: &wire::Seen,
@@ -143,14 +141,15 @@ impl Rates {
         }
     }
 
-    /// Messages per second of the whole, of both ends together.
+    /// Returns the messages per second of the whole, summed over both ends.
     fn per_s(&self) -> Option<f64> {
         let far = if self.far.is_empty() { 0.0 } else { rate(self.far.last()?)? };
         Some(rate(self.own.last()?)? + far)
     }
 
-    /// The same of the fastest window, as perftest adds them where both ends send; `None` where no time passed in one.
-    /// Windows are the sender's: datagrams may have arrived faster than any of them left.
+    /// Returns the rate of the fastest window, summed over sending ends as perftest does; `None` if
+    /// one took no time. Windows are the sender's: datagrams may have arrived faster than any of
+    /// them left.
     fn peak_per_s(&self) -> Option<f64> {
         if self.peaks.is_empty() {
             return None;
@@ -182,7 +181,7 @@ impl Joined {
         }
     }
 
-    /// What is known of the connection.
+    /// Returns the facts of the connection.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         let path = if self.is_loopback { "loopback" } else { "network" };
@@ -215,14 +214,15 @@ impl Joined {
 }
 
 impl Size {
-    /// Payload per second of the whole; `None` where messages were timed one by one.
+    /// Returns the payload per second of the whole; `None` if messages were timed one by one.
     #[must_use]
     pub fn bytes_per_s(&self) -> Option<f64> {
         let Values::Marks(rates) = &self.values else { return None };
         Some(rates.per_s()? * self.bytes as f64)
     }
 
-    /// The same of the fastest window; `None` of a test that lasts a time, as in perftest.
+    /// Returns the payload per second of the fastest window; `None` for a fixed time, as in
+    /// perftest.
     #[must_use]
     pub fn peak_bytes_per_s(&self) -> Option<f64> {
         let Values::Marks(rates) = &self.values else { return None };
@@ -232,13 +232,13 @@ impl Size {
         Some(rates.peak_per_s()? * self.bytes as f64)
     }
 
-    /// All values, those that an interval comes from, and what perftest would print of them.
+    /// Returns all values, the samples for the interval, and the figures that perftest would print.
     #[must_use]
     pub fn entries(&self, test: RdmaTest) -> Vec<Entry> {
         let entries = match &self.values {
             Values::Times(times_ns) => {
                 let mut entries = times(times_ns, test, self.span());
-                // Of a time perftest prints the mean alone.
+                // For a fixed time perftest prints only the mean.
                 if !self.lasted {
                     entries.extend(perftest_figures::entries(self.bytes, times_ns, test));
                 }
@@ -279,8 +279,8 @@ fn times(times_ns: &[u64], test: RdmaTest, span: Span) -> Vec<Entry> {
     entries
 }
 
-/// The rate of each part of a transfer, in its order; parts end where something completed. Where both ends
-/// send, a part's rate is the sum of theirs.
+/// Returns the rate of each part of a transfer in order; parts end where something completed. If
+/// both ends send, a part's rate is the sum of both.
 fn rates(seen: &Rates, bytes: u64, span: Span) -> Vec<Entry> {
     let far = parts(&seen.far);
     let mut entries = Vec::new();
@@ -299,12 +299,12 @@ fn rates(seen: &Rates, bytes: u64, span: Span) -> Vec<Entry> {
     entries
 }
 
-/// Rate and seconds of each part.
+/// Returns rate and seconds of each part.
 fn parts(marks: &[Mark]) -> Vec<(f64, f64)> {
     let mut found = Vec::new();
     let mut before = Mark { done: 0, at_ns: 0 };
     for part in marks.chunks(marks.len().div_ceil(PARTS).max(1)) {
-        // Those of the far end are whatever it says.
+        // The far end's marks are not trusted to increase.
         let is_later = |last: &&Mark| last.at_ns > before.at_ns && last.done >= before.done;
         let Some(last) = part.last().filter(is_later) else { continue };
         let seconds = (last.at_ns - before.at_ns) as f64 * 1e-9;
@@ -418,7 +418,8 @@ mod tests {
         let both = Pass { both: true, ..pass };
         let lost = Some(Count { part: 100, whole: 1000 });
         for (connection, pass, per_s, peak_per_s, lost) in [
-            // Where datagrams arrive is the far end; those that waited there are taken in no time, which is no window.
+            // Datagrams count at the receiving far end; those that waited there are received in no
+            // time, which is not a window.
             (Connection::Ud, pass, 899.0 / 2e-6, 2e9, lost),
             (Connection::Rc, pass, 1000.0 / 1e-6, 2e9, None),
             (Connection::Rc, both, 1000.0 / 1e-6, 3e9, None),

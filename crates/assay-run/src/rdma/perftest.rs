@@ -1,6 +1,7 @@
-//! perftest measured by: its server, which the far end starts, and what the client has to be told.
+//! perftest as the measurer: its server, which the far end starts, and the parameters of the
+//! client.
 //!
-//! The far end starts a program of perftest's seven and nothing else, with numbers for arguments.
+//! The far end starts only one of perftest's seven programs, with nothing but numbers as arguments.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -22,27 +23,26 @@ use super::{
 };
 use crate::network::error::NetworkError;
 
-/// How long a program of perftest's may take until it listens, and to end when its client has.
+/// Time limit for a perftest program to listen, and to end after its client.
 const A_MOMENT: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(20);
 const BY_HAND: &str = "run it by hand with the same device, port and GID (-d, -i, -x)";
 const PACKAGE: &str = "install perftest at both ends (Debian: `apt install perftest`)";
 
-/// The other host of a pair: the conversation with its agent, its device as far as that is named, and its address
-/// for what perftest says over TCP.
+/// Other host of a pair, with its address for perftest's TCP connection.
 pub(crate) type OfPair = (Partner, IpAddr);
 
-/// The far end with perftest's server, for one run of its client.
+/// Far end with perftest's server, for one run of its client.
 pub(crate) struct Peer {
     line: Line,
     _loopback: Option<Loopback>,
-    /// What the client is asked for: the same, with the server's host and port.
+    /// Workload of the client: the requested one, with the server's host and port.
     pub(crate) work: RdmaWorkload,
 }
 
 impl Peer {
-    /// Has the far end start its server for messages of this size. `program` is the client's, and where both
-    /// ends are this machine the server's, too.
+    /// Makes the far end start its server for messages of this size. `program` is the client's; it
+    /// is also the server's if both ends are this machine.
     pub(crate) fn start(
         (work, bytes): (&RdmaWorkload, u64),
         pair: Option<OfPair>,
@@ -91,14 +91,14 @@ impl Peer {
         Ok(Self { line, _loopback: loopback, work })
     }
 
-    /// The client has ended.
+    /// Reports that the client has ended.
     pub(crate) fn finish(mut self) {
-        // The far end notices as well that the connection closes.
+        // The far end also notices a closed connection.
         let _ = self.line.say(&Message::Done);
     }
 }
 
-/// The far end's part: starts the server, says where it listens, and ends it at last.
+/// Serves a perftest request: starts the server, reports its port, and ends it.
 pub(super) fn serve(
     line: &mut Line,
     asked: &Perftest,
@@ -140,17 +140,17 @@ pub(super) fn serve(
     Ok(Served { peer: line.peer().to_owned(), device, sizes: 1 })
 }
 
-/// The same with the address and the path MTU that assay takes: perftest would take others, and measure another path.
-/// Of both ends' path MTUs its programs use the smaller one, as assay does.
+/// Sets the GID and path MTU that assay would use: perftest would choose others, and measure
+/// another path. perftest uses the smaller path MTU of both ends, as assay does.
 fn settled(device: &RdmaDevice, load: &Load) -> Result<RdmaDevice, TestError> {
-    // An end that sends nothing: what it is told by the device is what counts.
+    // Opens an endpoint that sends nothing, to read the device's values.
     let idle = Load { queue_pairs: 1, depth: 1, ..*load };
     let end = open(device, &idle, 1)?;
     let (gid_index, mtu_bytes) = (end.gid_index, Some(end.card.mtu));
     Ok(RdmaDevice { gid_index, mtu_bytes, ..device.clone() })
 }
 
-/// perftest's server while it runs; ended when dropped.
+/// Running perftest server; ended when dropped.
 struct Server {
     stop: Arc<AtomicBool>,
     running: Option<JoinHandle<Result<Completed, ProcessError>>>,
@@ -195,7 +195,8 @@ impl Server {
         Ok(Self { stop, running: Some(running) })
     }
 
-    /// Waits until it listens. Nobody may connect to find out: perftest takes whoever comes for its client.
+    /// Waits until the server listens. A probing connection is not possible: perftest takes the
+    /// first peer for its client.
     fn listening(mut self, port: u16, cancel: &AtomicBool) -> Result<Self, TestError> {
         let since = Instant::now();
         loop {
@@ -232,7 +233,7 @@ impl Server {
         TestError::Perftest { reason, advice: BY_HAND }
     }
 
-    /// It ends by itself when its client has, or soon after.
+    /// Waits for the server to end by itself soon after its client; dropping stops it otherwise.
     fn end(self) {
         let since = Instant::now();
         while self.running.as_ref().is_some_and(|it| !it.is_finished())
@@ -247,13 +248,13 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(running) = self.running.take() {
-            // What it printed is of no use any more.
+            // Its output is no longer needed.
             let _ = running.join();
         }
     }
 }
 
-/// A TCP port that nobody listens on at the moment.
+/// Returns a TCP port that is free at the moment.
 fn free_port() -> Result<u16, TestError> {
     let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
     let bound = TcpListener::bind(any).or_else(|_| TcpListener::bind("0.0.0.0:0"));
@@ -265,9 +266,9 @@ fn free_port() -> Result<u16, TestError> {
     )
 }
 
-/// Whether anybody listens on a TCP port, by the kernel's own list (`proc(5)`, `/proc/net/tcp`).
+/// Whether a socket listens on a TCP port, from the kernel's table (`proc(5)`, `/proc/net/tcp`).
 fn listens(root: &Root, port: u16) -> bool {
-    /// The state of a listening socket.
+    /// State of a listening socket.
     const LISTENING: &str = "0A";
     let own = format!(":{port:04X}");
     let is_it = |line: &str| {

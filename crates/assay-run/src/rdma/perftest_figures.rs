@@ -1,14 +1,15 @@
-//! The figures that perftest would print of the same messages, as facts of a series, and back.
+//! Figures that perftest would print of the same messages, stored as facts of a series and read
+//! back.
 
 use assay_dialects::perftest::LatencyRow;
 use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::benchmark::RdmaTest;
 use assay_model::entry::{Entry, Key};
 
-/// Facts are in seconds, as everything that is stored.
+/// Seconds per microsecond; facts are stored in seconds.
 const MICROSECOND_S: f64 = 1e-6;
 
-/// perftest's figures of all messages in their order. None of fewer messages than it can print.
+/// Returns perftest's figures of all messages in order; empty for fewer messages than it can print.
 pub(super) fn entries(bytes: u64, times_ns: &[u64], test: RdmaTest) -> Vec<Entry> {
     let divisor = if test.is_halved() { 2 } else { 1 };
     let Some(row) = LatencyRow::of(bytes, times_ns, divisor) else { return Vec::new() };
@@ -29,12 +30,12 @@ pub(super) fn entries(bytes: u64, times_ns: &[u64], test: RdmaTest) -> Vec<Entry
     figures.map(fact).into()
 }
 
-/// Its `BW peak`.
+/// Returns perftest's `BW peak`.
 pub(super) fn peak(bytes_per_s: f64) -> Entry {
     Entry::SeriesFact(Key::of("bandwidth"), Attribute::PerftestPeak, bytes_per_s.into())
 }
 
-/// The row that was stored with a series; `None` of one that has none.
+/// Returns the row that was stored with a series; `None` if it has none.
 #[must_use]
 pub fn row((bytes, iterations): (u64, u64), facts: &Attributes) -> Option<LatencyRow> {
     let us = |name| Some(facts.get(&name)?.number()? / MICROSECOND_S);

@@ -1,5 +1,6 @@
-//! What two ends tell each other, and what carries it: a connection over TCP, one JSON object a line; the pipes of
-//! a run with several hosts, where no port is open; or this process, where both ends are in it.
+//! Protocol between two ends and its carriers: a TCP connection with one JSON object a line, the
+//! pipes of a run with several hosts, where no port is open, or a channel between threads of this
+//! process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -15,64 +16,64 @@ use super::TestError;
 use crate::network::control::{Control, Step};
 use crate::network::error::NetworkError;
 
-/// Longer lines are no message; the numbers of 16384 queue pairs have 144 KiB.
+/// Maximum length of a line; the numbers of 16384 queue pairs take 144 KiB.
 const LINE_LIMIT_BYTES: usize = 256 << 10;
-/// How soon it is noticed that somebody wants to stop.
+/// Interval between checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// One line.
+/// One message of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "kebab-case")]
 pub(super) enum Message {
-    /// The leading end: what is wanted.
+    /// Leading end: requests a test.
     Hello(Box<Hello>),
-    /// The far end takes part.
+    /// Far end: accepts the test.
     Welcome {
         card: Names,
-        /// What it has chosen for itself.
+        /// Device that the far end chose.
         chosen: Chosen,
     },
-    /// It does not, or no more.
+    /// Far end: refuses or aborts the test.
     Failed { reason: String, advice: String },
-    /// The leading end: so many messages of this size are next.
+    /// Leading end: announces the next size and number of messages.
     Next { bytes: u64, iterations: u64 },
-    /// The far end has prepared them; where both send, the leading end says so, too.
+    /// Far end: has prepared the size; if both ends send, the leading end replies with the same.
     Ready,
-    /// The leading end has carried it out.
+    /// Leading end: has completed the size.
     Done,
-    /// The far end has compared contents, and has seen this of a pass with many in flight.
+    /// Far end: has compared contents; includes its counts of a pass with many requests in flight.
     Checked {
         is_right: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<Seen>,
     },
-    /// The leading end: perftest's server for a test, please.
+    /// Leading end: requests perftest's server for a test.
     Perftest(Box<Perftest>),
-    /// It listens on this TCP port.
+    /// Far end: perftest's server listens on this TCP port.
     Listening { port: u16 },
-    /// There are no more sizes.
+    /// Leading end: there are no more sizes.
     Over,
 }
 
-/// What the leading end wants.
+/// Request of the leading end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Hello {
     /// Version; both ends must have the same.
     pub(super) assay: String,
     pub(super) test: RdmaTest,
     pub(super) connection: RdmaConnection,
-    /// The largest message.
+    /// Largest message in bytes.
     pub(super) most_bytes: u64,
     pub(super) depth: u64,
     pub(super) queue_pairs: u32,
     pub(super) both: bool,
     pub(super) moderation: Option<u64>,
-    /// The far end's device, where agents talk; any other far end has its own options.
+    /// Far end's device, used between agents only; other far ends have their own options.
     pub(super) device: RdmaDevice,
     pub(super) card: Names,
 }
 
-/// The far end's device.
+/// Device of the far end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Chosen {
     pub(super) device: String,
@@ -86,17 +87,17 @@ impl Chosen {
     }
 }
 
-/// What the far end has seen of a pass: `(how many, ns)`.
+/// Counts of the far end for one pass, as `(messages, ns)`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Seen {
     pub(super) sent: Vec<(u64, u64)>,
     pub(super) received: Vec<(u64, u64)>,
     pub(super) arrived: u64,
-    /// The fastest window of what it sent, or of datagrams received.
+    /// Fastest window of the messages it sent, or of datagrams received.
     pub(super) peak: Option<(u64, u64)>,
 }
 
-/// What perftest's server is to take part in: its client's own words.
+/// Request for perftest's server, with the parameters of its client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Perftest {
     /// Version; both ends must have the same.
@@ -108,11 +109,11 @@ pub(super) struct Perftest {
     pub(super) depth: u64,
     pub(super) queue_pairs: u32,
     pub(super) both: bool,
-    /// As in [`Hello`].
+    /// Far end's device, as in [`RdmaHello`].
     pub(super) device: RdmaDevice,
 }
 
-/// A [`Card`] as it travels.
+/// Serialized form of a [`PeerInfo`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Names {
     lid: u16,
@@ -137,7 +138,7 @@ impl From<&Card> for Names {
 impl From<Names> for Card {
     fn from(names: Names) -> Self {
         let Names { lid, numbers, sequence, gid, mtu, address, source, key, reads } = names;
-        // Of anything else there is no code, and nothing is divided by it.
+        // Other values have no code; the clamp also prevents a division by zero.
         let mtu = mtu.clamp(256, 4096);
         Self { lid, numbers, sequence, gid, mtu, address, source, key, reads }
     }
@@ -149,11 +150,11 @@ pub(super) struct Line {
     carrier: Carrier,
 }
 
-/// What carries them.
+/// Carrier of the messages.
 enum Carrier {
-    /// A connection, and what has come of the next line.
+    /// TCP connection, with the bytes received of the next line.
     Tcp(Control, Vec<u8>),
-    /// The agents of two hosts, over their pipes to the coordinator.
+    /// Agents of two hosts, over their pipes to the coordinator.
     Agents(Call),
     /// Another thread.
     Thread(Sender<String>, Receiver<String>),
@@ -168,7 +169,7 @@ impl Line {
         Self { peer: call.peer().to_owned(), carrier: Carrier::Agents(call) }
     }
 
-    /// Both ends, for two threads of this process.
+    /// Returns both ends, for two threads of this process.
     pub(super) fn within() -> [Self; 2] {
         let ((to_b, from_a), (to_a, from_b)) = (mpsc::channel(), mpsc::channel());
         [(to_b, from_b), (to_a, from_a)].map(|(to, from)| Self {
@@ -177,7 +178,7 @@ impl Line {
         })
     }
 
-    /// Whether both ends are agents of one run, of which the leading one says which device the other takes.
+    /// Whether both ends are agents of one run; the leading one then chooses the other's device.
     pub(super) const fn is_between_agents(&self) -> bool {
         matches!(self.carrier, Carrier::Agents(_))
     }
@@ -195,7 +196,7 @@ impl Line {
         }
     }
 
-    /// The next message.
+    /// Receives the next message.
     pub(super) fn hear(
         &mut self,
         expected: &str,
@@ -242,7 +243,7 @@ impl Line {
         NetworkError::Closed { peer: self.peer.clone(), expected: expected.to_owned() }
     }
 
-    /// Whatever carries messages, the same goes wrong with it.
+    /// Maps errors of a call to those of the other carriers.
     fn not_heard(&self, error: CallError, step: &Step, expected: &str) -> TestError {
         match error {
             CallError::Over { .. } => self.closed(expected).into(),
@@ -253,14 +254,14 @@ impl Line {
     }
 
     fn stranger(&self, said: &str) -> TestError {
-        /// As much as a person reads.
+        /// Maximum number of characters of foreign text in an error.
         const SHOWN: usize = 60;
         let shown: String = said.chars().take(SHOWN).collect();
         let said = shown.escape_debug().to_string();
         TestError::Stranger { peer: self.peer().to_owned(), said }
     }
 
-    /// What a message means that was not due.
+    /// Returns the error for a message that was not expected.
     pub(super) fn unexpected(&self, message: Message) -> TestError {
         let peer = self.peer().to_owned();
         match message {
@@ -323,7 +324,7 @@ mod tests {
         }
     }
 
-    /// Both ends of what is tested without agents.
+    /// Returns both ends of each carrier that can be tested without agents.
     fn ends() -> [(&'static str, [Line; 2]); 2] {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let there = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -337,7 +338,7 @@ mod tests {
     fn whatever_carries_messages_they_come_in_order_and_an_end_is_heard() {
         let go_on = AtomicBool::new(false);
         for (name, [mut here, mut there]) in ends() {
-            // Before any of them is taken, as a far end does that is quick.
+            // Sends all before any is received, like a fast far end.
             for message in [Message::Ready, Message::Listening { port: 7 }, Message::Done] {
                 here.say(&message).unwrap();
             }

@@ -1,4 +1,5 @@
-//! What a run of format 1 found out while measuring, sorted into dimensions, facts, figures and steps.
+//! Details that a run of format 1 recorded while measuring, sorted into dimensions, facts, figures
+//! and steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,7 @@ use assay_model::event::Figures;
 
 use super::Learned;
 
-/// What was learned about one case.
+/// Details of one case.
 #[derive(Debug, Default)]
 pub(super) struct AboutCase {
     all: About,
@@ -17,26 +18,26 @@ pub(super) struct AboutCase {
     steps: Vec<Step>,
 }
 
-/// What was learned about one metric, or about all metrics of a case.
+/// Details of one metric, or of all metrics of a case.
 #[derive(Debug, Default)]
 pub(super) struct About {
     dimensions: Attributes,
     facts: Attributes,
     figures: Figures,
-    /// The same figures under their old names.
+    /// Figures under their original names.
     loose: BTreeMap<String, Value>,
-    /// Names of the outside world and names that no table has, by the fact that holds them.
+    /// Pairs of free-form names and values, by the fact that holds them.
     pairs: BTreeMap<Attribute, BTreeMap<String, String>>,
 }
 
-/// A round of a steady-state test or a try of a search.
+/// Round of a steady-state test, or try of a rate search.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Step {
     pub(super) asked_per_s: Option<f64>,
     pub(super) rate_per_s: f64,
-    /// Share of I/O that was later than the goal.
+    /// Share of I/O with a latency above the goal.
     pub(super) late: Option<f64>,
-    /// What the try has shown.
+    /// Outcome of the try.
     pub(super) shown: Option<&'static str>,
 }
 
@@ -64,7 +65,7 @@ impl AboutCase {
         }
     }
 
-    /// Notes that there are samples of this metric.
+    /// Records that the metric has samples.
     pub(super) fn see(&mut self, metric: &str) {
         if !self.sampled.contains(metric) {
             self.sampled.insert(metric.to_owned());
@@ -79,7 +80,8 @@ impl AboutCase {
         self.all.dimensions()
     }
 
-    /// A metric without samples has no series that could carry what was learned about it.
+    /// Returns the facts of the case, including details of metrics without samples, which have no
+    /// series.
     pub(super) fn facts(&self) -> Attributes {
         let mut pairs = self.all.pairs.clone();
         let silent = self.metrics.iter().filter(|(metric, _)| !self.sampled.contains(*metric));
@@ -121,8 +123,8 @@ impl About {
         self.is_whole().then(|| self.figures.clone())
     }
 
-    /// Only storage told minimum, mean and maximum of every single value, which its results then were.
-    /// A few percentiles beside the figures of samples stay beside them.
+    /// Whether the figures have minimum, mean and maximum. Only storage recorded them for every
+    /// I/O, and they were then its results. Incomplete figures become reported facts.
     const fn is_whole(&self) -> bool {
         let Figures { min, mean, max, .. } = &self.figures;
         min.is_some() && mean.is_some() && max.is_some()
@@ -173,14 +175,14 @@ impl About {
         self.pairs.entry(attribute).or_default().insert(name.to_owned(), written(value));
     }
 
-    /// `reached in round 7`, `not reached in 25 rounds`.
+    /// Parses `reached in round 7` or `not reached in 25 rounds`.
     fn steady(&mut self, text: &str) {
         self.facts.insert(Attribute::Steady, (!text.starts_with("not")).into());
         let rounds = text.split(' ').find_map(|word| word.parse::<u64>().ok());
         self.facts.extend(rounds.map(|rounds| (Attribute::Rounds, rounds.into())));
     }
 
-    /// `mean of 79`, `median of all I/O (clat)`, `mean`.
+    /// Parses `mean of 79`, `median of all I/O (clat)` or `mean`.
     fn statistic(&mut self, text: &str) {
         let (word, rest) = text.split_once(" of ").unwrap_or((text, ""));
         self.facts.insert(Attribute::Statistic, word.into());
@@ -189,7 +191,8 @@ impl About {
     }
 }
 
-/// `all_p99_s` of assay and `p99_s` of fio are figures of all values; `read_p99_s` is none of a metric.
+/// Returns the figure of a name: `all_p99_s` of assay and `p99_s` of fio are figures of all values;
+/// `read_p99_s` belongs to no metric.
 fn figure(name: &str) -> Option<&str> {
     let word = name.strip_suffix("_s")?;
     let word = word.strip_prefix("all_").unwrap_or(word);
@@ -210,7 +213,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// `None` where one of them is no step, so that the text is kept as it is.
+/// Parses all steps; `None` if one of them is malformed, so that the text is kept as it is.
 fn parse_steps(text: &str, step: fn(&str) -> Option<Step>) -> Option<Vec<Step>> {
     text.split_whitespace().map(step).collect()
 }
@@ -219,7 +222,7 @@ fn round(text: &str) -> Option<Step> {
     Some(Step { rate_per_s: text.parse().ok()?, ..Step::default() })
 }
 
-/// `13910.0:13664.4:0.000000:kept`.
+/// Parses `13910.0:13664.4:0.000000:kept`.
 fn try_of_search(text: &str) -> Option<Step> {
     let mut parts = text.split(':');
     let mut number = || parts.next()?.parse::<f64>().ok();

@@ -1,4 +1,4 @@
-//! Several writers on one store do not disturb each other.
+//! Tests of several concurrent writers on one store.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ fn many_writers_lose_nothing() {
     const WRITERS: usize = 8;
     let folder = tempfile::tempdir().unwrap();
     let write = |number: usize| {
-        // Each opens the store by itself, as processes do.
+        // Each thread opens the store itself, as processes do.
         let store = Store::open(folder.path().join("assay")).unwrap();
         let mut writer = store.begin(sample::started(&format!("run-{number}"))).unwrap();
         let hash = writer.raw(b"the same output").unwrap();
@@ -50,7 +50,7 @@ fn an_identifier_is_given_once() {
     assert_eq!(outcomes.iter().filter(taken).count(), 7);
 }
 
-/// A killed process gives its lock back, and its run is then known not to be running.
+/// A killed process releases its lock, and its run is no longer reported as running.
 #[test]
 fn another_process_is_seen_running_until_it_is_killed() {
     let (_folder, store) = sample::store();

@@ -1,11 +1,11 @@
-//! Files of events that are not what was written: every loss is named, and the rest is shown.
+//! Tests of damaged files of events: every loss is reported, and the rest is read.
 
 use assay_model::run::Run;
 use assay_store::{ReadRun, Store};
 
 use crate::sample;
 
-/// A run, changed line by line and read again.
+/// Writes a run, changes its lines and reads it again.
 fn read(change: impl FnOnce(&mut Vec<String>)) -> ReadRun {
     let (_folder, store) = sample::store();
     sample::write(&store, "a");
@@ -24,7 +24,7 @@ fn whole() -> Run {
     read(|_| {}).run
 }
 
-/// `expected` is what is said of it, and how many events are lost.
+/// Checks the reported problems and the number of lost events.
 fn check(change: impl FnOnce(&mut Vec<String>), expected: &str, losses: u64) -> Run {
     let read = read(change);
     let reported: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
@@ -33,7 +33,7 @@ fn check(change: impl FnOnce(&mut Vec<String>), expected: &str, losses: u64) -> 
     read.run
 }
 
-/// A line that is what an assay wrote, as far as its checksum tells.
+/// Returns a line with a valid checksum.
 fn sealed(number: usize, event: &str) -> String {
     let body = format!("\"n\":{number},{}", event.strip_prefix('{').unwrap());
     format!("{{\"crc\":\"{:08x}\",{body}", crc32fast::hash(body.as_bytes()))
@@ -105,7 +105,7 @@ fn events_that_fit_nowhere_are_named_with_their_line() {
     assert_eq!((read.run, read.problems.len()), (whole, 1));
 }
 
-/// A newer assay may write lines of another form; what is understood of them is shown.
+/// A newer assay may write lines of another form; supported ones are read.
 #[test]
 fn what_a_newer_assay_wrote_is_named_and_left_out() {
     let newer = |lines: &mut Vec<String>| {

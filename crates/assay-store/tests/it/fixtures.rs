@@ -1,4 +1,4 @@
-//! Stores of every format version ever written must open for ever.
+//! Tests of stores of every format version ever written.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_store::Store;
 use serde_json::Value as Json;
 
-/// The fixture is copied, because listing writes an index.
+/// Opens a copy of the fixture, because listing writes an index.
 fn open(version: &str) -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(version);
@@ -51,7 +51,8 @@ fn version_1_opens() {
     assert_eq!(store.list().unwrap().runs.len(), 2);
 }
 
-/// Real runs of the last assay that wrote format 1, beside what it said of them.
+/// Returns the folder of real runs of the last assay that wrote format 1, with the results that it
+/// reported.
 fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay/tests/fixtures/format-1")
 }
@@ -62,7 +63,7 @@ fn lines(run: &str) -> Vec<Json> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Everything that a run of format 1 holds is in the run that is read: nothing is lost, nothing counted twice.
+/// Everything in a run of format 1 is in the converted run: nothing is lost or duplicated.
 #[test]
 fn every_run_of_format_1_is_read_whole() {
     let store = Store::open_existing(kept().join("store")).unwrap();
@@ -99,7 +100,7 @@ fn every_run_of_format_1_is_read_whole() {
     assert_eq!(runs, 22);
 }
 
-/// Whether what was learned is in the record of its case, where its name says.
+/// Whether a recorded detail is in the record of its case, in the place that its name determines.
 fn holds(case: &CaseRecord, line: &Json) -> bool {
     let (name, value) = (line["name"].as_str().unwrap(), &line["value"]);
     let about = case.series.iter().filter(|series| {
@@ -175,8 +176,8 @@ fn holds(case: &CaseRecord, line: &Json) -> bool {
             })
 }
 
-/// What that assay took for the parameters and the samples of each result are the dimensions and samples of one
-/// series.
+/// The parameters and samples of each result that the old assay reported are the dimensions and
+/// samples of one series.
 #[test]
 fn every_result_of_format_1_has_its_series() {
     let store = Store::open_existing(kept().join("store")).unwrap();

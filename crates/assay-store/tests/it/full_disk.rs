@@ -1,4 +1,4 @@
-//! A disk that fills up in the middle of a run: an error that names the file, nothing lost.
+//! Tests of a disk that becomes full during a run: the error names the file, and nothing is lost.
 
 use std::error::Error;
 use std::path::Path;
@@ -9,7 +9,7 @@ use assay_store::{Store, StoreError};
 
 use crate::sample;
 
-/// A file system of a given size, unmounted at the end.
+/// File system of a given size, unmounted at the end.
 struct Tiny<'a>(&'a Path);
 
 impl<'a> Tiny<'a> {

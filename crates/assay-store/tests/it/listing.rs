@@ -1,4 +1,4 @@
-//! The list is the same with an index, without one, and with a damaged one.
+//! Tests of the list with an index, without one, and with a damaged one.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use assay_store::{Headline, Listed, Listing, Store, Unreadable};
 
 use crate::sample::{self, HEADLINES};
 
-/// Two whole runs, one that was killed, one being written, and a folder without an event.
+/// Creates two whole runs, one that was killed, one being written, and a folder without an event.
 fn populated() -> (tempfile::TempDir, Store, assay_store::RunWriter) {
     let (folder, store) = sample::store();
     let store = store.with_headlines(HEADLINES);
@@ -85,7 +85,7 @@ fn any_loss_of_the_index_is_mended() {
     }
 }
 
-/// The clock was set back twice, and once set right; runs are named by it.
+/// The clock was set back twice and corrected once; identifiers follow the clock.
 #[test]
 fn the_latest_run_is_the_one_that_was_measured_last_whatever_the_clock_shows() {
     let (_folder, store) = sample::store();
@@ -103,13 +103,13 @@ fn the_latest_run_is_the_one_that_was_measured_last_whatever_the_clock_shows() {
         assert_eq!(listed, measured);
         assert_eq!(store.resolve("latest").unwrap(), *id);
     }
-    // Without the run that they came after, the clock is all there is.
+    // Without the run that they followed, only the clock remains.
     store.remove(&ids[..1]).unwrap();
     let listed: Vec<String> = store.list().unwrap().runs.into_iter().map(|it| it.id).collect();
     assert_eq!(listed, [4, 3, 2, 1].map(|at| ids[at].clone()));
 }
 
-/// The mark is in the index as well, so that a listing need not read the run again.
+/// The index stores the mark, so that a listing need not read the run again.
 #[test]
 fn a_run_that_lost_events_is_marked() {
     let (_folder, store) = sample::store();
@@ -128,7 +128,7 @@ fn a_run_that_lost_events_is_marked() {
     assert_eq!(mark(), (false, 2));
 }
 
-/// Without this the tests above would also pass if the index were never read.
+/// Without this test the others would also pass if the index were never read.
 #[test]
 fn an_index_that_is_up_to_date_is_used() {
     let (_folder, store) = sample::store();
@@ -140,7 +140,7 @@ fn an_index_that_is_up_to_date_is_used() {
     assert_eq!(newer.list().unwrap().runs[0].suite, "memory");
 }
 
-/// Who has measured a run need not have it read again.
+/// A caller that has measured a run need not have it read again.
 #[test]
 fn a_run_at_hand_makes_the_row_that_its_file_makes() {
     let (_folder, store) = sample::store();
@@ -151,7 +151,7 @@ fn a_run_at_hand_makes_the_row_that_its_file_makes() {
     let mut run = Run::fold(events).unwrap();
     assert_eq!(writer.finish(Some(&run)), None);
     assert!(store.verify("a").index_agrees);
-    // It was taken as given.
+    // The given run is used without reading the file.
     run.started.plan.suite = "from the hand".to_owned();
     let writer = store.begin(sample::started("b")).unwrap();
     assert_eq!(writer.finish(Some(&run)), None);

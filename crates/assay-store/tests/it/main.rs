@@ -1,4 +1,4 @@
-//! The store as its users see it: what survives a kill, a full disk, a lost index and company.
+//! Integration tests of the store: kills, a full disk, a lost index, concurrent writers.
 
 #![expect(
     clippy::unwrap_used,

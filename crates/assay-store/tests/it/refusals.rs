@@ -1,4 +1,4 @@
-//! Stores that cannot be opened and runs that cannot be read, in clear words.
+//! Tests of the errors for stores that cannot be opened and runs that cannot be read.
 
 use std::error::Error;
 use std::path::Path;

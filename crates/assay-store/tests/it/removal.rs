@@ -1,11 +1,11 @@
-//! Runs that are removed, and what they leave to others.
+//! Tests of the removal of runs, and of shared raw outputs.
 
 use assay_model::event::RunEvent;
 use assay_store::{Store, StoreError};
 
 use crate::sample;
 
-/// A run with two raw outputs, one of which every such run has.
+/// Writes a run with two raw outputs, one of which all such runs share.
 fn write(store: &Store, id: &str) -> [String; 2] {
     let mut writer = store.begin(sample::started(id)).unwrap();
     let outputs = [b"shared".to_vec(), id.as_bytes().to_vec()];

@@ -1,4 +1,4 @@
-//! Names of runs and what they mean.
+//! Tests of the resolution of run names.
 
 use assay_store::Store;
 

@@ -1,4 +1,4 @@
-//! A small run made by hand, and a store in a temporary folder to put it in.
+//! Small synthetic run, and a store in a temporary folder for it.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::distribution::Distribution;
@@ -94,7 +94,7 @@ fn stretch<T>(series: u32, seen: T) -> Stretch<T> {
     Stretch { series, preparation: 0, from_ns: 0, to_ns: 1_000_000_000, warmup: false, seen }
 }
 
-/// Two cases that finish, one that fails, a doubt with letters beyond ASCII, and the end.
+/// Returns two cases that finish, one that fails, a doubt with letters beyond ASCII, and the end.
 pub(crate) fn events() -> Vec<RunEvent> {
     let mut events = vec![joined()];
     for (series, case) in (0..).zip(CASES) {
@@ -155,7 +155,7 @@ fn first_samples(run: &Run) -> (Vec<Headline>, bool) {
     (first.map(headline).into_iter().collect(), true)
 }
 
-/// Says on the screen that a test could not do its work here, and why.
+/// Prints that a test was skipped, and the reason.
 pub(crate) fn skip(test: &str, reason: &str) {
     println!("SKIPPED {test}: {reason}");
 }

@@ -1,4 +1,5 @@
-//! Whatever is left of the events of a killed run, no finished case is lost and nothing panics.
+//! Tests of crash recovery: from any prefix of a run's events, no finished case is lost and nothing
+//! panics.
 
 use assay_model::event::{RunEvent, Status};
 use assay_model::run::Run;
@@ -30,7 +31,7 @@ fn what_is_written_comes_back() {
     assert_eq!(read.run.status, Status::Failed);
 }
 
-/// A kill can come between any two bytes that reach the disk.
+/// A kill can occur between any two bytes written to disk.
 #[test]
 fn a_kill_at_any_byte_loses_no_finished_case() {
     let (_folder, store, bytes) = written();
@@ -42,7 +43,7 @@ fn a_kill_at_any_byte_loses_no_finished_case() {
             | RunEvent::CaseFailed { case: ended, .. } => ended == case,
             _ => false,
         };
-        // The first line is the beginning of the run, which is not among these events.
+        // The first line is the start of the run, which is not among these events.
         ends[sample::events().iter().position(position).unwrap() + 1]
     };
     for length in 0..=bytes.len() {

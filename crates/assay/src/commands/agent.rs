@@ -1,4 +1,5 @@
-//! `assay agent`: the far end of a pipe that assay on another host holds. Ends with that pipe, or when it falls silent.
+//! `assay agent`: the process on a remote host that assay on another host controls through a pipe.
+//! Ends when the pipe closes or the coordinator goes silent.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
@@ -25,7 +26,8 @@ use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
 use assay_run::storage::shares::far_end::{self, FarEnd};
 
-/// The words after `agent`. No command of the user's: it is in no help and no completion.
+/// Returns the words after `agent`. The command is internal: it appears neither in help nor in
+/// completions.
 pub(crate) fn called(words: &[OsString]) -> Option<&[OsString]> {
     match words {
         [_, command, rest @ ..] if command == "agent" => Some(rest),
@@ -33,8 +35,9 @@ pub(crate) fn called(words: &[OsString]) -> Option<&[OsString]> {
     }
 }
 
-/// Serves, as long as it hears something every so many seconds (`--patience`); with `--remove DIR` in a copy that was made in
-/// a folder of its own and started there, and with `--from DIR` in the folder where the shell began.
+/// Serves requests until none arrives for `--patience` seconds. With `--remove DIR` this program is
+/// a copy in a folder of its own, started there and deleted at once. `--from DIR` changes to the
+/// folder in which the shell began.
 pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     if io::stdin().is_terminal() {
         return Err(Failure::usage("an agent is started by assay itself, on a pipe")
@@ -44,7 +47,7 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     for option in words.chunks(2) {
         match option {
             [name, folder] if name == "--remove" => remove(Path::new(folder)),
-            // Where it cannot be entered, no path in it could be used either.
+            // If the folder cannot be entered, no path in it would be usable either.
             [name, folder] if name == "--from" => drop(std::env::set_current_dir(folder)),
             [name, seconds] if name == "--patience" => {
                 let seconds = seconds.to_str().and_then(|it| it.parse().ok());
@@ -68,12 +71,12 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     let attend = move |call| pairs::attend(call, takes_ranks.load(Ordering::Relaxed));
     let served =
         agent::serve(io::stdin(), io::stdout(), (clock::now_ns, patience), answer, attend);
-    // What has not ended by itself when the pipe closed.
+    // Processes still running when the pipe closed.
     process::end_descendants();
     match share.try_lock().ok().as_deref() {
-        // The files of a shared job stay, as those of a job on one host do.
+        // The files of a shared job stay, like those of a job on a single host.
         Some(Some(share)) => drop(FarEnd::finish(share)),
-        // It is still being done.
+        // The share is still in progress.
         None => {}
         Some(None) => drop(runner::remove_made(&RunOptions::default())),
     }
@@ -82,9 +85,9 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Removes the copy that was made of this program and the folder around it; the system keeps what is running. Nothing
-/// else is in there, and if there were, the folder would stay. The copy is removed from the working folder, which nobody
-/// can exchange for another one meanwhile.
+/// Deletes the copy of this program and its folder; the kernel keeps the running executable. The
+/// folder stays if it contains anything else. The copy is deleted relative to the working folder,
+/// which nobody can replace meanwhile.
 fn remove(folder: &Path) {
     let is_running = std::env::current_exe().is_ok_and(|it| it == folder.join("assay"));
     let is_here = std::env::current_dir().is_ok_and(|here| here == folder);
@@ -95,7 +98,7 @@ fn remove(folder: &Path) {
 }
 
 fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
-    // Held while the share is worked at, and by nothing else.
+    // Locked while the share does its work, and at no other time.
     let held = || share.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = match request {
         Request::Look(paths) => Ok(Reply::Looked(far_end::look(&paths))),
@@ -129,7 +132,7 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
                 Failure::new(Kind::Internal, "this program cannot be read").because(&error)
             })
         }
-        // The line answers these itself.
+        // The line handles these itself.
         Request::Clock
         | Request::Alive
         | Request::Enough
@@ -146,7 +149,7 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
     }));
 }
 
-/// Carries out `assay run` as it was typed at the other end. Where that keeps its runs has no meaning here.
+/// Carries out `assay run` as typed on the coordinator. Its store folder has no meaning here.
 fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), Failure> {
     let words = std::iter::once("assay").chain(asked.words.iter().map(String::as_str));
     let words = words.map(path_text::word);

@@ -1,5 +1,5 @@
-//! `assay storage`: single measurements of a file, a volume or a device; and removal of files that assay
-//! left behind.
+//! `assay storage`: single measurements of a file, a volume or a device, and removal of files that
+//! assay left behind.
 
 use std::path::{Path, PathBuf};
 
@@ -26,11 +26,11 @@ use assay_run::storage::aim::Aim;
 use assay_run::storage::created::Created;
 use assay_run::storage::options::RunOptions;
 
-/// Relative half-width of the interval of a remote volume's figures.
+/// Target relative half-width of the interval, as for figures of a remote volume.
 const TARGET: f64 = 0.05;
-/// Seconds that a test lasts.
+/// Default length of a test in seconds.
 const LENGTH_S: f64 = 10.0;
-/// Share of the time that counts which is added for warming up.
+/// Warm-up time as a share of the measured time.
 const WARMING: f64 = 0.1;
 
 pub(crate) fn storage(
@@ -46,7 +46,7 @@ pub(crate) fn storage(
     }
 }
 
-/// What the user allows, as the runner takes it.
+/// Returns the options of the run that the user set.
 pub(crate) fn options(permissions: &StoragePermissions, store: &StoreArguments) -> RunOptions {
     RunOptions {
         destroy_data: permissions.destroy_data.clone(),
@@ -79,7 +79,8 @@ fn measure(
                 "write --precondition={passes}; ./{passes} is a file of that name"
             )));
     }
-    // The budget of a run of one test is the time of that test, or of all of its rounds or rates with their warm-up.
+    // The budget of a single test is its time, including all its rounds or rates with their
+    // warm-up.
     let usual_s = if typed.steady_state { SteadyRule::ROUND_S } else { LENGTH_S };
     let course = typed.course();
     let share = match course {
@@ -122,7 +123,7 @@ fn measure(
     run(&suite, (&typed.permissions, &typed.measuring), terminal)
 }
 
-/// The same as a measure of `storage.files` in a suite.
+/// Measures a file tree, like the benchmark `storage.files` of a suite.
 fn files(typed: &StorageFilesArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let is_asked = |step: &FileStep| match typed.operations.as_slice() {
         [] => step.usual,
@@ -148,7 +149,7 @@ fn files(typed: &StorageFilesArguments, terminal: &mut Terminal) -> Result<u8, F
     run(&suite, (&typed.permissions, &typed.measuring), terminal)
 }
 
-/// One question about storage.
+/// Returns a suite with a single storage benchmark.
 fn suite(benchmark: Benchmark, budget_s: f64, request: Request) -> Suite {
     let title = benchmark.definition().title.to_owned();
     let measure = Measure {
@@ -172,7 +173,7 @@ fn run(
     pipeline::run(&question, measuring, Extent::Report, terminal)
 }
 
-/// Removes what assay made, unless another assay uses it just now.
+/// Removes files created by assay, unless another assay is using them.
 fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let mut failed = None;
     let (mut lines, mut files) = (Vec::new(), Vec::new());

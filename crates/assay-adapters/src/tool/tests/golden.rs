@@ -1,5 +1,5 @@
-//! Golden outputs: `tests/golden/<tool>/<version>-<what>.out` is what a real tool printed,
-//! `.damage` is a change to one of them, `.expected` is what the parser makes of either.
+//! Golden outputs: `tests/golden/<tool>/<version>-<what>.out` is the output of a real tool,
+//! `.damage` is a change to one of them, `.expected` is the result of the parser for either.
 //!
 //! A missing `.expected` is written, and the test fails once, so that somebody reads it.
 
@@ -18,13 +18,13 @@ use crate::launcher::LauncherKind;
 use crate::outputs::{Measured, Outputs, Parsed, ToolError};
 use crate::tool::{TOOLS, Tool};
 
-/// The tools whose outputs lie in folders of their own; the tables of perftest's seven programs have tests
-/// beside their reader.
+/// Returns the tools that have a folder of outputs. perftest's seven programs have tests in the
+/// module of their reader.
 pub(super) fn tools() -> impl Iterator<Item = &'static Tool> {
     TOOLS.iter().filter(|tool| !tool.name.starts_with("ib_"))
 }
 
-/// Every output and every damaged output of `tool`: path and text.
+/// Reads every output and every damaged output of `tool`: path and text.
 pub(super) fn texts(tool: &Tool) -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(tool.name);
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{folder:?}: {e}"));
@@ -40,7 +40,8 @@ fn text(path: &Path) -> String {
     if path.extension().is_some_and(|e| e == "out") { text } else { damaged(path, &text) }
 }
 
-/// Line 1 `of FILE`; then `cut after TEXT`, or `replace TEXT` and `with TEXT`, both of any length.
+/// Applies a change: line 1 is `of FILE`; then `cut after TEXT`, or `replace TEXT` and `with TEXT`,
+/// both of any length.
 fn damaged(path: &Path, recipe: &str) -> String {
     let recipe = recipe.strip_suffix('\n').unwrap_or(recipe);
     let (of, change) = recipe.split_once('\n').unwrap();
@@ -55,7 +56,7 @@ fn damaged(path: &Path, recipe: &str) -> String {
     original.replacen(from, to, 1)
 }
 
-/// The invocations whose output a golden file may be: all that the tool takes, on CPUs 0 and 1.
+/// Returns invocations that may have a golden output: all that the tool supports, on CPUs 0 and 1.
 pub(super) fn invocations(tool: &Tool) -> Vec<Invocation> {
     let found = found(tool, Some(LauncherKind::OpenMpi));
     let mut workloads = vec![
@@ -72,7 +73,7 @@ pub(super) fn invocations(tool: &Tool) -> Vec<Invocation> {
     taken.flat_map(|workload| (tool.command)(&request(workload)).unwrap()).collect()
 }
 
-/// The text where the tool leaves it: in its output file if it has one, else on standard output.
+/// Puts the text into the tool's output file if it has one, else on standard output.
 pub(super) fn outputs(invocation: &Invocation, text: &str) -> Outputs {
     let mut outputs = Outputs { exit_code: Some(0), ..Outputs::default() };
     match invocation.files_to_read.first() {
@@ -82,8 +83,8 @@ pub(super) fn outputs(invocation: &Invocation, text: &str) -> Outputs {
     outputs
 }
 
-/// What the tool's parser makes of `text`, for each benchmark that it can measure. Of several
-/// invocations of one benchmark the ones that `text` answers are shown, or else the first.
+/// Formats the parser's result for `text`, for each benchmark of the tool. Of several invocations
+/// of a benchmark, those that accept `text` are printed, or else the first.
 fn read(tool: &Tool, text: &str) -> String {
     let mut shown = String::new();
     let all = invocations(tool);

@@ -1,4 +1,4 @@
-//! Workloads of MPI for the tests of its tools, and the command lines that come of them.
+//! MPI workloads for the tests of the tools, and tests of their command lines.
 
 use assay_model::benchmark::MpiTest;
 use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
@@ -31,7 +31,7 @@ pub(super) fn workload(test: MpiTest, abi: MpiAbi, sizes: (u64, u64)) -> Workloa
     })
 }
 
-/// One of each shape of table.
+/// Returns one workload for each form of table.
 pub(super) fn workloads() -> Vec<Workload> {
     [
         (MpiTest::Latency, (0, 256)),

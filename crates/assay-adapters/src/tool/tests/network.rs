@@ -1,4 +1,4 @@
-//! What is asked of the tools of the network.
+//! Tests of the commands of network tools.
 
 use assay_model::workload::{
     Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput, Workload,
@@ -37,7 +37,7 @@ fn ping_pong(bytes: u64) -> NetworkQuestion {
     })
 }
 
-/// The workloads whose answers are among the golden outputs.
+/// Returns the workloads that have golden outputs.
 pub(super) fn workloads() -> Vec<Workload> {
     let rate_bit_per_s = Some(100_000_000);
     vec![

@@ -1,4 +1,4 @@
-//! No text panics any parser, and nothing that is read is anything but a plain rate.
+//! Property tests: no text makes a parser panic, and every parsed value is finite and positive.
 
 use std::sync::LazyLock;
 
@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use super::golden::{invocations, outputs, texts, tools};
 use crate::tool::TOOLS;
 
-/// What real tools printed, and what was damaged on purpose: the best seeds for more damage.
+/// Outputs of real tools and damaged ones: the best seeds for further damage.
 static GOLDEN: LazyLock<Vec<String>> =
     LazyLock::new(|| tools().flat_map(texts).map(|(_, text)| text).collect());
 
-/// Gives `text` to every tool for every workload it takes; what is read must be fit to store.
+/// Parses `text` with every tool for every workload that it supports; results must be fit to store.
 fn check(text: &str) {
     for tool in TOOLS {
         for invocation in invocations(tool) {
@@ -25,7 +25,7 @@ fn check(text: &str) {
             for measured in &parsed.values {
                 assert!(!measured.samples.is_empty());
                 let metric = invocation.workload.benchmark().metric(measured.metric).unwrap();
-                // What is counted may be none; a rate or a time of 0 was never measured.
+                // Counted events may be zero; a rate or a time of 0 is never a measurement.
                 let may_be_none = ["retransmits", "loss", "jitter"].contains(&metric.name);
                 let is_fit =
                     |it: &f64| it.is_finite() && (*it > 0.0 || (may_be_none && *it >= 0.0));

@@ -1,4 +1,4 @@
-//! What tools of storage are asked.
+//! Tests of the commands of storage tools.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -63,13 +63,12 @@ fn work(load: Load) -> StorageWorkload {
     }
 }
 
-/// 70 % random reads of 8 KiB, two threads, eight in flight.
+/// Returns 70 % random reads of 8 KiB, two threads, eight in flight.
 pub(super) fn random_mix(load: Load) -> Workload {
     test(work(load))
 }
 
-/// What IOR takes and fio does not, and what Vdbench takes and neither does: each golden output has one
-/// reader.
+/// Returns workloads that only IOR or only Vdbench supports: each golden output has one reader.
 pub(super) fn workloads() -> Vec<Workload> {
     let mut each_once = work(Load::Closed);
     each_once.engine = EngineChoice::Auto;
@@ -244,7 +243,7 @@ fn fio_refuses_what_it_has_no_words_for() {
     );
 }
 
-/// Closed, of one kind, with blocking calls or whatever assay chooses.
+/// Returns a closed loop of one stream, with blocking calls or assay's choice of engine.
 fn plain(pattern: AccessPattern, read_share: f64, threads: u32, depth: u32) -> StorageWorkload {
     let mut plain = work(Load::Closed);
     plain.engine = EngineChoice::Auto;

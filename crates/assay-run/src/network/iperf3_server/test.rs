@@ -253,8 +253,8 @@ impl Test<'_> {
         watched.map(|_| measured)
     }
 
-    /// Waits until the client ends the test; returns the time of the end unless received data
-    /// remained to be read.
+    /// Waits until the client ends the test. Returns the time of its end message, or `None` if the
+    /// test ends now, because all data of a limited test has arrived.
     fn watch(
         &mut self,
         meter: &mut Meter,
