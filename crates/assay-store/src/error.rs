@@ -72,6 +72,14 @@ pub enum StoreError {
         /// What the system said.
         source: io::Error,
     },
+    /// Something is mounted in the folder of a run, or on it.
+    #[error("{} is a mount point, and nothing was removed", path.display())]
+    Mounted {
+        /// The identifier.
+        run: String,
+        /// Where it is mounted.
+        path: PathBuf,
+    },
     /// Its raw output could not be.
     #[error("cannot remove a raw output that no run names any more")]
     RemoveRaw {
@@ -168,13 +176,14 @@ impl StoreError {
                 "free space or choose another folder with --store; what was stored before is kept"
             }
             Self::Running { .. } => "wait for its end, or stop it first",
+            Self::Mounted { .. } => "unmount it with `umount`, then repeat",
             Self::Remove { .. } | Self::RemoveRaw { .. } => {
                 "check the permissions of the store"
             }
             Self::Encode { .. } => "this is a bug in assay; please report it",
             Self::Read { .. } => "check the permissions of the file",
             Self::Empty { .. } | Self::FirstLine { .. } => {
-                "nothing can be saved of this run; its folder may be deleted"
+                "nothing can be saved of this run; `assay rm` removes what assay wrote of it"
             }
             Self::RawDamaged { .. } => "do not trust it; measure again",
         }

@@ -25,6 +25,9 @@ pub const STORE_FORMAT: u32 = 1;
 
 const LONGEST_ID: usize = 64;
 
+/// The only name in the folder of a run.
+pub(crate) const EVENTS: &str = "events.jsonl";
+
 /// The folder of runs where the user names none: `$XDG_DATA_HOME/assay`, by the XDG base
 /// directory specification `$HOME/.local/share/assay` where that is unset or not absolute.
 /// `None` when neither variable helps.
@@ -93,7 +96,7 @@ impl Layout {
     }
 
     pub(crate) fn events(&self, id: &str) -> PathBuf {
-        self.run(id).join("events.jsonl")
+        self.run(id).join(EVENTS)
     }
 
     pub(crate) fn raw(&self) -> PathBuf {

@@ -39,6 +39,7 @@ pub use layout::{STORE_FORMAT, default_folder, new_run_id};
 pub use listed::{Headline, Headlines, Listed, Listing, Unreadable};
 pub use problem::Problem;
 pub use reader::ReadRun;
+pub use removal::Removed;
 pub use resolve::ResolveError;
 pub use verify::Verified;
 pub use writer::RunWriter;
@@ -127,9 +128,18 @@ impl Store {
     /// Removes runs, with the raw outputs that no other run names.
     ///
     /// # Errors
-    /// When one of them is being written, or the disk refuses; runs before that one are gone then.
-    pub fn remove(&self, run_ids: &[String]) -> Result<(), StoreError> {
+    /// When one of them is being written, or the disk refuses; runs before that one are gone then. Where something is
+    /// mounted in the folder of any of them nothing is removed.
+    pub fn remove(&self, run_ids: &[String]) -> Result<Vec<Removed>, StoreError> {
         removal::remove(&self.layout, run_ids)
+    }
+
+    /// Looks what [`Store::remove`] would do.
+    ///
+    /// # Errors
+    /// When something is mounted in the folder of one of the runs, or it cannot be read.
+    pub fn survey_removal(&self, run_ids: &[String]) -> Result<Vec<Removed>, StoreError> {
+        removal::survey(&self.layout, run_ids)
     }
 
     /// The identifiers of all runs, readable or not, ascending.
