@@ -142,6 +142,9 @@ impl Failure {
     pub fn of_store(error: &StoreError) -> Self {
         let failure = match error {
             StoreError::NoStore { .. } => Self::usage("there are no runs yet"),
+            StoreError::Mounted { run, .. } => {
+                Self::measurement(format!("cannot remove run {run}"))
+            }
             _ => Self::measurement("the store cannot be used"),
         };
         failure.because(error).advise(error.advice())

@@ -72,6 +72,14 @@ pub enum StoreError {
         /// System error.
         source: io::Error,
     },
+    /// The folder of a run is a mount point or contains one.
+    #[error("{} is a mount point, and nothing was removed", path.display())]
+    Mounted {
+        /// Identifier of the run.
+        run: String,
+        /// The mount point.
+        path: PathBuf,
+    },
     /// A raw output of a removed run could not be removed.
     #[error("cannot remove a raw output that no run names any more")]
     RemoveRaw {
@@ -168,13 +176,14 @@ impl StoreError {
                 "free space or choose another folder with --store; what was stored before is kept"
             }
             Self::Running { .. } => "wait for its end, or stop it first",
+            Self::Mounted { .. } => "unmount it with `umount`, then repeat",
             Self::Remove { .. } | Self::RemoveRaw { .. } => {
                 "check the permissions of the store"
             }
             Self::Encode { .. } => "this is a bug in assay; please report it",
             Self::Read { .. } => "check the permissions of the file",
             Self::Empty { .. } | Self::FirstLine { .. } => {
-                "nothing can be saved of this run; its folder may be deleted"
+                "nothing can be saved of this run; `assay rm` removes what assay wrote of it"
             }
             Self::RawDamaged { .. } => "do not trust it; measure again",
         }

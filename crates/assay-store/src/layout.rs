@@ -25,6 +25,9 @@ pub const STORE_FORMAT: u32 = 1;
 
 const LONGEST_ID: usize = 64;
 
+/// Name of the only file in the folder of a run.
+pub(crate) const EVENTS: &str = "events.jsonl";
+
 /// Returns the default folder of runs: `$XDG_DATA_HOME/assay`. If that variable is unset or not
 /// absolute, it is `$HOME/.local/share/assay`, by the XDG base directory specification. `None` if
 /// neither variable is usable.
@@ -93,7 +96,7 @@ impl Layout {
     }
 
     pub(crate) fn events(&self, id: &str) -> PathBuf {
-        self.run(id).join("events.jsonl")
+        self.run(id).join(EVENTS)
     }
 
     pub(crate) fn raw(&self) -> PathBuf {

@@ -39,6 +39,7 @@ pub use layout::{STORE_FORMAT, default_folder, new_run_id};
 pub use listed::{Headline, Headlines, Listed, Listing, Unreadable};
 pub use problem::Problem;
 pub use reader::ReadRun;
+pub use removal::Removed;
 pub use resolve::ResolveError;
 pub use verify::Verified;
 pub use writer::RunWriter;
@@ -128,9 +129,17 @@ impl Store {
     ///
     /// # Errors
     /// If one of them is being written, or removing fails; earlier runs of the list are already
-    /// removed.
-    pub fn remove(&self, run_ids: &[String]) -> Result<(), StoreError> {
+    /// removed. Removes nothing if a folder of these runs contains a mount point.
+    pub fn remove(&self, run_ids: &[String]) -> Result<Vec<Removed>, StoreError> {
         removal::remove(&self.layout, run_ids)
+    }
+
+    /// Returns the effect that [`Store::remove`] would have.
+    ///
+    /// # Errors
+    /// If a folder of these runs contains a mount point or cannot be read.
+    pub fn survey_removal(&self, run_ids: &[String]) -> Result<Vec<Removed>, StoreError> {
+        removal::survey(&self.layout, run_ids)
     }
 
     /// Lists the identifiers of all runs, readable or not, ascending.

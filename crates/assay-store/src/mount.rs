@@ -36,6 +36,8 @@ pub fn id_at(folder: impl AsFd, name: impl AsRef<Path>) -> io::Result<u64> {
 }
 
 fn by_statx(folder: impl AsFd, name: impl AsRef<Path>, flags: AtFlags) -> Option<u64> {
+    // No server need be asked.
+    let flags = flags | AtFlags::STATX_DONT_SYNC;
     let found = statx(folder, name.as_ref(), flags, StatxFlags::MNT_ID).ok()?;
     let is_known = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     is_known.then_some(found.stx_mnt_id)

@@ -62,7 +62,8 @@ impl RunWriter {
         };
         if let Err(error) = writer.put(&line).and_then(|()| writer.sync()) {
             // A run that never began should not be listed as unreadable.
-            drop(fs::remove_dir_all(writer.layout.run(&writer.run)));
+            drop(fs::remove_file(writer.layout.events(&writer.run)));
+            drop(fs::remove_dir(writer.layout.run(&writer.run)));
             return Err(error);
         }
         Ok(writer)

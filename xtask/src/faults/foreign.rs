@@ -29,6 +29,16 @@ pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
             expected: "both refuse before anything is written or removed",
             end: mounted_in_a_tree(program)?,
         },
+        Tried {
+            fault: "a bind mount in the folder of a run, then `rm` of that run and of another",
+            expected: "a refusal; neither run is removed, and nothing of what is mounted",
+            end: mounted_in_a_run(program)?,
+        },
+        Tried {
+            fault: "somebody's file in the folder of a run, then `rm`",
+            expected: "the run is removed; the file stays and is named",
+            end: file_in_a_run(program)?,
+        },
     ])
 }
 
@@ -85,6 +95,49 @@ fn mounted_in_a_tree(program: &Path) -> Result<End> {
         }
     }
     Ok(End::Held(said))
+}
+
+/// Two runs, with the folders that they are in.
+fn two_runs(world: &World) -> Result<[(String, PathBuf); 2]> {
+    let run = words("storage read --engine null --for 300ms --quiet");
+    world.assay(&run)?;
+    world.assay(&run)?;
+    let folders = fs::read_dir(world.path("assay/runs"))?;
+    let named = folders.map(|entry| {
+        let entry = entry?;
+        Ok((entry.file_name().to_string_lossy().into_owned(), entry.path()))
+    });
+    let named = named.collect::<Result<Vec<_>>>()?;
+    named.try_into().ok().context("there are not two runs")
+}
+
+fn mounted_in_a_run(program: &Path) -> Result<End> {
+    let world = World::new(program)?;
+    let [(first, folder), (second, other)] = two_runs(&world)?;
+    let place = folder.join("theirs");
+    fs::create_dir(&place)?;
+    fs::create_dir(world.path("theirs"))?;
+    fs::write(world.path("theirs/file"), PRECIOUS)?;
+    let line = format!("rm {second} {first}");
+    let run = with_mount(&world, "theirs", &place.to_string_lossy(), &line)?;
+    if run.code == NO_MOUNT {
+        return Ok(End::NotTried(run.err.trim().to_owned()));
+    }
+    let same = fs::read_to_string(world.path("theirs/file")).is_ok_and(|it| it == PRECIOUS);
+    let is_whole = [folder, other].iter().all(|it| it.join("events.jsonl").exists());
+    let held = same && is_whole && is_refused(&run, "is a mount point");
+    Ok(End::of(held, first_line(&run.err)))
+}
+
+fn file_in_a_run(program: &Path) -> Result<End> {
+    let world = World::new(program)?;
+    let [(first, folder), _] = two_runs(&world)?;
+    fs::write(folder.join("note"), PRECIOUS)?;
+    let run = world.assay(&["rm", &first])?;
+    let same = fs::read_to_string(folder.join("note")).is_ok_and(|it| it == PRECIOUS);
+    let is_gone = !folder.join("events.jsonl").exists();
+    let held = same && is_gone && run.code == Some(4) && run.out.contains("/note stays");
+    Ok(End::of(held, format!("exit code {:?}", run.code)))
 }
 
 /// assay in a mount namespace of its own, in which `folder` is mounted on `place`, too.

@@ -78,8 +78,8 @@ pub fn check(
             .and_then(|()| refuse_mounts(usage))
             .map_err(|failure| failure.of_target(anchor))?;
     }
-    others::refuse_hard_links(plan)?;
-    enough_space(&uses, &created)
+    enough_space(&uses, &created)?;
+    others::refuse_hard_links(plan)
 }
 
 /// Checks all trees of a plan, and makes and marks their folders.

@@ -4,14 +4,16 @@
 //! descriptors of folders: no link is followed, even one that appears meanwhile, and no file system that is
 //! mounted inside is entered.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use assay_store::mount;
-use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::fs::{
+    self, AtFlags, Dir, DirEntry, FileType, Mode, OFlags, RenameFlags, ResolveFlags,
+};
 use rustix::io::Errno;
 
 use super::opening;
@@ -26,6 +28,11 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
     }
     let folder = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
     remove_in(&folder, folder.metadata()?.dev())
+}
+
+/// Whether a directory or a file of a tree has this name.
+pub(super) fn is_name(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| is_directory(name) || is_file(name))
 }
 
 /// Returns the first directory or file of the tree in `folder` that is on another mount than `folder`.
@@ -47,8 +54,7 @@ fn mounted_in(folder: &File, path: &Path, mount: u64) -> io::Result<Option<PathB
         if mount::id_at(folder, text)? != mount {
             return Ok(Some(path));
         }
-        let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if is_directory(text) && FileType::from_raw_mode(found.st_mode) == FileType::Directory {
+        if is_directory(text) && is_folder(folder, &entry)? {
             let Some(inner) = enter(folder, name)? else { return Ok(Some(path)) };
             if let Some(path) = mounted_in(&inner, &path, mount)? {
                 return Ok(Some(path));
@@ -56,6 +62,18 @@ fn mounted_in(folder: &File, path: &Path, mount: u64) -> io::Result<Option<PathB
         }
     }
     Ok(None)
+}
+
+/// Most file systems say in the folder what an entry is.
+fn is_folder(folder: &File, entry: &DirEntry) -> io::Result<bool> {
+    let kind = match entry.file_type() {
+        FileType::Unknown => {
+            let found = fs::statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
+            FileType::from_raw_mode(found.st_mode)
+        }
+        known => known,
+    };
+    Ok(kind == FileType::Directory)
 }
 
 fn remove_in(folder: &File, device: u64) -> io::Result<()> {

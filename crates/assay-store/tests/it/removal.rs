@@ -1,7 +1,7 @@
 //! Tests of the removal of runs, and of shared raw outputs.
 
 use assay_model::event::RunEvent;
-use assay_store::{Store, StoreError};
+use assay_store::{Removed, Store, StoreError};
 
 use crate::sample;
 
@@ -53,4 +53,48 @@ fn a_run_that_is_being_written_stays_and_so_do_raw_outputs_meanwhile() {
     }
     drop(running);
     assert_eq!(ids(&store), ["20261122-000000-0002"]);
+}
+
+#[test]
+fn what_somebody_put_into_the_folder_of_a_run_stays() {
+    let (_folder, store) = sample::store();
+    let [run, other] = ["20261121-000000-0001", "mine"];
+    let [_, first] = write(&store, run);
+    let at = |path: &str| store.folder().join("runs").join(path);
+    std::fs::write(at(run).join("notes.txt"), "precious").unwrap();
+    let removed = |has_events, stays| Removed { run: run.to_owned(), has_events, stays };
+    let expected = removed(true, vec![at(run).join("notes.txt")]);
+    let ids = [run.to_owned()];
+    assert_eq!(store.survey_removal(&ids).unwrap(), std::slice::from_ref(&expected));
+    assert!(store.raw(&first).is_ok());
+    assert_eq!(store.remove(&ids).unwrap(), [expected]);
+    assert!(!at(run).join("events.jsonl").exists() && store.raw(&first).is_err());
+    assert_eq!(std::fs::read_to_string(at(run).join("notes.txt")).unwrap(), "precious");
+    // Nothing of assay is left in it.
+    let stays = vec![at(run).join("notes.txt")];
+    assert_eq!(store.remove(&ids).unwrap(), [removed(false, stays)]);
+    std::fs::remove_file(at(run).join("notes.txt")).unwrap();
+    assert_eq!(store.remove(&ids).unwrap(), [removed(false, vec![])]);
+    assert!(!at(run).exists());
+    // A folder that has the name of the events is nothing that assay writes.
+    std::fs::create_dir_all(at(other).join("events.jsonl")).unwrap();
+    let left = store.remove(&[other.to_owned()]).unwrap();
+    assert_eq!(left[0].stays, [at(other).join("events.jsonl")]);
+    assert!(at(other).join("events.jsonl").exists());
+}
+
+/// A run that others wrote may name any path as its raw output.
+#[test]
+fn a_raw_output_that_has_no_hash_for_a_name_is_not_removed() {
+    let (folder, store) = sample::store();
+    let run = "20261121-000000-0001";
+    std::fs::write(folder.path().join("precious"), "x").unwrap();
+    let mut writer = store.begin(sample::started(run)).unwrap();
+    let hash = format!("{}/precious", folder.path().display());
+    writer
+        .append(&RunEvent::RawOutput { case: None, name: "a".into(), hash, bytes: 1 })
+        .unwrap();
+    drop(writer);
+    store.remove(&[run.to_owned()]).unwrap();
+    assert!(folder.path().join("precious").exists() && ids(&store).is_empty());
 }

@@ -1,8 +1,9 @@
 //! `assay rm` and `assay prune`: remove stored runs.
 
 use assay_model::event::Status;
+use assay_model::path_text;
 use assay_run::failure::Failure;
-use assay_store::Listed;
+use assay_store::{Listed, Removed, Store};
 use serde_json::json;
 
 use crate::arguments::AnswerArguments;
@@ -36,18 +37,49 @@ pub(crate) fn is_without_result(run: &Listed) -> bool {
 fn remove(
     ids: &[String],
     (is_rehearsal, answer): (bool, &AnswerArguments),
-    store: &assay_store::Store,
+    store: &Store,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let word = if is_rehearsal { "would be removed" } else { "removed" };
-    if !is_rehearsal {
-        store.remove(ids).map_err(|error| Failure::of_store(&error))?;
-    }
-    let text = match ids {
+    let removed = if is_rehearsal { store.survey_removal(ids) } else { store.remove(ids) };
+    let removed = removed.map_err(|error| Failure::of_store(&error))?;
+    let text: String = match removed.as_slice() {
         [] => "no run is without a result\n".to_owned(),
-        ids => ids.iter().map(|id| format!("{id} {word}\n")).collect(),
+        all => all.iter().map(|it| line(it, is_rehearsal)).collect(),
     };
-    let json = json!({ "runs": ids, "removed": !is_rehearsal });
+    let stays: Vec<String> = removed
+        .iter()
+        .flat_map(|it| &it.stays)
+        .map(|it| path_text::text(it.as_os_str()))
+        .collect();
+    let gone: Vec<&String> =
+        removed.iter().filter(|it| is_gone(it)).map(|it| &it.run).collect();
+    let json = json!({ "runs": gone, "removed": !is_rehearsal, "stays": stays });
     page::answer(&text, &json, answer, terminal)?;
-    Ok(0)
+    match removed.iter().find(|it| !it.stays.is_empty()) {
+        None => Ok(0),
+        Some(first) => Err(something_stays(first, store)),
+    }
+}
+
+/// Whether nothing that assay wrote is left of a run.
+const fn is_gone(removed: &Removed) -> bool {
+    removed.has_events || removed.stays.is_empty()
+}
+
+fn line(it: &Removed, is_rehearsal: bool) -> String {
+    let word = match (is_gone(it), is_rehearsal) {
+        (true, false) => "removed",
+        (true, true) => "would be removed",
+        (false, _) => "is no run",
+    };
+    let stays: String =
+        it.stays.iter().map(|path| format!("{} stays\n", path.display())).collect();
+    format!("{} {word}\n{stays}", it.run)
+}
+
+fn something_stays(removed: &Removed, store: &Store) -> Failure {
+    let folder = store.folder().join("runs").join(&removed.run);
+    Failure::measurement(format!("the folder {} stays", folder.display()))
+        .explain("assay did not write everything in it")
+        .advise("move what is yours to another folder, then remove this one with `rmdir`")
 }

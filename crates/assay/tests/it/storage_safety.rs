@@ -337,7 +337,7 @@ fn with_mounts(world: &World, test: &str, mount: &str, script: &str) -> Option<O
     let script = format!("{mount} || exit 99\n{script}");
     let mut unshare = Command::new("unshare");
     unshare.args(["--mount", "--map-root-user", "sh", "-c", &script]);
-    unshare.current_dir(world.path(".")).env("XDG_DATA_HOME", world.path("."));
+    unshare.current_dir(world.path("")).env("XDG_DATA_HOME", world.path(""));
     unshare.env("ASSAY", env!("CARGO_BIN_EXE_assay"));
     let Ok(output) = unshare.output() else {
         eprintln!("SKIPPED {test}: there is no unshare");
@@ -397,6 +397,66 @@ fn what_is_mounted_inside_a_tree_is_neither_written_nor_removed() {
     assert!(is_same() && files_below(&tree) == before);
     clean(&world).succeeded();
     assert!(is_same() && !tree.exists());
+}
+
+#[test]
+fn only_what_assay_wrote_is_removed_with_a_run() {
+    let world = World::new();
+    let null = ["storage", "read", "--engine", "null", "--for", "300ms", "--quiet"];
+    let ids = || {
+        let listed = world.json(&["list", "--json", "--all"]);
+        let ids = listed["runs"].as_array().unwrap().iter().map(|run| run["id"].as_str());
+        ids.map(|id| id.unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    world.assay(&null).succeeded();
+    world.assay(&null).succeeded();
+    let both = ids();
+    let [second, first] = [0, 1].map(|nth| both[nth].as_str());
+    let run = |id: &str| world.path("assay/runs").join(id);
+    let theirs = run(first).join("theirs");
+    std::fs::create_dir(&theirs).unwrap();
+    std::fs::create_dir(world.path("other")).unwrap();
+    let precious = world.write("other/precious", PRECIOUS);
+    let before = files_below(&world.path("assay"));
+    // Something is mounted in one of two: neither is removed, and nothing of what is mounted.
+    let test = "only_what_assay_wrote_is_removed_with_a_run";
+    let events = run(first).join("events.jsonl").display().to_string();
+    for (what, place) in [
+        ("other", theirs.display().to_string()),
+        ("other", run(first).display().to_string()),
+        ("other/precious", events),
+    ] {
+        let script = format!("\"$ASSAY\" rm {second} {first}");
+        let bind = format!("mount --bind {what} {place}");
+        let Some(refused) = with_mounts(&world, test, &bind, &script) else { break };
+        let refused = refused.failed_with(4);
+        assert!(refused.err.contains(&format!("why: {place} is a mount point")), "{refused:?}");
+        assert!(refused.err.contains("umount"), "{refused:?}");
+        assert_eq!(files_below(&world.path("assay")), before, "{place}");
+        assert_eq!(std::fs::read_to_string(&precious).unwrap(), PRECIOUS);
+    }
+    // What somebody put there stays and is named.
+    let note = theirs.join("note");
+    std::fs::write(&note, PRECIOUS).unwrap();
+    let planned = world.assay(&["rm", first, "--dry-run"]).failed_with(4);
+    assert!(planned.out.contains("would be removed"), "{planned:?}");
+    let removed = world.assay(&["rm", second, first]).failed_with(4);
+    for line in [
+        format!("{first} removed"),
+        format!("{second} removed"),
+        format!("{} stays", theirs.display()),
+    ] {
+        assert!(removed.out.lines().any(|it| it == line), "{line}: {removed:?}");
+    }
+    let says = ["error: the folder ", "  why: assay did not write", "  help: move"];
+    assert!(says.iter().all(|it| removed.err.contains(it)), "{removed:?}");
+    assert_eq!(std::fs::read_to_string(&note).unwrap(), PRECIOUS);
+    assert!(!run(first).join("events.jsonl").exists() && !run(second).exists());
+    let again = world.assay(&["rm", first]).failed_with(4);
+    assert!(again.out.starts_with(&format!("{first} is no run")), "{again:?}");
+    std::fs::remove_dir_all(&theirs).unwrap();
+    world.assay(&["rm", first]).succeeded();
+    assert!(!run(first).exists());
 }
 
 /// Logs and pages replace those of an earlier run, but no other file of the same name.

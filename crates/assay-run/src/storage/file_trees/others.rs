@@ -32,7 +32,9 @@ pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), Failure> {
             }
         }
     }
-    for (anchor, (tree, changes)) in trees {
+    // A new tree may have any number of files, and none of them is there.
+    let there = trees.into_iter().filter(|(anchor, _)| has_files_of_a_tree(anchor));
+    for (anchor, (tree, changes)) in there {
         let before = Changes { deletes: false, ..changes };
         before.refuse_hard_links(tree).map_err(|error| {
             match error {
@@ -43,6 +45,12 @@ pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), Failure> {
         })?;
     }
     Ok(())
+}
+
+/// Whether anything in the folder has a name of a tree, apart from the mark.
+fn has_files_of_a_tree(anchor: &Path) -> bool {
+    let Ok(mut entries) = std::fs::read_dir(anchor) else { return false };
+    entries.any(|entry| entry.is_ok_and(|it| made_tree::is_name(&it.file_name())))
 }
 
 /// Refuses a tree that would be written where something is mounted on a directory or file of it.
