@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use options::Options;
+use options::BenchOptions;
 
 mod assay;
 mod compute;
@@ -55,7 +55,7 @@ cargo xtask bench build      start-up, size and cold build → docs/benchmarks/b
 /// Runs one comparison.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     let (what, options) = match arguments {
-        [what, rest @ ..] => (*what, Options::parse(rest)?),
+        [what, rest @ ..] => (*what, BenchOptions::parse(rest)?),
         [] => bail!("bench of what?\n{USAGE}"),
     };
     match what {

@@ -1,4 +1,5 @@
-//! `cargo xtask ci`: all that has to pass before a change lands, the cheapest first, each step timed.
+//! `cargo xtask ci`: runs every check that a change must pass, the cheapest first, and times each
+//! step.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,7 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::{command, faults, fuzz, lab, packages, test, tidy, truth, wheels};
 
-/// Runs all steps; the first that fails ends it. The last line is the count of the tests.
+/// Runs all steps; ends at the first failure. The count of the tests is the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let mut clock = Steps::default();
     clock.step("fmt", || cargo(root, &["fmt", "--all", "--check"], None))?;
@@ -19,7 +20,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     })?;
     clock.step("doc", || {
         let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-        // Private items are documented on purpose, so links to them lead somewhere.
+        // Documents private items on purpose, so links to them resolve.
         let flags = "-Dwarnings -Arustdoc::private-intra-doc-links";
         cargo(root, &doc, Some(("RUSTDOCFLAGS", flags)))
     })?;
@@ -41,7 +42,7 @@ fn cargo(root: &Path, arguments: &[&str], variable: Option<(&str, &str)>) -> Res
     command::run(command::cargo(root).args(arguments).envs(variable))
 }
 
-/// The steps so far and how long each took.
+/// Completed steps with their durations.
 #[derive(Default)]
 struct Steps(Vec<(&'static str, Duration)>);
 

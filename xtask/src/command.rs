@@ -1,4 +1,4 @@
-//! Starting other programs: the one place of this crate that does. Knows nothing of what they print.
+//! Starts other programs for all of this crate. Does not interpret their output.
 
 use std::ffi::OsStr;
 use std::io;
@@ -7,27 +7,29 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// A command for `program`, started at the root of the repository.
+/// Returns a command for `program`, started at the root of the repository.
 pub(crate) fn at_root(root: &Path, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root);
     command
 }
 
-/// A command for the cargo that started this program, so that both are of one toolchain.
+/// Returns a command for the cargo that started this program, so that both use the same toolchain.
 pub(crate) fn cargo(root: &Path) -> Command {
     at_root(root, std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// The same, which hears signals: whoever starts this one in the background of a script (`nohup cargo xtask ci &`) has it
-/// ignore them, and so would the programs whose interruption is tested.
+/// Returns the same command with default signal handling.
+///
+/// A script that starts this program in the background (`nohup cargo xtask ci &`) makes it ignore
+/// signals. Its children would inherit that, and some tests interrupt them.
 pub(crate) fn interruptible_cargo(root: &Path) -> Command {
     let mut command = at_root(root, "env");
     command.arg("--default-signal=HUP,INT,QUIT").arg(cargo(root).get_program());
     command
 }
 
-/// Runs to the end with the terminal as its output; an exit status other than 0 is an error.
+/// Runs a command to the end with the terminal as its output; fails unless it exits with 0.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status =
         command.status().with_context(|| format!("cannot start {}", shown(command)))?;
@@ -37,7 +39,8 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs to the end and keeps both outputs; an exit status other than 0 is an error that quotes them.
+/// Runs a command to the end and returns its standard output. Fails unless it exits with 0; the
+/// error quotes both outputs.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = capture(command)?;
     if !output.status.success() {
@@ -53,7 +56,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         .with_context(|| format!("{} printed what is not UTF-8", shown(command)))
 }
 
-/// Runs to the end and keeps both outputs, whatever the exit status.
+/// Runs a command to the end and returns both outputs, with any exit status.
 pub(crate) fn capture(command: &mut Command) -> Result<Output> {
     command
         .stdin(Stdio::null())
@@ -61,7 +64,7 @@ pub(crate) fn capture(command: &mut Command) -> Result<Output> {
         .with_context(|| format!("cannot start {}", shown(command)))
 }
 
-/// Whether a program of this name can be started at all.
+/// Whether a program of this name can be started.
 pub(crate) fn exists(program: &str) -> bool {
     let started = Command::new(program)
         .arg("--version")
@@ -71,12 +74,12 @@ pub(crate) fn exists(program: &str) -> bool {
     !matches!(started, Err(error) if error.kind() == io::ErrorKind::NotFound)
 }
 
-/// The command as one would type it, for messages and for the record in a table.
+/// Formats a command as typed in a shell, for messages and tables.
 pub(crate) fn shown(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
         Some(format!("{}={}", name.to_string_lossy(), value?.to_string_lossy()))
     });
-    // Where this machine keeps its toolchain is nobody's business.
+    // Omits the location of the toolchain, which is specific to this machine.
     let toolchain = Path::new(command.get_program()).ends_with("cargo");
     let program = if toolchain { OsStr::new("cargo") } else { command.get_program() };
     let words = std::iter::once(program).chain(command.get_args());

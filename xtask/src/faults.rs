@@ -1,7 +1,8 @@
-//! `cargo xtask faults`: what happens to assay and to the data of others when something goes wrong in the middle.
+//! `cargo xtask faults`: injects faults and checks the effect on assay and on other data of the
+//! host.
 //!
-//! Each fault has its expected end; the table of what was tried and what happened is `docs/reliability.md`. A
-//! fault that this machine does not allow is listed as not tried, with the reason.
+//! Each fault has an expected result; the table of all results is `docs/reliability.md`. A fault
+//! that this machine does not allow is listed as not tried, with the reason.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::page::Page;
+use crate::bench::page::MarkdownPage;
 use crate::{command, packages};
 
 mod attacks;
@@ -22,29 +23,29 @@ mod kills;
 mod tricks;
 mod under_way;
 
-/// The page that is written.
+/// Path of the page with the results.
 const PAGE: &str = "docs/reliability.md";
 
-/// What became of one fault.
+/// Result of one fault.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// As expected: what happened.
+    /// Expected result, with a description.
     Held(String),
-    /// Otherwise: what happened.
+    /// Any other result, with a description.
     Broke(String),
-    /// It cannot be made here: why.
+    /// The fault cannot be injected here, with the reason.
     NotTried(String),
 }
 
-/// One fault, its expected end, and what became of it.
+/// Fault with its expected and its actual result.
 pub(crate) struct Tried {
     pub(crate) fault: &'static str,
     pub(crate) expected: &'static str,
     pub(crate) end: End,
 }
 
-/// Makes all faults and writes the page, or those of the named kinds; any other end than the expected one is
-/// an error.
+/// Injects all faults and writes the page, or only those of the given kinds without the page. Fails
+/// if any result is unexpected.
 pub(crate) fn run(root: &Path, kinds: &[&str]) -> Result<()> {
     if let Some(kind) = kinds.iter().find(|kind| KINDS.iter().all(|it| it.name != **kind)) {
         let known: Vec<&str> = KINDS.iter().map(|it| it.name).collect();
@@ -57,16 +58,16 @@ pub(crate) fn run(root: &Path, kinds: &[&str]) -> Result<()> {
     judged(&all)
 }
 
-/// Some of each kind, and no page.
+/// Injects some faults of each kind; writes no page.
 pub(crate) fn run_briefly(root: &Path) -> Result<()> {
     judged(&tried(root, &[], true)?)
 }
 
-/// Faults of one kind, a section of the page.
+/// Kind of fault: a section of the page.
 struct Kind {
     name: &'static str,
     title: &'static str,
-    /// With the sources' folder, the program, and whether it is to be brief.
+    /// Injects the faults; arguments: root of the repository, program, whether to be brief.
     make: fn(&Path, &Path, bool) -> Result<Vec<Tried>>,
 }
 
@@ -112,7 +113,7 @@ const KINDS: [Kind; 7] = [
     },
 ];
 
-/// The sections of the page.
+/// Titles of the sections with their faults.
 type Sections = Vec<(&'static str, Vec<Tried>)>;
 
 fn tried(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
@@ -136,7 +137,7 @@ fn tried(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
     if !is_brief {
         return chosen.into_iter().map(of_kind).collect();
     }
-    // Most of a fault is waiting: all kinds at once take as long as the longest.
+    // Runs all kinds in parallel: faults mostly wait, so this takes as long as the longest.
     thread::scope(|scope| {
         let started: Vec<_> =
             chosen.into_iter().map(|kind| scope.spawn(move || of_kind(kind))).collect();
@@ -153,7 +154,7 @@ fn judged(all: &Sections) -> Result<()> {
 }
 
 fn write(root: &Path, all: &[(&str, Vec<Tried>)]) -> Result<()> {
-    let mut page = Page::new("Reliability", "cargo xtask faults");
+    let mut page = MarkdownPage::new("Reliability", "cargo xtask faults");
     page.paragraph(
         "What was done to assay, and what became of it and of the data of others. \"Held\" is the expected end.",
     );
@@ -180,19 +181,19 @@ impl End {
         }
     }
 
-    /// Held if so.
+    /// Returns `Held` if `held` is true, otherwise `Broke`.
     pub(crate) fn of(held: bool, said: impl Into<String>) -> Self {
         if held { Self::Held(said.into()) } else { Self::Broke(said.into()) }
     }
 }
 
-/// A folder with a store of its own.
+/// Temporary folder with its own store.
 pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
     program: PathBuf,
 }
 
-/// What a command came to.
+/// Exit code and output of a command. Paths of the temporary folder are replaced by `FOLDER`.
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
@@ -208,7 +209,7 @@ impl World {
         self.folder.path().join(name)
     }
 
-    /// assay, or what wraps it, in this world.
+    /// Returns a command that runs assay, optionally through a wrapper, in this folder.
     pub(crate) fn command(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
         let mut words = wrapper.iter().map(PathBuf::from).collect::<Vec<_>>();
         words.push(self.program.clone());
@@ -237,7 +238,7 @@ impl World {
         })
     }
 
-    /// assay in the background, silent.
+    /// Starts assay in the background without output.
     pub(crate) fn start(&self, arguments: &[&str]) -> Result<Child> {
         let mut command = self.command(&[], arguments);
         let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -245,7 +246,7 @@ impl World {
     }
 }
 
-/// Waits until something is so, for a minute at most.
+/// Waits until a condition is true, for at most a minute; returns whether it became true.
 pub(crate) fn wait_until(is_so: impl Fn() -> bool) -> bool {
     let deadline = Instant::now() + Duration::from_secs(60);
     while Instant::now() < deadline {
@@ -257,7 +258,7 @@ pub(crate) fn wait_until(is_so: impl Fn() -> bool) -> bool {
     false
 }
 
-/// Runs a program of the system; its output, or why it could not be.
+/// Runs a program of the system; returns its output or the error.
 pub(crate) fn system(words: &[&str]) -> std::result::Result<String, String> {
     let output = Command::new(words[0]).args(&words[1..]).stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{}: {error}", words[0]))?;
@@ -268,12 +269,12 @@ pub(crate) fn system(words: &[&str]) -> std::result::Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The first line of a failure, for the table.
+/// Returns the first line with an error, for the table.
 pub(crate) fn first_line(text: &str) -> String {
     text.lines().find(|line| line.contains("error:")).unwrap_or_default().trim().to_owned()
 }
 
-/// The files below a folder with their contents.
+/// Returns all files below a folder with their contents.
 pub(crate) fn contents(folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {

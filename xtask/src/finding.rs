@@ -1,22 +1,22 @@
-//! One thing the tree does that its rules forbid: where, what, and why it matters.
+//! Violation of a rule of `tidy`: location, description and reason.
 
 use std::fmt;
 
-/// A broken rule at a place in the tree.
+/// Violation of a rule at a location in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     /// Path from the root of the repository.
     pub path: String,
     /// Line, counted from 1.
     pub line: usize,
-    /// What is there.
+    /// Description of the violation.
     pub what: String,
-    /// Why the rule exists, or what to do instead.
+    /// Reason for the rule, or advice.
     pub why: &'static str,
 }
 
 impl Finding {
-    /// A finding at `path:line`.
+    /// Creates a finding at `path:line`.
     pub(crate) fn new(
         path: impl Into<String>,
         line: usize,

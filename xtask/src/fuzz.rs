@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: starts the campaign of `assay-fuzz` against every reader of what others wrote.
+//! `cargo xtask fuzz`: runs `assay-fuzz` against every parser of foreign input.
 
 use std::path::Path;
 
@@ -6,35 +6,36 @@ use anyhow::{Context, Result, bail};
 
 use crate::command;
 
-/// What CI can spare. It fuzzes the development build, whose arithmetic is checked and which the tests need anyway.
+/// Duration in CI, in seconds. CI fuzzes the development build, which checks arithmetic and which
+/// the tests need anyway.
 const IN_CI: &str = "180";
 
-/// A campaign as it is asked for, optimised and with all checks on.
+/// Fuzzes with the given options; optimised, with all checks enabled.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
-    let mut asked: Vec<String> = Vec::new();
+    let mut options: Vec<String> = Vec::new();
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
-        asked.push((*word).to_owned());
+        options.push((*word).to_owned());
         if *word == "--for" {
-            asked.push(
+            options.push(
                 seconds(words.next().context("--for takes a time, like 10m")?)?.to_string(),
             );
         }
     }
     let run = ["run", "--quiet", "--locked", "-p", "assay-fuzz", "--profile", "fuzz", "--"];
-    command::run(command::cargo(root).args(run).args(asked))
+    command::run(command::cargo(root).args(run).args(options))
 }
 
-/// The part of it that runs on every change.
+/// Runs the part that CI runs on every change.
 pub(crate) fn run_briefly(root: &Path) -> Result<()> {
-    // Alone it would have other features of the same packages, and all would be compiled twice.
+    // Builds both together: separately, packages would have other features and be compiled twice.
     let build = ["build", "--quiet", "--locked", "-p", "assay-fuzz", "-p", "assay"];
     command::run(command::cargo(root).args(build))?;
     let program = root.join("target/debug/assay-fuzz");
     command::run(command::at_root(root, program).args(["--for", IN_CI]))
 }
 
-/// `90s`, `10m` or `2h` in seconds.
+/// Parses `90s`, `10m` or `2h` into seconds.
 fn seconds(text: &str) -> Result<u64> {
     let units = [("s", 1), ("m", 60), ("h", 3600)];
     let found =

@@ -14,51 +14,51 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::bench::machine;
-use crate::bench::page::Page;
+use crate::bench::page::MarkdownPage;
 use crate::{command, packages};
-pub(crate) use in_ci::run as run_in_ci;
+pub(crate) use ci_scenarios::run as run_in_ci;
 
 mod arm;
+mod ci_scenarios;
 mod cluster;
-mod errors;
 pub(crate) mod guest;
 pub(crate) mod image;
-mod in_ci;
 mod network;
 mod rdma;
 mod rdma_cable;
 mod rdma_pairs;
 mod rdma_ways;
 mod storage;
+mod storage_errors;
 mod topology;
 mod volume;
 
 /// Page that is updated after each scenario.
 const PAGE: &str = "docs/laboratory.md";
 /// Heading of its last section, which is written after a run of all scenarios.
-const WHOLE: &str = "All of them";
+const TOTALS_HEADING: &str = "All of them";
 
 /// Measurement with a known truth.
 struct Scenario {
     name: &'static str,
     title: &'static str,
     /// Setup of the scenario and expected results.
-    about: &'static str,
-    place: Place,
-    manner: Manner,
+    description: &'static str,
+    runner: ScenarioRunner,
+    cpu_use: CpuUse,
     /// Timeout, after which it is killed.
     deadline: Duration,
     /// Parses the output into figures with their truths.
-    judge: fn(&str) -> Result<Vec<Figure>>,
+    judge: fn(&str) -> Result<Vec<LabFigure>>,
 }
 
 /// CPU use of a scenario, which decides what may run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Manner {
+enum CpuUse {
     /// Timing-sensitive: nothing else may run.
-    Alone,
+    Exclusive,
     /// Timing-sensitive in a full run; a brief run only measures factors and is [`Self::Busy`].
-    AloneIfWhole,
+    ExclusiveIfFull,
     /// Computes or spins: at most one of these at a time.
     Busy,
     /// Waits for delays, timers and booting kernels: may run together with a busy one.
@@ -66,18 +66,18 @@ enum Manner {
 }
 
 /// Machine that a scenario runs on.
-enum Place {
+enum ScenarioRunner {
     /// Guest of this machine, and the script that it runs.
-    Guest(Machine, &'static str),
+    Guest(GuestMachine, &'static str),
     /// Guests on one network that all run one script; `$guest` is 1, 2 …. Only the output of the
     /// first one is evaluated.
-    Guests(&'static [Machine], &'static str),
+    Guests(&'static [GuestMachine], &'static str),
     /// This machine, without a guest; the output has the format of a guest's script.
-    Here(Here),
+    Local(LocalRunner),
 }
 
 /// Scenario that runs on this machine, given the project's folder and the laboratory's cache.
-struct Here {
+struct LocalRunner {
     /// Installs and compiles before any scenario begins, so that no compiler disturbs a measurement
     /// or counts towards a timeout.
     prepare: fn(&Path, &Path) -> Result<()>,
@@ -86,48 +86,48 @@ struct Here {
 
 /// Hardware of a guest, beyond what all guests have.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Machine {
+pub(crate) struct GuestMachine {
     pub(crate) memory_mib: u32,
     pub(crate) cpus: &'static str,
     /// Additional arguments for qemu.
-    pub(crate) more: &'static [&'static str],
+    pub(crate) qemu_arguments: &'static [&'static str],
     /// Disks of this many MiB, named `disk0`, `disk1` … for `-device`.
     pub(crate) disks_mib: &'static [u64],
 }
 
-impl Machine {
+impl GuestMachine {
     pub(crate) const PLAIN: Self =
-        Self { memory_mib: 1024, cpus: "2", more: &[], disks_mib: &[] };
+        Self { memory_mib: 1024, cpus: "2", qemu_arguments: &[], disks_mib: &[] };
 }
 
 /// Extent of a run; scripts test `$brief`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extent {
-    Whole,
+enum RunExtent {
+    Full,
     /// Shortened, for CI.
     Brief,
 }
 
 /// Result of a scenario.
 #[derive(Debug, Clone, PartialEq)]
-struct Found {
-    figures: Vec<Figure>,
-    taken: Duration,
+struct ScenarioResult {
+    figures: Vec<LabFigure>,
+    elapsed: Duration,
     /// Load of this machine before the scenario.
-    load: String,
+    load_before: String,
 }
 
 /// Reported value with its truth.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Figure {
+pub(crate) struct LabFigure {
     /// Name of the row.
-    pub(crate) what: String,
+    pub(crate) name: String,
     /// True value.
     pub(crate) truth: String,
     /// Value that assay reports.
     pub(crate) reported: String,
     /// Whether it is within the tolerance; `None` if that is not decided here.
-    pub(crate) holds: Option<bool>,
+    pub(crate) is_correct: Option<bool>,
 }
 
 const SCENARIOS: &[Scenario] = &[
@@ -136,7 +136,7 @@ const SCENARIOS: &[Scenario] = &[
     rdma_ways::SCENARIO,
     rdma_pairs::SCENARIO,
     network::SCENARIO,
-    errors::SCENARIO,
+    storage_errors::SCENARIO,
     arm::SCENARIO,
     storage::SCENARIO,
     topology::SCENARIO,
@@ -153,27 +153,28 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     }
     let began = Instant::now();
     let requested = SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name));
-    let ready = match made_ready(root, requested)? {
+    let ready = match prepare_lab(root, requested)? {
         Ok(ready) => ready,
         Err(reason) => {
             println!("SKIPPED lab: {reason}");
             return Ok(());
         }
     };
-    for (name, reason) in &ready.impossible {
+    for (name, reason) in &ready.skipped {
         println!("SKIPPED {name}: {reason}");
     }
-    let program = program(root)?;
+    let program = describe_program(root)?;
     let ready_after = began.elapsed();
     // Two scenarios may end at the same time.
     let page = Mutex::new(());
-    let found = side_by_side(&ready.chosen, Extent::Whole, |it| -> Result<Found> {
-        let found = it.carry_out(root, &ready.image, Extent::Whole)?;
-        let _alone = page.lock().expect("errors are passed on");
-        write_page(root, it.title, |page| it.write(&found, &program, page))?;
-        println!("lab: {} is written to {PAGE}", it.name);
-        Ok(found)
-    });
+    let found =
+        run_parallel(&ready.runnable, RunExtent::Full, |it| -> Result<ScenarioResult> {
+            let found = it.carry_out(root, &ready.image, RunExtent::Full)?;
+            let _alone = page.lock().expect("errors are passed on");
+            write_page(root, it.title, |page| it.write_section(&found, &program, page))?;
+            println!("lab: {} is written to {PAGE}", it.name);
+            Ok(found)
+        });
     let whole = format!(
         "Made ready in {} s, {} scenarios carried out in {} s.",
         ready_after.as_secs(),
@@ -182,14 +183,14 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     );
     println!("lab: {whole}");
     if found.len() == SCENARIOS.len() {
-        write_page(root, WHOLE, |page| {
+        write_page(root, TOTALS_HEADING, |page| {
             page.paragraph(&format!("{whole} Recorded {program}."));
         })?;
     }
-    let (mut wrong, mut broken) = (0, ready.broken);
+    let (mut wrong, mut broken) = (0, ready.failed);
     for (name, found) in found {
         match found {
-            Ok(found) => wrong += found.count_of_wrong(),
+            Ok(found) => wrong += found.count_wrong(),
             Err(error) => {
                 println!("lab: {error:#}");
                 broken.push(name);
@@ -209,7 +210,7 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
 }
 
 /// Returns the date and the program's version, for the sections of the page.
-fn program(root: &Path) -> Result<String> {
+fn describe_program(root: &Path) -> Result<String> {
     let output = |program: &str, words: &[&str]| -> Result<String> {
         Ok(command::output(command::at_root(root, program).args(words))?.trim().to_owned())
     };
@@ -223,18 +224,18 @@ fn program(root: &Path) -> Result<String> {
 
 /// Writes the page with one new section, at once, so that an interrupted run keeps the sections of
 /// earlier scenarios.
-fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut Page)) -> Result<()> {
+fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut MarkdownPage)) -> Result<()> {
     let before = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
-    let mut page = Page::new("The laboratory", "cargo xtask lab");
+    let mut page = MarkdownPage::new("The laboratory", "cargo xtask lab");
     page.paragraph(
         "Measurements in small virtual machines under software emulation: their speed means nothing, and \
          each has a truth of its own. \"Wrong\" is beyond the tolerance, and what is neither is undecided.",
     );
     page.paragraph("CI runs all of them, and of `rdma` three rounds or more.");
     let mut section = Some(section);
-    for heading in SCENARIOS.iter().map(|it| it.title).chain([WHOLE]) {
+    for heading in SCENARIOS.iter().map(|it| it.title).chain([TOTALS_HEADING]) {
         let new = section.take_if(|_| heading == title);
-        let old = kept(&before, heading);
+        let old = find_section(&before, heading);
         if new.is_some() || old.is_some() {
             page.heading(heading);
         }
@@ -249,15 +250,15 @@ fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut Page)) -> Resu
 
 /// Runs scenarios: a busy one in parallel with one that waits, then the exclusive ones one after
 /// another. When no busy one is left, two that wait run in parallel.
-fn side_by_side<'s, T: Send>(
+fn run_parallel<'s, T: Send>(
     chosen: &[&'s Scenario],
-    extent: Extent,
+    extent: RunExtent,
     carry_out: impl Fn(&'s Scenario) -> T + Sync,
 ) -> Vec<(&'static str, T)> {
-    let [busy, waiting, alone] = [Manner::Busy, Manner::Waiting, Manner::Alone]
-        .map(|manner| Queue::of(chosen.iter().filter(|it| it.manner(extent) == manner)));
+    let [busy, waiting, alone] = [CpuUse::Busy, CpuUse::Waiting, CpuUse::Exclusive]
+        .map(|manner| Queue::new(chosen.iter().filter(|it| it.cpu_use_for(extent) == manner)));
     let in_turn = |queues: &[&Queue<'s>]| {
-        let next = || queues.iter().find_map(|queue| queue.next());
+        let next = || queues.iter().find_map(|queue| queue.pop_longest());
         std::iter::from_fn(next).map(|it| (it.name, carry_out(it))).collect::<Vec<_>>()
     };
     let mut done = thread::scope(|scope| {
@@ -274,7 +275,7 @@ fn side_by_side<'s, T: Send>(
 struct Queue<'s>(Mutex<Vec<&'s Scenario>>);
 
 impl<'s> Queue<'s> {
-    fn of<'c>(chosen: impl Iterator<Item = &'c &'s Scenario>) -> Self
+    fn new<'c>(chosen: impl Iterator<Item = &'c &'s Scenario>) -> Self
     where
         's: 'c,
     {
@@ -285,44 +286,44 @@ impl<'s> Queue<'s> {
 
     /// Takes the scenario with the longest timeout: the last one is then short and ends in parallel
     /// with another.
-    fn next(&self) -> Option<&'s Scenario> {
+    fn pop_longest(&self) -> Option<&'s Scenario> {
         self.0.lock().expect("nobody panics while taking one").pop()
     }
 }
 
 /// Returns the text of a section, from its heading to the next one.
-fn kept<'p>(page: &'p str, title: &str) -> Option<&'p str> {
+fn find_section<'p>(page: &'p str, title: &str) -> Option<&'p str> {
     let (_, rest) = page.split_once(&format!("\n## {title}\n"))?;
     let text = rest.split_once("\n## ").map_or(rest, |(text, _)| text);
     Some(text.trim())
 }
 
 /// Image of the guests, and the scenarios that can run.
-struct Ready<'s> {
+struct LabSetup<'s> {
     image: image::Image,
-    chosen: Vec<&'s Scenario>,
+    runnable: Vec<&'s Scenario>,
     /// Scenarios that need more memory than this machine has, each with the reason.
-    impossible: Vec<(&'static str, String)>,
+    skipped: Vec<(&'static str, String)>,
     /// Scenarios whose preparation failed.
-    broken: Vec<&'static str>,
+    failed: Vec<&'static str>,
 }
 
 /// Installs packages, compiles and creates the image in parallel; the inner error is the reason why
 /// no guest can run here.
-fn made_ready<'s>(
+fn prepare_lab<'s>(
     root: &Path,
     requested: impl Iterator<Item = &'s Scenario>,
-) -> Result<Result<Ready<'s>, String>> {
+) -> Result<Result<LabSetup<'s>, String>> {
     packages::install(root, packages::FOR_LAB)?;
-    if let Some(reason) = guest::impossible() {
+    if let Some(reason) = guest::unavailable_reason() {
         return Ok(Err(reason));
     }
     let (mut chosen, mut impossible, mut broken) = (Vec::new(), Vec::new(), Vec::new());
     let image = thread::scope(|scope| -> Result<image::Image> {
-        let image = scope.spawn(|| image::ready(root));
+        let image = scope.spawn(|| image::ensure_image(root));
         command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
         for it in requested {
-            if let Some(reason) = it.impossible() {
+            if let Some(reason) = it.skip_reason() {
                 impossible.push((it.name, reason));
                 continue;
             }
@@ -337,70 +338,77 @@ fn made_ready<'s>(
         let image = image.join().expect("errors are passed on");
         image.context("the image of the guests cannot be made")
     })?;
-    Ok(Ok(Ready { image, chosen, impossible, broken }))
+    Ok(Ok(LabSetup { image, runnable: chosen, skipped: impossible, failed: broken }))
 }
 
 impl Scenario {
     /// Returns the reason why this machine cannot hold the scenario's guests.
-    fn impossible(&self) -> Option<String> {
-        guest::lacks_memory(self.machines(), guest::available_mib()?)
+    fn skip_reason(&self) -> Option<String> {
+        guest::memory_shortage(self.machines(), guest::available_mib()?)
     }
 
     /// Returns the CPU use of a run of this extent.
-    fn manner(&self, extent: Extent) -> Manner {
-        match (self.manner, extent) {
-            (Manner::AloneIfWhole, Extent::Whole) => Manner::Alone,
-            (Manner::AloneIfWhole, Extent::Brief) => Manner::Busy,
+    fn cpu_use_for(&self, extent: RunExtent) -> CpuUse {
+        match (self.cpu_use, extent) {
+            (CpuUse::ExclusiveIfFull, RunExtent::Full) => CpuUse::Exclusive,
+            (CpuUse::ExclusiveIfFull, RunExtent::Brief) => CpuUse::Busy,
             (manner, _) => manner,
         }
     }
 
-    fn machines(&self) -> &[Machine] {
-        match &self.place {
-            Place::Guest(machine, _) => std::slice::from_ref(machine),
-            Place::Guests(machines, _) => machines,
-            Place::Here(_) => &[],
+    fn machines(&self) -> &[GuestMachine] {
+        match &self.runner {
+            ScenarioRunner::Guest(machine, _) => std::slice::from_ref(machine),
+            ScenarioRunner::Guests(machines, _) => machines,
+            ScenarioRunner::Local(_) => &[],
         }
     }
 
     fn prepare(&self, root: &Path) -> Result<()> {
-        match &self.place {
-            Place::Here(here) => (here.prepare)(root, &image::cache()?)
+        match &self.runner {
+            ScenarioRunner::Local(here) => (here.prepare)(root, &image::cache()?)
                 .with_context(|| format!("scenario {} cannot be made ready", self.name)),
-            Place::Guest(..) | Place::Guests(..) => Ok(()),
+            ScenarioRunner::Guest(..) | ScenarioRunner::Guests(..) => Ok(()),
         }
     }
 
     /// Runs the scenario, stores its output, and prints the rows.
-    fn carry_out(&self, root: &Path, image: &image::Image, extent: Extent) -> Result<Found> {
+    fn carry_out(
+        &self,
+        root: &Path,
+        image: &image::Image,
+        extent: RunExtent,
+    ) -> Result<ScenarioResult> {
         println!("-- {}: {}", self.name, self.title);
-        let (began, load) = (Instant::now(), machine::load());
-        let output = match &self.place {
-            Place::Guest(_, script) | Place::Guests(_, script) => {
-                let script = [extent.of_script(), script].concat();
+        let (began, load) = (Instant::now(), machine::load_average());
+        let output = match &self.runner {
+            ScenarioRunner::Guest(_, script) | ScenarioRunner::Guests(_, script) => {
+                let script = [extent.script_prefix(), script].concat();
                 guest::run(root, image, (self.machines(), &script), self.deadline)
             }
-            Place::Here(here) => (here.carry_out)(root, &image::cache()?, self.deadline),
+            ScenarioRunner::Local(here) => {
+                (here.carry_out)(root, &image::cache()?, self.deadline)
+            }
         };
         let output = output.with_context(|| format!("scenario {}", self.name))?;
         let kept = image.folder.join(format!("{}.said", self.name));
         fs::write(&kept, &output)?;
         let figures = (self.judge)(&output)
             .with_context(|| format!("scenario {} printed:\n{output}", self.name))?;
-        let found = Found { figures, taken: began.elapsed(), load };
+        let found = ScenarioResult { figures, elapsed: began.elapsed(), load_before: load };
         // Print all rows at once: another scenario may print at the same time.
         let rows: String = found.figures.iter().map(|it| it.row().join("  ") + "\n").collect();
-        let seconds = found.taken.as_secs();
+        let seconds = found.elapsed.as_secs();
         println!("-- {}, {seconds} s, said {}\n{rows}", self.name, kept.display());
         Ok(found)
     }
 
     /// Writes the scenario's section of the page, without the heading.
-    fn write(&self, found: &Found, program: &str, page: &mut Page) {
-        page.paragraph(self.about);
-        let rows: Vec<Vec<String>> = found.figures.iter().map(Figure::row).collect();
+    fn write_section(&self, found: &ScenarioResult, program: &str, page: &mut MarkdownPage) {
+        page.paragraph(self.description);
+        let rows: Vec<Vec<String>> = found.figures.iter().map(LabFigure::row).collect();
         page.table(&["what", "truth", "reported", ""], &rows);
-        let Found { taken, load, .. } = found;
+        let ScenarioResult { elapsed: taken, load_before: load, .. } = found;
         page.paragraph(&format!(
             "Recorded {program}. Carried out in {} s; load of the machine before: {load}.",
             taken.as_secs()
@@ -408,35 +416,35 @@ impl Scenario {
     }
 }
 
-impl Extent {
-    fn of_script(self) -> &'static str {
+impl RunExtent {
+    fn script_prefix(self) -> &'static str {
         match self {
-            Self::Whole => "brief=\n",
+            Self::Full => "brief=\n",
             Self::Brief => "brief=yes\n",
         }
     }
 }
 
-impl Found {
-    fn count_of_wrong(&self) -> usize {
-        self.figures.iter().filter(|it| it.holds == Some(false)).count()
+impl ScenarioResult {
+    fn count_wrong(&self) -> usize {
+        self.figures.iter().filter(|it| it.is_correct == Some(false)).count()
     }
 }
 
-impl Figure {
+impl LabFigure {
     /// Returns a figure that must equal its truth exactly.
-    pub(crate) fn is(what: &str, truth: &str, reported: String) -> Self {
-        let holds = Some(reported == truth);
-        Self { what: what.to_owned(), truth: truth.to_owned(), reported, holds }
+    pub(crate) fn exact(what: &str, truth: &str, reported: String) -> Self {
+        let is_correct = Some(reported == truth);
+        Self { name: what.to_owned(), truth: truth.to_owned(), reported, is_correct }
     }
 
     fn row(&self) -> Vec<String> {
-        let verdict = match self.holds {
+        let verdict = match self.is_correct {
             Some(true) => "holds",
             Some(false) => "WRONG",
             None => "",
         };
-        [&self.what, &self.truth, &self.reported, verdict].map(String::from).to_vec()
+        [&self.name, &self.truth, &self.reported, verdict].map(String::from).to_vec()
     }
 }
 
@@ -464,9 +472,12 @@ pub(crate) fn document(text: &str) -> Result<Value> {
 
 /// Returns the names of the rows whose verdict satisfies `is_meant`.
 #[cfg(test)]
-fn rows(judged: Result<Vec<Figure>>, is_meant: fn(Option<bool>) -> bool) -> Vec<String> {
+fn rows_where(
+    judged: Result<Vec<LabFigure>>,
+    is_meant: fn(Option<bool>) -> bool,
+) -> Vec<String> {
     let figures = judged.unwrap().into_iter();
-    figures.filter(|it| is_meant(it.holds)).map(|it| it.what).collect()
+    figures.filter(|it| is_meant(it.is_correct)).map(|it| it.name).collect()
 }
 
 #[cfg(test)]
@@ -474,12 +485,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_carried_out_once_and_nothing_beside_one_that_must_be_alone() {
-        for extent in [Extent::Whole, Extent::Brief] {
+    fn runs_each_scenario_once_and_exclusive_ones_alone() {
+        for extent in [RunExtent::Full, RunExtent::Brief] {
             let under_way = Mutex::new(Vec::new());
             let all: Vec<&Scenario> = SCENARIOS.iter().collect();
-            let found = side_by_side(&all, extent, |scenario| {
-                let manner = scenario.manner(extent);
+            let found = run_parallel(&all, extent, |scenario| {
+                let manner = scenario.cpu_use_for(extent);
                 let mut others = under_way.lock().unwrap();
                 let concurrent = others.clone();
                 others.push(manner);
@@ -491,10 +502,10 @@ mod tests {
                 (manner, concurrent)
             });
             for (name, (manner, concurrent)) in &found {
-                let allowed: &[Manner] = match manner {
-                    Manner::Alone | Manner::AloneIfWhole => &[],
-                    Manner::Busy => &[Manner::Waiting],
-                    Manner::Waiting => &[Manner::Busy, Manner::Waiting],
+                let allowed: &[CpuUse] = match manner {
+                    CpuUse::Exclusive | CpuUse::ExclusiveIfFull => &[],
+                    CpuUse::Busy => &[CpuUse::Waiting],
+                    CpuUse::Waiting => &[CpuUse::Busy, CpuUse::Waiting],
                 };
                 assert!(concurrent.len() < 2, "{name} with {concurrent:?}");
                 assert!(
@@ -511,17 +522,17 @@ mod tests {
     }
 
     #[test]
-    fn each_scenario_is_written_when_it_has_ended_and_takes_nothing_from_others() {
+    fn writes_each_section_without_changing_others() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("docs")).unwrap();
         let found = |reported: &str| {
-            let figures = vec![Figure::is("x", "1", reported.to_owned())];
-            Found { figures, taken: Duration::ZERO, load: "0.00".to_owned() }
+            let figures = vec![LabFigure::exact("x", "1", reported.to_owned())];
+            ScenarioResult { figures, elapsed: Duration::ZERO, load_before: "0.00".to_owned() }
         };
         for (at, reported) in [(2, "2"), (0, "1"), (2, "1")] {
             let scenario = &SCENARIOS[at];
             write_page(root.path(), scenario.title, |page| {
-                scenario.write(&found(reported), "on a day", page);
+                scenario.write_section(&found(reported), "on a day", page);
             })
             .unwrap();
         }
@@ -534,9 +545,9 @@ mod tests {
     }
 
     #[test]
-    fn a_section_names_the_program_and_the_day() {
+    fn program_description_has_date_and_commit() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let program = program(root).unwrap();
+        let program = describe_program(root).unwrap();
         let (day, commit) = program.split_once(" with assay at commit ").unwrap();
         assert_eq!(day.trim_start_matches("on ").split('-').count(), 3, "{program}");
         let hash = commit.split(' ').next().unwrap();
@@ -544,14 +555,14 @@ mod tests {
     }
 
     #[test]
-    fn one_that_waits_is_begun_beside_another_when_no_busy_one_is_left() {
+    fn waiting_scenarios_run_in_parallel_without_busy_ones() {
         let waiting: Vec<&Scenario> =
-            SCENARIOS.iter().filter(|it| it.manner == Manner::Waiting).collect();
+            SCENARIOS.iter().filter(|it| it.cpu_use == CpuUse::Waiting).collect();
         let both = std::sync::Barrier::new(2);
         // Both lanes must wait at the barrier in the first two scenarios, or this test does not
         // end.
         let met = Mutex::new(0);
-        let found = side_by_side(&waiting, Extent::Whole, |_| {
+        let found = run_parallel(&waiting, RunExtent::Full, |_| {
             let turn = {
                 let mut met = met.lock().unwrap();
                 *met += 1;
@@ -565,16 +576,16 @@ mod tests {
     }
 
     #[test]
-    fn the_one_that_may_take_longest_is_begun_first() {
+    fn longest_scenario_starts_first() {
         let all: Vec<&Scenario> = SCENARIOS.iter().collect();
-        let queue = Queue::of(all.iter().filter(|it| it.manner == Manner::Waiting));
+        let queue = Queue::new(all.iter().filter(|it| it.cpu_use == CpuUse::Waiting));
         let order: Vec<Duration> =
-            std::iter::from_fn(|| queue.next()).map(|it| it.deadline).collect();
+            std::iter::from_fn(|| queue.pop_longest()).map(|it| it.deadline).collect();
         assert!(order.len() > 1 && order.is_sorted_by(|a, b| a >= b), "{order:?}");
     }
 
     #[test]
-    fn a_section_is_kept_as_it_was() {
+    fn finds_section_text() {
         let page = "# Page\n\n## One\n\nabout\n\n| a |\n\n## Two\n\nmore\n";
         for (title, expected) in [
             ("One", Some("about\n\n| a |")),
@@ -582,12 +593,12 @@ mod tests {
             ("On", None),
             ("Three", None),
         ] {
-            assert_eq!(kept(page, title), expected, "{title}");
+            assert_eq!(find_section(page, title), expected, "{title}");
         }
     }
 
     #[test]
-    fn a_document_ends_where_it_ends() {
+    fn parses_document_before_other_text() {
         let output = "x\n{\"a\":{}}\ntook {1}\n";
         assert_eq!(document(output).unwrap()["a"], serde_json::json!({}));
         for damaged in ["no device", "} {", ""] {

@@ -1,7 +1,7 @@
-//! The project's chores, as `cargo xtask …`: everything that checks, tests or compares the tree and is
-//! not part of the program.
+//! Development tasks, as `cargo xtask …`: checks, tests and comparisons that are not part of the
+//! program.
 //!
-//! Needs nothing but cargo, git and, for tests and comparisons, the system's package manager.
+//! Needs only cargo, git and, for tests and comparisons, the system's package manager.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is its output")]
 
@@ -71,7 +71,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The root of the repository: the folder above this crate.
+/// Returns the root of the repository: the folder above this crate.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()

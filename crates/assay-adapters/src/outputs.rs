@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attribute, Attributes, Role, Value};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes, Role};
 use assay_model::doubt::Doubt;
-use assay_model::event::{Count, Figures};
+use assay_model::event::{EventCount, ToolFigures};
 use thiserror::Error;
 
 /// Output of one process.
@@ -51,9 +51,9 @@ pub struct Measured {
     /// of the same work.
     pub weights: Vec<f64>,
     /// Rare events among their occasions, if the tool counts them.
-    pub count: Option<Count>,
+    pub count: Option<EventCount>,
     /// Statistics that the tool printed of values it did not print.
-    pub figures: Option<Figures>,
+    pub figures: Option<ToolFigures>,
 }
 
 /// Attribute that the tool reported about its measurement.
@@ -64,7 +64,7 @@ pub struct Learned {
     /// Kind of attribute.
     pub name: Attribute,
     /// Value.
-    pub value: Value,
+    pub value: AttributeValue,
 }
 
 /// Reasons why a tool cannot be used, or its output is not a measurement.
@@ -228,7 +228,7 @@ impl Parsed {
     }
 
     /// Adds a ratio as one sample, with its counts.
-    pub(crate) fn measure_share(&mut self, metric: &'static str, count: Count) {
+    pub(crate) fn measure_share(&mut self, metric: &'static str, count: EventCount) {
         let share = count.part as f64 / count.whole as f64;
         let apart = Attributes::new();
         let (count, figures) = (Some(count), None);
@@ -244,13 +244,13 @@ impl Parsed {
     }
 
     /// Sets the statistics that the tool printed of a metric.
-    pub(crate) fn figures(&mut self, metric: &'static str, figures: Figures) {
+    pub(crate) fn figures(&mut self, metric: &'static str, figures: ToolFigures) {
         if let Some(measured) = self.values.iter_mut().rfind(|it| it.metric == metric) {
             measured.figures = Some(figures);
         }
     }
 
-    pub(crate) fn learn(&mut self, name: Attribute, value: impl Into<Value>) {
+    pub(crate) fn learn(&mut self, name: Attribute, value: impl Into<AttributeValue>) {
         self.learned.push(Learned { metric: None, name, value: value.into() });
     }
 
@@ -258,7 +258,7 @@ impl Parsed {
         &mut self,
         metric: &'static str,
         name: Attribute,
-        value: impl Into<Value>,
+        value: impl Into<AttributeValue>,
     ) {
         self.learned.push(Learned { metric: Some(metric), name, value: value.into() });
     }

@@ -8,8 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attribute, Value};
-use assay_model::doubt::{Doubt, Order};
+use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::doubt::{Doubt, FigureOrder};
 use assay_model::quantity::Unit;
 
 use crate::outputs::{ToolError, not_negative};
@@ -161,24 +161,24 @@ pub(crate) fn figures(row: &Row) -> impl Iterator<Item = (Attribute, f64)> {
 
 /// Parses the network path in the head of an output. Names are on lines of their own or two on a
 /// line, with the value up to the next tab.
-pub(crate) fn way(text: &str) -> Vec<(Attribute, Value)> {
-    let said = |name: &str| {
+pub(crate) fn way(text: &str) -> Vec<(Attribute, AttributeValue)> {
+    let value_of = |name: &str| {
         let named = |part: &str| {
             let (found, value) = part.split_once(':')?;
             (found.trim() == name).then(|| value.trim().to_owned())
         };
         text.lines().flat_map(|line| line.split('\t')).find_map(named)
     };
-    let number = |name: &str| said(name)?.trim_end_matches("[B]").parse::<u64>().ok();
-    let device = said("Device").filter(|it| !it.is_empty());
+    let number = |name: &str| value_of(name)?.trim_end_matches("[B]").parse::<u64>().ok();
+    let device = value_of("Device").filter(|it| !it.is_empty());
     let link =
-        said("Link type").map(|it| if it == "IB" { "InfiniBand".to_owned() } else { it });
+        value_of("Link type").map(|it| if it == "IB" { "InfiniBand".to_owned() } else { it });
     [
-        (Attribute::Device, device.map(Value::from)),
-        (Attribute::LinkLayer, link.map(Value::from)),
-        (Attribute::GidIndex, number("GID index").map(Value::from)),
-        (Attribute::PathMtuBytes, number("Mtu").map(Value::from)),
-        (Attribute::InlineBytes, number("Max inline data").map(Value::from)),
+        (Attribute::Device, device.map(AttributeValue::from)),
+        (Attribute::LinkLayer, link.map(AttributeValue::from)),
+        (Attribute::GidIndex, number("GID index").map(AttributeValue::from)),
+        (Attribute::PathMtuBytes, number("Mtu").map(AttributeValue::from)),
+        (Attribute::InlineBytes, number("Max inline data").map(AttributeValue::from)),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))
@@ -190,13 +190,13 @@ pub(crate) fn way(text: &str) -> Vec<(Attribute, Value)> {
 pub(crate) fn impossible(row: &Row) -> Vec<Doubt> {
     let of = |column: Column| row.get(&column).copied();
     let laws = [
-        (Order::MinMean, Column::Min, Column::Average, Unit::Second),
-        (Order::MeanMax, Column::Average, Column::Max, Unit::Second),
-        (Order::MinMedian, Column::Min, Column::Typical, Unit::Second),
-        (Order::MedianMax, Column::Typical, Column::Max, Unit::Second),
-        (Order::MedianP99, Column::Typical, Column::P99, Unit::Second),
-        (Order::P99Max, Column::P99, Column::Max, Unit::Second),
-        (Order::MeanMax, Column::Rate, Column::PeakRate, Unit::BytePerSecond),
+        (FigureOrder::MinMean, Column::Min, Column::Average, Unit::Second),
+        (FigureOrder::MeanMax, Column::Average, Column::Max, Unit::Second),
+        (FigureOrder::MinMedian, Column::Min, Column::Typical, Unit::Second),
+        (FigureOrder::MedianMax, Column::Typical, Column::Max, Unit::Second),
+        (FigureOrder::MedianP99, Column::Typical, Column::P99, Unit::Second),
+        (FigureOrder::P99Max, Column::P99, Column::Max, Unit::Second),
+        (FigureOrder::MeanMax, Column::Rate, Column::PeakRate, Unit::BytePerSecond),
     ];
     let broken = laws.into_iter().filter_map(|(law, less, more, unit)| {
         let (less, more) = (of(less)?, of(more)?);
@@ -346,16 +346,16 @@ mod tests {
     #[test]
     fn the_way_that_was_measured_is_read_from_above_the_table() {
         let expected = [
-            (Attribute::Device, Value::from("rxe0")),
-            (Attribute::LinkLayer, Value::from("Ethernet")),
-            (Attribute::GidIndex, Value::from(1_u64)),
-            (Attribute::PathMtuBytes, Value::from(1024_u64)),
-            (Attribute::InlineBytes, Value::from(0_u64)),
+            (Attribute::Device, AttributeValue::from("rxe0")),
+            (Attribute::LinkLayer, AttributeValue::from("Ethernet")),
+            (Attribute::GidIndex, AttributeValue::from(1_u64)),
+            (Attribute::PathMtuBytes, AttributeValue::from(1024_u64)),
+            (Attribute::InlineBytes, AttributeValue::from(0_u64)),
         ];
         assert_eq!(way(LATENCY), expected);
         assert_eq!(way(BANDWIDTH), expected);
         let other = LATENCY.replace(" GID index       : 1\n", "").replace("Ethernet", "IB");
-        assert_eq!(way(&other)[1], (Attribute::LinkLayer, Value::from("InfiniBand")));
+        assert_eq!(way(&other)[1], (Attribute::LinkLayer, AttributeValue::from("InfiniBand")));
         assert_eq!(way(&other).len(), 4);
         assert_eq!(way("nothing"), []);
     }

@@ -27,7 +27,7 @@ pub struct StreamText {
     pub functions: [StreamFunction; 4],
 }
 
-/// One row of the table.
+/// Row of the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StreamFunction {
     /// Name of the metric: `copy` …
@@ -170,11 +170,11 @@ fn version(lines: &[&str]) -> Option<String> {
 fn threads(lines: &[&str]) -> Result<Option<u64>, ToolError> {
     // "Counted" is the number that OpenMP granted; older versions and hpcc print only the requested
     // one.
-    let said = ["Number of Threads counted =", "Number of Threads requested ="];
-    if !lines.iter().any(|line| said.iter().any(|start| line.starts_with(start))) {
+    let labels = ["Number of Threads counted =", "Number of Threads requested ="];
+    if !lines.iter().any(|line| labels.iter().any(|start| line.starts_with(start))) {
         return Ok(None);
     }
-    positive_whole(lines, "number of threads", &said).map(Some)
+    positive_whole(lines, "number of threads", &labels).map(Some)
 }
 
 /// Parses the first whole number after the first of `starts` that begins a line.

@@ -5,14 +5,14 @@ use assay_model::quantity::Unit;
 
 mod unit;
 
-pub(crate) use unit::{BLANKS, is_without_blanks, stands_in};
-pub use unit::{Printed, of_heading};
+pub(crate) use unit::{BLANKS, contains_unit, is_unspaced_script};
+pub use unit::{PrintedUnit, heading_unit};
 
 /// Number with its unit and qualifier.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
+pub struct PrintedFigure {
     /// Byte span of the number in its text.
-    pub number: (usize, usize),
+    pub number_span: (usize, usize),
     /// Value, with the decimal mark as printed.
     pub value: f64,
     /// Digits after the decimal mark.
@@ -22,22 +22,22 @@ pub struct Figure {
     /// Separator of digit groups, if any.
     pub group: Option<char>,
     /// Unit, if one follows.
-    pub unit: Option<Printed>,
+    pub unit: Option<PrintedUnit>,
     /// Whether "about" or an equivalent precedes it.
-    pub is_about: bool,
+    pub is_approximate: bool,
 }
 
-impl Figure {
+impl PrintedFigure {
     /// Returns the value in its base unit.
     #[must_use]
-    pub fn base(&self) -> Option<(f64, Unit)> {
+    pub fn base_value(&self) -> Option<(f64, Unit)> {
         self.unit.as_ref().map(|unit| (self.value * unit.factor, unit.unit))
     }
 
     /// Returns half of the last significant digit, as a share of the value. Trailing zeros of a
     /// whole number are not significant, except that two digits are always kept.
     #[must_use]
-    pub fn rounding(&self) -> f64 {
+    pub fn relative_rounding(&self) -> f64 {
         let mut step = 10f64.powi(-i32::try_from(self.decimals.min(300)).unwrap_or(300));
         while self.decimals == 0
             && step * 100.0 <= self.value
@@ -52,7 +52,7 @@ impl Figure {
 
 /// Number format of a page, as far as it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct PageNumberFormat {
     /// Decimal mark of its language.
     pub decimal: Option<char>,
     /// Whether its language groups digits by points. French does not: there `1.234` has a decimal
@@ -60,10 +60,10 @@ pub struct Marks {
     pub has_groups_of_points: bool,
 }
 
-impl Marks {
+impl PageNumberFormat {
     /// Returns the format of a language (CLDR 48); unknown for others.
     #[must_use]
-    pub fn of(language: &str) -> Self {
+    pub fn for_language(language: &str) -> Self {
         let base = language.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
         let (decimal, has_groups_of_points) = match base.as_str() {
             "en" | "ja" | "ko" | "zh" => ('.', false),
@@ -77,7 +77,7 @@ impl Marks {
     /// Returns the possible values of a number: a comma or a point before three digits may be a
     /// group separator.
     #[must_use]
-    pub fn meant(&self, figure: &Figure) -> [f64; 2] {
+    pub fn possible_values(&self, figure: &PrintedFigure) -> [f64; 2] {
         let (value, thousands) = (figure.value, figure.value * 1000.0);
         // `0.250` is not grouped in any language, nor is the fraction of `1,234.567`.
         if figure.decimals != 3 || value < 1.0 || figure.group.is_some() {
@@ -93,7 +93,7 @@ impl Marks {
 }
 
 /// Words for "about" in the supported languages, in lower case.
-const ABOUT: [&str; 32] = [
+const ABOUT_WORDS: [&str; 32] = [
     "~",
     "～",
     "∼",
@@ -129,11 +129,11 @@ const ABOUT: [&str; 32] = [
 ];
 
 /// Words for "about" that follow the figure in Chinese, Japanese and Korean.
-const ABOUT_BEHIND: [&str; 6] = ["左右", "程度", "前後", "前后", "정도", "내외"];
+const ABOUT_SUFFIXES: [&str; 6] = ["左右", "程度", "前後", "前后", "정도", "내외"];
 
 /// Returns every figure of a text, from left to right.
 #[must_use]
-pub fn figures(text: &str) -> Vec<Figure> {
+pub fn find_figures(text: &str) -> Vec<PrintedFigure> {
     let chars: Vec<(usize, char)> = text.char_indices().collect();
     let mut found = Vec::new();
     let mut at = 0;
@@ -147,7 +147,7 @@ pub fn figures(text: &str) -> Vec<Figure> {
                 || matches!(chars[at - 1].1, '_' | '.' | ',' | '/'));
         let end = number_end(&chars, at);
         // Digits in names, versions and dates are not figures.
-        let figure = (!is_inside).then(|| figure(text, &chars, at, end)).flatten();
+        let figure = (!is_inside).then(|| parse_figure(text, &chars, at, end)).flatten();
         found.extend(figure);
         at = end.max(at + 1);
     }
@@ -156,16 +156,16 @@ pub fn figures(text: &str) -> Vec<Figure> {
 
 /// Letters that make a digit part of a name; Hangul, Han and kana adjoin numbers without a blank.
 fn is_name_letter(c: char) -> bool {
-    c.is_alphanumeric() && !is_without_blanks(c)
+    c.is_alphanumeric() && !is_unspaced_script(c)
 }
 
 /// Returns the percent sign before a number, as in Turkish: `%50`.
-fn percent_before(text: &str, from: usize, to: usize) -> Option<Printed> {
+fn percent_before(text: &str, from: usize, to: usize) -> Option<PrintedUnit> {
     let before = text[..from].strip_suffix('%')?;
     // In `100%8 KiB`, the sign belongs to the number before.
     let is_alone = !before.trim_end_matches(BLANKS).ends_with(|c: char| c.is_ascii_digit());
-    is_alone.then(|| Printed {
-        at: (to, to),
+    is_alone.then(|| PrintedUnit {
+        span: (to, to),
         text: "%".to_owned(),
         unit: Unit::Ratio,
         factor: 0.01,
@@ -208,7 +208,12 @@ fn number_end(chars: &[(usize, char)], start: usize) -> usize {
     at
 }
 
-fn figure(text: &str, chars: &[(usize, char)], at: usize, end: usize) -> Option<Figure> {
+fn parse_figure(
+    text: &str,
+    chars: &[(usize, char)],
+    at: usize,
+    end: usize,
+) -> Option<PrintedFigure> {
     let from = chars[at].0;
     let to = chars.get(end).map_or(text.len(), |(byte, _)| *byte);
     let printed = &text[from..to];
@@ -243,10 +248,11 @@ fn figure(text: &str, chars: &[(usize, char)], at: usize, end: usize) -> Option<
     let near = (from.saturating_sub(64)..=from).find(|at| text.is_char_boundary(*at));
     let before = text[near.unwrap_or(from)..from].trim_end();
     let before = before.strip_suffix('[').unwrap_or(before).to_lowercase();
-    let unit = unit::unit_at(text, to).or_else(|| percent_before(text, from, to));
-    let behind = text[unit.as_ref().map_or(to, |unit| unit.at.1)..].trim_start_matches(BLANKS);
-    let is_about = ABOUT.iter().any(|word| before.ends_with(word))
-        || ABOUT_BEHIND.iter().any(|word| behind.starts_with(word));
+    let unit = unit::unit_after_number(text, to).or_else(|| percent_before(text, from, to));
+    let behind =
+        text[unit.as_ref().map_or(to, |unit| unit.span.1)..].trim_start_matches(BLANKS);
+    let is_about = ABOUT_WORDS.iter().any(|word| before.ends_with(word))
+        || ABOUT_SUFFIXES.iter().any(|word| behind.starts_with(word));
     // Names such as `4.0.0` or `HB120` are already excluded; a number directly before a letter is a
     // name, too, except `3X`.
     let mut rest = text[to..].chars();
@@ -257,5 +263,13 @@ fn figure(text: &str, chars: &[(usize, char)], at: usize, end: usize) -> Option<
         return None;
     }
     let value = digits.parse().ok()?;
-    Some(Figure { number: (from, to), value, decimals, mark, group, unit, is_about })
+    Some(PrintedFigure {
+        number_span: (from, to),
+        value,
+        decimals,
+        mark,
+        group,
+        unit,
+        is_approximate: is_about,
+    })
 }

@@ -7,15 +7,15 @@ use std::ops::Range;
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
-use assay_model::comparison::{Comparison, Pair};
+use assay_model::comparison::{Comparison, MetricComparison};
 use assay_model::quantity::{self, Quantity, Unit};
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Spanned;
 
-use crate::place::Place;
-use crate::reference::{Wrong, aim, has, is_without_unit, text_of};
+use crate::file_location::FileLocation;
+use crate::reference::{EntryError, dimension_text, find_metric, has_dimensions, lacks_unit};
 
 /// Error in a file of gates.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -27,7 +27,7 @@ pub enum GateError {
     #[error("line {}: {message}", .place.line)]
     Toml {
         /// Location in the file.
-        place: Place,
+        place: FileLocation,
         /// Error message.
         message: String,
     },
@@ -35,7 +35,7 @@ pub enum GateError {
     #[error("line {}: gate {number}: {what}", .place.line)]
     Gate {
         /// Location in the file.
-        place: Place,
+        place: FileLocation,
         /// Number of the gate, from 1.
         number: usize,
         /// Error message.
@@ -46,7 +46,7 @@ pub enum GateError {
 impl GateError {
     /// Returns the location of the error in the file.
     #[must_use]
-    pub const fn place(&self) -> Option<&Place> {
+    pub const fn place(&self) -> Option<&FileLocation> {
         match self {
             Self::Toml { place, .. } | Self::Gate { place, .. } => Some(place),
             Self::Read(_) => None,
@@ -56,14 +56,14 @@ impl GateError {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct GateFile {
     #[serde(default)]
-    gate: Vec<Typed>,
+    gate: Vec<GateEntry>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Typed {
+struct GateEntry {
     metric: Spanned<String>,
     #[serde(default, rename = "where")]
     dimensions: BTreeMap<Spanned<String>, toml::Value>,
@@ -74,13 +74,13 @@ struct Typed {
 
 /// Threshold for a metric.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Gate {
+pub struct MetricGate {
     /// `memory.stream/triad`.
     pub metric: String,
     unit: Unit,
     dimensions: Vec<(Attribute, String)>,
     /// Location of `worse_by`, if given.
-    change: Option<Place>,
+    change: Option<FileLocation>,
     worse_by: Option<f64>,
     at_least: Option<f64>,
     at_most: Option<f64>,
@@ -88,11 +88,11 @@ pub struct Gate {
 
 /// Result of a gate for one measured result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Judged {
+pub struct GateResult {
     /// Metric and case.
     pub name: String,
     /// Outcome of the gate.
-    pub outcome: Outcome,
+    pub outcome: GateOutcome,
     /// Reason, with the figures.
     pub reason: String,
 }
@@ -100,7 +100,7 @@ pub struct Judged {
 /// Outcome of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum GateOutcome {
     /// The value is within the threshold.
     Passed,
     /// The value is beyond the threshold.
@@ -114,41 +114,43 @@ pub enum Outcome {
 /// # Errors
 /// When the file is not valid TOML of gates, or a gate has no known metric, dimension, unit or
 /// threshold.
-pub fn read(text: &str) -> Result<Vec<Gate>, GateError> {
-    let file: File = toml::from_str(text).map_err(|error| {
-        let (place, message) = Place::of_toml(text, &error);
+pub fn read(text: &str) -> Result<Vec<MetricGate>, GateError> {
+    let file: GateFile = toml::from_str(text).map_err(|error| {
+        let (place, message) = FileLocation::from_toml_error(text, &error);
         GateError::Toml { place, message }
     })?;
     if file.gate.is_empty() {
         return Err(GateError::Read("there is no [[gate]]".to_owned()));
     }
     let read = |(number, typed)| {
-        gate(text, typed).map_err(|(span, what)| {
-            let place = Place::of(text, span);
+        build_gate(text, typed).map_err(|(span, what)| {
+            let place = FileLocation::from_span(text, span);
             GateError::Gate { place, number, what }
         })
     };
     (1..).zip(file.gate).map(read).collect()
 }
 
-fn gate(text: &str, typed: Typed) -> Result<Gate, (Range<usize>, String)> {
+fn build_gate(text: &str, typed: GateEntry) -> Result<MetricGate, (Range<usize>, String)> {
     let of = typed.metric.span();
-    let (_, metric) = aim(typed.metric.get_ref()).ok_or_else(|| {
+    let (_, metric) = find_metric(typed.metric.get_ref()).ok_or_else(|| {
         (of.clone(), format!("there is no metric `{}`", typed.metric.get_ref()))
     })?;
     let value = |typed: &Option<Spanned<String>>| {
         let Some(typed) = typed else { return Ok(None) };
         let text = typed.get_ref();
-        if is_without_unit(text, metric.unit) {
-            let wrong = Wrong::NoUnit { text: text.clone(), example: metric.unit.symbol() };
+        if lacks_unit(text, metric.unit) {
+            let wrong =
+                EntryError::NoUnit { text: text.clone(), example: metric.unit.symbol() };
             return Err((typed.span(), wrong.to_string()));
         }
         let read = Quantity::parse(text, metric.unit);
         read.map(|it| Some(it.value)).map_err(|error| (typed.span(), error.to_string()))
     };
-    let change = typed.worse_by.as_ref().map(|it| Place::of(text, it.span()));
+    let change = typed.worse_by.as_ref().map(|it| FileLocation::from_span(text, it.span()));
     let share = |typed: Spanned<String>| {
-        quantity::share(typed.get_ref()).map_err(|error| (typed.span(), error.to_string()))
+        quantity::parse_share(typed.get_ref())
+            .map_err(|error| (typed.span(), error.to_string()))
     };
     let worse_by = typed.worse_by.map(share).transpose()?;
     let (at_least, at_most) = (value(&typed.at_least)?, value(&typed.at_most)?);
@@ -158,32 +160,32 @@ fn gate(text: &str, typed: Typed) -> Result<Gate, (Range<usize>, String)> {
     let dimension = |(name, value): (Spanned<String>, toml::Value)| {
         let known = Attribute::from_name(name.get_ref());
         let unknown = || (name.span(), format!("there is no dimension `{}`", name.get_ref()));
-        Ok((known.ok_or_else(unknown)?, text_of(&value)))
+        Ok((known.ok_or_else(unknown)?, dimension_text(&value)))
     };
     let dimensions: Result<Vec<_>, _> = typed.dimensions.into_iter().map(dimension).collect();
     let (unit, metric, dimensions) = (metric.unit, typed.metric.into_inner(), dimensions?);
-    Ok(Gate { metric, unit, dimensions, change, worse_by, at_least, at_most })
+    Ok(MetricGate { metric, unit, dimensions, change, worse_by, at_least, at_most })
 }
 
 /// Judges every result of the second condition to which a gate applies. A gate without any result
 /// is undecided: it must not pass because a benchmark was left out.
 #[must_use]
-pub fn judge(gates: &[Gate], comparison: &Comparison) -> Vec<Judged> {
+pub fn judge(gates: &[MetricGate], comparison: &Comparison) -> Vec<GateResult> {
     let mut judged = Vec::new();
     for gate in gates {
-        let about = |pair: &&Pair| {
+        let about = |pair: &&MetricComparison| {
             gate.metric == format!("{}/{}", pair.b.benchmark, pair.b.metric)
-                && has(&pair.b, &gate.dimensions)
+                && has_dimensions(&pair.b, &gate.dimensions)
         };
         let before = judged.len();
         for pair in comparison.pairs.iter().filter(about) {
-            judged.extend(gate.of(pair));
+            judged.extend(gate.judge_pair(pair));
         }
         if judged.len() == before {
             let reason = "nothing that both conditions measured".to_owned();
-            judged.push(Judged {
+            judged.push(GateResult {
                 name: gate.metric.clone(),
-                outcome: Outcome::CannotTell,
+                outcome: GateOutcome::CannotTell,
                 reason,
             });
         }
@@ -191,31 +193,33 @@ pub fn judge(gates: &[Gate], comparison: &Comparison) -> Vec<Judged> {
     judged
 }
 
-impl Gate {
-    fn of(&self, pair: &Pair) -> Vec<Judged> {
+impl MetricGate {
+    fn judge_pair(&self, pair: &MetricComparison) -> Vec<GateResult> {
         let name = format!("{} {}", self.metric, pair.b.case);
         let mut judged = Vec::new();
         let mut add = |outcome, reason| {
-            judged.push(Judged { name: name.clone(), outcome, reason });
+            judged.push(GateResult { name: name.clone(), outcome, reason });
         };
         if let Some(most) = self.worse_by {
-            let (outcome, reason) = worse(pair, most);
+            let (outcome, reason) = judge_change(pair, most);
             add(outcome, reason);
         }
-        self.bounds(&pair.b).into_iter().for_each(|(outcome, reason)| add(outcome, reason));
+        self.judge_bounds(&pair.b)
+            .into_iter()
+            .for_each(|(outcome, reason)| add(outcome, reason));
         judged
     }
 
     /// Judges one value by the bounds, without a comparison.
-    fn bounds(&self, value: &Estimate) -> Vec<(Outcome, String)> {
+    fn judge_bounds(&self, value: &MetricEstimate) -> Vec<(GateOutcome, String)> {
         let shown = |value: f64| Quantity::new(value, self.unit).to_string();
         let [low, high] = value.ci.unwrap_or([value.median, value.median]);
         let median = shown(value.median);
         let mut judged = Vec::new();
         let of = |passed: bool, failed: bool| match (passed, failed) {
-            (true, _) => Outcome::Passed,
-            (_, true) => Outcome::Failed,
-            _ => Outcome::CannotTell,
+            (true, _) => GateOutcome::Passed,
+            (_, true) => GateOutcome::Failed,
+            _ => GateOutcome::CannotTell,
         };
         if let Some(least) = self.at_least {
             let reason = format!("{median}, at least {}", shown(least));
@@ -234,11 +238,11 @@ impl Gate {
 ///
 /// # Errors
 /// When a gate has `worse_by`, which needs two conditions.
-pub fn of_hosts<'r>(
-    gates: &[Gate],
+pub fn judge_hosts<'r>(
+    gates: &[MetricGate],
     hosts: &[&'r str],
-    results: &'r [Estimate],
-) -> Result<Vec<(&'r str, Judged)>, GateError> {
+    results: &'r [MetricEstimate],
+) -> Result<Vec<(&'r str, GateResult)>, GateError> {
     let changes =
         (1..).zip(gates).find_map(|(number, gate)| Some((number, gate.change.clone()?)));
     if let Some((number, place)) = changes {
@@ -248,23 +252,26 @@ pub fn of_hosts<'r>(
     let mut judged = Vec::new();
     for gate in gates {
         let names_host = gate.dimensions.iter().any(|(name, _)| *name == Attribute::Host);
-        let is_about = |it: &&Estimate| {
+        let is_about = |it: &&MetricEstimate| {
             gate.metric == format!("{}/{}", it.benchmark, it.metric)
-                && has(it, &gate.dimensions)
-                && (names_host || !it.is_of_hosts())
+                && has_dimensions(it, &gate.dimensions)
+                && (names_host || !it.spans_hosts())
         };
-        let about: Vec<&Estimate> = results.iter().filter(is_about).collect();
+        let about: Vec<&MetricEstimate> = results.iter().filter(is_about).collect();
         for estimate in &about {
             let name = format!("{} {}", gate.metric, estimate.case);
-            let said = gate.bounds(estimate).into_iter();
-            let said =
-                said.map(|(outcome, reason)| Judged { name: name.clone(), outcome, reason });
+            let said = gate.judge_bounds(estimate).into_iter();
+            let said = said.map(|(outcome, reason)| GateResult {
+                name: name.clone(),
+                outcome,
+                reason,
+            });
             judged.extend(said.map(|it| (estimate.host.as_str(), it)));
         }
         let measured = |host: &str| about.iter().any(|it| it.host == host);
         for host in hosts.iter().filter(|host| !names_host && !measured(host)) {
             let (name, reason) = (gate.metric.clone(), "nothing was measured".to_owned());
-            judged.push((host, Judged { name, outcome: Outcome::CannotTell, reason }));
+            judged.push((host, GateResult { name, outcome: GateOutcome::CannotTell, reason }));
         }
     }
     Ok(judged)
@@ -272,9 +279,9 @@ pub fn of_hosts<'r>(
 
 /// Judges the loss of the second condition, by the interval of the ratio. With too few runs for an
 /// interval it uses the ratio and adds a note.
-fn worse(pair: &Pair, most: f64) -> (Outcome, String) {
+fn judge_change(pair: &MetricComparison, most: f64) -> (GateOutcome, String) {
     let Some(ratio) = pair.ratio else {
-        return (Outcome::CannotTell, "a run has no number above 0".to_owned());
+        return (GateOutcome::CannotTell, "a run has no number above 0".to_owned());
     };
     let loss = |ratio: f64| match pair.b.better {
         Better::Higher => 1.0 - ratio,
@@ -286,11 +293,11 @@ fn worse(pair: &Pair, most: f64) -> (Outcome, String) {
     });
     let [least_loss, most_loss] = ends.unwrap_or([loss(ratio); 2]);
     let outcome = if least_loss > most {
-        Outcome::Failed
+        GateOutcome::Failed
     } else if most_loss <= most {
-        Outcome::Passed
+        GateOutcome::Passed
     } else {
-        Outcome::CannotTell
+        GateOutcome::CannotTell
     };
     let basis = if ends.is_some() { "" } else { "; too few runs for an interval" };
     let word = if loss(ratio) > 0.0 { "worse" } else { "better" };
@@ -303,54 +310,54 @@ fn worse(pair: &Pair, most: f64) -> (Outcome, String) {
 
 /// Combines all outcomes: a failure outweighs everything.
 #[must_use]
-pub fn overall(judged: &[Judged]) -> Outcome {
+pub fn overall_outcome(judged: &[GateResult]) -> GateOutcome {
     let has = |outcome| judged.iter().any(|it| it.outcome == outcome);
-    if has(Outcome::Failed) {
-        Outcome::Failed
-    } else if has(Outcome::CannotTell) || judged.is_empty() {
-        Outcome::CannotTell
+    if has(GateOutcome::Failed) {
+        GateOutcome::Failed
+    } else if has(GateOutcome::CannotTell) || judged.is_empty() {
+        GateOutcome::CannotTell
     } else {
-        Outcome::Passed
+        GateOutcome::Passed
     }
 }
 
 /// Formats the results as `JUnit` XML for code hosts; undecided gates are skipped tests.
 #[must_use]
-pub fn junit(judged: &[Judged]) -> String {
+pub fn junit(judged: &[GateResult]) -> String {
     let count = |outcome| judged.iter().filter(|it| it.outcome == outcome).count();
-    let (failed, unclear) = (count(Outcome::Failed), count(Outcome::CannotTell));
+    let (failed, unclear) = (count(GateOutcome::Failed), count(GateOutcome::CannotTell));
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"assay\" tests=\"{}\" \
          failures=\"{failed}\" skipped=\"{unclear}\">\n",
         judged.len()
     );
     for it in judged {
-        let (name, reason) = (escaped(&it.name), escaped(&it.reason));
+        let (name, reason) = (escape_xml(&it.name), escape_xml(&it.reason));
         let _ = write!(text, "  <testcase classname=\"assay\" name=\"{name}\">");
         let _ = match it.outcome {
-            Outcome::Passed => write!(text, "<system-out>{reason}</system-out>"),
-            Outcome::Failed => write!(text, "<failure message=\"{reason}\"/>"),
-            Outcome::CannotTell => write!(text, "<skipped message=\"{reason}\"/>"),
+            GateOutcome::Passed => write!(text, "<system-out>{reason}</system-out>"),
+            GateOutcome::Failed => write!(text, "<failure message=\"{reason}\"/>"),
+            GateOutcome::CannotTell => write!(text, "<skipped message=\"{reason}\"/>"),
         };
         text.push_str("</testcase>\n");
     }
     text + "</testsuite>\n"
 }
 
-fn escaped(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// Formats the results as a Markdown table, for the summary of a job.
 #[must_use]
-pub fn markdown(judged: &[Judged]) -> String {
+pub fn markdown(judged: &[GateResult]) -> String {
     let mut text = "| gate | outcome | why |\n|---|---|---|\n".to_owned();
     for it in judged {
         let outcome = match it.outcome {
-            Outcome::Passed => "passed",
-            Outcome::Failed => "**failed**",
-            Outcome::CannotTell => "cannot tell",
+            GateOutcome::Passed => "passed",
+            GateOutcome::Failed => "**failed**",
+            GateOutcome::CannotTell => "cannot tell",
         };
         let cell = |text: &str| text.replace('|', "\\|");
         let _ = writeln!(text, "| {} | {outcome} | {} |", cell(&it.name), cell(&it.reason));
@@ -363,7 +370,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gate_must_have_a_metric_and_a_threshold() {
+    fn gate_needs_metric_and_threshold() {
         let check = |text: &str, expected: &str| {
             let said =
                 read(text).map_or_else(|error| error.to_string(), |it| format!("{it:?}"));
@@ -401,19 +408,20 @@ mod tests {
     }
 
     #[test]
-    fn documents_escape_what_they_quote() {
-        let judged = |outcome| Judged {
+    fn documents_escape_text() {
+        let judged = |outcome| GateResult {
             name: "a<b>&\"c\"|\u{1}".to_owned(),
             outcome,
             reason: "r".to_owned(),
         };
-        let all = [Outcome::Passed, Outcome::Failed, Outcome::CannotTell].map(judged);
+        let all =
+            [GateOutcome::Passed, GateOutcome::Failed, GateOutcome::CannotTell].map(judged);
         let xml = junit(&all);
         assert!(xml.contains("tests=\"3\" failures=\"1\" skipped=\"1\""), "{xml}");
         assert!(xml.contains("name=\"a&lt;b&gt;&amp;&quot;c&quot;|\""), "{xml}");
         assert!(markdown(&all).contains("a<b>&\"c\"\\|"));
-        assert_eq!(overall(&all), Outcome::Failed);
-        assert_eq!(overall(&all[..1]), Outcome::Passed);
-        assert_eq!(overall(&[]), Outcome::CannotTell);
+        assert_eq!(overall_outcome(&all), GateOutcome::Failed);
+        assert_eq!(overall_outcome(&all[..1]), GateOutcome::Passed);
+        assert_eq!(overall_outcome(&[]), GateOutcome::CannotTell);
     }
 }

@@ -5,8 +5,8 @@
 //! is right.
 
 pub mod figure;
+pub mod file_location;
 pub mod gate;
 pub mod lint;
 pub mod page;
-pub mod place;
 pub mod reference;

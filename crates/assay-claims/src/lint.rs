@@ -5,27 +5,27 @@
 
 use serde::Serialize;
 
-use crate::figure::{Figure, Marks, figures, of_heading};
-use crate::page::{Page, Places, Table, Text};
+use crate::figure::{PageNumberFormat, PrintedFigure, find_figures, heading_unit};
+use crate::page::{LineIndex, LintPage, PageTable, PageText};
 
-mod against;
 mod direction;
 mod laws;
 mod names;
 mod numbers;
-mod order;
 mod relations;
 pub mod sarif;
+mod source_comparison;
+mod statistic_order;
 mod units;
 
 /// Maximum size of a page.
-pub const MOST_BYTES: u64 = 4 << 20;
+pub const MAX_PAGE_BYTES: u64 = 4 << 20;
 /// Maximum number of findings reported for one page.
-const MOST_FINDINGS: usize = 2000;
+const MAX_FINDINGS: usize = 2000;
 
 /// Error at one position of a page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
+pub struct LintFinding {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
@@ -99,39 +99,40 @@ impl Rule {
 }
 
 /// Linter of one page.
-struct Lint<'t> {
-    places: Places<'t>,
+struct Linter<'t> {
+    line_index: LineIndex<'t>,
     /// Number format of the page.
-    marks: Marks,
-    found: Vec<Finding>,
+    number_format: PageNumberFormat,
+    findings: Vec<LintFinding>,
 }
 
 /// Returns all findings on a page, in the order of the page. `source` is the page from which it was
 /// translated.
 #[must_use]
-pub fn lint(text: &str, source: Option<&str>) -> Vec<Finding> {
-    let page = Page::read(text);
-    let marks = marks(&page);
-    let mut lint = Lint { places: Places::of(text), marks, found: Vec::new() };
+pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
+    let page = LintPage::read(text);
+    let marks = page_number_format(&page);
+    let mut lint =
+        Linter { line_index: LineIndex::new(text), number_format: marks, findings: Vec::new() };
     units::check(&mut lint, &page);
     numbers::check(&mut lint, &page);
     names::check(&mut lint, &page);
     laws::check(&mut lint, &page);
     relations::check(&mut lint, &page);
     if let Some(source) = source {
-        against::check(&mut lint, &page, &Page::read(source));
+        source_comparison::check(&mut lint, &page, &LintPage::read(source));
     }
-    let mut found = lint.found;
+    let mut found = lint.findings;
     found.sort_by_key(|it| (it.start, it.rule, it.end));
     // The laws and the comparison with the source may report the same error.
     found.dedup_by(|b, a| a.rule == b.rule && (a.start, a.end) == (b.start, b.end));
-    found.truncate(MOST_FINDINGS);
+    found.truncate(MAX_FINDINGS);
     found
 }
 
 /// Applies every replacement; returns the page and their number.
 #[must_use]
-pub fn fixed(text: &str, findings: &[Finding]) -> (String, usize) {
+pub fn apply_fixes(text: &str, findings: &[LintFinding]) -> (String, usize) {
     let mut fixed = text.to_owned();
     let mut count = 0;
     let mut behind = text.len();
@@ -151,18 +152,19 @@ pub fn fixed(text: &str, findings: &[Finding]) -> (String, usize) {
 
 /// Returns the reason why parts of a page cannot be compared with its source, if any.
 #[must_use]
-pub fn left_out(text: &str, source: &str) -> Option<String> {
-    against::left_out(&Page::read(text), &Page::read(source))
+pub fn comparison_gap(text: &str, source: &str) -> Option<String> {
+    source_comparison::comparison_gap(&LintPage::read(text), &LintPage::read(source))
 }
 
 /// Returns the number format of a page: that of its language, or that of most of its figures.
-fn marks(page: &Page) -> Marks {
-    let known = page.language.as_deref().map(Marks::of).unwrap_or_default();
+fn page_number_format(page: &LintPage) -> PageNumberFormat {
+    let known =
+        page.language.as_deref().map(PageNumberFormat::for_language).unwrap_or_default();
     let decimal = known.decimal.or_else(|| usual_mark(page));
-    Marks { decimal, ..known }
+    PageNumberFormat { decimal, ..known }
 }
 
-impl Lint<'_> {
+impl Linter<'_> {
     fn add(&mut self, rule: Rule, (start, end): (usize, usize), message: String) {
         self.add_fix(rule, (start, end), message, None);
     }
@@ -175,20 +177,28 @@ impl Lint<'_> {
         replacement: Option<String>,
     ) {
         // Bounds the memory for a hostile page.
-        if self.found.len() > 2 * MOST_FINDINGS {
+        if self.findings.len() > 2 * MAX_FINDINGS {
             return;
         }
-        let (line, column) = self.places.of_byte(start);
-        self.found.push(Finding { line, column, start, end, rule, message, replacement });
+        let (line, column) = self.line_index.line_column(start);
+        self.findings.push(LintFinding {
+            line,
+            column,
+            start,
+            end,
+            rule,
+            message,
+            replacement,
+        });
     }
 }
 
 /// Returns the most frequent decimal mark of figures in tables.
-fn usual_mark(page: &Page) -> Option<char> {
+fn usual_mark(page: &LintPage) -> Option<char> {
     let all = || page.tables.iter().flat_map(|table| table.rows.iter().flatten());
     let count = |mark: char| {
         all()
-            .flat_map(|cell| figures(&cell.text))
+            .flat_map(|cell| find_figures(&cell.text))
             .filter(|it| it.mark == Some(mark) && it.decimals != 3)
             .count()
     };
@@ -199,49 +209,49 @@ fn usual_mark(page: &Page) -> Option<char> {
 }
 
 /// Converts a span of a text to a span of the page.
-const fn at(text: &Text, (start, end): (usize, usize)) -> (usize, usize) {
+const fn page_span(text: &PageText, (start, end): (usize, usize)) -> (usize, usize) {
     (text.start + start, text.start + end)
 }
 
 /// Returns the only figure of a cell that contains nothing else.
-fn only_figure(cell: &Text) -> Option<Figure> {
-    let mut found = figures(&cell.text);
+fn bare_figure(cell: &PageText) -> Option<PrintedFigure> {
+    let mut found = find_figures(&cell.text);
     let figure = found.pop()?;
     let rest = cell.text.trim().len();
-    (found.is_empty() && figure.number.1 - figure.number.0 == rest).then_some(figure)
+    (found.is_empty() && figure.number_span.1 - figure.number_span.0 == rest).then_some(figure)
 }
 
 /// Returns the only figure of a cell that contains nothing but its unit and "about".
-fn alone(cell: &Text) -> Option<Figure> {
-    let mut found = figures(&cell.text);
+fn figure_with_unit(cell: &PageText) -> Option<PrintedFigure> {
+    let mut found = find_figures(&cell.text);
     let figure = found.pop().filter(|_| found.is_empty())?;
-    let before = cell.text[..figure.number.0].trim();
-    let end = figure.unit.as_ref().map_or(0, |unit| unit.at.1).max(figure.number.1);
-    let is_mark = before.is_empty() || figure.is_about && before.chars().count() == 1;
+    let before = cell.text[..figure.number_span.0].trim();
+    let end = figure.unit.as_ref().map_or(0, |unit| unit.span.1).max(figure.number_span.1);
+    let is_mark = before.is_empty() || figure.is_approximate && before.chars().count() == 1;
     (is_mark && cell.text[end..].trim().is_empty()).then_some(figure)
 }
 
 /// Column of a table whose cells below the heading are bare figures.
-struct Column<'p> {
-    heading: &'p Text,
-    unit: Option<crate::figure::Printed>,
-    cells: Vec<(&'p Text, Figure)>,
+struct FigureColumn<'p> {
+    heading: &'p PageText,
+    unit: Option<crate::figure::PrintedUnit>,
+    cells: Vec<(&'p PageText, PrintedFigure)>,
 }
 
 /// Returns the columns of a table that contain only bare figures, in at least three rows.
-fn columns(table: &Table) -> Vec<Column<'_>> {
+fn figure_columns(table: &PageTable) -> Vec<FigureColumn<'_>> {
     let Some((heading, rows)) = table.rows.split_first() else { return Vec::new() };
     let column = |(number, heading)| {
-        let cells: Option<Vec<(&Text, Figure)>> = rows
+        let cells: Option<Vec<(&PageText, PrintedFigure)>> = rows
             .iter()
             .map(|row| {
                 let cell = row.get(number)?;
-                Some((cell, only_figure(cell)?))
+                Some((cell, bare_figure(cell)?))
             })
             .collect();
         let cells = cells.filter(|cells| cells.len() >= 3)?;
-        let heading: &Text = heading;
-        Some(Column { heading, unit: of_heading(&heading.text), cells })
+        let heading: &PageText = heading;
+        Some(FigureColumn { heading, unit: heading_unit(&heading.text), cells })
     };
     heading.iter().enumerate().filter_map(column).collect()
 }

@@ -6,62 +6,62 @@
 
 /// Checked content of a page.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Page {
+pub struct LintPage {
     /// Language of the page from its front matter or its root element: `fr-fr`.
     pub language: Option<String>,
     /// Whether it is HTML, not Markdown.
     pub is_html: bool,
     /// Tables, in order.
-    pub tables: Vec<Table>,
+    pub tables: Vec<PageTable>,
     /// Prose: headings, paragraphs, list items.
-    pub prose: Vec<Text>,
+    pub prose: Vec<PageText>,
 }
 
 /// Table; the first row is its heading.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Table {
+pub struct PageTable {
     /// Rows of cells.
-    pub rows: Vec<Vec<Text>>,
+    pub rows: Vec<Vec<PageText>>,
     /// Start of the line below the heading of a Markdown table, and its number of cells.
     pub rule: Option<(usize, usize)>,
 }
 
 /// Text with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Text {
+pub struct PageText {
     /// First byte in the page.
     pub start: usize,
     /// Text, with as many bytes as in the page.
     pub text: String,
 }
 
-impl Page {
+impl LintPage {
     /// Parses a page; any text is valid.
     #[must_use]
     pub fn read(text: &str) -> Self {
         let head: String = text.chars().take(4096).collect::<String>().to_ascii_lowercase();
         let is_html =
             ["<!doctype html", "<html", "<table", "<body"].iter().any(|it| head.contains(it));
-        if is_html && !without_mark(&head).trim_start().starts_with("---") {
-            html(text)
+        if is_html && !without_bom(&head).trim_start().starts_with("---") {
+            parse_html(text)
         } else {
-            markdown(text)
+            parse_markdown(text)
         }
     }
 
     /// Returns all texts, cells first.
-    pub fn texts(&self) -> impl Iterator<Item = &Text> {
+    pub fn texts(&self) -> impl Iterator<Item = &PageText> {
         self.tables.iter().flat_map(|table| table.rows.iter().flatten()).chain(&self.prose)
     }
 }
 
-fn markdown(text: &str) -> Page {
-    let mut page = Page::default();
-    let mut start = text.len() - without_mark(text).len();
+fn parse_markdown(text: &str) -> LintPage {
+    let mut page = LintPage::default();
+    let mut start = text.len() - without_bom(text).len();
     let (mut fence, mut within) = (None::<Fence<'_>>, None);
-    let mut in_front = without_mark(text).starts_with("---");
+    let mut in_front = without_bom(text).starts_with("---");
     let mut is_open = false;
-    let mut lines = without_mark(text).split_inclusive('\n').enumerate().peekable();
+    let mut lines = without_bom(text).split_inclusive('\n').enumerate().peekable();
     while let Some((number, whole)) = lines.next() {
         let line = whole.trim_end_matches(['\n', '\r']);
         let here = start;
@@ -73,28 +73,28 @@ fn markdown(text: &str) -> Page {
             in_front = number == 0 || !line.starts_with("---");
             continue;
         }
-        if let Some(open) = fence.filter(|open| !open.is_left_at(line)) {
+        if let Some(open) = fence.filter(|open| !open.leaves_quotation(line)) {
             fence = (!open.is_closed_by(line)).then_some(open);
             continue;
         }
-        fence = Fence::opened_by(line).filter(|_| within.is_none());
+        fence = Fence::parse_opening(line).filter(|_| within.is_none());
         if fence.is_some() {
             is_open = false;
             continue;
         }
         let indent = &line[..line.len() - line.trim_start().len()];
-        let line = &shown(line, &mut within);
-        let trimmed = line.trim_start_matches(QUOTED);
+        let line = &without_hidden(line, &mut within);
+        let trimmed = line.trim_start_matches(LINE_PREFIX);
         let mut is_head = || lines.peek().is_some_and(|(_, next)| is_ruler(next));
         if trimmed.starts_with('|') || trimmed.contains('|') && (is_open || is_head()) {
-            let cells = cells(trimmed, here + line.len() - trimmed.len());
+            let cells = parse_cells(trimmed, here + line.len() - trimmed.len());
             let is_rule = cells.iter().all(|it| is_rule(&it.text)) && !cells.is_empty();
             match page.tables.last_mut().filter(|_| is_open) {
                 Some(table) if is_rule && table.rows.len() == 1 => {
                     table.rule = Some((here, cells.len()));
                 }
                 Some(table) => table.rows.push(cells),
-                None => page.tables.push(Table { rows: vec![cells], rule: None }),
+                None => page.tables.push(PageTable { rows: vec![cells], rule: None }),
             }
             is_open = true;
             continue;
@@ -104,17 +104,17 @@ fn markdown(text: &str) -> Page {
         let is_code = (indent.len() >= 4 || indent.contains('\t'))
             && !trimmed.starts_with(['*', '-', '+']);
         if !is_code && !trimmed.is_empty() {
-            page.prose.push(Text { start: here, text: without_links(line) });
+            page.prose.push(PageText { start: here, text: without_links(line) });
         }
     }
     page
 }
 
 /// Characters before the first word of a line, also in a quotation.
-const QUOTED: [char; 3] = [' ', '\t', '>'];
+const LINE_PREFIX: [char; 3] = [' ', '\t', '>'];
 
 /// Strips the byte order mark.
-fn without_mark(text: &str) -> &str {
+fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
@@ -126,8 +126,8 @@ struct Fence<'t> {
 }
 
 impl<'t> Fence<'t> {
-    fn opened_by(line: &'t str) -> Option<Self> {
-        let trimmed = line.trim_start_matches(QUOTED);
+    fn parse_opening(line: &'t str) -> Option<Self> {
+        let trimmed = line.trim_start_matches(LINE_PREFIX);
         let mark = trimmed.chars().next().filter(|it| matches!(it, '`' | '~'))?;
         let rest = trimmed.trim_start_matches(mark);
         let (mark, rest) = trimmed.split_at(trimmed.len() - rest.len());
@@ -137,7 +137,7 @@ impl<'t> Fence<'t> {
     }
 
     fn is_closed_by(self, line: &str) -> bool {
-        let mut rest = line.trim_start_matches(QUOTED).strip_prefix(self.mark);
+        let mut rest = line.trim_start_matches(LINE_PREFIX).strip_prefix(self.mark);
         while let Some(longer) = rest.and_then(|it| it.strip_prefix(&self.mark[..1])) {
             rest = Some(longer);
         }
@@ -145,7 +145,7 @@ impl<'t> Fence<'t> {
     }
 
     /// Returns whether the quotation ends, which also ends its code block.
-    fn is_left_at(self, line: &str) -> bool {
+    fn leaves_quotation(self, line: &str) -> bool {
         self.is_quoted && !is_quoted(line)
     }
 }
@@ -156,13 +156,13 @@ fn is_quoted(line: &str) -> bool {
 
 /// Returns whether a line separates the heading of a table without leading bars: `--- | ---:`.
 fn is_ruler(line: &str) -> bool {
-    let line = line.trim_matches(|c: char| QUOTED.contains(&c) || c == '\n' || c == '\r');
+    let line = line.trim_matches(|c: char| LINE_PREFIX.contains(&c) || c == '\n' || c == '\r');
     line.contains('|') && line.split('|').filter(|it| !it.is_empty()).all(is_rule)
 }
 
 /// Blanks out comments and code elements, byte for byte. `within` is the end tag that an earlier
 /// line is waiting for.
-fn shown(line: &str, within: &mut Option<&'static str>) -> String {
+fn without_hidden(line: &str, within: &mut Option<&'static str>) -> String {
     const HIDDEN: [(&str, &str); 3] =
         [("<!--", "-->"), ("<pre", "</pre>"), ("<code", "</code>")];
     // Inline code ends with its paragraph.
@@ -215,19 +215,19 @@ fn is_rule(cell: &str) -> bool {
     cell.contains('-') && cell.chars().all(|c| matches!(c, '-' | ':'))
 }
 
-fn cells(line: &str, start: usize) -> Vec<Text> {
+fn parse_cells(line: &str, start: usize) -> Vec<PageText> {
     let mut cells = Vec::new();
     let first = usize::from(line.starts_with('|'));
     let mut from = first;
     let bars = line.match_indices('|').map(|(at, _)| at).filter(|at| *at >= first);
     for at in bars {
         if !line[..at].ends_with('\\') {
-            cells.push(Text { start: start + from, text: without_links(&line[from..at]) });
+            cells.push(PageText { start: start + from, text: without_links(&line[from..at]) });
             from = at + 1;
         }
     }
     if !line[from..].trim().is_empty() {
-        cells.push(Text { start: start + from, text: without_links(&line[from..]) });
+        cells.push(PageText { start: start + from, text: without_links(&line[from..]) });
     }
     cells
 }
@@ -264,17 +264,17 @@ fn without_code(line: &str) -> String {
     out
 }
 
-fn html(text: &str) -> Page {
-    let mut page = Page { is_html: true, ..Page::default() };
+fn parse_html(text: &str) -> LintPage {
+    let mut page = LintPage { is_html: true, ..LintPage::default() };
     let (mut at, mut table_depth) = (0, 0_usize);
-    let mut current: Option<Text> = None;
+    let mut current: Option<PageText> = None;
     let small = text.to_ascii_lowercase();
     while at < text.len() {
         let Some(open) = text[at..].find('<').map(|it| it + at) else {
-            add(&mut current, at, &text[at..]);
+            append_text(&mut current, at, &text[at..]);
             break;
         };
-        add(&mut current, at, &text[at..open]);
+        append_text(&mut current, at, &text[at..open]);
         let end = if text[open..].starts_with("<!--") { "-->" } else { ">" };
         let Some(close) = text[open..].find(end).map(|it| it + open + end.len()) else { break };
         let tag = &small[open + 1..close - 1];
@@ -290,7 +290,7 @@ fn html(text: &str) -> Page {
             "html" => page.language = attribute(tag, "lang"),
             "table" => {
                 table_depth += 1;
-                page.tables.push(Table::default());
+                page.tables.push(PageTable::default());
             }
             "/table" => table_depth = table_depth.saturating_sub(1),
             "tr" if table_depth > 0 => {
@@ -299,7 +299,7 @@ fn html(text: &str) -> Page {
                 }
             }
             "td" | "th" | "p" | "li" | "h1" | "h2" | "h3" | "h4" => {
-                current = Some(Text { start: close, text: String::new() });
+                current = Some(PageText { start: close, text: String::new() });
             }
             "/td" | "/th" | "/p" | "/li" | "/h1" | "/h2" | "/h3" | "/h4" => {
                 let Some(done) = current.take() else { continue };
@@ -311,14 +311,14 @@ fn html(text: &str) -> Page {
                 }
             }
             // Tags within a text are blanked out, so that positions stay.
-            _ => add(&mut current, open, &" ".repeat(close - open)),
+            _ => append_text(&mut current, open, &" ".repeat(close - open)),
         }
     }
     page
 }
 
 /// Appends to the open text; entities of blanks become as many blanks as bytes.
-fn add(current: &mut Option<Text>, start: usize, part: &str) {
+fn append_text(current: &mut Option<PageText>, start: usize, part: &str) {
     if let Some(text) = current {
         // Fills a gap that was left out, so that every byte keeps its position.
         let gap = start.saturating_sub(text.start + text.text.len());
@@ -343,22 +343,22 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
 
 /// Index of the lines of a page.
 #[derive(Debug)]
-pub struct Places<'t> {
+pub struct LineIndex<'t> {
     text: &'t str,
     starts: Vec<usize>,
 }
 
-impl<'t> Places<'t> {
+impl<'t> LineIndex<'t> {
     /// Creates the index of a page.
     #[must_use]
-    pub fn of(text: &'t str) -> Self {
+    pub fn new(text: &'t str) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
         Self { text, starts: std::iter::once(0).chain(ends).collect() }
     }
 
     /// Returns line and column of a byte, both from 1; columns count characters.
     #[must_use]
-    pub fn of_byte(&self, at: usize) -> (usize, usize) {
+    pub fn line_column(&self, at: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|start| *start <= at).max(1);
         let start = self.starts[line - 1];
         let before = self.text.as_bytes().get(start..at).unwrap_or_default();

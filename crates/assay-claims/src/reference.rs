@@ -5,21 +5,21 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use assay_model::attribute::{Attribute, Value};
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::{Benchmark, Better, Metric};
-use assay_model::limit::{Basis, Limit};
-use assay_model::near::nearest;
+use assay_model::limit::{LimitBasis, PhysicalLimit};
 use assay_model::quantity::{Bytes, Quantity, QuantityError, Unit};
-use assay_model::summary::Estimate;
+use assay_model::spelling::nearest_word;
+use assay_model::summary::MetricEstimate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Spanned;
 
-use crate::place::Place;
+use crate::file_location::FileLocation;
 
-mod held;
+mod claim_check;
 
-pub use held::{Held, Verdict, hold};
+pub use claim_check::{ClaimCheck, ClaimVerdict, check_claims};
 
 /// Published figures of the program: `=` system, `@` date and source, `%` workload and metric, then
 /// one line for each figure: value, unit, qualifier, parameter, dimensions, note.
@@ -27,7 +27,7 @@ const PUBLISHED: &str = include_str!("../data/references.tsv");
 
 /// Tolerance of a claim: "excellent" is from 95 % of the expected figure on (the how-to of STREAM
 /// for the HB series, 2026-02-24).
-pub const TOLERANCE: f64 = 0.05;
+pub const DEFAULT_TOLERANCE: f64 = 0.05;
 
 /// Published figure.
 #[derive(Debug, Clone, Serialize)]
@@ -57,7 +57,7 @@ pub struct Claim {
     pub note: String,
     /// Result of assay with which it can be compared.
     #[serde(skip)]
-    pub of: Option<Aim>,
+    pub of: Option<ClaimTarget>,
 }
 
 /// Qualifier of a figure in its source.
@@ -98,7 +98,7 @@ impl Qualifier {
 
 /// Result to which a claim applies.
 #[derive(Debug, Clone)]
-pub struct Aim {
+pub struct ClaimTarget {
     /// Benchmark of the result.
     pub benchmark: Benchmark,
     /// Metric of the benchmark.
@@ -122,7 +122,7 @@ pub enum ReferenceError {
     #[error("line {}: {message}", .place.line)]
     Toml {
         /// Location in the file.
-        place: Place,
+        place: FileLocation,
         /// Error message.
         message: String,
     },
@@ -133,18 +133,18 @@ pub enum ReferenceError {
     #[error("line {}: {entry}: {wrong}", .place.line)]
     Entry {
         /// Location in the file.
-        place: Place,
+        place: FileLocation,
         /// Entry of the file: `claim 1`.
         entry: String,
         /// Error in the entry.
-        wrong: Box<Wrong>,
+        wrong: Box<EntryError>,
     },
 }
 
 impl ReferenceError {
     /// Returns the location of the error in the file.
     #[must_use]
-    pub const fn place(&self) -> Option<&Place> {
+    pub const fn place(&self) -> Option<&FileLocation> {
         match self {
             Self::Toml { place, .. } | Self::Entry { place, .. } => Some(place),
             Self::Unknown { .. } | Self::Read(_) => None,
@@ -154,7 +154,7 @@ impl ReferenceError {
 
 /// Error in an entry of a file of references.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Wrong {
+pub enum EntryError {
     /// Unknown metric.
     #[error("there is no metric `{0}`, write it like memory.stream/triad")]
     Metric(String),
@@ -205,7 +205,7 @@ impl Claim {
     /// Returns whether a figure meets the claim; `None` if the claim decides nothing. The best of
     /// many and the high end of a range of rates cannot be missed.
     #[must_use]
-    pub fn is_kept_by(&self, value: f64, better: Better) -> Option<bool> {
+    pub fn is_met_by(&self, value: f64, better: Better) -> Option<bool> {
         let is_threshold = match (self.qualifier, better) {
             (Qualifier::Exactly | Qualifier::About | Qualifier::Mean, _) => false,
             (Qualifier::AtLeast, Better::Higher) | (Qualifier::AtMost, Better::Lower) => true,
@@ -224,7 +224,7 @@ impl Claim {
 
 /// Returns every published figure of the program.
 #[must_use]
-pub fn published() -> Vec<Claim> {
+pub fn published_claims() -> Vec<Claim> {
     let (mut system, mut name, mut date, mut source) = ("", "", "", "");
     let (mut workload, mut metric, mut of) = ("", "", None);
     let mut claims = Vec::new();
@@ -236,12 +236,12 @@ pub fn published() -> Vec<Claim> {
             "@" => (date, source) = (cell(1), cell(2)),
             "%" => {
                 (workload, metric) = (cell(1), cell(2));
-                of = aim(cell(3));
+                of = find_metric(cell(3));
             }
             value => {
-                let (unit, factor) = unit(cell(1));
+                let (unit, factor) = source_unit(cell(1));
                 let value: f64 = value.parse().unwrap_or(f64::NAN);
-                let dimensions = dimensions(cell(4));
+                let dimensions = parse_dimensions(cell(4));
                 claims.push(Claim {
                     system: system.to_owned(),
                     name: name.to_owned(),
@@ -251,10 +251,14 @@ pub fn published() -> Vec<Claim> {
                     conditions: cell(3).to_owned(),
                     quantity: Quantity::new(value * factor, unit),
                     printed: format!("{} {}", cell(0), cell(1)),
-                    qualifier: qualifier(cell(2)),
-                    tolerance: TOLERANCE,
+                    qualifier: parse_qualifier(cell(2)),
+                    tolerance: DEFAULT_TOLERANCE,
                     note: cell(5).to_owned(),
-                    of: of.map(|(benchmark, metric)| Aim { benchmark, metric, dimensions }),
+                    of: of.map(|(benchmark, metric)| ClaimTarget {
+                        benchmark,
+                        metric,
+                        dimensions,
+                    }),
                 });
             }
         }
@@ -263,14 +267,14 @@ pub fn published() -> Vec<Claim> {
 }
 
 /// Finds a metric by its path: `memory.stream/triad`.
-pub(crate) fn aim(text: &str) -> Option<(Benchmark, &'static Metric)> {
+pub(crate) fn find_metric(text: &str) -> Option<(Benchmark, &'static Metric)> {
     let (benchmark, metric) = text.rsplit_once('/')?;
     let benchmark = Benchmark::from_id(benchmark)?;
     Some((benchmark, benchmark.metric(metric)?))
 }
 
 /// Parses dimensions of the built-in file: `operation=read bytes=4096`. Unknown ones are ignored.
-fn dimensions(text: &str) -> Vec<(Attribute, String)> {
+fn parse_dimensions(text: &str) -> Vec<(Attribute, String)> {
     let pairs = text.split(' ').filter_map(|pair| pair.split_once('='));
     pairs
         .filter_map(|(name, value)| Some((Attribute::from_name(name)?, value.to_owned())))
@@ -295,12 +299,12 @@ const UNITS: [(&str, Unit, f64); 13] = [
 ];
 
 /// Returns the base unit and the factor of a unit as printed by sources.
-fn unit(name: &str) -> (Unit, f64) {
+fn source_unit(name: &str) -> (Unit, f64) {
     let found = UNITS.iter().find(|(known, _, _)| *known == name);
     found.map_or((Unit::Count, 1.0), |(_, unit, factor)| (*unit, *factor))
 }
 
-fn qualifier(name: &str) -> Qualifier {
+fn parse_qualifier(name: &str) -> Qualifier {
     match name {
         "approx" => Qualifier::About,
         "min" => Qualifier::AtLeast,
@@ -316,14 +320,14 @@ fn qualifier(name: &str) -> Qualifier {
 /// EC2 c5n.18xlarge`, `Standard_HB120rs_v3`. Only whole names with a digit match, because `Virtual
 /// Machine` is not specific.
 #[must_use]
-pub fn system_of(product: &str) -> Option<String> {
+pub fn find_system(product: &str) -> Option<String> {
     let letters = |word: &str| word.trim_start_matches("Standard_").to_ascii_lowercase();
     let is_name = |word: &String| {
         let has = |is: fn(char) -> bool| word.chars().any(is);
         has(|c| c.is_ascii_digit()) && has(|c| c.is_ascii_alphabetic())
     };
     let words: Vec<String> = product.split_whitespace().map(letters).filter(is_name).collect();
-    published().into_iter().find_map(|claim| {
+    published_claims().into_iter().find_map(|claim| {
         // Systems such as `aws/c5n.18xlarge/rhel8` are variants of one type.
         let kind: Vec<&str> = claim.system.split('/').take(2).collect();
         let called = claim.name.split([' ', '(']).nth(1).unwrap_or_default();
@@ -336,17 +340,17 @@ pub fn system_of(product: &str) -> Option<String> {
 ///
 /// # Errors
 /// When the system is unknown; the error contains the most similar name.
-pub fn of_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
+pub fn claims_for_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
     let wanted = name.to_ascii_lowercase();
-    let mut all = published();
+    let mut all = published_claims();
     let below = format!("{wanted}/");
     let is_wanted = |claim: &Claim| claim.system == wanted || claim.system.starts_with(&below);
     if !all.iter().any(is_wanted) {
         let (own, names) = (format!("/{wanted}"), || all.iter().map(|it| it.system.as_str()));
         let near =
-            || nearest(&wanted, names()).or_else(|| names().find(|it| it.ends_with(&own)));
+            || nearest_word(&wanted, names()).or_else(|| names().find(|it| it.ends_with(&own)));
         // Users may type the product after the vendor: `azure/HB120rs_v3`.
-        let of_product = wanted.rsplit('/').next().and_then(system_of);
+        let of_product = wanted.rsplit('/').next().and_then(find_system);
         let near = of_product.or_else(|| near().map(str::to_owned));
         let name = name.to_owned();
         return Err(ReferenceError::Unknown { name, near });
@@ -358,18 +362,18 @@ pub fn of_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
 /// File with a user's own claims.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ClaimFile {
     #[serde(default)]
     system: Option<String>,
     #[serde(default)]
-    claim: Vec<Typed>,
+    claim: Vec<ClaimEntry>,
     #[serde(default)]
-    limit: Vec<Typed>,
+    limit: Vec<ClaimEntry>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Typed {
+struct ClaimEntry {
     metric: Spanned<String>,
     value: Spanned<String>,
     #[serde(default, rename = "where")]
@@ -394,11 +398,11 @@ const fn exactly() -> Qualifier {
 /// # Errors
 /// When the file is not valid TOML of claims, or a claim has no known metric, dimension or unit.
 pub fn read(text: &str) -> Result<Vec<Claim>, ReferenceError> {
-    let file = file(text)?;
+    let file = parse_file(text)?;
     if file.claim.is_empty() {
         return Err(ReferenceError::Read("there is no [[claim]]".to_owned()));
     }
-    entries(text, "claim", file.claim, file.system)
+    build_claims(text, "claim", file.claim, file.system)
 }
 
 /// Parses the limits of a user's file: maximum values from the data sheet of a device.
@@ -406,58 +410,66 @@ pub fn read(text: &str) -> Result<Vec<Claim>, ReferenceError> {
 /// # Errors
 /// As for claims, and when a lower value of the metric is better.
 pub fn read_limits(text: &str) -> Result<Vec<Claim>, ReferenceError> {
-    let file = file(text)?;
+    let file = parse_file(text)?;
     if file.limit.is_empty() {
         return Err(ReferenceError::Read("there is no [[limit]]".to_owned()));
     }
-    entries(text, "limit", file.limit, file.system)
+    build_claims(text, "limit", file.limit, file.system)
 }
 
-fn file(text: &str) -> Result<File, ReferenceError> {
+fn parse_file(text: &str) -> Result<ClaimFile, ReferenceError> {
     toml::from_str(text).map_err(|error| {
-        let (place, message) = Place::of_toml(text, &error);
+        let (place, message) = FileLocation::from_toml_error(text, &error);
         ReferenceError::Toml { place, message }
     })
 }
 
-fn entries(
+fn build_claims(
     text: &str,
     kind: &str,
-    typed: Vec<Typed>,
+    typed: Vec<ClaimEntry>,
     system: Option<String>,
 ) -> Result<Vec<Claim>, ReferenceError> {
     let system = system.unwrap_or_else(|| "own".to_owned());
     let read = |(number, typed)| {
-        claim(kind == "limit", typed, &system).map_err(|(span, wrong)| {
-            let (place, entry) = (Place::of(text, span), format!("{kind} {number}"));
+        build_claim(kind == "limit", typed, &system).map_err(|(span, wrong)| {
+            let (place, entry) =
+                (FileLocation::from_span(text, span), format!("{kind} {number}"));
             ReferenceError::Entry { place, entry, wrong: Box::new(wrong) }
         })
     };
     (1..).zip(typed).map(read).collect()
 }
 
-fn claim(is_limit: bool, typed: Typed, system: &str) -> Result<Claim, (Range<usize>, Wrong)> {
+fn build_claim(
+    is_limit: bool,
+    typed: ClaimEntry,
+    system: &str,
+) -> Result<Claim, (Range<usize>, EntryError)> {
     let (of, value) = (typed.metric.span(), typed.value.span());
-    let known = aim(typed.metric.get_ref());
+    let known = find_metric(typed.metric.get_ref());
     let (what, printed) = (typed.metric.into_inner(), typed.value.into_inner());
-    let Some((benchmark, metric)) = known else { return Err((of, Wrong::Metric(what))) };
+    let Some((benchmark, metric)) = known else { return Err((of, EntryError::Metric(what))) };
     if is_limit && metric.better == Better::Lower {
-        return Err((of, Wrong::NoLimit(what)));
+        return Err((of, EntryError::NoLimit(what)));
     }
-    if is_without_unit(&printed, metric.unit) {
-        return Err((value, Wrong::NoUnit { text: printed, example: metric.unit.symbol() }));
+    if lacks_unit(&printed, metric.unit) {
+        return Err((
+            value,
+            EntryError::NoUnit { text: printed, example: metric.unit.symbol() },
+        ));
     }
-    let quantity = Quantity::parse(&spoken(&printed), metric.unit)
-        .map_err(|error| (value, Wrong::Figure(error)))?;
+    let quantity = Quantity::parse(&normalize_units(&printed), metric.unit)
+        .map_err(|error| (value, EntryError::Figure(error)))?;
     let share = |typed: Spanned<String>| {
-        assay_model::quantity::share(typed.get_ref())
-            .map_err(|error| (typed.span(), Wrong::Figure(error)))
+        assay_model::quantity::parse_share(typed.get_ref())
+            .map_err(|error| (typed.span(), EntryError::Figure(error)))
     };
-    let tolerance = typed.tolerance.map(share).transpose()?.unwrap_or(TOLERANCE);
+    let tolerance = typed.tolerance.map(share).transpose()?.unwrap_or(DEFAULT_TOLERANCE);
     let dimension = |(name, value): (Spanned<String>, toml::Value)| {
         let known = Attribute::from_name(name.get_ref());
-        let unknown = || (name.span(), Wrong::Dimension(name.get_ref().clone()));
-        Ok((known.ok_or_else(unknown)?, text_of(&value)))
+        let unknown = || (name.span(), EntryError::Dimension(name.get_ref().clone()));
+        Ok((known.ok_or_else(unknown)?, dimension_text(&value)))
     };
     let dimensions: Result<Vec<_>, _> = typed.dimensions.into_iter().map(dimension).collect();
     Ok(Claim {
@@ -472,12 +484,12 @@ fn claim(is_limit: bool, typed: Typed, system: &str) -> Result<Claim, (Range<usi
         qualifier: typed.qualifier,
         tolerance,
         note: typed.note,
-        of: Some(Aim { benchmark, metric, dimensions: dimensions? }),
+        of: Some(ClaimTarget { benchmark, metric, dimensions: dimensions? }),
     })
 }
 
 /// Returns whether a number lacks a unit that could have prefixes.
-pub(crate) fn is_without_unit(text: &str, unit: Unit) -> bool {
+pub(crate) fn lacks_unit(text: &str, unit: Unit) -> bool {
     text.trim().ends_with(|c: char| c.is_ascii_digit())
         && !matches!(unit, Unit::Count | Unit::Ratio)
 }
@@ -485,22 +497,26 @@ pub(crate) fn is_without_unit(text: &str, unit: Unit) -> bool {
 /// Returns the lowest data-sheet limit that applies to a result. A limit applies to a device of one
 /// host, unless it names `host` for a total of several.
 #[must_use]
-pub fn limit_of(estimate: &Estimate, sheet: &[Claim]) -> Option<Limit> {
-    let names_host =
-        |limit: &Claim| limit.of.as_ref().is_some_and(|aim| names(aim, Attribute::Host));
+pub fn data_sheet_limit(estimate: &MetricEstimate, sheet: &[Claim]) -> Option<PhysicalLimit> {
+    let names_host = |limit: &Claim| {
+        limit.of.as_ref().is_some_and(|aim| names_dimension(aim, Attribute::Host))
+    };
     let is_here = |limit: &&Claim| {
-        is_about(limit, estimate) && (names_host(limit) || !estimate.is_of_hosts())
+        applies_to(limit, estimate) && (names_host(limit) || !estimate.spans_hosts())
     };
     let about = sheet.iter().filter(is_here);
     let lowest = about.min_by(|a, b| a.quantity.value.total_cmp(&b.quantity.value))?;
     let parts = [lowest.source.as_str(), lowest.date.as_str()];
     let said: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let source = if said.is_empty() { lowest.system.clone() } else { said.join(", ") };
-    Some(Limit { value: lowest.quantity.value, basis: Basis::DataSheet { source } })
+    Some(PhysicalLimit {
+        value: lowest.quantity.value,
+        basis: LimitBasis::DataSheet { source },
+    })
 }
 
 /// Returns a TOML value as text for the comparison with dimensions.
-pub(crate) fn text_of(value: &toml::Value) -> String {
+pub(crate) fn dimension_text(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
         toml::Value::Integer(number) => number.to_string(),
@@ -513,31 +529,34 @@ pub(crate) fn text_of(value: &toml::Value) -> String {
 }
 
 /// Normalizes common spellings: `300k IOPS`, `1 TFLOPS`.
-fn spoken(text: &str) -> String {
+fn normalize_units(text: &str) -> String {
     let text = text.replace("IOPS", "IO/s").replace("FLOPS", "FLOP/s");
     text.split_whitespace().collect()
 }
 
-fn names(aim: &Aim, wanted: Attribute) -> bool {
+fn names_dimension(aim: &ClaimTarget, wanted: Attribute) -> bool {
     aim.dimensions.iter().any(|(name, _)| *name == wanted)
 }
 
-fn is_about(claim: &Claim, estimate: &Estimate) -> bool {
+fn applies_to(claim: &Claim, estimate: &MetricEstimate) -> bool {
     let Some(aim) = &claim.of else { return false };
     aim.benchmark.id() == estimate.benchmark
         && aim.metric.name == estimate.metric
-        && has(estimate, &aim.dimensions)
+        && has_dimensions(estimate, &aim.dimensions)
 }
 
 /// Returns whether a result has these dimensions.
-pub(crate) fn has(estimate: &Estimate, dimensions: &[(Attribute, String)]) -> bool {
+pub(crate) fn has_dimensions(
+    estimate: &MetricEstimate,
+    dimensions: &[(Attribute, String)],
+) -> bool {
     dimensions.iter().all(|(name, wanted)| match estimate.parameters.get(name) {
-        Some(Value::Text(text)) => text == wanted,
-        Some(Value::Flag(flag)) => *wanted == flag.to_string(),
+        Some(AttributeValue::Text(text)) => text == wanted,
+        Some(AttributeValue::Flag(flag)) => *wanted == flag.to_string(),
         Some(value) => {
             let number = wanted.parse::<f64>().ok();
             let number = number.or_else(|| Some(wanted.parse::<Bytes>().ok()?.0 as f64));
-            value.number().zip(number).is_some_and(|(a, b)| (a - b).abs() <= 1e-9 * b.abs())
+            value.as_number().zip(number).is_some_and(|(a, b)| (a - b).abs() <= 1e-9 * b.abs())
         }
         None => false,
     })

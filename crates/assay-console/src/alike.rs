@@ -72,14 +72,14 @@ impl Alike {
         let line = |kind: &mut Kind| {
             let mut others = std::mem::take(&mut kind.others);
             // Messages arrive in order of completion.
-            host_names::sort(&mut others, |it| &it.host);
+            host_names::sort_naturally(&mut others, |it| &it.host);
             if let [] | [_] = others.as_slice() {
                 return others.pop().map(|it| it.line);
             }
             let first = words::worst(&others, |it| it.extent);
             let hosts = others.iter().map(|it| it.host.as_str());
             let hosts: Vec<&str> = hosts.filter(|host| *host != first.host).collect();
-            Some(words::on_more_hosts(&first.line, &hosts))
+            Some(words::with_other_hosts(&first.line, &hosts))
         };
         self.kinds.iter_mut().filter_map(line).collect()
     }

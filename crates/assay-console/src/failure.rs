@@ -43,7 +43,8 @@ pub const fn exit_code(kind: Kind) -> u8 {
     }
 }
 
-/// Renders a failure as text: what failed (with the source location), why, and what to do.
+/// Renders a failure as text: the failed operation with its source location, the reason, and
+/// advice.
 pub fn render(failure: &Failure, colour: bool) -> String {
     let place = failure.place().map(|place| shown(place, colour)).unwrap_or_default();
     format!("error: {}\n{place}{}", failure.what(), failure.details())

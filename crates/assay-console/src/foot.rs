@@ -1,5 +1,5 @@
-//! Status lines at the bottom of a terminal that are redrawn in place. Never decides what they
-//! contain.
+//! Status lines at the bottom of a terminal that are redrawn in place. The caller provides their
+//! text.
 //!
 //! The cursor rests at the start of the first line. A key that the terminal echoes (`^C`) then
 //! overwrites the lines until the next redraw. After the last line, the echo would scroll the

@@ -8,7 +8,7 @@ use assay_store::{Headline, Headlines};
 /// Selection of headline values. Its version changes with the selection or the statistics, so that
 /// older indexes are rebuilt.
 pub(crate) const HEADLINES: Headlines =
-    Headlines { version: 100 * assay_stats::METHOD + CHOICE, of: headlines };
+    Headlines { version: 100 * assay_stats::STATISTICS_VERSION + CHOICE, of: headlines };
 /// Version of the selection of values and of their names.
 const CHOICE: u32 = 4;
 
@@ -16,5 +16,5 @@ fn headlines(run: &Run) -> (Vec<Headline>, bool) {
     let summary = summarize(run);
     let headline = |(label, quantity)| Headline { label, quantity };
     let headlines = build::headlines(&summary).into_iter().map(headline).collect();
-    (headlines, build::distrusted(&summary).is_empty())
+    (headlines, build::distrust_reasons(&summary).is_empty())
 }

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use assay_model::doubt::Doubt;
-use assay_model::event::{RunEvent, Status, Stopped};
+use assay_model::event::{RunEvent, RunStatus, StopReason};
 use assay_model::phrase::Phrase;
 use assay_model::trust;
-use assay_report::progress::{self, Progress};
+use assay_report::progress::{self, RunProgress};
 use assay_report::words::{self, sentence};
 use assay_run::failure::{Failure, Kind};
 use assay_run::sink::{Second, Sink};
@@ -32,7 +32,7 @@ pub struct Listening<'t> {
     echo: bool,
     /// Whether only problems are printed.
     is_quiet: bool,
-    progress: Arc<Mutex<Progress>>,
+    progress: Arc<Mutex<RunProgress>>,
     began: Instant,
     /// Whether the run has a single case, whose failure is that of the command.
     is_single: bool,
@@ -95,20 +95,20 @@ impl<'t> Listening<'t> {
 
     /// Shows a progress line with the given text before the run starts.
     pub fn before_saying(terminal: &mut Terminal, words: &str) {
-        let mut progress = Progress::default();
-        progress.say(words);
+        let mut progress = RunProgress::default();
+        progress.set_message(words);
         terminal.begin_progress(&Arc::new(Mutex::new(progress)), Instant::now());
     }
 
     /// Shows a progress line with the given text for this run.
     pub fn begin(&mut self, message: &str) {
-        self.known().say(message);
+        self.known().set_message(message);
         if !self.is_quiet {
             self.terminal.begin_progress(&self.progress, self.began);
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Progress> {
+    fn known(&self) -> MutexGuard<'_, RunProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -123,26 +123,26 @@ impl Sink for Listening<'_> {
             self.terminal.print_line(&line);
         }
         let elapsed_s = self.began.elapsed().as_secs_f64();
-        self.known().see(event, elapsed_s);
+        self.known().record_event(event, elapsed_s);
         self.show(event, elapsed_s);
         self.settle();
         Ok(())
     }
 
     fn progress(&mut self, said: &Phrase) {
-        self.known().say(&words::phrase(said));
+        self.known().set_message(&words::phrase(said));
     }
 
     fn second(&mut self, second: &Second<'_>) {
         self.settle();
         if let Some(host) = second.host {
             let Second { rates, latency_s, cpu, .. } = *second;
-            return self.known().hear(host, rates, latency_s, cpu);
+            return self.known().update_host(host, rates, latency_s, cpu);
         }
         // With several cases the progress bar shows the rates; a line per second would hide it.
         if self.is_single && !self.is_quiet && self.terminal.is_live() {
             let Second { at_s, rates, latency_s, cpu, .. } = *second;
-            self.terminal.note(&progress::second(at_s, rates, latency_s, cpu));
+            self.terminal.note(&progress::format_second(at_s, rates, latency_s, cpu));
         }
     }
 
@@ -212,7 +212,7 @@ impl Sink for Silently {
             RunEvent::RunStarted(started) => self.run.clone_from(&started.run),
             // A failed run has reported its failure and has nothing to show.
             RunEvent::RunFinished { status, .. }
-                if self.stores && *status != Status::Failed =>
+                if self.stores && *status != RunStatus::Failed =>
             {
                 self.stored.push(std::mem::take(&mut self.run));
             }
@@ -265,7 +265,7 @@ impl Listening<'_> {
         if self.is_quiet || self.terminal.is_live() {
             return;
         }
-        let value = self.known().value_of(case).map(|value| value.to_string());
+        let value = self.known().value_so_far(case).map(|value| value.to_string());
         let done = match &value {
             Some(value) => sentence("progress-done-with", &[("case", case), ("value", value)]),
             None => sentence("progress-done", &[("case", case)]),
@@ -283,11 +283,11 @@ impl Listening<'_> {
     fn hear_doubt(&mut self, doubt: &Doubt, at_s: f64) {
         let what = words::doubt(doubt).text;
         let warning = format!("  {}", sentence("progress-warning", &[("what", &what)]));
-        let said = match words::of_host(doubt) {
+        let said = match words::host_and_text(doubt) {
             Some((host, _)) => {
                 let is_lost = matches!(doubt, Doubt::HostLost { .. });
                 let kind = if is_lost { &mut self.failures } else { &mut self.doubts };
-                kind.hear(doubt.id(), host, (warning, doubt.extent()), at_s)
+                kind.hear(doubt.id(), host, (warning, doubt.severity()), at_s)
             }
             None => Some(warning),
         };
@@ -298,7 +298,7 @@ impl Listening<'_> {
         match event {
             RunEvent::RunStarted(started) => {
                 self.is_single = started.plan.cases.len() == 1;
-                *self.known() = Progress::of(&started.plan);
+                *self.known() = RunProgress::for_plan(&started.plan);
                 self.began = Instant::now();
                 if !self.is_quiet {
                     self.terminal.begin_progress(&self.progress, self.began);
@@ -310,7 +310,9 @@ impl Listening<'_> {
             RunEvent::Doubt { case: None, doubt }
                 if self.is_reported && self.has_measured && trust::is_contention(doubt) => {}
             // A point that its curve no longer needs; nothing was measured.
-            RunEvent::CaseFinished { stopped: Stopped::NotNeeded, .. } => self.say_failures(),
+            RunEvent::CaseFinished { stopped: StopReason::NotNeeded, .. } => {
+                self.say_failures()
+            }
             // Doubts stay queued: hosts that finish one after another have the same ones.
             RunEvent::CaseFinished { case, .. } => {
                 self.say_failures();
@@ -342,8 +344,8 @@ impl Listening<'_> {
                 self.say_outlooks();
                 self.say_failures();
                 self.say_doubts();
-                self.known().end();
-                self.known().say(words::message("progress-finishing"));
+                self.known().finish_measuring();
+                self.known().set_message(words::message("progress-finishing"));
                 if !self.is_lost {
                     self.held.drain(..).for_each(|warning| self.terminal.note(&warning));
                 }

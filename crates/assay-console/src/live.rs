@@ -10,7 +10,7 @@ use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::IntervalTally;
 use assay_model::workload::storage::StoragePhase;
-use assay_report::progress::Progress;
+use assay_report::progress::RunProgress;
 use assay_run::storage::runner::StorageEvent;
 
 use crate::terminal::Terminal;
@@ -18,7 +18,7 @@ use crate::terminal::Terminal;
 /// Progress line of a command in another tool's language.
 #[derive(Debug, Default)]
 pub struct Live {
-    known: Arc<Mutex<Progress>>,
+    known: Arc<Mutex<RunProgress>>,
     /// Elapsed time of the current phase.
     elapsed_s: f64,
 }
@@ -39,7 +39,7 @@ impl Live {
                 }
                 let share = percent(*done_bytes as f64 / (*total_bytes).max(1) as f64);
                 let path = target.path.display().to_string();
-                let share = Phrase::value(share);
+                let share = Phrase::exact_value(share);
                 let said =
                     phrase!("writing", "writing {path} {share}", path = path, share = share);
                 self.say(&said.to_string());
@@ -68,7 +68,7 @@ impl Live {
     }
 
     fn say(&self, text: &str) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).say(text);
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).set_message(text);
     }
 }
 
@@ -97,16 +97,16 @@ fn line(phase: &StoragePhase, elapsed_s: f64, tally: &IntervalTally) -> String {
 #[cfg(test)]
 mod tests {
     use assay_model::distribution::new_histogram;
-    use assay_model::storage_outcome::Tally;
+    use assay_model::storage_outcome::IoTally;
     use assay_model::workload::storage::{
-        AccessPattern, EngineChoice, Load, StorageData, StorageStream, StorageTiming,
+        AccessPattern, EngineChoice, StorageData, StorageLoad, StorageStream, StorageTiming,
         StorageWorkload, Verify,
     };
 
     use super::*;
 
     fn phase(duration_s: Option<f64>) -> StoragePhase {
-        let stream = StorageStream::of(AccessPattern::Random, 4096, 1.0);
+        let stream = StorageStream::new(AccessPattern::Random, 4096, 1.0);
         let timing = StorageTiming {
             warmup_s: 1.0,
             duration_s,
@@ -116,7 +116,7 @@ mod tests {
         let workload = StorageWorkload {
             targets: vec![],
             streams: vec![stream],
-            load: Load::Closed,
+            load: StorageLoad::Closed,
             timing,
             engine: EngineChoice::Null,
             data: StorageData { compressible: 0.0, verify: Verify::Off },
@@ -125,8 +125,8 @@ mod tests {
         StoragePhase { name: "job".into(), loops: vec![], workload, pause_before_s: 0.0 }
     }
 
-    fn tally(count: u64) -> Tally {
-        Tally {
+    fn tally(count: u64) -> IoTally {
+        IoTally {
             count,
             bytes: 4096 * count,
             service_ns: new_histogram(),

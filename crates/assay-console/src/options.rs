@@ -37,7 +37,7 @@ pub struct KeepArguments {
 pub fn seconds(text: &str) -> Result<f64, String> {
     let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
     // Checked first: advice to add a unit would lead to a value that is also rejected.
-    if quantity.value <= 0.0 || quantity.value > quantity::LONGEST_S {
+    if quantity.value <= 0.0 || quantity.value > quantity::MAX_DURATION_S {
         return Err("it must be more than zero and at most a year".into());
     }
     // A reader of a script could take a bare number for seconds or minutes.
@@ -69,7 +69,7 @@ pub fn host(text: &str, option: Option<&str>) -> Result<String, String> {
         let is_whole = !name.contains(':') || (name.starts_with('[') && name.ends_with(']'));
         is_whole && port.parse::<u64>().is_ok()
     });
-    let address = assay_model::host_names::wrong_address(text);
+    let address = assay_model::host_names::address_error(text);
     match (parts, option) {
         (Some((name, port)), Some(option)) => {
             let port = port.parse::<u16>().map_or("PORT".to_owned(), |port| port.to_string());
@@ -88,17 +88,17 @@ const NO_PORT: &str =
 /// Returns a parser for words that may contain file names, whose bytes may not be UTF-8; see
 /// [`path_text`].
 pub fn word() -> impl TypedValueParser<Value = String> {
-    OsStringValueParser::new().map(|word| path_text::text(&word))
+    OsStringValueParser::new().map(|word| path_text::encode(&word))
 }
 
 /// Returns all arguments after the program's name, as typed: the words that repeat the run.
 pub fn typed_words() -> Vec<String> {
-    std::env::args_os().skip(1).map(|word| path_text::text(&word)).collect()
+    std::env::args_os().skip(1).map(|word| path_text::encode(&word)).collect()
 }
 
 /// Returns the arguments after the command, as typed. A stored run is rendered from them.
 pub fn given_words() -> Vec<String> {
-    std::env::args_os().skip(2).map(|word| path_text::text(&word)).collect()
+    std::env::args_os().skip(2).map(|word| path_text::encode(&word)).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Heartbeat: progress lines at a fixed interval where nothing can be redrawn. Never decides what
-//! they contain.
+//! Heartbeat: progress lines at a fixed interval where nothing can be redrawn. The caller provides
+//! their text.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use assay_model::doubt::Doubt;
-use assay_model::event::Asked;
+use assay_model::event::RequestedCommand;
 use assay_model::run::Run;
 use assay_model::workload::Workload;
 use assay_store::{Listed, Listing, ReadRun, ResolveError, Store, StoreError};
@@ -35,7 +35,7 @@ pub fn opening<'s>(
 ) -> Opening<'s> {
     Opening {
         plan: recording::plan(language, phases),
-        asked: Asked { language: language.to_owned(), words: given_words() },
+        asked: RequestedCommand { language: language.to_owned(), words: given_words() },
         label: typed.label.clone(),
         files: Vec::new(),
         store,

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use assay_kernels::standard_output;
-use assay_model::plain;
+use assay_model::sanitize;
 use assay_report::document::Document;
-use assay_report::progress::Progress;
+use assay_report::progress::RunProgress;
 use assay_report::{render, words};
 use console::Term;
 
@@ -78,8 +78,11 @@ impl Terminal {
 
     /// Renders a document as text that fits standard output.
     pub fn text(&self, document: &Document) -> String {
-        let options =
-            render::text::Options { width: self.width, colour: self.colour, details: false };
+        let options = render::text::TextOptions {
+            width: self.width,
+            colour: self.colour,
+            details: false,
+        };
         render::text::document(document, &options)
     }
 
@@ -144,7 +147,7 @@ impl Terminal {
         }
         self.end_progress();
         let terminal = Term::stderr();
-        terminal.write_str(&plain::visible(question))?;
+        terminal.write_str(&sanitize::escape_hidden(question))?;
         terminal.read_secure_line().map(Some)
     }
 
@@ -175,7 +178,7 @@ impl Terminal {
     }
 
     /// Starts the progress display of a run that began at `began`.
-    pub fn begin_progress(&mut self, known: &Arc<Mutex<Progress>>, began: Instant) {
+    pub fn begin_progress(&mut self, known: &Arc<Mutex<RunProgress>>, began: Instant) {
         self.end_progress();
         let known = Arc::clone(known);
         if !self.is_live {
@@ -197,8 +200,8 @@ impl Terminal {
             let line = known.line(began.elapsed().as_secs_f64(), width);
             // Half of the screen stays free for earlier output.
             let mut lines = vec![line];
-            lines.extend(known.table(width, usize::from(height) / 2));
-            lines.iter().map(|it| plain::visible(it).replace('\n', " ")).collect()
+            lines.extend(known.host_lines(width, usize::from(height) / 2));
+            lines.iter().map(|it| sanitize::escape_hidden(it).replace('\n', " ")).collect()
         }));
         *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(foot.handle());
         self.progress = Some(foot);
@@ -223,7 +226,11 @@ fn is_dumb() -> bool {
 /// Neutralises control characters of foreign origin, so that a terminal does not obey them. JSON
 /// stays unchanged.
 fn shown(text: &str, is_coloured: bool) -> Cow<'_, str> {
-    if is_coloured { plain::coloured(text) } else { plain::visible(text) }
+    if is_coloured {
+        sanitize::escape_hidden_except_colours(text)
+    } else {
+        sanitize::escape_hidden(text)
+    }
 }
 
 /// Returns the failure for a result that could not be written to standard output.
@@ -251,7 +258,7 @@ fn to_stdout(text: &str) -> io::Result<()> {
 
 fn to_stderr(text: &str) {
     let is_terminal = io::stderr().is_terminal();
-    let text = words::plainly(&shown(text, is_terminal && coloured()));
+    let text = words::without_no_break_spaces(&shown(text, is_terminal && coloured()));
     let text = match is_terminal {
         true => fitted(&text, usize::from(Term::stderr().size().1)),
         false => text,
@@ -265,7 +272,7 @@ fn fitted(text: &str, width: usize) -> String {
     let is_drawn = |line: &str| line.contains(['│', '╭', '╰', '·', '\u{1b}']);
     let line = |line: &str| match is_drawn(line) {
         true => line.to_owned(),
-        false => render::text::folded(line, width),
+        false => render::text::wrap_line(line, width),
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -8,19 +8,19 @@
 mod arithmetic;
 pub mod command_line;
 pub mod compile;
-mod document;
 pub mod fault;
 pub mod jobfile;
 pub mod json;
+mod json_value;
 pub mod log;
 mod number;
 pub mod option;
+pub mod section_options;
 pub mod statistics;
 pub mod steady;
 pub mod terse;
 pub mod text;
 mod value;
-pub mod worker;
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ pub mod units;
 
 /// Data connection of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Connected {
+pub struct DataConnection {
     /// Stream number in the output.
     pub socket: u32,
     /// Address of this end.
@@ -25,7 +25,7 @@ pub struct Connected {
 
 /// Facts known once the streams are open: the JSON object `start`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Start {
+pub struct Iperf3Start {
     /// Whether this end is the client.
     pub is_client: bool,
     /// Other end, as the user named it.
@@ -33,7 +33,7 @@ pub struct Start {
     /// Port of the other end.
     pub port: u16,
     /// The data connections.
-    pub connected: Vec<Connected>,
+    pub connected: Vec<DataConnection>,
     /// The test's cookie.
     pub cookie: String,
     /// Start of the test, in seconds since 1970.
@@ -115,7 +115,7 @@ pub struct UdpNumbers {
 
 /// Interval of a stream, or of a sum of streams.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Stretch {
+pub struct StreamInterval {
     /// Stream number in the output; `None` for a sum.
     pub socket: Option<u32>,
     /// Whether this end sends on the stream.
@@ -136,12 +136,12 @@ pub struct Stretch {
 
 /// All streams over the same interval.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Interval {
+pub struct Iperf3Interval {
     /// Entries per stream.
-    pub streams: Vec<Stretch>,
+    pub streams: Vec<StreamInterval>,
 }
 
-impl Stretch {
+impl StreamInterval {
     /// Length in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
@@ -181,25 +181,25 @@ impl Stretch {
     }
 }
 
-impl Interval {
+impl Iperf3Interval {
     /// Sums the streams on which this end sends, or those on which it receives.
     #[must_use]
-    pub fn sum(&self, sends: bool) -> Option<Stretch> {
-        Stretch::sum(self.streams.iter().filter(|stream| stream.sends == sends))
+    pub fn sum(&self, sends: bool) -> Option<StreamInterval> {
+        StreamInterval::sum(self.streams.iter().filter(|stream| stream.sends == sends))
     }
 }
 
 /// Totals of a stream over the whole test, as both ends measured it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct StreamEnd {
+pub struct StreamTotals {
     /// Stream number in the output.
     pub socket: u32,
     /// Whether this end sends on the stream.
     pub sends: bool,
     /// Sender's measurement; `None` when the other end sent and did not report it.
-    pub sent: Option<Stretch>,
+    pub sent: Option<StreamInterval>,
     /// Receiver's measurement; `None` when the other end received and did not report it.
-    pub received: Option<Stretch>,
+    pub received: Option<StreamInterval>,
     /// Minimum, mean and maximum smoothed round-trip time over the intervals, in microseconds.
     pub rtt_us: Option<(u32, u32, u32)>,
     /// Largest congestion window and largest send window over the intervals, in bytes.
@@ -207,17 +207,17 @@ pub struct StreamEnd {
 }
 
 /// CPU of a process in percent of one CPU: total, user, system.
-pub type CpuPercent = (f64, f64, f64);
+pub type CpuPercentTuple = (f64, f64, f64);
 
 /// Totals of the whole test: the JSON object `end`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct End {
+pub struct Iperf3End {
     /// Entries per stream.
-    pub streams: Vec<StreamEnd>,
+    pub streams: Vec<StreamTotals>,
     /// CPU use of this end's process.
-    pub cpu_here: CpuPercent,
+    pub cpu_here: CpuPercentTuple,
     /// CPU use of the other end's process, where it was reported.
-    pub cpu_there: CpuPercent,
+    pub cpu_there: CpuPercentTuple,
     /// Congestion control of the sender, then of the receiver.
     pub congestion: (Option<String>, Option<String>),
     /// The server's output as text.
@@ -226,41 +226,41 @@ pub struct End {
     pub server_output_json: Option<serde_json::Value>,
 }
 
-impl End {
+impl Iperf3End {
     /// Sums the senders' measurements of one direction.
     #[must_use]
-    pub fn sent(&self, sends: bool) -> Option<Stretch> {
+    pub fn sum_sent(&self, sends: bool) -> Option<StreamInterval> {
         let streams = self.streams.iter().filter(|stream| stream.sends == sends);
-        Stretch::sum(streams.filter_map(|stream| stream.sent.as_ref()))
+        StreamInterval::sum(streams.filter_map(|stream| stream.sent.as_ref()))
     }
 
     /// Sums the receivers' measurements of one direction.
     #[must_use]
-    pub fn received(&self, sends: bool) -> Option<Stretch> {
+    pub fn sum_received(&self, sends: bool) -> Option<StreamInterval> {
         let streams = self.streams.iter().filter(|stream| stream.sends == sends);
-        Stretch::sum(streams.filter_map(|stream| stream.received.as_ref()))
+        StreamInterval::sum(streams.filter_map(|stream| stream.received.as_ref()))
     }
 }
 
 /// Everything that one end reports of a test, complete or failed: the input of both output formats.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Reported {
+pub struct Iperf3Report {
     /// Facts known once the streams were open.
-    pub start: Option<Start>,
+    pub start: Option<Iperf3Start>,
     /// Intervals reported so far.
-    pub intervals: Vec<Interval>,
+    pub intervals: Vec<Iperf3Interval>,
     /// Totals of the whole test; `None` when it failed.
-    pub end: Option<End>,
+    pub end: Option<Iperf3End>,
     /// Reason of a failure.
     pub error: Option<String>,
 }
 
-impl Reported {
+impl Iperf3Report {
     /// Returns the whole test as one JSON document (`-J`).
     #[must_use]
-    pub fn document(&self) -> serde_json::Value {
+    pub fn to_json(&self) -> serde_json::Value {
         let (start, end) = (self.start.as_ref(), self.end.as_ref());
-        json::document(start, &self.intervals, end, self.error.as_deref())
+        json::build_document(start, &self.intervals, end, self.error.as_deref())
     }
 }
 

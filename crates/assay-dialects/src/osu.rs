@@ -16,7 +16,7 @@ const GAP: usize = 2;
 
 /// Layout of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum OsuLayout {
     /// OSU 5.4.3.
     Osu5,
     /// OSU 7.5.
@@ -27,11 +27,11 @@ pub enum Shape {
 
 /// Description of a table without its values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct OsuTable {
     /// Measured test.
     pub test: MpiTest,
     /// Layout.
-    pub shape: Shape,
+    pub layout: OsuLayout,
     /// Whether collectives also have minimum, maximum and iterations, and non-blocking ones the
     /// time per step.
     pub full: bool,
@@ -49,7 +49,7 @@ pub struct Table {
 
 /// Row of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct OsuRow {
     /// Message size.
     pub bytes: u64,
     /// Metric name and value in its base unit.
@@ -64,7 +64,7 @@ pub struct Row {
     /// there are too few samples.
     pub percentiles: Vec<Option<f64>>,
     /// Whether all contents were right; `None` without validation.
-    pub is_right: Option<bool>,
+    pub is_valid: Option<bool>,
 }
 
 /// Column of values: metric, heading, and factor to its unit.
@@ -116,18 +116,18 @@ const FULL_OVERLAP: &[Column] = &[
     column("overlap", "Overlap(%)", 100.0),
 ];
 
-impl Table {
+impl OsuTable {
     /// Renders the lines above the first row.
     #[must_use]
-    pub fn head(&self) -> String {
+    pub fn render_head(&self) -> String {
         let mut text = String::new();
         if self.begins_with_an_empty_line() {
             text.push('\n');
         }
-        match self.shape {
-            Shape::Osu5 => writeln!(text, "# {} v5.4.3", self.test.osu_title()),
-            Shape::Osu7 => writeln!(text, "# {} v7.5", self.test.osu_title()),
-            Shape::Assay => {
+        match self.layout {
+            OsuLayout::Osu5 => writeln!(text, "# {} v5.4.3", self.test.osu_title()),
+            OsuLayout::Osu7 => writeln!(text, "# {} v7.5", self.test.osu_title()),
+            OsuLayout::Assay => {
                 let definition = Benchmark::Mpi(self.test).definition();
                 writeln!(text, "# {}: {}", definition.id, definition.title)
             }
@@ -140,13 +140,13 @@ impl Table {
 
     /// Returns whether OSU's program prints an empty line first; it differs between programs.
     fn begins_with_an_empty_line(&self) -> bool {
-        match self.shape {
-            Shape::Osu5 => !self.is_pairwise(),
-            Shape::Osu7 => !matches!(
+        match self.layout {
+            OsuLayout::Osu5 => !self.is_pairwise(),
+            OsuLayout::Osu7 => !matches!(
                 self.test,
                 MpiTest::MessageRate | MpiTest::PutLatency | MpiTest::GetLatency
             ),
-            Shape::Assay => false,
+            OsuLayout::Assay => false,
         }
     }
 
@@ -167,7 +167,7 @@ impl Table {
             }
             _ => {}
         }
-        if self.shape == Shape::Osu7 && self.test.has_sizes() {
+        if self.layout == OsuLayout::Osu7 && self.test.has_sizes() {
             let reduces =
                 matches!(self.test.name(), "reduce" | "allreduce" | "ireduce" | "iallreduce");
             let element = if reduces { self.element } else { "MPI_CHAR" };
@@ -185,7 +185,7 @@ impl Table {
         if self.full && !self.is_pairwise() && !self.is_overlap() {
             let _ = write!(text, "{:>COUNT_WIDTH$}", "Iterations");
         }
-        if self.shape == Shape::Assay {
+        if self.layout == OsuLayout::Assay {
             let (low, high) = ("95% from", "95% to");
             let _ = write!(text, "{low:>COUNT_WIDTH$}{high:>COUNT_WIDTH$}{:>9}", "Batches");
         }
@@ -206,7 +206,7 @@ impl Table {
         match self.columns() {
             _ if self.test.has_sizes() => format!("{:<SIZE_WIDTH$}", "# Size"),
             // OSU's only heading that is not commented out.
-            columns if self.is_overlap() && self.shape == Shape::Osu5 => {
+            columns if self.is_overlap() && self.layout == OsuLayout::Osu5 => {
                 format!("{:>WIDTH$}", columns[0].head)
             }
             columns => format!("# {}", columns[0].head),
@@ -215,7 +215,7 @@ impl Table {
 
     /// Renders a row. A metric that is missing in the row shows as `-`.
     #[must_use]
-    pub fn row(&self, row: &Row) -> String {
+    pub fn render_row(&self, row: &OsuRow) -> String {
         let mut text = String::new();
         let mut widths = vec![WIDTH; self.columns().len()];
         if self.test.has_sizes() {
@@ -228,20 +228,24 @@ impl Table {
             found.map(|(_, value)| *value)
         };
         for (column, width) in self.columns().iter().zip(widths) {
-            let _ = write!(text, "{:>width$}", decimals(value_of(column.metric), column.factor));
+            let _ = write!(
+                text,
+                "{:>width$}",
+                format_decimals(value_of(column.metric), column.factor)
+            );
         }
         if self.full && !self.is_pairwise() && !self.is_overlap() {
             let _ = write!(text, "{:>COUNT_WIDTH$}", row.iterations);
         }
-        if self.shape == Shape::Assay {
+        if self.layout == OsuLayout::Assay {
             let factor = self.columns()[0].factor;
             for end in [row.interval.map(|it| it.0), row.interval.map(|it| it.1)] {
-                let _ = write!(text, "{:>COUNT_WIDTH$}", decimals(end, factor));
+                let _ = write!(text, "{:>COUNT_WIDTH$}", format_decimals(end, factor));
             }
             let _ = write!(text, "{:>9}", row.batches);
         }
         if self.validation {
-            let verdict = match row.is_right {
+            let verdict = match row.is_valid {
                 Some(true) => "Pass",
                 Some(false) => "Fail",
                 None => "-",
@@ -251,7 +255,7 @@ impl Table {
         for (percent, percentile) in self.percentiles.iter().zip(&row.percentiles) {
             let width = tail_width(&self.tail_head(*percent));
             let factor = if self.is_windowed() { 1e-6 } else { MICRO };
-            let _ = write!(text, "{:>width$}", decimals(*percentile, factor));
+            let _ = write!(text, "{:>width$}", format_decimals(*percentile, factor));
         }
         text.push('\n');
         text
@@ -261,17 +265,17 @@ impl Table {
         match self.test {
             MpiTest::Bandwidth | MpiTest::BothWays => BANDWIDTH,
             MpiTest::MessageRate => RATE,
-            MpiTest::Latency | MpiTest::MultiLatency if self.shape == Shape::Osu7 => {
+            MpiTest::Latency | MpiTest::MultiLatency if self.layout == OsuLayout::Osu7 => {
                 MEAN_LATENCY
             }
             MpiTest::Latency
             | MpiTest::MultiLatency
             | MpiTest::PutLatency
             | MpiTest::GetLatency => PLAIN_LATENCY,
-            _ if self.is_overlap() => match (self.full, self.shape) {
+            _ if self.is_overlap() => match (self.full, self.layout) {
                 (false, _) => OVERLAP,
-                (true, Shape::Osu5) => FULL_OVERLAP_5,
-                (true, Shape::Osu7 | Shape::Assay) => FULL_OVERLAP,
+                (true, OsuLayout::Osu5) => FULL_OVERLAP_5,
+                (true, OsuLayout::Osu7 | OsuLayout::Assay) => FULL_OVERLAP,
             },
             _ if self.full => FULL_LATENCY,
             _ => MEAN_LATENCY,
@@ -303,7 +307,7 @@ fn tail_width(head: &str) -> usize {
 }
 
 /// Formats with two decimals, as OSU does.
-fn decimals(value: Option<f64>, factor: f64) -> String {
+fn format_decimals(value: Option<f64>, factor: f64) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", value * factor))
 }
 

@@ -11,9 +11,9 @@ const RULE: &str =
     "---------------------------------------------------------------------------------------\n";
 
 /// Header of a latency table in duration mode (`RESULT_FMT_LAT_DUR`).
-const MEANS: &str = " #bytes        #iterations       t_avg[usec]    tps average\n";
+const MEAN_HEADER: &str = " #bytes        #iterations       t_avg[usec]    tps average\n";
 /// Header of a latency table in iteration mode.
-const TIMES: &str = " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n";
+const LATENCY_HEADER: &str = " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n";
 
 /// Row of a latency table, in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +43,7 @@ impl LatencyRow {
     /// Computes the row from the times of all messages in order, in ns; `divisor` is 2 for half
     /// round trips. Returns `None` below perftest's own minimum of 5.
     #[must_use]
-    pub fn of(bytes: u64, times_ns: &[u64], divisor: u32) -> Option<Self> {
+    pub fn from_times_ns(bytes: u64, times_ns: &[u64], divisor: u32) -> Option<Self> {
         // The last message is not timed, because no next message starts.
         let (_, timed) = times_ns.split_last()?;
         let count = timed.len().checked_sub(TAIL).filter(|count| *count >= 2)?;
@@ -102,7 +102,7 @@ impl MeanRow {
     /// Computes the row from the times of all counted messages, in ns; `divisor` is 2 for half
     /// round trips. Returns `None` without times.
     #[must_use]
-    pub fn of(bytes: u64, times_ns: &[u64], divisor: u32) -> Option<Self> {
+    pub fn from_times_ns(bytes: u64, times_ns: &[u64], divisor: u32) -> Option<Self> {
         let (iterations, all_ns) = (times_ns.len() as u64, times_ns.iter().sum::<u64>());
         let mean_ns = all_ns as f64 / iterations as f64;
         let avg_us = mean_ns * 1e-3 / f64::from(divisor);
@@ -183,18 +183,18 @@ impl std::fmt::Display for BandwidthRow {
 
 /// Text above a table.
 #[derive(Debug, Clone)]
-pub struct Head {
+pub struct PerftestHead {
     /// Title: `Send Latency Test`.
     pub title: String,
     /// Names and values, one per line.
     pub facts: Vec<(&'static str, String)>,
     /// Kind of columns.
-    pub columns: Columns,
+    pub columns: PerftestColumns,
 }
 
 /// Kind of columns of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Columns {
+pub enum PerftestColumns {
     /// Latencies in iteration mode.
     Times,
     /// Mean latencies in duration mode.
@@ -203,16 +203,16 @@ pub enum Columns {
     Rates(RateUnit),
 }
 
-impl std::fmt::Display for Head {
+impl std::fmt::Display for PerftestHead {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut lines = String::new();
         for (name, value) in &self.facts {
             writeln!(lines, " {name:<15} : {value}")?;
         }
         let columns = match self.columns {
-            Columns::Times => TIMES.to_owned(),
-            Columns::Means => MEANS.to_owned(),
-            Columns::Rates(unit) => {
+            PerftestColumns::Times => LATENCY_HEADER.to_owned(),
+            PerftestColumns::Means => MEAN_HEADER.to_owned(),
+            PerftestColumns::Rates(unit) => {
                 let unit = unit.name();
                 format!(
                     " #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n"
@@ -226,7 +226,7 @@ impl std::fmt::Display for Head {
 /// Lists all results of one size, then the header of its row. As in perftest, `-U` keeps the order;
 /// `-H` sorts and drops the tail. Uses the same times as the row.
 #[must_use]
-pub fn listed(times_ns: &[u64], divisor: u32, sorted: bool) -> String {
+pub fn list_results(times_ns: &[u64], divisor: u32, sorted: bool) -> String {
     let (_, timed) = times_ns.split_last().unwrap_or((&0, &[]));
     let mut kept = timed.to_vec();
     if sorted {
@@ -245,7 +245,7 @@ pub fn listed(times_ns: &[u64], divisor: u32, sorted: bool) -> String {
         };
         let _ = writeln!(text, "{}, {figure}", at + 1);
     }
-    text + RULE + TIMES
+    text + RULE + LATENCY_HEADER
 }
 
 /// Returns the line below a table.
@@ -261,10 +261,10 @@ mod tests {
     /// 1000 messages with round trips of 2, 4, … µs give 999 values of 1 … 999 µs, of which 997
     /// count.
     #[test]
-    fn figures_follow_the_rules_of_perftest() {
+    fn latency_figures_follow_perftest_rules() {
         let times_ns: Vec<u64> = (1..=1000).rev().map(|us| us * 2000).collect();
         // The last message in time has the shortest time and is not counted.
-        let row = LatencyRow::of(2, &times_ns, 2).unwrap();
+        let row = LatencyRow::from_times_ns(2, &times_ns, 2).unwrap();
         assert_eq!((row.bytes, row.iterations), (2, 1000));
         assert_eq!((row.min_us, row.max_us, row.typical_us), (2.0, 999.0, 500.0));
         assert_eq!((row.avg_us, row.p99_us, row.p999_us), (500.0, 990.0, 999.0));
@@ -274,15 +274,15 @@ mod tests {
     }
 
     #[test]
-    fn too_few_have_no_figures() {
+    fn latency_row_needs_five_messages() {
         for n in 0..5 {
-            assert_eq!(LatencyRow::of(2, &vec![1000; n], 2), None, "{n}");
+            assert_eq!(LatencyRow::from_times_ns(2, &vec![1000; n], 2), None, "{n}");
         }
-        assert!(LatencyRow::of(2, &[1000; 5], 2).is_some());
+        assert!(LatencyRow::from_times_ns(2, &[1000; 5], 2).is_some());
     }
 
     #[test]
-    fn rates_are_laid_out_as_perftest_does() {
+    fn bandwidth_rows_match_perftest() {
         let row = |peak_bytes_per_s, bytes_per_s, unit| {
             let (bytes, iterations) = (65_536, 1000);
             BandwidthRow { bytes, iterations, peak_bytes_per_s, bytes_per_s, unit }.to_string()
@@ -310,8 +310,11 @@ mod tests {
             assert_eq!(printed, expected);
         }
         for (unit, name) in [(RateUnit::Mebibytes, "MiB/sec"), (RateUnit::Gigabits, "Gb/sec")] {
-            let head =
-                Head { title: String::new(), facts: vec![], columns: Columns::Rates(unit) };
+            let head = PerftestHead {
+                title: String::new(),
+                facts: vec![],
+                columns: PerftestColumns::Rates(unit),
+            };
             let columns = format!(
                 " #bytes     #iterations    BW peak[{name}]    BW average[{name}]   MsgRate[Mpps]\n"
             );
@@ -321,24 +324,24 @@ mod tests {
 
     /// Format is `REPORT_FMT_LAT_DUR`: half of a 4 µs round trip, 250,000 round trips per second.
     #[test]
-    fn of_a_time_there_is_the_mean_alone() {
-        let row = MeanRow::of(2, &[3000, 4000, 5000], 2).unwrap();
+    fn duration_mode_prints_the_mean_only() {
+        let row = MeanRow::from_times_ns(2, &[3000, 4000, 5000], 2).unwrap();
         assert_eq!(row.to_string(), " 2             3            2.00           250000.00\n");
-        assert_eq!(MeanRow::of(2, &[], 2), None);
+        assert_eq!(MeanRow::from_times_ns(2, &[], 2), None);
     }
 
     #[test]
-    fn all_results_are_listed_in_their_order_or_sorted_without_the_tail() {
+    fn lists_results_in_order_or_sorted_without_tail() {
         let times_ns = [5000, 1000, 4_000_000, 2468, 3000, 1];
-        let unsorted = listed(&times_ns, 2, false);
+        let unsorted = list_results(&times_ns, 2, false);
         let expected = "#, usec\n1, 2.5\n2, 0.5\n3, 2000\n4, 1.234\n5, 1.5\n";
-        assert_eq!(unsorted, format!("{expected}{RULE}{TIMES}"));
-        let sorted = listed(&times_ns, 1, true);
+        assert_eq!(unsorted, format!("{expected}{RULE}{LATENCY_HEADER}"));
+        let sorted = list_results(&times_ns, 1, true);
         assert!(sorted.starts_with("#, usec\n1, 1\n2, 2.468\n3, 3\n-----"), "{sorted}");
     }
 
     #[test]
-    fn rows_are_laid_out_as_perftest_does() {
+    fn latency_rows_match_perftest() {
         let row = LatencyRow {
             bytes: 2,
             iterations: 1000,

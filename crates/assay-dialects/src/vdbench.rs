@@ -28,16 +28,16 @@ mod statements;
 mod tokens;
 mod values;
 
-use commands::{Commands, DataLimits, Repetition};
+use commands::{Commands, DataLimits, LoopLimit};
 use compile::Compiler;
-pub use compile::at_host;
+pub use compile::host_path;
 use definitions::Definitions;
-use diagnostic::{Diagnostic, Place, Severity};
-use lines::{Lines, Spot};
+use diagnostic::{Diagnostic, DiagnosticSeverity, SourceLocation};
+use lines::{Lines, SourceSpan};
 
 /// Parameter files and the options of the command line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Input {
+pub struct VdbenchInput {
     /// Parameter files, read in order as if they were one file.
     #[serde(with = "path_text::each")]
     pub files: Vec<PathBuf>,
@@ -77,17 +77,17 @@ pub enum FormatOption {
 
 /// Callbacks through which the parser reads files and inspects paths.
 #[expect(missing_debug_implementations, reason = "functions have nothing to show")]
-pub struct Surroundings<'a> {
+pub struct VdbenchEnv<'a> {
     /// Reads a file.
-    pub load: &'a mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
+    pub read_file: &'a mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
     /// Inspects a path; `None` where nothing exists. With distributed hosts the path is
     /// `host:path`.
-    pub look: &'a mut dyn FnMut(&Path) -> Option<Present>,
+    pub inspect: &'a mut dyn FnMut(&Path) -> Option<PathInfo>,
 }
 
 /// Size and type of an existing file or device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Present {
+pub struct PathInfo {
     /// Size in bytes.
     pub bytes: u64,
     /// Whether it is a block device.
@@ -96,7 +96,7 @@ pub struct Present {
 
 /// Parameter files compiled into a plan that is ready to run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Execution {
+pub struct VdbenchExecution {
     /// Storage plan with one phase per run.
     pub plan: StoragePlan,
     /// File plan with one phase per run; either this or `plan` is empty.
@@ -108,29 +108,29 @@ pub struct Execution {
     /// Hosts that any run uses.
     pub hosts: Vec<UsedHost>,
     /// Indices into `hosts` by phase and target (or tree), when hosts are distributed.
-    pub places: Vec<Vec<usize>>,
+    pub host_indices: Vec<Vec<usize>>,
     /// Commands around all runs.
     pub commands: Commands,
     /// File whose contents end one run (`end_rd`) or all runs (`end_vdbench`).
     pub monitor: Option<PathBuf>,
     /// Repetition of all runs; `None` = once.
-    pub repetition: Option<Repetition>,
+    pub repetition: Option<LoopLimit>,
     /// Number of failed I/O that ends the execution.
     pub data_errors: u64,
     /// Warnings and notes.
     pub notes: Vec<Diagnostic>,
     /// Paths of all storage and file-system definitions, with their locations in the files.
-    pub paths: Vec<(PathBuf, Place)>,
+    pub paths: Vec<(PathBuf, SourceLocation)>,
 }
 
-impl Execution {
+impl VdbenchExecution {
     /// Returns the execution for pass `number`, counted from 1. Each pass has its own random
     /// numbers, so that it does not find the blocks of an earlier pass in a cache.
     #[must_use]
-    pub fn pass(&self, number: u64) -> Self {
+    pub fn for_pass(&self, number: u64) -> Self {
         let mut own = self.clone();
         if number > 1 {
-            own.seeds().for_each(|it| *it = seed::derived(*it, number));
+            own.seeds().for_each(|it| *it = seed::derive_seed(*it, number));
         }
         own
     }
@@ -138,7 +138,7 @@ impl Execution {
     /// Iterates over the targets of all storage runs, with their hosts when hosts are distributed.
     pub fn placed_targets(&self) -> impl Iterator<Item = (Option<usize>, &StorageTarget)> {
         self.plan.phases.iter().enumerate().flat_map(|(index, phase)| {
-            let hosts = self.places.get(index);
+            let hosts = self.host_indices.get(index);
             let targets = phase.workload.targets.iter().enumerate();
             targets.map(move |(position, target)| (hosts.map(|it| it[position]), target))
         })
@@ -148,7 +148,7 @@ impl Execution {
     /// share the tree.
     pub fn placed_trees(&self) -> impl Iterator<Item = (Option<usize>, &FileTree)> {
         self.files.phases.iter().enumerate().flat_map(|(index, phase)| {
-            let hosts = self.places.get(index);
+            let hosts = self.host_indices.get(index);
             let trees = phase.workload.trees.iter().enumerate();
             trees.map(move |(position, tree)| {
                 let host = hosts.filter(|_| tree.part.is_none()).map(|it| it[position]);
@@ -174,7 +174,7 @@ pub struct UsedHost {
     /// User for the login, if defined.
     pub user: Option<String>,
     /// Location of its definition; `None` for the implicit local host.
-    pub place: Option<Place>,
+    pub location: Option<SourceLocation>,
 }
 
 /// Description of a run for the reports.
@@ -205,19 +205,19 @@ pub struct RunLabel {
     /// Parameters for the flat file.
     pub parameters: RunParameters,
     /// Counts of hosts, storage and workloads.
-    pub used: Used,
+    pub resources: ResourceCounts,
 }
 
 impl RunLabel {
     /// Whether the run creates or removes trees for the following runs.
     #[must_use]
     pub fn is_format(&self) -> bool {
-        self.name.starts_with(FORMAT)
+        self.name.starts_with(FORMAT_PREFIX)
     }
 }
 
 /// Name prefix of runs that create or remove trees.
-pub(crate) const FORMAT: &str = "format_for_";
+pub(crate) const FORMAT_PREFIX: &str = "format_for_";
 
 /// Kind of rate limit of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -259,7 +259,7 @@ pub struct RunParameters {
 
 /// Number of definitions that a run uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Used {
+pub struct ResourceCounts {
     /// Storage definitions.
     pub storages: usize,
     /// Workload definitions.
@@ -272,39 +272,40 @@ pub struct Used {
 ///
 /// # Errors
 /// All diagnostics in reading order, with warnings and notes, when any of them is an error.
-pub fn read(
-    input: &Input,
-    around: &mut Surroundings<'_>,
-) -> Result<Execution, Vec<Diagnostic>> {
+pub fn compile_files(
+    input: &VdbenchInput,
+    around: &mut VdbenchEnv<'_>,
+) -> Result<VdbenchExecution, Vec<Diagnostic>> {
     let mut lines = Lines::read(input, around);
-    let statements = statements::statements(&mut lines);
+    let statements = statements::parse_statements(&mut lines);
     let definitions = Definitions::from_statements(&mut lines, &statements);
-    let is_broken =
-        |found: &[Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
+    let is_broken = |found: &[Diagnostic]| {
+        found.iter().any(|one| one.severity == DiagnosticSeverity::Error)
+    };
     // Compiling a broken file would only report the same errors again in other words.
-    if is_broken(&lines.found) {
-        return Err(lines.found);
+    if is_broken(&lines.diagnostics) {
+        return Err(lines.diagnostics);
     }
     let mut execution = Compiler::new(input, &definitions, &mut lines, around).compile();
-    if is_broken(&lines.found) {
-        return Err(lines.found);
+    if is_broken(&lines.diagnostics) {
+        return Err(lines.diagnostics);
     }
-    execution.notes = lines.found;
+    execution.notes = lines.diagnostics;
     Ok(execution)
 }
 
 /// Lists the parsed lines for `parmscan.html`: each line, its keywords and their values.
 #[must_use]
-pub fn scan(input: &Input, around: &mut Surroundings<'_>) -> String {
+pub fn scan(input: &VdbenchInput, around: &mut VdbenchEnv<'_>) -> String {
     let mut lines = Lines::read(input, around);
     let mut text = String::new();
     for line in 0..lines.count() {
-        if lines.is_obeyed(line) {
+        if lines.is_include(line) {
             continue;
         }
         let _ = writeln!(text, "line: {}", lines.text(line));
-        for token in tokens::tokens(&mut lines, line) {
-            let Spot { start, end, .. } = token.spot;
+        for token in tokens::tokenize(&mut lines, line) {
+            let SourceSpan { start, end, .. } = token.spot;
             let _ = writeln!(text, "keyw: {}", &lines.text(line)[start..end]);
             for element in &token.elements {
                 let _ = writeln!(text, "parm: {}", element.text);

@@ -5,16 +5,16 @@ use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use assay_dialects::fio::command_line::{COMMAND_LINE, Format, Request};
-use assay_dialects::fio::compile::{self, FioPlan, Part};
-use assay_dialects::fio::fault::{Fault, Origin};
+use assay_dialects::fio::command_line::{COMMAND_LINE, FioFormat, FioRequest};
+use assay_dialects::fio::compile::{self, FioPlan, StreamRef};
+use assay_dialects::fio::fault::{FioFault, FioOrigin};
 use assay_dialects::fio::{log, text};
-use assay_model::event::Asked;
-use assay_model::failure::Area;
+use assay_model::event::RequestedCommand;
+use assay_model::failure::ErrorArea;
 use assay_model::path_text;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
-use assay_model::storage_outcome::{Ended, StorageOutcome};
+use assay_model::storage_outcome::{EndReason, StorageOutcome};
 use assay_model::workload::file_set::FilePlan;
 use assay_store::Store;
 
@@ -50,14 +50,14 @@ const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")"
 /// Unsupported words or job files, targets that must not be overwritten, or failed I/O.
 pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let question = Question::now(&typed.words);
-    let reported = |fault: Fault| refused(&fault, &typed.words, &question);
+    let reported = |fault: FioFault| refused(&fault, &typed.words, &question);
     let request = question.request().map_err(reported)?;
     if request.version {
         terminal.print(&format!("{VERSION}\n"));
         return Ok(0);
     }
     if request.show_command {
-        terminal.print(&format!("{}\n", request.as_command()));
+        terminal.print(&format!("{}\n", request.to_command_line()));
         return Ok(0);
     }
     let plan = question.plan(&request).map_err(reported)?;
@@ -87,7 +87,7 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure>
 
 /// Prints a note about the run: on standard error, or on standard output if results go to a file.
 /// Scripts take output on standard error for a failure.
-fn report(request: &Request, terminal: &mut Terminal, text: &str) {
+fn report(request: &FioRequest, terminal: &mut Terminal, text: &str) {
     match request.output.file {
         Some(_) => terminal.print(&format!("{text}\n")),
         None => terminal.note(text),
@@ -96,7 +96,7 @@ fn report(request: &Request, terminal: &mut Terminal, text: &str) {
 
 /// Converts a fault to a failure with its location: wrong usage on the command line, an invalid
 /// suite in a file.
-fn refused(fault: &Fault, words: &[String], question: &Question<'_>) -> Failure {
+fn refused(fault: &FioFault, words: &[String], question: &Question<'_>) -> Failure {
     let origin = &fault.origin;
     let (kind, text) = match origin.file.as_str() {
         COMMAND_LINE => (Kind::Usage, words.join(" ")),
@@ -113,7 +113,7 @@ fn refused(fault: &Fault, words: &[String], question: &Question<'_>) -> Failure 
 /// Adds the line of the job that requested the rejected setting.
 fn placed(
     refusal: Refusal,
-    request: &Request,
+    request: &FioRequest,
     plan: &FioPlan,
     question: &Question<'_>,
 ) -> Failure {
@@ -128,7 +128,11 @@ fn placed(
 }
 
 /// Finds the setting that caused the refusal, or else its section.
-fn origin<'r>(asked: AskedBy, request: &'r Request, plan: &FioPlan) -> Option<&'r Origin> {
+fn origin<'r>(
+    asked: AskedBy,
+    request: &'r FioRequest,
+    plan: &FioPlan,
+) -> Option<&'r FioOrigin> {
     let names: &[&str] = match asked.subject {
         Subject::Target => &["filename", "directory"],
         Subject::Rate => &["rate_iops", "rate"],
@@ -145,15 +149,18 @@ fn origin<'r>(asked: AskedBy, request: &'r Request, plan: &FioPlan) -> Option<&'
         ],
     };
     // A stream that reads back what it wrote belongs to the job of the previous phase.
-    let of =
-        |phase| move |it: &&compile::Clone| it.part == Part { phase, stream: asked.stream };
+    let of = |phase| {
+        move |it: &&compile::FioClone| it.part == StreamRef { phase, stream: asked.stream }
+    };
     let clones = || plan.clones.iter();
     let earlier = || clones().find(of(asked.phase.checked_sub(1)?));
     let clone = clones().find(of(asked.phase)).or_else(earlier)?;
-    let section = request.sections.get(clone.worker)?;
+    let section = request.sections.get(clone.section)?;
     let settings = || section.globals.iter().chain(&section.own).rev();
     let named = |name: &&str| {
-        settings().find(|it| it.row.name == *name || it.row.alias == *name).map(|it| &it.origin)
+        settings()
+            .find(|it| it.option.name == *name || it.option.alias == *name)
+            .map(|it| &it.origin)
     };
     names.iter().find_map(named).or(Some(&section.origin))
 }
@@ -162,7 +169,7 @@ fn origin<'r>(asked: AskedBy, request: &'r Request, plan: &FioPlan) -> Option<&'
 struct Asking<'a> {
     words: &'a [String],
     question: &'a Question<'a>,
-    request: &'a Request,
+    request: &'a FioRequest,
     plan: &'a FioPlan,
 }
 
@@ -178,8 +185,8 @@ impl Asking<'_> {
         let mut recording =
             Recording::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
         let on_screen =
-            request.output.file.is_none() && request.output.formats == [Format::Normal];
-        let start = if on_screen { text::start(plan, VERSION) } else { String::new() };
+            request.output.file.is_none() && request.output.formats == [FioFormat::Normal];
+        let start = if on_screen { text::render_start(plan, VERSION) } else { String::new() };
         terminal.print(&start);
         let mut watch = Watch::new(options.enough.clone());
         let mut live = Live::default();
@@ -195,14 +202,14 @@ impl Asking<'_> {
             Err(failure) => {
                 let interrupted = cancel.load(Ordering::Relaxed);
                 if !interrupted {
-                    recording.case(0, [], &[], Some(failure.of_case(Area::Storage)))?;
+                    recording.case(0, [], &[], Some(failure.of_case(ErrorArea::Storage)))?;
                 }
                 recording.finish(interrupted)?;
                 return Err(failure);
             }
         };
         let interrupted = outcomes.len() < plan.plan.phases.len()
-            || outcomes.iter().flatten().any(|outcome| outcome.ended == Ended::Interrupted);
+            || outcomes.iter().flatten().any(|outcome| outcome.ended == EndReason::Interrupted);
         let journals = store.is_some();
         let finished = Finished {
             plan,
@@ -218,7 +225,7 @@ impl Asking<'_> {
         let written = record::document(&run, self.words, raw, None)?;
         match &request.output.file {
             None => terminal.print(written.strip_prefix(&start).unwrap_or(&written)),
-            Some(path) => output_file::write(&path_text::path(path), &written)?,
+            Some(path) => output_file::write(&path_text::decode_path(path), &written)?,
         }
         match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)) {
             Some(failure) => Err(failure),
@@ -234,8 +241,11 @@ impl Asking<'_> {
     ) -> Result<Opening<'s>, Failure> {
         let mut files = self.question.files();
         files.push((record::ANSWERS.to_owned(), record::answers(self.question)?));
-        let asked = Asked { language: record::LANGUAGE.to_owned(), words: self.words.to_vec() };
-        let label = self.request.keep.label.clone();
+        let asked = RequestedCommand {
+            language: record::LANGUAGE.to_owned(),
+            words: self.words.to_vec(),
+        };
+        let label = self.request.store_options.label.clone();
         Ok(Opening { plan: plan.clone(), asked, label, files, store })
     }
 
@@ -259,24 +269,28 @@ impl Asking<'_> {
 }
 
 /// Returns the options of the run that the user set.
-fn options(request: &Request, plan: &FioPlan) -> RunOptions {
+fn options(request: &FioRequest, plan: &FioPlan) -> RunOptions {
     RunOptions {
-        destroy_data: request.destroy_data.iter().map(|it| path_text::path(it)).collect(),
+        destroy_data: request
+            .destroy_data
+            .iter()
+            .map(|it| path_text::decode_path(it))
+            .collect(),
         target_on_root: request.target_on_root,
         // fio keeps its files unless `unlink` is set.
-        keep: !plan.workers.iter().any(|job| job.unlink),
+        keep: !plan.options.iter().any(|job| job.unlink),
         keeps_partial: true,
         enough: asks_for_steady_state(plan).then(Arc::default),
-        store: request.keep.store.as_deref().map(path_text::path),
+        store: request.store_options.store.as_deref().map(path_text::decode_path),
         ..RunOptions::default()
     }
 }
 
 /// Returns where the run is stored.
-fn keep(request: &Request) -> KeepArguments {
-    let keep = &request.keep;
+fn keep(request: &FioRequest) -> KeepArguments {
+    let keep = &request.store_options;
     KeepArguments {
-        store: StoreArguments { folder: keep.store.as_deref().map(path_text::path) },
+        store: StoreArguments { folder: keep.store.as_deref().map(path_text::decode_path) },
         no_store: keep.no_store,
         label: keep.label.clone(),
     }
@@ -289,12 +303,14 @@ fn asks_for_steady_state(plan: &FioPlan) -> bool {
 /// Rejects log paths that hold other files: a log begins with a time.
 fn refuse_other_logs(plan: &FioPlan) -> Result<(), Failure> {
     let is_log = |start: &[u8]| start.first().is_some_and(u8::is_ascii_digit);
-    log::files(plan).iter().try_for_each(|file| {
-        opening::replaces_its_own(&path_text::path(&file.path), is_log).map_err(|error| {
-            Failure::usage(format!("the log {} is not written", file.path))
-                .because(&error)
-                .advise("give another name to write_bw_log and its like, or move that file")
-        })
+    log::log_files(plan).iter().try_for_each(|file| {
+        opening::replaces_its_own(&path_text::decode_path(&file.path), is_log).map_err(
+            |error| {
+                Failure::usage(format!("the log {} is not written", file.path))
+                    .because(&error)
+                    .advise("give another name to write_bw_log and its like, or move that file")
+            },
+        )
     })
 }
 
@@ -304,9 +320,10 @@ fn write_logs(
     outcomes: &[StorageOutcome],
     counted_from_ms: &[u64],
 ) -> Result<(), Failure> {
-    for file in log::files(plan) {
+    for file in log::log_files(plan) {
         let write = || {
-            let mut to = BufWriter::new(opening::output(&path_text::path(&file.path), false)?);
+            let mut to =
+                BufWriter::new(opening::output(&path_text::decode_path(&file.path), false)?);
             file.write(plan, outcomes, counted_from_ms, &mut to)?;
             to.flush()
         };

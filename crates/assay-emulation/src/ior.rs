@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use assay_dialects::fio::command_line::COMMAND_LINE;
 use assay_dialects::ior::compile::compile;
-use assay_dialects::ior::options::{Format, Options, OptionsError};
-use assay_dialects::ior::text::{Circumstances, csv};
+use assay_dialects::ior::options::{IorFormat, IorOptions, IorOptionsError};
+use assay_dialects::ior::text::{IorRunInfo, csv};
 use assay_dialects::ior::{command_line, json, text};
 use assay_fleet::root::Root;
-use assay_model::event::Asked;
+use assay_model::event::RequestedCommand;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::workload::file_set::FilePlan;
@@ -55,7 +55,7 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     let (keep, words) = own_words(&typed.words)?;
     let mut files = Files::new();
     let mut load = |path: &str| {
-        let text = job_file::read_text(&path_text::path(path))?;
+        let text = job_file::read_text(&path_text::decode_path(path))?;
         files.push((path.to_owned(), text.clone().into_bytes()));
         Ok(text)
     };
@@ -95,7 +95,7 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     files.push((CIRCUMSTANCES.to_owned(), reported));
     let opening = Opening {
         plan: driver::plan(&tests),
-        asked: Asked { language: driver::LANGUAGE.to_owned(), words },
+        asked: RequestedCommand { language: driver::LANGUAGE.to_owned(), words },
         label: keep.label.clone(),
         files,
         store: store.as_ref(),
@@ -105,7 +105,7 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
 
 /// Adds the location of the rejected setting: the directive of a script, or else the end of its
 /// test. Without a script, it is the word on the command line.
-fn placed(refusal: Refusal, test: &Options, words: &[String], files: &Files) -> Failure {
+fn placed(refusal: Refusal, test: &IorOptions, words: &[String], files: &Files) -> Failure {
     let Refusal { failure, asked_by } = refusal;
     let (directives, letters): (&[&str], &[&str]) = match asked_by.map(|it| it.subject) {
         Some(Subject::Sizes) => {
@@ -150,12 +150,15 @@ fn at_line(failure: Failure, file: &str, text: &str, line: usize) -> Failure {
     failure.at(file, text, start..start + last.trim_end().len())
 }
 
-fn read(words: &[String], load: &mut command_line::Load<'_>) -> Result<Vec<Options>, Failure> {
-    command_line::read(words, load).map_err(|error| {
+fn read(
+    words: &[String],
+    load: &mut command_line::ScriptLoader<'_>,
+) -> Result<Vec<IorOptions>, Failure> {
+    command_line::parse(words, load).map_err(|error| {
         let failure = Failure::usage(error.to_string()).advise(error.hint());
         match error {
-            OptionsError::Words { at, .. } => at_words(failure, words, at),
-            OptionsError::Line { file, line, .. } => match load(&file) {
+            IorOptionsError::Words { at, .. } => at_words(failure, words, at),
+            IorOptionsError::Line { file, line, .. } => match load(&file) {
                 Ok(text) => at_line(failure, &file, &text, line - 1),
                 Err(_) => failure,
             },
@@ -166,14 +169,14 @@ fn read(words: &[String], load: &mut command_line::Load<'_>) -> Result<Vec<Optio
 
 /// Runs the tests and writes their results; the first test determines format and file.
 fn carry_out(
-    tests: &[Options],
+    tests: &[IorOptions],
     (opening, keep): (Opening<'_>, &KeepArguments),
-    circumstances: &Circumstances,
+    circumstances: &IorRunInfo,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let stop = signals::cancel_on_signals()?;
     let (format, file) = (tests[0].format, tests[0].summary_file.clone());
-    let on_screen = format == Format::Text && file.is_none();
+    let on_screen = format == IorFormat::Text && file.is_none();
     let mut live = Live::default();
     let mut see = |notice: Notice<'_>| match notice {
         Notice::Meanwhile { phase, event } => live.see(phase, event, terminal),
@@ -183,12 +186,14 @@ fn carry_out(
         Notice::Starts { .. } | Notice::Result { .. } | Notice::Ends { .. } if !on_screen => {}
         Notice::Starts { test, number } => {
             if number == 0 {
-                terminal.print(&text::head(circumstances));
+                terminal.print(&text::render_head(circumstances));
             }
-            terminal.print(&text::start(test, number));
+            terminal.print(&text::render_start(test, number));
         }
-        Notice::Result { options, result } => terminal.print(&text::result(options, result)),
-        Notice::Ends { test } => terminal.print(&text::maximum(test)),
+        Notice::Result { options, result } => {
+            terminal.print(&text::render_result(options, result))
+        }
+        Notice::Ends { test } => terminal.print(&text::render_maximum(test)),
     };
     let mut quiet = Silently::beside(keep);
     let kept = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Sink);
@@ -200,14 +205,14 @@ fn carry_out(
     }
     let finished = driver::finished(&found.run);
     let written = match format {
-        Format::Text if on_screen => text::end(&found.tests, &finished),
-        Format::Text => text::document(circumstances, &found.tests, &finished),
-        Format::Json => json::document(circumstances, &found.tests, &finished),
-        Format::Csv => csv(&found.tests),
+        IorFormat::Text if on_screen => text::render_end(&found.tests, &finished),
+        IorFormat::Text => text::document(circumstances, &found.tests, &finished),
+        IorFormat::Json => json::document(circumstances, &found.tests, &finished),
+        IorFormat::Csv => csv(&found.tests),
     };
     match file {
         None => terminal.print(&written),
-        Some(path) => output_file::write(&path_text::path(&path), &written)?,
+        Some(path) => output_file::write(&path_text::decode_path(&path), &written)?,
     }
     found.failed.map_or(Ok(0), Err)
 }
@@ -215,7 +220,7 @@ fn carry_out(
 /// Renders a stored run as IOR would have printed it.
 pub fn stored(
     run: &Run,
-    asked: &Asked,
+    asked: &RequestedCommand,
     store: &Store,
     as_json: bool,
 ) -> Result<String, Failure> {
@@ -227,7 +232,7 @@ pub fn stored(
     };
     let tests = read(&asked.words, &mut load)?;
     let circumstances = file(CIRCUMSTANCES);
-    let circumstances: Circumstances = circumstances
+    let circumstances: IorRunInfo = circumstances
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .ok_or_else(|| {
             Failure::measurement(format!("{} has lost its {CIRCUMSTANCES}", run.started.run))
@@ -240,13 +245,13 @@ pub fn stored(
     })
 }
 
-fn circumstances(words: &[String]) -> Circumstances {
+fn circumstances(words: &[String]) -> IorRunInfo {
     let root = Root::machine();
     let kernel = |name: &str| {
         let reported = root.text(&format!("proc/sys/kernel/{name}"));
         reported.map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
     };
-    Circumstances {
+    IorRunInfo {
         version: VERSION.to_owned(),
         began: driver::now(),
         command: format!("ior {}", words.join(" ")),

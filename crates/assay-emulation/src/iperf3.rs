@@ -6,17 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_dialects::iperf3::text::Style;
-use assay_dialects::iperf3::{End, Interval, Reported, Start, json, text};
-use assay_dialects::wire::iperf3::parameters::{
-    Direction, Length, OMIT_LIMIT_S, PACING_TIMER_US, STREAMS_LIMIT, TCP_BLOCK_BYTES,
-    TCP_BLOCK_LIMIT, TIME_LIMIT_S, UDP_BLOCK_LIMIT, UDP_BLOCK_MINIMUM,
+use assay_dialects::iperf3::text::Iperf3TextStyle;
+use assay_dialects::iperf3::{
+    Iperf3End, Iperf3Interval, Iperf3Report, Iperf3Start, json, text,
 };
-use assay_dialects::wire::iperf3::{Parameters, Protocol};
+use assay_dialects::wire::iperf3::parameters::{
+    DataDirection, OMIT_LIMIT_S, PACING_TIMER_US, STREAMS_LIMIT, TCP_BLOCK_BYTES,
+    TCP_BLOCK_LIMIT, TIME_LIMIT_S, TestLimit, UDP_BLOCK_LIMIT, UDP_BLOCK_MINIMUM,
+};
+use assay_dialects::wire::iperf3::{Iperf3Parameters, TransportProtocol};
 
-use assay_model::entry::Entry;
-use assay_model::event::Asked;
-use assay_model::run::{CaseEnd, CaseRecord, Run};
+use assay_model::entry::MeasurementEntry;
+use assay_model::event::RequestedCommand;
+use assay_model::run::{CaseOutcome, CaseRecord, Run};
 use assay_report::words;
 use assay_store::Store;
 
@@ -26,7 +28,7 @@ use crate::stored;
 use crate::terminal::Terminal;
 use assay_console::failure::render;
 use assay_console::listening::Silently;
-use assay_kernels::openssl::{OpenSslError, Padding};
+use assay_kernels::openssl::{OpenSslError, RsaPadding};
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed};
@@ -78,7 +80,7 @@ pub fn failed(error: &NetworkError) -> Failure {
 pub(super) fn end(
     recording: &mut Recording<'_>,
     number: usize,
-    (entries, raw): (Vec<Entry>, &[(String, Vec<u8>)]),
+    (entries, raw): (Vec<MeasurementEntry>, &[(String, Vec<u8>)]),
     error: Option<&NetworkError>,
 ) -> Result<(), Failure> {
     match error {
@@ -131,7 +133,7 @@ fn client(
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start(0)?;
     let mut page = Page::new(typed, true);
-    let mut reported = Reported::default();
+    let mut reported = Iperf3Report::default();
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
         Observed::Agreed => {}
         Observed::Start(start) => {
@@ -146,7 +148,10 @@ fn client(
     match &outcome {
         Ok(outcome) => reported.end = Some(outcome.end.clone()),
         Err(NetworkError::Interrupted) => reported.error = Some(INTERRUPTED.to_owned()),
-        Err(error) => reported.error = Some(words::failure(&error.of_case()).plainly().text),
+        Err(error) => {
+            reported.error =
+                Some(words::failure(&error.of_case()).without_no_break_spaces().text)
+        }
     }
     terminal.print(&page.last(&reported));
     let (entries, raw) = iperf3_record::found(&test, &reported, &outcome);
@@ -155,8 +160,8 @@ fn client(
     outcome.map(|_| 0).map_err(|error| failed(&error))
 }
 
-const fn padding(typed: &Iperf3Arguments) -> Padding {
-    if typed.use_pkcs1_padding { Padding::Pkcs1 } else { Padding::Oaep }
+const fn padding(typed: &Iperf3Arguments) -> RsaPadding {
+    if typed.use_pkcs1_padding { RsaPadding::Pkcs1 } else { RsaPadding::Oaep }
 }
 
 /// Returns the credentials for `--username`.
@@ -217,7 +222,7 @@ fn no_login(error: &LoginError) -> Failure {
 pub fn stored(
     run: &Run,
     store: &Store,
-    asked: &Asked,
+    asked: &RequestedCommand,
     as_document: bool,
 ) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no test", run.started.run));
@@ -244,22 +249,24 @@ pub fn stored(
 
 /// Returns why a stored test failed; a test without an end was interrupted.
 pub(super) fn reason(record: &CaseRecord) -> Option<String> {
-    match &record.end {
-        Some(CaseEnd::Finished(_)) => None,
-        Some(CaseEnd::Failed { failure, .. }) => Some(words::failure(failure).plainly().text),
+    match &record.outcome {
+        Some(CaseOutcome::Finished(_)) => None,
+        Some(CaseOutcome::Failed { failure, .. }) => {
+            Some(words::failure(failure).without_no_break_spaces().text)
+        }
         None => Some(INTERRUPTED.to_owned()),
     }
 }
 
-fn asked_parameters(typed: &Iperf3Arguments) -> Result<Parameters, Failure> {
-    Ok(Parameters { title: typed.title.clone(), ..parameters(&typed.test)? })
+fn asked_parameters(typed: &Iperf3Arguments) -> Result<Iperf3Parameters, Failure> {
+    Ok(Iperf3Parameters { title: typed.title.clone(), ..parameters(&typed.test)? })
 }
 
-fn parameters(typed: &Typed) -> Result<Parameters, Failure> {
-    let protocol = if typed.udp { Protocol::Udp } else { Protocol::Tcp };
+fn parameters(typed: &Typed) -> Result<Iperf3Parameters, Failure> {
+    let protocol = if typed.udp { TransportProtocol::Udp } else { TransportProtocol::Tcp };
     let (default_block, minimum, most) = match protocol {
-        Protocol::Tcp => (TCP_BLOCK_BYTES, 1, TCP_BLOCK_LIMIT),
-        Protocol::Udp => (DATAGRAM_OF_ONE_SEGMENT, UDP_BLOCK_MINIMUM, UDP_BLOCK_LIMIT),
+        TransportProtocol::Tcp => (TCP_BLOCK_BYTES, 1, TCP_BLOCK_LIMIT),
+        TransportProtocol::Udp => (DATAGRAM_OF_ONE_SEGMENT, UDP_BLOCK_MINIMUM, UDP_BLOCK_LIMIT),
     };
     let within = |what: &str, value: u64, minimum: u32, most: u32| match u32::try_from(value) {
         Ok(value) if (minimum..=most).contains(&value) => Ok(value),
@@ -276,21 +283,21 @@ fn parameters(typed: &Typed) -> Result<Parameters, Failure> {
         (Some(0), _) | (None, Some(0)) => {
             return Err(Failure::usage("a test of no bytes measures nothing"));
         }
-        (Some(bytes), _) => Length::Bytes(bytes),
-        (None, Some(blocks)) => Length::Blocks(blocks),
+        (Some(bytes), _) => TestLimit::Bytes(bytes),
+        (None, Some(blocks)) => TestLimit::Blocks(blocks),
         (None, None) => {
             let seconds = u64::from(typed.time.unwrap_or(10));
-            Length::Seconds(within("a time", seconds, 1, TIME_LIMIT_S)?)
+            TestLimit::Seconds(within("a time", seconds, 1, TIME_LIMIT_S)?)
         }
     };
-    Ok(Parameters {
+    Ok(Iperf3Parameters {
         protocol,
         direction: match (typed.bidir, typed.reverse) {
-            (true, _) => Direction::Both,
-            (_, true) => Direction::Reverse,
-            _ => Direction::Forward,
+            (true, _) => DataDirection::Both,
+            (_, true) => DataDirection::Reverse,
+            _ => DataDirection::Forward,
         },
-        length,
+        limit: length,
         omit_s: within("an omitted time", u64::from(typed.omit), 0, OMIT_LIMIT_S)?,
         streams: within("a number of streams", u64::from(typed.parallel), 1, STREAMS_LIMIT)?,
         block_bytes: bounded("a length", typed.length, minimum, most)?.unwrap_or(default_block),
@@ -309,7 +316,7 @@ fn parameters(typed: &Typed) -> Result<Parameters, Failure> {
         get_server_output: typed.get_server_output,
         extra_data: typed.extra_data.clone(),
         assay: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        ..Parameters::default()
+        ..Iperf3Parameters::default()
     })
 }
 
@@ -339,7 +346,9 @@ fn server(
         Served::End(end) => terminal.print(&page.end(&end)),
         Served::Failed(error) => {
             failures += 1;
-            terminal.print(&page.fail(&words::failure(&error.of_case()).plainly().text));
+            terminal.print(
+                &page.fail(&words::failure(&error.of_case()).without_no_break_spaces().text),
+            );
             terminal.note(&render(&failed(&error), false));
         }
     });
@@ -354,10 +363,10 @@ fn server(
 /// Output in progress: text lines are returned at once, a document at the end.
 struct Page {
     shape: Shape,
-    style: Style,
+    style: Iperf3TextStyle,
     title: Option<String>,
-    start: Option<Start>,
-    intervals: Vec<Interval>,
+    start: Option<Iperf3Start>,
+    intervals: Vec<Iperf3Interval>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -374,11 +383,11 @@ impl Page {
             (_, true) => Shape::Stream,
             _ => Shape::Text,
         };
-        let style = Style {
+        let style = Iperf3TextStyle {
             format: typed.format,
             is_client,
             verbose: typed.verbose,
-            ..Style::default()
+            ..Iperf3TextStyle::default()
         };
         let title = typed.title.clone();
         Self { shape, style, title, start: None, intervals: Vec::new() }
@@ -392,22 +401,22 @@ impl Page {
     }
 
     fn event(name: &str, data: &serde_json::Value) -> String {
-        json::event(name, data) + "\n"
+        json::event_line(name, data) + "\n"
     }
 
     fn listening(&self, port: u16, test: u64) -> String {
         match self.shape {
-            Shape::Text => self.lines(text::listening(port, test)),
+            Shape::Text => self.lines(text::listening_banner(port, test)),
             Shape::Stream | Shape::Document => String::new(),
         }
     }
 
-    fn start(&mut self, start: Start) -> String {
+    fn start(&mut self, start: Iperf3Start) -> String {
         self.style.udp = start.udp;
         self.style.bidirectional = start.bidirectional;
         let text = match self.shape {
-            Shape::Text => self.lines(text::start(&start, self.style)),
-            Shape::Stream => Self::event("start", &json::start(&start)),
+            Shape::Text => self.lines(text::format_start(&start, self.style)),
+            Shape::Stream => Self::event("start", &json::start_object(&start)),
             Shape::Document => String::new(),
         };
         self.intervals.clear();
@@ -415,12 +424,13 @@ impl Page {
         text
     }
 
-    fn interval(&mut self, interval: Interval) -> String {
+    fn interval(&mut self, interval: Iperf3Interval) -> String {
         match self.shape {
-            Shape::Text => self.lines(text::interval(&interval, self.style)),
-            Shape::Stream => {
-                Self::event("interval", &json::interval(&interval, self.style.bidirectional))
-            }
+            Shape::Text => self.lines(text::format_interval(&interval, self.style)),
+            Shape::Stream => Self::event(
+                "interval",
+                &json::interval_object(&interval, self.style.bidirectional),
+            ),
             Shape::Document => {
                 self.intervals.push(interval);
                 String::new()
@@ -429,18 +439,18 @@ impl Page {
     }
 
     /// Returns the end of a client's test.
-    fn last(&mut self, reported: &Reported) -> String {
+    fn last(&mut self, reported: &Iperf3Report) -> String {
         match (&reported.end, &reported.error) {
             (Some(end), _) => self.end(end),
             (None, error) => self.fail(error.as_deref().unwrap_or_default()),
         }
     }
 
-    fn end(&mut self, end: &End) -> String {
-        let Style { udp, bidirectional, .. } = self.style;
+    fn end(&mut self, end: &Iperf3End) -> String {
+        let Iperf3TextStyle { udp, bidirectional, .. } = self.style;
         let text = match self.shape {
-            Shape::Text => self.lines(text::end(end, self.style)),
-            Shape::Stream => Self::event("end", &json::end(end, udp, bidirectional)),
+            Shape::Text => self.lines(text::format_end(end, self.style)),
+            Shape::Stream => Self::event("end", &json::end_object(end, udp, bidirectional)),
             Shape::Document => self.document(Some(end), None),
         };
         self.forget();
@@ -465,8 +475,8 @@ impl Page {
         text
     }
 
-    fn document(&self, end: Option<&End>, error: Option<&str>) -> String {
-        let value = json::document(self.start.as_ref(), &self.intervals, end, error);
+    fn document(&self, end: Option<&Iperf3End>, error: Option<&str>) -> String {
+        let value = json::build_document(self.start.as_ref(), &self.intervals, end, error);
         format!("{value:#}\n")
     }
 }

@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 
-use assay_model::event::Asked;
+use assay_model::event::RequestedCommand;
 use assay_model::path_text;
 use assay_run::failure::Failure;
 use clap::{Args, Parser};
@@ -25,9 +25,9 @@ struct Alone<T: Args> {
 ///
 /// # Errors
 /// Words that this version of the command does not support.
-pub fn asked<T: Args>(command: &str, asked: &Asked) -> Result<T, Failure> {
+pub fn asked<T: Args>(command: &str, asked: &RequestedCommand) -> Result<T, Failure> {
     let words = ["assay", command].into_iter().chain(asked.words.iter().map(String::as_str));
-    let words = network::spelled_out(words.map(path_text::word).collect());
+    let words = network::spelled_out(words.map(path_text::decode_word).collect());
     let words = words.into_iter().skip(1).collect::<Vec<OsString>>();
     Alone::try_parse_from(words).map(|alone: Alone<T>| alone.typed).map_err(|error| {
         Failure::measurement(format!("what was asked of assay {command} is not understood"))

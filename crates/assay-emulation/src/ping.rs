@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use assay_kernels::network::icmp::{PAYLOAD_LIMIT_BYTES, Pinger, Reply};
-use assay_model::event::Asked;
-use assay_model::failure::{Area, Failure as CaseFailure};
+use assay_kernels::network::icmp::{EchoReply, PAYLOAD_LIMIT_BYTES, Pinger};
+use assay_model::event::RequestedCommand;
+use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
 use assay_model::run::Run;
 use assay_report::render;
 use assay_stats::summarize::summarize;
@@ -62,7 +62,7 @@ pub fn ping(
     let pinger = match pinger(typed) {
         Ok(pinger) => pinger,
         Err(failure) => {
-            recording.case(0, [], &[], Some(failure.of_case(Area::Icmp)))?;
+            recording.case(0, [], &[], Some(failure.of_case(ErrorArea::Icmp)))?;
             recording.finish(false)?;
             return Err(failure);
         }
@@ -72,7 +72,7 @@ pub fn ping(
         Failure::measurement(format!("cannot send to {}", typed.host)).because(&error)
     });
     let failure = match &refused {
-        Some(failure) => Some(failure.of_case(Area::Icmp)),
+        Some(failure) => Some(failure.of_case(ErrorArea::Icmp)),
         None => tally.times_ns.is_empty().then_some(CaseFailure::NoEcho),
     };
     recording.case(0, tally.entries(pinger.access()), &[], failure)?;
@@ -113,7 +113,7 @@ fn exchange(
 ) -> (Tally, Option<std::io::Error>) {
     if !typed.json {
         let (host, remote, bytes) = (&typed.host, pinger.remote(), typed.size);
-        let whole = bytes as usize + pinger.heads_bytes();
+        let whole = bytes as usize + pinger.header_bytes();
         terminal.print(&format!("PING {host} ({remote}) {bytes}({whole}) bytes of data.\n"));
     }
     let is_quiet = typed.quiet || typed.json;
@@ -137,14 +137,14 @@ fn address(typed: &PingArguments) -> Result<SocketAddr, Failure> {
 
 /// Formats the path MTU in ping's wording, which scripts search for.
 fn too_long(pinger: &Pinger) -> String {
-    let believed = pinger.believed_mtu_bytes();
+    let believed = pinger.kernel_mtu_bytes();
     believed.map_or(String::new(), |bytes| {
         format!("ping: local error: message too long, mtu={bytes}\n")
     })
 }
 
 /// Formats a reply, such as `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.042 ms`.
-fn line(typed: &PingArguments, sequence: u16, reply: &Reply) -> String {
+fn line(typed: &PingArguments, sequence: u16, reply: &EchoReply) -> String {
     let time_to_live = reply.time_to_live.map_or(String::new(), |hops| format!(" ttl={hops}"));
     let millis = reply.round_trip_ns as f64 / 1e6;
     format!(
@@ -186,11 +186,11 @@ fn conclude(
 }
 
 /// Renders the statistics of a stored run.
-pub fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
+pub fn stored(run: &Run, asked: &RequestedCommand) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no echoes", run.started.run));
     let record = run.cases.first().ok_or_else(nothing)?;
     let tally = Tally::of_record(record).ok_or_else(nothing)?;
-    let host = record.case.workload.network().and_then(|it| it.to.clone());
+    let host = record.case.workload.as_network().and_then(|it| it.to.clone());
     Ok(summary(&host.unwrap_or_else(|| asked.words.join(" ")), &tally))
 }
 

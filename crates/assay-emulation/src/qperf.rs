@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay_dialects::wire::iperf3;
-use assay_dialects::wire::qperf::{self, Request, Test};
-use assay_kernels::network::pingpong::Waiting;
-use assay_model::event::Asked;
-use assay_model::failure::Failure as CaseFailure;
+use assay_dialects::wire::qperf::{self, QperfRequest, QperfTestKind};
+use assay_kernels::network::pingpong::WaitMode;
+use assay_model::event::RequestedCommand;
+use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::run::Run;
 use assay_report::words;
 use assay_store::Store;
@@ -160,7 +160,7 @@ fn tried(
 }
 
 /// Renders a stored run as it was printed.
-pub fn stored(run: &Run, store: &Store, asked: &Asked) -> Result<String, Failure> {
+pub fn stored(run: &Run, store: &Store, asked: &RequestedCommand) -> Result<String, Failure> {
     let typed: QperfArguments = options::asked("qperf", asked)?;
     let asked = tests(&typed)?;
     let all: Vec<Told> = match stored::raw(store, &run.raw, qperf_record::TOLD) {
@@ -210,7 +210,7 @@ fn told(run: &Run, asked: &[QperfTest]) -> Vec<Told> {
 
 /// Result of one test.
 struct Told {
-    request: Request,
+    request: QperfRequest,
     /// Figures, possibly of an incomplete test.
     reported: Option<Reported>,
     /// Reason why the test is incomplete.
@@ -237,7 +237,7 @@ impl Told {
 fn reason_of(error: &NetworkError) -> String {
     match error {
         NetworkError::Interrupted => INTERRUPTED.to_owned(),
-        error => words::failure(&error.of_case()).plainly().text,
+        error => words::failure(&error.of_case()).without_no_break_spaces().text,
     }
 }
 
@@ -290,25 +290,29 @@ fn unreached(error: &NetworkError, typed: &QperfArguments) -> Failure {
     }
 }
 
-fn asked(host: &str, request: Request, typed: &QperfArguments) -> Result<QperfTest, Failure> {
-    if request.test == Test::Quit {
+fn asked(
+    host: &str,
+    request: QperfRequest,
+    typed: &QperfArguments,
+) -> Result<QperfTest, Failure> {
+    if request.test == QperfTestKind::Quit {
         return Err(Failure::usage("`quit` is not sent: stop the server where it runs"));
     }
     Ok(QperfTest {
         target: Target::new(host, typed.listen_port),
         request,
-        waiting: Waiting::Sleep,
+        waiting: WaitMode::Sleep,
         rate_per_s: None,
         busy_poll_us: None,
     })
 }
 
 fn request(
-    test: Test,
+    test: QperfTestKind,
     typed: &QperfArguments,
     message_bytes: Option<u64>,
-) -> Result<Request, Failure> {
-    let mut request = Request { time_s: typed.time, ..Request::new(test) };
+) -> Result<QperfRequest, Failure> {
+    let mut request = QperfRequest { time_s: typed.time, ..QperfRequest::new(test) };
     let fits = |what: &str, size: u64, most: u32| match u32::try_from(size) {
         Ok(size) if (1..=most).contains(&size) => Ok(size),
         _ => Err(Failure::usage(format!(
@@ -385,7 +389,7 @@ fn bandwidth_rows(reported: &Reported, verbose: bool) -> Rows {
         return Rows::new();
     };
     let rate = |bytes: u64| three_digits(bytes as f64 / elapsed_s, "B/sec");
-    let is_udp = reported.test == Test::UdpBandwidth.name();
+    let is_udp = reported.test == QperfTestKind::UdpBandwidth.name();
     let mut rows = Rows::new();
     // Sent data may not have arrived; it is printed for UDP, and if the received amount is unknown.
     rows.extend((is_udp || received_bytes.is_none()).then(|| ("send_bw", rate(*sent_bytes))));

@@ -6,9 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
-use assay_dialects::vdbench::diagnostic::{Diagnostic, Severity};
+use assay_dialects::vdbench::diagnostic::{Diagnostic, DiagnosticSeverity};
 use assay_dialects::vdbench::explain::explain;
-use assay_dialects::vdbench::{self, Execution, FormatOption, Input, Present, Surroundings};
+use assay_dialects::vdbench::{
+    self, FormatOption, PathInfo, VdbenchEnv, VdbenchExecution, VdbenchInput,
+};
 use assay_fleet::capacity;
 use assay_model::path_text;
 use assay_model::workload::storage::Verify;
@@ -45,7 +47,7 @@ struct Found {
     /// Parameter files as read.
     files: BTreeMap<PathBuf, Vec<u8>>,
     /// Files and devices at the paths that they name.
-    present: BTreeMap<PathBuf, Option<Present>>,
+    present: BTreeMap<PathBuf, Option<PathInfo>>,
 }
 
 /// Runs parameter files, prints Vdbench's console output and writes its folder. Returns the exit
@@ -88,7 +90,7 @@ pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, 
         .map_err(|failure| placed(failure, &execution, &found))
 }
 
-fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
+fn input(typed: &VdbenchArguments) -> Result<VdbenchInput, Failure> {
     for (option, seconds) in
         [("-e", typed.elapsed), ("-i", typed.interval), ("-w", typed.warmup)]
     {
@@ -116,10 +118,10 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
     let mut variables = Vec::new();
     for word in typed.files.iter().chain(&typed.variables) {
         match word.split_once('=') {
-            Some((name, value)) if !path_text::path(word).exists() => {
+            Some((name, value)) if !path_text::decode_path(word).exists() => {
                 variables.push((name.to_owned(), value.to_owned()));
             }
-            _ => files.push(path_text::path(word)),
+            _ => files.push(path_text::decode_path(word)),
         }
     }
     match &typed.test {
@@ -131,7 +133,7 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
         return Err(Failure::usage("no parameter file is given")
             .advise("name it: assay vdbench -f FILE name=value"));
     }
-    Ok(Input {
+    Ok(VdbenchInput {
         files,
         variables,
         elapsed_s: typed.elapsed,
@@ -183,10 +185,10 @@ fn load(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Reads and compiles the files; `at` returns the file or device at a path. Prints all diagnostics.
 fn read(
-    input: &Input,
-    at: &dyn Fn(&Path) -> Option<Present>,
+    input: &VdbenchInput,
+    at: &dyn Fn(&Path) -> Option<PathInfo>,
     terminal: &mut Terminal,
-) -> Result<(Execution, Found), Failure> {
+) -> Result<(VdbenchExecution, Found), Failure> {
     let found = RefCell::new(Found::default());
     let mut load = |path: &Path| {
         let bytes = load(path)?;
@@ -198,7 +200,10 @@ fn read(
         found.borrow_mut().present.insert(path.to_path_buf(), there);
         there
     };
-    let compiled = vdbench::read(input, &mut Surroundings { load: &mut load, look: &mut look });
+    let compiled = vdbench::compile_files(
+        input,
+        &mut VdbenchEnv { read_file: &mut load, inspect: &mut look },
+    );
     match compiled {
         Ok(execution) => {
             for note in &execution.notes {
@@ -211,7 +216,7 @@ fn read(
 }
 
 /// Adds the location of the target that requested the rejected setting.
-fn asked_for(refusal: Refusal, execution: &Execution, found: &Found) -> Failure {
+fn asked_for(refusal: Refusal, execution: &VdbenchExecution, found: &Found) -> Failure {
     let Refusal { failure, asked_by } = refusal;
     let target = asked_by
         .and_then(|it| execution.plan.phases.get(it.phase)?.workload.targets.get(it.target));
@@ -222,7 +227,7 @@ fn asked_for(refusal: Refusal, execution: &Execution, found: &Found) -> Failure 
 }
 
 /// Adds the location of the rejected path, if its line was not changed by substitution.
-fn placed(failure: Failure, execution: &Execution, found: &Found) -> Failure {
+fn placed(failure: Failure, execution: &VdbenchExecution, found: &Found) -> Failure {
     let target = failure.target();
     let path = target.and_then(|path| execution.paths.iter().find(|(it, _)| it == path));
     let Some((_, place)) = path else { return failure };
@@ -244,25 +249,25 @@ fn placed(failure: Failure, execution: &Execution, found: &Found) -> Failure {
 
 impl Found {
     /// Calls `read` with the recorded inputs only, independent of the current machine.
-    fn surround<T>(&self, read: impl FnOnce(&mut Surroundings<'_>) -> T) -> T {
+    fn surround<T>(&self, read: impl FnOnce(&mut VdbenchEnv<'_>) -> T) -> T {
         let mut load = |path: &Path| {
             let bytes = self.files.get(path).cloned();
             bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
         };
         let mut look = |path: &Path| self.present.get(path).copied().flatten();
-        read(&mut Surroundings { load: &mut load, look: &mut look })
+        read(&mut VdbenchEnv { read_file: &mut load, inspect: &mut look })
     }
 }
 
 fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {
-    let errors = found.iter().filter(|one| one.severity == Severity::Error).count();
+    let errors = found.iter().filter(|one| one.severity == DiagnosticSeverity::Error).count();
     for one in found.iter().take(MOST_SHOWN) {
         terminal.note(one.to_string().trim_end());
     }
     let more = found.len().saturating_sub(MOST_SHOWN);
     // A missing file named by `-f` is wrong usage; a missing include is an error of the including
     // file.
-    let is_missing = |it: &Diagnostic| it.code == "V101" && it.place.is_none();
+    let is_missing = |it: &Diagnostic| it.code == "V101" && it.location.is_none();
     let kind = if found.iter().any(is_missing) { Kind::Usage } else { Kind::Suite };
     let failure = Failure::new(
         kind,
@@ -279,8 +284,8 @@ fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {
 }
 
 /// Returns a regular file or block device with its size.
-fn present(path: &Path) -> io::Result<Option<Present>> {
+fn present(path: &Path) -> io::Result<Option<PathInfo>> {
     use std::os::unix::fs::FileTypeExt;
     let device = fs::metadata(path)?.file_type().is_block_device();
-    Ok(capacity::size(path)?.map(|bytes| Present { bytes, device }))
+    Ok(capacity::size(path)?.map(|bytes| PathInfo { bytes, device }))
 }

@@ -1,6 +1,6 @@
-//! Who uses a block device, and whether the system lives on its disk.
+//! Users of a block device, and whether the system is on its disk.
 //!
-//! Nothing here opens a device.
+//! Reads sysfs only; opens no device.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,19 +8,20 @@ use std::path::Path;
 use crate::mounts::{DeviceNumber, Mount};
 use crate::root::Root;
 
-/// Mount points that make a disk the system's.
+/// Mount points whose disk counts as the system disk.
 const SYSTEM: [&str; 6] = ["/", "/boot", "/boot/efi", "/usr", "/var", "/home"];
-/// Device mapper on md on partitions is three; a loop in a broken tree must end somewhere.
+/// Maximum depth of stacked devices: device mapper on md on partitions is three. Ends loops in a
+/// damaged tree.
 const DEEPEST: usize = 8;
 
-/// The device number as the kernel packs it.
+/// Unpacks a device number as the kernel encodes it.
 #[must_use]
 pub fn number(packed: u64) -> DeviceNumber {
     (rustix::fs::major(packed), rustix::fs::minor(packed))
 }
 
-/// Everything that uses the device, a partition of it, its disk or what overlaps it there, in words; empty when
-/// nobody does.
+/// Describes all uses of the device, its partitions, its disk and overlapping partitions. Empty if
+/// the device is not in use.
 #[must_use]
 pub fn users(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> Vec<String> {
     let mut users = Vec::new();
@@ -33,7 +34,7 @@ pub fn users(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> Vec<String>
     users
 }
 
-/// The same but for what is made of it: file systems and swap space.
+/// Describes mounted file systems and swap space on the device, without the mappings over it.
 #[must_use]
 pub fn occupants(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> Vec<String> {
     let parts = related(root, device);
@@ -51,20 +52,20 @@ fn occupants_of(root: &Root, part: DeviceNumber, mounts: &[Mount]) -> Vec<String
     mounted.chain(swap.map(|name| format!("{name} is swap space"))).collect()
 }
 
-/// Whether one is the other, a partition of it, or a partition in the same place.
+/// Returns whether the devices are the same, disk and partition, or overlapping partitions.
 #[must_use]
 pub fn overlap(root: &Root, one: DeviceNumber, other: DeviceNumber) -> bool {
     related(root, one).contains(&other)
 }
 
-/// Whether the device shares a disk with the system: with `/`, `/boot`, `/usr` …
+/// Returns whether the device shares a disk with the system: `/`, `/boot`, `/usr` …
 #[must_use]
 pub fn is_system(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> bool {
     let system =
         mounts.iter().filter(|mount| SYSTEM.iter().any(|it| mount.point == Path::new(it)));
     let system: BTreeSet<DeviceNumber> = system
         .filter_map(|mount| match mount.device {
-            // btrfs and others have no number of their own; their source has.
+            // btrfs and others have no block device number; their source has one.
             (0, _) => numbered(root, mount.source.strip_prefix("/dev/")?),
             device => Some(device),
         })
@@ -73,7 +74,8 @@ pub fn is_system(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> bool {
     disks(root, device, DEEPEST).iter().any(|disk| system.contains(disk))
 }
 
-/// The whole disks below a device: itself, the disk of a partition, what a mapping is made of.
+/// Returns the whole disks below a device: itself, the disk of a partition, components of a
+/// mapping.
 fn disks(root: &Root, device: DeviceNumber, depth: usize) -> BTreeSet<DeviceNumber> {
     let below = below(root, device);
     if !below.is_empty() && depth > 0 {
@@ -82,14 +84,14 @@ fn disks(root: &Root, device: DeviceNumber, depth: usize) -> BTreeSet<DeviceNumb
     BTreeSet::from([disk_of(root, device).unwrap_or(device)])
 }
 
-/// What a mapping or an array is made of, directly.
+/// Returns the direct components of a mapping or an array.
 #[must_use]
 pub fn below(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
     let names = root.names(&format!("{}/slaves", folder(device)));
     names.iter().filter_map(|name| numbered(root, name)).collect()
 }
 
-/// The device, its partitions, the disk it is a partition of, and other partitions in the same place.
+/// Returns the device, its partitions, its disk, and other partitions that overlap it.
 fn related(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
     let mut related = with_partitions(root, device);
     if let Some(disk) = disk_of(root, device) {
@@ -105,7 +107,7 @@ fn related(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
     related
 }
 
-/// Where a partition lies, in sectors of 512 B.
+/// Returns the range of a partition on its disk, in sectors of 512 B.
 #[must_use]
 pub fn place(root: &Root, device: DeviceNumber) -> Option<std::ops::Range<u64>> {
     let folder = folder(device);
@@ -114,7 +116,7 @@ pub fn place(root: &Root, device: DeviceNumber) -> Option<std::ops::Range<u64>> 
     Some(start..start.saturating_add(sectors))
 }
 
-/// The disk of a partition. The link leads into the folder of the disk, so that it is found through it.
+/// Returns the disk of a partition: the parent of the partition's folder in sysfs.
 #[must_use]
 pub fn disk_of(root: &Root, device: DeviceNumber) -> Option<DeviceNumber> {
     let folder = folder(device);
@@ -138,7 +140,7 @@ fn folder((major, minor): DeviceNumber) -> String {
     format!("sys/dev/block/{major}:{minor}")
 }
 
-/// The name that the kernel gives the device below `/dev`.
+/// Returns the kernel's name of the device below `/dev`.
 #[must_use]
 pub fn name(root: &Root, device: DeviceNumber) -> Option<String> {
     let reported = root.text(&format!("{}/uevent", folder(device)))?;
@@ -149,7 +151,7 @@ fn numbered(root: &Root, name: &str) -> Option<DeviceNumber> {
     parse(&root.text(&format!("sys/class/block/{name}/dev"))?)
 }
 
-/// A device number as the kernel writes it: `8:1`.
+/// Parses a device number as the kernel writes it: `8:1`.
 #[must_use]
 pub fn parse(text: &str) -> Option<DeviceNumber> {
     let (major, minor) = text.split_once(':')?;
@@ -164,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// A disk `sda` (8:0) with partitions 1 and 2, a disk `sdb` (8:16), and `dm-0` made of sda2.
+    /// Creates a disk `sda` (8:0) with three partitions, a disk `sdb` (8:16), and `dm-0` over sda2.
     fn machine(folder: &Path) -> Root {
         let write = |path: &str, text: &str| {
             let path = folder.join(path);
@@ -191,7 +193,7 @@ mod tests {
         }
         write("sys/devices/sda/sda1/partition", "1");
         write("sys/devices/sda/sda2/partition", "2");
-        // The third one overlaps the first, which ends where the second begins.
+        // The third partition overlaps the first, which ends at the start of the second.
         write("sys/devices/sda/sda3/partition", "3");
         for (part, start, size) in [(1, 0, 100), (2, 100, 100), (3, 50, 10)] {
             write(&format!("sys/devices/sda/sda{part}/start"), &format!("{start}\n"));

@@ -1,19 +1,20 @@
-//! How much a file system, a file or a device holds.
+//! Capacity of file systems, files and devices.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use assay_model::facts::Capacity;
+use assay_model::facts::FileSystemCapacity;
 
-/// The file system of `path`, or of its folder while it does not exist; `None` where nothing reports it.
+/// Returns the capacity of the file system of `path`, or of its parent folder if `path` does not
+/// exist. `None` if the system reports none.
 #[must_use]
-pub fn of(path: &Path) -> Option<Capacity> {
+pub fn of(path: &Path) -> Option<FileSystemCapacity> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));
     let reported = rustix::fs::statvfs(path).or_else(|_| rustix::fs::statvfs(folder)).ok()?;
-    Some(Capacity {
+    Some(FileSystemCapacity {
         bytes: reported.f_blocks.saturating_mul(reported.f_frsize),
         free_bytes: reported.f_bfree.saturating_mul(reported.f_frsize),
         files: reported.f_files,
@@ -21,10 +22,11 @@ pub fn of(path: &Path) -> Option<Capacity> {
     })
 }
 
-/// The size of a regular file or a block device in bytes; `None` of anything else. Only a device is opened.
+/// Returns the size of a regular file or block device in bytes; `None` for other kinds. Opens only
+/// devices.
 ///
 /// # Errors
-/// When it is not there, or a device may not be read.
+/// If the path does not exist or a device cannot be opened.
 pub fn size(path: &Path) -> io::Result<Option<u64>> {
     let found = fs::metadata(path)?;
     if found.file_type().is_block_device() {

@@ -1,19 +1,19 @@
-//! The control groups this process is in, version 1 and 2, and what they allow.
+//! Limits of the control groups of this process, version 1 and 2.
 //!
-//! A limit may be in any group between the process's own and the outermost visible one, and the
-//! strictest counts. References: kernel documentation admin-guide/cgroup-v2.rst and
-//! admin-guide/cgroup-v1/. Never changes a group.
+//! Any group from the process's own to the outermost visible one may have a limit; the strictest
+//! counts. References: kernel documentation admin-guide/cgroup-v2.rst and admin-guide/cgroup-v1/.
+//! Never changes a group.
 
 use std::collections::BTreeSet;
 
 use crate::cpu_list;
 use crate::root::Root;
 
-/// Version 1 has no word for "no limit": it shows the largest page-aligned 63-bit number. Anything
-/// from 2⁶² bytes up is meant so.
+/// Version 1 shows the largest page-aligned 63-bit number for "no limit". Values from 2⁶² bytes up
+/// count as no limit.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
-/// CPU time per wall time (2.0 = two CPUs); `None` when no group limits it.
+/// Returns the quota in CPU time per wall time (2.0 = two CPUs); `None` if no group limits it.
 pub(crate) fn cpu_quota(root: &Root) -> Option<f64> {
     let strictest = |minimum: Option<f64>, quota: f64| {
         Some(minimum.map_or(quota, |minimum: f64| minimum.min(quota)))
@@ -21,12 +21,12 @@ pub(crate) fn cpu_quota(root: &Root) -> Option<f64> {
     groups(root, "cpu").iter().filter_map(|group| quota(root, group)).fold(None, strictest)
 }
 
-/// Memory that the strictest group still has free, in bytes; `None` when no group limits it.
+/// Returns the free memory of the strictest group in bytes; `None` if no group limits it.
 pub(crate) fn memory_available_bytes(root: &Root) -> Option<u64> {
     groups(root, "memory").iter().filter_map(|group| memory_left(root, group)).min()
 }
 
-/// The CPUs of the process's own cpuset.
+/// Returns the CPUs of the process's own cpuset.
 pub(crate) fn cpuset(root: &Root) -> Option<BTreeSet<u32>> {
     groups(root, "cpuset").iter().find_map(|group| {
         let names = ["cpuset.cpus.effective", "cpuset.effective_cpus"];
@@ -34,7 +34,7 @@ pub(crate) fn cpuset(root: &Root) -> Option<BTreeSet<u32>> {
     })
 }
 
-/// How often any of the groups has been throttled since it exists; `None` when none counts that.
+/// Returns the number of times that any of the groups was throttled; `None` if no group counts it.
 pub(crate) fn throttled(root: &Root) -> Option<u64> {
     let counts = groups(root, "cpu")
         .into_iter()
@@ -42,8 +42,8 @@ pub(crate) fn throttled(root: &Root) -> Option<u64> {
     counts.reduce(u64::saturating_add)
 }
 
-/// The directories (below the root) of the groups that the process is in for one controller, its own
-/// first, the outermost visible one last; those of version 2 before those of version 1.
+/// Returns the directories (below the root) of the process's groups for one controller, from its
+/// own to the outermost visible one. Version 2 comes before version 1.
 fn groups(root: &Root, controller: &str) -> Vec<String> {
     let memberships = root.text("proc/self/cgroup").unwrap_or_default();
     let mounts = root.text("proc/self/mountinfo").unwrap_or_default();
@@ -65,14 +65,14 @@ fn groups(root: &Root, controller: &str) -> Vec<String> {
     all.into_iter().flat_map(|(_, directories)| directories).collect()
 }
 
-/// Where a hierarchy is mounted, and which of its groups is mounted there.
+/// Mount point of a hierarchy, and the group mounted there.
 struct Mount {
     point: String,
     group: String,
 }
 
-/// The mount of a version 1 `controller`, or of version 2. Where the mounts are not visible, the
-/// usual place.
+/// Finds the mount of a version 1 `controller`, or of version 2. Falls back to the usual mount
+/// point if the mounts are not visible.
 fn mount(mounts: &str, controller: Option<&str>) -> Mount {
     let usual = || Mount {
         point: controller
@@ -82,7 +82,8 @@ fn mount(mounts: &str, controller: Option<&str>) -> Mount {
     mounts.lines().find_map(|line| parse_mount(line, controller)).unwrap_or_else(usual)
 }
 
-/// `proc_pid_mountinfo(5)`: `id parent major:minor root point options … - type source options`.
+/// Parses a line of `proc_pid_mountinfo(5)`: `id parent major:minor root point options … - type
+/// source options`.
 fn parse_mount(line: &str, controller: Option<&str>) -> Option<Mount> {
     let (place, kind) = line.split_once(" - ")?;
     let kind: Vec<&str> = kind.split(' ').collect();
@@ -100,8 +101,8 @@ fn parse_mount(line: &str, controller: Option<&str>) -> Option<Mount> {
     })
 }
 
-/// The directory of the group `path`, and those of all groups above it up to the mount. A group
-/// outside what is mounted (as in a container whose group has another name inside) is the mount itself.
+/// Returns the directories of the group `path` and of its parents up to the mount. For a group
+/// outside the mounted one (as in a container, where group names differ), returns the mount itself.
 fn upwards(mount: &Mount, path: &str) -> Vec<String> {
     let inside = path.strip_prefix(mount.group.trim_end_matches('/')).unwrap_or_default();
     let inside = if inside.contains("..") { "" } else { inside };
@@ -132,8 +133,8 @@ fn quota(root: &Root, group: &str) -> Option<f64> {
     (share.is_finite() && share > 0.0).then_some(share)
 }
 
-/// Limit − (usage − inactive page cache), because the kernel drops that cache before it refuses
-/// memory. Version 2 also has `memory.high`, above which a group is slowed down.
+/// Returns limit − (usage − inactive page cache), because the kernel reclaims that cache before it
+/// refuses memory. Version 2 also has `memory.high`, above which a group is slowed down.
 fn memory_left(root: &Root, group: &str) -> Option<u64> {
     let number = |name: &str| root.number::<u64>(&format!("{group}/{name}"));
     let limits = ["memory.max", "memory.high", "memory.limit_in_bytes"];
@@ -149,7 +150,7 @@ fn memory_left(root: &Root, group: &str) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(cache)))
 }
 
-/// The number after `name` in a file of `name number` lines.
+/// Returns the number after `name` in a file of `name number` lines.
 fn counter(text: &str, name: &str) -> Option<u64> {
     text.lines()
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())

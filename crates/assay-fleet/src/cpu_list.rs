@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use crate::root::Root;
 
-/// One above the highest number believed. Linux's `NR_CPUS` ends at 8192 on x86-64; the bound keeps
-/// a damaged file such as `0-4294967295` from being spelled out.
+/// Upper bound of accepted CPU numbers (exclusive). Linux's `NR_CPUS` ends at 8192 on x86-64.
+/// Prevents the expansion of a damaged file such as `0-4294967295`.
 const END: u32 = 1 << 16;
 
-/// Reads the kernel's list format: `0-3,8,10-11`. An empty text is the empty set.
+/// Parses the kernel's list format: `0-3,8,10-11`. An empty text is the empty set.
 pub(crate) fn parse(text: &str) -> Option<BTreeSet<u32>> {
     let mut cpus = BTreeSet::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -23,7 +23,7 @@ pub(crate) fn parse(text: &str) -> Option<BTreeSet<u32>> {
     Some(cpus)
 }
 
-/// Writes the kernel's list format: `0-3,8`.
+/// Formats CPU numbers in the kernel's list format: `0-3,8`.
 pub(crate) fn display(cpus: &BTreeSet<u32>) -> String {
     let mut text = String::new();
     let mut rest = cpus.iter().copied().peekable();
@@ -39,7 +39,7 @@ pub(crate) fn display(cpus: &BTreeSet<u32>) -> String {
     text
 }
 
-/// The list in its own file; `None` when it is not visible, damaged or empty.
+/// Reads a list from a file; `None` if it is not visible, damaged or empty.
 pub(crate) fn listed(root: &Root, path: &str) -> Option<BTreeSet<u32>> {
     parse(&root.text(path)?).filter(|cpus| !cpus.is_empty())
 }

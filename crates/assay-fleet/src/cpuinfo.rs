@@ -1,13 +1,14 @@
-//! `/proc/cpuinfo`: one block of `name : value` lines per CPU. Never interprets a value.
+//! `/proc/cpuinfo`: one block of `name : value` lines per CPU. Values are not interpreted here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::root::Root;
 
-/// The fields of one CPU, by the kernel's names.
+/// Fields of one CPU by the kernel's names.
 pub(crate) type Block = BTreeMap<String, String>;
 
-/// The blocks of `cpus`, in their order. An architecture that numbers no blocks has one for all.
+/// Reads the blocks of `cpus` in file order. Architectures without numbered blocks have one for all
+/// CPUs.
 pub(crate) fn read(root: &Root, cpus: &BTreeSet<u32>) -> Vec<Block> {
     let text = root.text("proc/cpuinfo").unwrap_or_default();
     let blocks: Vec<Block> =
@@ -20,12 +21,12 @@ pub(crate) fn read(root: &Root, cpus: &BTreeSet<u32>) -> Vec<Block> {
     if chosen.is_empty() { blocks.into_iter().take(1).collect() } else { chosen }
 }
 
-/// Whether the flag `name` is in a block's list of instruction-set flags.
+/// Returns whether the flag `name` is in a block's list of instruction-set flags.
 pub(crate) fn has_flag(block: &Block, name: &str) -> bool {
     flags(block).any(|flag| flag == name)
 }
 
-/// The instruction-set flags: `flags` on x86, `Features` on ARM, `isa` on RISC-V.
+/// Returns the instruction-set flags: `flags` on x86, `Features` on ARM, `isa` on RISC-V.
 pub(crate) fn flags(block: &Block) -> impl Iterator<Item = &str> {
     let line = ["flags", "Features", "isa"].iter().find_map(|name| block.get(*name));
     line.map(String::as_str).unwrap_or_default().split_whitespace()

@@ -1,4 +1,4 @@
-//! Which CPUs there are and may be used. Never guesses a CPU that the kernel does not name.
+//! Online and usable CPUs. Never assumes a CPU that the kernel does not list.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,20 @@ use crate::control_group;
 use crate::cpu_list::{self, listed};
 use crate::root::Root;
 
-/// The CPUs that the kernel schedules on. Where no such list is visible, the CPUs that have a
-/// directory, and at the very minimum CPU 0.
+/// Returns the CPUs that the kernel schedules on. Falls back to the CPUs with a directory in sysfs,
+/// then to CPU 0.
 pub(crate) fn online(root: &Root) -> BTreeSet<u32> {
     listed(root, "sys/devices/system/cpu/online")
         .or_else(|| not_empty(root.numbered("sys/devices/system/cpu", "cpu")))
         .unwrap_or_else(|| BTreeSet::from([0]))
 }
 
-/// The CPUs that this process may use: its affinity mask, within its cpuset, within what is online.
+/// Returns the CPUs that this process may use: intersection of affinity mask, cpuset and online
+/// CPUs.
 ///
-/// The mask is that of the process's first thread, so that calling this from a pinned thread does not
-/// make the machine look smaller. A source that is not visible does not restrict; one that
-/// contradicts the others (no CPU in common) is left out.
+/// Uses the affinity mask of the process's first thread, so that the result does not depend on
+/// pinned calling threads. A source that is not visible does not restrict. A source without a CPU
+/// in common with the others is ignored.
 pub(crate) fn usable(root: &Root) -> BTreeSet<u32> {
     let online = online(root);
     let limits = [allowed(root), control_group::cpuset(root)];

@@ -1,29 +1,29 @@
-//! What a disk has done since the system started, from `/proc/diskstats`.
+//! Activity of a disk since boot, from `/proc/diskstats`.
 //!
-//! Never waits: two readings and the time between them make a rate.
+//! Never waits: callers compute rates from two readings.
 
 use crate::mounts::DeviceNumber;
 use crate::root::Root;
 
-/// The counters of one disk.
+/// Counters of one disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DiskCounters {
-    /// Its name: `vda`.
+    /// Name: `vda`.
     pub name: String,
-    /// Reads and writes completed.
+    /// Completed reads and writes.
     pub ios: (u64, u64),
     /// Reads and writes merged with a neighbour.
     pub merges: (u64, u64),
-    /// Milliseconds that reads and writes took, all together.
+    /// Total time of reads and of writes, in milliseconds.
     pub ticks_ms: (u64, u64),
-    /// Milliseconds in which anything was in flight.
+    /// Milliseconds with at least one I/O in flight.
     pub busy_ms: u64,
-    /// Milliseconds that all I/O spent in the queue, together.
+    /// Total time of all I/O in the queue, in milliseconds.
     pub in_queue_ms: u64,
 }
 
-/// The counters of the disk that holds `device`, which may be a partition; `None` where the system
-/// does not report it.
+/// Reads the counters of the disk of `device`, which may be a partition; `None` if the system does
+/// not report them.
 #[must_use]
 pub fn read(root: &Root, device: DeviceNumber) -> Option<DiskCounters> {
     let statistics = root.text("proc/diskstats")?;
@@ -31,19 +31,19 @@ pub fn read(root: &Root, device: DeviceNumber) -> Option<DiskCounters> {
     statistics.lines().find_map(|line| counters(line, disk))
 }
 
-/// The disk of a partition.
+/// Returns the disk of a partition.
 fn whole_disk(root: &Root, (major, minor): DeviceNumber) -> Option<DeviceNumber> {
     let folder = format!("sys/dev/block/{major}:{minor}");
     if !root.exists(&format!("{folder}/partition")) {
         return None;
     }
-    // The link leads into the folder of the disk, so that its parent is found through it.
+    // The link resolves to the partition's folder, whose parent is the disk.
     let number: String = root.number(&format!("{folder}/../dev"))?;
     let (major, minor) = number.trim().split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// `major minor name` and then the counters in the order of the kernel's `iostats.rst`.
+/// Parses a line: `major minor name`, then the counters in the order of the kernel's `iostats.rst`.
 fn counters(line: &str, (major, minor): DeviceNumber) -> Option<DiskCounters> {
     let mut words = line.split_whitespace();
     let number = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);

@@ -1,10 +1,10 @@
-//! The checks of `assay doctor`: settings of this host that affect measurements, one row each.
+//! Checks of `assay doctor`: settings of this host that affect measurements, one row each.
 //!
-//! No check changes anything: how to change a setting is printed. What a virtual machine or a container
-//! hides is a separate outcome, neither good nor bad.
+//! No check changes a setting; each prints the command that would. Settings hidden by a virtual
+//! machine or a container are a separate outcome, neither good nor bad.
 
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::finding::Finding;
+use assay_model::finding::DoctorFinding;
 use assay_model::network_setup::NetworkSetup;
 
 use crate::root::Root;
@@ -25,7 +25,7 @@ mod storage;
 
 use check::{Check, Scene};
 
-/// All checks, in the order in which they are reported.
+/// All checks in the order of the report.
 const THEMES: [&[Check]; 11] = [
     cpu::CHECKS,
     memory::CHECKS,
@@ -40,16 +40,15 @@ const THEMES: [&[Check]; 11] = [
     load::CHECKS,
 ];
 
-/// Carries out every check on the host under `root`, whose facts and state were read just before,
-/// those of a path where `network` has one. Takes about a fifth of a second, in which it watches
-/// which processes are busy.
+/// Runs all checks on the host under `root`, with facts and state read just before. Adds the checks
+/// of a path if `network` contains one. Takes about 0.2 s, in which it samples busy processes.
 #[must_use]
 pub fn examine(
     root: &Root,
     facts: &HostFacts,
     state: &HostState,
     network: &NetworkSetup,
-) -> Vec<Finding> {
+) -> Vec<DoctorFinding> {
     let scene = Scene { root, facts, state, network };
     let has_host = network.path.as_ref().is_some_and(|path| path.host.is_some());
     let of_path = if has_host { path::CHECKS } else { &[] };

@@ -1,7 +1,7 @@
-//! What a host is: CPU, topology, memory, limits, kernel settings, versions.
+//! Facts of a host: CPU, topology, memory, limits, kernel settings, versions.
 //!
-//! Reads files and nothing else: starts no process, loads no module, needs no privilege. What a guest,
-//! a container or an unprivileged user cannot see is `None`.
+//! Only reads files: starts no process, loads no module, needs no privilege. Values hidden by a
+//! guest, a container or missing privileges are `None`.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ mod virtualization;
 
 pub use system::host_name;
 
-/// The facts of the host under `root`. Takes a few milliseconds and changes nothing.
+/// Reads the facts of the host under `root`. Takes a few milliseconds and changes nothing.
 #[must_use]
 pub fn read(root: &Root) -> HostFacts {
     let usable = cpus::usable(root);

@@ -1,10 +1,10 @@
-//! The fleet file: hosts with their transports, addresses, roles and labels, in TOML.
+//! Fleet file in TOML: hosts with their transports, addresses, roles and labels.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU8;
 use std::ops::Range;
 
-use assay_model::host_names::wrong_address;
+use assay_model::host_names::address_error;
 use assay_model::run::ALL_HOSTS;
 use assay_model::workload::RdmaDevice;
 use serde::Deserialize;
@@ -13,43 +13,43 @@ use toml::Spanned;
 use crate::hosts;
 use crate::remote::Via;
 
-/// What `assay help fleet-file` shows as an example.
+/// Example that `assay help fleet-file` prints.
 pub const EXAMPLE: &str = include_str!("../tests/golden/fleet.toml");
 
-/// A host as a fleet file knows it.
+/// Host of a fleet file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FleetHost {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The command that gives a pipe to it; `None` = that of all.
+    /// Transport command; `None` = the common one.
     pub via: Option<String>,
-    /// Where data goes: a name or an address of its own; `None` = wherever it can be reached.
+    /// Name or address for data connections; `None` = any reachable address.
     pub address: Option<String>,
-    /// What groups it belongs to.
+    /// Labels of the groups that the host belongs to.
     pub labels: Vec<String>,
-    /// Whether it is only the other end of pairs, and measures nothing by itself.
+    /// Whether the host is only the far end of pairs and does not measure by itself.
     pub is_far_end: bool,
-    /// Its RDMA device in pairs, as far as it is named.
+    /// RDMA device for pairs, as far as specified.
     pub rdma: RdmaDevice,
 }
 
 impl FleetHost {
-    /// A host of which only the name is known.
+    /// Creates a host with only a name.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
 }
 
-/// Why a text is no fleet, and where.
+/// Error in a fleet file with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct FleetFileError {
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
     /// Byte range in the text.
     pub span: Range<usize>,
-    /// What would be right.
+    /// Correction to suggest.
     pub help: &'static str,
 }
 
@@ -87,10 +87,10 @@ enum Role {
     FarEnd,
 }
 
-/// The hosts of a fleet file, in its order.
+/// Parses a fleet file; returns the hosts in its order.
 ///
 /// # Errors
-/// [`FleetFileError`]: it is no TOML, has an unknown key, names a host twice, or uses a label that it does not declare.
+/// [`FleetFileError`] for invalid TOML, unknown keys, duplicate hosts, or undeclared labels.
 pub fn parse(text: &str) -> Result<Vec<FleetHost>, FleetFileError> {
     let file: File = toml::from_str(text).map_err(|error| FleetFileError {
         message: error.message().to_owned(),
@@ -122,7 +122,7 @@ pub fn parse(text: &str) -> Result<Vec<FleetHost>, FleetFileError> {
     Ok(fleet)
 }
 
-/// One entry may name a range.
+/// Expands an entry, which may name a range of hosts.
 fn hosts_of(entry: &Entry, file: &File) -> Result<Vec<FleetHost>, FleetFileError> {
     let names = hosts::expand(entry.name.get_ref())
         .map_err(|error| wrong(&entry.name, error.to_string(), "write it like vm[1-24]"))?;
@@ -138,12 +138,12 @@ fn hosts_of(entry: &Entry, file: &File) -> Result<Vec<FleetHost>, FleetFileError
         return Err(wrong(address, message, help));
     }
     if let Some(address) = &entry.address
-        && let Some(message) = wrong_address(address.get_ref())
+        && let Some(message) = address_error(address.get_ref())
     {
         return Err(wrong(address, message, "write it like 10.0.0.1, or name a host"));
     }
     if let Some(device) = &entry.rdma_device
-        && !RdmaDevice::is_name(device.get_ref())
+        && !RdmaDevice::is_valid_name(device.get_ref())
     {
         let message = format!("{:?} is no name of an RDMA device", device.get_ref());
         let help = "`ls /sys/class/infiniband` on that host shows them";
@@ -172,7 +172,7 @@ fn check_via(via: &Spanned<String>) -> Result<(), FleetFileError> {
     Via::parse(via.get_ref()).map(drop).map_err(|error| wrong(via, error.to_string(), help))
 }
 
-/// Labels name groups of hosts in results: a slip of the keyboard would make a group of its own.
+/// Labels name groups of hosts in results; a typing error would create a group of its own.
 fn check_labels(file: &File, fleet: &[FleetHost]) -> Result<(), FleetFileError> {
     let known: BTreeSet<&str> =
         file.labels.iter().map(|label| label.get_ref().as_str()).collect();

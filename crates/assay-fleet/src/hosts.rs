@@ -1,4 +1,4 @@
-//! Lists of hosts as people write them: `vm1,vm2`, `vm[01-24]`, a file of them, the nodes of a Slurm job.
+//! Host lists: `vm1,vm2`, `vm[01-24]`, a file of lists, or the nodes of a Slurm job.
 
 use std::collections::HashSet;
 use std::io;
@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use assay_model::path_text;
 use assay_model::run::ALL_HOSTS;
 
-/// Hosts that one list may name; what is beyond is a slip of the keyboard in a range.
+/// Maximum number of hosts in one list; more indicates a typing error in a range.
 const MAXIMUM_HOSTS: usize = 10_000;
 
-/// Where Slurm tells a job its nodes, in the notation of ranges (sbatch(1), output environment variables).
+/// Variable with the nodes of a Slurm job in range notation (sbatch(1), output environment
+/// variables).
 const SLURM_NODES: &str = "SLURM_JOB_NODELIST";
 
-/// Why a list names no hosts.
+/// Error in a host list.
 #[derive(Debug, thiserror::Error)]
 pub enum HostsError {
     #[error("{list:?}: column {column}: {reason}")]
@@ -33,7 +34,7 @@ pub enum HostsError {
 }
 
 impl HostsError {
-    /// What to do.
+    /// Returns the recommended action.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
@@ -45,15 +46,16 @@ impl HostsError {
     }
 }
 
-/// The hosts of a list, in its order: names and ranges between commas; `slurm` for the nodes of the job that
-/// this process is part of; anything with a `/` is a file with such a list on each line, and `#` before remarks.
+/// Parses a host list and keeps its order: names and ranges separated by commas. `slurm` means the
+/// nodes of the Slurm job of this process. A list with a `/` is a path to a file with one list per
+/// line and comments after `#`.
 ///
 /// # Errors
-/// [`HostsError`], which says where.
+/// [`HostsError`] with the position.
 pub fn parse(list: &str) -> Result<Vec<String>, HostsError> {
     let hosts = match list {
         "slurm" => expand(&std::env::var(SLURM_NODES).map_err(|_| HostsError::NotSlurm)?)?,
-        file if file.contains('/') => read(&path_text::path(file))?,
+        file if file.contains('/') => read(&path_text::decode_path(file))?,
         names => expand(names)?,
     };
     let mut seen = HashSet::new();
@@ -85,7 +87,7 @@ fn read(path: &Path) -> Result<Vec<String>, HostsError> {
     Ok(hosts)
 }
 
-/// Names and ranges between commas that stand outside of brackets.
+/// Expands a list of names and ranges, split at commas outside brackets.
 pub(crate) fn expand(list: &str) -> Result<Vec<String>, HostsError> {
     let mut hosts = Vec::new();
     let (mut start, mut is_inside) = (0, false);
@@ -112,7 +114,7 @@ fn fault(list: &str, at: usize, reason: &'static str) -> HostsError {
     HostsError::Syntax { list: list.to_owned(), column, reason }
 }
 
-/// The names of one item, which may hold several ranges: `r[1-2]n[1-4]`.
+/// Expands one item, which may contain several ranges: `r[1-2]n[1-4]`.
 fn names(
     list: &str,
     start: usize,
@@ -146,11 +148,11 @@ fn names(
     }
     match names.first() {
         Some(first) if first.is_empty() => Err(fault(list, start, "a name is missing")),
-        // Whatever runs on the way to a host would take it for an option.
+        // Transport commands would take it for an option.
         Some(first) if first.starts_with('-') => {
             Err(fault(list, start, "a name does not begin with '-'"))
         }
-        // Results of all hosts together have it.
+        // Reserved for the totals over all hosts.
         Some(_) if names.iter().any(|name| name == ALL_HOSTS) => {
             Err(fault(list, start, "no host is called `all`, which is their total"))
         }
@@ -158,7 +160,7 @@ fn names(
     }
 }
 
-/// `1-3,07`, as wide as it is written.
+/// Parses `1-3,07`; numbers keep their width.
 fn ranges(list: &str, start: usize, end: usize) -> Result<Vec<String>, HostsError> {
     let mut numbers = Vec::new();
     let mut at = start;
@@ -184,7 +186,7 @@ fn ranges(list: &str, start: usize, end: usize) -> Result<Vec<String>, HostsErro
 
 #[cfg(test)]
 mod tests {
-    use assay_model::host_names::compact;
+    use assay_model::host_names::format_host_list;
 
     use super::*;
 
@@ -253,7 +255,7 @@ mod tests {
             ("vm01 vm2", "vm01,vm2"),
         ] {
             let hosts: Vec<&str> = hosts.split(' ').collect();
-            assert_eq!(compact(&hosts), short);
+            assert_eq!(format_host_list(&hosts), short);
             assert_eq!(parse(short).unwrap(), hosts);
         }
     }
@@ -262,11 +264,11 @@ mod tests {
         #[test]
         fn no_list_is_a_crash(list in r"[a-c0-9\[\],é -]{0,24}") {
             if let Ok(mut hosts) = expand(&list) {
-                // A host that is named twice is refused before.
+                // `parse` rejects duplicate hosts.
                 hosts.sort();
                 hosts.dedup();
                 let names: Vec<&str> = hosts.iter().map(String::as_str).collect();
-                let mut again = expand(&compact(&names)).unwrap();
+                let mut again = expand(&format_host_list(&names)).unwrap();
                 again.sort();
                 proptest::prop_assert_eq!(again, hosts);
             }

@@ -1,11 +1,10 @@
-//! Hosts: what a host is, how busy it is, whether it is fit to be measured, and the processes that
-//! are run on it.
+//! Hosts: their facts, load, fitness for measurements, and child processes.
 //!
-//! The order of use: [`facts::read`] before a run, [`state::read`] right before and right after it,
-//! [`state::disturbance`] between the two, and [`process::run`] for the tools that measure beside
-//! assay's own kernels. [`doctor::examine`] judges facts and state and says what could be better.
+//! Order of use: [`facts::read`] before a run, [`state::read`] right before and after it,
+//! [`state::disturbance`] between the two, and [`process::run`] for external tools.
+//! [`doctor::examine`] judges facts and state and recommends changes.
 //!
-//! This crate never changes a setting of a host, and it does not know what a benchmark is.
+//! This crate never changes a setting of a host and is independent of benchmarks.
 
 pub mod block_device;
 pub mod capacity;

@@ -1,14 +1,14 @@
-//! `/proc/meminfo` and its siblings per NUMA node. Never fills in what is not there.
+//! `/proc/meminfo` and the same files of NUMA nodes. Missing fields stay missing.
 
 use crate::root::Root;
 
-/// The field `key` of `/proc/meminfo`, in bytes.
+/// Reads the field `key` of `/proc/meminfo`, in bytes.
 pub(crate) fn bytes(root: &Root, key: &str) -> Option<u64> {
     field(&root.text("proc/meminfo")?, key)
 }
 
-/// The field `key` in bytes. Lines read `MemTotal: 12 kB`, or `Node 0 MemTotal: 12 kB` per node; the
-/// kernel's kB are 1024 bytes.
+/// Parses the field `key` in bytes. Lines read `MemTotal: 12 kB`, or `Node 0 MemTotal: 12 kB` per
+/// node; the kernel's kB are 1024 bytes.
 pub(crate) fn field(text: &str, key: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;

@@ -1,19 +1,19 @@
-//! What is mounted where, and how much room is left: read from the kernel's own table.
+//! Mounted file systems and their free space, from the kernel's mount table.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::root::Root;
 
-/// Number of a device: major and minor.
+/// Device number: major and minor.
 pub type DeviceNumber = (u32, u32);
 
-/// One row of the kernel's table.
+/// Row of the mount table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// The device below it; major 0 stands for none.
+    /// Device number; major 0 means no block device.
     pub device: DeviceNumber,
-    /// Where it is mounted.
+    /// Mount point.
     pub point: PathBuf,
     /// `ext4`, `nfs4` …
     pub kind: String,
@@ -23,29 +23,29 @@ pub struct Mount {
     pub options: String,
 }
 
-/// Everything that is mounted, in the order in which it was; nothing when the table is not visible.
+/// Reads all mounts in mount order; empty if the table is not visible.
 #[must_use]
 pub fn read(root: &Root) -> Vec<Mount> {
     let table = root.text("proc/self/mountinfo").unwrap_or_default();
     table.lines().filter_map(parse).collect()
 }
 
-/// The mount that `path` (absolute, without links) is on.
+/// Returns the mount that contains `path` (absolute, without links).
 #[must_use]
 pub fn of<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
     let below = mounts.iter().enumerate().filter(|(_, mount)| path.starts_with(&mount.point));
-    // Of several at the same point the last one hides the others.
+    // The last of several mounts at the same point hides the others.
     below
         .max_by_key(|(index, mount)| (mount.point.components().count(), *index))
         .map(|(_, mount)| mount)
 }
 
-/// Folders below which volumes are mounted (Filesystem Hierarchy Standard 3.0, 3.11, 3.12 and 3.17; the last
-/// one by custom).
+/// Folders with mount points by convention (Filesystem Hierarchy Standard 3.0, 3.11, 3.12 and 3.17;
+/// the last one by custom).
 const CUSTOMARY: [&str; 4] = ["/mnt", "/media", "/srv", "/data"];
 
-/// Mount points that the machine is set up with, whether anything is mounted on them or not: those of
-/// `/etc/fstab` and of systemd's own mount units.
+/// Returns the configured mount points, mounted or not: those of `/etc/fstab` and of systemd's
+/// mount units.
 #[must_use]
 pub fn configured(root: &Root) -> Vec<PathBuf> {
     let table = root.text("etc/fstab").unwrap_or_default();
@@ -61,11 +61,12 @@ pub fn configured(root: &Root) -> Vec<PathBuf> {
     points.filter(|point| point.is_absolute() && point.parent().is_some()).collect()
 }
 
-/// Mount units that somebody wrote for this machine; distributions ship theirs elsewhere.
+/// Folder of mount units written for this machine; distributions ship theirs elsewhere.
 const UNITS: &str = "etc/systemd/system";
 
-/// The mount point that lacks its volume, so that `path` (absolute, without links) is where it was hardly
-/// meant to: on the root's file system below a customary folder, or on whatever is behind a configured point.
+/// Returns the mount point without its volume that `path` (absolute, without links) is below. Such
+/// a path is on the root file system below a customary folder, or below a configured point that is
+/// not mounted.
 #[must_use]
 pub fn missing(mounts: &[Mount], configured: &[PathBuf], path: &Path) -> Option<PathBuf> {
     let on = of(mounts, path)?;
@@ -79,23 +80,21 @@ pub fn missing(mounts: &[Mount], configured: &[PathBuf], path: &Path) -> Option<
     let mut point = customary.to_path_buf();
     match below.clone().count() {
         0 => return None,
-        // A file right in `/mnt`.
+        // A file directly in `/mnt`.
         1 => {}
         _ => point.extend(below.take(1)),
     }
     (on.device == root.device).then_some(point)
 }
 
-/// Bytes that an unprivileged user may still fill on the file system of `path`.
-///
-/// # Errors
-/// The system's error.
+/// Returns the bytes available to unprivileged users on the file system of `path`.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let reported = rustix::fs::statvfs(path)?;
     Ok(reported.f_bavail.saturating_mul(reported.f_frsize))
 }
 
-/// `27 1 254:0 / / rw,relatime - ext4 /dev/vda rw`; fields before the dash are optional in number.
+/// Parses `27 1 254:0 / / rw,relatime - ext4 /dev/vda rw`; the number of fields before the dash
+/// varies.
 fn parse(line: &str) -> Option<Mount> {
     let (before, after) = line.split_once(" - ")?;
     let before: Vec<&str> = before.split(' ').collect();
@@ -113,7 +112,7 @@ fn parse(line: &str) -> Option<Mount> {
     })
 }
 
-/// The kernel writes blank, tab, line feed and backslash as octal numbers.
+/// Decodes the kernel's octal escapes of blank, tab, line feed and backslash.
 fn plain(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .into_iter()
@@ -172,9 +171,9 @@ broken line
             mount((8, 1), "/"),
             mount((8, 2), "/mnt/a"),
             mount((8, 2), "/mnt/b/deep"),
-            // A folder of the root's file system, mounted once more.
+            // Bind mount of a folder of the root file system.
             mount((8, 1), "/media/bound"),
-            // A subvolume of the root's file system, as fstab has it.
+            // Subvolume of the root file system, listed in fstab.
             mount((8, 1), "/srv/sub"),
         ];
         for (path, expected) in [

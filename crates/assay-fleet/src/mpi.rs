@@ -1,7 +1,7 @@
-//! Where MPI installations are on a machine: their launchers, and the library beside each.
+//! Search for MPI installations: launchers and the libraries of their prefixes.
 //!
-//! Only names of files are looked at; nothing is started and nothing is loaded here. Which make a
-//! launcher is, it must be asked.
+//! Looks only at file names; starts and loads nothing. The make of a launcher is known only by
+//! running it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,14 +12,14 @@ use assay_model::path_text;
 
 use crate::root::Root;
 
-/// Names of launchers, those that belong to one make alone first: `mpirun` of Intel MPI's wheels, for
-/// example, is a script that starts whatever `mpiexec.hydra` is first on `PATH`.
+/// Launcher names, the specific ones first. `mpirun` of Intel MPI's wheels, for example, is a
+/// script that starts the first `mpiexec.hydra` on `PATH`.
 const LAUNCHERS: [&str; 5] =
     ["mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich", "mpirun", "mpiexec"];
-/// Folders of a prefix that hold libraries.
+/// Library folders of a prefix.
 const LIBRARY_FOLDERS: [&str; 5] =
     ["lib", "lib64", "lib/release", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"];
-/// Folders whose entries, and the entries of those, may be prefixes.
+/// Folders whose entries, and entries of those, may be prefixes.
 const COLLECTIONS: [&str; 8] = [
     "opt",
     "opt/intel/oneapi/mpi",
@@ -30,9 +30,10 @@ const COLLECTIONS: [&str; 8] = [
     "usr/lib64",
     "usr/local",
 ];
-/// Where Cray MPICH lies: `VERSION/NETWORK/COMPILER/VERSION`, each with a `lib` and without a launcher.
+/// Folder of Cray MPICH: `VERSION/NETWORK/COMPILER/VERSION`, each with a `lib` and without a
+/// launcher.
 const CRAY_MPICH: &str = "opt/cray/pe/mpich";
-/// Folders of module files where `MODULEPATH` says nothing.
+/// Usual folders of module files, in addition to `MODULEPATH`.
 const MODULE_FOLDERS: [&str; 11] = [
     "etc/modulefiles",
     "usr/share/modulefiles",
@@ -46,8 +47,7 @@ const MODULE_FOLDERS: [&str; 11] = [
     "opt/ohpc/pub/modulefiles",
     "opt/cray/pe/lmod/modulefiles",
 ];
-/// Beginnings of the names that Cray MPICH's library has, by the compiler that its programs are built with:
-/// `libmpi_gnu_123.so.12`.
+/// Prefixes of the names of Cray MPICH's library, by compiler: `libmpi_gnu_123.so.12`.
 const CRAY_LIBRARIES: [&str; 7] = [
     "libmpi_cray",
     "libmpi_gnu",
@@ -57,35 +57,35 @@ const CRAY_LIBRARIES: [&str; 7] = [
     "libmpi_aocc",
     "libmpi_crayclang",
 ];
-/// More module files than this are a site's whole software, most of which is no MPI.
+/// Maximum number of module files; larger collections are a site's whole software.
 const MOST_MODULE_FILES: usize = 2000;
-/// Longest module file that is read.
+/// Maximum number of bytes read from a module file.
 const MOST_MODULE_BYTES: u64 = 64 << 10;
 
-/// Where to look.
+/// Locations to search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// What stands for `/`.
+    /// Folder used as `/`.
     pub root: PathBuf,
-    /// Folders of programs, in order: those of `PATH`.
+    /// Program folders in order: those of `PATH`.
     pub path: Vec<PathBuf>,
-    /// Prefixes that the environment names: a Python environment, `I_MPI_ROOT`, `MPI_HOME` …
+    /// Prefixes from the environment: a Python environment, `I_MPI_ROOT`, `MPI_HOME` …
     pub prefixes: Vec<PathBuf>,
-    /// Folders of module files that the environment names.
+    /// Module file folders from the environment.
     pub modules: Vec<PathBuf>,
 }
 
-/// A launcher, and the folder it is installed in.
+/// Launcher and its installation prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundLauncher {
-    /// The program, as found.
+    /// Program as found.
     pub launcher: PathBuf,
-    /// The folder above its `bin`.
+    /// Folder above its `bin`.
     pub prefix: PathBuf,
 }
 
 impl Places {
-    /// This machine, and what the environment of this process says.
+    /// Creates the locations of this machine from the environment of this process.
     #[must_use]
     pub fn of_this_process() -> Self {
         let list = |name: &str| {
@@ -95,7 +95,7 @@ impl Places {
         Self::by(PathBuf::from("/"), list)
     }
 
-    /// What stands for `/`, and what variables say, each a list of absolute paths.
+    /// Creates the locations from a root and a lookup of variables, each a list of absolute paths.
     #[must_use]
     pub fn by(root: PathBuf, list: impl Fn(&str) -> Vec<PathBuf>) -> Self {
         let mut prefixes = Vec::new();
@@ -112,13 +112,13 @@ impl Places {
         ] {
             prefixes.extend(list(name));
         }
-        // What `pip install --user` installs.
+        // Prefix of `pip install --user`.
         prefixes.extend(list("HOME").into_iter().map(|home| home.join(".local")));
         let (path, modules) = (list("PATH"), list("MODULEPATH"));
         Self { root, path, prefixes, modules }
     }
 
-    /// Every launcher, each file once: what is nearest to the user first.
+    /// Returns every launcher file once, user-specific locations first.
     #[must_use]
     pub fn launchers(&self) -> Vec<FoundLauncher> {
         let mut folders: Vec<PathBuf> = self.prefixes.iter().map(|it| it.join("bin")).collect();
@@ -140,8 +140,8 @@ impl Places {
         found
     }
 
-    /// Prefixes whose library comes without a launcher, because a batch system starts its ranks: Cray MPICH, the
-    /// one whose module is loaded first, then the newest.
+    /// Returns prefixes without a launcher, because a batch system starts the ranks: Cray MPICH,
+    /// the loaded module's first, then the newest.
     #[must_use]
     pub fn without_launcher(&self) -> Vec<PathBuf> {
         let mut prefixes = self.prefixes.clone();
@@ -160,7 +160,7 @@ impl Places {
         prefixes
     }
 
-    /// Module files whose name is that of an MPI, by name: what `module avail` lists of them.
+    /// Returns the module files named after an MPI, sorted by name, as `module avail` lists them.
     #[must_use]
     pub fn mpi_modules(&self) -> Vec<Module> {
         let is_of_mpi = |name: &String| {
@@ -183,7 +183,7 @@ impl Places {
         modules
     }
 
-    /// Folders of programs that module files mention.
+    /// Returns the program folders that module files mention.
     fn module_folders(&self) -> Vec<PathBuf> {
         let files = self.module_files();
         let folders: BTreeSet<PathBuf> =
@@ -191,7 +191,7 @@ impl Places {
         folders.into_iter().collect()
     }
 
-    /// The folder that module files are named below, and each file.
+    /// Returns all module files, each with the folder that its name is relative to.
     fn module_files(&self) -> Vec<(PathBuf, PathBuf)> {
         let usual = MODULE_FOLDERS.iter().map(|folder| self.root.join(folder));
         let mut found = Vec::new();
@@ -200,7 +200,7 @@ impl Places {
             while let Some((folder, depth)) = left.pop() {
                 for entry in entries(&folder) {
                     if entry.is_dir() {
-                        // name/version, and one level above for a compiler.
+                        // name/version, and an additional level for a compiler.
                         left.extend((depth < 3).then_some((entry, depth + 1)));
                     } else if found.len() < MOST_MODULE_FILES {
                         found.push((top.clone(), entry));
@@ -212,22 +212,22 @@ impl Places {
     }
 }
 
-/// A module file.
+/// Environment module file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Module {
-    /// As it is loaded: `mpi/hpcx`.
+    /// Name to load it by: `mpi/hpcx`.
     pub name: String,
-    /// The absolute paths that it mentions.
+    /// Absolute paths mentioned in the file.
     pub paths: Vec<String>,
 }
 
-/// The launchers of one prefix, best first.
+/// Returns the launchers of one prefix, best first.
 #[must_use]
 pub fn launchers_of(prefix: &Path) -> Vec<FoundLauncher> {
     launchers_in(&prefix.join("bin"))
 }
 
-/// The first of `names` in the library folders of a prefix.
+/// Returns the first of `names` found in the library folders of a prefix.
 #[must_use]
 pub fn library(prefix: &Path, names: &[&str]) -> Option<PathBuf> {
     names.iter().find_map(|name| {
@@ -236,7 +236,7 @@ pub fn library(prefix: &Path, names: &[&str]) -> Option<PathBuf> {
     })
 }
 
-/// Cray MPICH's library in the library folders of a prefix.
+/// Returns Cray MPICH's library in the library folders of a prefix.
 #[must_use]
 pub fn cray_library(prefix: &Path) -> Option<PathBuf> {
     let folders = LIBRARY_FOLDERS.iter().map(|folder| prefix.join(folder));
@@ -246,7 +246,8 @@ pub fn cray_library(prefix: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Whether a file name is one of Cray MPICH's libraries: `libmpi_cray.so.12`, `libmpi_gnu_123.so.12`.
+/// Returns whether a file name is one of Cray MPICH's libraries: `libmpi_cray.so.12`,
+/// `libmpi_gnu_123.so.12`.
 #[must_use]
 pub fn is_cray(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(".so.12") else { return false };
@@ -259,8 +260,8 @@ pub fn is_cray(name: &str) -> bool {
     CRAY_LIBRARIES.iter().any(|start| stem.strip_prefix(start).is_some_and(is_number))
 }
 
-/// The NUMA node of the device that messages to other hosts take: the first for RDMA, else the first
-/// network device that is up. `None` where no device tells, as in most guests.
+/// Returns the NUMA node of the device for messages to other hosts: the first RDMA device, else the
+/// first network device that is up. `None` if no device reports it, as in most guests.
 #[must_use]
 pub fn network_numa(root: &Root) -> Option<u32> {
     let node = |folder: &str, name: &String| {
@@ -287,18 +288,20 @@ fn launchers_in(folder: &Path) -> Vec<FoundLauncher> {
         .collect()
 }
 
-/// Every absolute path in a module file, Tcl or Lua, that is a folder of programs or has one.
+/// Returns the program folders that a Tcl or Lua module file mentions, directly or as parent of
+/// `bin`.
 fn mentioned(file: &Path) -> Vec<PathBuf> {
     let folder = |word: &String| {
-        let path = path_text::path(word);
+        let path = path_text::decode_path(word);
         if path.file_name() == Some(OsStr::new("bin")) { path } else { path.join("bin") }
     };
     paths_in(file).iter().map(folder).filter(|folder| folder.is_dir()).collect()
 }
 
-/// Every absolute path in a module file. A mere `/bin` or `/lib/pkgconfig` is the end of a path that the file puts together.
+/// Returns all absolute paths in a module file. Drops fragments such as `/bin` or `/lib/pkgconfig`,
+/// which the file appends to a variable.
 fn paths_in(file: &Path) -> Vec<String> {
-    /// What comes after a folder that a variable holds.
+    /// First components of path fragments that are appended to a variable.
     const ENDS: [&str; 7] =
         ["/bin", "/lib", "/lib64", "/include", "/share", "/man", "/libexec"];
     use std::io::Read as _;
@@ -308,7 +311,7 @@ fn paths_in(file: &Path) -> Vec<String> {
     if read.is_err() {
         return Vec::new();
     }
-    let text = path_text::text(OsStr::from_bytes(&bytes));
+    let text = path_text::encode(OsStr::from_bytes(&bytes));
     let separators = |c: char| c.is_whitespace() || "\"'(){}[],;:".contains(c);
     let is_end = |word: &&str| {
         let first = word[1..].find('/').map_or(*word, |at| &word[..=at]);
@@ -364,7 +367,7 @@ mod tests {
         ] {
             program(root, name);
         }
-        // A folder of that name and a file nobody may execute are none.
+        // A folder with a launcher's name and a file without execute permission do not count.
         fs::create_dir_all(root.join("opt/odd/bin/mpirun")).unwrap();
         fs::write(root.join("usr/bin/mpiexec"), "text").unwrap();
         std::os::unix::fs::symlink("mpirun.openmpi", root.join("usr/bin/mpirun")).unwrap();
@@ -417,7 +420,7 @@ mod tests {
             "apps/mvapich/4.0/bin/mpiexec",
         ];
         programs.iter().for_each(|name| program(root, name));
-        // A module file of Tcl in one of the usual places, whose path is put together.
+        // Tcl module file in a usual folder, with a path composed from a variable.
         let module = root.join("opt/ohpc/pub/modulefiles/mvapich/4.0");
         fs::create_dir_all(module.parent().unwrap()).unwrap();
         let base = root.join("apps/mvapich/4.0");

@@ -1,29 +1,29 @@
-//! What the kernel reports about one network device.
+//! Properties of a network device from sysfs.
 
 use crate::root::Root;
 
-/// One device, e.g. `eth0`. What a guest does not show is `None`.
+/// Network device, e.g. `eth0`. Values hidden in a guest are `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NetworkDevice {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it claims to transfer, in bit/s.
+    /// Link rate that the device reports, in bit/s.
     pub link_bit_per_s: Option<u64>,
     /// Largest packet in bytes.
     pub mtu_bytes: Option<u64>,
-    /// `full` or `half`, where the device has such a thing.
+    /// `full` or `half`, if applicable.
     pub duplex: Option<String>,
-    /// The kernel says that it cannot carry anything now.
+    /// Whether the kernel reports the device as down.
     pub is_down: bool,
-    /// The kernel module that drives it.
+    /// Kernel module of the driver.
     pub kernel_module: Option<String>,
 }
 
-/// Reads about the device of this name.
+/// Reads the properties of a device.
 #[must_use]
 pub fn read(root: &Root, name: &str) -> NetworkDevice {
     let path = |file: &str| format!("sys/class/net/{name}/{file}");
-    // A device without a carrier, and most virtual ones, say −1.
+    // −1 for a device without a carrier and most virtual ones.
     let megabits = root.number::<i64>(&path("speed")).filter(|speed| *speed > 0);
     let megabits = megabits.filter(|_| has_a_device(root, name, MOST_LEVELS));
     let module = |line: &str| line.strip_prefix("DRIVER=").map(str::to_owned);
@@ -39,11 +39,12 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
     }
 }
 
-/// Interfaces above each other, of which the kernel allows eight (`MAX_NEST_DEV`).
+/// Maximum nesting of interfaces in the kernel (`MAX_NEST_DEV`).
 const MOST_LEVELS: u32 = 8;
 
-/// Whether there is a device at the bottom of it, whose rate it is. A pair of containers (`veth`) and `tun` say 10 Gbit/s,
-/// whatever they carry (`drivers/net/veth.c`, `veth_get_link_ksettings`), and so does a bridge of such.
+/// Returns whether hardware is at the bottom of the device, so that its rate is real. `veth` pairs
+/// and `tun` always report 10 Gbit/s (`drivers/net/veth.c`, `veth_get_link_ksettings`), and so do
+/// bridges of them.
 fn has_a_device(root: &Root, name: &str, levels: u32) -> bool {
     let entries = root.names(&format!("sys/class/net/{name}"));
     let mut lower = entries.iter().filter_map(|entry| entry.strip_prefix("lower_"));
@@ -51,10 +52,10 @@ fn has_a_device(root: &Root, name: &str, levels: u32) -> bool {
         || levels > 0 && lower.any(|name| has_a_device(root, name, levels - 1))
 }
 
-/// Hyper-V's synthetic device; others that have devices under them are bridges and bonds.
+/// Driver of Hyper-V's synthetic device; other devices with lower devices are bridges and bonds.
 pub const SYNTHETIC: &str = "hv_netvsc";
 
-/// The virtual function under a synthetic device: the device that names it as its master.
+/// Returns the virtual function of a synthetic device: the device that has it as master.
 #[must_use]
 pub fn virtual_function(root: &Root, name: &str) -> Option<String> {
     if read(root, name).kernel_module.as_deref() != Some(SYNTHETIC) {
@@ -64,7 +65,8 @@ pub fn virtual_function(root: &Root, name: &str) -> Option<String> {
     entries.iter().find_map(|entry| entry.strip_prefix("lower_")).map(str::to_owned)
 }
 
-/// Bytes that a device has received and sent since it was made; `None` where it does not report it.
+/// Returns the bytes received and sent since the device was created; `None` if it does not report
+/// them.
 #[must_use]
 pub fn received_and_sent(root: &Root, name: &str) -> Option<[u64; 2]> {
     let counter =
@@ -72,13 +74,13 @@ pub fn received_and_sent(root: &Root, name: &str) -> Option<[u64; 2]> {
     Some([counter("rx_bytes")?, counter("tx_bytes")?])
 }
 
-/// Both together.
+/// Returns the sum of received and sent bytes.
 #[must_use]
 pub fn carried_bytes(root: &Root, name: &str) -> Option<u64> {
     received_and_sent(root, name).map(|[received, sent]| received.wrapping_add(sent))
 }
 
-/// The names of all devices that carry traffic beyond this machine.
+/// Returns the names of all devices except loopback.
 #[must_use]
 pub fn names(root: &Root) -> Vec<String> {
     root.names("sys/class/net").into_iter().filter(|name| name != "lo").collect()

@@ -1,5 +1,5 @@
-//! Which pairs of hosts measure the network between them, and which of them together: `a:b,c:d`, `a:b+c:d`, or a
-//! matrix over all hosts.
+//! Pairs of hosts that measure the network between them, and their rounds: `a:b,c:d`, `a:b+c:d`, or
+//! a matrix over all hosts.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use assay_model::plan::expand::{PairChoices, PairTurn};
 
 use crate::fleet_file::FleetHost;
 
-/// Whole matrices.
+/// Matrix of pairs over all hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matrix {
-    /// From every host to every other one, pair by pair.
+    /// Every host to every other one, pair by pair.
     All,
-    /// From every host to the next one, and from the last to the first, pair by pair.
+    /// Every host to the next one, and the last to the first, pair by pair.
     Ring,
-    /// The same in two or three rounds of pairs that share no host.
+    /// Same pairs as [`Ring`](Self::Ring), in two or three rounds of pairs that share no host.
     Neighbours,
-    /// From the first half of the hosts to the second half, all at once.
+    /// First half of the hosts to the second half, all at once.
     Bisection,
 }
 
-/// Why a list names no pairs.
+/// Error in a list of pairs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PairsError {
     #[error("{list:?}: column {column}: {pair:?} is no pair")]
@@ -40,7 +40,7 @@ pub enum PairsError {
 }
 
 impl PairsError {
-    /// What to do.
+    /// Returns the recommended action.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
@@ -58,8 +58,8 @@ impl PairsError {
     }
 }
 
-/// Rounds that follow each other, each of pairs that measure together; a pair is the numbers of two hosts, of which
-/// the first begins.
+/// Sequence of rounds, each of pairs that measure together. A pair is two host numbers; the first
+/// host begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rounds {
     rounds: Vec<Vec<(usize, usize)>>,
@@ -68,10 +68,10 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// `a:b,c:d+e:f`: a comma between what follows each other, a plus sign between what is measured together.
+    /// Parses `a:b,c:d+e:f`: commas separate rounds, plus signs separate pairs of one round.
     ///
     /// # Errors
-    /// [`PairsError`], which says where.
+    /// [`PairsError`] with the position.
     pub fn parse(list: &str, hosts: &[FleetHost]) -> Result<Self, PairsError> {
         let mut rounds = Vec::new();
         let mut known = BTreeSet::new();
@@ -98,15 +98,15 @@ impl Rounds {
         Ok(Self { rounds, hosts: hosts.to_vec(), of_mpi: false })
     }
 
-    /// The rounds of a matrix over these hosts.
+    /// Creates the rounds of a matrix over these hosts.
     ///
     /// # Errors
-    /// [`PairsError::Alone`].
+    /// [`PairsError::TooFewHosts`].
     pub fn of_matrix(matrix: Matrix, hosts: &[FleetHost]) -> Result<Self, PairsError> {
         let is_client = |host: &usize| !hosts[*host].is_far_end;
         let clients: Vec<usize> = (0..hosts.len()).filter(is_client).collect();
         let mut rounds: Vec<Vec<(usize, usize)>> = match matrix {
-            // Neighbours first; whoever is only a far end begins nothing.
+            // Neighbours first; hosts that are only a far end begin no pair.
             Matrix::All => {
                 let (all, count) = (0..hosts.len(), hosts.len());
                 let from = |step| all.clone().map(move |host| (host, (host + step) % count));
@@ -117,7 +117,7 @@ impl Rounds {
             Matrix::Neighbours => {
                 let pairs = ring(&clients);
                 let last = pairs.len().saturating_sub(1);
-                // The last of an odd number would share a host with the first.
+                // The last pair of an odd number would share a host with the first.
                 let round =
                     |at: usize| if at == last && at.is_multiple_of(2) { 2 } else { at % 2 };
                 let of = |number| {
@@ -141,26 +141,26 @@ impl Rounds {
         Ok(Self { rounds, hosts: hosts.to_vec(), of_mpi: false })
     }
 
-    /// The same, with ranks of MPI on both ends.
+    /// Uses MPI ranks at both ends.
     #[must_use]
     pub fn of_mpi(self) -> Self {
         Self { of_mpi: true, ..self }
     }
 
-    /// Whether there are none: each host asks by itself.
+    /// Returns whether there are no pairs: each host measures by itself.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rounds.is_empty()
     }
 
-    /// The other end of the pair that a host begins in a round.
+    /// Returns the other end of the pair that a host begins in a round.
     #[must_use]
     pub fn peer(&self, host: usize, round: u32) -> Option<usize> {
         let round = self.rounds.get(round as usize)?;
         round.iter().find(|pair| pair.0 == host).map(|pair| pair.1)
     }
 
-    /// What one host begins; `None` where there are no pairs at all.
+    /// Returns the pairs that a host begins; `None` if there are no pairs at all.
     #[must_use]
     pub fn of_host(&self, host: usize) -> Option<PairChoices> {
         let turn = |(number, round): (usize, &Vec<(usize, usize)>)| {
@@ -183,13 +183,13 @@ impl Rounds {
     }
 }
 
-/// From every one to the next, and from the last to the first.
+/// Pairs each host with the next, and the last with the first.
 fn ring(clients: &[usize]) -> Vec<(usize, usize)> {
     let next = clients.iter().cycle().skip(1);
     clients.iter().copied().zip(next.copied()).collect()
 }
 
-/// The first pair of a round, and how many others there are: `a:b+3`.
+/// Formats the first pair of a round and the number of others: `a:b+3`.
 fn name(round: &[(usize, usize)], hosts: &[FleetHost]) -> String {
     let named =
         |(from, to): &(usize, usize)| format!("{}:{}", hosts[*from].name, hosts[*to].name);
@@ -198,7 +198,8 @@ fn name(round: &[(usize, usize)], hosts: &[FleetHost]) -> String {
     first.unwrap_or_default() + &others
 }
 
-/// Names may hold colons themselves, as addresses do: whatever way of cutting gives two known hosts is meant.
+/// Parses a pair. Names such as addresses may contain colons; the split with two known hosts
+/// counts.
 fn one(
     list: &str,
     column: usize,

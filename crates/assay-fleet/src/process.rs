@@ -1,7 +1,7 @@
-//! One child process: started with everything it needs, watched, and ended with all its descendants.
+//! Child process with input files, limits and captured output; its descendants end with it.
 //!
-//! Never leaves a process behind, never waits beyond the deadline (plus the two seconds in which the
-//! child may clean up), never holds more output than the cap, and never overwrites a file.
+//! Never leaves a process behind, never waits beyond the deadline (plus two seconds for the child's
+//! cleanup), never keeps more output than the cap, and never overwrites a file.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -25,35 +25,35 @@ use capture::{Stop, Watch};
 use family::Mark;
 use workplace::Workplace;
 
-/// Output of one stream that is kept unless the caller says otherwise: 64 MiB.
+/// Default limit of captured output of one stream: 64 MiB.
 const CAP_BYTES: u64 = 64 << 20;
 
-/// What to start, and where its limits are.
+/// Program to start with its inputs and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// A path, or a name that is looked up on `PATH`.
+    /// Path, or a name to look up on `PATH`.
     pub program: PathBuf,
-    /// The arguments, without the program's name.
+    /// Arguments without the program's name.
     pub arguments: Vec<OsString>,
     /// Changes to the inherited environment: `Some` sets a variable, `None` removes it.
     pub environment: Vec<(OsString, Option<OsString>)>,
-    /// The working directory; `None` is a fresh one that is removed afterwards.
+    /// Working directory; `None` is a temporary one that is removed afterwards.
     pub directory: Option<PathBuf>,
-    /// Files to write into the working directory before the start: relative path and content. Their
-    /// directories are made; a file that exists is an error.
+    /// Files to write into the working directory before the start: relative path and content.
+    /// Creates their directories; an existing file is an error.
     pub input_files: Vec<(PathBuf, Vec<u8>)>,
-    /// Files to read from the working directory after the end, by relative path. One that is not there
-    /// is left out of [`Completed::files`].
+    /// Relative paths of files to read from the working directory after the end. Missing files are
+    /// left out of [`CompletedChild::files`].
     pub output_files: Vec<PathBuf>,
-    /// The CPUs the child may use, by Linux's numbers below 1024; empty leaves the inherited ones.
+    /// CPUs that the child may use, numbered below 1024; empty leaves the inherited ones.
     pub cpus: Vec<u32>,
-    /// The child is ended when it takes longer.
+    /// Maximum run time, after which the child is killed.
     pub deadline: Option<Duration>,
-    /// Most bytes accepted from each of the two streams and from each output file.
+    /// Maximum bytes of each of the two streams and of each output file.
     pub cap_bytes: u64,
 }
 
-/// What a child wrote.
+/// Captured output of a child.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Captured {
     /// Standard output.
@@ -62,131 +62,130 @@ pub struct Captured {
     pub stderr: Vec<u8>,
 }
 
-/// How a child ended by itself.
+/// End of a child that was not killed by assay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// With this exit code; 0 is success.
+    /// Exit code; 0 is success.
     Exited(i32),
-    /// By this signal, which assay did not send.
+    /// Signal that assay did not send.
     Killed(i32),
 }
 
-/// A child that ended by itself, successfully or not.
+/// Child that ended by itself, successfully or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completed {
-    /// How it ended.
+    /// Exit code or signal.
     pub status: Status,
-    /// Both streams, whole.
+    /// Complete output of both streams.
     pub output: Captured,
-    /// The requested files that exist, by the path they were requested with.
+    /// Requested files that exist, by the requested path.
     pub files: BTreeMap<PathBuf, Vec<u8>>,
-    /// From just before the start to the end.
+    /// Time from just before the start to the end.
     pub elapsed: Duration,
 }
 
-/// Why there is no complete result of a child.
+/// Reason why a child has no complete result.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// Neither a path to a file nor a name on `PATH`.
+    /// No such file and no such name on `PATH`.
     #[error("cannot find the program {}", program.display())]
     NotFound {
-        /// As requested.
+        /// Requested program.
         program: PathBuf,
     },
-    /// The file is there, but may not be executed, is not a program, or names an interpreter that is not
-    /// there.
+    /// File that exists but is not executable, is no program, or names a missing interpreter.
     #[error("cannot execute {}", program.display())]
     NotExecutable {
-        /// The path found.
+        /// Path found.
         program: PathBuf,
     },
-    /// The system refused the start for another reason.
+    /// Start that failed for another reason.
     #[error("cannot start {}", program.display())]
     Start {
-        /// The path found.
+        /// Path found.
         program: PathBuf,
-        /// The system's reason.
+        /// System error.
         source: io::Error,
     },
-    /// The CPUs do not exist, are offline, or are outside the cpuset.
+    /// CPUs that do not exist, are offline, or are outside the cpuset.
     #[error("cannot restrict {} to the CPUs {cpus:?}", program.display())]
     Restrict {
-        /// The path found.
+        /// Path found.
         program: PathBuf,
-        /// As requested.
+        /// Requested CPUs.
         cpus: Vec<u32>,
-        /// The system's reason.
+        /// System error.
         source: io::Error,
     },
-    /// The working directory could not be made or entered.
+    /// Working directory that could not be created or entered.
     #[error("cannot use the working directory {}", path.display())]
     Directory {
-        /// The directory.
+        /// Directory.
         path: PathBuf,
-        /// The system's reason.
+        /// System error.
         source: io::Error,
     },
-    /// A file path is absolute or leads out of the working directory.
+    /// File path that is absolute or leads out of the working directory.
     #[error("cannot use {} inside a working directory", path.display())]
     OutsidePath {
-        /// As requested.
+        /// Requested path.
         path: PathBuf,
     },
-    /// An input file exists already or could not be written.
+    /// Input file that exists already or could not be written.
     #[error("cannot write the input file {}", path.display())]
     WriteFile {
-        /// The file.
+        /// File.
         path: PathBuf,
-        /// The system's reason.
+        /// System error.
         source: io::Error,
     },
-    /// An output file is there, but could not be read.
+    /// Output file that exists but could not be read.
     #[error("cannot read the output file {}", path.display())]
     ReadFile {
-        /// The file.
+        /// File.
         path: PathBuf,
-        /// The system's reason.
+        /// System error.
         source: io::Error,
     },
-    /// The child could not be watched.
+    /// Failure to poll the child's output.
     #[error("cannot follow {}", program.display())]
     Watch {
-        /// The path found.
+        /// Path found.
         program: PathBuf,
-        /// The system's reason.
+        /// System error.
         source: io::Error,
     },
-    /// It took longer than it was allowed; it and its descendants have been ended.
+    /// Child that exceeded its deadline; it and its descendants were killed.
     #[error("{} did not end within {} s", program.display(), limit.as_secs_f64())]
     Deadline {
-        /// The path found.
+        /// Path found.
         program: PathBuf,
-        /// The time allowed.
+        /// Allowed time.
         limit: Duration,
-        /// What it had written until then.
+        /// Output until then.
         output: Captured,
     },
-    /// The cancel flag was raised; the child and its descendants have been ended.
+    /// Cancellation by the flag; the child and its descendants were killed.
     #[error("{} was cancelled", program.display())]
     Cancelled {
-        /// The path found.
+        /// Path found.
         program: PathBuf,
     },
-    /// A stream or file is longer than the cap; a child that still ran has been ended.
+    /// Stream or file above the cap; a running child was killed.
     #[error("{} of {} is longer than {cap_bytes} bytes", what, program.display())]
     TooLarge {
-        /// The path found.
+        /// Path found.
         program: PathBuf,
         /// `standard output`, `standard error`, or the file's path.
         what: String,
-        /// The cap.
+        /// Cap.
         cap_bytes: u64,
     },
 }
 
 impl Command {
-    /// A program with no arguments, the inherited environment, a fresh working directory, all CPUs, no
-    /// deadline, and a cap of 64 MiB.
+    /// Creates a command without arguments, with the inherited environment, a temporary working
+    /// directory, all CPUs, no deadline, and a cap of 64 MiB.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -203,24 +202,24 @@ impl Command {
 }
 
 impl Completed {
-    /// Whether the child said that all went well: exit code 0.
+    /// Returns whether the exit code is 0.
     #[must_use]
     pub const fn success(&self) -> bool {
         matches!(self.status, Status::Exited(0))
     }
 }
 
-/// Runs a child to its end and returns what it left. Standard input is empty. Descendants that still
-/// run when the child has ended are ended, too, so that nothing disturbs the next measurement. To be
-/// found, they carry the variable `ASSAY_CHILD` in their environment.
+/// Runs a child to its end and returns its results. Standard input is empty. Descendants that
+/// outlive the child are killed, so that they do not disturb the next measurement. They are found
+/// by the variable `ASSAY_CHILD` in their environment.
 ///
-/// `cancel` is looked at about twenty times a second; when it is raised (or the deadline passes, or a
-/// stream exceeds the cap), the child and all its descendants get SIGTERM and, two seconds later
-/// (less than one where it was cancelled), SIGKILL.
+/// `cancel` is checked about twenty times a second. On cancellation, a passed deadline, or a stream
+/// above the cap, the child and all its descendants get SIGTERM. SIGKILL follows two seconds later
+/// (less than one if cancelled).
 ///
 /// # Errors
 /// [`ProcessError`]. A child that ends by itself with a failure is not an error here: see
-/// [`Completed::status`].
+/// [`CompletedChild::status`].
 pub fn run(command: &Command, cancel: &AtomicBool) -> Result<Completed, ProcessError> {
     let program = search::resolve(&command.program)?;
     let workplace = Workplace::prepare(command)?;
@@ -273,8 +272,8 @@ fn start(
     Ok((child, mark))
 }
 
-/// A child inherits the affinity of the thread that starts it. That thread is one of its own, which
-/// ends right after, so that no affinity has to be put back.
+/// Starts a child with an affinity. A child inherits the affinity of its starting thread, so a
+/// temporary thread starts it and no affinity needs to be restored.
 fn spawn_pinned(
     prepared: &mut std::process::Command,
     command: &Command,
@@ -306,7 +305,7 @@ fn spawn_pinned(
 fn not_started(program: &Path, source: io::Error) -> ProcessError {
     let program = program.to_owned();
     match (source.kind(), source.raw_os_error().map(rustix::io::Errno::from_raw_os_error)) {
-        // The file itself has been found before: what is not found here is its interpreter.
+        // The program itself was found before, so its interpreter is missing.
         (io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied, _)
         | (_, Some(rustix::io::Errno::NOEXEC)) => ProcessError::NotExecutable { program },
         _ => ProcessError::Start { program, source },

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use assay_model::event::RunEvent;
 use assay_model::facts::HostFacts;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
-use assay_model::finding::Finding;
+use assay_model::finding::DoctorFinding;
 use assay_model::network_setup::NetworkSetup;
 use assay_model::path_text;
 use assay_model::phrase::Phrase;
@@ -259,7 +259,7 @@ pub struct Examined {
     /// Facts of the host.
     pub host: HostFacts,
     /// One for each check.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<DoctorFinding>,
     /// Its network devices.
     pub network: NetworkSetup,
 }

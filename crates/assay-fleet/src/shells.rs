@@ -1,4 +1,4 @@
-//! The shells that are installed here, for tests of scripts.
+//! Installed shells, for tests of scripts.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use crate::process::find_executable;
 
 const SHELLS: [&[&str]; 4] = [&["sh"], &["dash"], &["bash"], &["busybox", "sh"]];
 
-/// Their words, `sh` first.
+/// Returns the command words of the installed shells, `sh` first.
 pub(crate) fn installed() -> Vec<&'static [&'static str]> {
     let is_installed = |it: &&[&str]| find_executable(it[0]).is_some();
     let found: Vec<_> = SHELLS.into_iter().filter(is_installed).collect();
@@ -15,13 +15,13 @@ pub(crate) fn installed() -> Vec<&'static [&'static str]> {
     found
 }
 
-/// Whether every installed shell reads a script without an error (`-n`), or the first that does not.
+/// Checks a script with every installed shell (`-n`); the error names the first that rejects it.
 pub(crate) fn read(script: &str) -> Result<(), String> {
     let refuses = |shell: &&&[&str]| {
         let mut command = Command::new(shell[0]);
         command.args(&shell[1..]).arg("-n").stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
-        // A shell that has found an error reads no further.
+        // A shell stops reading at an error.
         drop(child.stdin.take().unwrap().write_all(script.as_bytes()));
         !child.wait().unwrap().success()
     };

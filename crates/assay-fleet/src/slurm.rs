@@ -102,7 +102,7 @@ impl Allocation {
             let mut said = String::new();
             let _ends = held.said.take().map(|it| it.take(1 << 16).read_to_string(&mut said));
             let last = said.lines().rfind(|it| !it.trim().is_empty()).unwrap_or_default();
-            let said = assay_model::plain::visible(last.trim()).into_owned();
+            let said = assay_model::sanitize::escape_hidden(last.trim()).into_owned();
             return Err(SlurmError::Refused { said });
         };
         (held.number, held.nodes) = (number.to_owned(), nodes.to_owned());

@@ -4,7 +4,7 @@
 //! Reading takes well under a millisecond per CPU and starts nothing. A counter that is not visible
 //! raises no doubt: silence here means "nothing seen", never "nothing there".
 
-use assay_model::cpu_times::{CpuTimes, ticks_s, total};
+use assay_model::cpu_times::{CpuTimes, ticks_to_seconds, total_ticks};
 use assay_model::doubt::Doubt;
 use assay_model::facts::HostState;
 
@@ -34,8 +34,8 @@ pub fn read(root: &Root) -> HostState {
     let times = cpu_times(root);
     HostState {
         load_one_minute: load_one_minute(root),
-        steal_s: times.stolen().map(ticks_s),
-        cpu_time_s: times.all.map(|all| ticks_s(total(&all))),
+        steal_s: times.steal_ticks().map(ticks_to_seconds),
+        cpu_time_s: times.total.map(|all| ticks_to_seconds(total_ticks(&all))),
         cpu_pressure: pressure(root, "cpu"),
         memory_pressure: pressure(root, "memory"),
         throttled: control_group::throttled(root),

@@ -6,12 +6,12 @@ use std::io;
 use std::path::Path;
 
 use assay_claims::{gate, lint, reference};
-use assay_dialects::wire::iperf3::{self, Cookie, Parameters, Results};
+use assay_dialects::wire::iperf3::{self, Cookie, Iperf3Parameters, Iperf3Results};
 use assay_dialects::wire::qperf;
 use assay_dialects::{fio, ior, vdbench};
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::{self, Placement};
-use assay_model::workload::course::LatencyGoal;
+use assay_model::workload::measurement_mode::LatencyGoal;
 use assay_model::workload::storage::Verify;
 use assay_report::{build, render};
 use assay_stats::summarize::summarize;
@@ -185,7 +185,7 @@ fn words(bytes: &[u8]) -> Vec<String> {
 
 fn vdbench(bytes: &[u8]) -> String {
     let file = Path::new("file");
-    let input = vdbench::Input {
+    let input = vdbench::VdbenchInput {
         files: vec![file.to_owned()],
         variables: vec![],
         elapsed_s: None,
@@ -201,11 +201,11 @@ fn vdbench(bytes: &[u8]) -> String {
         true => Ok(bytes.to_vec()),
         false => Err(io::Error::from(io::ErrorKind::NotFound)),
     };
-    let present = vdbench::Present { bytes: 1 << 30, device: false };
+    let present = vdbench::PathInfo { bytes: 1 << 30, device: false };
     let mut look = |path: &Path| path.starts_with("/a").then_some(present);
-    let mut around = vdbench::Surroundings { load: &mut load, look: &mut look };
+    let mut around = vdbench::VdbenchEnv { read_file: &mut load, inspect: &mut look };
     let scanned = vdbench::scan(&input, &mut around);
-    match vdbench::read(&input, &mut around) {
+    match vdbench::compile_files(&input, &mut around) {
         Ok(execution) => {
             let explained = vdbench::explain::explain(&execution);
             reported(Ok::<_, String>(()), |()| {
@@ -227,7 +227,7 @@ fn page(bytes: &[u8]) -> String {
         assert!(it.start <= it.end && it.end <= text.len(), "a finding points behind the page");
         assert!(it.line > 0 && it.column > 0, "lines and columns are counted from 1");
     }
-    let (mended, _) = lint::fixed(&text, &found);
+    let (mended, _) = lint::apply_fixes(&text, &found);
     let rules: Vec<&str> = found.iter().take(8).map(|it| it.rule.name()).collect();
     format!("{} {}", rules.join(" "), mended.len() == text.len())
 }
@@ -244,7 +244,7 @@ fn fio_plan(words: &[String], job: &str) -> String {
         "job" => Ok(job.to_owned()),
         _ => Err("not found".to_owned()),
     };
-    let surroundings = fio::jobfile::Surroundings {
+    let surroundings = fio::jobfile::FioParseContext {
         read_file: &read_file,
         variable: &|name| (name == "SIZE").then(|| "64m".to_owned()),
         page_bytes: 4096,
@@ -253,12 +253,17 @@ fn fio_plan(words: &[String], job: &str) -> String {
     };
     let size_of = |path: &Path| path.starts_with("/there").then_some(1 << 30);
     let cpus_of_node = |node: usize| (node == 0).then(|| vec![0, 1]);
-    let places =
-        fio::compile::Places { size_of: &size_of, cpus_of_node: &cpus_of_node, fresh_seed: 7 };
-    let plan = fio::command_line::read(words, &surroundings)
+    let places = fio::compile::FioCompileEnv {
+        size_of: &size_of,
+        cpus_of_node: &cpus_of_node,
+        fresh_seed: 7,
+    };
+    let plan = fio::command_line::parse(words, &surroundings)
         .and_then(|request| fio::compile::compile(&request, &places));
     reported(plan.map_err(|fault| format!("{fault} {}", fault.hint())), |plan| {
-        fio::text::start(&plan, "3.36").len() + plan.clones.len() + fio::log::files(&plan).len()
+        fio::text::render_start(&plan, "3.36").len()
+            + plan.clones.len()
+            + fio::log::log_files(&plan).len()
     })
 }
 
@@ -272,11 +277,11 @@ fn fio_words(bytes: &[u8]) -> String {
 
 fn ior_tests(words: &[String], script: &str) -> String {
     let mut load = |_: &str| Ok(script.to_owned());
-    let read = ior::command_line::read(words, &mut load);
+    let read = ior::command_line::parse(words, &mut load);
     reported(read.map_err(|error| format!("{error} {}", error.hint())), |tests| {
         let planned = tests.iter().map(|options| {
             let (plan, _) = ior::compile::compile(options, 0);
-            plan.phases.len() + ior::text::described(options).len()
+            plan.phases.len() + ior::text::describe_options(options).len()
         });
         planned.sum()
     })
@@ -292,7 +297,7 @@ fn ior_script(bytes: &[u8]) -> String {
 
 fn suite_file(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    match suite::read(&text) {
+    match suite::parse_suite(&text) {
         Err(error) => {
             assert!(error.span.end <= text.len(), "an error points behind the text");
             error.to_string()
@@ -357,7 +362,7 @@ fn quantities(bytes: &[u8]) -> String {
         }));
     }
     said.push_str(&reported(text.parse::<Bytes>(), |bytes| bytes.to_string().len()));
-    said.push_str(&reported(quantity::ratio(&text), |_| 1));
+    said.push_str(&reported(quantity::parse_ratio(&text), |_| 1));
     said.push_str(&reported(LatencyGoal::parse(&text), |_| 1));
     said.push_str(&reported(text.parse::<Placement>(), |_| 1));
     said
@@ -381,7 +386,7 @@ fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn iperf3_server(bytes: &[u8]) -> String {
-    let mut server = iperf3::Server::default();
+    let mut server = iperf3::Iperf3Server::default();
     let heard = pieces(bytes).map(|piece| {
         server.receive(piece);
         events_of(|| server.next_event())
@@ -390,7 +395,7 @@ fn iperf3_server(bytes: &[u8]) -> String {
 }
 
 fn iperf3_client(bytes: &[u8]) -> String {
-    let mut client = iperf3::Client::new(Cookie::from_random([0; 36]));
+    let mut client = iperf3::Iperf3Client::new(Cookie::from_random([0; 36]));
     let heard = pieces(bytes).map(|piece| {
         client.receive(piece);
         events_of(|| client.next_event())
@@ -399,13 +404,13 @@ fn iperf3_client(bytes: &[u8]) -> String {
 }
 
 fn iperf3_messages(bytes: &[u8]) -> String {
-    let parameters = reported(Parameters::from_json(bytes), |parameters| {
-        let again = Parameters::from_json(&parameters.to_json());
+    let parameters = reported(Iperf3Parameters::from_json(bytes), |parameters| {
+        let again = Iperf3Parameters::from_json(&parameters.to_json());
         assert!(again.is_ok(), "what was read is refused when it is written: {parameters:?}");
         1
     });
-    let results = reported(Results::from_json(bytes), |results| {
-        assert!(Results::from_json(&results.to_json()).is_ok(), "{results:?}");
+    let results = reported(Iperf3Results::from_json(bytes), |results| {
+        assert!(Iperf3Results::from_json(&results.to_json()).is_ok(), "{results:?}");
         results.streams.len()
     });
     parameters + &results
@@ -414,18 +419,18 @@ fn iperf3_messages(bytes: &[u8]) -> String {
 fn qperf_server(bytes: &[u8]) -> String {
     // The rest of a request is zeros.
     let mut bytes = bytes.to_vec();
-    bytes.resize(bytes.len().max(qperf::Request::BYTES), 0);
-    let mut server = qperf::Server::default();
+    bytes.resize(bytes.len().max(qperf::QperfRequest::BYTES), 0);
+    let mut server = qperf::QperfServer::default();
     server.receive(&bytes);
     events_of(|| server.next_event())
 }
 
 fn qperf_client(bytes: &[u8]) -> String {
     let names = ["tcp_lat", "tcp_bw", "udp_lat", "udp_bw", "conf", "quit"];
-    let heard = names.into_iter().filter_map(qperf::Test::from_name).map(|test| {
-        let mut client = qperf::Client::new(qperf::Request::new(test));
+    let heard = names.into_iter().filter_map(qperf::QperfTestKind::from_name).map(|test| {
+        let mut client = qperf::QperfClient::new(qperf::QperfRequest::new(test));
         client.receive(bytes);
-        events_of(|| client.next_event()) + &client.refused().to_string()
+        events_of(|| client.next_event()) + &client.rejection().to_string()
     });
     heard.collect()
 }

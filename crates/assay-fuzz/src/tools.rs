@@ -7,10 +7,10 @@ use assay_adapters::launcher::{Launcher, LauncherKind};
 use assay_adapters::outputs::Outputs;
 use assay_adapters::tool::{self, TOOLS, Tool};
 use assay_model::facts::{Cache, Cpu, HostFacts, NumaNode};
-use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
+use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use assay_model::mpi_outcome::MpiAbi;
 use assay_model::plan::Plan;
-use assay_model::plan::expand::{Choices, Measurer, MpiChoices, PlanError, expand};
+use assay_model::plan::expand::{Measurer, MpiChoices, PlanChoices, PlanError, expand};
 use assay_model::suite::{self, Suite};
 use assay_model::workload::Workload;
 
@@ -65,8 +65,8 @@ bytes = ["1MiB"]
 
 static HOST: LazyLock<HostFacts> = LazyLock::new(host);
 static MEASURERS: LazyLock<Vec<Measurer>> = LazyLock::new(|| {
-    let ourselves = Measurer { name: "assay", takes: |_| true };
-    let tools = TOOLS.iter().map(|tool| Measurer { name: tool.name, takes: tool.takes });
+    let ourselves = Measurer { name: "assay", supports: |_| true };
+    let tools = TOOLS.iter().map(|tool| Measurer { name: tool.name, supports: tool.takes });
     std::iter::once(ourselves).chain(tools).collect()
 });
 static WORKLOADS: LazyLock<Vec<Workload>> = LazyLock::new(|| {
@@ -74,7 +74,7 @@ static WORKLOADS: LazyLock<Vec<Workload>> = LazyLock::new(|| {
     let mpi = mpi.iter().filter(|id| id.starts_with("mpi."));
     let mpi = mpi.map(|id| format!("[[measure]]\nbenchmark = \"{id}\"\n"));
     let text = format!("{ASKED}{}", mpi.collect::<String>());
-    let suite = suite::read(&text).expect("it is written here");
+    let suite = suite::parse_suite(&text).expect("it is written here");
     let plan = plan(&suite).expect("it is written for the host that is made here");
     plan.cases.into_iter().map(|case| case.workload).collect()
 });
@@ -104,11 +104,11 @@ pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
         library: "/opt/mpi/lib/libmpi.so.12".into(),
         abi: MpiAbi::Mpich,
         launcher: "/opt/mpi/bin/mpiexec".into(),
-        starter: MpiStarter::IntelHydra,
+        starter: MpiLauncherKind::IntelHydra,
     };
     let mpi = MpiChoices { installations: vec![installation], ..MpiChoices::default() };
     let by = vec!["assay".to_owned()];
-    let choices = Choices {
+    let choices = PlanChoices {
         by,
         measurers: &MEASURERS,
         budget_s: None,

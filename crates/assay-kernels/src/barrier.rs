@@ -19,41 +19,41 @@ use crate::clock;
 const SPINS_BEFORE_YIELD: u32 = 4096;
 /// Pauses between two clock readings, and all pauses before sleeping while CPUs are shared: about a
 /// microsecond, in which a well-balanced phase ends.
-const SPINS_PER_LOOK: u32 = 32;
+const SPINS_PER_CLOCK_READ: u32 = 32;
 /// Gap between two clock readings that shows that another thread ran on the CPU: interrupts are
 /// shorter, and time slices of Linux's scheduler are longer (750 µs at least,
 /// `kernel/sched/fair.c`).
-const AWAY_NS: u64 = 500_000;
+const PREEMPTED_NS: u64 = 500_000;
 /// Number of phases in which waiters sleep after one of them was preempted. It starts at the time
 /// that one preemption costs and doubles with each preemption that follows soon, up to where
 /// detecting it again costs nothing.
-const FEWEST_PHASES: i32 = 16;
-const MOST_PHASES: i32 = 4096;
+const MIN_SLEEP_PHASES: i32 = 16;
+const MAX_SLEEP_PHASES: i32 = 4096;
 /// Time that a waiter sleeps before it checks whether another thread has panicked.
-const NAP_NS: i64 = 50_000_000;
+const SLEEP_NS: i64 = 50_000_000;
 
 /// Increment of the phase number. Its lowest bit is set while a thread sleeps.
 const NEXT_PHASE: u32 = 2;
-const ASLEEP: u32 = 1;
+const HAS_SLEEPERS: u32 = 1;
 
 /// Value alone on its cache lines, so that writes to its neighbours do not slow its readers down.
 /// 128 bytes, because Intel's spatial prefetcher fetches lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub struct OwnLines<T>(pub T);
+pub struct CachePadded<T>(pub T);
 
 /// Reusable barrier for a fixed number of threads.
 #[derive(Debug)]
 pub struct Barrier {
     parties: usize,
-    arrived: OwnLines<AtomicUsize>,
-    phase: OwnLines<AtomicU32>,
+    arrived: CachePadded<AtomicUsize>,
+    phase: CachePadded<AtomicU32>,
     /// Set by the team when one of its members panics; read by the threads that wait for that
     /// member.
     abandoned: Arc<AtomicBool>,
     /// Set when a thread has left an incomplete phase: the count is wrong from then on.
     broken: AtomicBool,
-    crowd: Crowd,
+    shared_cpus: SharedCpuDetector,
 }
 
 impl Barrier {
@@ -62,11 +62,11 @@ impl Barrier {
     pub fn new(parties: usize, abandoned: Arc<AtomicBool>) -> Self {
         Self {
             parties: parties.max(1),
-            arrived: OwnLines::default(),
-            phase: OwnLines::default(),
+            arrived: CachePadded::default(),
+            phase: CachePadded::default(),
             abandoned,
             broken: AtomicBool::new(false),
-            crowd: Crowd::default(),
+            shared_cpus: SharedCpuDetector::default(),
         }
     }
 
@@ -76,48 +76,48 @@ impl Barrier {
     /// # Panics
     /// When another party has panicked, now or in an earlier phase that never became complete.
     pub fn wait(&self) -> bool {
-        let phase = self.phase.0.load(Ordering::Acquire) & !ASLEEP;
+        let phase = self.phase.0.load(Ordering::Acquire) & !HAS_SLEEPERS;
         if self.arrived.0.fetch_add(1, Ordering::AcqRel) + 1 < self.parties {
             self.wait_for_others(phase);
             return false;
         }
         self.arrived.0.store(0, Ordering::Relaxed);
-        self.crowd.end_phase();
+        self.shared_cpus.end_phase();
         let before = self.phase.0.swap(phase.wrapping_add(NEXT_PHASE), Ordering::AcqRel);
-        if before & ASLEEP != 0 {
+        if before & HAS_SLEEPERS != 0 {
             wake_all(&self.phase.0);
         }
         true
     }
 
     fn wait_for_others(&self, phase: u32) {
-        let (mut spins, mut looks) = (0, Looks::default());
+        let (mut spins, mut looks) = (0, PreemptionDetector::default());
         loop {
-            for _ in 0..SPINS_PER_LOOK {
-                if self.has_left(phase) {
+            for _ in 0..SPINS_PER_CLOCK_READ {
+                if self.has_passed(phase) {
                     return;
                 }
                 hint::spin_loop();
             }
-            self.leave_if_abandoned();
-            if self.crowd.is_there() {
+            self.panic_if_abandoned();
+            if self.shared_cpus.is_active() {
                 return self.sleep_through(phase);
             }
             if spins < SPINS_BEFORE_YIELD {
-                spins += SPINS_PER_LOOK;
+                spins += SPINS_PER_CLOCK_READ;
             } else {
                 thread::yield_now();
             }
-            if looks.was_away(clock::now_ns()) {
-                self.crowd.is_seen();
+            if looks.was_preempted(clock::now_ns()) {
+                self.shared_cpus.report();
             }
         }
     }
 
     fn sleep_through(&self, phase: u32) {
-        let marked = phase | ASLEEP;
-        while !self.has_left(phase) {
-            self.leave_if_abandoned();
+        let marked = phase | HAS_SLEEPERS;
+        while !self.has_passed(phase) {
+            self.panic_if_abandoned();
             let relaxed = Ordering::Relaxed;
             match self.phase.0.compare_exchange(phase, marked, relaxed, relaxed) {
                 Ok(_) => sleep_while(&self.phase.0, marked),
@@ -127,11 +127,11 @@ impl Barrier {
         }
     }
 
-    fn has_left(&self, phase: u32) -> bool {
-        self.phase.0.load(Ordering::Acquire) & !ASLEEP != phase
+    fn has_passed(&self, phase: u32) -> bool {
+        self.phase.0.load(Ordering::Acquire) & !HAS_SLEEPERS != phase
     }
 
-    fn leave_if_abandoned(&self) {
+    fn panic_if_abandoned(&self) {
         if self.abandoned.load(Ordering::Relaxed) {
             self.broken.store(true, Ordering::Relaxed);
         }
@@ -144,56 +144,57 @@ impl Barrier {
 
 /// Estimate of whether the threads share CPUs, made by the spinning threads.
 #[derive(Debug, Default)]
-struct Crowd {
+struct SharedCpuDetector {
     /// Phases for which CPUs still count as shared; below zero, the number of phases since then.
-    left: AtomicI32,
+    phases_left: AtomicI32,
     /// Length of the last such period, in phases.
-    term: AtomicI32,
+    last_term: AtomicI32,
 }
 
-impl Crowd {
+impl SharedCpuDetector {
     #[inline]
-    fn is_there(&self) -> bool {
-        self.left.load(Ordering::Relaxed) > 0
+    fn is_active(&self) -> bool {
+        self.phases_left.load(Ordering::Relaxed) > 0
     }
 
     #[inline]
     fn end_phase(&self) {
-        if self.left.load(Ordering::Relaxed) > -self.term.load(Ordering::Relaxed) {
-            self.left.fetch_sub(1, Ordering::Relaxed);
+        if self.phases_left.load(Ordering::Relaxed) > -self.last_term.load(Ordering::Relaxed) {
+            self.phases_left.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     /// Starts a period of sleeping. Concurrent reports count once.
     #[cold]
-    fn is_seen(&self) {
+    fn report(&self) {
         let relaxed = Ordering::Relaxed;
-        let (left, term) = (self.left.load(relaxed), self.term.load(relaxed));
+        let (left, term) = (self.phases_left.load(relaxed), self.last_term.load(relaxed));
         let again = left > -term;
-        let next = if again { (2 * term).min(MOST_PHASES) } else { FEWEST_PHASES };
-        if left <= 0 && self.left.compare_exchange(left, next, relaxed, relaxed).is_ok() {
-            self.term.store(next, relaxed);
+        let next = if again { (2 * term).min(MAX_SLEEP_PHASES) } else { MIN_SLEEP_PHASES };
+        if left <= 0 && self.phases_left.compare_exchange(left, next, relaxed, relaxed).is_ok()
+        {
+            self.last_term.store(next, relaxed);
         }
     }
 }
 
 /// Detects preemption from the clock readings of a thread that only spins and yields.
 #[derive(Debug, Default)]
-struct Looks {
+struct PreemptionDetector {
     last_ns: Option<u64>,
 }
 
-impl Looks {
+impl PreemptionDetector {
     /// Returns whether the thread was preempted since its last reading.
-    fn was_away(&mut self, now_ns: u64) -> bool {
+    fn was_preempted(&mut self, now_ns: u64) -> bool {
         let last_ns = self.last_ns.replace(now_ns);
-        last_ns.is_some_and(|last_ns| now_ns.saturating_sub(last_ns) > AWAY_NS)
+        last_ns.is_some_and(|last_ns| now_ns.saturating_sub(last_ns) > PREEMPTED_NS)
     }
 }
 
 /// Sleeps while `word` is `value`: until it is woken, for [`SLEEP_NS`] at most, or spuriously.
 fn sleep_while(word: &AtomicU32, value: u32) {
-    let nap = libc::timespec { tv_sec: 0, tv_nsec: NAP_NS };
+    let nap = libc::timespec { tv_sec: 0, tv_nsec: SLEEP_NS };
     let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
     // SAFETY: the word and the time live through the call, which writes neither. The caller checks
     // the word again, so the result is not needed.
@@ -215,7 +216,7 @@ mod tests {
     /// per phase.
     fn check(parties: usize, phases: usize, crowded: i32) {
         let barrier = Barrier::new(parties, Arc::default());
-        barrier.crowd.left.store(crowded, Ordering::Relaxed);
+        barrier.shared_cpus.phases_left.store(crowded, Ordering::Relaxed);
         let (counter, last) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..parties {
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_passes_early() {
+    fn no_party_passes_early() {
         for (parties, phases) in [(1, 100), (2, 1000), (3, 200), (16, 20)] {
             for crowded in [0, phases as i32, i32::MAX] {
                 check(parties, phases, crowded);
@@ -242,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn who_sleeps_is_woken() {
+    fn wakes_sleeping_waiters() {
         let barrier = Barrier::new(2, Arc::default());
-        barrier.crowd.left.store(i32::MAX, Ordering::Relaxed);
+        barrier.shared_cpus.phases_left.store(i32::MAX, Ordering::Relaxed);
         for _ in 0..3 {
             let phase = barrier.phase.0.load(Ordering::Relaxed);
             thread::scope(|scope| {
                 let first = scope.spawn(|| barrier.wait());
-                while barrier.phase.0.load(Ordering::Relaxed) != phase | ASLEEP {
+                while barrier.phase.0.load(Ordering::Relaxed) != phase | HAS_SLEEPERS {
                     thread::yield_now();
                 }
                 assert!(barrier.wait());
@@ -260,30 +261,30 @@ mod tests {
     }
 
     #[test]
-    fn cpus_are_taken_to_be_shared_for_longer_where_they_are_so_again() {
-        let crowd = Crowd::default();
+    fn sleep_term_doubles_on_repeated_preemption() {
+        let crowd = SharedCpuDetector::default();
         let phases = || {
             let count =
-                (0..).take_while(|_| crowd.is_there().then(|| crowd.end_phase()).is_some());
+                (0..).take_while(|_| crowd.is_active().then(|| crowd.end_phase()).is_some());
             count.count()
         };
         assert_eq!(phases(), 0);
         let mut terms = Vec::new();
         for _ in 0..10 {
-            crowd.is_seen();
-            crowd.is_seen();
+            crowd.report();
+            crowd.report();
             terms.push(phases());
             crowd.end_phase();
         }
         assert_eq!(terms, [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 4096]);
         // The same number of phases without preemption.
         (0..4096).for_each(|_| crowd.end_phase());
-        crowd.is_seen();
+        crowd.report();
         assert_eq!(phases(), 16);
     }
 
     #[test]
-    fn who_was_away_has_shared_a_cpu() {
+    fn detects_preemption_between_clock_readings() {
         for (looks_us, expected) in [
             (&[7][..], false),
             (&[7, 8, 100, 500], false),
@@ -292,20 +293,20 @@ mod tests {
             // A clock that goes back is not preemption.
             (&[900, 7], false),
         ] {
-            let mut looks = Looks::default();
-            let mut away = looks_us.iter().map(|us| looks.was_away(us * 1000));
+            let mut looks = PreemptionDetector::default();
+            let mut away = looks_us.iter().map(|us| looks.was_preempted(us * 1000));
             assert_eq!(away.any(|it| it), expected, "{looks_us:?}");
         }
     }
 
     #[test]
-    fn waiting_for_the_lost_ends_in_a_panic_and_the_barrier_stays_broken() {
+    fn panicked_party_breaks_the_barrier() {
         let abandoned = Arc::new(AtomicBool::new(false));
         let asleep = Barrier::new(2, Arc::clone(&abandoned));
-        asleep.crowd.left.store(i32::MAX, Ordering::Relaxed);
+        asleep.shared_cpus.phases_left.store(i32::MAX, Ordering::Relaxed);
         thread::scope(|scope| {
             let waiting = scope.spawn(|| asleep.wait());
-            while asleep.phase.0.load(Ordering::Relaxed) != ASLEEP {
+            while asleep.phase.0.load(Ordering::Relaxed) != HAS_SLEEPERS {
                 thread::yield_now();
             }
             abandoned.store(true, Ordering::Relaxed);
@@ -320,7 +321,7 @@ mod tests {
             let one = scope.spawn(|| again.wait());
             assert_ne!(again.wait(), one.join().unwrap());
         });
-        let third = Barrier { arrived: OwnLines::default(), ..barrier };
+        let third = Barrier { arrived: CachePadded::default(), ..barrier };
         assert!(thread::scope(|scope| scope.spawn(|| third.wait()).join()).is_err());
     }
 }

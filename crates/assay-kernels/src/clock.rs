@@ -15,7 +15,7 @@ const READINGS_PER_BATCH: u32 = 1000;
 
 /// Measured properties of the clock on this machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ClockCharacter {
+pub struct ClockProperties {
     /// Smallest positive difference between two consecutive readings, in nanoseconds.
     pub resolution_ns: u64,
     /// Median time of one reading, in nanoseconds.
@@ -43,8 +43,12 @@ pub fn seconds_between(start_ns: u64, end_ns: u64) -> f64 {
 }
 
 /// Measures the clock's resolution and cost. Takes a few milliseconds.
-pub fn characterise() -> ClockCharacter {
-    ClockCharacter { resolution_ns: smallest_step_ns(), cost_ns: median_cost_ns(), name: NAME }
+pub fn measure_properties() -> ClockProperties {
+    ClockProperties {
+        resolution_ns: smallest_step_ns(),
+        cost_ns: median_reading_cost_ns(),
+        name: NAME,
+    }
 }
 
 /// Returns the smallest positive difference of consecutive readings. A coarse clock (a tick of
@@ -65,7 +69,7 @@ fn smallest_step_ns() -> u64 {
     smallest
 }
 
-fn median_cost_ns() -> f64 {
+fn median_reading_cost_ns() -> f64 {
     let mut batches: Vec<u64> = (0..COST_BATCHES).map(|_| batch_ns()).collect();
     batches.sort_unstable();
     batches[COST_BATCHES / 2] as f64 / f64::from(READINGS_PER_BATCH)
@@ -90,8 +94,8 @@ mod tests {
     }
 
     #[test]
-    fn the_character_is_measured() {
-        let character = characterise();
+    fn measures_resolution_and_cost() {
+        let character = measure_properties();
         assert!(character.resolution_ns > 0, "{character:?}");
         assert!(character.cost_ns > 0.0, "{character:?}");
     }

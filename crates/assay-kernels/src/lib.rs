@@ -22,7 +22,7 @@ pub mod network;
 pub mod null;
 pub mod openssl;
 pub mod pin;
-pub mod process_use;
+pub mod process_counters;
 pub mod rdma;
 pub mod standard_output;
 pub mod storage;

@@ -8,18 +8,18 @@ use std::path::Path;
 
 /// File or device behind a loop device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Backing {
+pub struct LoopBacking {
     /// Major and minor number of the device that holds the file.
     pub device: (u32, u32),
     /// Inode of the file.
     pub inode: u64,
     /// Major and minor number of the backing device, if the backing is a device.
-    pub is_device: Option<(u32, u32)>,
+    pub backing_device: Option<(u32, u32)>,
 }
 
 /// `struct loop_info64` of `linux/loop.h`.
 #[repr(C)]
-struct Info {
+struct LoopInfo64 {
     device: u64,
     inode: u64,
     is_device: u64,
@@ -37,11 +37,11 @@ struct Info {
 
 /// Returns the backing of the loop device at `path`; `None` if it has none or access is denied.
 #[must_use]
-pub fn backing(path: &Path) -> Option<Backing> {
+pub fn find_backing(path: &Path) -> Option<LoopBacking> {
     /// `LOOP_GET_STATUS64` of `linux/loop.h`.
     const GET_STATUS64: u32 = 0x4C05;
     let file = File::open(path).ok()?;
-    let mut info = MaybeUninit::<Info>::zeroed();
+    let mut info = MaybeUninit::<LoopInfo64>::zeroed();
     // SAFETY: the request fills one `loop_info64`, which `info` is, or fails; all-zero bytes are a valid one.
     let info = unsafe {
         if libc::ioctl(file.as_raw_fd(), GET_STATUS64 as _, info.as_mut_ptr()) != 0 {
@@ -49,15 +49,15 @@ pub fn backing(path: &Path) -> Option<Backing> {
         }
         info.assume_init()
     };
-    Some(Backing {
-        device: number(info.device),
+    Some(LoopBacking {
+        device: decode_device_number(info.device),
         inode: info.inode,
-        is_device: (info.is_device != 0).then(|| number(info.is_device)),
+        backing_device: (info.is_device != 0).then(|| decode_device_number(info.is_device)),
     })
 }
 
 /// Unpacks a device number of 12 and 20 bits, `new_encode_dev` of `linux/kdev_t.h`.
-const fn number(packed: u64) -> (u32, u32) {
+const fn decode_device_number(packed: u64) -> (u32, u32) {
     let major = (packed & 0xfff00) >> 8;
     let minor = (packed & 0xff) | ((packed >> 12) & 0xfff00);
     (major as u32, minor as u32)
@@ -68,12 +68,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_unpacked_as_the_kernel_packs_them() {
+    fn decodes_kernel_device_numbers() {
         for (packed, expected) in
             [(0xfe00, (254, 0)), (0x0703, (7, 3)), (0x0101_03aa, (0x103, 0x10aa))]
         {
-            assert_eq!(number(packed), expected, "{packed:#x}");
+            assert_eq!(decode_device_number(packed), expected, "{packed:#x}");
         }
-        assert_eq!(backing(Path::new("/dev/null")), None);
+        assert_eq!(find_backing(Path::new("/dev/null")), None);
     }
 }

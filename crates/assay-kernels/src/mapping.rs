@@ -39,19 +39,19 @@ pub struct MapError {
 ///
 /// # Safety
 /// Every bit pattern, all zeros included, must be a value of the type, and it must have no padding.
-pub unsafe trait Element: Copy + Send + Sync + 'static {}
+pub unsafe trait MappedElement: Copy + Send + Sync + 'static {}
 // SAFETY: every bit pattern of these is a value, and they have no padding.
-unsafe impl Element for u8 {}
+unsafe impl MappedElement for u8 {}
 // SAFETY: as above.
-unsafe impl Element for u32 {}
+unsafe impl MappedElement for u32 {}
 // SAFETY: as above.
-unsafe impl Element for u64 {}
+unsafe impl MappedElement for u64 {}
 // SAFETY: as above.
-unsafe impl Element for usize {}
+unsafe impl MappedElement for usize {}
 // SAFETY: as above.
-unsafe impl Element for f32 {}
+unsafe impl MappedElement for f32 {}
 // SAFETY: as above.
-unsafe impl Element for f64 {}
+unsafe impl MappedElement for f64 {}
 
 /// Owned, zero-filled memory. Unmapped when dropped.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Mapping {
         let total = usable.checked_add(alignment + 2 * GUARD_BYTES).ok_or_else(too_large)?;
         let reserved = Reserved::new(total).map_err(failed)?;
         let base = reserved.first_aligned(GUARD_BYTES, alignment);
-        open(base, usable, advice).map_err(failed)?;
+        make_accessible(base, usable, advice).map_err(failed)?;
         Ok(Self { base, len_bytes, _reserved: reserved })
     }
 
@@ -106,7 +106,7 @@ impl Mapping {
     }
 
     /// Returns the memory as elements; a remainder smaller than one element is left out.
-    pub fn as_slice<T: Element>(&self) -> &[T] {
+    pub fn as_slice<T: MappedElement>(&self) -> &[T] {
         // SAFETY: the base is aligned to 64 KiB, more than any element; the length is within the
         // mapping; the memory is zero-filled or written as elements, and `MappedElement` allows any
         // bits; no thread writes while `&self` is borrowed, except through `as_ptr`, whose
@@ -118,7 +118,7 @@ impl Mapping {
 
     /// Returns the memory as mutable elements; use `split_at_mut` and the like to give parts to
     /// threads.
-    pub fn as_mut_slice<T: Element>(&mut self) -> &mut [T] {
+    pub fn as_mut_slice<T: MappedElement>(&mut self) -> &mut [T] {
         let len = self.len_bytes / size_of::<T>();
         // SAFETY: as for `as_slice`; `&mut self` makes this the only view.
         unsafe { slice::from_raw_parts_mut(self.base.as_ptr().cast(), len) }
@@ -137,7 +137,7 @@ impl Mapping {
 }
 
 /// Makes `usable` bytes from `base` readable and writable and applies the advice.
-fn open(base: NonNull<u8>, usable: usize, advice: PageAdvice) -> io::Result<()> {
+fn make_accessible(base: NonNull<u8>, usable: usize, advice: PageAdvice) -> io::Result<()> {
     // SAFETY: the range is inside our own reservation, at page boundaries, and not in use yet.
     let result = unsafe {
         libc::mprotect(base.as_ptr().cast(), usable, libc::PROT_READ | libc::PROT_WRITE)
@@ -202,24 +202,24 @@ fn anonymous_huge_bytes(smaps: &str, start: usize, end: usize) -> usize {
     let mut inside = false;
     let mut sum = 0;
     for line in smaps.lines() {
-        if let Some((area_start, area_end)) = area(line) {
+        if let Some((area_start, area_end)) = parse_area(line) {
             inside = area_start < end && start < area_end;
         } else if inside && let Some(value) = line.strip_prefix("AnonHugePages:") {
-            sum += kibibytes(value).unwrap_or(0) * 1024;
+            sum += parse_kibibytes(value).unwrap_or(0) * 1024;
         }
     }
     sum
 }
 
 /// Parses the address range of an area's first line, such as `7f12-7f34 rw-p …`.
-fn area(line: &str) -> Option<(usize, usize)> {
+fn parse_area(line: &str) -> Option<(usize, usize)> {
     let (start, rest) = line.split_once('-')?;
     let (end, _) = rest.split_once(' ')?;
     Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
 }
 
 /// Parses a value such as ` 2048 kB`; the kernel's `kB` are KiB.
-fn kibibytes(value: &str) -> Option<usize> {
+fn parse_kibibytes(value: &str) -> Option<usize> {
     value.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_sizes_are_errors_with_their_bytes() {
+    fn rejects_impossible_sizes() {
         for bytes in [0, 1 << 60, usize::MAX] {
             let error = Mapping::new(bytes, PageAdvice::Default).unwrap_err();
             assert_eq!(error.bytes, bytes);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn smaps_is_read_by_area() {
+    fn sums_huge_pages_of_overlapping_areas() {
         let smaps = "1000-2000 rw-p 00000000 00:00 0 \nAnonHugePages:      2048 kB\nVmFlags: rd\n\
                      2000-4000 rw-p 00000000 00:00 0 \nAnonHugePages:         4 kB\n\
                      7fff-8fff r--p 00000000 00:00 0   [heap]\nAnonHugePages:         8 kB\n";

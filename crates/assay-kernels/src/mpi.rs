@@ -9,30 +9,32 @@
 use std::ffi::{c_char, c_int};
 use std::io;
 
-use crate::library::{self, Library, Scope};
+use crate::library::{self, SharedLibrary, SymbolScope};
 
 mod abi;
+mod benchmark_kind;
 mod calls;
 mod collective;
 mod communicator;
 mod contents;
-mod kind;
 mod one_sided;
 mod pairs;
-mod prepared;
+mod prepared_benchmark;
 mod process_set;
 mod timing;
 mod window;
 
-use calls::{Calls, Refused};
+use calls::{MpiCallError, MpiCalls};
 use communicator::Communicator;
-use prepared::Prepared;
+use prepared_benchmark::PreparedBenchmark;
 use process_set::ProcessSetCalls;
 
 pub use abi::Abi;
-pub use kind::{Buffers, Collective, ELEMENT_BYTES, Element, Kind};
-pub use prepared::{Figures, OverlapParts, Request};
-pub use timing::{Pass, Timing};
+pub use benchmark_kind::{
+    Collective, ELEMENT_BYTES, MpiBenchmarkKind, ReductionElement, WindowBuffers,
+};
+pub use prepared_benchmark::{MpiBenchmarkRequest, MpiFigures, OverlapParts};
+pub use timing::{MpiPass, Timing};
 
 /// Buffer size for a library's name; the longest `MPI_MAX_LIBRARY_VERSION_STRING` is 8192, in
 /// MPICH.
@@ -77,20 +79,20 @@ pub enum MpiError {
 
 /// MPI library that is open and not yet initialised.
 #[derive(Debug)]
-pub struct Mpi {
+pub struct LoadedMpi {
     path: String,
     abi: Abi,
     banner: String,
     standard: (i32, i32),
-    table: Table,
+    table: CallTable,
     process_sets: Option<ProcessSets>,
 }
 
 /// Functions and constants, by the width of a handle.
 #[derive(Debug)]
-enum Table {
-    Narrow(Calls<c_int>, abi::Constants<c_int>),
-    Wide(Calls<usize>, abi::Constants<usize>),
+enum CallTable {
+    Narrow(MpiCalls<c_int>, abi::Constants<c_int>),
+    Wide(MpiCalls<usize>, abi::Constants<usize>),
 }
 
 /// Functions for MPI sessions, if the library has them.
@@ -100,34 +102,33 @@ enum ProcessSets {
     Wide(ProcessSetCalls<usize>),
 }
 
-impl Mpi {
+impl LoadedMpi {
     /// Opens a library by path, or by a name that the loader searches for. Does not initialise it.
     ///
     /// # Errors
     /// [`MpiError::Open`] and [`MpiError::Symbol`].
     pub fn open(file: &str) -> Result<Self, MpiError> {
         // Open MPI before 3.0 opens plug-ins that expect to find its symbols.
-        let library = Library::open(file, Scope::Global)
+        let library = SharedLibrary::open(file, SymbolScope::Global)
             .map_err(|reason| MpiError::Open { path: file.to_owned(), reason })?;
         let missing = |missing| MpiError::Symbol { path: file.to_owned(), missing };
         let first = library.symbol(c"MPI_Init").ok_or(missing("MPI_Init"))?;
         let abi = abi::detect(&library);
-        let table =
-            match abi {
-                // SAFETY: handles of this interface are 32-bit integers.
-                Abi::Mpich => unsafe { Calls::load(&library) }
-                    .map(|calls| Table::Narrow(calls, abi::MPICH)),
-                // SAFETY: handles of this interface are pointers.
-                Abi::OpenMpi => unsafe { Calls::load(&library) }.and_then(|calls| {
-                    abi::open_mpi(&library).map(|names| Table::Wide(calls, names))
-                }),
-                // SAFETY: as above.
-                Abi::Standard => unsafe { Calls::load(&library) }
-                    .map(|calls| Table::Wide(calls, abi::STANDARD)),
-            }
-            .map_err(missing)?;
+        let table = match abi {
+            // SAFETY: handles of this interface are 32-bit integers.
+            Abi::Mpich => unsafe { MpiCalls::load(&library) }
+                .map(|calls| CallTable::Narrow(calls, abi::MPICH)),
+            // SAFETY: handles of this interface are pointers.
+            Abi::OpenMpi => unsafe { MpiCalls::load(&library) }.and_then(|calls| {
+                abi::open_mpi(&library).map(|names| CallTable::Wide(calls, names))
+            }),
+            // SAFETY: as above.
+            Abi::Standard => unsafe { MpiCalls::load(&library) }
+                .map(|calls| CallTable::Wide(calls, abi::STANDARD)),
+        }
+        .map_err(missing)?;
         Ok(Self {
-            path: library::file_of(first).unwrap_or_else(|| file.to_owned()),
+            path: library::containing_file(first).unwrap_or_else(|| file.to_owned()),
             abi,
             banner: banner(&library).ok_or(missing("MPI_Get_library_version"))?,
             standard: standard(&library).ok_or(missing("MPI_Get_version"))?,
@@ -164,13 +165,13 @@ impl Mpi {
     ///
     /// # Errors
     /// [`MpiError::Call`]; most libraries end the process instead.
-    pub fn start(&self) -> Result<World, MpiError> {
-        let failed = refused_at_start;
-        Ok(World(match &self.table {
-            Table::Narrow(calls, names) => {
+    pub fn start(&self) -> Result<MpiWorld, MpiError> {
+        let failed = start_error;
+        Ok(MpiWorld(match &self.table {
+            CallTable::Narrow(calls, names) => {
                 Inner::Narrow(Communicator::start(*calls, *names).map_err(failed)?)
             }
-            Table::Wide(calls, names) => {
+            CallTable::Wide(calls, names) => {
                 Inner::Wide(Communicator::start(*calls, *names).map_err(failed)?)
             }
         }))
@@ -180,19 +181,21 @@ impl Mpi {
     ///
     /// # Errors
     /// [`MpiError::Symbol`] if the library is older, and [`MpiError::Call`].
-    pub fn start_process_set(&self) -> Result<World, MpiError> {
-        let failed = refused_at_start;
-        Ok(World(match (&self.table, &self.process_sets) {
-            (Table::Narrow(calls, names), Some(ProcessSets::Narrow(process_set))) => {
+    pub fn start_session(&self) -> Result<MpiWorld, MpiError> {
+        let failed = start_error;
+        Ok(MpiWorld(match (&self.table, &self.process_sets) {
+            (CallTable::Narrow(calls, names), Some(ProcessSets::Narrow(process_set))) => {
                 Inner::Narrow(
-                    Communicator::start_process_set(*calls, *names, *process_set)
+                    Communicator::start_session(*calls, *names, *process_set)
                         .map_err(failed)?,
                 )
             }
-            (Table::Wide(calls, names), Some(ProcessSets::Wide(process_set))) => Inner::Wide(
-                Communicator::start_process_set(*calls, *names, *process_set)
-                    .map_err(failed)?,
-            ),
+            (CallTable::Wide(calls, names), Some(ProcessSets::Wide(process_set))) => {
+                Inner::Wide(
+                    Communicator::start_session(*calls, *names, *process_set)
+                        .map_err(failed)?,
+                )
+            }
             _ => {
                 let path = self.path.clone();
                 return Err(MpiError::Symbol { path, missing: "MPI_Session_init" });
@@ -201,13 +204,13 @@ impl Mpi {
     }
 }
 
-fn refused_at_start(refused: Refused) -> MpiError {
+fn start_error(refused: MpiCallError) -> MpiError {
     MpiError::Call { call: refused.call, text: format!("code {}", refused.code) }
 }
 
 /// All ranks of a job, and this rank's number. All ranks must make collective calls together.
 #[derive(Debug)]
-pub struct World(Inner);
+pub struct MpiWorld(Inner);
 
 #[derive(Debug)]
 enum Inner {
@@ -225,7 +228,7 @@ macro_rules! with {
     };
 }
 
-impl World {
+impl MpiWorld {
     /// Returns this rank's number.
     #[must_use]
     pub fn rank(&self) -> u32 {
@@ -242,40 +245,42 @@ impl World {
     ///
     /// # Errors
     /// [`MpiError::Call`].
-    pub fn agree(&self, number: u64) -> Result<u64, MpiError> {
-        with!(&self.0, Inner, comm => comm.agree(number).map_err(|refused| explain(comm, refused)))
+    pub fn broadcast_number(&self, number: u64) -> Result<u64, MpiError> {
+        with!(&self.0, Inner, comm => comm.broadcast_number(number).map_err(|refused| to_mpi_error(comm, refused)))
     }
 
     /// Gathers the contributions of all ranks, in the order of ranks, on all ranks.
     ///
     /// # Errors
     /// [`MpiError::Call`].
-    pub fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, MpiError> {
-        with!(&self.0, Inner, comm => comm.all_gather(own).map_err(|refused| explain(comm, refused)))
+    pub fn all_gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, MpiError> {
+        with!(&self.0, Inner, comm => comm.all_gather(own).map_err(|refused| to_mpi_error(comm, refused)))
     }
 
     /// Allocates and touches the memory of a benchmark at one size.
     ///
     /// # Errors
     /// [`MpiError::Memory`] and [`MpiError::Call`].
-    pub fn prepare(&self, request: &Request) -> Result<Exchange<'_>, MpiError> {
+    pub fn prepare(&self, request: &MpiBenchmarkRequest) -> Result<MpiBenchmark<'_>, MpiError> {
         fn explained<H: abi::Handle>(
             comm: &Communicator<H>,
             bytes: usize,
-            why: prepared::Unprepared,
+            why: prepared_benchmark::PrepareError,
         ) -> MpiError {
             match why {
-                prepared::Unprepared::Memory(source) => MpiError::Memory { bytes, source },
-                prepared::Unprepared::Refused(refused) => explain(comm, refused),
+                prepared_benchmark::PrepareError::Memory(source) => {
+                    MpiError::Memory { bytes, source }
+                }
+                prepared_benchmark::PrepareError::Call(refused) => to_mpi_error(comm, refused),
             }
         }
-        Ok(Exchange(match &self.0 {
+        Ok(MpiBenchmark(match &self.0 {
             Inner::Narrow(comm) => Ready::Narrow(
-                Prepared::new(comm, request)
+                PreparedBenchmark::new(comm, request)
                     .map_err(|why| explained(comm, request.bytes, why))?,
             ),
             Inner::Wide(comm) => Ready::Wide(
-                Prepared::new(comm, request)
+                PreparedBenchmark::new(comm, request)
                     .map_err(|why| explained(comm, request.bytes, why))?,
             ),
         }))
@@ -286,7 +291,7 @@ impl World {
     /// # Errors
     /// [`MpiError::Call`].
     pub fn finish(self) -> Result<(), MpiError> {
-        with!(&self.0, Inner, comm => comm.finish().map_err(|refused| explain(comm, refused)))
+        with!(&self.0, Inner, comm => comm.finish().map_err(|refused| to_mpi_error(comm, refused)))
     }
 
     /// Ends all processes of the job with an exit code.
@@ -298,21 +303,21 @@ impl World {
 /// Benchmark at one size with its memory allocated. All ranks make the same calls in the same
 /// order.
 #[derive(Debug)]
-pub struct Exchange<'w>(Ready<'w>);
+pub struct MpiBenchmark<'w>(Ready<'w>);
 
 #[derive(Debug)]
 enum Ready<'w> {
-    Narrow(Prepared<'w, c_int>),
-    Wide(Prepared<'w, usize>),
+    Narrow(PreparedBenchmark<'w, c_int>),
+    Wide(PreparedBenchmark<'w, usize>),
 }
 
-impl Exchange<'_> {
+impl MpiBenchmark<'_> {
     /// Times one batch. The figures are valid only on rank 0.
     ///
     /// # Errors
     /// [`MpiError::Call`].
-    pub fn batch(&mut self, pass: &Pass) -> Result<Figures, MpiError> {
-        with!(&mut self.0, Ready, it => it.batch(pass).map_err(|refused| explain(it.comm, refused)))
+    pub fn time_batch(&mut self, pass: &MpiPass) -> Result<MpiFigures, MpiError> {
+        with!(&mut self.0, Ready, it => it.time_batch(pass).map_err(|refused| to_mpi_error(it.comm, refused)))
     }
 
     /// Times single turns, or windows of messages in bandwidth tests. Returns the seconds of each,
@@ -320,9 +325,9 @@ impl Exchange<'_> {
     ///
     /// # Errors
     /// [`MpiError::Call`].
-    pub fn each(&mut self, warm_up: u64, count: usize) -> Result<Vec<f64>, MpiError> {
+    pub fn time_turns(&mut self, warm_up: u64, count: usize) -> Result<Vec<f64>, MpiError> {
         with!(&mut self.0, Ready, it => {
-            it.each(warm_up, count).map_err(|refused| explain(it.comm, refused))
+            it.time_turns(warm_up, count).map_err(|refused| to_mpi_error(it.comm, refused))
         })
     }
 
@@ -333,13 +338,13 @@ impl Exchange<'_> {
     /// [`MpiError::Call`].
     pub fn validate(&mut self, turns: u64) -> Result<(u64, u64), MpiError> {
         with!(&mut self.0, Ready, it => {
-            it.validate(turns).map_err(|refused| explain(it.comm, refused))
+            it.validate(turns).map_err(|refused| to_mpi_error(it.comm, refused))
         })
     }
 
     /// Returns the send and receive addresses, so that a foreign loop can run on the same memory.
     #[must_use]
-    pub fn places(&self) -> (*const u8, *mut u8) {
+    pub fn buffer_addresses(&self) -> (*const u8, *mut u8) {
         with!(&self.0, Ready, it => (it.send.as_ptr().cast_const(), it.receive.as_ptr()))
     }
 
@@ -350,17 +355,17 @@ impl Exchange<'_> {
     pub fn release(self) -> Result<(), MpiError> {
         with!(self.0, Ready, it => {
             let comm = it.comm;
-            it.release().map_err(|refused| explain(comm, refused))
+            it.release().map_err(|refused| to_mpi_error(comm, refused))
         })
     }
 }
 
-fn explain<H: abi::Handle>(comm: &Communicator<H>, refused: Refused) -> MpiError {
-    MpiError::Call { call: refused.call, text: comm.text(refused.code) }
+fn to_mpi_error<H: abi::Handle>(comm: &Communicator<H>, refused: MpiCallError) -> MpiError {
+    MpiError::Call { call: refused.call, text: comm.error_text(refused.code) }
 }
 
 /// Looks up the functions for sessions; `None` if the library lacks them.
-fn process_sets(library: &Library, abi: Abi) -> Option<ProcessSets> {
+fn process_sets(library: &SharedLibrary, abi: Abi) -> Option<ProcessSets> {
     if abi == Abi::Mpich {
         // SAFETY: handles of this interface are 32-bit integers.
         let calls = unsafe { ProcessSetCalls::load(library) };
@@ -372,7 +377,7 @@ fn process_sets(library: &Library, abi: Abi) -> Option<ProcessSets> {
 }
 
 /// Returns the library's version string; allowed before initialisation.
-fn banner(library: &Library) -> Option<String> {
+fn banner(library: &SharedLibrary) -> Option<String> {
     type Fill = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
     let function = library.symbol(c"MPI_Get_library_version")?;
     // SAFETY: the standard gives this name this signature.
@@ -388,7 +393,7 @@ fn banner(library: &Library) -> Option<String> {
 }
 
 /// Returns the version of the MPI standard; allowed before initialisation.
-fn standard(library: &Library) -> Option<(i32, i32)> {
+fn standard(library: &SharedLibrary) -> Option<(i32, i32)> {
     type Get = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
     let function = library.symbol(c"MPI_Get_version")?;
     // SAFETY: the standard gives this name this signature.
@@ -404,13 +409,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_mpi_is_refused_with_the_reason() {
+    fn rejects_files_that_are_not_mpi() {
         for (file, expected) in [
             ("", "the name is empty"),
             ("/nonexistent/libmpi.so", "/nonexistent/libmpi.so"),
             ("libc.so.6", "no MPI library that can be used: it has no MPI_Init"),
         ] {
-            let message = Mpi::open(file).unwrap_err().to_string();
+            let message = LoadedMpi::open(file).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
         }
     }

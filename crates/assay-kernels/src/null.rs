@@ -8,7 +8,7 @@ use std::hint;
 use crate::timed::TimedTeam;
 
 /// Times one pass in which every member does nothing. Returns seconds.
-pub fn repetition(team: &mut TimedTeam) -> f64 {
+pub fn time_repetition(team: &mut TimedTeam) -> f64 {
     team.pass(|member| {
         hint::black_box(member);
     })
@@ -20,9 +20,9 @@ mod tests {
     use crate::pin;
 
     #[test]
-    fn nothing_is_timed_like_everything_else() {
+    fn null_pass_takes_no_negative_time() {
         let cpu = pin::allowed_cpus().unwrap()[0];
         let mut team = TimedTeam::new(&[cpu]).unwrap();
-        assert!((0..100).all(|_| repetition(&mut team) >= 0.0));
+        assert!((0..100).all(|_| time_repetition(&mut team) >= 0.0));
     }
 }

@@ -8,10 +8,10 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 
-use crate::library::{Library, Scope};
+use crate::library::{SharedLibrary, SymbolScope};
 
 /// Library files, tried in this order.
-const FILES: [&str; 2] = ["libcrypto.so.3", "libcrypto.so.1.1"];
+const LIBRARY_FILES: [&str; 2] = ["libcrypto.so.3", "libcrypto.so.1.1"];
 
 /// `EVP_PKEY_RSA` of `openssl/evp.h`: neither an elliptic curve nor a key for signatures alone.
 const RSA: c_int = 6;
@@ -23,14 +23,14 @@ const BITS: std::ops::RangeInclusive<c_int> = 2048..=8192;
 
 /// Padding of a text before encryption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Padding {
+pub enum RsaPadding {
     /// OAEP with SHA-1.
     Oaep,
     /// PKCS #1 v1.5.
     Pkcs1,
 }
 
-impl Padding {
+impl RsaPadding {
     /// `RSA_PKCS1_OAEP_PADDING` and `RSA_PKCS1_PADDING` of `openssl/rsa.h`.
     const fn number(self) -> c_int {
         match self {
@@ -42,7 +42,7 @@ impl Padding {
 
 /// Half of a key pair that a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Half {
+pub enum KeyHalf {
     /// Public half, which encrypts.
     Public,
     /// Private half, which decrypts.
@@ -77,9 +77,9 @@ macro_rules! functions {
         }
 
         impl OpenSsl {
-            fn of(library: &Library) -> Result<Self, &'static str> {
+            fn load(library: &SharedLibrary) -> Result<Self, &'static str> {
                 // SAFETY: under either name the function has had this type since OpenSSL 1.1.
-                Ok(Self { $($field: unsafe { library.typed(&[$($name),+]) }?,)+ })
+                Ok(Self { $($field: unsafe { library.load_function(&[$($name),+]) }?,)+ })
             }
         }
     };
@@ -91,14 +91,14 @@ functions! {
     read_public: ReadPem = "PEM_read_bio_PUBKEY";
     read_private: ReadPem = "PEM_read_bio_PrivateKey";
     free_key: unsafe extern "C" fn(*mut Pkey) = "EVP_PKEY_free";
-    kind: Ask = "EVP_PKEY_get_base_id" | "EVP_PKEY_base_id";
-    bits: Ask = "EVP_PKEY_get_bits" | "EVP_PKEY_bits";
+    kind: KeyProperty = "EVP_PKEY_get_base_id" | "EVP_PKEY_base_id";
+    bits: KeyProperty = "EVP_PKEY_get_bits" | "EVP_PKEY_bits";
     context_of: unsafe extern "C" fn(*mut Pkey, *mut c_void) -> *mut Context = "EVP_PKEY_CTX_new";
     free_context: unsafe extern "C" fn(*mut Context) = "EVP_PKEY_CTX_free";
     control: Control = "EVP_PKEY_CTX_ctrl";
-    begin_encrypting: Begin = "EVP_PKEY_encrypt_init";
+    begin_encrypting: InitOperation = "EVP_PKEY_encrypt_init";
     encrypt: Convert = "EVP_PKEY_encrypt";
-    begin_decrypting: Begin = "EVP_PKEY_decrypt_init";
+    begin_decrypting: InitOperation = "EVP_PKEY_decrypt_init";
     decrypt: Convert = "EVP_PKEY_decrypt";
     digest: Digest = "EVP_Digest";
     sha256: unsafe extern "C" fn() -> *const c_void = "EVP_sha256";
@@ -111,10 +111,10 @@ type ReadPem = unsafe extern "C" fn(
     Option<Passphrase>,
     *mut c_void,
 ) -> *mut Pkey;
-type Ask = unsafe extern "C" fn(*const Pkey) -> c_int;
+type KeyProperty = unsafe extern "C" fn(*const Pkey) -> c_int;
 type Control =
     unsafe extern "C" fn(*mut Context, c_int, c_int, c_int, c_int, *mut c_void) -> c_int;
-type Begin = unsafe extern "C" fn(*mut Context) -> c_int;
+type InitOperation = unsafe extern "C" fn(*mut Context) -> c_int;
 type Convert =
     unsafe extern "C" fn(*mut Context, *mut u8, *mut usize, *const u8, usize) -> c_int;
 type Digest = unsafe extern "C" fn(
@@ -128,15 +128,15 @@ type Digest = unsafe extern "C" fn(
 
 impl OpenSsl {
     /// Returns the process's OpenSSL, loaded at the first call.
-    fn get() -> Result<&'static Self, OpenSslError> {
+    fn loaded() -> Result<&'static Self, OpenSslError> {
         static OPENED: OnceLock<Result<OpenSsl, String>> = OnceLock::new();
         let opened = OPENED.get_or_init(|| {
             let mut reasons = Vec::new();
-            for file in FILES {
-                let opened = Library::open(file, Scope::Local)
+            for file in LIBRARY_FILES {
+                let opened = SharedLibrary::open(file, SymbolScope::Local)
                     .map_err(|reason| format!("{file}: {reason}"));
                 let found = opened.and_then(|library| {
-                    Self::of(&library).map_err(|lacks| format!("{file} has no {lacks}"))
+                    Self::load(&library).map_err(|lacks| format!("{file} has no {lacks}"))
                 });
                 match found {
                     Ok(found) => return Ok(found),
@@ -155,39 +155,39 @@ extern "C" fn no_passphrase(_: *mut c_char, _: c_int, _: c_int, _: *mut c_void) 
 }
 
 /// Public or private half of an RSA key pair.
-pub struct Key {
+pub struct RsaKey {
     library: &'static OpenSsl,
     key: NonNull<Pkey>,
-    half: Half,
+    half: KeyHalf,
 }
 
 // SAFETY: a key is never changed after it was read, and OpenSSL counts its owners atomically; each
 // use has a context of its own.
-unsafe impl Send for Key {}
+unsafe impl Send for RsaKey {}
 // SAFETY: as above.
-unsafe impl Sync for Key {}
+unsafe impl Sync for RsaKey {}
 
-impl fmt::Debug for Key {
+impl fmt::Debug for RsaKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Key").field("half", &self.half).finish_non_exhaustive()
     }
 }
 
-impl Drop for Key {
+impl Drop for RsaKey {
     fn drop(&mut self) {
         // SAFETY: this is the only owner.
         unsafe { (self.library.free_key)(self.key.as_ptr()) };
     }
 }
 
-impl Key {
+impl RsaKey {
     /// Reads the first key of this half from a file's text (PEM, RFC 7468).
     ///
     /// # Errors
     /// When the text holds none, it is not an RSA key of a usable size, or OpenSSL is not
     /// available.
-    pub fn read(pem: &[u8], half: Half) -> Result<Self, OpenSslError> {
-        let library = OpenSsl::get()?;
+    pub fn from_pem(pem: &[u8], half: KeyHalf) -> Result<Self, OpenSslError> {
+        let library = OpenSsl::loaded()?;
         let length = c_int::try_from(pem.len()).map_err(|_| OpenSslError::NoKey)?;
         // SAFETY: `pem` outlives the reader, which only reads it.
         let bio = unsafe { (library.bio_of)(pem.as_ptr().cast(), length) };
@@ -195,8 +195,8 @@ impl Key {
             return Err(OpenSslError::NoKey);
         }
         let read = match half {
-            Half::Public => library.read_public,
-            Half::Private => library.read_private,
+            KeyHalf::Public => library.read_public,
+            KeyHalf::Private => library.read_private,
         };
         // SAFETY: a valid reader; nothing is passed to be filled.
         let key = unsafe { read(bio, ptr::null_mut(), Some(no_passphrase), ptr::null_mut()) };
@@ -216,12 +216,12 @@ impl Key {
     /// Encrypts a text with a public key, or decrypts it with a private one. Returns `None` if the
     /// text is too long, or was not encrypted for this key and padding.
     #[must_use]
-    pub fn convert(&self, text: &[u8], padding: Padding) -> Option<Vec<u8>> {
+    pub fn convert(&self, text: &[u8], padding: RsaPadding) -> Option<Vec<u8>> {
         let library = self.library;
         // SAFETY: a valid key, of which the context becomes another owner.
         let context = unsafe { (library.context_of)(self.key.as_ptr(), ptr::null_mut()) };
         let context = NonNull::new(context)?;
-        let converted = self.convert_in(context.as_ptr(), text, padding);
+        let converted = self.convert_with_context(context.as_ptr(), text, padding);
         // SAFETY: valid, and not used again. The error queue belongs to this thread.
         unsafe {
             (library.free_context)(context.as_ptr());
@@ -230,16 +230,16 @@ impl Key {
         converted
     }
 
-    fn convert_in(
+    fn convert_with_context(
         &self,
         context: *mut Context,
         text: &[u8],
-        padding: Padding,
+        padding: RsaPadding,
     ) -> Option<Vec<u8>> {
         let library = self.library;
         let (begin, convert) = match self.half {
-            Half::Public => (library.begin_encrypting, library.encrypt),
-            Half::Private => (library.begin_decrypting, library.decrypt),
+            KeyHalf::Public => (library.begin_encrypting, library.encrypt),
+            KeyHalf::Private => (library.begin_decrypting, library.decrypt),
         };
         let padding = padding.number();
         // SAFETY: a valid context; the padding is passed by value.
@@ -273,7 +273,7 @@ impl Key {
 /// # Errors
 /// When OpenSSL is not available, or refuses (a policy of the machine).
 pub fn sha256(text: &[u8]) -> Result<[u8; 32], OpenSslError> {
-    let library = OpenSsl::get()?;
+    let library = OpenSsl::loaded()?;
     let mut hash = [0; 32];
     // SAFETY: the kind is OpenSSL's own and `hash` has its 32 bytes.
     let done = unsafe {

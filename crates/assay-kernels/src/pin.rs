@@ -24,7 +24,7 @@ pub fn pin_current_thread(cpu: usize) -> io::Result<()> {
 ///
 /// # Errors
 /// The system's error, with the CPUs' numbers: none of them is available.
-pub fn keep_current_thread_on(cpus: &[usize]) -> io::Result<()> {
+pub fn restrict_current_thread(cpus: &[usize]) -> io::Result<()> {
     restrict(cpus).map_err(|error| {
         io::Error::new(error.kind(), format!("cannot keep a thread on CPUs {cpus:?}: {error}"))
     })
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pinned_thread_runs_where_it_was_put() {
+    fn pinned_thread_runs_on_its_cpu() {
         for cpu in allowed_cpus().unwrap() {
             let (allowed, current) = std::thread::spawn(move || {
                 pin_current_thread(cpu).unwrap();
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_cpu_is_named() {
+    fn error_names_the_missing_cpu() {
         for cpu in [MASK_CPUS - 1, MASK_CPUS, usize::MAX] {
             let message = pin_current_thread(cpu).unwrap_err().to_string();
             assert!(message.contains(&format!("CPU {cpu}")), "{message}");

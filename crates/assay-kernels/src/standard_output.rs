@@ -12,9 +12,9 @@ static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 #[used]
 // SAFETY: the section holds pointers to functions without a result; this one ignores its arguments.
 #[unsafe(link_section = ".init_array")]
-static LOOK: extern "C" fn() = look;
+static LOOK: extern "C" fn() = check_stdout;
 
-extern "C" fn look() {
+extern "C" fn check_stdout() {
     // SAFETY: passes a descriptor number to the kernel; no memory is touched.
     let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) };
     WAS_CLOSED.store(flags == -1, Ordering::Relaxed);

@@ -13,59 +13,59 @@ use assay_model::workload::storage::{
 };
 
 pub use self::error::StorageError;
-pub use self::foresight::Foresight;
 pub use self::hard_links::several as several_hard_links;
-pub use self::held::Held;
-pub use self::layout::{lay_out, make_unwritten};
+pub use self::layout::{create_unwritten, lay_out};
+pub use self::open_targets::OpenTargets;
+pub use self::precheck::PhasePrecheck;
 
-use self::choice::Choice;
-use self::target::{Access, Opened};
+use self::engine_selection::EngineSelection;
+use self::target::{OpenedTarget, TargetAccess};
 
-mod accept;
-mod agenda;
+mod anchor;
 mod arrivals;
 mod balance;
-mod beneath;
 mod buffers;
-mod busy;
-mod choice;
 mod content;
-mod contest;
-mod crew;
+mod cpu_usage;
 mod descriptor_table;
 mod engine;
+mod engine_comparison;
+mod engine_selection;
 mod error;
 pub mod files;
-mod foresight;
 mod generations;
 mod hard_links;
-mod held;
+mod io_mix;
 mod lane;
 mod layout;
-mod ledger;
-mod mix;
-mod pace;
+mod offset_pattern;
+mod open_targets;
 mod phase;
-mod pieces;
-mod places;
+mod phase_runner;
 mod polling;
+mod precheck;
 mod random;
 mod rotation;
 mod series;
-mod session;
 mod skew;
+mod slot_scheduler;
+mod submission_chunk;
 mod tally;
 mod target;
+mod throttle;
 mod timeline;
+mod validate;
 mod worker;
+mod worker_plans;
+mod worker_recorder;
 
 /// Callbacks and controls of a running phase.
 #[expect(missing_debug_implementations, reason = "a function has no text")]
-pub struct Control<'a> {
+pub struct PhaseControl<'a> {
     /// Ends the phase when set, by any thread; I/O in flight is completed first.
     pub stop: &'a AtomicBool,
     /// Targets that are already open.
-    pub held: &'a Held,
+    pub held: &'a OpenTargets,
     /// Called when everything is ready, where several hosts begin at the same time. Returns when
     /// the phase may begin, with the common start, so that all hosts' series have the same
     /// boundaries.
@@ -82,19 +82,21 @@ pub struct Control<'a> {
 /// [`StorageError`] when the phase cannot take place.
 pub fn run(
     workload: &StorageWorkload,
-    control: &mut Control<'_>,
+    control: &mut PhaseControl<'_>,
 ) -> Result<StorageOutcome, StorageError> {
-    accept::workload(workload)?;
+    validate::check_workload(workload)?;
     polling::check(workload)?;
     let opening_ns = clock::now_ns();
     let opened = open(workload, control.held)?;
     let opened_ns = clock::now_ns();
-    accept::targets(workload, &opened)?;
-    let chosen = match choice::choose(workload, &opened) {
-        Choice::Of(chosen) => chosen,
-        Choice::Contest { engines } => contest::decide(workload, &opened, engines, control)?,
+    validate::check_targets(workload, &opened)?;
+    let chosen = match engine_selection::select_engine(workload, &opened) {
+        EngineSelection::Decided(chosen) => chosen,
+        EngineSelection::Compare { engines } => {
+            engine_comparison::choose_faster(workload, &opened, engines, control)?
+        }
     };
-    let outcome = session::carry_out(workload, &opened, chosen, control)?;
+    let outcome = phase_runner::run_phase(workload, &opened, chosen, control)?;
     let closing_ns = clock::now_ns();
     drop(opened);
     Ok(StorageOutcome {
@@ -104,21 +106,28 @@ pub fn run(
     })
 }
 
-fn open(workload: &StorageWorkload, held: &Held) -> Result<Vec<Opened>, StorageError> {
+fn open(
+    workload: &StorageWorkload,
+    held: &OpenTargets,
+) -> Result<Vec<OpenedTarget>, StorageError> {
     let open = |(index, target): (usize, &StorageTarget)| match workload.engine {
-        EngineChoice::Null => Opened::without_file(target),
-        _ => Opened::open(target, &held.place(&target.path), access(workload, index)),
+        EngineChoice::Null => OpenedTarget::without_file(target),
+        _ => OpenedTarget::open(
+            target,
+            &held.open_path(&target.path),
+            required_access(workload, index),
+        ),
     };
     workload.targets.iter().enumerate().map(open).collect()
 }
 
 /// Returns the access that the streams need to one target.
-fn access(workload: &StorageWorkload, target: usize) -> Access {
+fn required_access(workload: &StorageWorkload, target: usize) -> TargetAccess {
     let on_it = || workload.streams.iter().filter(|stream| stream.targets.contains(&target));
     let reads = |stream: &StorageStream| stream.read_share > 0.0;
     let writes = |stream: &StorageStream| stream.read_share < 1.0;
     // Verification reads the target before and after.
     let verifies = workload.data.verify != Verify::Off;
     let write = on_it().any(writes);
-    Access { read: !write || verifies || on_it().any(reads), write }
+    TargetAccess { read: !write || verifies || on_it().any(reads), write }
 }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle, Thread};
 
-use crate::barrier::{Barrier, OwnLines};
+use crate::barrier::{Barrier, CachePadded};
 use crate::clock;
 use crate::pin;
 
@@ -21,13 +21,13 @@ use crate::pin;
 /// wake, so spinning much longer than that does not pay.
 const SPIN_NS: u64 = 30_000;
 /// Pauses between two clock readings and one yield.
-const SPINS_PER_LOOK: u32 = 32;
+const SPINS_PER_CLOCK_READ: u32 = 32;
 
 /// Pinned threads that wait for work. Dropping the team ends them.
 #[derive(Debug)]
 pub struct Team {
     cpus: Vec<usize>,
-    shared: Arc<Shared>,
+    shared: Arc<TeamState>,
     members: Vec<JoinHandle<()>>,
 }
 
@@ -42,7 +42,7 @@ impl Team {
         if cpus.is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a team needs a CPU"));
         }
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(TeamState::default());
         let mut team = Self { cpus: cpus.to_vec(), shared, members: Vec::new() };
         let (report, reports) = mpsc::channel();
         for (member, &cpu) in cpus.iter().enumerate() {
@@ -85,7 +85,7 @@ impl Team {
         // below and their last decrement of `unfinished`, and this function returns or unwinds only
         // after that; `&mut self` excludes a second run.
         let work = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), Work>(work) };
-        self.shared.begin(work, self.len());
+        self.shared.publish_work(work, self.len());
         self.wake_members();
         self.shared.wait_until_finished(&self.cpus);
         if let Some(payload) = lock(&self.shared.first_panic).take() {
@@ -116,11 +116,11 @@ type Work = &'static (dyn Fn(usize) + Sync);
 
 /// State shared by caller and members.
 #[derive(Default)]
-struct Shared {
+struct TeamState {
     /// Number of the current work; a change starts the members.
-    generation: OwnLines<AtomicUsize>,
+    generation: CachePadded<AtomicUsize>,
     /// Members that have not yet finished the current work.
-    unfinished: OwnLines<AtomicUsize>,
+    unfinished: CachePadded<AtomicUsize>,
     work: UnsafeCell<Option<Work>>,
     ended: AtomicBool,
     /// Set when a member has panicked in the current work; shared with the team's barriers.
@@ -132,16 +132,16 @@ struct Shared {
 // SAFETY: everything but `work` is `Sync` itself. `work` is written by the caller alone, while no
 // member is working, and read by members after they have seen the new `generation` (release and
 // acquire).
-unsafe impl Sync for Shared {}
+unsafe impl Sync for TeamState {}
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for TeamState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared").field("generation", &self.generation).finish_non_exhaustive()
     }
 }
 
-impl Shared {
-    fn begin(&self, work: Work, members: usize) {
+impl TeamState {
+    fn publish_work(&self, work: Work, members: usize) {
         *lock(&self.caller) = Some(thread::current());
         self.abandoned.store(false, Ordering::Relaxed);
         // SAFETY: no member is working (the previous run waited for all of them), so no thread
@@ -158,7 +158,7 @@ impl Shared {
         wait_for(spin_ns, || self.unfinished.0.load(Ordering::Acquire) == 0);
     }
 
-    fn serve(&self, member: usize) {
+    fn run_member(&self, member: usize) {
         let mut seen = 0;
         loop {
             let ended = || self.ended.load(Ordering::Acquire);
@@ -167,11 +167,11 @@ impl Shared {
                 return;
             }
             seen = self.generation.0.load(Ordering::Acquire);
-            self.carry_out(member);
+            self.run_work(member);
         }
     }
 
-    fn carry_out(&self, member: usize) {
+    fn run_work(&self, member: usize) {
         // SAFETY: the caller wrote the work before the generation this member has seen, and does not
         // write again before this member has decremented `unfinished`.
         let work =
@@ -192,7 +192,7 @@ impl Shared {
 fn start_member(
     member: usize,
     cpu: usize,
-    shared: &Arc<Shared>,
+    shared: &Arc<TeamState>,
     report: mpsc::Sender<io::Result<()>>,
 ) -> io::Result<JoinHandle<()>> {
     let shared = Arc::clone(shared);
@@ -203,7 +203,7 @@ fn start_member(
         let _ = report.send(pinned);
         drop(report);
         if works {
-            shared.serve(member);
+            shared.run_member(member);
         }
     })
 }
@@ -217,7 +217,7 @@ fn wait_for(spin_ns: u64, condition: impl Fn() -> bool) {
             thread::park();
             continue;
         }
-        for _ in 0..SPINS_PER_LOOK {
+        for _ in 0..SPINS_PER_CLOCK_READ {
             std::hint::spin_loop();
             if condition() {
                 return;

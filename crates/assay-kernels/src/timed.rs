@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::barrier::{Barrier, OwnLines};
+use crate::barrier::{Barrier, CachePadded};
 use crate::clock;
 use crate::team::Team;
 
@@ -17,12 +17,12 @@ use crate::team::Team;
 pub struct TimedTeam {
     team: Team,
     start_line: Barrier,
-    spans: Vec<OwnLines<Span>>,
+    readings: Vec<CachePadded<MemberReadings>>,
 }
 
 /// Clock readings of one member in the last pass, in nanoseconds.
 #[derive(Debug, Default)]
-struct Span {
+struct MemberReadings {
     start_ns: AtomicU64,
     end_ns: AtomicU64,
 }
@@ -35,8 +35,8 @@ impl TimedTeam {
     pub fn new(cpus: &[usize]) -> io::Result<Self> {
         let team = Team::new(cpus)?;
         let start_line = team.barrier();
-        let spans = cpus.iter().map(|_| OwnLines::default()).collect();
-        Ok(Self { team, start_line, spans })
+        let spans = cpus.iter().map(|_| CachePadded::default()).collect();
+        Ok(Self { team, start_line, readings: spans })
     }
 
     /// Returns the team, for work that is not timed.
@@ -55,7 +55,7 @@ impl TimedTeam {
     /// # Panics
     /// When a part panics; the timed team cannot be used any more then.
     pub fn pass<F: Fn(usize) + Sync>(&mut self, part: F) -> f64 {
-        let (start_line, spans) = (&self.start_line, &self.spans);
+        let (start_line, spans) = (&self.start_line, &self.readings);
         self.team.run(|member| {
             start_line.wait();
             let start_ns = clock::now_ns();
@@ -64,7 +64,7 @@ impl TimedTeam {
             spans[member].0.start_ns.store(start_ns, Ordering::Relaxed);
             spans[member].0.end_ns.store(end_ns, Ordering::Relaxed);
         });
-        self.span_s(0..self.members())
+        self.members_s(0..self.members())
     }
 
     /// Returns the duration of the last pass for these members alone: seconds from their first
@@ -72,9 +72,9 @@ impl TimedTeam {
     ///
     /// # Panics
     /// When there are no such members.
-    pub fn span_s(&self, members: Range<usize>) -> f64 {
-        let spans = &self.spans[members];
-        let readings = |read: fn(&Span) -> &AtomicU64| {
+    pub fn members_s(&self, members: Range<usize>) -> f64 {
+        let spans = &self.readings[members];
+        let readings = |read: fn(&MemberReadings) -> &AtomicU64| {
             spans.iter().map(move |span| read(&span.0).load(Ordering::Relaxed))
         };
         let first_start_ns = readings(|span| &span.start_ns).min().unwrap_or(0);
@@ -91,7 +91,7 @@ mod tests {
     use crate::pin;
 
     #[test]
-    fn a_pass_covers_every_part() {
+    fn pass_covers_every_part() {
         let cpus: Vec<usize> =
             pin::allowed_cpus().unwrap().into_iter().cycle().take(3).collect();
         let mut team = TimedTeam::new(&cpus).unwrap();
@@ -108,7 +108,7 @@ mod tests {
             let last = parts.iter().map(|part| part.1).max().unwrap();
             assert_eq!(parts.len(), 3);
             assert!(clock::seconds_between(first, last) <= seconds);
-            assert!((0..3).all(|member| team.span_s(member..member + 1) <= seconds));
+            assert!((0..3).all(|member| team.members_s(member..member + 1) <= seconds));
             assert!(seconds <= outer_s);
         }
     }

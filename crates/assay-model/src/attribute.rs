@@ -13,10 +13,10 @@ use crate::quantity::Unit;
 
 mod value;
 
-pub use value::{BoundRank, Value};
+pub use value::{AttributeValue, RankBinding};
 
 /// Names and values that distinguish and describe a result, in the order of the table.
-pub type Attributes = BTreeMap<Attribute, Value>;
+pub type Attributes = BTreeMap<Attribute, AttributeValue>;
 
 /// Role of an attribute in a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,11 +34,11 @@ pub enum Role {
 
 /// Kind of an attribute's value, which decides its format in reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum AttributeKind {
     /// A size in bytes, written with binary prefixes.
     Size,
     /// A quantity in this base unit.
-    Measured(Unit),
+    Quantity(Unit),
     /// A share in percent.
     Percent,
     /// A number of which only the order of magnitude matters.
@@ -49,13 +49,13 @@ pub enum Kind {
 
 /// Name, role and kind of one attribute.
 #[derive(Debug, Clone, Copy)]
-pub struct Row {
+pub struct AttributeRow {
     /// The stored name.
     pub name: &'static str,
     /// Its role in a result.
     pub role: Role,
     /// Kind of its value.
-    pub kind: Kind,
+    pub kind: AttributeKind,
 }
 
 macro_rules! attributes {
@@ -74,205 +74,205 @@ macro_rules! attributes {
 
             /// Row of the table for this attribute.
             #[must_use]
-            pub const fn row(self) -> Row {
+            pub const fn row(self) -> AttributeRow {
                 match self {
-                    $(Self::$variant => Row { name: $name, role: Role::$role, kind: $kind },)+
+                    $(Self::$variant => AttributeRow { name: $name, role: Role::$role, kind: $kind },)+
                 }
             }
         }
     };
 }
 
-const BIT_RATE: Kind = Kind::Measured(Unit::BitPerSecond);
-const FLOP_RATE: Kind = Kind::Measured(Unit::FlopPerSecond);
-const IO_RATE: Kind = Kind::Measured(Unit::IoPerSecond);
-const TIME: Kind = Kind::Measured(Unit::Second);
+const BIT_RATE: AttributeKind = AttributeKind::Quantity(Unit::BitPerSecond);
+const FLOP_RATE: AttributeKind = AttributeKind::Quantity(Unit::FlopPerSecond);
+const IO_RATE: AttributeKind = AttributeKind::Quantity(Unit::IoPerSecond);
+const TIME: AttributeKind = AttributeKind::Quantity(Unit::Second);
 
 attributes! {
     /// Host that the result is about.
-    Host, "host", Dimension, Kind::Plain;
+    Host, "host", Dimension, AttributeKind::Plain;
     /// The other host of a pair, as a name of this run's hosts.
-    Peer, "peer", Identity, Kind::Plain;
+    Peer, "peer", Identity, AttributeKind::Plain;
     /// The host at the other end, as the user named it; `loopback` for this machine.
-    To, "to", Dimension, Kind::Plain;
+    To, "to", Dimension, AttributeKind::Plain;
     /// Placement of the workload: `node`, `numa:0`, `l3:4`, `same-cache`.
-    Placement, "placement", Identity, Kind::Plain;
+    Placement, "placement", Identity, AttributeKind::Plain;
     /// Domain that the data came from, when it was copied between two domains.
-    Source, "source", Identity, Kind::Plain;
+    Source, "source", Identity, AttributeKind::Plain;
     /// Number of domains, or pairs of hosts, that were measured at the same time.
-    Concurrent, "concurrent", Identity, Kind::Plain;
+    Concurrent, "concurrent", Identity, AttributeKind::Plain;
     /// End of a connection: `local`, `remote`.
-    End, "end", Identity, Kind::Plain;
+    End, "end", Identity, AttributeKind::Plain;
     /// Name of a storage test; the points of a curve share it.
-    Test, "test", Identity, Kind::Plain;
+    Test, "test", Identity, AttributeKind::Plain;
     /// Name of the phase in the user's input: a fio group, a Vdbench run.
-    Phase, "phase", Identity, Kind::Plain;
+    Phase, "phase", Identity, AttributeKind::Plain;
     /// Values of the loops around a phase, which distinguish it from others of the same name.
-    Loops, "loops", Identity, Kind::Plain;
+    Loops, "loops", Identity, AttributeKind::Plain;
     /// Kind of operation: `read`, `write`, `mix`, or an operation on files.
-    Operation, "operation", Identity, Kind::Plain;
+    Operation, "operation", Identity, AttributeKind::Plain;
     /// Number of files or directories of a tree.
-    Files, "files", Identity, Kind::Plain;
+    Files, "files", Identity, AttributeKind::Plain;
     /// Size of each file of a tree.
-    FileBytes, "file_bytes", Identity, Kind::Size;
+    FileBytes, "file_bytes", Identity, AttributeKind::Size;
     /// Number of directory levels of a tree.
-    Levels, "levels", Identity, Kind::Plain;
+    Levels, "levels", Identity, AttributeKind::Plain;
     /// Direction of the data transfer.
-    Direction, "direction", Identity, Kind::Plain;
+    Direction, "direction", Identity, AttributeKind::Plain;
     /// Size of a message, an I/O or a working set.
-    Bytes, "bytes", Identity, Kind::Size;
+    Bytes, "bytes", Identity, AttributeKind::Size;
     /// Size of each array.
-    BytesPerArray, "bytes_per_array", Dimension, Kind::Size;
+    BytesPerArray, "bytes_per_array", Dimension, AttributeKind::Size;
     /// Number of equations of a linear system.
-    N, "n", Identity, Kind::Plain;
+    N, "n", Identity, AttributeKind::Plain;
     /// Number of the CPU that issues the loads.
-    Cpu, "cpu", Dimension, Kind::Plain;
+    Cpu, "cpu", Dimension, AttributeKind::Plain;
     /// Instruction set of the kernel.
-    InstructionSet, "instruction_set", Identity, Kind::Plain;
+    InstructionSet, "instruction_set", Identity, AttributeKind::Plain;
     /// MPI library with its version.
-    Mpi, "mpi", Identity, Kind::Plain;
+    Mpi, "mpi", Identity, AttributeKind::Plain;
     /// Installation prefix of that MPI.
-    Prefix, "prefix", Dimension, Kind::Plain;
+    Prefix, "prefix", Dimension, AttributeKind::Plain;
     /// Binary interface (ABI) in use.
-    Abi, "abi", Identity, Kind::Plain;
+    Abi, "abi", Identity, AttributeKind::Plain;
     /// Number of processes of an MPI program.
-    Ranks, "ranks", Identity, Kind::Plain;
+    Ranks, "ranks", Identity, AttributeKind::Plain;
     /// Preset, the method that the benchmark follows.
-    Preset, "preset", Identity, Kind::Plain;
+    Preset, "preset", Identity, AttributeKind::Plain;
     /// Hosts that the launcher was given.
-    Hosts, "hosts", Dimension, Kind::Plain;
+    Hosts, "hosts", Dimension, AttributeKind::Plain;
     /// File of hosts that the launcher was given.
-    Hostfile, "hostfile", Dimension, Kind::Plain;
+    Hostfile, "hostfile", Dimension, AttributeKind::Plain;
     /// Number of threads that ran.
-    Threads, "threads", Dimension, Kind::Plain;
+    Threads, "threads", Dimension, AttributeKind::Plain;
     /// Kind of connection of RDMA: `rc`, `ud`.
-    Connection, "connection", Identity, Kind::Plain;
+    Connection, "connection", Identity, AttributeKind::Plain;
     /// Requested RDMA device and port: `mlx5_0:1`.
-    AskedDevice, "asked_device", Identity, Kind::Plain;
+    AskedDevice, "asked_device", Identity, AttributeKind::Plain;
     /// Requested index of the device's address (GID).
-    AskedGidIndex, "asked_gid_index", Identity, Kind::Plain;
+    AskedGidIndex, "asked_gid_index", Identity, AttributeKind::Plain;
     /// Requested path MTU.
-    AskedPathMtuBytes, "asked_path_mtu_bytes", Identity, Kind::Size;
+    AskedPathMtuBytes, "asked_path_mtu_bytes", Identity, AttributeKind::Size;
     /// Priority that messages were sent with: InfiniBand's service level.
-    ServiceLevel, "service_level", Identity, Kind::Plain;
+    ServiceLevel, "service_level", Identity, AttributeKind::Plain;
     /// Number of concurrent connections.
-    Streams, "streams", Identity, Kind::Plain;
+    Streams, "streams", Identity, AttributeKind::Plain;
     /// I/O in flight on each target.
-    Depth, "depth", Identity, Kind::Plain;
+    Depth, "depth", Identity, AttributeKind::Plain;
     /// Share of reads in a mix.
-    ReadShare, "read_share", Identity, Kind::Plain;
+    ReadShare, "read_share", Identity, AttributeKind::Plain;
     /// Access pattern: order of the offsets.
-    Pattern, "pattern", Identity, Kind::Plain;
+    Pattern, "pattern", Identity, AttributeKind::Plain;
     /// Files or devices that I/O goes to.
-    Target, "target", Dimension, Kind::Plain;
+    Target, "target", Dimension, AttributeKind::Plain;
     /// Whether the page cache is used.
-    PageCache, "page_cache", Identity, Kind::Plain;
+    PageCache, "page_cache", Identity, AttributeKind::Plain;
     /// Passes over the target before it was measured.
-    PreconditionPasses, "precondition_passes", Identity, Kind::Plain;
+    PreconditionPasses, "precondition_passes", Identity, AttributeKind::Plain;
     /// Latency goal that a share of all I/O had to meet.
-    Goal, "goal", Identity, Kind::Plain;
+    Goal, "goal", Identity, AttributeKind::Plain;
     /// Point of a response curve that is not a share of the maximum: `max`.
-    Point, "point", Identity, Kind::Plain;
+    Point, "point", Identity, AttributeKind::Plain;
     /// Share of a curve's maximum rate, in percent.
-    PercentOfMax, "percent_of_max", Identity, Kind::Percent;
+    PercentOfMax, "percent_of_max", Identity, AttributeKind::Percent;
     /// Round of a steady-state test or try of a search, from 1.
-    Step, "step", Part, Kind::Plain;
+    Step, "step", Part, AttributeKind::Plain;
     /// Requested I/O per second.
     RequestedRate, "requested_rate", Dimension, IO_RATE;
     /// Whether the receiver copies the received data.
-    Copy, "copy", Identity, Kind::Plain;
+    Copy, "copy", Identity, AttributeKind::Plain;
     /// Length of one repetition in whole seconds.
-    Seconds, "seconds", Dimension, Kind::Plain;
+    Seconds, "seconds", Dimension, AttributeKind::Plain;
     /// Rate at which each stream was to send, in bits per second.
     RateBitPerS, "rate_bit_per_s", Identity, BIT_RATE;
     /// Congestion control of TCP.
-    Congestion, "congestion", Dimension, Kind::Plain;
+    Congestion, "congestion", Dimension, AttributeKind::Plain;
     /// Method of waiting for a reply: `spin`, `sleep`.
-    Waiting, "waiting", Identity, Kind::Plain;
+    Waiting, "waiting", Identity, AttributeKind::Plain;
     /// Number of streams that load the link meanwhile.
-    LoadStreams, "load_streams", Identity, Kind::Plain;
+    LoadStreams, "load_streams", Identity, AttributeKind::Plain;
     /// Duration for which the kernel polls the device.
     BusyPollS, "busy_poll_s", Identity, TIME;
     /// Requested messages per second.
-    MessagesPerS, "messages_per_s", Identity, Kind::Plain;
+    MessagesPerS, "messages_per_s", Identity, AttributeKind::Plain;
     /// Engine that issued the I/O.
-    Engine, "engine", Dimension, Kind::Plain;
+    Engine, "engine", Dimension, AttributeKind::Plain;
     /// Index of the stream of a workload.
-    Stream, "stream", Part, Kind::Plain;
+    Stream, "stream", Part, AttributeKind::Plain;
     /// Index of the target of a workload.
-    TargetIndex, "target_index", Part, Kind::Plain;
+    TargetIndex, "target_index", Part, AttributeKind::Plain;
     /// Host that contributed this share of a total.
-    Member, "member", Part, Kind::Plain;
+    Member, "member", Part, AttributeKind::Plain;
     /// Stage of an I/O or operation: `submission`, `sync`.
-    Stage, "stage", Part, Kind::Plain;
+    Stage, "stage", Part, AttributeKind::Plain;
     /// Part of a test's time: `interval`, `omitted`, `whole`.
-    Stretch, "stretch", Part, Kind::Plain;
+    Stretch, "stretch", Part, AttributeKind::Plain;
 
     /// Reason for the choice of the engine.
-    EngineReason, "engine_reason", Fact, Kind::Plain;
+    EngineReason, "engine_reason", Fact, AttributeKind::Plain;
     /// Version of the tool that measured.
-    ToolVersion, "tool_version", Fact, Kind::Plain;
+    ToolVersion, "tool_version", Fact, AttributeKind::Plain;
     /// Kernel that ran: `avx512-nt`.
-    Kernel, "kernel", Fact, Kind::Plain;
+    Kernel, "kernel", Fact, AttributeKind::Plain;
     /// Earlier case of the run that chose the kernel, on the same CPUs and with arrays of the same
     /// size.
-    KernelChosenIn, "kernel_chosen_in", Fact, Kind::Plain;
+    KernelChosenIn, "kernel_chosen_in", Fact, AttributeKind::Plain;
     /// Share of the memory that got huge pages.
-    HugePages, "huge_pages", Fact, Kind::Plain;
+    HugePages, "huge_pages", Fact, AttributeKind::Plain;
     /// Rule by which bytes are counted.
-    ByteCounting, "byte_counting", Fact, Kind::Plain;
+    ByteCounting, "byte_counting", Fact, AttributeKind::Plain;
     /// Library that multiplied matrices; `linked` = the one that a tool was built with.
-    Blas, "blas", Fact, Kind::Plain;
+    Blas, "blas", Fact, AttributeKind::Plain;
     /// HPL's scaled residual.
-    Residual, "residual", Fact, Kind::Scientific;
+    Residual, "residual", Fact, AttributeKind::Scientific;
     /// Columns that HPL factors at a time.
-    Block, "block", Fact, Kind::Plain;
+    Block, "block", Fact, AttributeKind::Plain;
     /// HPL's grid of processes: `2x4`.
-    Grid, "grid", Fact, Kind::Plain;
+    Grid, "grid", Fact, AttributeKind::Plain;
     /// HPL's code of its algorithm: `WR11C2R4`.
-    Variant, "variant", Fact, Kind::Plain;
+    Variant, "variant", Fact, AttributeKind::Plain;
     /// Cores × FLOP/cycle × clock.
     Rpeak, "rpeak", Fact, FLOP_RATE;
     /// Number of cores in Rpeak.
-    RpeakCores, "rpeak_cores", Fact, Kind::Plain;
+    RpeakCores, "rpeak_cores", Fact, AttributeKind::Plain;
     /// Operations per cycle and core.
-    FlopPerCycle, "flop_per_cycle", Fact, Kind::Plain;
+    FlopPerCycle, "flop_per_cycle", Fact, AttributeKind::Plain;
     /// Clock of Rpeak, measured at this load.
-    RpeakClock, "rpeak_clock", Fact, Kind::Measured(Unit::Hertz);
+    RpeakClock, "rpeak_clock", Fact, AttributeKind::Quantity(Unit::Hertz);
     /// The median as a percentage of Rpeak.
-    PercentOfRpeak, "percent_of_rpeak", Fact, Kind::Percent;
+    PercentOfRpeak, "percent_of_rpeak", Fact, AttributeKind::Percent;
     /// Precision of a figure from another source: `approximate`.
-    Qualifier, "qualifier", Fact, Kind::Plain;
+    Qualifier, "qualifier", Fact, AttributeKind::Plain;
     /// Number of significant digits with which another source printed the figure.
-    PrintedDigits, "printed_digits", Fact, Kind::Plain;
+    PrintedDigits, "printed_digits", Fact, AttributeKind::Plain;
     /// Statistic of the repetitions that a tool's figure is: `mean`, `median`.
-    Statistic, "statistic", Fact, Kind::Plain;
+    Statistic, "statistic", Fact, AttributeKind::Plain;
     /// Number of passes that a tool's figure is a mean over.
-    Passes, "passes", Fact, Kind::Plain;
+    Passes, "passes", Fact, AttributeKind::Plain;
     /// Mean time of a pass, as a tool printed it.
     PassMeanS, "pass_mean_s", Fact, TIME;
     /// Longest time of a pass, as a tool printed it.
     PassLongestS, "pass_longest_s", Fact, TIME;
     /// Size of an element of an array.
-    ElementBytes, "element_bytes", Fact, Kind::Size;
+    ElementBytes, "element_bytes", Fact, AttributeKind::Size;
     /// Samples discarded as warm-up.
-    Discarded, "discarded", Fact, Kind::Plain;
+    Discarded, "discarded", Fact, AttributeKind::Plain;
     /// Number of I/O, messages or operations in a distribution.
-    Io, "io", Fact, Kind::Plain;
+    Io, "io", Fact, AttributeKind::Plain;
     /// Rate of the reads of a mix.
     ReadRate, "read_rate", Fact, IO_RATE;
     /// Rate of the writes of a mix.
     WriteRate, "write_rate", Fact, IO_RATE;
     /// Mean number of I/O in flight.
-    InFlight, "in_flight", Fact, Kind::Plain;
+    InFlight, "in_flight", Fact, AttributeKind::Plain;
     /// Relative difference of in flight and rate × latency.
-    LittleError, "little_error", Fact, Kind::Plain;
+    LittleError, "little_error", Fact, AttributeKind::Plain;
     /// Rate of the generator without I/O.
     GeneratorRate, "generator_rate", Fact, IO_RATE;
     /// Generator rate over the reached rate.
-    GeneratorHeadroom, "generator_headroom", Fact, Kind::Plain;
+    GeneratorHeadroom, "generator_headroom", Fact, AttributeKind::Plain;
     /// Whether a response curve has a knee: `found`, or the reason for none.
-    Knee, "knee", Fact, Kind::Plain;
+    Knee, "knee", Fact, AttributeKind::Plain;
     /// The rate at the knee.
     KneeRate, "knee_rate", Fact, IO_RATE;
     /// The low end of its interval.
@@ -288,17 +288,17 @@ attributes! {
     /// The rate that a closed loop reached.
     MaximumRate, "greatest_rate", Fact, IO_RATE;
     /// Whether a separate run has confirmed that the rate meets the goal.
-    GoalConfirmed, "goal_confirmed", Fact, Kind::Plain;
+    GoalConfirmed, "goal_confirmed", Fact, AttributeKind::Plain;
     /// Result of one try of a search: `keeps`, `misses`, `unclear`.
-    Shown, "shown", Fact, Kind::Plain;
+    Shown, "shown", Fact, AttributeKind::Plain;
     /// Whether a steady state was reached.
-    Steady, "steady", Fact, Kind::Plain;
+    Steady, "steady", Fact, AttributeKind::Plain;
     /// Number of rounds.
-    Rounds, "rounds", Fact, Kind::Plain;
+    Rounds, "rounds", Fact, AttributeKind::Plain;
     /// Range of the last rounds over their mean.
-    SteadyRange, "steady_range", Fact, Kind::Plain;
+    SteadyRange, "steady_range", Fact, AttributeKind::Plain;
     /// Change along the last rounds over their mean.
-    SteadySlope, "steady_slope", Fact, Kind::Plain;
+    SteadySlope, "steady_slope", Fact, AttributeKind::Plain;
     /// Measured time, without the warm-up.
     ElapsedS, "elapsed_s", Fact, TIME;
     /// Time for opening targets.
@@ -312,89 +312,89 @@ attributes! {
     /// CPU time in the kernel.
     CpuSystemS, "cpu_system_s", Fact, TIME;
     /// Reason why a phase ended: `time`, `work`, `errors`, `interrupted`.
-    Ended, "ended", Fact, Kind::Plain;
+    Ended, "ended", Fact, AttributeKind::Plain;
     /// I/O or operations that failed.
-    Errors, "errors", Fact, Kind::Plain;
+    Errors, "errors", Fact, AttributeKind::Plain;
     /// I/O or operations of an open loop that were due before the end and never started.
-    NotStarted, "not_started", Fact, Kind::Plain;
+    NotStarted, "not_started", Fact, AttributeKind::Plain;
     /// Time from the first host's start of a case to the last one's.
     StartSkew, "start_skew", Fact, TIME;
     /// Uncertainty (±) of the start skew from the offsets of the hosts' clocks.
     StartSkewBound, "start_skew_bound", Fact, TIME;
     /// Busy share of all CPUs of one host of several, in the busiest stretch between two common
     /// starts.
-    HostCpu, "host_cpu", Fact, Kind::Percent;
+    HostCpu, "host_cpu", Fact, AttributeKind::Percent;
     /// Busy share of the busiest CPU of that host.
-    HostBusiestCpu, "host_busiest_cpu", Fact, Kind::Percent;
+    HostBusiestCpu, "host_busiest_cpu", Fact, AttributeKind::Percent;
     /// Highest rate of one of its network devices in one direction.
     HostNetwork, "host_network", Fact, BIT_RATE;
     /// The same over the nominal rate of that device.
-    HostNetworkShare, "host_network_share", Fact, Kind::Percent;
+    HostNetworkShare, "host_network_share", Fact, AttributeKind::Percent;
     /// From the start of a case to its end on a host, without the waits for other hosts.
     HostDoneAfter, "host_done_after", Fact, TIME;
     /// Path to the far end: `loopback`, `network`.
-    Path, "path", Fact, Kind::Plain;
+    Path, "path", Fact, AttributeKind::Plain;
     /// Size of all targets together.
-    TargetBytes, "target_bytes", Fact, Kind::Size;
+    TargetBytes, "target_bytes", Fact, AttributeKind::Size;
     /// Kind of file system that the targets are on; `none` = a block device.
-    FileSystem, "file_system", Fact, Kind::Plain;
+    FileSystem, "file_system", Fact, AttributeKind::Plain;
     /// The device that carried the traffic, or that the targets are on.
-    Device, "device", Fact, Kind::Plain;
+    Device, "device", Fact, AttributeKind::Plain;
     /// Nominal rate of that device.
     LinkBitPerS, "link_bit_per_s", Fact, BIT_RATE;
     /// MTU of that device.
-    MtuBytes, "mtu_bytes", Fact, Kind::Plain;
+    MtuBytes, "mtu_bytes", Fact, AttributeKind::Plain;
     /// Its driver.
-    KernelModule, "kernel_module", Fact, Kind::Plain;
+    KernelModule, "kernel_module", Fact, AttributeKind::Plain;
     /// Version of its firmware.
-    Firmware, "firmware", Fact, Kind::Plain;
+    Firmware, "firmware", Fact, AttributeKind::Plain;
     /// Link layer of the device: `Ethernet`, `InfiniBand`.
-    LinkLayer, "link_layer", Fact, Kind::Plain;
+    LinkLayer, "link_layer", Fact, AttributeKind::Plain;
     /// Index of the address (GID) that an RDMA connection uses.
-    GidIndex, "gid_index", Fact, Kind::Plain;
+    GidIndex, "gid_index", Fact, AttributeKind::Plain;
     /// NUMA node that the device is attached to.
-    DeviceNode, "device_node", Fact, Kind::Plain;
+    DeviceNode, "device_node", Fact, AttributeKind::Plain;
     /// Size up to which messages are copied into the request.
-    InlineBytes, "inline_bytes", Fact, Kind::Plain;
+    InlineBytes, "inline_bytes", Fact, AttributeKind::Plain;
     /// Program that serves at the far end.
-    FarEnd, "far_end", Fact, Kind::Plain;
+    FarEnd, "far_end", Fact, AttributeKind::Plain;
     /// RDMA device and port that the far end has chosen: `mlx5_0:1`.
-    FarDevice, "far_device", Fact, Kind::Plain;
+    FarDevice, "far_device", Fact, AttributeKind::Plain;
     /// Index of that device's address (GID).
-    FarGidIndex, "far_gid_index", Fact, Kind::Plain;
+    FarGidIndex, "far_gid_index", Fact, AttributeKind::Plain;
     /// Requested options of RDMA queue pairs beyond the dimensions: `receives=64 timeout=18`.
-    RdmaOptions, "rdma_options", Fact, Kind::Plain;
+    RdmaOptions, "rdma_options", Fact, AttributeKind::Plain;
     /// Path MTU as TCP found it.
-    PathMtuBytes, "path_mtu_bytes", Fact, Kind::Plain;
+    PathMtuBytes, "path_mtu_bytes", Fact, AttributeKind::Plain;
     /// Bytes handed to the kernel at once.
-    BlockBytes, "block_bytes", Fact, Kind::Plain;
+    BlockBytes, "block_bytes", Fact, AttributeKind::Plain;
     /// Send buffer at the start of a connection.
-    FirstSendBufferBytes, "first_send_buffer_bytes", Fact, Kind::Plain;
+    FirstSendBufferBytes, "first_send_buffer_bytes", Fact, AttributeKind::Plain;
     /// Receive buffer at the start of a connection.
-    FirstReceiveBufferBytes, "first_receive_buffer_bytes", Fact, Kind::Plain;
+    FirstReceiveBufferBytes, "first_receive_buffer_bytes", Fact, AttributeKind::Plain;
     /// Bytes that a receiver accumulates before it wakes up.
-    GatheredBytes, "gathered_bytes", Fact, Kind::Plain;
+    GatheredBytes, "gathered_bytes", Fact, AttributeKind::Plain;
     /// Kind of socket.
-    Socket, "socket", Fact, Kind::Plain;
+    Socket, "socket", Fact, AttributeKind::Plain;
     /// Virtual function that is paired with a device.
-    VirtualFunction, "virtual_function", Fact, Kind::Plain;
+    VirtualFunction, "virtual_function", Fact, AttributeKind::Plain;
     /// Share of the traffic that the virtual function carried.
-    VirtualFunctionShare, "virtual_function_share", Fact, Kind::Plain;
+    VirtualFunctionShare, "virtual_function_share", Fact, AttributeKind::Plain;
     /// The file of the MPI library.
-    Library, "library", Fact, Kind::Plain;
+    Library, "library", Fact, AttributeKind::Plain;
     /// The version of the MPI standard.
-    Standard, "standard", Fact, Kind::Plain;
+    Standard, "standard", Fact, AttributeKind::Plain;
     /// Launcher that started the ranks.
-    Launcher, "launcher", Fact, Kind::Plain;
+    Launcher, "launcher", Fact, AttributeKind::Plain;
     /// Unit that one value times: `batch`, `single`.
-    Timed, "timed", Dimension, Kind::Plain;
+    Timed, "timed", Dimension, AttributeKind::Plain;
     /// Number of messages in flight.
-    Window, "window", Fact, Kind::Plain;
+    Window, "window", Fact, AttributeKind::Plain;
     /// Number of iterations behind one value.
-    Iterations, "iterations", Fact, Kind::Plain;
+    Iterations, "iterations", Fact, AttributeKind::Plain;
     /// Standard deviation of single values, as perftest printed it. Older runs only; replaced by
     /// `perftest_deviation`.
-    Deviation, "deviation", Fact, Kind::Measured(Unit::Second);
+    Deviation, "deviation", Fact, AttributeKind::Quantity(Unit::Second);
     /// The minimum by perftest's rules, which leave out the last message: `t_min`.
     PerftestMin, "perftest_min", Fact, TIME;
     /// perftest's `t_max`: leaves out the two slowest messages, so never the maximum.
@@ -410,59 +410,59 @@ attributes! {
     /// perftest's `99.9% percentile`.
     PerftestP999, "perftest_p999", Fact, TIME;
     /// perftest's `BW peak`, the fastest window: a best-of figure, not a measurement.
-    PerftestPeak, "perftest_peak", Fact, Kind::Measured(Unit::BytePerSecond);
+    PerftestPeak, "perftest_peak", Fact, AttributeKind::Quantity(Unit::BytePerSecond);
     /// Transport that carried the messages.
-    Transport, "transport", Fact, Kind::Plain;
+    Transport, "transport", Fact, AttributeKind::Plain;
     /// The CPUs that each rank was bound to.
-    Cpus, "cpus", Fact, Kind::Plain;
+    Cpus, "cpus", Fact, AttributeKind::Plain;
     /// Variables of the environment that choose networks and transports.
-    Variables, "variables", Fact, Kind::Plain;
+    Variables, "variables", Fact, AttributeKind::Plain;
     /// Command lines by purpose.
-    Commands, "commands", Fact, Kind::Plain;
+    Commands, "commands", Fact, AttributeKind::Plain;
     /// Number of processes that did I/O.
-    Tasks, "tasks", Fact, Kind::Plain;
+    Tasks, "tasks", Fact, AttributeKind::Plain;
     /// Number of I/O that a tool counted.
-    Ios, "ios", Fact, Kind::Plain;
+    Ios, "ios", Fact, AttributeKind::Plain;
     /// Number of a socket's descriptor, under which iperf3 shows its stream.
-    Descriptor, "descriptor", Fact, Kind::Plain;
+    Descriptor, "descriptor", Fact, AttributeKind::Plain;
     /// This end of a connection: address and port.
-    LocalAddress, "local_address", Fact, Kind::Plain;
+    LocalAddress, "local_address", Fact, AttributeKind::Plain;
     /// The other end of that connection.
-    RemoteAddress, "remote_address", Fact, Kind::Plain;
+    RemoteAddress, "remote_address", Fact, AttributeKind::Plain;
     /// Identifier of an iperf3 test at its server.
-    Cookie, "cookie", Fact, Kind::Plain;
+    Cookie, "cookie", Fact, AttributeKind::Plain;
     /// When a test began, in seconds since 1970.
-    BeganS, "began_s", Fact, Kind::Plain;
+    BeganS, "began_s", Fact, AttributeKind::Plain;
     /// Emulated tool with its version.
-    EmulatedVersion, "emulated_version", Fact, Kind::Plain;
+    EmulatedVersion, "emulated_version", Fact, AttributeKind::Plain;
     /// Name of this end's operating system (`uname`).
-    System, "system", Fact, Kind::Plain;
+    System, "system", Fact, AttributeKind::Plain;
     /// Largest segment of a connection of TCP.
-    SegmentBytes, "segment_bytes", Fact, Kind::Plain;
+    SegmentBytes, "segment_bytes", Fact, AttributeKind::Plain;
     /// Congestion control of the receiver.
-    ReceiverCongestion, "receiver_congestion", Fact, Kind::Plain;
+    ReceiverCongestion, "receiver_congestion", Fact, AttributeKind::Plain;
     /// CPU time of a process over wall time, as a percentage of one CPU.
-    ProcessCpu, "process_cpu", Fact, Kind::Percent;
+    ProcessCpu, "process_cpu", Fact, AttributeKind::Percent;
     /// User-mode part of it.
-    ProcessUserCpu, "process_user_cpu", Fact, Kind::Percent;
+    ProcessUserCpu, "process_user_cpu", Fact, AttributeKind::Percent;
     /// Kernel-mode part of it.
-    ProcessSystemCpu, "process_system_cpu", Fact, Kind::Percent;
+    ProcessSystemCpu, "process_system_cpu", Fact, AttributeKind::Percent;
     /// Busy time of all CPUs of a machine together.
     WorkS, "work_s", Fact, TIME;
     /// Number of received messages.
-    Messages, "messages", Fact, Kind::Plain;
+    Messages, "messages", Fact, AttributeKind::Plain;
     /// Description of this end that is sent to a peer: node, CPU, system, version.
-    Configuration, "configuration", Fact, Kind::Plain;
+    Configuration, "configuration", Fact, AttributeKind::Plain;
     /// Description that the far end sent.
-    FarConfiguration, "far_configuration", Fact, Kind::Plain;
+    FarConfiguration, "far_configuration", Fact, AttributeKind::Plain;
     /// File of results that was imported.
-    SourceFile, "source_file", Fact, Kind::Plain;
+    SourceFile, "source_file", Fact, AttributeKind::Plain;
     /// The format of that file.
-    SourceFormat, "source_format", Fact, Kind::Plain;
+    SourceFormat, "source_format", Fact, AttributeKind::Plain;
     /// Line of that file, from 1, where each line is a result.
-    SourceLine, "source_line", Fact, Kind::Plain;
+    SourceLine, "source_line", Fact, AttributeKind::Plain;
     /// Properties that format 1 stored under names outside this table.
-    Reported, "told", Fact, Kind::Plain;
+    Reported, "told", Fact, AttributeKind::Plain;
 }
 
 impl Attribute {
@@ -484,13 +484,13 @@ impl Attribute {
 /// Besides those with [`Role::Identity`], these are the loopback path and the requested rate, which
 /// may differ between hosts of one run.
 #[must_use]
-pub fn identity(attributes: &Attributes) -> Attributes {
+pub fn identity_attributes(attributes: &Attributes) -> Attributes {
     // These rates derive from an earlier measurement.
     let is_found = [Attribute::PercentOfMax, Attribute::Goal, Attribute::Step];
     let is_found = is_found.iter().any(|name| attributes.contains_key(name));
-    let is_shared = |(name, value): &(&Attribute, &Value)| match name {
+    let is_shared = |(name, value): &(&Attribute, &AttributeValue)| match name {
         // Older and imported runs do not record that they used a network.
-        Attribute::Path => value.text() == Some(LOOPBACK),
+        Attribute::Path => value.as_text() == Some(LOOPBACK),
         Attribute::RequestedRate => !is_found,
         name => name.row().role == Role::Identity,
     };
@@ -504,10 +504,10 @@ pub const LOOPBACK: &str = "loopback";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine_choice::EngineReason;
+    use crate::engine_reason::EngineReason;
 
     #[test]
-    fn names_are_what_is_stored_and_unique() {
+    fn stored_names_round_trip() {
         for attribute in Attribute::ALL {
             assert_eq!(serde_json::to_value(attribute).unwrap(), attribute.name());
             assert_eq!(Attribute::from_name(attribute.name()), Some(*attribute));
@@ -515,25 +515,25 @@ mod tests {
     }
 
     #[test]
-    fn values_come_back_as_what_they_were() {
+    fn values_round_trip() {
         for value in [
-            Value::Flag(true),
-            Value::Integer(u64::MAX),
-            Value::Number(0.25),
-            Value::Text("io_uring".to_owned()),
-            Value::Reason(EngineReason::AskedFor),
-            Value::Reason(EngineReason::Refused {
+            AttributeValue::Flag(true),
+            AttributeValue::Integer(u64::MAX),
+            AttributeValue::Number(0.25),
+            AttributeValue::Text("io_uring".to_owned()),
+            AttributeValue::Reason(EngineReason::AskedFor),
+            AttributeValue::Reason(EngineReason::Refused {
                 io_uring: "denied".to_owned(),
                 libaio: None,
             }),
-            Value::Pairs(BTreeMap::from([("id".to_owned(), "x".to_owned())])),
-            Value::Ranks(vec![
-                BoundRank { host: None, cpus: vec![0, 1] },
-                BoundRank { host: Some("b".to_owned()), cpus: Vec::new() },
+            AttributeValue::Pairs(BTreeMap::from([("id".to_owned(), "x".to_owned())])),
+            AttributeValue::Ranks(vec![
+                RankBinding { host: None, cpus: vec![0, 1] },
+                RankBinding { host: Some("b".to_owned()), cpus: Vec::new() },
             ]),
         ] {
             let text = serde_json::to_string(&value).unwrap();
-            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value, "{text}");
+            assert_eq!(serde_json::from_str::<AttributeValue>(&text).unwrap(), value, "{text}");
         }
     }
 }

@@ -72,13 +72,13 @@ pub struct Definition {
     /// Its metrics.
     pub metrics: &'static [Metric],
     /// The section of a report that prints it.
-    pub section: Section,
+    pub section: ReportSection,
     /// Source of the variance between preparations.
-    pub luck: Luck,
+    pub variance_source: VarianceSource,
     /// Default number of preparations of a case.
     pub preparations: u32,
     /// Settings that a suite can give it.
-    pub asks: Asks,
+    pub settings: SuiteSettings,
     /// Default relative half-width of the interval to reach: well below the default margin of
     /// comparisons (2 %).
     pub target: f64,
@@ -87,7 +87,7 @@ pub struct Definition {
 /// Sections of a report. The general section prints benchmarks without a section of their own, so
 /// that no result is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Section {
+pub enum ReportSection {
     /// Memory bandwidth by placement.
     Bandwidth,
     /// A matrix of copies between domains.
@@ -110,7 +110,7 @@ pub enum Section {
 
 /// Kinds of settings in suites: the keys that a measure accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asks {
+pub enum SuiteSettings {
     /// None: the machine determines everything.
     Nothing,
     /// Placements, threads and the size of the arrays.
@@ -141,7 +141,7 @@ pub enum Asks {
 /// share by chance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Luck {
+pub enum VarianceSource {
     /// Placement of their pages in memory.
     Pages,
     /// Network path of their connections, and the CPUs that serve them.
@@ -171,7 +171,7 @@ pub struct Metric {
     /// Precise definition of the value: its numerator and denominator.
     pub meaning: &'static str,
     /// Physical limit of the value.
-    pub limit: Option<Bound>,
+    pub limit: Option<LimitKind>,
     /// Method by which several values are combined into one.
     pub pooling: Pooling,
     /// Label in lists of runs, for the few values that they show.
@@ -179,20 +179,25 @@ pub struct Metric {
 }
 
 impl Metric {
-    const fn of(name: &'static str, unit: Unit, better: Better, meaning: &'static str) -> Self {
+    const fn new(
+        name: &'static str,
+        unit: Unit,
+        better: Better,
+        meaning: &'static str,
+    ) -> Self {
         let pooling = Pooling::Median;
         Self { name, unit, better, meaning, limit: None, pooling, headline: None }
     }
 
-    const fn within(self, bound: Bound) -> Self {
+    const fn with_limit(self, bound: LimitKind) -> Self {
         Self { limit: Some(bound), ..self }
     }
 
-    const fn pooled(self) -> Self {
+    const fn with_ratio_pooling(self) -> Self {
         Self { pooling: Pooling::Ratio, ..self }
     }
 
-    const fn headline(self, label: &'static str) -> Self {
+    const fn with_headline(self, label: &'static str) -> Self {
         Self { headline: Some(label), ..self }
     }
 }
@@ -209,7 +214,7 @@ pub enum Better {
 
 /// Kinds of physical limits; [`crate::limit`] computes their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum LimitKind {
     /// Transfer rate of the memory modules.
     MemoryBandwidth,
     /// FLOP/cycle × measured clock × cores in double precision.
@@ -224,15 +229,15 @@ pub enum Bound {
 
 /// Default number of preparations of a case: with fewer, the interval cannot cover the variance
 /// between them.
-const PREPARATIONS: u32 = 3;
+const DEFAULT_PREPARATIONS: u32 = 3;
 
 const fn bandwidth(name: &'static str, meaning: &'static str) -> Metric {
-    Metric::of(name, Unit::BytePerSecond, Better::Higher, meaning)
-        .within(Bound::MemoryBandwidth)
+    Metric::new(name, Unit::BytePerSecond, Better::Higher, meaning)
+        .with_limit(LimitKind::MemoryBandwidth)
 }
 
 const fn flops(name: &'static str, meaning: &'static str) -> Metric {
-    Metric::of(name, Unit::FlopPerSecond, Better::Higher, meaning)
+    Metric::new(name, Unit::FlopPerSecond, Better::Higher, meaning)
 }
 
 const MEMORY_STREAM: Definition = Definition {
@@ -256,14 +261,14 @@ After timing, every element is compared with its expected value.",
             "triad",
             "a[i] = b[i] + q × c[i]; 24 bytes per element over the time of one pass",
         )
-        .headline("Triad"),
+        .with_headline("Triad"),
         bandwidth("read", "sum of a[i]; 8 bytes per element over the time of one pass"),
         bandwidth("write", "a[i] = q; 8 bytes per element over the time of one pass"),
     ],
-    section: Section::Bandwidth,
-    luck: Luck::Pages,
-    preparations: PREPARATIONS,
-    asks: Asks::Stream,
+    section: ReportSection::Bandwidth,
+    variance_source: VarianceSource::Pages,
+    preparations: DEFAULT_PREPARATIONS,
+    settings: SuiteSettings::Stream,
     target: 0.01,
 };
 
@@ -276,12 +281,12 @@ thread follows it with dependent loads. The figure is time over number of loads:
 of one load. Working sets grow from 4 KiB to beyond the last-level cache, so that each cache level \
 shows as a step. Huge pages are requested to keep TLB misses small; whether they were granted is \
 reported.",
-    metrics: &[Metric::of("latency", Unit::Second, Better::Lower, "time per dependent load")
-        .headline("latency")],
-    section: Section::Ladder,
-    luck: Luck::Pages,
-    preparations: PREPARATIONS,
-    asks: Asks::Ladder,
+    metrics: &[Metric::new("latency", Unit::Second, Better::Lower, "time per dependent load")
+        .with_headline("latency")],
+    section: ReportSection::Ladder,
+    variance_source: VarianceSource::Pages,
+    preparations: DEFAULT_PREPARATIONS,
+    settings: SuiteSettings::Ladder,
     target: 0.01,
 };
 
@@ -296,17 +301,17 @@ Bytes are counted as in STREAM's Copy, 2 arrays over the time of a pass, so read
 figure. Arrays are four times the last-level caches of both domains: this measures memory, and \
 differences between the caches of one node are small. The kernels are STREAM's; the fastest is used \
 and named, and every element is compared afterwards.",
-    metrics: &[Metric::of(
+    metrics: &[Metric::new(
         "bandwidth",
         Unit::BytePerSecond,
         Better::Higher,
         "c[i] = a[i], a near the source, c near the placement; 16 bytes per element over the time of a pass",
     )
-    .headline("slowest copy")],
-    section: Section::Copies,
-    luck: Luck::Pages,
-    preparations: PREPARATIONS,
-    asks: Asks::Nothing,
+    .with_headline("slowest copy")],
+    section: ReportSection::Copies,
+    variance_source: VarianceSource::Pages,
+    preparations: DEFAULT_PREPARATIONS,
+    settings: SuiteSettings::Nothing,
     target: 0.01,
 };
 
@@ -321,21 +326,21 @@ best rate per core over clock gives FLOP/cycle; rounded to vectors × units it g
 always printed with its three factors. Nothing is looked up in a list of processors.",
     metrics: &[
         flops("fp64", "64-bit operations per second, 2 per multiply-add")
-            .within(Bound::ComputeFp64)
-            .headline("FP64"),
+            .with_limit(LimitKind::ComputeFp64)
+            .with_headline("FP64"),
         flops("fp32", "32-bit operations per second, 2 per multiply-add")
-            .within(Bound::ComputeFp32),
-        Metric::of(
+            .with_limit(LimitKind::ComputeFp32),
+        Metric::new(
             "core_clock",
             Unit::Hertz,
             Better::Higher,
             "cycles per second of one busy core, mean of the cores used",
         ),
     ],
-    section: Section::Compute,
-    luck: Luck::Pages,
-    preparations: PREPARATIONS,
-    asks: Asks::PeakFlops,
+    section: ReportSection::Compute,
+    variance_source: VarianceSource::Pages,
+    preparations: DEFAULT_PREPARATIONS,
+    settings: SuiteSettings::PeakFlops,
     target: 0.01,
 };
 
@@ -352,12 +357,12 @@ given as a share of the measured multiply-add peak and of Rpeak.",
         "rmax",
         "(2/3 N³ + 3/2 N²) operations over the time of factorisation and solve",
     )
-    .within(Bound::ComputeFp64)
-    .headline("Rmax")],
-    section: Section::Compute,
-    luck: Luck::Pages,
-    preparations: PREPARATIONS,
-    asks: Asks::Linpack,
+    .with_limit(LimitKind::ComputeFp64)
+    .with_headline("Rmax")],
+    section: ReportSection::Compute,
+    variance_source: VarianceSource::Pages,
+    preparations: DEFAULT_PREPARATIONS,
+    settings: SuiteSettings::Linpack,
     target: 0.01,
 };
 
@@ -433,7 +438,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn identifiers_are_what_is_stored() {
+    fn identifiers_match_serde_names() {
         for benchmark in Benchmark::ALL {
             assert_eq!(Benchmark::from_id(benchmark.id()), Some(benchmark));
             let stored = serde_json::to_value(benchmark).unwrap();

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::attribute::Attributes;
-use crate::environment::Aspect;
-use crate::summary::Estimate;
+use crate::environment::EnvironmentAspect;
+use crate::summary::MetricEstimate;
 
 /// The version of the machine-readable comparison.
 pub const SCHEMA: u32 = 3;
@@ -15,14 +15,14 @@ pub struct Comparison {
     /// [`SCHEMA`] of the writer.
     pub schema: u32,
     /// The first condition, which ratios are relative to.
-    pub a: Side,
+    pub a: ComparedCondition,
     /// The second condition.
-    pub b: Side,
+    pub b: ComparedCondition,
     /// Control runs: additional runs of the first condition, alternating with its others. They show
     /// the machine's own variation.
     pub control: Vec<String>,
     /// Arrangement of the runs in time.
-    pub design: Design,
+    pub design: ComparisonDesign,
     /// Ratios between 1 / (1 + margin) and 1 + margin count as equivalent.
     pub margin: f64,
     /// Confidence level of every interval of a ratio.
@@ -32,16 +32,16 @@ pub struct Comparison {
     /// False discovery rate: maximum expected share of false differences among those reported.
     pub false_share: f64,
     /// Metrics that were measured under both conditions, in the order of `a`.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<MetricComparison>,
     /// Results that were measured under one condition only, those of `a` first.
-    pub unmatched: Vec<Unmatched>,
+    pub unmatched: Vec<UnmatchedResult>,
     /// Other differences between the two conditions.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<EnvironmentDifference>,
 }
 
 /// Condition with its runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Side {
+pub struct ComparedCondition {
     /// The user's name for it, or the identifier of its run.
     pub name: String,
     /// Identifiers of its runs.
@@ -51,7 +51,7 @@ pub struct Side {
 /// Arrangement of the runs of two conditions in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Design {
+pub enum ComparisonDesign {
     /// Alternating: each run is compared with its neighbour of the other condition.
     Turns,
     /// Unknown: all runs of one condition are compared with all runs of the other.
@@ -60,9 +60,9 @@ pub enum Design {
 
 /// Result that was measured under one condition only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Unmatched {
+pub struct UnmatchedResult {
     /// The condition.
-    pub only: Only,
+    pub only: ConditionLetter,
     /// Identifier of the benchmark.
     pub benchmark: String,
     /// Identifier of the case.
@@ -76,7 +76,7 @@ pub struct Unmatched {
 /// Letter of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Only {
+pub enum ConditionLetter {
     /// The first.
     A,
     /// The second.
@@ -85,9 +85,9 @@ pub enum Only {
 
 /// Environment difference between the conditions, which may explain a ratio.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference {
+pub struct EnvironmentDifference {
     /// The aspect that differs.
-    pub aspect: Aspect,
+    pub aspect: EnvironmentAspect,
     /// Name within the aspect: that of a setting, or the benchmark and metric.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub of: String,
@@ -99,11 +99,11 @@ pub struct Difference {
 
 /// Comparison of a metric of a case.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pair {
+pub struct MetricComparison {
     /// Estimate under the first condition; each of several runs counts as one value.
-    pub a: Estimate,
+    pub a: MetricEstimate,
     /// Estimate under the second condition.
-    pub b: Estimate,
+    pub b: MetricEstimate,
     /// Shift between the runs as a ratio, `b` over `a`; `None` if a run has no value above 0.
     pub ratio: Option<f64>,
     /// Interval of the ratio; `None` with fewer than three runs of each condition.
@@ -115,19 +115,19 @@ pub struct Pair {
     /// Interval of the ratio of the control runs to the other runs of the first condition.
     pub floor: Option<[f64; 2]>,
     /// Verdict on `b`.
-    pub verdict: Verdict,
+    pub verdict: ComparisonVerdict,
     /// Runs of each condition that would probably decide, if these cannot.
-    pub runs_to_tell: Option<u64>,
+    pub runs_to_decide: Option<u64>,
     /// Whether it is one of the metrics that decide the exit code.
     pub is_headline: bool,
     /// Whether every run has a single value of it.
-    pub is_single: bool,
+    pub has_single_values: bool,
 }
 
 /// Verdict on the second condition, compared with the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum ComparisonVerdict {
     /// Better by more than the margin, and not by chance.
     Better,
     /// Worse by more than the margin, and not by chance.
@@ -140,7 +140,7 @@ pub enum Verdict {
 
 /// Overall result of all headline metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Conclusion {
+pub enum ComparisonConclusion {
     /// At least one is worse.
     Regression,
     /// None is worse, and at least one is undecided.
@@ -152,13 +152,13 @@ pub enum Conclusion {
 impl Comparison {
     /// Counts the pairs with this verdict.
     #[must_use]
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count_verdicts(&self, verdict: ComparisonVerdict) -> usize {
         self.pairs.iter().filter(|pair| pair.verdict == verdict).count()
     }
 
     /// Returns the pairs that decide the exit code: those of headline metrics, or all if there are
     /// none.
-    pub fn deciding(&self) -> impl Iterator<Item = &Pair> {
+    pub fn deciding_pairs(&self) -> impl Iterator<Item = &MetricComparison> {
         let has_headline = self.pairs.iter().any(|pair| pair.is_headline);
         self.pairs.iter().filter(move |pair| pair.is_headline || !has_headline)
     }
@@ -168,16 +168,19 @@ impl Comparison {
     /// Any worse metric is a regression. An undecided metric prevents success. Exception: metrics
     /// with a single value per run may stay undecided if another metric is decided.
     #[must_use]
-    pub fn conclusion(&self) -> Conclusion {
-        let has = |verdict| self.deciding().any(|pair| pair.verdict == verdict);
-        let is_open = |pair: &Pair| pair.verdict == Verdict::CannotTell && !pair.is_single;
-        let is_reported = self.deciding().any(|pair| pair.verdict != Verdict::CannotTell);
-        if has(Verdict::Worse) {
-            Conclusion::Regression
-        } else if self.deciding().any(is_open) || !is_reported {
-            Conclusion::Undecided
+    pub fn conclusion(&self) -> ComparisonConclusion {
+        let has = |verdict| self.deciding_pairs().any(|pair| pair.verdict == verdict);
+        let is_open = |pair: &MetricComparison| {
+            pair.verdict == ComparisonVerdict::CannotTell && !pair.has_single_values
+        };
+        let is_reported =
+            self.deciding_pairs().any(|pair| pair.verdict != ComparisonVerdict::CannotTell);
+        if has(ComparisonVerdict::Worse) {
+            ComparisonConclusion::Regression
+        } else if self.deciding_pairs().any(is_open) || !is_reported {
+            ComparisonConclusion::Undecided
         } else {
-            Conclusion::Fine
+            ComparisonConclusion::Fine
         }
     }
 }

@@ -46,7 +46,7 @@ impl CpuAccount {
     /// Returns the CPU time attributed to the transfer: the threads' time plus all interrupts and
     /// softirqs of the machine. On an otherwise quiet machine, those serve the transfer.
     #[must_use]
-    pub fn charged_s(&self) -> f64 {
+    pub fn transfer_s(&self) -> f64 {
         self.threads_s + self.irq_s + self.softirq_s
     }
 }

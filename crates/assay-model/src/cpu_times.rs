@@ -10,11 +10,11 @@ pub const TICKS_PER_S: u32 = 100;
 
 /// Busy share of all CPUs from which the machine itself may limit a rate; Vdbench's threshold for
 /// its warning.
-pub const BUSY: f64 = 0.8;
+pub const BUSY_SHARE: f64 = 0.8;
 
 /// user, nice, system, idle, iowait, irq, softirq, steal in ticks. The guest columns that follow
 /// are already included in the first two (`proc_stat(5)`).
-pub type Columns = [u64; 8];
+pub type CpuTicks = [u64; 8];
 
 const SYSTEM: usize = 2;
 const IRQ: usize = 5;
@@ -25,17 +25,17 @@ const STEAL: usize = 7;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CpuTimes {
     /// All CPUs together.
-    pub all: Option<Columns>,
+    pub total: Option<CpuTicks>,
     /// Online CPUs, in order.
-    pub cpus: Vec<Columns>,
+    pub cpus: Vec<CpuTicks>,
 }
 
 /// Parses a line like `cpu3 70051 0 4944 144940 41 0 10 50 0 0` into the text after `cpu` and the
 /// columns.
-fn columns(line: &str) -> Option<(&str, Columns)> {
+fn parse_columns(line: &str) -> Option<(&str, CpuTicks)> {
     let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
     let number = if line.starts_with("cpu ") { "" } else { words.next()? };
-    let mut columns = Columns::default();
+    let mut columns = CpuTicks::default();
     for column in &mut columns {
         *column = words.next()?.parse().ok()?;
     }
@@ -44,25 +44,25 @@ fn columns(line: &str) -> Option<(&str, Columns)> {
 
 /// Returns the ticks in user mode, including guests.
 #[must_use]
-pub const fn in_programs([user, nice, ..]: &Columns) -> u64 {
+pub const fn user_ticks([user, nice, ..]: &CpuTicks) -> u64 {
     user.saturating_add(*nice)
 }
 
 /// Returns the ticks in the kernel, including interrupts.
 #[must_use]
-pub const fn in_kernel([_, _, system, _, _, irq, softirq, _]: &Columns) -> u64 {
+pub const fn kernel_ticks([_, _, system, _, _, irq, softirq, _]: &CpuTicks) -> u64 {
     system.saturating_add(*irq).saturating_add(*softirq)
 }
 
 /// Returns all ticks, including idle and steal.
 #[must_use]
-pub fn total(columns: &Columns) -> u64 {
+pub fn total_ticks(columns: &CpuTicks) -> u64 {
     columns.iter().fold(0, |sum, ticks| sum.saturating_add(*ticks))
 }
 
 /// Converts ticks to seconds.
 #[must_use]
-pub fn ticks_s(ticks: u64) -> f64 {
+pub fn ticks_to_seconds(ticks: u64) -> f64 {
     ticks as f64 / f64::from(TICKS_PER_S)
 }
 
@@ -71,9 +71,9 @@ impl CpuTimes {
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut times = Self::default();
-        for (number, columns) in text.lines().filter_map(columns) {
+        for (number, columns) in text.lines().filter_map(parse_columns) {
             if number.is_empty() {
-                times.all = Some(columns);
+                times.total = Some(columns);
             } else if number.bytes().all(|byte| byte.is_ascii_digit()) {
                 times.cpus.push(columns);
             }
@@ -83,14 +83,14 @@ impl CpuTimes {
 
     /// Returns the ticks taken by the hypervisor.
     #[must_use]
-    pub fn stolen(&self) -> Option<u64> {
-        self.all.map(|columns| columns[STEAL])
+    pub fn steal_ticks(&self) -> Option<u64> {
+        self.total.map(|columns| columns[STEAL])
     }
 
     /// Returns the sum over the online CPUs.
     #[must_use]
-    pub fn sum(&self) -> Columns {
-        let mut sum = Columns::default();
+    pub fn sum_cpus(&self) -> CpuTicks {
+        let mut sum = CpuTicks::default();
         for cpu in &self.cpus {
             sum.iter_mut().zip(cpu).for_each(|(sum, it)| *sum = sum.saturating_add(*it));
         }
@@ -101,31 +101,32 @@ impl CpuTimes {
     /// moved data used `threads_s` seconds of CPU time.
     #[must_use]
     pub fn account(&self, after: &Self, wall_s: f64, threads_s: f64) -> CpuAccount {
-        let (from, to) = (self.sum(), after.sum());
-        let between = |ticks: &dyn Fn(&Columns) -> u64| {
-            ticks_s(ticks(&to).saturating_sub(ticks(&from)))
+        let (from, to) = (self.sum_cpus(), after.sum_cpus());
+        let between = |ticks: &dyn Fn(&CpuTicks) -> u64| {
+            ticks_to_seconds(ticks(&to).saturating_sub(ticks(&from)))
         };
         CpuAccount {
             wall_s,
             threads_s,
             cpus: after.cpus.len() as u32,
-            user_s: between(&in_programs),
+            user_s: between(&user_ticks),
             system_s: between(&|it| it[SYSTEM]),
             irq_s: between(&|it| it[IRQ]),
             softirq_s: between(&|it| it[SOFTIRQ]),
             steal_s: between(&|it| it[STEAL]),
-            busiest: self.busiest(after, wall_s),
+            busiest: self.busiest_share(after, wall_s),
         }
     }
 
-    fn busiest(&self, after: &Self, wall_s: f64) -> f64 {
-        let work = |columns: &Columns| in_programs(columns).saturating_add(in_kernel(columns));
+    fn busiest_share(&self, after: &Self, wall_s: f64) -> f64 {
+        let work =
+            |columns: &CpuTicks| user_ticks(columns).saturating_add(kernel_ticks(columns));
         let works = self
             .cpus
             .iter()
             .zip(&after.cpus)
             .map(|(from, to)| work(to).saturating_sub(work(from)));
-        let most_s = ticks_s(works.max().unwrap_or(0));
+        let most_s = ticks_to_seconds(works.max().unwrap_or(0));
         if wall_s > 0.0 { (most_s / wall_s).min(1.0) } else { 0.0 }
     }
 }
@@ -137,11 +138,11 @@ mod tests {
     const BEFORE: &str = "cpu  108 0 11 319 1 0 1 1 0 0\ncpu0 70 0 4 144 4 0 1 5 0 0\ncpu1 37 0 6 174 1 0 1 6 0 0\nintr 739536 0\n";
 
     #[test]
-    fn every_cpu_is_read_and_nothing_else() {
+    fn parses_only_cpu_lines() {
         let before = CpuTimes::parse(BEFORE);
         assert_eq!(before.cpus, [[70, 0, 4, 144, 4, 0, 1, 5], [37, 0, 6, 174, 1, 0, 1, 6]]);
-        assert_eq!(before.all, Some([108, 0, 11, 319, 1, 0, 1, 1]));
-        assert_eq!((before.sum()[0], before.stolen()), (107, Some(1)));
+        assert_eq!(before.total, Some([108, 0, 11, 319, 1, 0, 1, 1]));
+        assert_eq!((before.sum_cpus()[0], before.steal_ticks()), (107, Some(1)));
         for text in ["", "cpu\n", "cpux 1 2 3 4 5 6 7 8\n", "cpu7 1 2", "cpu  1 2", "intr 5\n"]
         {
             assert_eq!(CpuTimes::parse(text), CpuTimes::default(), "{text}");
@@ -149,17 +150,17 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_of_programs_of_the_kernel_or_of_neither() {
+    fn splits_user_and_kernel_ticks() {
         let columns = [10, 2, 30, 400, 5, 6, 7, 8];
         assert_eq!(
-            (in_programs(&columns), in_kernel(&columns), total(&columns)),
+            (user_ticks(&columns), kernel_ticks(&columns), total_ticks(&columns)),
             (12, 43, 468)
         );
-        assert_eq!(total(&[u64::MAX; 8]), u64::MAX);
+        assert_eq!(total_ticks(&[u64::MAX; 8]), u64::MAX);
     }
 
     #[test]
-    fn stolen_and_idle_time_is_no_work() {
+    fn excludes_steal_and_idle_from_work() {
         let mut after = CpuTimes::parse(BEFORE);
         after.cpus[0][0] += 50;
         after.cpus[0][SOFTIRQ] += 30;
@@ -170,7 +171,7 @@ mod tests {
         let close = |left: f64, right: f64| (left - right).abs() < 1e-12;
         assert!(close(account.work_s(), 0.9), "{account:?}");
         assert!(close(account.steal_s, 0.2) && close(account.busiest, 0.8), "{account:?}");
-        assert!(close(account.charged_s(), 0.9), "threads and softirq: {account:?}");
+        assert!(close(account.transfer_s(), 0.9), "threads and softirq: {account:?}");
         assert_eq!(account.cpus, 2);
         assert!(close(account.load(), 0.45));
     }

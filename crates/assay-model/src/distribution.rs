@@ -14,7 +14,7 @@ use thiserror::Error;
 
 /// All values of a stretch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Distribution {
+pub struct LatencyDistribution {
     /// Number of values.
     pub count: u64,
     /// Their exact sum in ns.
@@ -33,13 +33,13 @@ pub struct Distribution {
     pub max_ns: Option<u64>,
     /// The values; `None` if only the moments are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub histogram: Option<Encoded>,
+    pub histogram: Option<EncodedHistogram>,
 }
 
 /// A histogram as text: `HdrHistogram` V2, DEFLATE, base64.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Encoded {
+pub struct EncodedHistogram {
     /// Shared, because the total contains the distributions of its hosts.
     text: Arc<str>,
 }
@@ -55,12 +55,12 @@ pub struct DecodeError {
 const GROWS: &str = "a histogram that grows takes any value";
 /// Maximum length of an encoded histogram in characters, against memory exhaustion: 3 digits over
 /// the whole range of 64 bits take less than 1 MiB.
-const MOST_TEXT: usize = 4 << 20;
+const MAX_ENCODED_CHARS: usize = 4 << 20;
 
-impl Encoded {
+impl EncodedHistogram {
     /// Encodes a histogram for storage.
     #[must_use]
-    pub fn of(histogram: &Histogram<u64>) -> Self {
+    pub fn from_histogram(histogram: &Histogram<u64>) -> Self {
         let mut bytes = Vec::new();
         V2DeflateSerializer::new()
             .serialize(histogram, &mut bytes)
@@ -76,7 +76,7 @@ impl Encoded {
 
 fn decode(text: &str) -> Result<Histogram<u64>, DecodeError> {
     let refuse = |reason: String| DecodeError { reason };
-    if text.len() > MOST_TEXT {
+    if text.len() > MAX_ENCODED_CHARS {
         return Err(refuse(format!("it has {} characters", text.len())));
     }
     let bytes = STANDARD.decode(text).map_err(|error| refuse(error.to_string()))?;
@@ -85,7 +85,7 @@ fn decode(text: &str) -> Result<Histogram<u64>, DecodeError> {
         .map_err(|error| refuse(error.to_string()))
 }
 
-impl TryFrom<String> for Encoded {
+impl TryFrom<String> for EncodedHistogram {
     type Error = DecodeError;
 
     fn try_from(text: String) -> Result<Self, DecodeError> {
@@ -94,32 +94,32 @@ impl TryFrom<String> for Encoded {
     }
 }
 
-impl From<Encoded> for String {
-    fn from(encoded: Encoded) -> Self {
+impl From<EncodedHistogram> for String {
+    fn from(encoded: EncodedHistogram) -> Self {
         encoded.text.as_ref().to_owned()
     }
 }
 
-impl Distribution {
+impl LatencyDistribution {
     /// Builds a distribution from a histogram; its sum is exact only to the histogram's digits.
     #[must_use]
-    pub fn of(histogram: &Histogram<u64>) -> Self {
+    pub fn from_histogram(histogram: &Histogram<u64>) -> Self {
         let is_any = !histogram.is_empty();
         Self {
             count: histogram.len(),
             sum_ns: histogram.mean() * histogram.len() as f64,
             square_sum: None,
             bytes: None,
-            min_ns: is_any.then(|| lowest(histogram)),
+            min_ns: is_any.then(|| lowest_value(histogram)),
             max_ns: is_any.then(|| histogram.max()),
-            histogram: is_any.then(|| Encoded::of(histogram)),
+            histogram: is_any.then(|| EncodedHistogram::from_histogram(histogram)),
         }
     }
 
     /// Decodes the values into an auto-resizing histogram with the digits of the stored one, so
     /// that both give the same quantiles. Empty if only moments are known.
     #[must_use]
-    pub fn values(&self) -> Histogram<u64> {
+    pub fn decode_histogram(&self) -> Histogram<u64> {
         let Some(encoded) = &self.histogram else { return new_histogram() };
         let mut values = encoded.decode();
         values.auto(true);
@@ -128,7 +128,7 @@ impl Distribution {
 
     /// Builds a distribution from values in ns, with exact moments.
     #[must_use]
-    pub fn of_values(values_ns: &[u64]) -> Self {
+    pub fn from_values(values_ns: &[u64]) -> Self {
         let mut histogram = new_histogram();
         for value in values_ns {
             histogram.record(*value).expect(GROWS);
@@ -137,12 +137,18 @@ impl Distribution {
         let square_sum = values_ns.iter().map(|ns| (*ns as f64).powi(2)).sum();
         let (min_ns, max_ns) =
             (values_ns.iter().min().copied(), values_ns.iter().max().copied());
-        Self { sum_ns, square_sum: Some(square_sum), min_ns, max_ns, ..Self::of(&histogram) }
+        Self {
+            sum_ns,
+            square_sum: Some(square_sum),
+            min_ns,
+            max_ns,
+            ..Self::from_histogram(&histogram)
+        }
     }
 }
 
 /// Returns the lowest value. `Histogram::min` would skip zeros.
-fn lowest(histogram: &Histogram<u64>) -> u64 {
+fn lowest_value(histogram: &Histogram<u64>) -> u64 {
     if histogram.count_at(0) > 0 { 0 } else { histogram.min_nz() }
 }
 
@@ -160,14 +166,14 @@ pub fn new_histogram() -> Histogram<u64> {
 
 /// Serde format for a histogram in a message: the text of [`EncodedHistogram`].
 pub(crate) mod as_text {
-    use super::{Deserialize, Encoded, Histogram, Serialize, decode};
+    use super::{Deserialize, EncodedHistogram, Histogram, Serialize, decode};
     use serde::{Deserializer, Serializer, de};
 
     pub(crate) fn serialize<S: Serializer>(
         histogram: &Histogram<u64>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        Encoded::of(histogram).serialize(to)
+        EncodedHistogram::from_histogram(histogram).serialize(to)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
@@ -182,7 +188,7 @@ pub(crate) mod as_text {
 
 /// Serde format for an optional histogram.
 pub(crate) mod as_text_if_any {
-    use super::{Deserialize, Encoded, Histogram, Serialize, as_text};
+    use super::{Deserialize, EncodedHistogram, Histogram, Serialize, as_text};
     use serde::{Deserializer, Serializer};
 
     /// Wrapper that deserializes a histogram inside an `Option`.
@@ -193,7 +199,7 @@ pub(crate) mod as_text_if_any {
         histogram: &Option<Histogram<u64>>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        histogram.as_ref().map(Encoded::of).serialize(to)
+        histogram.as_ref().map(EncodedHistogram::from_histogram).serialize(to)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
@@ -205,7 +211,7 @@ pub(crate) mod as_text_if_any {
 
 /// All distributions of a series together: histograms merged exactly, moments summed.
 #[derive(Debug, Clone)]
-pub struct Merged {
+pub struct MergedDistribution {
     /// Number of values.
     pub count: u64,
     /// Their exact sum in ns.
@@ -222,15 +228,15 @@ pub struct Merged {
     pub histogram: Histogram<u64>,
 }
 
-impl Merged {
+impl MergedDistribution {
     /// Merges distributions; `None` without any.
     #[must_use]
-    pub fn of<'a>(parts: impl IntoIterator<Item = &'a Distribution>) -> Option<Self> {
-        parts.into_iter().map(Self::of_one).reduce(Self::join)
+    pub fn merge<'a>(parts: impl IntoIterator<Item = &'a LatencyDistribution>) -> Option<Self> {
+        parts.into_iter().map(Self::from_part).reduce(Self::merge_with)
     }
 
-    fn of_one(part: &Distribution) -> Self {
-        let (mut histogram, values) = (new_histogram(), part.values());
+    fn from_part(part: &LatencyDistribution) -> Self {
+        let (mut histogram, values) = (new_histogram(), part.decode_histogram());
         // Most have the same precision; reusing the histogram saves the copy that dominates merging
         // a thousand.
         if values.sigfig() == histogram.sigfig() {
@@ -254,7 +260,7 @@ impl Merged {
     /// # Panics
     /// Never: a histogram that grows takes any other.
     #[must_use]
-    pub fn join(mut self, other: Self) -> Self {
+    pub fn merge_with(mut self, other: Self) -> Self {
         self.histogram.add(other.histogram).expect(GROWS);
         Self {
             count: self.count.saturating_add(other.count),
@@ -279,26 +285,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn histograms_come_back_and_merge_exactly() {
+    fn histograms_round_trip_and_merge_exactly() {
         let all: Vec<u64> = (1..=1000).map(|i| i * 997).collect();
         let (low, high) = all.split_at(300);
-        let parts = [Distribution::of_values(low), Distribution::of_values(high)];
+        let parts =
+            [LatencyDistribution::from_values(low), LatencyDistribution::from_values(high)];
         let text = serde_json::to_string(&parts).unwrap();
-        let back: [Distribution; 2] = serde_json::from_str(&text).unwrap();
+        let back: [LatencyDistribution; 2] = serde_json::from_str(&text).unwrap();
         assert_eq!(back, parts);
-        let merged = Merged::of(&back).unwrap();
-        let whole = Distribution::of_values(&all);
-        assert_eq!(merged.histogram, whole.values());
+        let merged = MergedDistribution::merge(&back).unwrap();
+        let whole = LatencyDistribution::from_values(&all);
+        assert_eq!(merged.histogram, whole.decode_histogram());
         assert_eq!((merged.min_ns, merged.max_ns), (Some(997), Some(997_000)));
         assert_eq!((merged.count, merged.sum_ns), (1000, whole.sum_ns));
-        assert!(Merged::of([]).is_none());
+        assert!(MergedDistribution::merge([]).is_none());
     }
 
     #[test]
-    fn what_is_no_histogram_is_refused() {
+    fn rejects_malformed_histogram() {
         for text in ["", "!", "AAAA", "HISTFAAAA", "aGVsbG8gd29ybGQ="] {
             let json = format!(r#"{{"count":1,"sum_ns":1.0,"histogram":"{text}"}}"#);
-            let error = serde_json::from_str::<Distribution>(&json).unwrap_err().to_string();
+            let error =
+                serde_json::from_str::<LatencyDistribution>(&json).unwrap_err().to_string();
             assert!(error.contains("a histogram does not decode"), "{error}");
         }
     }

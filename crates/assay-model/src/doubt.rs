@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::arguments::{Order, Resource, SteadyWindow};
-use crate::benchmark::Luck;
-use crate::limit::Limit;
+pub use self::arguments::{FigureOrder, HostResource, SteadyWindow};
+use crate::benchmark::VarianceSource;
+use crate::limit::PhysicalLimit;
 use crate::quantity::Unit;
 
 mod arguments;
@@ -48,7 +48,7 @@ pub enum Doubt {
         /// Preparations that were requested.
         asked: u32,
         /// Source of the variance.
-        luck: Luck,
+        luck: VarianceSource,
     },
     /// There was time for fewer preparations than were requested.
     FewPreparations {
@@ -68,7 +68,7 @@ pub enum Doubt {
         /// Effective samples.
         n_effective: f64,
         /// Source of the variance between preparations.
-        luck: Luck,
+        luck: VarianceSource,
     },
     /// Neighbouring repetitions resemble each other.
     Autocorrelated {
@@ -123,7 +123,7 @@ pub enum Doubt {
     /// Two figures of one sample are in the wrong order.
     OutOfOrder {
         /// The violated order.
-        law: Order,
+        law: FigureOrder,
         /// Figure that should be the smaller one.
         less: f64,
         /// Figure that should be the larger one.
@@ -136,7 +136,7 @@ pub enum Doubt {
         /// The median.
         median: f64,
         /// The limit.
-        limit: Limit,
+        limit: PhysicalLimit,
         /// Unit of both.
         unit: Unit,
     },
@@ -437,7 +437,7 @@ pub enum Doubt {
         /// The host.
         host: String,
         /// The saturated resource.
-        resource: Resource,
+        resource: HostResource,
         /// Utilisation of the resource, 0 … 1.
         share: f64,
     },
@@ -488,21 +488,21 @@ pub enum Doubt {
 }
 
 /// Share of unstarted I/O above which p99 is only a lower bound.
-const NOT_STARTED: f64 = 0.01;
+const NOT_STARTED_SHARE: f64 = 0.01;
 
 impl Doubt {
     /// Returns the doubt about an open loop if too many of its due operations never started. One
     /// may have become due at the very end, so a single one is ignored.
     #[must_use]
     pub fn not_started(count: u64, due: u64) -> Option<Self> {
-        (count > 1 && count as f64 > NOT_STARTED * due as f64)
+        (count > 1 && count as f64 > NOT_STARTED_SHARE * due as f64)
             .then_some(Self::NotStarted { count, due })
     }
 
     /// Returns the doubt about messages on one connection, whose due number is the requested rate
     /// times the duration.
     #[must_use]
-    pub fn message_rate(
+    pub fn message_rate_missed(
         asked_per_s: f64,
         (answered, left): (u64, u64),
         seconds: f64,
@@ -580,9 +580,9 @@ impl Doubt {
     /// Returns the severity relative to the same doubt about another host; 0 for doubts without a
     /// degree.
     #[must_use]
-    pub fn extent(&self) -> f64 {
+    pub fn severity(&self) -> f64 {
         match self {
-            Self::OnHost { doubt, .. } => doubt.extent(),
+            Self::OnHost { doubt, .. } => doubt.severity(),
             Self::Steal { share, .. }
             | Self::CpuPressure { share }
             | Self::MemoryPressure { share } => *share,

@@ -3,36 +3,36 @@
 //! A driver supplies metrics and the dimensions of a series within its case. The recorder adds
 //! numbers, preparations and times.
 
-use crate::attribute::{Attribute, Attributes, Value};
-use crate::distribution::Distribution;
+use crate::attribute::{Attribute, AttributeValue, Attributes};
+use crate::distribution::LatencyDistribution;
 use crate::doubt::Doubt;
-use crate::event::{Count, Figures};
+use crate::event::{EventCount, ToolFigures};
 
 /// Result of a measurement.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Entry {
+pub enum MeasurementEntry {
     /// A measured result of one series.
-    Measured(Key, Seen),
+    Measured(SeriesKey, EntryValue),
     /// A fact about one series.
-    SeriesFact(Key, Attribute, Value),
+    SeriesFact(SeriesKey, Attribute, AttributeValue),
     /// A fact about the case.
-    Fact(Attribute, Value),
+    Fact(Attribute, AttributeValue),
     /// A doubt about the case.
     Doubt(Doubt),
 }
 
 /// Series within a case.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Key {
+pub struct SeriesKey {
     /// Name of the metric in the benchmark's row.
     pub metric: &'static str,
     /// Dimensions that distinguish it from other series of that metric; empty for the only one.
-    pub extra: Attributes,
+    pub dimensions: Attributes,
 }
 
 /// Measured result: a value, or several values of a time span.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Seen {
+pub enum EntryValue {
     /// A value in the metric's base unit, with its weight in means.
     Sample {
         /// The value.
@@ -41,16 +41,16 @@ pub enum Seen {
         weight: f64,
     },
     /// All values of a stretch of time.
-    Distribution(Span, Distribution),
+    Distribution(MeasuredSpan, LatencyDistribution),
     /// Rare events in a stretch of time.
-    Count(Span, Count),
+    Count(MeasuredSpan, EventCount),
     /// Statistics that a tool printed of values that it did not output.
-    Figures(Figures),
+    Figures(ToolFigures),
 }
 
 /// Time span since the measurement of the case began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
+pub struct MeasuredSpan {
     /// Its start in ns.
     pub from_ns: u64,
     /// Its end in ns.
@@ -59,56 +59,56 @@ pub struct Span {
     pub warmup: bool,
 }
 
-impl Key {
+impl SeriesKey {
     /// Returns the key of a metric's only series.
     #[must_use]
-    pub const fn of(metric: &'static str) -> Self {
-        Self { metric, extra: Attributes::new() }
+    pub const fn only_series(metric: &'static str) -> Self {
+        Self { metric, dimensions: Attributes::new() }
     }
 
     /// Returns the key of one of several series of a metric.
-    pub fn with(
+    pub fn with_dimensions(
         metric: &'static str,
-        extra: impl IntoIterator<Item = (Attribute, Value)>,
+        extra: impl IntoIterator<Item = (Attribute, AttributeValue)>,
     ) -> Self {
-        Self { metric, extra: extra.into_iter().collect() }
+        Self { metric, dimensions: extra.into_iter().collect() }
     }
 }
 
-impl Seen {
+impl EntryValue {
     /// Returns a value that is a mean over `weight` seconds, bytes or operations.
     ///
     /// A weight of exactly 1 is increased by a billionth: 1 marks a value as one repetition of the
     /// same work, for which means are calculated differently.
     #[must_use]
-    pub fn over(value: f64, weight: f64) -> Self {
+    pub fn weighted(value: f64, weight: f64) -> Self {
         let is_one = (weight - 1.0).abs() < 1e-9;
         Self::Sample { value, weight: if is_one { 1.0 + 1e-9 } else { weight } }
     }
 }
 
-impl Span {
+impl MeasuredSpan {
     /// Converts a span from seconds.
     #[must_use]
-    pub fn of_seconds(start_s: f64, length_s: f64, warmup: bool) -> Self {
+    pub fn from_seconds(start_s: f64, length_s: f64, warmup: bool) -> Self {
         let ns = |seconds: f64| (seconds * 1e9).round().max(0.0) as u64;
         Self { from_ns: ns(start_s), to_ns: ns(start_s + length_s), warmup }
     }
 
     /// Returns its start and its length in seconds.
     #[must_use]
-    pub fn seconds(self) -> (f64, f64) {
+    pub fn to_seconds(self) -> (f64, f64) {
         let length_ns = self.to_ns.saturating_sub(self.from_ns);
         (self.from_ns as f64 * 1e-9, length_ns as f64 * 1e-9)
     }
 }
 
-impl Entry {
+impl MeasurementEntry {
     /// Adds a dimension to the series; returns entries about the case unchanged.
     #[must_use]
-    pub fn within(mut self, name: Attribute, value: impl Into<Value>) -> Self {
+    pub fn with_dimension(mut self, name: Attribute, value: impl Into<AttributeValue>) -> Self {
         if let Self::Measured(key, _) | Self::SeriesFact(key, ..) = &mut self {
-            key.extra.insert(name, value.into());
+            key.dimensions.insert(name, value.into());
         }
         self
     }
@@ -116,14 +116,17 @@ impl Entry {
     /// Returns a sample of weight 1 of a metric's only series.
     #[must_use]
     pub const fn sample(metric: &'static str, value: f64) -> Self {
-        Self::Measured(Key::of(metric), Seen::Sample { value, weight: 1.0 })
+        Self::Measured(
+            SeriesKey::only_series(metric),
+            EntryValue::Sample { value, weight: 1.0 },
+        )
     }
 
     /// Adds `dimensions` to the series; returns entries about the case unchanged.
     #[must_use]
-    pub fn of(mut self, dimensions: &Attributes) -> Self {
+    pub fn with_dimensions(mut self, dimensions: &Attributes) -> Self {
         if let Self::Measured(key, _) | Self::SeriesFact(key, ..) = &mut self {
-            key.extra.extend(dimensions.clone());
+            key.dimensions.extend(dimensions.clone());
         }
         self
     }

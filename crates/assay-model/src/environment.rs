@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// Environment of a run: values by aspect, and by name if an aspect has several.
-pub type Environment = BTreeMap<(Aspect, String), String>;
+pub type Environment = BTreeMap<(EnvironmentAspect, String), String>;
 
 /// Aspects in which the environments of two runs may differ. The names are stored; reports keep
 /// this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Aspect {
+pub enum EnvironmentAspect {
     /// Number of hosts.
     HostCount,
     /// The hosts.

@@ -6,11 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::attribute::{Attribute, Attributes, Value};
-use crate::distribution::Distribution;
+use crate::attribute::{Attribute, AttributeValue, Attributes};
+use crate::distribution::LatencyDistribution;
 use crate::doubt::Doubt;
 use crate::facts::{HostFacts, HostState};
-use crate::failure::Failure;
+use crate::failure::FailureReason;
 use crate::plan::Plan;
 
 /// Version of the event format. Fields may be added; none changes its meaning within a version.
@@ -34,16 +34,16 @@ pub enum RunEvent {
     /// A measured value.
     Sample(Sample),
     /// Distribution of all I/O, messages or operations of a stretch.
-    Distribution(Stretch<Distribution>),
+    Distribution(StretchRecord<LatencyDistribution>),
     /// Rare events among their occasions: lost of sent, late of due.
-    Count(Stretch<Count>),
+    Count(StretchRecord<EventCount>),
     /// Statistics that a tool printed of values that it did not output.
     Figures {
         /// The series.
         series: u32,
         /// The statistics.
         #[serde(flatten)]
-        figures: Figures,
+        figures: ToolFigures,
     },
     /// A fact found while measuring.
     Fact(Fact),
@@ -70,14 +70,14 @@ pub enum RunEvent {
         /// Its identifier in the plan.
         case: String,
         /// Reason why the repetitions stopped.
-        stopped: Stopped,
+        stopped: StopReason,
     },
     /// A case failed; its samples do not count, except after a lost connection.
     CaseFailed {
         /// Its identifier in the plan.
         case: String,
         /// Cause of the failure.
-        failure: Failure,
+        failure: FailureReason,
         /// Earlier case with the same cause of failure, for which this one was skipped.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         because: Option<String>,
@@ -90,7 +90,7 @@ pub enum RunEvent {
         /// RFC 3339 time in UTC.
         finished: String,
         /// Final status.
-        status: Status,
+        status: RunStatus,
         /// State of the first host after the last case.
         state: HostState,
     },
@@ -118,10 +118,10 @@ pub struct RunStarted {
     pub command: Vec<String>,
     /// Request in the language of a tool; `None` = a suite or assay's own options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Asked>,
+    pub asked: Option<RequestedCommand>,
     /// Its position among the alternating runs of two conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<Turn>,
+    pub turn: Option<TurnPosition>,
     /// Latest run of the store at the start, if it began later by the clock: the clock was set back
     /// in between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,7 +130,7 @@ pub struct RunStarted {
 
 /// Position of a run among the alternating runs of two conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct TurnPosition {
     /// Identifier that they share.
     pub comparison: String,
     /// Seed of their order.
@@ -148,7 +148,7 @@ pub struct Turn {
 /// Command line in the language of a tool, as the user typed it, so that the result can be printed
 /// in that language again. The files that it names are raw outputs of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct RequestedCommand {
     /// `fio`, `vdbench`, `ior`, `iperf3`, `qperf`, `ping`, `osu`.
     pub language: String,
     /// Arguments after the command, in order.
@@ -165,7 +165,7 @@ pub struct HostJoined {
     /// Its state before the first case.
     pub state: HostState,
     /// Its clock, measured before anything else.
-    pub clock: Clock,
+    pub clock: HostClock,
     /// Groups that the user assigned it to; each has totals of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
@@ -173,7 +173,7 @@ pub struct HostJoined {
 
 /// Resolution and cost of a host's clock, and the time of a null kernel.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Clock {
+pub struct HostClock {
     /// Name: `CLOCK_MONOTONIC_RAW` …
     pub name: String,
     /// Smallest step seen, in seconds.
@@ -237,7 +237,7 @@ fn is_one(weight: &f64) -> bool {
 
 /// Result of a stretch of time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Stretch<T> {
+pub struct StretchRecord<T> {
     /// The series it belongs to.
     pub series: u32,
     /// Number of its preparation, from 0.
@@ -256,7 +256,7 @@ pub struct Stretch<T> {
 
 /// Rare events and their occasions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Count {
+pub struct EventCount {
     /// Number of events.
     pub part: u64,
     /// Number of occasions.
@@ -265,7 +265,7 @@ pub struct Count {
 
 /// Statistics of a distribution, as a tool printed them; they cannot be derived again.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Figures {
+pub struct ToolFigures {
     /// The minimum, in the metric's base unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
@@ -285,17 +285,17 @@ pub struct Figures {
 pub struct Fact {
     /// Subject of the fact.
     #[serde(flatten)]
-    pub about: About,
+    pub about: FactSubject,
     /// The attribute.
     pub name: Attribute,
     /// Its value.
-    pub value: Value,
+    pub value: AttributeValue,
 }
 
 /// Subject of a fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum About {
+pub enum FactSubject {
     /// A series.
     Series(u32),
     /// All series of a case.
@@ -314,7 +314,7 @@ pub enum About {
 /// Reason why the repetitions stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stopped {
+pub enum StopReason {
     /// The interval is as narrow as requested.
     Precise,
     /// The time was used up.
@@ -328,7 +328,7 @@ pub enum Stopped {
 /// Final status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub enum RunStatus {
     /// Every case finished.
     Complete,
     /// At least one case failed.
@@ -344,11 +344,11 @@ pub enum Status {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::distribution::Distribution;
+    use crate::distribution::LatencyDistribution;
 
     #[test]
-    fn events_come_back() {
-        let stretch = |seen| Stretch {
+    fn events_round_trip() {
+        let stretch = |seen| StretchRecord {
             series: 3,
             preparation: 1,
             from_ns: 5,
@@ -356,7 +356,7 @@ mod tests {
             warmup: false,
             seen,
         };
-        let distribution = Distribution::of_values(&[10, 20, 4_000_000_000]);
+        let distribution = LatencyDistribution::from_values(&[10, 20, 4_000_000_000]);
         let events = [
             RunEvent::Sample(Sample {
                 series: 0,
@@ -366,31 +366,31 @@ mod tests {
                 at_ns: u64::MAX,
             }),
             RunEvent::Distribution(stretch(distribution)),
-            RunEvent::Count(Stretch {
+            RunEvent::Count(StretchRecord {
                 series: 3,
                 preparation: 0,
                 from_ns: 0,
                 to_ns: 1,
                 warmup: true,
-                seen: Count { part: 0, whole: u64::MAX },
+                seen: EventCount { part: 0, whole: u64::MAX },
             }),
             RunEvent::Figures {
                 series: 1,
-                figures: Figures {
+                figures: ToolFigures {
                     mean: Some(3.0),
                     percentiles: [("p99.9".to_owned(), 1e-3)].into(),
-                    ..Figures::default()
+                    ..ToolFigures::default()
                 },
             },
             RunEvent::Fact(Fact {
-                about: About::Case("memory.stream/node".to_owned()),
+                about: FactSubject::Case("memory.stream/node".to_owned()),
                 name: Attribute::HugePages,
-                value: Value::Number(0.5),
+                value: AttributeValue::Number(0.5),
             }),
             RunEvent::Fact(Fact {
-                about: About::Series(7),
+                about: FactSubject::Series(7),
                 name: Attribute::Kernel,
-                value: Value::Text("avx2".to_owned()),
+                value: AttributeValue::Text("avx2".to_owned()),
             }),
             RunEvent::Doubt { case: None, doubt: Doubt::AnotherAssay },
             RunEvent::Doubt {
@@ -399,14 +399,14 @@ mod tests {
             },
             RunEvent::CaseFailed {
                 case: "x".to_owned(),
-                failure: Failure::NoSamples,
+                failure: FailureReason::NoSamples,
                 because: None,
                 host: None,
             },
             RunEvent::Fact(Fact {
-                about: About::CaseOn { case: "x".to_owned(), host: "vm1".to_owned() },
+                about: FactSubject::CaseOn { case: "x".to_owned(), host: "vm1".to_owned() },
                 name: Attribute::Kernel,
-                value: Value::Text("avx2".to_owned()),
+                value: AttributeValue::Text("avx2".to_owned()),
             }),
             RunEvent::Doubt {
                 case: Some("x".to_owned()),

@@ -251,7 +251,7 @@ impl Topology {
 
 /// Capacity of a file system, as it reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Capacity {
+pub struct FileSystemCapacity {
     /// Total bytes.
     pub bytes: u64,
     /// Free bytes, for root.
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_on_security_lists_every_stored_fact() {
+    fn security_page_lists_every_stored_fact() {
         let topology = Topology {
             cpus: vec![Cpu { id: 0, core: 0, socket: 0, numa: 0 }],
             caches: vec![Cache { level: 1, bytes: 1, line_bytes: 1, cpus: vec![] }],

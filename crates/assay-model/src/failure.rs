@@ -3,14 +3,14 @@
 //!
 //! `causes` are messages of the system, a library or a tool, stored verbatim, outermost first.
 
-pub mod refusal;
+pub mod os_error;
 
 use serde::{Deserialize, Serialize};
 
 /// Reason why a case failed. The variants document the identifiers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "id", content = "arguments", rename_all = "kebab-case")]
-pub enum Failure {
+pub enum FailureReason {
     /// The case has no samples.
     NoSamples,
     /// No sample of a metric is a finite number.
@@ -82,7 +82,7 @@ pub enum Failure {
         /// Address and port.
         address: String,
         /// Kind of the problem.
-        how: Unreached,
+        how: ConnectFailure,
         /// Error of the system.
         causes: Vec<String>,
     },
@@ -185,12 +185,12 @@ pub enum Failure {
         /// The host.
         host: String,
         /// The missing requirement.
-        lack: Lack,
+        lack: MissingHostFeature,
     },
     /// An action failed with an error.
     Error {
         /// Part of the program that failed.
-        area: Area,
+        area: ErrorArea,
         /// Messages of the error, outermost first.
         causes: Vec<String>,
         /// Advice for the user; empty = the report's general advice for the area.
@@ -223,7 +223,7 @@ pub struct TriedRate {
 /// Kind of a failed connection attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unreached {
+pub enum ConnectFailure {
     /// The port is closed.
     Refused,
     /// Timeout without a reply.
@@ -235,7 +235,7 @@ pub enum Unreached {
 /// Requirement of several cases that a host can lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Lack {
+pub enum MissingHostFeature {
     /// An address.
     Address,
     /// A listener on this port.
@@ -249,7 +249,7 @@ pub enum Lack {
 /// Part of the program that an error came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Area {
+pub enum ErrorArea {
     /// The kernels of memory bandwidth.
     Stream,
     /// The kernels of memory latency.
@@ -286,10 +286,10 @@ pub enum Area {
     Host,
 }
 
-impl Failure {
+impl FailureReason {
     /// Whether a connection or its far end failed, so that earlier results are valid.
     #[must_use]
-    pub const fn is_of_a_connection(&self) -> bool {
+    pub const fn is_connection_failure(&self) -> bool {
         matches!(
             self,
             Self::NotConnected { .. }
@@ -297,7 +297,7 @@ impl Failure {
                 | Self::PeerBusy { .. }
                 | Self::PeerStopped { .. }
                 | Self::NoEcho
-                | Self::Error { area: Area::Network | Area::Icmp, .. }
+                | Self::Error { area: ErrorArea::Network | ErrorArea::Icmp, .. }
         )
     }
 
@@ -342,7 +342,7 @@ impl Failure {
 
     /// Returns the messages of an error and its sources, outermost first.
     #[must_use]
-    pub fn causes(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
+    pub fn error_chain(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
         std::iter::successors(Some(error), |error| error.source())
             .map(ToString::to_string)
             .collect()

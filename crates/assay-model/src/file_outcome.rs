@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::distribution::as_text_if_any;
-use crate::storage_outcome::Ended;
+use crate::storage_outcome::EndReason;
 use crate::workload::file_set::FileOperation;
 
 mod record;
@@ -25,7 +25,7 @@ pub struct FileOutcome {
     /// Number of all failed operations.
     pub error_count: u64,
     /// Reason why it ended.
-    pub ended: Ended,
+    pub ended: EndReason,
 }
 
 /// Counts and latencies of operations of all kinds.
@@ -92,10 +92,10 @@ impl FileInterval {
     /// Returns the part of one kind of operation, without single latencies, which are not kept per
     /// kind.
     #[must_use]
-    pub fn of(&self, operation: FileOperation) -> Self {
+    pub fn for_operation(&self, operation: FileOperation) -> Self {
         let bytes = |moves, bytes| if operation == moves { bytes } else { 0 };
         let tally = FileTally {
-            requested: self.tally.of(operation),
+            requested: self.tally.count_of(operation),
             read_bytes: bytes(FileOperation::Read, self.tally.read_bytes),
             written_bytes: bytes(FileOperation::Write, self.tally.written_bytes),
             ..FileTally::default()
@@ -112,7 +112,7 @@ impl OperationCount {
     }
 
     /// Adds the operations of another count.
-    pub fn join(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         self.count = self.count.saturating_add(other.count);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
     }
@@ -126,25 +126,25 @@ impl OperationCount {
 
 impl FileTally {
     /// Adds another tally.
-    pub fn join(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         for (sum, part) in self.operations.iter_mut().zip(other.operations) {
-            sum.join(part);
+            sum.merge(part);
         }
-        self.requested.join(other.requested);
+        self.requested.merge(other.requested);
         self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
         self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
-        join(&mut self.service_ns, other.service_ns.as_ref());
-        join(&mut self.from_intended_ns, other.from_intended_ns.as_ref());
+        merge_histograms(&mut self.service_ns, other.service_ns.as_ref());
+        merge_histograms(&mut self.from_intended_ns, other.from_intended_ns.as_ref());
     }
 
     /// Returns the count of one kind of operation.
     #[must_use]
-    pub fn of(&self, operation: FileOperation) -> OperationCount {
+    pub fn count_of(&self, operation: FileOperation) -> OperationCount {
         self.operations[operation.index()]
     }
 }
 
-fn join(sum: &mut Option<Histogram<u64>>, part: Option<&Histogram<u64>>) {
+fn merge_histograms(sum: &mut Option<Histogram<u64>>, part: Option<&Histogram<u64>>) {
     match (sum, part) {
         (_, None) => {}
         (Some(sum), Some(part)) => *sum += part,

@@ -6,11 +6,11 @@ use crate::phrase::Phrase;
 
 /// Result of one check. Checks never change anything.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct DoctorFinding {
     /// A stable name for scripts: `cpu.governor`.
     pub id: String,
     /// Kind of result.
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// Observed value, in words with units, or the reason why there is none.
     pub observed: String,
     /// The observed value as a translatable message.
@@ -23,7 +23,7 @@ pub struct Finding {
     /// Source of the recommendation: a public document.
     pub source: String,
     /// Effect of a deviation.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// A command or setting that changes it; printed, never applied.
     pub change: String,
 }
@@ -31,7 +31,7 @@ pub struct Finding {
 /// Kind of a check's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// As expected.
     Ok,
     /// Visible, but not as expected.
@@ -45,7 +45,7 @@ pub enum Outcome {
 /// Effect of a deviation on a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Severity {
+pub enum FindingSeverity {
     /// Informative; sources may even disagree.
     Note,
     /// Results will be biased.

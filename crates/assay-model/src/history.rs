@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::attribute::Attributes;
 use crate::benchmark::Better;
-use crate::environment::Aspect;
+use crate::environment::EnvironmentAspect;
 use crate::quantity::Unit;
 
 /// Version of the machine-readable history.
@@ -33,18 +33,18 @@ pub struct History {
     /// Name of the host.
     pub host: String,
     /// Its value in every run, the oldest first.
-    pub points: Vec<Point>,
+    pub points: Vec<HistoryPoint>,
     /// Change points of the level.
-    pub changes: Vec<Change>,
+    pub changes: Vec<LevelChange>,
     /// Changes of the environment between consecutive runs.
-    pub environment: Vec<Turnover>,
+    pub environment: Vec<EnvironmentChange>,
     /// Method of change detection.
-    pub method: Method,
+    pub method: DetectionMethod,
 }
 
 /// The result in one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Point {
+pub struct HistoryPoint {
     /// Identifier of the run.
     pub run: String,
     /// RFC 3339 time in UTC.
@@ -65,7 +65,7 @@ pub struct Point {
 
 /// Change point: a change of the level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Change {
+pub struct LevelChange {
     /// The first point after it, from 0.
     pub point: usize,
     /// The run of that point.
@@ -86,13 +86,13 @@ pub struct Change {
 
 /// Change of the environment from one run to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Turnover {
+pub struct EnvironmentChange {
     /// The first point after it, from 0.
     pub point: usize,
     /// The run of that point.
     pub run: String,
     /// The aspect that changed.
-    pub aspect: Aspect,
+    pub aspect: EnvironmentAspect,
     /// Name within the aspect.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub of: String,
@@ -104,7 +104,7 @@ pub struct Turnover {
 
 /// Method of change detection.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Method {
+pub struct DetectionMethod {
     /// Its name.
     pub name: &'static str,
     /// Number of permutations of a test.

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 /// Formats hosts as a compact list that `--hosts` accepts: names that differ only in their last
 /// number form a range.
 #[must_use]
-pub fn compact(hosts: &[&str]) -> String {
+pub fn format_host_list(hosts: &[&str]) -> String {
     /// Text before the number, its zero-padded width (0 = not padded), and text after it.
     type Family<'a> = (&'a str, usize, &'a str);
     let mut numbers: BTreeMap<Family<'_>, Vec<u64>> = BTreeMap::new();
     let mut order: Vec<Result<Family<'_>, &str>> = Vec::new();
     for host in hosts {
-        let found = numbered(host);
+        let found = split_last_number(host);
         let entry = found.map_or(Err(*host), |(family, _)| Ok(family));
         if let Some((family, number)) = found {
             numbers.entry(family).or_default().push(number);
@@ -22,7 +22,7 @@ pub fn compact(hosts: &[&str]) -> String {
     }
     let texts = order.into_iter().map(|entry| match entry {
         Err(host) => host.to_owned(),
-        Ok(family) => family_text(family, numbers.remove(&family).unwrap_or_default()),
+        Ok(family) => format_family(family, numbers.remove(&family).unwrap_or_default()),
     });
     texts.collect::<Vec<_>>().join(",")
 }
@@ -30,7 +30,7 @@ pub fn compact(hosts: &[&str]) -> String {
 /// Returns an error message for a name of digits and dots that is not an IPv4 address. It cannot be
 /// a host name, because no domain ends in a number.
 #[must_use]
-pub fn wrong_address(text: &str) -> Option<String> {
+pub fn address_error(text: &str) -> Option<String> {
     let parts: Vec<&str> = text.split('.').collect();
     let is_meant =
         parts.len() > 1 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -45,13 +45,13 @@ pub fn wrong_address(text: &str) -> Option<String> {
 }
 
 /// Sorts naturally, so that `n2` comes before `n10`: letters alphabetically, numbers by value.
-pub fn sort<T>(items: &mut [T], name: impl Fn(&T) -> &str) {
-    items.sort_by(|one, other| in_pieces(name(one)).cmp(in_pieces(name(other))));
+pub fn sort_naturally<T>(items: &mut [T], name: impl Fn(&T) -> &str) {
+    items.sort_by(|one, other| split_numbers(name(one)).cmp(split_numbers(name(other))));
 }
 
 /// Splits a name into letters and numbers. A number is compared by its length without leading zeros
 /// first.
-fn in_pieces(name: &str) -> impl Iterator<Item = (usize, &str)> {
+fn split_numbers(name: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let stretches = name.as_bytes().chunk_by(move |a, b| is_digit(a) == is_digit(b));
     let mut at = 0;
@@ -69,7 +69,7 @@ fn in_pieces(name: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Splits a name around its last number: `n007.site` → (`n`, 3, `.site`) and 7.
-fn numbered(host: &str) -> Option<((&str, usize, &str), u64)> {
+fn split_last_number(host: &str) -> Option<((&str, usize, &str), u64)> {
     let end = host.rfind(|c: char| c.is_ascii_digit())? + 1;
     let start = host[..end]
         .rfind(|c: char| !c.is_ascii_digit())
@@ -82,7 +82,7 @@ fn numbered(host: &str) -> Option<((&str, usize, &str), u64)> {
     Some(((&host[..start], width, &host[end..]), number))
 }
 
-fn family_text((before, width, after): (&str, usize, &str), mut numbers: Vec<u64>) -> String {
+fn format_family((before, width, after): (&str, usize, &str), mut numbers: Vec<u64>) -> String {
     numbers.sort_unstable();
     let stretches = numbers.chunk_by(|one, next| one + 1 == *next).map(|stretch| {
         let (first, last) = (stretch[0], stretch[stretch.len() - 1]);
@@ -102,10 +102,10 @@ fn family_text((before, width, after): (&str, usize, &str), mut numbers: Vec<u64
 
 #[cfg(test)]
 mod tests {
-    use super::wrong_address;
+    use super::address_error;
 
     #[test]
-    fn digits_and_dots_are_an_address_or_wrong() {
+    fn rejects_invalid_ipv4_addresses() {
         for (text, is_wrong) in [
             ("10.0.0.1", false),
             ("10.1", false),
@@ -118,7 +118,7 @@ mod tests {
             ("10.0.0.1.2", true),
             ("10..1", true),
         ] {
-            assert_eq!(wrong_address(text).is_some(), is_wrong, "{text}");
+            assert_eq!(address_error(text).is_some(), is_wrong, "{text}");
         }
     }
 }

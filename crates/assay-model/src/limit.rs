@@ -11,17 +11,17 @@ use crate::facts::{HostFacts, MemoryModule};
 
 /// A value that no measurement can exceed, with its basis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Limit {
+pub struct PhysicalLimit {
     /// The limit, in the unit of its metric.
     pub value: f64,
     /// Its factors or its source.
-    pub basis: Basis,
+    pub basis: LimitBasis,
 }
 
 /// Basis of a limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "id", content = "arguments", rename_all = "kebab-case")]
-pub enum Basis {
+pub enum LimitBasis {
     /// Channels × transfers × width of the memory modules, from SMBIOS.
     MemoryChannels {
         /// Channels with a module.
@@ -67,7 +67,7 @@ pub enum Basis {
 /// counts as one channel, which can only raise the limit. `None` if SMBIOS is hidden, as in most
 /// guests.
 #[must_use]
-pub fn memory_bandwidth(host: &HostFacts) -> Option<Limit> {
+pub fn memory_bandwidth(host: &HostFacts) -> Option<PhysicalLimit> {
     let modules = host.memory.modules.as_ref().filter(|modules| !modules.is_empty())?;
     let mut channels: BTreeMap<&str, f64> = BTreeMap::new();
     for module in modules {
@@ -78,9 +78,9 @@ pub fn memory_bandwidth(host: &HostFacts) -> Option<Limit> {
     }
     let value: f64 = channels.values().sum();
     let first = &modules[0];
-    (value > 0.0).then_some(Limit {
+    (value > 0.0).then_some(PhysicalLimit {
         value,
-        basis: Basis::MemoryChannels {
+        basis: LimitBasis::MemoryChannels {
             channels: channels.len(),
             transfers_per_s: first.transfers_per_s,
             width_bits: first.width_bits,
@@ -124,7 +124,7 @@ impl Rpeak {
         element_bits: u32,
     ) -> Result<Self, f64> {
         let per_cycle = flops / (cores as f64 * clock_hz);
-        let whole = whole_flop_per_cycle(per_cycle, instruction_set, element_bits);
+        let whole = nearest_flop_per_cycle(per_cycle, instruction_set, element_bits);
         let flop_per_cycle = whole.ok_or(per_cycle)?;
         Ok(Self { cores, flop_per_cycle, clock_hz })
     }
@@ -132,7 +132,7 @@ impl Rpeak {
 
 /// Accepted ratio of the measured to the nominal FLOP/cycle: other load reduces the rate, and the
 /// clock is not measured at the same instant.
-const FITTING: std::ops::Range<f64> = 0.8..1.1;
+const FLOP_PER_CYCLE_TOLERANCE: std::ops::Range<f64> = 0.8..1.1;
 
 /// Returns the nearest possible FLOP/cycle: vectors × units.
 ///
@@ -140,7 +140,7 @@ const FITTING: std::ops::Range<f64> = 0.8..1.1;
 /// halves. A multiply-add is two operations per element, so the number is elements × a power of
 /// two. Separate multiplies and adds may share any number of units: a multiple of the elements of a
 /// vector (of 1 for `portable` code, whose vectors the compiler chooses).
-fn whole_flop_per_cycle(
+fn nearest_flop_per_cycle(
     per_cycle: f64,
     instruction_set: &str,
     element_bits: u32,
@@ -157,7 +157,7 @@ fn whole_flop_per_cycle(
         return None;
     }
     let whole = if is_fused { vectors.log2().round().exp2() } else { vectors.round() }.max(1.0);
-    let fits = FITTING.contains(&(vectors / whole));
+    let fits = FLOP_PER_CYCLE_TOLERANCE.contains(&(vectors / whole));
     (whole as u32).checked_mul(vector_bits / element_bits).filter(|_| fits)
 }
 
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn rpeak_takes_a_flop_per_cycle_that_exists() {
+    fn rpeak_rounds_to_possible_flop_per_cycle() {
         for (per_cycle, instruction_set, bits, expected) in [
             (15.9, "avx512", 64, Some(16)),
             (16.4, "avx512", 64, Some(16)),

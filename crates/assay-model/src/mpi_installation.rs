@@ -22,13 +22,13 @@ pub struct MpiInstallation {
     /// Path of the launcher.
     pub launcher: String,
     /// Kind of launcher, which determines its options.
-    pub starter: MpiStarter,
+    pub starter: MpiLauncherKind,
 }
 
 /// Launchers, distinguished by their options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum MpiStarter {
+pub enum MpiLauncherKind {
     /// MPICH's and MVAPICH's Hydra.
     Hydra,
     /// Intel MPI's Hydra.
@@ -54,7 +54,7 @@ impl MpiInstallation {
 
     /// Whether it is used through the MPI 5 standard ABI.
     #[must_use]
-    pub fn is_standard(&self) -> bool {
+    pub fn uses_standard_abi(&self) -> bool {
         self.abi == MpiAbi::Standard
     }
 }

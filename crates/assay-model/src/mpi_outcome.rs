@@ -35,7 +35,7 @@ pub struct MpiOutcome {
     /// Messages in flight in bandwidth tests.
     pub window: u32,
     /// Results of all measured sizes, in order.
-    pub sizes: Vec<MpiSize>,
+    pub sizes: Vec<MpiSizeResult>,
     /// Whether all sizes were measured and all contents were correct.
     pub complete: bool,
     /// Reason why not.
@@ -98,7 +98,7 @@ pub struct MpiRank {
 
 /// Results for one message size.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct MpiSize {
+pub struct MpiSizeResult {
     /// Size of a message, or of one rank's part in a collective; 0 for a barrier.
     pub bytes: u64,
     /// Timed iterations in each batch.
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_what_is_stored() {
+    fn names_match_serde_names() {
         for abi in [MpiAbi::Mpich, MpiAbi::OpenMpi, MpiAbi::Standard] {
             assert_eq!(serde_json::to_value(abi).unwrap(), abi.name());
         }

@@ -25,11 +25,11 @@ pub struct DeviceSetup {
     /// Offloads: batch processing of packets by the device or the kernel.
     pub offloads: Option<Offloads>,
     /// Receive ring: descriptors for received packets.
-    pub receive_ring: Option<Extent>,
+    pub receive_ring: Option<NumericSetting>,
     /// Send ring: descriptors for sent packets.
-    pub send_ring: Option<Extent>,
+    pub send_ring: Option<NumericSetting>,
     /// Receive queues, including combined ones.
-    pub receive_queues: Option<Extent>,
+    pub receive_queues: Option<NumericSetting>,
     /// Interrupt coalescing.
     pub coalescing: Option<Coalescing>,
 }
@@ -47,7 +47,7 @@ pub struct KernelModule {
 
 /// A configurable number with its maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Extent {
+pub struct NumericSetting {
     /// Current value.
     pub now: u32,
     /// Maximum value.
@@ -56,7 +56,7 @@ pub struct Extent {
 
 /// An on/off setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Switch {
+pub struct SwitchSetting {
     /// Whether it is on.
     pub on: bool,
     /// Whether the driver prevents changes.
@@ -67,17 +67,17 @@ pub struct Switch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Offloads {
     /// TSO: the device cuts TCP segments.
-    pub tcp_segmentation: Switch,
+    pub tcp_segmentation: SwitchSetting,
     /// GSO: the kernel cuts segments just before the device.
-    pub generic_segmentation: Switch,
+    pub generic_segmentation: SwitchSetting,
     /// GRO: the kernel joins received segments.
-    pub generic_receive: Switch,
+    pub generic_receive: SwitchSetting,
     /// LRO: the device joins received segments, and loses their headers.
-    pub large_receive: Switch,
+    pub large_receive: SwitchSetting,
     /// Checksum of received packets, by the device.
-    pub receive_checksum: Switch,
+    pub receive_checksum: SwitchSetting,
     /// Checksum of sent packets, by the device.
-    pub send_checksum: Switch,
+    pub send_checksum: SwitchSetting,
 }
 
 /// Interrupt coalescing of a device.

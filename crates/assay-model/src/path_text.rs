@@ -13,23 +13,23 @@ use serde::{Deserialize, Deserializer, Serializer};
 
 /// Offset of the characters that encode non-UTF-8 bytes: the private range U+EF80 to U+EFFF, as in
 /// `MirBSD`'s OPTU.
-const OF_BYTE_0: u32 = 0xEF00;
+const BYTE_BASE: u32 = 0xEF00;
 
 /// Whether a character encodes a non-UTF-8 byte.
 #[must_use]
-pub const fn is_byte(c: char) -> bool {
+pub const fn is_encoded_byte(c: char) -> bool {
     matches!(c, '\u{ef80}'..='\u{efff}')
 }
 
 /// Encodes a name as text: each non-UTF-8 byte becomes a private character, which [`decode_path`]
 /// decodes.
 #[must_use]
-pub fn text(name: &OsStr) -> String {
+pub fn encode(name: &OsStr) -> String {
     let mut text = String::with_capacity(name.len());
-    let byte = |byte: &u8| char::from_u32(OF_BYTE_0 + u32::from(*byte)).unwrap_or_default();
+    let byte = |byte: &u8| char::from_u32(BYTE_BASE + u32::from(*byte)).unwrap_or_default();
     for chunk in name.as_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
-            match is_byte(c) {
+            match is_encoded_byte(c) {
                 // A name may contain such a character itself.
                 true => text.extend(c.encode_utf8(&mut [0; 4]).as_bytes().iter().map(byte)),
                 false => text.push(c),
@@ -42,14 +42,14 @@ pub fn text(name: &OsStr) -> String {
 
 /// Decodes a text of [`encode`] to bytes.
 #[must_use]
-pub fn bytes(text: &str) -> Cow<'_, [u8]> {
-    if !text.contains(is_byte) {
+pub fn decode_bytes(text: &str) -> Cow<'_, [u8]> {
+    if !text.contains(is_encoded_byte) {
         return Cow::Borrowed(text.as_bytes());
     }
     let mut bytes = Vec::with_capacity(text.len());
     for c in text.chars() {
-        match is_byte(c) {
-            true => bytes.push((u32::from(c) - OF_BYTE_0) as u8),
+        match is_encoded_byte(c) {
+            true => bytes.push((u32::from(c) - BYTE_BASE) as u8),
             false => bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
@@ -58,14 +58,14 @@ pub fn bytes(text: &str) -> Cow<'_, [u8]> {
 
 /// Decodes a text of [`encode`] to a word.
 #[must_use]
-pub fn word(text: &str) -> OsString {
-    OsString::from_vec(bytes(text).into_owned())
+pub fn decode_word(text: &str) -> OsString {
+    OsString::from_vec(decode_bytes(text).into_owned())
 }
 
 /// Decodes a text of [`encode`] to a path.
 #[must_use]
-pub fn path(text: &str) -> PathBuf {
-    word(text).into()
+pub fn decode_path(text: &str) -> PathBuf {
+    decode_word(text).into()
 }
 
 /// `#[serde(with)]` module for a list of paths, each as text.
@@ -75,20 +75,20 @@ pub mod each {
     /// # Errors
     /// Those of the serializer.
     pub fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(paths.iter().map(|path| super::text(path.as_os_str())))
+        to.collect_seq(paths.iter().map(|path| super::encode(path.as_os_str())))
     }
 
     /// # Errors
     /// If the input is not a list of texts.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
         let texts = Vec::<String>::deserialize(from)?;
-        Ok(texts.iter().map(|text| super::path(text)).collect())
+        Ok(texts.iter().map(|text| super::decode_path(text)).collect())
     }
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Stored {
+enum StoredPath {
     Text(String),
     Bytes(Vec<u8>),
 }
@@ -109,9 +109,9 @@ pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::
 /// # Errors
 /// If the input is neither text nor bytes.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
-    Ok(match Stored::deserialize(deserializer)? {
-        Stored::Text(text) => PathBuf::from(text),
-        Stored::Bytes(bytes) => PathBuf::from(OsString::from_vec(bytes)),
+    Ok(match StoredPath::deserialize(deserializer)? {
+        StoredPath::Text(text) => PathBuf::from(text),
+        StoredPath::Bytes(bytes) => PathBuf::from(OsString::from_vec(bytes)),
     })
 }
 
@@ -123,7 +123,7 @@ mod tests {
     struct Holder(#[serde(with = "super")] PathBuf);
 
     #[test]
-    fn any_name_comes_back_as_it_was() {
+    fn paths_round_trip() {
         for (name, stored) in [
             (&b"/data/x"[..], "\"/data/x\""),
             ("/ö/[1,2]".as_bytes(), "\"/ö/[1,2]\""),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn any_word_is_a_text_and_comes_back() {
+    fn encoded_names_round_trip() {
         for (name, expected) in [
             (&b"/data/x"[..], "/data/x"),
             ("/ö/日本".as_bytes(), "/ö/日本"),
@@ -146,9 +146,9 @@ mod tests {
             // The character itself is three bytes, each of which is encoded.
             ("\u{efff}".as_bytes(), "\u{efee}\u{efbf}\u{efbf}"),
         ] {
-            let made = text(OsStr::from_bytes(name));
+            let made = encode(OsStr::from_bytes(name));
             assert_eq!(made, expected);
-            assert_eq!(word(&made).as_bytes(), name);
+            assert_eq!(decode_word(&made).as_bytes(), name);
         }
     }
 }

@@ -46,7 +46,7 @@ pub enum Phrase {
 #[macro_export]
 macro_rules! phrase {
     ($id:literal, $english:literal $(, $name:ident = $value:expr)* $(,)?) => {
-        $crate::phrase::Phrase::words(
+        $crate::phrase::Phrase::from_template(
             $id,
             $english,
             [$((stringify!($name), $crate::phrase::Phrase::from($value))),*],
@@ -57,19 +57,19 @@ macro_rules! phrase {
 impl Phrase {
     /// Wraps an exact number with its unit, as in machine-readable formats.
     #[must_use]
-    pub fn value(written: impl Into<String>) -> Self {
+    pub fn exact_value(written: impl Into<String>) -> Self {
         Self::Value(written.into())
     }
 
     /// Wraps an approximate value, shown with two significant digits.
     #[must_use]
-    pub const fn roughly(value: f64, unit: Unit) -> Self {
+    pub const fn approximate(value: f64, unit: Unit) -> Self {
         Self::Measured(Quantity::new(value, unit), 2)
     }
 
     /// Creates a message from an English template with placeholders: names in braces.
     #[must_use]
-    pub fn words<const N: usize>(
+    pub fn from_template<const N: usize>(
         id: &'static str,
         english: &str,
         with: [(&str, Self); N],
@@ -78,7 +78,7 @@ impl Phrase {
             with.into_iter().map(|(name, it)| (name.to_owned(), it)).collect();
         let mut text = String::new();
         let mut rest = english;
-        while let Some((before, name, after)) = place(rest) {
+        while let Some((before, name, after)) = split_placeholder(rest) {
             text.push_str(before);
             if let Some(it) = with.get(name) {
                 text.push_str(&it.to_string());
@@ -91,8 +91,8 @@ impl Phrase {
 
     /// Creates a message about `n` things from its English singular and plural templates.
     #[must_use]
-    pub fn counted(id: &'static str, n: usize, one: &str, many: &str) -> Self {
-        Self::words(id, if n == 1 { one } else { many }, [("n", Self::from(n))])
+    pub fn plural(id: &'static str, n: usize, one: &str, many: &str) -> Self {
+        Self::from_template(id, if n == 1 { one } else { many }, [("n", Self::from(n))])
     }
 
     /// Creates a list with a separator.
@@ -103,7 +103,7 @@ impl Phrase {
 
     /// Concatenates messages without a separator.
     #[must_use]
-    pub fn joined<const N: usize>(of: [Self; N]) -> Self {
+    pub fn concat<const N: usize>(of: [Self; N]) -> Self {
         Self::list("", of)
     }
 
@@ -130,7 +130,7 @@ impl Phrase {
 }
 
 /// Splits a template at its first placeholder: text before, name, text after.
-fn place(template: &str) -> Option<(&str, &str, &str)> {
+fn split_placeholder(template: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = template.split_once('{')?;
     let (name, after) = rest.split_once('}')?;
     Some((before, name, after))
@@ -197,16 +197,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_english_is_whole() {
+    fn formats_english() {
         let free = Quantity::new(1.5e9, Unit::BytePerSecond);
         let braces = "{x}".to_owned();
         for (message, english) in [
             (phrase!("a", "none"), "none"),
             (phrase!("a", "{free} of {what}", free = free, what = braces), "1.50 GB/s of {x}"),
-            (Phrase::counted("a", 1, "{n} node", "{n} nodes"), "1 node"),
-            (Phrase::counted("a", 2, "{n} node", "{n} nodes"), "2 nodes"),
+            (Phrase::plural("a", 1, "{n} node", "{n} nodes"), "1 node"),
+            (Phrase::plural("a", 2, "{n} node", "{n} nodes"), "2 nodes"),
             (Phrase::list(", ", ["a".into(), phrase!("b", "on")]), "a, on"),
-            (Phrase::joined(["a ".into(), Phrase::value("5 %")]), "a 5 %"),
+            (Phrase::concat(["a ".into(), Phrase::exact_value("5 %")]), "a 5 %"),
             (Phrase::list(", ", []), ""),
         ] {
             assert_eq!(message.to_string(), english);

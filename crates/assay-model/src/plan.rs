@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::workload::{RdmaDevice, Workload};
 
 pub mod expand;
-mod outlook;
+mod time_estimate;
 
 /// Suite expanded for one host. Its printed form (`--dry-run`) shows every case without any
 /// unresolved default.
@@ -23,17 +23,17 @@ pub struct Plan {
     pub cases: Vec<Case>,
     /// Optional measures of the suite that this machine or command line does not allow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub omitted: Vec<Omitted>,
+    pub omitted: Vec<OmittedMeasure>,
 }
 
 /// A measure without a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Omitted {
+pub struct OmittedMeasure {
     /// Identifier of the benchmark. If only some tools cannot measure it, with the tool:
     /// `memory.stream/hpcc`.
     pub benchmark: String,
     /// The missing requirement.
-    pub reason: Missing,
+    pub reason: MissingRequirement,
     /// Hosts of the run that lack it; empty = all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Omitted {
 /// Requirement of a measure that is not met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Missing {
+pub enum MissingRequirement {
     /// A second host.
     Host,
     /// A file, folder or device to measure.
@@ -73,24 +73,24 @@ pub struct Case {
     /// The workload.
     pub workload: Workload,
     /// Rule for the number of repetitions.
-    pub stopping: Stopping,
+    pub stopping: StoppingRule,
     /// The other end, if the host is one of a pair; `None` = as in the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pair: Option<Pair>,
+    pub pair: Option<CasePair>,
 }
 
 impl Case {
     /// Returns the position among the cases between two hosts. Each workload is measured by all
     /// pairs, round by round, before the next one starts. A host's own cases come first.
     #[must_use]
-    pub fn turn(&self) -> Option<(u32, u32)> {
+    pub fn pair_order(&self) -> Option<(u32, u32)> {
         self.pair.as_ref().map(|pair| (pair.question, pair.round))
     }
 }
 
 /// Other end and position of a case that is measured between two hosts of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pair {
+pub struct CasePair {
     /// Name of the host at the other end.
     pub peer: String,
     /// Name or address of the peer for data, if known in advance.
@@ -114,7 +114,7 @@ pub struct Pair {
 
 /// Rule for stopping the repetitions of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Stopping {
+pub struct StoppingRule {
     /// Half-width of the median's interval over the median at which a metric is precise enough.
     pub target: f64,
     /// Minimum number of repetitions, unless the budget ends first.

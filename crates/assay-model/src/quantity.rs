@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 mod display;
 mod parse;
 
-pub use parse::{LONGEST_S, QuantityError, foreign, letter, ratio, share};
+pub use parse::{
+    MAX_DURATION_S, QuantityError, letter_factor, parse_ratio, parse_share, split_factor,
+};
 
 /// Base units. The serialised form is [`Unit::symbol`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -124,7 +126,7 @@ impl Bytes {
 
     /// Converts the size to a quantity; exact below 2⁵³.
     #[must_use]
-    pub fn quantity(self) -> Quantity {
+    pub fn to_quantity(self) -> Quantity {
         Quantity::new(self.0 as f64, Unit::Byte)
     }
 }

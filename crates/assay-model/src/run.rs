@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::attribute::Attributes;
-use crate::distribution::Distribution;
+use crate::distribution::LatencyDistribution;
 use crate::doubt::Doubt;
 use crate::event::{
-    About, Count, Fact, Figures, HostJoined, RunEvent, RunStarted, Sample, SeriesOpened,
-    Status, Stopped, Stretch,
+    EventCount, Fact, FactSubject, HostJoined, RunEvent, RunStarted, RunStatus, Sample,
+    SeriesOpened, StopReason, StretchRecord, ToolFigures,
 };
 use crate::facts::HostState;
-use crate::failure::Failure;
+use crate::failure::FailureReason;
 use crate::plan::Case;
 
 /// Name of totals over several hosts in the dimension `host`; no host may have it.
@@ -26,7 +26,7 @@ pub struct Run {
     /// RFC 3339 time of the end, if recorded.
     pub finished: Option<String>,
     /// Final status.
-    pub status: Status,
+    pub status: RunStatus,
     /// State of the first host after the last case.
     pub state_after: Option<HostState>,
     /// Records of the started cases, in order.
@@ -38,23 +38,23 @@ pub struct Run {
     /// Doubts about the run as a whole.
     pub doubts: Vec<Doubt>,
     /// Inconsistent events: series that were never opened, or opened twice.
-    pub misfits: Vec<Misfit>,
+    pub misfits: Vec<InconsistentEvent>,
     /// Number of a series → index of its case and index within it.
-    places: BTreeMap<u32, (usize, usize)>,
+    series_index: BTreeMap<u32, (usize, usize)>,
 }
 
 /// An event that contradicts earlier events and was ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Misfit {
+pub struct InconsistentEvent {
     /// Number of the event in the run, from 0.
     pub event: usize,
     /// The contradiction.
-    pub wrong: Wrong,
+    pub contradiction: EventContradiction,
 }
 
 /// Contradiction between an event and the events before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrong {
+pub enum EventContradiction {
     /// Its series was never opened.
     NeverOpened(u32),
     /// It opens a series that is already open.
@@ -67,7 +67,7 @@ pub struct CaseRecord {
     /// The case as planned.
     pub case: Case,
     /// Outcome; `None` if the run stopped during the case.
-    pub end: Option<CaseEnd>,
+    pub outcome: Option<CaseOutcome>,
     /// Its series, in the order in which they were opened.
     pub series: Vec<SeriesRecord>,
     /// Facts about the whole case.
@@ -77,18 +77,18 @@ pub struct CaseRecord {
     /// Doubts about this case.
     pub doubts: Vec<Doubt>,
     /// Facts about it on one of several hosts.
-    pub facts_on: BTreeMap<String, Attributes>,
+    pub facts_by_host: BTreeMap<String, Attributes>,
     /// Hosts on which it failed while others continued; their samples do not count.
-    pub failed_on: Vec<FailedOn>,
+    pub failed_hosts: Vec<HostCaseFailure>,
 }
 
 /// Failure of a case on one of several hosts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FailedOn {
+pub struct HostCaseFailure {
     /// The host.
     pub host: String,
     /// Cause of the failure.
-    pub failure: Failure,
+    pub failure: FailureReason,
     /// Earlier case with the same cause of failure, for which this one was skipped.
     pub because: Option<String>,
 }
@@ -105,11 +105,11 @@ pub struct SeriesRecord {
     /// All samples, in order of measurement.
     pub samples: Vec<Sample>,
     /// All distributions, in order of measurement.
-    pub distributions: Vec<Stretch<Distribution>>,
+    pub distributions: Vec<StretchRecord<LatencyDistribution>>,
     /// All counts of rare events, in order of measurement.
-    pub counts: Vec<Stretch<Count>>,
+    pub counts: Vec<StretchRecord<EventCount>>,
     /// Statistics that a tool printed of values that it did not output.
-    pub figures: Option<Figures>,
+    pub figures: Option<ToolFigures>,
 }
 
 impl SeriesRecord {
@@ -123,13 +123,13 @@ impl SeriesRecord {
 
 /// Outcome of a case.
 #[derive(Debug, Clone, PartialEq)]
-pub enum CaseEnd {
+pub enum CaseOutcome {
     /// Success: its samples count.
-    Finished(Stopped),
+    Finished(StopReason),
     /// Failure: its samples do not count.
     Failed {
         /// Cause of the failure.
-        failure: Failure,
+        failure: FailureReason,
         /// Earlier case with the same cause of failure, for which this one was skipped.
         because: Option<String>,
     },
@@ -137,26 +137,26 @@ pub enum CaseEnd {
 
 /// Builder of a run from its events.
 #[derive(Debug)]
-pub struct Growing {
+pub struct RunBuilder {
     run: Run,
     /// Series of cases that the plan does not have.
     foreign: BTreeSet<u32>,
     events: usize,
 }
 
-impl Growing {
+impl RunBuilder {
     /// Starts a run.
     #[must_use]
-    pub const fn from(started: RunStarted) -> Self {
-        Self { run: Run::begun(started), foreign: BTreeSet::new(), events: 1 }
+    pub const fn new(started: RunStarted) -> Self {
+        Self { run: Run::new(started), foreign: BTreeSet::new(), events: 1 }
     }
 
     /// Adds the next event. Ignores events of cases outside the plan: a newer version may have
     /// written them.
     pub fn add(&mut self, event: RunEvent) {
         let Self { run, foreign, events } = self;
-        if let Err(wrong) = run.add(event, foreign) {
-            run.misfits.push(Misfit { event: *events, wrong });
+        if let Err(wrong) = run.apply(event, foreign) {
+            run.misfits.push(InconsistentEvent { event: *events, contradiction: wrong });
         }
         *events += 1;
     }
@@ -180,24 +180,24 @@ impl Run {
     pub fn fold(events: impl IntoIterator<Item = RunEvent>) -> Option<Self> {
         let mut events = events.into_iter();
         let RunEvent::RunStarted(started) = events.next()? else { return None };
-        let mut growing = Growing::from(*started);
+        let mut growing = RunBuilder::new(*started);
         events.for_each(|event| growing.add(event));
         Some(growing.finish())
     }
 
-    const fn begun(started: RunStarted) -> Self {
+    const fn new(started: RunStarted) -> Self {
         Self {
             started,
             hosts: Vec::new(),
             finished: None,
-            status: Status::Unfinished,
+            status: RunStatus::Unfinished,
             state_after: None,
             cases: Vec::new(),
             raw: BTreeMap::new(),
             host_facts: BTreeMap::new(),
             doubts: Vec::new(),
             misfits: Vec::new(),
-            places: BTreeMap::new(),
+            series_index: BTreeMap::new(),
         }
     }
 
@@ -215,55 +215,61 @@ impl Run {
 
     /// Returns the cases whose samples count.
     pub fn finished_cases(&self) -> impl Iterator<Item = &CaseRecord> {
-        self.cases.iter().filter(|record| matches!(record.end, Some(CaseEnd::Finished(_))))
+        self.cases
+            .iter()
+            .filter(|record| matches!(record.outcome, Some(CaseOutcome::Finished(_))))
     }
 
     /// Adds an event. `foreign` contains the series of cases outside the plan.
-    fn add(&mut self, event: RunEvent, foreign: &mut BTreeSet<u32>) -> Result<(), Wrong> {
+    fn apply(
+        &mut self,
+        event: RunEvent,
+        foreign: &mut BTreeSet<u32>,
+    ) -> Result<(), EventContradiction> {
         match event {
             RunEvent::RunStarted(_) => {}
             RunEvent::HostJoined(host) => self.hosts.push(*host),
-            RunEvent::CaseStarted { case } => self.begin(&case),
-            RunEvent::SeriesOpened(opened) => return self.open(opened, foreign),
+            RunEvent::CaseStarted { case } => self.begin_case(&case),
+            RunEvent::SeriesOpened(opened) => return self.open_series(opened, foreign),
             RunEvent::Sample(sample) => {
                 let add = |it: &mut SeriesRecord| it.samples.push(sample);
-                return self.within(sample.series, foreign, add);
+                return self.update_series(sample.series, foreign, add);
             }
             RunEvent::Distribution(seen) => {
                 let number = seen.series;
-                return self.within(number, foreign, |it| it.distributions.push(seen));
+                return self.update_series(number, foreign, |it| it.distributions.push(seen));
             }
             RunEvent::Count(seen) => {
                 let number = seen.series;
-                return self.within(number, foreign, |it| it.counts.push(seen));
+                return self.update_series(number, foreign, |it| it.counts.push(seen));
             }
             RunEvent::Figures { series, figures } => {
-                return self.within(series, foreign, |it| it.figures = Some(figures));
+                return self.update_series(series, foreign, |it| it.figures = Some(figures));
             }
-            RunEvent::Fact(fact) => return self.learn(fact, foreign),
+            RunEvent::Fact(fact) => return self.record_fact(fact, foreign),
             RunEvent::RawOutput { case: Some(case), name, hash, .. } => {
-                self.with(&case, |record| drop(record.raw.insert(name, hash)));
+                self.update_case(&case, |record| drop(record.raw.insert(name, hash)));
             }
             RunEvent::RawOutput { case: None, name, hash, .. } => {
                 self.raw.insert(name, hash);
             }
             RunEvent::Doubt { case: Some(case), doubt } => {
-                self.with(&case, |record| record.doubts.push(doubt));
+                self.update_case(&case, |record| record.doubts.push(doubt));
             }
             RunEvent::Doubt { case: None, doubt } => self.doubts.push(doubt),
             RunEvent::CaseFinished { case, stopped } => {
-                self.with(&case, |record| {
-                    record.end = Some(CaseEnd::Finished(stopped));
+                self.update_case(&case, |record| {
+                    record.outcome = Some(CaseOutcome::Finished(stopped));
                     record.series.iter_mut().for_each(SeriesRecord::shrink);
                 });
             }
             RunEvent::CaseFailed { case, failure, because, host: Some(host) } => {
-                let failed = FailedOn { host, failure, because };
-                self.with(&case, |record| record.failed_on.push(failed));
+                let failed = HostCaseFailure { host, failure, because };
+                self.update_case(&case, |record| record.failed_hosts.push(failed));
             }
             RunEvent::CaseFailed { case, failure, because, host: None } => {
-                let end = CaseEnd::Failed { failure, because };
-                self.with(&case, |record| record.end = Some(end));
+                let end = CaseOutcome::Failed { failure, because };
+                self.update_case(&case, |record| record.outcome = Some(end));
             }
             RunEvent::RunFinished { finished, status, state } => {
                 self.finished = Some(finished);
@@ -274,16 +280,20 @@ impl Run {
         Ok(())
     }
 
-    fn open(&mut self, opened: SeriesOpened, foreign: &mut BTreeSet<u32>) -> Result<(), Wrong> {
-        if self.places.contains_key(&opened.series) || foreign.contains(&opened.series) {
-            return Err(Wrong::OpenedTwice(opened.series));
+    fn open_series(
+        &mut self,
+        opened: SeriesOpened,
+        foreign: &mut BTreeSet<u32>,
+    ) -> Result<(), EventContradiction> {
+        if self.series_index.contains_key(&opened.series) || foreign.contains(&opened.series) {
+            return Err(EventContradiction::OpenedTwice(opened.series));
         }
         let Some(index) = self.cases.iter().position(|record| record.case.id == opened.case)
         else {
             foreign.insert(opened.series);
             return Ok(());
         };
-        self.places.insert(opened.series, (index, self.cases[index].series.len()));
+        self.series_index.insert(opened.series, (index, self.cases[index].series.len()));
         self.cases[index].series.push(SeriesRecord {
             metric: opened.metric,
             dimensions: opened.dimensions,
@@ -292,104 +302,113 @@ impl Run {
         Ok(())
     }
 
-    fn learn(&mut self, fact: Fact, foreign: &BTreeSet<u32>) -> Result<(), Wrong> {
+    fn record_fact(
+        &mut self,
+        fact: Fact,
+        foreign: &BTreeSet<u32>,
+    ) -> Result<(), EventContradiction> {
         let Fact { about, name, value } = fact;
         match about {
-            About::Series(number) => {
-                return self.within(number, foreign, |it| drop(it.facts.insert(name, value)));
+            FactSubject::Series(number) => {
+                return self
+                    .update_series(number, foreign, |it| drop(it.facts.insert(name, value)));
             }
-            About::Case(case) => self.with(&case, |it| drop(it.facts.insert(name, value))),
-            About::CaseOn { case, host } => self.with(&case, |it| {
-                it.facts_on.entry(host).or_default().insert(name, value);
+            FactSubject::Case(case) => {
+                self.update_case(&case, |it| drop(it.facts.insert(name, value)))
+            }
+            FactSubject::CaseOn { case, host } => self.update_case(&case, |it| {
+                it.facts_by_host.entry(host).or_default().insert(name, value);
             }),
-            About::Host(host) => {
+            FactSubject::Host(host) => {
                 self.host_facts.entry(host).or_default().insert(name, value);
             }
         }
         Ok(())
     }
 
-    fn begin(&mut self, id: &str) {
+    fn begin_case(&mut self, id: &str) {
         let planned = self.started.plan.cases.iter().find(|case| case.id == id);
         if let Some(case) = planned.cloned() {
             self.cases.push(CaseRecord {
                 case,
-                end: None,
+                outcome: None,
                 series: Vec::new(),
                 facts: Attributes::new(),
                 raw: BTreeMap::new(),
                 doubts: Vec::new(),
-                facts_on: BTreeMap::new(),
-                failed_on: Vec::new(),
+                facts_by_host: BTreeMap::new(),
+                failed_hosts: Vec::new(),
             });
         }
     }
 
-    fn with(&mut self, id: &str, change: impl FnOnce(&mut CaseRecord)) {
+    fn update_case(&mut self, id: &str, change: impl FnOnce(&mut CaseRecord)) {
         if let Some(record) = self.cases.iter_mut().find(|record| record.case.id == id) {
             change(record);
         }
     }
 
-    fn within(
+    fn update_series(
         &mut self,
         number: u32,
         foreign: &BTreeSet<u32>,
         change: impl FnOnce(&mut SeriesRecord),
-    ) -> Result<(), Wrong> {
-        match self.places.get(&number) {
+    ) -> Result<(), EventContradiction> {
+        match self.series_index.get(&number) {
             Some((case, series)) => {
                 change(&mut self.cases[*case].series[*series]);
                 Ok(())
             }
             None if foreign.contains(&number) => Ok(()),
-            None => Err(Wrong::NeverOpened(number)),
+            None => Err(EventContradiction::NeverOpened(number)),
         }
     }
 }
 
 #[cfg(test)]
-pub(crate) use recording::recorded_for_tests;
+pub(crate) use recording::record_for_tests;
 
 #[cfg(test)]
 mod recording {
     use super::{BTreeMap, CaseRecord, SeriesRecord};
     use crate::attribute::Attributes;
-    use crate::entry::{Entry, Key, Seen, Span};
-    use crate::event::{Sample, Stretch};
-    use crate::plan::{Case, Stopping};
+    use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+    use crate::event::{Sample, StretchRecord};
+    use crate::plan::{Case, StoppingRule};
     use crate::workload::{LatencyWorkload, Workload};
 
-    fn over<T>(span: Span, seen: T) -> Stretch<T> {
-        let Span { from_ns, to_ns, warmup } = span;
-        Stretch { series: 0, preparation: 0, from_ns, to_ns, warmup, seen }
+    fn stretch_over<T>(span: MeasuredSpan, seen: T) -> StretchRecord<T> {
+        let MeasuredSpan { from_ns, to_ns, warmup } = span;
+        StretchRecord { series: 0, preparation: 0, from_ns, to_ns, warmup, seen }
     }
 
     /// Records entries as the recorder does.
-    pub(crate) fn recorded_for_tests(entries: Vec<crate::entry::Entry>) -> CaseRecord {
+    pub(crate) fn record_for_tests(entries: Vec<crate::entry::MeasurementEntry>) -> CaseRecord {
         let mut record = CaseRecord::empty_for_tests();
         for entry in entries {
             match entry {
-                Entry::Fact(name, value) => drop(record.facts.insert(name, value)),
-                Entry::Doubt(doubt) => record.doubts.push(doubt),
-                Entry::SeriesFact(key, name, value) => {
+                MeasurementEntry::Fact(name, value) => drop(record.facts.insert(name, value)),
+                MeasurementEntry::Doubt(doubt) => record.doubts.push(doubt),
+                MeasurementEntry::SeriesFact(key, name, value) => {
                     record.series_of(&key).facts.insert(name, value);
                 }
-                Entry::Measured(key, seen) => {
+                MeasurementEntry::Measured(key, seen) => {
                     let series = record.series_of(&key);
                     match seen {
-                        Seen::Sample { value, weight } => series.samples.push(Sample {
+                        EntryValue::Sample { value, weight } => series.samples.push(Sample {
                             series: 0,
                             value,
                             weight,
                             preparation: 0,
                             at_ns: 0,
                         }),
-                        Seen::Distribution(span, seen) => {
-                            series.distributions.push(over(span, seen));
+                        EntryValue::Distribution(span, seen) => {
+                            series.distributions.push(stretch_over(span, seen));
                         }
-                        Seen::Count(span, seen) => series.counts.push(over(span, seen)),
-                        Seen::Figures(_) => unreachable!("outcomes have none"),
+                        EntryValue::Count(span, seen) => {
+                            series.counts.push(stretch_over(span, seen))
+                        }
+                        EntryValue::Figures(_) => unreachable!("outcomes have none"),
                     }
                 }
             }
@@ -401,7 +420,7 @@ mod recording {
         fn empty_for_tests() -> Self {
             let workload = LatencyWorkload { cpu: 0, bytes: 1, line_bytes: 64 };
             let stopping =
-                Stopping { target: 0.01, repetitions: 1, preparations: 1, budget_s: 1.0 };
+                StoppingRule { target: 0.01, repetitions: 1, preparations: 1, budget_s: 1.0 };
             Self {
                 case: Case {
                     id: "x".to_owned(),
@@ -410,26 +429,26 @@ mod recording {
                     stopping,
                     pair: None,
                 },
-                end: None,
+                outcome: None,
                 series: Vec::new(),
                 facts: Attributes::new(),
                 raw: BTreeMap::new(),
                 doubts: Vec::new(),
-                facts_on: BTreeMap::new(),
-                failed_on: Vec::new(),
+                facts_by_host: BTreeMap::new(),
+                failed_hosts: Vec::new(),
             }
         }
 
-        fn series_of(&mut self, key: &Key) -> &mut SeriesRecord {
+        fn series_of(&mut self, key: &SeriesKey) -> &mut SeriesRecord {
             let known = self
                 .series
                 .iter()
-                .position(|it| it.metric == key.metric && it.dimensions == key.extra);
+                .position(|it| it.metric == key.metric && it.dimensions == key.dimensions);
             let index = known.unwrap_or(self.series.len());
             if known.is_none() {
                 self.series.push(SeriesRecord {
                     metric: key.metric.to_owned(),
-                    dimensions: key.extra.clone(),
+                    dimensions: key.dimensions.clone(),
                     ..SeriesRecord::default()
                 });
             }

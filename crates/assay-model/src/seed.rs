@@ -18,14 +18,14 @@ pub const fn mix(word: u64) -> u64 {
 
 /// Derives the seed of part `nth` of a parent seed: one for each step of a case or phase of a plan.
 #[must_use]
-pub const fn derived(seed: u64, nth: u64) -> u64 {
+pub const fn derive_seed(seed: u64, nth: u64) -> u64 {
     mix(mix(seed).wrapping_add(GAMMA.wrapping_mul(nth.wrapping_add(1))))
 }
 
 /// Derives a seed from a name, independent of its position among others.
 #[must_use]
-pub fn named(seed: u64, name: &str) -> u64 {
-    name.bytes().fold(mix(seed), |seed, byte| derived(seed, u64::from(byte)))
+pub fn derive_named_seed(seed: u64, name: &str) -> u64 {
+    name.bytes().fold(mix(seed), |seed, byte| derive_seed(seed, u64::from(byte)))
 }
 
 #[cfg(test)]
@@ -35,12 +35,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_have_seeds_of_their_own() {
-        let parts = (0..100).flat_map(|seed| (0..100).map(move |nth| derived(seed, nth)));
+    fn derived_seeds_differ() {
+        let parts = (0..100).flat_map(|seed| (0..100).map(move |nth| derive_seed(seed, nth)));
         assert_eq!(parts.collect::<BTreeSet<u64>>().len(), 10_000);
-        assert_eq!(named(7, "storage/a"), named(7, "storage/a"));
+        assert_eq!(derive_named_seed(7, "storage/a"), derive_named_seed(7, "storage/a"));
         let names = ["storage/a", "storage/b", "storage/ab", "storage/ba", ""];
-        let named: BTreeSet<u64> = names.iter().map(|name| named(7, name)).collect();
+        let named: BTreeSet<u64> =
+            names.iter().map(|name| derive_named_seed(7, name)).collect();
         assert_eq!(named.len(), names.len());
     }
 }

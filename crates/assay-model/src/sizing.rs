@@ -5,7 +5,7 @@
 /// Little's law: mean I/O in flight = rate × mean latency, for any system in a steady state (J. D.
 /// C. Little, Operations Research 9, 1961).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Little {
+pub struct LittlesLaw {
     /// IO/s.
     pub rate_per_s: f64,
     /// Seconds per I/O.
@@ -14,7 +14,7 @@ pub struct Little {
     pub in_flight: f64,
 }
 
-impl Little {
+impl LittlesLaw {
     /// Derives the third quantity from exactly two; `None` from fewer or more, or if one is not
     /// positive.
     #[must_use]
@@ -140,16 +140,16 @@ mod tests {
             ((Some(1000.0), Some(1e-3), None), (1000.0, 1e-3, 1.0, 1)),
         ];
         for ((rate, latency, in_flight), expected) in table {
-            let law = Little::from_two(rate, latency, in_flight).unwrap();
+            let law = LittlesLaw::from_two(rate, latency, in_flight).unwrap();
             let close = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
             assert!(close(law.rate_per_s, expected.0), "{law:?}");
             assert!(close(law.latency_s, expected.1), "{law:?}");
             assert!(close(law.in_flight, expected.2), "{law:?}");
             assert_eq!(law.threads(), expected.3);
         }
-        assert!(Little::from_two(Some(1.0), None, None).is_none());
-        assert!(Little::from_two(Some(1.0), Some(1.0), Some(1.0)).is_none());
-        assert!(Little::from_two(Some(0.0), Some(1.0), None).is_none());
+        assert!(LittlesLaw::from_two(Some(1.0), None, None).is_none());
+        assert!(LittlesLaw::from_two(Some(1.0), Some(1.0), Some(1.0)).is_none());
+        assert!(LittlesLaw::from_two(Some(0.0), Some(1.0), None).is_none());
     }
 
     #[test]

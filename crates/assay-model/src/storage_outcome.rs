@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::distribution::as_text;
-use crate::engine_choice::EngineReason;
+use crate::engine_reason::EngineReason;
 
 mod record;
 
@@ -40,22 +40,22 @@ pub struct StorageOutcome {
     /// intended start include it, with its waiting time.
     pub not_started: u64,
     /// Reason why the phase ended.
-    pub ended: Ended,
+    pub ended: EndReason,
     /// Further results of each stream, in the workload's order.
-    pub streams: Vec<StreamRecord>,
+    pub streams: Vec<StreamDetails>,
 }
 
 /// Results of a stream other than its reads and writes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct StreamRecord {
+pub struct StreamDetails {
     /// Measured seconds, from its start to its last I/O.
     pub active_s: f64,
     /// Its `fsync` calls, if any.
-    pub syncs: Option<Tally>,
+    pub syncs: Option<IoTally>,
     /// Submission times of reads and of writes, if timed separately.
-    pub submissions: [Option<Tally>; 2],
+    pub submissions: [Option<IoTally>; 2],
     /// Times from the end of submission to completion, of reads and of writes, if timed separately.
-    pub completions: [Option<Tally>; 2],
+    pub completions: [Option<IoTally>; 2],
     /// All measured I/O in the order of completion, if a journal was requested.
     pub journal: Vec<JournalEntry>,
 }
@@ -72,7 +72,7 @@ pub struct JournalEntry {
     /// Length in bytes.
     pub bytes: u32,
     /// Read or write.
-    pub operation: Operation,
+    pub operation: IoOperation,
 }
 
 /// Tally of one stream, target and operation.
@@ -83,14 +83,14 @@ pub struct StreamTally {
     /// Index of the target in the workload.
     pub target: usize,
     /// Read or write.
-    pub operation: Operation,
+    pub operation: IoOperation,
     /// The tally.
-    pub tally: Tally,
+    pub tally: IoTally,
 }
 
 /// Counts and latencies of I/O of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct IoTally {
     /// Number of completed I/O.
     pub count: u64,
     /// Bytes transferred.
@@ -119,9 +119,9 @@ pub struct IntervalTally {
     /// Whether it belongs to the warm-up.
     pub warmup: bool,
     /// Reads.
-    pub reads: Tally,
+    pub reads: IoTally,
     /// Writes.
-    pub writes: Tally,
+    pub writes: IoTally,
     /// Counts of each stream, by its index in the workload.
     pub streams: Vec<StreamCount>,
     /// Mean number of I/O in flight: the integral over time, not rate × latency.
@@ -174,7 +174,7 @@ impl StreamCount {
 
 /// Direction of an I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Operation {
+pub enum IoOperation {
     Read,
     Write,
 }
@@ -185,7 +185,7 @@ pub struct IoFailure {
     /// Index of the target.
     pub target: usize,
     /// Read or write.
-    pub operation: Operation,
+    pub operation: IoOperation,
     /// Offset in bytes.
     pub offset: u64,
     /// Requested length in bytes.
@@ -196,7 +196,7 @@ pub struct IoFailure {
 
 /// Reason why a phase ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ended {
+pub enum EndReason {
     /// The time was over.
     Time,
     /// All work was done.

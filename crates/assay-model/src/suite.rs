@@ -9,18 +9,18 @@ use crate::quantity::Bytes;
 mod files;
 mod mpi;
 mod network;
+mod parse;
 pub mod placement;
 mod rdma;
-mod read;
 mod storage;
 
-pub use files::{FileStep, FilesRequest, Needs};
+pub use files::{FileStep, FilesRequest, RequiredTreeState};
 pub use mpi::{MpiPlacement, MpiRequest};
-pub use network::{NetworkRequest, Protocol};
+pub use network::{NetworkProtocol, NetworkRequest};
+pub use parse::{SuiteError, parse_busy_poll_us, parse_suite, suggest};
 pub use placement::{Placement, PlacementError};
 pub use rdma::RdmaRequest;
-pub use read::{SuiteError, busy_poll_us, did_you_mean, read};
-pub use storage::{Order, StorageRequest, TargetRequest};
+pub use storage::{AccessOrder, StorageRequest, TargetRequest};
 
 /// A suite file, or its equivalent from command-line options.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,14 +47,14 @@ pub struct Measure {
     /// Whether it is omitted, instead of an error, if a requirement is missing.
     pub optional: bool,
     /// The benchmark with its settings.
-    pub request: Request,
+    pub request: MeasureRequest,
     /// Its source text, if from a file.
-    pub origin: Option<Origin>,
+    pub origin: Option<SuiteSource>,
 }
 
 /// Source text of a measure, for error messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct SuiteSource {
     /// Name of the file.
     pub file: String,
     /// The whole text.
@@ -65,11 +65,11 @@ pub struct Origin {
     pub keys: Vec<(&'static str, Range<usize>)>,
 }
 
-impl Origin {
+impl SuiteSource {
     /// Returns the byte range of the first of `keys` that is present; without any, that of the
     /// heading.
     #[must_use]
-    pub fn span_of(&self, keys: &[&str]) -> Range<usize> {
+    pub fn key_span(&self, keys: &[&str]) -> Range<usize> {
         let given = |key: &&str| self.keys.iter().find(|(name, _)| name == key);
         let found = keys.iter().find_map(given).map(|(_, span)| span);
         found.unwrap_or(&self.heading).clone()
@@ -79,7 +79,7 @@ impl Origin {
 impl Suite {
     /// Merges several suites into one run; each keeps its time.
     #[must_use]
-    pub fn joined(suites: &[Self]) -> Self {
+    pub fn merge(suites: &[Self]) -> Self {
         let mut names: Vec<&str> = Vec::new();
         let mut measures: Vec<Measure> = Vec::new();
         let mut budget_s: f64 = suites.iter().map(|suite| suite.budget_s).sum();
@@ -90,7 +90,7 @@ impl Suite {
             let shares: f64 = suite.measures.iter().map(|measure| measure.share).sum();
             for measure in &suite.measures {
                 let seconds = measure.share * suite.budget_s / shares;
-                match measures.iter_mut().find(|known| known.asks_as(measure)) {
+                match measures.iter_mut().find(|known| known.requests_same(measure)) {
                     // A duplicate measure is measured once.
                     Some(known) => {
                         budget_s -= known.share.min(seconds);
@@ -106,7 +106,7 @@ impl Suite {
 
 impl Measure {
     /// Whether another measure requests the same, regardless of time and source.
-    fn asks_as(&self, other: &Self) -> bool {
+    fn requests_same(&self, other: &Self) -> bool {
         let key = |it: &Self| (it.by.clone(), it.target.to_bits(), it.optional);
         key(self) == key(other) && self.request == other.request
     }
@@ -114,7 +114,7 @@ impl Measure {
 
 /// Requested benchmark with its settings.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Request {
+pub enum MeasureRequest {
     /// A benchmark without settings.
     Machine(Benchmark),
     /// `memory.stream`
@@ -163,7 +163,7 @@ pub enum Request {
     Rdma(RdmaRequest),
 }
 
-impl Request {
+impl MeasureRequest {
     /// Returns its benchmark.
     #[must_use]
     pub fn benchmark(&self) -> Benchmark {
@@ -174,9 +174,9 @@ impl Request {
             Self::PeakFlops { .. } => Benchmark::PeakFlops,
             Self::Linpack { .. } => Benchmark::Linpack,
             Self::Network(asked) => match asked.protocol {
-                Protocol::Tcp => Benchmark::NetworkTcp,
-                Protocol::Udp => Benchmark::NetworkUdp,
-                Protocol::Icmp => Benchmark::NetworkIcmp,
+                NetworkProtocol::Tcp => Benchmark::NetworkTcp,
+                NetworkProtocol::Udp => Benchmark::NetworkUdp,
+                NetworkProtocol::Icmp => Benchmark::NetworkIcmp,
             },
             Self::Storage(_) => Benchmark::Storage,
             Self::Files(_) => Benchmark::StorageFiles,
@@ -196,7 +196,7 @@ pub enum InstructionSets {
 }
 
 /// Maximum share of memory for a matrix: the system needs the rest.
-pub const MOST_MEMORY: f64 = 0.95;
+pub const MAX_MATRIX_MEMORY_SHARE: f64 = 0.95;
 
 /// Choice of the number of equations.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attribute::{Attribute, Attributes, Value};
-use crate::benchmark::{Benchmark, Better, Section};
+use crate::attribute::{Attribute, AttributeValue, Attributes};
+use crate::benchmark::{Benchmark, Better, ReportSection};
 use crate::doubt::Doubt;
-use crate::event::Status;
+use crate::event::RunStatus;
 use crate::facts::HostFacts;
-use crate::failure::Failure;
-use crate::limit::Limit;
-use crate::plan::Omitted;
+use crate::failure::FailureReason;
+use crate::limit::PhysicalLimit;
+use crate::plan::OmittedMeasure;
 use crate::quantity::Unit;
 
 /// Version of the machine-readable result.
@@ -21,31 +21,31 @@ pub const SCHEMA: u32 = 2;
 
 /// Results of a run. `--json` prints it with the report's texts in addition to identifiers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
+pub struct RunSummary {
     /// [`SCHEMA`] of the writer.
     pub schema: u32,
     /// Version of the statistics that derived it from the events.
     pub statistics: u32,
     /// Identity and status of the run.
-    pub run: RunHead,
+    pub run: RunHeader,
     /// The hosts on which it ran.
     pub hosts: Vec<HostFacts>,
     /// Estimates of all metrics and cases.
-    pub results: Vec<Estimate>,
+    pub results: Vec<MetricEstimate>,
     /// Estimates of intermediate steps: rounds of a steady-state test, tries of a search. Their
     /// parameters include a `step`.
-    pub steps: Vec<Estimate>,
+    pub steps: Vec<MetricEstimate>,
     /// Cases that failed.
     pub failures: Vec<CaseFailure>,
     /// Measures that were omitted because a requirement is missing.
-    pub omitted: Vec<Omitted>,
+    pub omitted: Vec<OmittedMeasure>,
     /// Doubts about the run as a whole.
     pub warnings: Vec<Doubt>,
 }
 
 /// Identity and status of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunHead {
+pub struct RunHeader {
     /// Identifier.
     pub id: String,
     /// The user's name of the condition under which it was measured, e.g. `on`.
@@ -61,7 +61,7 @@ pub struct RunHead {
     /// RFC 3339 time in UTC.
     pub finished: Option<String>,
     /// Final status.
-    pub status: Status,
+    pub status: RunStatus,
     /// Seed that reproduces it, if anything in it is random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -69,7 +69,7 @@ pub struct RunHead {
 
 /// Estimate of a metric of a case with its uncertainty. All values in `unit`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Estimate {
+pub struct MetricEstimate {
     /// Identifier of the benchmark.
     pub benchmark: String,
     /// Identifier of the case.
@@ -101,39 +101,39 @@ pub struct Estimate {
     /// Percentiles for which there are enough samples (`p50`, `p99` …); `None` without any.
     pub percentiles: Option<BTreeMap<String, f64>>,
     /// The physical limit, if known.
-    pub limit: Option<Limit>,
+    pub limit: Option<PhysicalLimit>,
     /// `median` over the limit, in percent.
     pub percent_of_limit: Option<f64>,
     /// Name of the host.
     pub host: String,
     /// Measurer.
-    pub tool: Tool,
+    pub tool: MeasuringTool,
     /// Doubts about this estimate.
     pub warnings: Vec<Doubt>,
 }
 
-impl Estimate {
+impl MetricEstimate {
     /// Whether it is a total over several hosts: all of a run or a group. For MPI, `hosts` are
     /// those of its ranks, so this is false.
     #[must_use]
-    pub fn is_of_hosts(&self) -> bool {
+    pub fn spans_hosts(&self) -> bool {
         let section = Benchmark::from_id(&self.benchmark).map(|it| it.definition().section);
-        matches!(section, Some(Section::Storage | Section::Network))
+        matches!(section, Some(ReportSection::Storage | ReportSection::Network))
             && self.parameters.contains_key(&Attribute::Hosts)
     }
 
     /// Whether this host contributed to it, alone or together with others.
     #[must_use]
-    pub fn is_partly_of(&self, host: &str) -> bool {
-        let hosts = self.parameters.get(&Attribute::Hosts).filter(|_| self.is_of_hosts());
-        let mut hosts = hosts.and_then(Value::text).unwrap_or_default().split(',');
+    pub fn involves_host(&self, host: &str) -> bool {
+        let hosts = self.parameters.get(&Attribute::Hosts).filter(|_| self.spans_hosts());
+        let mut hosts = hosts.and_then(AttributeValue::as_text).unwrap_or_default().split(',');
         self.host == host || hosts.any(|it| it == host)
     }
 }
 
 /// Measurer with its version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tool {
+pub struct MeasuringTool {
     /// `assay`, or the name of an official tool.
     pub name: String,
     /// Its version, if it reports one.
@@ -150,7 +150,7 @@ pub struct CaseFailure {
     /// Name of the host.
     pub host: String,
     /// Cause of the failure.
-    pub failure: Failure,
+    pub failure: FailureReason,
     /// Earlier case with the same cause of failure, for which this one was skipped.
     pub because: Option<String>,
 }

@@ -1,15 +1,15 @@
 //! Assessment whether a result is reliable, based on its summary.
 
 use crate::doubt::Doubt;
-use crate::summary::{Estimate, Summary};
+use crate::summary::{MetricEstimate, RunSummary};
 
 /// Maximum relative half-width of the interval of a reliable value.
-pub const WIDEST: f64 = 0.1;
+pub const MAX_RELATIVE_WIDTH: f64 = 0.1;
 
 /// Reason why a value is unreliable. Values of a contended machine are arbitrary, values above
 /// their limit are impossible, and values without a usable interval may be chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Distrust {
+pub enum DistrustReason {
     /// The value is above its limit.
     AboveLimit,
     /// There is only one sample, or one effective sample.
@@ -23,7 +23,7 @@ pub enum Distrust {
     },
 }
 
-impl Distrust {
+impl DistrustReason {
     /// Returns the stable name for scripts.
     #[must_use]
     pub const fn id(self) -> &'static str {
@@ -37,7 +37,7 @@ impl Distrust {
 
     /// Returns the most serious reason; `None` for a reliable result.
     #[must_use]
-    pub fn of(estimate: &Estimate) -> Option<Self> {
+    pub fn from_estimate(estimate: &MetricEstimate) -> Option<Self> {
         let is_above = |doubt: &Doubt| matches!(doubt, Doubt::AboveLimit { .. });
         if estimate.warnings.iter().any(is_above) {
             return Some(Self::AboveLimit);
@@ -48,12 +48,12 @@ impl Distrust {
         let half = (high - estimate.median).max(estimate.median - low);
         // A median of zero with an interval of zero is precise.
         let width = if half == 0.0 { 0.0 } else { half / estimate.median.abs() };
-        (width.is_nan() || width > WIDEST).then_some(Self::WideInterval { width })
+        (width.is_nan() || width > MAX_RELATIVE_WIDTH).then_some(Self::WideInterval { width })
     }
 }
 
 /// Returns the doubts about the whole run that are due to contention by other processes or guests.
-pub fn contention(summary: &Summary) -> impl Iterator<Item = &Doubt> {
+pub fn contention_doubts(summary: &RunSummary) -> impl Iterator<Item = &Doubt> {
     summary.warnings.iter().filter(|doubt| is_contention(doubt))
 }
 

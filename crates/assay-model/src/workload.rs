@@ -5,19 +5,21 @@ use serde::{Deserialize, Serialize};
 use crate::attribute::{Attribute, Attributes};
 use crate::benchmark::Benchmark;
 
-pub mod course;
 mod dimensions;
 pub mod file_set;
+pub mod measurement_mode;
 mod mpi;
 mod network;
 mod rdma;
 pub mod storage;
 
-use course::{Course, LatencyGoal};
+use measurement_mode::{LatencyGoal, MeasurementMode};
 pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
-pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
+pub use network::{
+    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
+};
 pub use rdma::{
-    DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaDevice, RdmaDuration,
+    MAX_DATAGRAM_BYTES, PORTABLE_DATAGRAM_BYTES, RdmaConnection, RdmaDevice, RdmaDuration,
     RdmaTuning, RdmaWorkload,
 };
 
@@ -171,7 +173,7 @@ impl Workload {
 
     /// Sets the other host and returns the new name within the benchmark, for case identifiers.
     #[must_use]
-    pub fn aimed(mut self, host: &str) -> (Self, String) {
+    pub fn with_host(mut self, host: &str) -> (Self, String) {
         let to = Some(host.to_owned());
         let name = match &mut self {
             Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
@@ -202,7 +204,7 @@ impl Workload {
     #[must_use]
     pub const fn latency_goal(&self) -> Option<&LatencyGoal> {
         if let Self::Storage(test) = self
-            && let Course::Search(goal) = &test.course
+            && let MeasurementMode::Search(goal) = &test.course
         {
             return Some(goal);
         }
@@ -211,7 +213,7 @@ impl Workload {
 
     /// Returns the network workload, if it is one.
     #[must_use]
-    pub const fn network(&self) -> Option<&NetworkWorkload> {
+    pub const fn as_network(&self) -> Option<&NetworkWorkload> {
         if let Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) = self
         {
             return Some(work);

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Keys whose text is a path, with or without a slash.
-const PATHS: [&str; 13] = [
+const PATH_KEYS: [&str; 13] = [
     "path",
     "anchor",
     "folder",
@@ -30,48 +30,50 @@ const PATHS: [&str; 13] = [
     "directory",
 ];
 /// Keys whose text is the name or address of one host or several hosts.
-const HOSTS: [&str; 5] = ["host", "peer", "to", "hosts", "far"];
+const HOST_KEYS: [&str; 5] = ["host", "peer", "to", "hosts", "far"];
 /// Texts under these keys that identify no host.
-const NOBODY: [&str; 9] =
+const NEUTRAL_NAMES: [&str; 9] =
     ["imported", "loopback", "localhost", "local", "remote", "none", "null", "linked", ""];
 /// Folders that exist on every machine.
-const EVERYWHERE: [&str; 3] = ["/proc", "/sys", "/dev/null"];
+const COMMON_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev/null"];
 
 /// Replaces everything in a run that could identify its owner.
 ///
 /// # Errors
 /// If the run cannot be converted to JSON and back. The caller must not show the run then.
-pub fn run(run: &mut Run) -> Result<(), serde_json::Error> {
-    let mut names = Names::default();
+pub fn anonymise_run(run: &mut Run) -> Result<(), serde_json::Error> {
+    let mut names = Replacements::default();
     for host in &run.hosts {
-        names.host(&host.host);
-        names.host(&host.facts.name);
+        names.add_host(&host.host);
+        names.add_host(&host.facts.name);
     }
     for case in &run.cases {
         let series_attributes = case.series.iter().flat_map(|it| [&it.dimensions, &it.facts]);
         for attributes in series_attributes.chain([&case.facts]) {
-            names.learn(attributes);
+            names.add_hosts(attributes);
         }
     }
     // The command line may contain any name in any form.
     run.started.command.clear();
-    names.apply(&mut run.started)?;
-    names.apply(&mut run.hosts)?;
-    names.apply(&mut run.raw)?;
-    names.apply(&mut run.host_facts)?;
-    names.apply(&mut run.doubts)?;
+    names.replace_all(&mut run.started)?;
+    names.replace_all(&mut run.hosts)?;
+    names.replace_all(&mut run.raw)?;
+    names.replace_all(&mut run.host_facts)?;
+    names.replace_all(&mut run.doubts)?;
     for case in &mut run.cases {
-        names.apply(&mut case.case)?;
-        names.apply(&mut case.facts)?;
-        names.apply(&mut case.raw)?;
-        names.apply(&mut case.doubts)?;
-        if let Some(assay_model::run::CaseEnd::Failed { failure, because }) = &mut case.end {
-            names.apply(failure)?;
-            names.apply(because)?;
+        names.replace_all(&mut case.case)?;
+        names.replace_all(&mut case.facts)?;
+        names.replace_all(&mut case.raw)?;
+        names.replace_all(&mut case.doubts)?;
+        if let Some(assay_model::run::CaseOutcome::Failed { failure, because }) =
+            &mut case.outcome
+        {
+            names.replace_all(failure)?;
+            names.replace_all(because)?;
         }
         for series in &mut case.series {
-            names.apply(&mut series.dimensions)?;
-            names.apply(&mut series.facts)?;
+            names.replace_all(&mut series.dimensions)?;
+            names.replace_all(&mut series.facts)?;
         }
     }
     Ok(())
@@ -79,77 +81,80 @@ pub fn run(run: &mut Run) -> Result<(), serde_json::Error> {
 
 /// Replacements of one run.
 #[derive(Debug, Default)]
-struct Names {
-    known: BTreeMap<String, String>,
+struct Replacements {
+    by_text: BTreeMap<String, String>,
     /// Number of replacements of each kind.
     counts: BTreeMap<&'static str, usize>,
     /// Whether single plain words stay: a host may have a name that the format also uses, such as
     /// `storage`.
-    spares_words: bool,
+    keeps_plain_words: bool,
 }
 
-impl Names {
-    fn learn(&mut self, attributes: &Attributes) {
+impl Replacements {
+    fn add_hosts(&mut self, attributes: &Attributes) {
         for name in [Attribute::Host, Attribute::Peer, Attribute::To, Attribute::Hosts] {
-            let text = attributes.get(&name).and_then(assay_model::attribute::Value::text);
-            text.into_iter().flat_map(|it| it.split(',')).for_each(|it| self.host(it.trim()));
+            let text =
+                attributes.get(&name).and_then(assay_model::attribute::AttributeValue::as_text);
+            text.into_iter()
+                .flat_map(|it| it.split(','))
+                .for_each(|it| self.add_host(it.trim()));
         }
     }
 
     /// Registers a host's name, both complete and without its domain.
-    fn host(&mut self, name: &str) {
+    fn add_host(&mut self, name: &str) {
         let name = name.split(':').next().unwrap_or(name);
-        if NOBODY.contains(&name) || name.parse::<IpAddr>().is_ok() {
+        if NEUTRAL_NAMES.contains(&name) || name.parse::<IpAddr>().is_ok() {
             return;
         }
-        let replacement = self.replaced("host-", name);
+        let replacement = self.replacement("host-", name);
         if let Some((short, _)) = name.split_once('.') {
-            self.known.entry(short.to_owned()).or_insert(replacement);
+            self.by_text.entry(short.to_owned()).or_insert(replacement);
         }
     }
 
     /// Returns the replacement of a text; numbers count from 1 for each kind.
-    fn replaced(&mut self, kind: &'static str, text: &str) -> String {
-        if let Some(known) = self.known.get(text) {
+    fn replacement(&mut self, kind: &'static str, text: &str) -> String {
+        if let Some(known) = self.by_text.get(text) {
             return known.clone();
         }
         let count = self.counts.entry(kind).or_insert(0);
         *count += 1;
         let new = format!("{kind}{count}");
-        self.known.insert(text.to_owned(), new.clone());
+        self.by_text.insert(text.to_owned(), new.clone());
         new
     }
 
-    fn apply<T: Serialize + DeserializeOwned>(
+    fn replace_all<T: Serialize + DeserializeOwned>(
         &mut self,
         value: &mut T,
     ) -> Result<(), serde_json::Error> {
         let tree = serde_json::to_value(&*value)?;
-        let replaced = self.replaced_in(tree.clone(), false);
+        let replaced = self.replace_in(tree.clone(), false);
         // Reading back fails if a key or variant has the same name as a host.
-        *value = replaced.or_else(|_| self.replaced_in(tree, true))?;
+        *value = replaced.or_else(|_| self.replace_in(tree, true))?;
         Ok(())
     }
 
-    fn replaced_in<T: DeserializeOwned>(
+    fn replace_in<T: DeserializeOwned>(
         &mut self,
         mut tree: Value,
         spares_words: bool,
     ) -> Result<T, serde_json::Error> {
-        self.spares_words = spares_words;
-        self.walk(&mut tree, "");
+        self.keeps_plain_words = spares_words;
+        self.replace_in_tree(&mut tree, "");
         serde_json::from_value(tree)
     }
 
-    fn walk(&mut self, value: &mut Value, key: &str) {
+    fn replace_in_tree(&mut self, value: &mut Value, key: &str) {
         match value {
-            Value::String(text) => *text = self.under(key, text),
-            Value::Array(all) => all.iter_mut().for_each(|it| self.walk(it, key)),
+            Value::String(text) => *text = self.replace_under_key(key, text),
+            Value::Array(all) => all.iter_mut().for_each(|it| self.replace_in_tree(it, key)),
             Value::Object(all) => {
                 let old = std::mem::take(all);
                 for (name, mut value) in old {
-                    self.walk(&mut value, &name);
-                    all.insert(self.text(&name), value);
+                    self.replace_in_tree(&mut value, &name);
+                    all.insert(self.replace_words(&name), value);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -157,81 +162,83 @@ impl Names {
     }
 
     /// Replaces the text of a key, whose name gives the kind of text.
-    fn under(&mut self, key: &str, text: &str) -> String {
+    fn replace_under_key(&mut self, key: &str, text: &str) -> String {
         let replace = |this: &mut Self, kind: &'static str| {
             let parts = text.split(", ").map(|part| match part {
-                part if NOBODY.contains(&part) || is_everywhere(part) => part.to_owned(),
+                part if NEUTRAL_NAMES.contains(&part) || is_common_path(part) => {
+                    part.to_owned()
+                }
                 part if part.parse::<f64>().is_ok() => part.to_owned(),
-                part => this.replaced(kind, part),
+                part => this.replacement(kind, part),
             });
             parts.collect::<Vec<_>>().join(", ")
         };
         match key {
-            key if PATHS.contains(&key) => replace(self, "/path-"),
-            key if HOSTS.contains(&key) => {
+            key if PATH_KEYS.contains(&key) => replace(self, "/path-"),
+            key if HOST_KEYS.contains(&key) => {
                 let parts = text.split(',').map(|part| {
-                    if NOBODY.contains(&part) {
+                    if NEUTRAL_NAMES.contains(&part) {
                         return part.to_owned();
                     }
-                    if let Some(known) = self.known.get(part) {
+                    if let Some(known) = self.by_text.get(part) {
                         return known.clone();
                     }
                     match part.parse::<IpAddr>() {
-                        Ok(_) => self.text(part),
-                        Err(_) => self.replaced("host-", part),
+                        Ok(_) => self.replace_words(part),
+                        Err(_) => self.replacement("host-", part),
                     }
                 });
                 parts.collect::<Vec<_>>().join(",")
             }
-            _ => self.text(text),
+            _ => self.replace_words(text),
         }
     }
 
     /// Replaces every word of a sentence, command line or name.
-    fn text(&mut self, text: &str) -> String {
+    fn replace_words(&mut self, text: &str) -> String {
         let is_word = text.bytes().all(|it| it.is_ascii_lowercase() || b"-_".contains(&it));
-        if self.spares_words && is_word {
+        if self.keeps_plain_words && is_word {
             return text.to_owned();
         }
         let is_separator = |it: char| it.is_whitespace() || "\"'`,;=()[]<>|{}".contains(it);
         let mut written = String::with_capacity(text.len());
         for piece in text.split_inclusive(is_separator) {
             let word = piece.trim_end_matches(is_separator);
-            written.push_str(&self.word(word));
+            written.push_str(&self.replace_word(word));
             written.push_str(&piece[word.len()..]);
         }
         written
     }
 
-    fn word(&mut self, word: &str) -> String {
+    fn replace_word(&mut self, word: &str) -> String {
         let plain = word.trim_end_matches(['.', ':', '!', '?']);
         let rest = &word[plain.len()..];
-        let new = self.known.get(plain).cloned().or_else(|| self.unknown(plain));
+        let new = self.by_text.get(plain).cloned().or_else(|| self.replace_unregistered(plain));
         new.unwrap_or_else(|| plain.to_owned()) + rest
     }
 
-    fn unknown(&mut self, word: &str) -> Option<String> {
+    fn replace_unregistered(&mut self, word: &str) -> Option<String> {
         if let Ok(address) = word.parse::<IpAddr>() {
             let is_neutral = address.is_loopback() || address.is_unspecified();
-            return (!is_neutral).then(|| self.replaced("address-", word));
+            return (!is_neutral).then(|| self.replacement("address-", word));
         }
-        if is_serial(word) {
-            return Some(self.replaced("serial-", word));
+        if is_hardware_id(word) {
+            return Some(self.replacement("serial-", word));
         }
         if word.starts_with('/') || word.starts_with("~/") {
-            return (!is_everywhere(word)).then(|| self.replaced("/path-", word));
+            return (!is_common_path(word)).then(|| self.replacement("/path-", word));
         }
         // An address with a port or prefix length, a host with a folder, a user at a host.
         for mark in [":/", "@", "/", ":", "%"] {
             let Some((before, after)) = word.split_once(mark) else { continue };
-            let is_host = mark == ":/" || mark == "@" || self.known.contains_key(before);
+            let is_host = mark == ":/" || mark == "@" || self.by_text.contains_key(before);
             if is_host && !before.is_empty() && before.parse::<IpAddr>().is_err() {
-                let before = self.replaced("host-", before);
+                let before = self.replacement("host-", before);
                 let after = if mark == ":/" { format!("/{after}") } else { after.to_owned() };
-                return Some(before + mark.trim_end_matches('/') + &self.word(&after));
+                return Some(before + mark.trim_end_matches('/') + &self.replace_word(&after));
             }
             if before.parse::<IpAddr>().is_ok() {
-                return Some(self.word(before) + mark + &self.word(after));
+                return Some(self.replace_word(before) + mark + &self.replace_word(after));
             }
         }
         None
@@ -239,15 +246,15 @@ impl Names {
 }
 
 /// Whether a path is the same on every machine, such as a device with the kernel's name.
-fn is_everywhere(path: &str) -> bool {
+fn is_common_path(path: &str) -> bool {
     let is_common =
-        EVERYWHERE.iter().any(|it| path == *it || path.starts_with(&format!("{it}/")));
+        COMMON_FOLDERS.iter().any(|it| path == *it || path.starts_with(&format!("{it}/")));
     let is_device = path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'));
     is_common || is_device || path == "/" || path == "//"
 }
 
 /// Whether a word is a MAC address, a UUID or a world-wide name of a disk.
-fn is_serial(word: &str) -> bool {
+fn is_hardware_id(word: &str) -> bool {
     let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
     let lengths = |mark: char| -> Option<Vec<usize>> {
         let parts: Vec<&str> = word.split(mark).collect();
@@ -264,9 +271,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_become_the_same_everywhere() {
-        let mut names = Names::default();
-        names.host("node7.site.example");
+    fn replaces_words_consistently() {
+        let mut names = Replacements::default();
+        names.add_host("node7.site.example");
         for (text, expected) in [
             ("node7 and node7.site.example: up", "host-1 and host-1: up"),
             ("node71 is another word", "node71 is another word"),
@@ -282,10 +289,13 @@ mod tests {
             ("00:1a:2b:3c:4d:5e", "serial-1"),
             ("UUID=123e4567-e89b-12d3-a456-426614174000", "UUID=serial-2"),
         ] {
-            assert_eq!(names.text(text), expected, "{text}");
+            assert_eq!(names.replace_words(text), expected, "{text}");
         }
-        assert_eq!(names.under("target", "data/f, /mnt/vol1/f"), "/path-4, /path-1");
-        assert_eq!(names.under("to", "node7"), "host-1");
-        assert_eq!(names.under("to", "loopback"), "loopback");
+        assert_eq!(
+            names.replace_under_key("target", "data/f, /mnt/vol1/f"),
+            "/path-4, /path-1"
+        );
+        assert_eq!(names.replace_under_key("to", "node7"), "host-1");
+        assert_eq!(names.replace_under_key("to", "loopback"), "loopback");
     }
 }

@@ -24,8 +24,8 @@ pub enum Block {
     Heading(String),
     Paragraph(Paragraph),
     /// Names and values.
-    Facts(Facts),
-    Table(Table),
+    Facts(FactTable),
+    Table(ReportTable),
     /// One or more curves.
     Plot(Plot),
     /// Ratios with their intervals.
@@ -64,7 +64,7 @@ pub enum Tone {
 
 /// Names and values, one per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct FactTable {
     /// Subject of the facts.
     pub title: Option<String>,
     /// Meaning of the title.
@@ -75,27 +75,27 @@ pub struct Facts {
 
 /// Table. Every row has one cell for each column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct ReportTable {
     /// Caption; empty if the heading above is enough.
     pub caption: String,
     /// Columns, from left to right.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     /// Rows, from top to bottom.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<TableCell>>,
 }
 
 /// Column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub struct TableColumn {
     /// Heading of the column.
     pub title: String,
     /// Alignment of the cells.
-    pub align: Align,
+    pub align: ColumnAlignment,
 }
 
 /// Alignment of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
+pub enum ColumnAlignment {
     /// For text, which may be wrapped.
     Left,
     /// For numbers; wrapped only at plain spaces, and only if they do not fit otherwise.
@@ -104,7 +104,7 @@ pub enum Align {
 
 /// Cell of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Cell {
+pub struct TableCell {
     /// Text of the cell.
     pub text: String,
     /// Abbreviated text for a terminal too narrow for the whole table.
@@ -150,16 +150,16 @@ pub struct Plot {
     /// Vertical axis.
     pub y: Axis,
     /// Curves.
-    pub series: Vec<Series>,
+    pub series: Vec<PlotSeries>,
     /// Whether the curves compete with each other. Text output then leaves the plot to the table,
     /// because bars of the first curve only would single it out.
-    pub rivals: bool,
+    pub is_comparison: bool,
     /// Named ranges of the horizontal axis, ascending and without overlap.
     pub bands: Vec<Band>,
     /// Limit that no curve can exceed.
-    pub limit: Option<Line>,
+    pub limit: Option<ReferenceLine>,
     /// Vertical lines at values of the horizontal axis.
-    pub marks: Vec<Line>,
+    pub marks: Vec<ReferenceLine>,
 }
 
 impl Plot {
@@ -169,11 +169,21 @@ impl Plot {
         title: impl Into<String>,
         description: impl Into<String>,
         [x, y]: [Axis; 2],
-        series: Vec<Series>,
+        series: Vec<PlotSeries>,
     ) -> Self {
         let (title, description) = (title.into(), description.into());
         let (bands, marks) = (Vec::new(), Vec::new());
-        Self { title, description, x, y, series, rivals: false, bands, limit: None, marks }
+        Self {
+            title,
+            description,
+            x,
+            y,
+            series,
+            is_comparison: false,
+            bands,
+            limit: None,
+            marks,
+        }
     }
 }
 
@@ -186,14 +196,14 @@ pub struct Forest {
     /// Label of the horizontal axis.
     pub axis: String,
     /// Rows, from top to bottom.
-    pub rows: Vec<Ratio>,
+    pub rows: Vec<ForestRow>,
     /// Range of ratios that are equivalent in practice.
     pub margin: [f64; 2],
 }
 
 /// Row of a forest plot.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ratio {
+pub struct ForestRow {
     /// Name of the metric or case that was compared.
     pub name: String,
     /// Ratio between the conditions.
@@ -201,7 +211,7 @@ pub struct Ratio {
     /// Confidence interval of the ratio.
     pub interval: Option<[f64; 2]>,
     /// Ratio and interval as the table prints them.
-    pub shown: String,
+    pub formatted: String,
     /// Meaning of the row.
     pub tone: Tone,
 }
@@ -250,7 +260,7 @@ pub enum Scale {
     /// Linear from zero.
     Linear,
     /// Linear from near the lowest value, where small differences matter.
-    Near,
+    LinearFitted,
     /// Logarithmic; ticks at powers of two.
     Log2,
     /// Logarithmic; ticks at powers of ten.
@@ -261,21 +271,21 @@ impl Scale {
     /// Whether equal distances are equal differences.
     #[must_use]
     pub const fn is_proportional(self) -> bool {
-        matches!(self, Self::Linear | Self::Near)
+        matches!(self, Self::Linear | Self::LinearFitted)
     }
 }
 
 /// Curve of a plot.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+pub struct PlotSeries {
     pub name: String,
     /// Points, ascending in `x`.
-    pub points: Vec<Point>,
+    pub points: Vec<PlotPoint>,
 }
 
 /// Point of a curve, in base units.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
+pub struct PlotPoint {
     /// Position on the horizontal axis.
     pub x: f64,
     /// Value on the vertical axis.
@@ -296,7 +306,7 @@ pub struct Band {
 
 /// Line at one value of an axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct ReferenceLine {
     pub label: String,
     /// Value at which the line crosses the axis.
     pub value: f64,
@@ -323,12 +333,14 @@ impl Document {
     }
 }
 
-impl Table {
+impl ReportTable {
     /// Creates a table without rows from column headings and alignments.
     #[must_use]
-    pub fn new(caption: impl Into<String>, columns: &[(&str, Align)]) -> Self {
-        let column =
-            |&(title, align): &(&str, Align)| Column { title: title.to_owned(), align };
+    pub fn new(caption: impl Into<String>, columns: &[(&str, ColumnAlignment)]) -> Self {
+        let column = |&(title, align): &(&str, ColumnAlignment)| TableColumn {
+            title: title.to_owned(),
+            align,
+        };
         Self {
             caption: caption.into(),
             columns: columns.iter().map(column).collect(),
@@ -356,7 +368,7 @@ impl Table {
     /// If a column does not exist.
     #[must_use]
     pub fn with_columns(&self, columns: &[usize]) -> Self {
-        let cells = |row: &Vec<Cell>| columns.iter().map(|i| row[*i].clone()).collect();
+        let cells = |row: &Vec<TableCell>| columns.iter().map(|i| row[*i].clone()).collect();
         Self {
             caption: self.caption.clone(),
             columns: columns.iter().map(|i| self.columns[*i].clone()).collect(),
@@ -365,10 +377,10 @@ impl Table {
     }
 }
 
-impl Cell {
+impl TableCell {
     /// Creates a cell without text that refers to notes.
     #[must_use]
-    pub fn marks(marks: Vec<usize>) -> Self {
+    pub fn with_marks(marks: Vec<usize>) -> Self {
         Self { marks, ..Self::default() }
     }
 
@@ -385,7 +397,7 @@ impl Cell {
     }
 }
 
-impl<T: Into<String>> From<T> for Cell {
+impl<T: Into<String>> From<T> for TableCell {
     fn from(text: T) -> Self {
         Self { text: text.into(), ..Self::default() }
     }

@@ -10,7 +10,7 @@
 /// Formats a message of the catalogue in the current language, with named variables.
 macro_rules! say {
     ($id:literal $(, $name:ident = $value:expr)* $(,)?) => {
-        crate::locale::said(
+        crate::locale::format_message(
             $id,
             &[$((stringify!($name), crate::locale::Argument::from($value))),*],
         )

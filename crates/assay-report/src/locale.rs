@@ -11,13 +11,15 @@ mod number;
 mod quantity;
 mod unit;
 
-pub(crate) use catalogue::{Argument, said, translated, translated_with, word};
-pub(crate) use number::{SPACES, date, decimal, fixed, grouped};
-pub use quantity::{
-    in_percent, joined, parts, percent, printed, quantity, quantity_beside, read, scientific,
-    size, with_symbol,
+pub(crate) use catalogue::{Argument, format_message, translate, translate_with, word};
+pub(crate) use number::{
+    NO_BREAK_SPACES, format_date, format_fixed, format_ungrouped, group_digits,
 };
-pub(crate) use unit::symbol;
+pub use quantity::{
+    in_percent, localise_printed, parse_quantity, percent, quantity, quantity_with_prefix,
+    scientific, size, split_unit, with_no_break_spaces, with_symbol,
+};
+pub(crate) use unit::localise_symbol;
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +30,7 @@ pub(crate) fn comma() -> &'static str {
 }
 
 /// Localises a stored list such as `kvm, docker`: replaces its separators.
-pub(crate) fn listed(stored: &str) -> String {
+pub(crate) fn localise_list(stored: &str) -> String {
     stored.split(", ").collect::<Vec<_>>().join(comma())
 }
 
@@ -43,27 +45,27 @@ pub(crate) fn semicolon() -> &'static str {
 }
 
 /// Joins clauses that may contain commas.
-pub(crate) fn clauses<const N: usize>(all: &[String; N]) -> String {
+pub(crate) fn join_clauses<const N: usize>(all: &[String; N]) -> String {
     all.join(semicolon())
 }
 
 /// Joins a name and its value: `NUMA nodes: 2`.
-pub(crate) fn fact(name: &str, value: &str) -> String {
+pub(crate) fn format_fact(name: &str, value: &str) -> String {
     [name, value].join(colon())
 }
 
 /// Joins sentences that each end in a full stop.
-pub(crate) fn sentences(all: &[String]) -> String {
+pub(crate) fn join_sentences(all: &[String]) -> String {
     all.join(word("sentence-separator"))
 }
 
 /// Joins distinguishing details: `6 streams, send`. For lists of equal items see [`comma`].
-pub(crate) fn details(parts: &[String]) -> String {
+pub(crate) fn join_details(parts: &[String]) -> String {
     parts.join(word("detail-separator"))
 }
 
 /// Joins an item and its distinguishing detail: `Triad, node`.
-pub(crate) fn detailed(what: &str, by: &str) -> String {
+pub(crate) fn with_detail(what: &str, by: &str) -> String {
     [what, by].join(word("detail-separator"))
 }
 
@@ -107,17 +109,17 @@ impl Locale {
     /// BCP 47 tag.
     #[must_use]
     pub const fn tag(self) -> &'static str {
-        self.row().0
+        self.names().0
     }
 
     /// Name of the language in itself.
     #[must_use]
     pub const fn own_name(self) -> &'static str {
-        self.row().1
+        self.names().1
     }
 
     /// BCP 47 tag, name in the language itself, and locale of Microsoft Learn.
-    const fn row(self) -> (&'static str, &'static str, &'static str) {
+    const fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::En => ("en", "English", "en-us"),
             Self::Ru => ("ru", "Русский", "ru-ru"),
@@ -133,15 +135,15 @@ impl Locale {
 
     /// Locale with region in which Microsoft Learn publishes pages: `fr-fr`.
     #[must_use]
-    pub const fn published(self) -> &'static str {
-        self.row().2
+    pub const fn learn_tag(self) -> &'static str {
+        self.names().2
     }
 
     /// Parses a language tag or a value of `LANG`: `fr`, `fr-CA`, `fr_FR.UTF-8`, `zh_CN`. Returns
     /// `None` for languages that are not supported; traditional Chinese is not treated as
     /// simplified Chinese.
     #[must_use]
-    pub fn of(tag: &str) -> Option<Self> {
+    pub fn from_tag(tag: &str) -> Option<Self> {
         let tag = tag.split(['.', '@']).next().unwrap_or_default().to_lowercase();
         let mut parts = tag.split(['-', '_']);
         let language = parts.next().unwrap_or_default();
@@ -169,7 +171,7 @@ impl Language {
 
     /// Uses the texts, numbers and units of a locale.
     #[must_use]
-    pub const fn of(locale: Locale) -> Self {
+    pub const fn for_locale(locale: Locale) -> Self {
         Self { locale, has_invariant_units: false }
     }
 
@@ -180,16 +182,16 @@ impl Language {
     }
 
     /// Makes this the current language of the thread.
-    pub fn set(self) {
+    pub fn make_current(self) {
         CURRENT.set(self);
     }
 
     /// Runs a closure in this language and restores the previous one, even after a panic.
-    pub fn write<T>(self, something: impl FnOnce() -> T) -> T {
+    pub fn scope<T>(self, something: impl FnOnce() -> T) -> T {
         struct Back(Language);
         impl Drop for Back {
             fn drop(&mut self) {
-                self.0.set();
+                self.0.make_current();
             }
         }
         let _back = Back(CURRENT.replace(self));

@@ -5,12 +5,12 @@ mod forest;
 mod heat;
 mod labels;
 mod scale;
-mod sheet;
 mod svg;
+mod svg_writer;
 
-pub(crate) use bars::bars;
+pub(crate) use bars::render_bars;
 pub(crate) use forest::{forest, height};
 pub(crate) use heat::{shades, size as heat_size, svg as heat_svg, table as heat_table};
-pub(crate) use scale::label;
-pub(crate) use sheet::escaped;
-pub(crate) use svg::{SIZE, svg};
+pub(crate) use scale::tick_label;
+pub(crate) use svg::{PLOT_SIZE, svg};
+pub(crate) use svg_writer::escape_xml;

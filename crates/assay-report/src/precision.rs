@@ -2,7 +2,7 @@
 //! setting.
 
 use assay_model::quantity::Unit;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
 use crate::locale::word;
 use crate::units::{self, quantity};
@@ -10,11 +10,11 @@ use crate::units::{self, quantity};
 /// Digits without an interval: as many as the half-width of an interval would have.
 const DIGITS_WITHOUT_INTERVAL: usize = 2;
 /// Digits if the interval has zero width, for example because of a coarse clock.
-const DIGITS_OF_ONE_VALUE: usize = 4;
+const DIGITS_AT_ZERO_WIDTH: usize = 4;
 /// Maximum half-width of a printed interval, relative to the value; wider ones only have a doubt.
-const WIDEST: f64 = 1.0;
+const MAX_RELATIVE_HALF_WIDTH: f64 = 1.0;
 /// Maximum number of digits, however narrow the interval.
-const MOST_DIGITS: usize = 6;
+const MAX_DIGITS: usize = 6;
 
 /// Significant digits of `value` that reach down to the second digit of the interval's half-width:
 /// ⌊log₁₀ value⌋ − ⌊log₁₀ half-width⌋ + 2, at least 2.
@@ -23,50 +23,50 @@ pub fn digits(value: f64, half_width: f64) -> usize {
     let magnitude = |v: f64| v.abs().log10().floor();
     let digits = magnitude(value) - magnitude(half_width) + 2.0;
     if digits.is_finite() {
-        (digits.max(2.0) as usize).min(MOST_DIGITS)
+        (digits.max(2.0) as usize).min(MAX_DIGITS)
     } else {
-        DIGITS_OF_ONE_VALUE
+        DIGITS_AT_ZERO_WIDTH
     }
 }
 
 /// Formats a value without interval: a percentile, or a value measured once.
 #[must_use]
-pub fn of_none(value: f64, unit: Unit) -> String {
-    written(value, unit, DIGITS_WITHOUT_INTERVAL)
+pub fn value_without_interval(value: f64, unit: Unit) -> String {
+    format_value(value, unit, DIGITS_WITHOUT_INTERVAL)
 }
 
 /// Formats the median with its unit: `38.12 GB/s`.
 #[must_use]
-pub fn value(estimate: &Estimate) -> String {
+pub fn value(estimate: &MetricEstimate) -> String {
     if !estimate.median.is_finite() {
         return word("no-value").to_owned();
     }
-    written(estimate.median, estimate.unit, digits_of(estimate))
+    format_value(estimate.median, estimate.unit, estimate_digits(estimate))
 }
 
 /// Returns the significant digits of the median.
 #[must_use]
-pub fn digits_of(estimate: &Estimate) -> usize {
-    digits_within(estimate.median, estimate.ci)
+pub fn estimate_digits(estimate: &MetricEstimate) -> usize {
+    interval_digits(estimate.median, estimate.ci)
 }
 
 /// Returns the significant digits of a value with an interval.
 #[must_use]
-pub fn digits_within(value: f64, interval: Option<[f64; 2]>) -> usize {
+pub fn interval_digits(value: f64, interval: Option<[f64; 2]>) -> usize {
     half_width(value, interval).map_or(DIGITS_WITHOUT_INTERVAL, |half| digits(value, half))
 }
 
 /// Formats a value with its unit; ratios become percentages.
-pub(crate) fn written(value: f64, unit: Unit, digits: usize) -> String {
-    written_like(value, unit, digits, None)
+pub(crate) fn format_value(value: f64, unit: Unit, digits: usize) -> String {
+    format_value_like(value, unit, digits, None)
 }
 
 /// Formats a value with the unit prefix of another value.
-fn written_like(value: f64, unit: Unit, digits: usize, like: Option<f64>) -> String {
-    let value = rounded(value, digits);
+fn format_value_like(value: f64, unit: Unit, digits: usize, like: Option<f64>) -> String {
+    let value = round_to_digits(value, digits);
     match (unit, like) {
         (Unit::Ratio, _) => units::in_percent(&quantity(value * 100.0, unit, digits)),
-        (_, Some(like)) => units::quantity_beside(value, unit, digits, like),
+        (_, Some(like)) => units::quantity_with_prefix(value, unit, digits, like),
         (_, None) => quantity(value, unit, digits),
     }
 }
@@ -74,16 +74,16 @@ fn written_like(value: f64, unit: Unit, digits: usize, like: Option<f64>) -> Str
 /// Common prefix for each unit of a column, so that its values are comparable by their digits
 /// alone.
 #[derive(Debug, Clone, Default)]
-pub struct Prefixes(Vec<(Unit, f64)>);
+pub struct ColumnPrefixes(Vec<(Unit, f64)>);
 
-impl Prefixes {
+impl ColumnPrefixes {
     /// Selects for each unit the smallest prefix with which the largest value has at most five
     /// digits before the decimal point.
     #[must_use]
-    pub fn of(values: impl IntoIterator<Item = (Unit, f64)>) -> Self {
+    pub fn for_values(values: impl IntoIterator<Item = (Unit, f64)>) -> Self {
         /// `12345 MB/s` is still easy to read, and smaller values in the column have no leading
         /// zeros.
-        const MOST: f64 = 1e5;
+        const DIGIT_LIMIT: f64 = 1e5;
         let mut all: Vec<(Unit, f64)> =
             values.into_iter().filter(|it| is_positive(it.1)).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -91,7 +91,7 @@ impl Prefixes {
         let factor = |value: f64| 1000_f64.powf((value.log10() / 3.0).floor());
         let one = |unit: &[(Unit, f64)]| {
             let (_, largest) = unit[unit.len() - 1];
-            let fits = unit.iter().find(|(_, like)| largest / factor(*like) < MOST);
+            let fits = unit.iter().find(|(_, like)| largest / factor(*like) < DIGIT_LIMIT);
             fits.copied().unwrap_or(unit[0])
         };
         Self(all.chunk_by(|a, b| a.0 == b.0).map(one).collect())
@@ -99,80 +99,80 @@ impl Prefixes {
 
     /// Selects prefixes for the medians of estimates.
     #[must_use]
-    pub fn of_medians<'e>(estimates: impl IntoIterator<Item = &'e Estimate>) -> Self {
-        Self::of(estimates.into_iter().map(|it| (it.unit, it.median)))
+    pub fn for_medians<'e>(estimates: impl IntoIterator<Item = &'e MetricEstimate>) -> Self {
+        Self::for_values(estimates.into_iter().map(|it| (it.unit, it.median)))
     }
 
-    fn like(&self, unit: Unit) -> Option<f64> {
+    fn prefix_source(&self, unit: Unit) -> Option<f64> {
         self.0.iter().find(|(known, _)| *known == unit).map(|(_, like)| *like)
     }
 
     /// Like the free function [`value`].
     #[must_use]
-    pub fn value(&self, estimate: &Estimate) -> String {
+    pub fn value(&self, estimate: &MetricEstimate) -> String {
         if !estimate.median.is_finite() {
             return word("no-value").to_owned();
         }
-        let like = self.like(estimate.unit);
-        written_like(estimate.median, estimate.unit, digits_of(estimate), like)
+        let like = self.prefix_source(estimate.unit);
+        format_value_like(estimate.median, estimate.unit, estimate_digits(estimate), like)
     }
 
     /// Like the free function [`value_without_interval`].
     #[must_use]
-    pub fn of_none(&self, value: f64, unit: Unit) -> String {
-        written_like(value, unit, DIGITS_WITHOUT_INTERVAL, self.like(unit))
+    pub fn value_without_interval(&self, value: f64, unit: Unit) -> String {
+        format_value_like(value, unit, DIGITS_WITHOUT_INTERVAL, self.prefix_source(unit))
     }
 
     /// Like the free function [`interval`].
     #[must_use]
-    pub fn interval(&self, estimate: &Estimate) -> Option<String> {
+    pub fn interval(&self, estimate: &MetricEstimate) -> Option<String> {
         let [low, high] = estimate.ci?;
         let half = half_width(estimate.median, estimate.ci)
-            .filter(|half| is_of_use(*half, estimate.median))?;
-        Some(range(low, high, half, (estimate.unit, self.like(estimate.unit))))
+            .filter(|half| is_usable(*half, estimate.median))?;
+        Some(range(low, high, half, (estimate.unit, self.prefix_source(estimate.unit))))
     }
 }
 
 /// Rounds to significant digits: 198.2 to two digits is 200, not 198.
 #[must_use]
-pub fn rounded(value: f64, digits: usize) -> f64 {
+pub fn round_to_digits(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
 /// Formats a setting, `5 kIO/s`, without trailing zeros: those would imply a measured precision.
 #[must_use]
-pub fn setting(value: f64, unit: Unit, most_digits: usize) -> String {
-    let full = rounded(value, most_digits);
-    let is_exact = |digits: &usize| rounded(value, *digits).total_cmp(&full).is_eq();
+pub fn format_setting(value: f64, unit: Unit, most_digits: usize) -> String {
+    let full = round_to_digits(value, most_digits);
+    let is_exact = |digits: &usize| round_to_digits(value, *digits).total_cmp(&full).is_eq();
     let digits = (1..most_digits).find(is_exact).unwrap_or(most_digits);
     quantity(value, unit, digits)
 }
 
 /// Formats a setting that is a percentage: `2 %`.
 #[must_use]
-pub fn percent_setting(value: f64) -> String {
-    units::in_percent(&setting(value, Unit::Ratio, 3))
+pub fn format_percent_setting(value: f64) -> String {
+    units::in_percent(&format_setting(value, Unit::Ratio, 3))
 }
 
 /// Formats the interval with its unit, `38.07–38.20 GB/s`; `None` without an interval or with one
 /// too wide to be useful.
 #[must_use]
-pub fn interval(estimate: &Estimate) -> Option<String> {
-    Prefixes::default().interval(estimate)
+pub fn interval(estimate: &MetricEstimate) -> Option<String> {
+    ColumnPrefixes::default().interval(estimate)
 }
 
 /// Formats the interval in the unit of a column heading, `2.35–2.37`; `write` formats each number.
-pub(crate) fn interval_in(
-    estimate: &Estimate,
+pub(crate) fn interval_in_unit(
+    estimate: &MetricEstimate,
     unit: f64,
     write: impl Fn(&str) -> String,
 ) -> Option<String> {
     let [low, high] = estimate.ci?;
     let half = half_width(estimate.median, estimate.ci)
-        .filter(|half| is_of_use(*half, estimate.median))?;
+        .filter(|half| is_usable(*half, estimate.median))?;
     let one = |value: f64| {
         let digits = digits(value, half);
-        let value = rounded(value / unit, digits);
+        let value = round_to_digits(value / unit, digits);
         let magnitude = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
         let decimals = (digits as f64 - 1.0 - magnitude).clamp(0.0, 300.0) as usize;
         write(&format!("{value:.decimals$}"))
@@ -182,9 +182,9 @@ pub(crate) fn interval_in(
 
 /// Formats the wider side of the interval relative to the value: `±0.27 %`.
 #[must_use]
-pub fn relative(estimate: &Estimate) -> Option<String> {
+pub fn relative_interval(estimate: &MetricEstimate) -> Option<String> {
     let half = half_width(estimate.median, estimate.ci)? / estimate.median.abs();
-    (half <= WIDEST)
+    (half <= MAX_RELATIVE_HALF_WIDTH)
         .then(|| format!("±{}", units::in_percent(&quantity(half * 100.0, Unit::Ratio, 2))))
 }
 
@@ -198,7 +198,7 @@ pub fn is_positive(value: f64) -> bool {
 /// value.
 #[must_use]
 pub fn ratio(value: f64, interval: Option<[f64; 2]>, sides: [usize; 2]) -> String {
-    let digits = interval.map_or(sides[0].min(sides[1]), |it| digits_within(value, Some(it)));
+    let digits = interval.map_or(sides[0].min(sides[1]), |it| interval_digits(value, Some(it)));
     quantity(value, Unit::Ratio, digits)
 }
 
@@ -210,17 +210,17 @@ pub fn ratio_range([low, high]: [f64; 2]) -> String {
 
 /// Formats a range with one unit, or with two if the prefixes differ.
 fn range(low: f64, high: f64, half: f64, (unit, like): (Unit, Option<f64>)) -> String {
-    let write = |value: f64| written_like(value, unit, digits(value, half), like);
+    let write = |value: f64| format_value_like(value, unit, digits(value, half), like);
     let (low, high) = (write(low), write(high));
-    let ((number, unit), (_, same)) = (units::parts(&low), units::parts(&high));
+    let ((number, unit), (_, same)) = (units::split_unit(&low), units::split_unit(&high));
     match unit == same && !unit.is_empty() {
         true => format!("{number}–{high}"),
         false => format!("{low}–{high}"),
     }
 }
 
-fn is_of_use(half: f64, median: f64) -> bool {
-    median == 0.0 || half <= WIDEST * median.abs()
+fn is_usable(half: f64, median: f64) -> bool {
+    median == 0.0 || half <= MAX_RELATIVE_HALF_WIDTH * median.abs()
 }
 
 /// Returns the wider side, because intervals from order statistics may be asymmetric.
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_end_with_the_digits_that_they_have() {
+    fn settings_have_no_trailing_zeros() {
         for (value, unit, most, expected) in [
             (5000.0, Unit::IoPerSecond, 4, "5 kIO/s"),
             (12_345.6, Unit::IoPerSecond, 4, "12.35 kIO/s"),
@@ -244,12 +244,12 @@ mod tests {
             (0.0, Unit::Second, 3, "0 s"),
             (1e-3, Unit::Second, 3, "1 ms"),
         ] {
-            assert_eq!(setting(value, unit, most).replace('\u{a0}', " "), expected);
+            assert_eq!(format_setting(value, unit, most).replace('\u{a0}', " "), expected);
         }
         for (value, expected) in
             [(2.0, "2 %"), (0.5, "0.5 %"), (100.0, "100 %"), (33.333, "33.3 %")]
         {
-            assert_eq!(percent_setting(value).replace('\u{a0}', " "), expected);
+            assert_eq!(format_percent_setting(value).replace('\u{a0}', " "), expected);
         }
     }
 
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_wider_than_its_value_is_left_to_its_doubt() {
+    fn omits_intervals_wider_than_their_value() {
         for (half, median, expected) in [
             (6.6e12, 20e9, false),
             (1.8e11, 20e9, false),
@@ -280,12 +280,12 @@ mod tests {
             (3.0, 0.0, true),
             (1e-3, -1e-6, false),
         ] {
-            assert_eq!(is_of_use(half, median), expected, "{median} ± {half}");
+            assert_eq!(is_usable(half, median), expected, "{median} ± {half}");
         }
     }
 
     #[test]
-    fn without_an_interval_there_are_two_digits() {
+    fn values_without_interval_have_two_digits() {
         for (value, unit, expected) in [
             (198.2e9, Unit::FlopPerSecond, "200 GFLOP/s"),
             (31.4e9, Unit::BytePerSecond, "31 GB/s"),
@@ -294,15 +294,15 @@ mod tests {
             (0.0, Unit::Count, "0"),
             (f64::INFINITY, Unit::Second, "inf s"),
         ] {
-            assert_eq!(of_none(value, unit).replace('\u{a0}', " "), expected);
+            assert_eq!(value_without_interval(value, unit).replace('\u{a0}', " "), expected);
         }
     }
 
     #[test]
-    fn a_column_has_one_unit() {
+    fn columns_have_one_prefix_per_unit() {
         let times = [90e-6, 1.8e-3, 200e-6].map(|it| (Unit::Second, it));
         let rates = [3.2e6, 950e6, 12.1e9].map(|it| (Unit::BytePerSecond, it));
-        let prefixes = Prefixes::of(times.into_iter().chain(rates));
+        let prefixes = ColumnPrefixes::for_values(times.into_iter().chain(rates));
         for (value, unit, expected) in [
             (90e-6, Unit::Second, "90 µs"),
             (1.84e-3, Unit::Second, "1800 µs"),
@@ -312,14 +312,17 @@ mod tests {
             (0.5, Unit::Ratio, "50 %"),
             (2.0, Unit::Count, "2.0"),
         ] {
-            assert_eq!(prefixes.of_none(value, unit).replace('\u{a0}', " "), expected);
+            assert_eq!(
+                prefixes.value_without_interval(value, unit).replace('\u{a0}', " "),
+                expected
+            );
         }
         let like = (Unit::BytePerSecond, Some(950e6));
         assert_eq!(range(990e6, 1.1e9, 80e6, like).replace('\u{a0}', " "), "990–1100 MB/s");
     }
 
     #[test]
-    fn a_ratio_has_the_digits_of_its_interval() {
+    fn ratios_have_the_digits_of_their_interval() {
         for (value, interval, sides, expected) in [
             (1.1192, Some([0.9, 1.4]), [5, 5], "1.12"),
             (1.1192, Some([1.1180, 1.1201]), [2, 2], "1.1192"),
@@ -340,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_names_its_unit_once() {
+    fn ranges_name_their_unit_once() {
         let check = |low, high, half, unit, expected: &str| {
             assert_eq!(range(low, high, half, (unit, None)).replace('\u{a0}', " "), expected);
         };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attribute, Value};
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::{Benchmark, Metric};
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, SeriesOpened};
@@ -11,60 +11,63 @@ use assay_model::plan::Plan;
 use assay_model::quantity::{Quantity, Unit};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::build::weight_of_size;
+use crate::build::size_weight;
 use crate::locale::{Language, in_percent};
 use crate::{units, words};
 
 /// Cells of the progress bar.
-const CELLS: usize = 16;
+const BAR_CELLS: usize = 16;
 /// Spinner that shows activity while nothing else changes; two steps a second.
-const SIGNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-const SIGNS_PER_S: f64 = 2.0;
+const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const SPINNER_STEPS_PER_S: f64 = 2.0;
 /// Minimum columns for the name of a case, so that cases can be distinguished.
-const SHORTEST: usize = 24;
+const MIN_NAME_COLUMNS: usize = 24;
 /// Letters of a host's name in front of its figures.
-const NAME: usize = 16;
+const HOST_NAME_COLUMNS: usize = 16;
 
 /// State of a running measurement.
 #[derive(Debug)]
-pub struct Progress {
+pub struct RunProgress {
     /// Language of the creating thread; the drawing thread has no language of its own.
     language: Language,
-    cases: BTreeMap<String, Case>,
+    cases: BTreeMap<String, CaseProgress>,
     planned_s: f64,
     /// Planned seconds of ended cases, whatever they took.
     done_s: f64,
     /// Start of the open cases; if none is open, end of the last one.
     since_s: f64,
     /// Case of each series whose values represent a case.
-    series: BTreeMap<u32, String>,
+    case_of_series: BTreeMap<u32, String>,
     message: String,
     /// Last second of each host, in the order of their first reports.
-    hosts: Vec<Host>,
+    hosts: Vec<HostRates>,
 }
 
 /// Last second of a host.
 #[derive(Debug)]
-struct Host {
+struct HostRates {
     name: String,
     rates: Vec<Quantity>,
     latency_s: Option<f64>,
     cpu: Option<f64>,
 }
 
-impl Host {
+impl HostRates {
     fn rate(&self) -> f64 {
         self.rates.first().map_or(0.0, |it| it.value)
     }
 
     fn line(&self) -> String {
-        let name: String = self.name.chars().take(NAME).collect();
-        format!("  {name:<NAME$}{}", figures(&self.rates, self.latency_s, self.cpu))
+        let name: String = self.name.chars().take(HOST_NAME_COLUMNS).collect();
+        format!(
+            "  {name:<HOST_NAME_COLUMNS$}{}",
+            format_figures(&self.rates, self.latency_s, self.cpu)
+        )
     }
 }
 
 #[derive(Debug, Default)]
-struct Case {
+struct CaseProgress {
     budget_s: f64,
     is_open: bool,
     metric: Option<&'static Metric>,
@@ -75,7 +78,7 @@ struct Case {
     values: Vec<f64>,
 }
 
-impl Default for Progress {
+impl Default for RunProgress {
     fn default() -> Self {
         Self {
             language: Language::current(),
@@ -83,30 +86,30 @@ impl Default for Progress {
             planned_s: 0.0,
             done_s: 0.0,
             since_s: 0.0,
-            series: BTreeMap::new(),
+            case_of_series: BTreeMap::new(),
             message: String::new(),
             hosts: Vec::new(),
         }
     }
 }
 
-impl Progress {
+impl RunProgress {
     /// Creates the state of a run that has not begun.
     #[must_use]
-    pub fn of(plan: &Plan) -> Self {
-        let case = |case: &assay_model::plan::Case| Case {
+    pub fn for_plan(plan: &Plan) -> Self {
+        let case = |case: &assay_model::plan::Case| CaseProgress {
             budget_s: case.stopping.budget_s,
             benchmark: Some(case.workload.benchmark()),
-            ..Case::default()
+            ..CaseProgress::default()
         };
-        let cases: BTreeMap<String, Case> =
+        let cases: BTreeMap<String, CaseProgress> =
             plan.cases.iter().map(|it| (it.id.clone(), case(it))).collect();
         let planned_s = cases.values().map(|it| it.budget_s).sum();
         Self { cases, planned_s, ..Self::default() }
     }
 
     /// Updates the state with an event, `elapsed_s` after the start of the run.
-    pub fn see(&mut self, event: &RunEvent, elapsed_s: f64) {
+    pub fn record_event(&mut self, event: &RunEvent, elapsed_s: f64) {
         match event {
             RunEvent::CaseStarted { case } => {
                 self.hosts.clear();
@@ -118,10 +121,13 @@ impl Progress {
                     case.is_open = true;
                 }
             }
-            RunEvent::SeriesOpened(opened) => self.open(opened),
-            RunEvent::Sample(sample) => self.add(sample.series, sample.value),
+            RunEvent::SeriesOpened(opened) => self.select_series(opened),
+            RunEvent::Sample(sample) => self.add_value(sample.series, sample.value),
             RunEvent::Distribution(stretch) if stretch.seen.count > 0 => {
-                self.add(stretch.series, stretch.seen.sum_ns / stretch.seen.count as f64 / 1e9);
+                self.add_value(
+                    stretch.series,
+                    stretch.seen.sum_ns / stretch.seen.count as f64 / 1e9,
+                );
             }
             RunEvent::Doubt { doubt: Doubt::HostLost { host, .. }, .. } => {
                 self.hosts.retain(|it| it.name != *host);
@@ -147,7 +153,7 @@ impl Progress {
     /// Selects the series that represents a case: the first headline metric, else the first metric
     /// of the benchmark, else the first series. Of several sizes it takes the one that also
     /// represents the machine. Steps represent the case until there is a result.
-    fn open(&mut self, opened: &SeriesOpened) {
+    fn select_series(&mut self, opened: &SeriesOpened) {
         let Some(case) = self.cases.get_mut(&opened.case) else { return };
         let Some(benchmark) = case.benchmark else { return };
         let metrics = benchmark.definition().metrics;
@@ -160,45 +166,46 @@ impl Progress {
             }
         };
         let Some(metric) = metrics.iter().find(|it| it.name == opened.metric) else { return };
-        let bytes = opened.dimensions.get(&Attribute::Bytes).and_then(Value::number);
-        let weight = weight_of_size(Some(benchmark.definition().section), metric.better);
+        let bytes =
+            opened.dimensions.get(&Attribute::Bytes).and_then(AttributeValue::as_number);
+        let weight = size_weight(Some(benchmark.definition().section), metric.better);
         let is_step = opened.dimensions.contains_key(&Attribute::Step);
         let new = (is_step, rank(metric), -weight * bytes.unwrap_or(0.0));
         if case.rank.is_none_or(|known| new < known || is_step && new == known) {
             (case.metric, case.rank) = (Some(metric), Some(new));
             case.values.clear();
-            self.series.retain(|_, it| *it != opened.case);
-            self.series.insert(opened.series, opened.case.clone());
+            self.case_of_series.retain(|_, it| *it != opened.case);
+            self.case_of_series.insert(opened.series, opened.case.clone());
         }
     }
 
-    fn add(&mut self, series: u32, value: f64) {
-        let case = self.series.get(&series).and_then(|case| self.cases.get_mut(case));
+    fn add_value(&mut self, series: u32, value: f64) {
+        let case = self.case_of_series.get(&series).and_then(|case| self.cases.get_mut(case));
         if let Some(case) = case {
             case.values.push(value);
         }
     }
 
     /// Sets the message about the current activity.
-    pub fn say(&mut self, message: &str) {
+    pub fn set_message(&mut self, message: &str) {
         message.clone_into(&mut self.message);
     }
 
     /// Ends the measuring phase: what follows has no planned time.
-    pub fn end(&mut self) {
+    pub fn finish_measuring(&mut self) {
         self.planned_s = 0.0;
     }
 
     /// Renders the progress in a line of at most `width` columns; it changes every half second.
     #[must_use]
     pub fn line(&self, elapsed_s: f64, width: usize) -> String {
-        let sign = SIGNS[(elapsed_s.max(0.0) * SIGNS_PER_S) as usize % SIGNS.len()];
+        let sign = SPINNER[(elapsed_s.max(0.0) * SPINNER_STEPS_PER_S) as usize % SPINNER.len()];
         let room = width.saturating_sub(2);
         let line = match self.planned_s > 0.0 {
-            true => self.language.write(|| self.measuring(elapsed_s, room)),
+            true => self.language.scope(|| self.line_with_bar(elapsed_s, room)),
             false => self.message.clone(),
         };
-        cut(&format!("{sign} {line}"), width)
+        truncate(&format!("{sign} {line}"), width)
     }
 
     /// Renders the progress for output that cannot be overwritten.
@@ -208,18 +215,19 @@ impl Progress {
         let line = match self.planned_s > 0.0 {
             true => {
                 let (_, left_s, late_s) = self.times(elapsed_s);
-                self.language.write(|| self.told("", &remaining(left_s, late_s), room))
+                self.language
+                    .scope(|| self.compose_line("", &format_remaining(left_s, late_s), room))
             }
             false => self.message.clone(),
         };
-        cut(&format!("  {line}"), width)
+        truncate(&format!("  {line}"), width)
     }
 
-    fn measuring(&self, elapsed_s: f64, room: usize) -> String {
+    fn line_with_bar(&self, elapsed_s: f64, room: usize) -> String {
         let (share, left_s, late_s) = self.times(elapsed_s);
-        let full = (share.clamp(0.0, 1.0) * CELLS as f64) as usize;
-        let bar = "━".repeat(full) + &"╌".repeat(CELLS - full);
-        self.told(&bar, &remaining(left_s, late_s), room)
+        let full = (share.clamp(0.0, 1.0) * BAR_CELLS as f64) as usize;
+        let bar = "━".repeat(full) + &"╌".repeat(BAR_CELLS - full);
+        self.compose_line(&bar, &format_remaining(left_s, late_s), room)
     }
 
     /// Returns the completed share of the plan, the remaining seconds, and the seconds by which
@@ -234,36 +242,36 @@ impl Progress {
     }
 
     /// Composes the line. The value has priority: the bar is dropped and names are shortened first.
-    fn told(&self, bar: &str, left: &str, room: usize) -> String {
+    fn compose_line(&self, bar: &str, left: &str, room: usize) -> String {
         let is_named = |case: &&String| {
             let rest = self.message.strip_prefix(case.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ':']))
         };
         // A name may contain a colon.
         let case = self.cases.keys().filter(is_named).max_by_key(|case| case.len());
-        let value = case.and_then(|case| self.value_of(case));
+        let value = case.and_then(|case| self.value_so_far(case));
         let value = value.map(|it| format!("  {it}")).unwrap_or_default();
-        let message = with_sizes(&self.message);
+        let message = format_sizes(&self.message);
         let fits = |bar: &str| {
             let others = columns(bar) + columns(left) + 3 + columns(&value);
-            room.checked_sub(others).filter(|it| *it >= columns(&message).min(SHORTEST))
+            room.checked_sub(others).filter(|it| *it >= columns(&message).min(MIN_NAME_COLUMNS))
         };
         let (bar, room) = match fits(bar).filter(|_| !bar.is_empty()) {
             Some(room) => (format!("{bar} "), room),
             None => (String::new(), room.saturating_sub(columns(left) + 2 + columns(&value))),
         };
-        format!("{bar}{left}  {}{value}", shortened(&message, room))
+        format!("{bar}{left}  {}{value}", ellipsize(&message, room))
     }
 
     /// Records the last second of one of several hosts.
-    pub fn hear(
+    pub fn update_host(
         &mut self,
         host: &str,
         rates: &[Quantity],
         latency_s: Option<f64>,
         cpu: Option<f64>,
     ) {
-        let new = Host { name: host.to_owned(), rates: rates.to_vec(), latency_s, cpu };
+        let new = HostRates { name: host.to_owned(), rates: rates.to_vec(), latency_s, cpu };
         match self.hosts.iter_mut().find(|it| it.name == host) {
             Some(known) => *known = new,
             None => self.hosts.push(new),
@@ -273,7 +281,7 @@ impl Progress {
     /// Renders the last second of the hosts, in total and individually. If they exceed `height`
     /// lines, only the slowest hosts are included.
     #[must_use]
-    pub fn table(&self, width: usize, height: usize) -> Vec<String> {
+    pub fn host_lines(&self, width: usize, height: usize) -> Vec<String> {
         let Some(first) = self.hosts.first().filter(|_| height > 0) else { return Vec::new() };
         let total = |place: usize| {
             let unit = first.rates[place].unit;
@@ -282,9 +290,10 @@ impl Progress {
             Quantity::new(values.sum(), unit)
         };
         let rates: Vec<Quantity> = (0..first.rates.len()).map(total).collect();
-        let name = self.language.write(|| words::counted("hosts-measuring", self.hosts.len()));
-        let all = Host { name, rates, latency_s: None, cpu: None };
-        let mut hosts: Vec<&Host> = self.hosts.iter().collect();
+        let name =
+            self.language.scope(|| words::count_message("hosts-measuring", self.hosts.len()));
+        let all = HostRates { name, rates, latency_s: None, cpu: None };
+        let mut hosts: Vec<&HostRates> = self.hosts.iter().collect();
         if hosts.len() > 1 && hosts.len() >= height {
             hosts.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
             hosts.truncate(height - 1);
@@ -292,25 +301,25 @@ impl Progress {
         // A single host is its own total.
         let all = (self.hosts.len() > 1).then_some(&all);
         let lines = all.into_iter().chain(hosts);
-        let lines = lines.map(|host| self.language.write(|| host.line()));
-        lines.map(|line| cut(&line, width)).collect()
+        let lines = lines.map(|host| self.language.scope(|| host.line()));
+        lines.map(|line| truncate(&line, width)).collect()
     }
 
     /// Returns the value of a case so far: the median of its representative series.
     #[must_use]
-    pub fn value_of(&self, case: &str) -> Option<String> {
-        let Case { metric: Some(metric), values, .. } = self.cases.get(case)? else {
+    pub fn value_so_far(&self, case: &str) -> Option<String> {
+        let CaseProgress { metric: Some(metric), values, .. } = self.cases.get(case)? else {
             return None;
         };
         let mut values = values.clone();
         values.sort_by(f64::total_cmp);
         let median = *values.get(values.len() / 2)?;
-        Some(self.language.write(|| written(Quantity::new(median, metric.unit))))
+        Some(self.language.scope(|| format_value(Quantity::new(median, metric.unit))))
     }
 }
 
 /// Formats the remaining time and the overrun; one of the two always changes.
-fn remaining(left_s: u64, late_s: u64) -> String {
+fn format_remaining(left_s: u64, late_s: u64) -> String {
     let clock = |seconds: u64| format!("{}:{:02}", seconds / 60, seconds % 60);
     match (left_s, late_s) {
         (0, _) => say!("progress-over", time = clock(late_s)),
@@ -319,8 +328,8 @@ fn remaining(left_s: u64, late_s: u64) -> String {
     }
 }
 
-fn written(quantity: Quantity) -> String {
-    words::plainly(&units::quantity(quantity.value, quantity.unit, 3))
+fn format_value(quantity: Quantity) -> String {
+    words::without_no_break_spaces(&units::quantity(quantity.value, quantity.unit, 3))
 }
 
 fn columns(text: &str) -> usize {
@@ -328,28 +337,32 @@ fn columns(text: &str) -> usize {
 }
 
 /// Formats the byte count in a case name as a size.
-fn with_sizes(case: &str) -> String {
+fn format_sizes(case: &str) -> String {
     const BYTES: &str = "bytes=";
     let Some((before, after)) = case.split_once(BYTES) else { return case.to_owned() };
     let end = after.find(|it: char| !it.is_ascii_digit()).unwrap_or(after.len());
     match after[..end].parse() {
         Ok(bytes) => {
-            format!("{before}{}{}", words::plainly(&units::size(bytes)), &after[end..])
+            format!(
+                "{before}{}{}",
+                words::without_no_break_spaces(&units::size(bytes)),
+                &after[end..]
+            )
         }
         Err(_) => case.to_owned(),
     }
 }
 
 /// Shortens a name to the given columns, with an ellipsis.
-fn shortened(name: &str, room: usize) -> String {
+fn ellipsize(name: &str, room: usize) -> String {
     match columns(name) <= room {
         true => name.to_owned(),
-        false => cut(name, room.saturating_sub(1)) + "…",
+        false => truncate(name, room.saturating_sub(1)) + "…",
     }
 }
 
 /// Truncates a line to the given columns.
-fn cut(line: &str, width: usize) -> String {
+fn truncate(line: &str, width: usize) -> String {
     let mut left = width;
     let fits = |letter: &char| {
         let columns = letter.width().unwrap_or(0);
@@ -362,28 +375,32 @@ fn cut(line: &str, width: usize) -> String {
 
 /// Formats one second of I/O or of a transfer.
 #[must_use]
-pub fn second(
+pub fn format_second(
     at_s: f64,
     rates: &[Quantity],
     latency_s: Option<f64>,
     cpu: Option<f64>,
 ) -> String {
-    let at = words::plainly(&units::with_symbol(&format!("{at_s:>5.0}"), "s"));
-    format!("  {at}{}", figures(rates, latency_s, cpu))
+    let at = words::without_no_break_spaces(&units::with_symbol(&format!("{at_s:>5.0}"), "s"));
+    format!("  {at}{}", format_figures(rates, latency_s, cpu))
 }
 
-fn figures(rates: &[Quantity], latency_s: Option<f64>, cpu: Option<f64>) -> String {
+fn format_figures(rates: &[Quantity], latency_s: Option<f64>, cpu: Option<f64>) -> String {
     use std::fmt::Write as _;
     let mut line = String::new();
     for rate in rates {
-        let _ = write!(line, "  {:>12}", written(*rate));
+        let _ = write!(line, "  {:>12}", format_value(*rate));
     }
     if let Some(latency) = latency_s {
-        let _ = write!(line, "  {:>9}", written(Quantity::new(latency, Unit::Second)));
+        let _ = write!(line, "  {:>9}", format_value(Quantity::new(latency, Unit::Second)));
     }
     if let Some(cpu) = cpu {
         let share = in_percent(&format!("{:>3.0}", 100.0 * cpu));
-        let _ = write!(line, "  {}", words::plainly(&say!("progress-cpu", share = share)));
+        let _ = write!(
+            line,
+            "  {}",
+            words::without_no_break_spaces(&say!("progress-cpu", share = share))
+        );
     }
     line
 }

@@ -11,43 +11,49 @@ mod hosts;
 mod phrase;
 
 pub use choices::{
-    aspect, basis, difference, distrust, distrust_alike, engine_reason, factors, knee,
-    left_out, omitted, resource, shown, verdict,
+    aspect, basis, difference, distrust, distrust_without_width, engine_reason, factors,
+    goal_verdict, knee, omitted, omitted_benchmarks, resource, verdict,
 };
 pub use doubt::doubt;
 pub use failure::failure;
-pub use hosts::{doubts, hosts, of_host, on_more_hosts, worst};
+pub use hosts::{doubts, host_and_text, hosts, with_other_hosts, worst};
 pub use phrase::{dimension, phrase};
 
 use crate::locale as units;
-use crate::locale::{Argument, SPACES, fixed, said, word};
+use crate::locale::{Argument, NO_BREAK_SPACES, format_fixed, format_message, word};
 
 /// Explanation of a doubt or a failure, with advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct Explanation {
     /// Description of the doubt or failure.
     pub text: String,
     /// Recommended action.
     pub advice: String,
 }
 
-impl Said {
+impl Explanation {
     fn new(text: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { text: text.into(), advice: advice.into() }
     }
 
     /// Formats a message of the catalogue and its attribute `advice`.
-    fn of(id: &str, arguments: &[(&str, Argument)]) -> Self {
-        Self::new(said(id, arguments), said(&format!("{id}.advice"), arguments))
+    fn from_message(id: &str, arguments: &[(&str, Argument)]) -> Self {
+        Self::new(
+            format_message(id, arguments),
+            format_message(&format!("{id}.advice"), arguments),
+        )
     }
 
     /// Replaces no-break spaces, for output without layout.
     #[must_use]
-    pub fn plainly(self) -> Self {
-        Self { text: plainly(&self.text), advice: plainly(&self.advice) }
+    pub fn without_no_break_spaces(self) -> Self {
+        Self {
+            text: without_no_break_spaces(&self.text),
+            advice: without_no_break_spaces(&self.advice),
+        }
     }
 
-    fn advise(self, advice: impl Into<String>) -> Self {
+    fn with_advice(self, advice: impl Into<String>) -> Self {
         Self { advice: advice.into(), ..self }
     }
 }
@@ -55,7 +61,7 @@ impl Said {
 /// Formats a message of the catalogue with its advice and named variables.
 macro_rules! reported {
     ($id:literal $(, $name:ident = $value:expr)* $(,)?) => {
-        crate::words::Said::of(
+        crate::words::Explanation::from_message(
             $id,
             &[$((stringify!($name), crate::locale::Argument::from($value))),*],
         )
@@ -74,19 +80,19 @@ pub fn message(id: &str) -> &'static str {
 pub fn sentence(id: &str, variables: &[(&str, &str)]) -> String {
     let arguments: Vec<_> =
         variables.iter().map(|(name, value)| (*name, Argument::from(*value))).collect();
-    said(id, &arguments)
+    format_message(id, &arguments)
 }
 
 /// Formats a message of the catalogue in the plural form for `n`.
 #[must_use]
-pub fn counted(id: &str, n: usize) -> String {
-    plainly(&said(id, &[("n", Argument::from(n))]))
+pub fn count_message(id: &str, n: usize) -> String {
+    without_no_break_spaces(&format_message(id, &[("n", Argument::from(n))]))
 }
 
 /// Replaces no-break spaces, for output without layout.
 #[must_use]
-pub fn plainly(text: &str) -> String {
-    text.replace(SPACES, " ")
+pub fn without_no_break_spaces(text: &str) -> String {
+    text.replace(NO_BREAK_SPACES, " ")
 }
 
 /// Formats a share as a percentage with about two significant digits.
@@ -106,10 +112,10 @@ fn percent(share: f64) -> String {
 
 /// Formats a share as a percentage with a fixed number of decimals.
 fn in_percent(share: f64, decimals: usize) -> String {
-    units::in_percent(&fixed(100.0 * share, decimals))
+    units::in_percent(&format_fixed(100.0 * share, decimals))
 }
 
 /// Formats a change as a percentage with its sign.
 pub(crate) fn change_in_percent(share: f64) -> String {
-    units::in_percent(&crate::locale::grouped(&format!("{:+.1}", 100.0 * share)))
+    units::in_percent(&crate::locale::group_digits(&format!("{:+.1}", 100.0 * share)))
 }

@@ -13,7 +13,7 @@ use assay_store::Store;
 const SUITE: &str = "name = 'triad'\nbudget = '10s'\n[[measure]]\nbenchmark = 'memory.stream'";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let suite = suite::read(SUITE).map_err(|error| error.message)?;
+    let suite = suite::parse_suite(SUITE).map_err(|error| error.message)?;
     let store = Store::open(std::env::temp_dir().join("assay-example"))?;
     let question = Question::of_suite(&suite);
     let run = measure(

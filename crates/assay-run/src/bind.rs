@@ -18,10 +18,10 @@ mod tried_memory;
 
 use std::cell::RefCell;
 
-use assay_dialects::wire::iperf3::Protocol;
-use assay_model::event::Stopped;
+use assay_dialects::wire::iperf3::TransportProtocol;
+use assay_model::event::StopReason;
 use assay_model::facts::HostFacts;
-use assay_model::failure::Failure as CaseFailure;
+use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
 
@@ -50,7 +50,7 @@ pub(crate) fn measure(
     surroundings: &Surroundings<'_>,
     known: &RefCell<Known>,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+) -> Result<StopReason, CaseError> {
     let outcome = match turns(case, surroundings.tools, known) {
         Some(turns) => measuring::all(turns, recorder),
         None => of_kind(case, surroundings, &known.borrow(), recorder),
@@ -64,12 +64,12 @@ fn of_kind(
     surroundings: &Surroundings<'_>,
     known: &Known,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+) -> Result<StopReason, CaseError> {
     let Surroundings { host, tools, storage: options } = *surroundings;
     if let Some(found) = tools.get(&case.by) {
         if let Workload::Storage(test) = &case.workload {
             let Some(case) = storage::prepare(case, test, options, recorder)? else {
-                return Ok(Stopped::NotNeeded);
+                return Ok(StopReason::NotNeeded);
             };
             return tool::measure(&case, found, &host.cpu.flags, known, recorder);
         }
@@ -113,8 +113,8 @@ pub(crate) fn turns<'c>(
         Workload::PeakFlops(work) => Some(peak_flops::turns(work)),
         Workload::Linpack(work) => Some(linpack::turns(work)),
         Workload::Mpi(work) => Some(mpi::turns(case, work, known)),
-        Workload::NetworkTcp(work) => network(work, By::Protocol(Protocol::Tcp)),
-        Workload::NetworkUdp(work) => network(work, By::Protocol(Protocol::Udp)),
+        Workload::NetworkTcp(work) => network(work, By::Protocol(TransportProtocol::Tcp)),
+        Workload::NetworkUdp(work) => network(work, By::Protocol(TransportProtocol::Udp)),
         Workload::NetworkIcmp(work) => network(work, By::Icmp),
         Workload::Rdma(work) => Some(rdma::turns(work)),
         Workload::Storage(_) | Workload::Files(_) | Workload::Imported(_) => None,

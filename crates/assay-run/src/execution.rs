@@ -10,10 +10,11 @@ use assay_fleet::state;
 use assay_kernels::clock;
 use assay_model::doubt::Doubt;
 use assay_model::event::{
-    Asked, Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped, Turn,
+    FORMAT, HostClock, HostJoined, RequestedCommand, RunEvent, RunStarted, RunStatus,
+    StopReason, TurnPosition,
 };
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::failure::Failure as CaseFailure;
+use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
 use assay_model::workload::Workload;
@@ -41,7 +42,7 @@ pub(crate) struct Execution<'a> {
     /// Command line of the user.
     pub(crate) command: Vec<String>,
     /// Position among the runs of two alternating conditions.
-    pub(crate) turn: Option<Turn>,
+    pub(crate) turn: Option<TurnPosition>,
     pub(crate) host: HostFacts,
     pub(crate) tools: &'a Tools,
     /// `None` if the sink stores the events.
@@ -95,8 +96,8 @@ pub(crate) struct Beginning<'a> {
     pub(crate) label: Option<String>,
     pub(crate) note: Option<String>,
     pub(crate) command: Vec<String>,
-    pub(crate) asked: Option<Asked>,
-    pub(crate) turn: Option<Turn>,
+    pub(crate) asked: Option<RequestedCommand>,
+    pub(crate) turn: Option<TurnPosition>,
     pub(crate) host: &'a HostFacts,
     pub(crate) store: Option<&'a Store>,
 }
@@ -153,7 +154,7 @@ pub(crate) fn open<'t>(
     Log::begin(writer, started, sink)
 }
 
-fn clock_of(plan: &Plan, host: &HostFacts) -> Result<Clock, Failure> {
+fn clock_of(plan: &Plan, host: &HostFacts) -> Result<HostClock, Failure> {
     let first_case = plan.cases.first();
     // The system places the threads of the network, so that any CPU serves. Not all CPUs: their
     // threads would wait for each other, and for agents of other hosts that share the machine.
@@ -181,12 +182,12 @@ fn cases(
     log: &mut Log<'_>,
     started_ns: u64,
     pauses: &Pauses,
-) -> Result<Status, Failure> {
-    let mut status = Status::Complete;
+) -> Result<RunStatus, Failure> {
+    let mut status = RunStatus::Complete;
     let known = RefCell::new(bind::Known::of(&execution.plan, &execution.host));
     let rates = bind::rates(&execution.plan, execution.cancel);
     known.borrow_mut().outlook.learn(rates);
-    if let Some(words) = execution.plan.hurry() {
+    if let Some(words) = execution.plan.budget_warning() {
         log.note(None, &words);
     }
     for group in in_turns::groups(&execution.plan.cases, execution.tools, &known) {
@@ -197,15 +198,15 @@ fn cases(
         let cases: Vec<&str> = group.iter().map(|case| case.id.as_str()).collect();
         log.gate(&Gate { cases: &cases, step: 0, run_started_ns: started_ns })?;
         if execution.cancel.load(Ordering::Relaxed) {
-            return Ok(Status::Interrupted);
+            return Ok(RunStatus::Interrupted);
         }
         let ended = match group {
             [case] => alone(case, execution, &known, (&mut *log, pauses), started_ns)?,
             several => in_turns::measure(several, execution, &known, log, started_ns)?,
         };
         match ended {
-            Status::Interrupted => return Ok(ended),
-            Status::Complete => {}
+            RunStatus::Interrupted => return Ok(ended),
+            RunStatus::Complete => {}
             other => status = other,
         }
     }
@@ -218,7 +219,7 @@ fn alone(
     known: &RefCell<bind::Known>,
     (log, pauses): (&mut Log<'_>, &Pauses),
     started_ns: u64,
-) -> Result<Status, Failure> {
+) -> Result<RunStatus, Failure> {
     log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
     let mut state = CaseState::new(case, &execution.host.name);
     let mut recorder = Recorder::new(&mut state, log, execution.cancel, started_ns);
@@ -269,29 +270,29 @@ fn keep(case: &Case, state: &mut CaseState, log: &mut Log<'_>) -> Result<(), Fai
     if as_far_as_it_came {
         state.take_pending().into_iter().try_for_each(|event| log.add(event))?;
     }
-    end(case, Ok(Stopped::Budget), state, log).map(drop)
+    end(case, Ok(StopReason::Budget), state, log).map(drop)
 }
 
 /// Stores the end of a case. Data transferred before a connection broke remain valid.
 fn end(
     case: &Case,
-    outcome: Result<Stopped, CaseError>,
+    outcome: Result<StopReason, CaseError>,
     state: &mut CaseState,
     log: &mut Log<'_>,
-) -> Result<Status, Failure> {
+) -> Result<RunStatus, Failure> {
     let has_broken = matches!(outcome, Err(CaseError::Failed(_) | CaseError::Lacking(..)));
-    if has_broken && case.workload.network().is_some() {
+    if has_broken && case.workload.as_network().is_some() {
         state.take_pending().into_iter().try_for_each(|event| log.add(event))?;
     }
     let case = case.id.clone();
     match outcome {
         Ok(stopped) => {
             log.add(RunEvent::CaseFinished { case, stopped })?;
-            Ok(Status::Complete)
+            Ok(RunStatus::Complete)
         }
         Err(CaseError::Failed(failure) | CaseError::Lacking(_, failure)) => {
             log.add(RunEvent::CaseFailed { case, failure, because: None, host: None })?;
-            Ok(Status::Failed)
+            Ok(RunStatus::Failed)
         }
         Err(CaseError::Skipped { failure, because }) => {
             log.add(RunEvent::CaseFailed {
@@ -300,9 +301,9 @@ fn end(
                 because: Some(because),
                 host: None,
             })?;
-            Ok(Status::Failed)
+            Ok(RunStatus::Failed)
         }
-        Err(CaseError::Interrupted) => Ok(Status::Interrupted),
+        Err(CaseError::Interrupted) => Ok(RunStatus::Interrupted),
         Err(CaseError::Store(failure)) => Err(failure),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
-use assay_model::failure::{Area, Failure as CaseFailure, refusal};
+use assay_model::failure::{ErrorArea, FailureReason as CaseFailure, os_error};
 use assay_store::StoreError;
 
 /// Category of a failure, for callers that treat them differently.
@@ -80,7 +80,7 @@ impl Failure {
 
     /// Adds advice on an error of the operating system, if there is any.
     pub fn with_known_advice(self) -> Self {
-        match refusal::advice(&self.reason()) {
+        match os_error::advice(&self.reason()) {
             Some(advice) => self.advise(advice),
             None => self,
         }
@@ -117,13 +117,13 @@ impl Failure {
     }
 
     /// Converts the failure into one that ended a case of a run.
-    pub fn of_case(&self, area: Area) -> CaseFailure {
+    pub fn of_case(&self, area: ErrorArea) -> CaseFailure {
         CaseFailure::Error { area, causes: vec![self.reason()], advice: self.advice() }
     }
 
     /// Message in one line.
     pub fn what(&self) -> String {
-        refusal::plain(&self.what)
+        os_error::simplify_message(&self.what)
     }
 
     /// Location in a file, if the error is in one.
@@ -133,7 +133,8 @@ impl Failure {
 
     /// Reasons and advice, one per line.
     pub fn details(&self) -> String {
-        let why = self.why.iter().map(|why| format!("  why: {}\n", refusal::plain(why)));
+        let why =
+            self.why.iter().map(|why| format!("  why: {}\n", os_error::simplify_message(why)));
         let advice = self.advice.iter().map(|advice| format!("  help: {advice}\n"));
         why.chain(advice).collect()
     }

@@ -14,14 +14,14 @@ use assay_fleet::remote::agents::{Heard, Hosts};
 use assay_fleet::remote::{HostFailure, Letter, Ready, Reply, Request, RunAsked};
 use assay_fleet::root::Root;
 use assay_fleet::state;
-use assay_model::event::{FORMAT, RunStarted, Status};
+use assay_model::event::{FORMAT, RunStarted, RunStatus};
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::failure::Failure as CaseFailure;
-use assay_model::host_names::compact;
+use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::host_names::format_host_list;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Plan;
-use assay_model::plan::expand::MOST_CASES;
+use assay_model::plan::expand::MAX_CASES;
 use assay_model::run::Run;
 use assay_model::seed;
 use assay_store::Store;
@@ -109,7 +109,8 @@ impl FleetPlan {
     pub fn outlook(&self) -> PlanOutlook {
         let mut outlook = PlanOutlook::of(&self.plan, &HostFacts::default());
         // The note is not needed if the forecast follows from the budget alone.
-        let is_of_hosts = outlook.said.len() > usize::from(self.plan.hurry().is_some());
+        let is_of_hosts =
+            outlook.said.len() > usize::from(self.plan.budget_warning().is_some());
         if is_of_hosts {
             outlook.said.push(phrase!(
                 "hosts-presumed",
@@ -203,7 +204,7 @@ pub fn measure(
         fleet.records.own_clock(doubt)?;
     }
     let status = match cancel.load(Ordering::Relaxed) {
-        true => Status::Interrupted,
+        true => RunStatus::Interrupted,
         false => fleet.records.status(),
     };
     fleet.records.finish(status)
@@ -267,7 +268,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
         let mut reasons: Vec<(String, &str, Vec<&str>)> = Vec::new();
         for (host, failure) in &self.lost {
             let name = self.question.names[*host].as_str();
-            let why = CaseFailure::causes(failure).join(": ");
+            let why = CaseFailure::error_chain(failure).join(": ");
             match reasons.iter_mut().find(|it| it.0 == why) {
                 Some((_, _, hosts)) => hosts.push(name),
                 None => reasons.push((why, failure.advice(), vec![name])),
@@ -282,7 +283,8 @@ impl<'q, 'h> Gathering<'q, 'h> {
         };
         let mut failed = Failure::measurement(what);
         for (why, advice, hosts) in reasons.iter().take(MOST_REASONS) {
-            failed = failed.explain(format!("{}: {why}", compact(hosts))).advise(*advice);
+            failed =
+                failed.explain(format!("{}: {why}", format_host_list(hosts))).advise(*advice);
         }
         match reasons.len().saturating_sub(MOST_REASONS) {
             0 => failed,
@@ -306,14 +308,17 @@ impl<'q, 'h> Gathering<'q, 'h> {
                     host: self.question.names[host].clone(),
                     words: self.question.words.clone(),
                     suites: self.question.suites.clone(),
-                    seed: seed::named(self.question.seed, &self.question.names[host]) >> 32,
+                    seed: seed::derive_named_seed(
+                        self.question.seed,
+                        &self.question.names[host],
+                    ) >> 32,
                     pairs: self.question.pairs.of_host(host),
                 });
                 self.hosts.report(host, &asked);
                 self.asked_ns[host] = Some(self.hosts.now_ns());
             }
             Heard::Said { reply, .. } => match *reply {
-                Reply::Planned(planned) if planned.cases.len() > MOST_CASES => {
+                Reply::Planned(planned) if planned.cases.len() > MAX_CASES => {
                     self.lose(host, HostFailure::Impossible);
                 }
                 Reply::Planned(planned) => self.planned[host] = Some(planned),

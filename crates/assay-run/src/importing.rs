@@ -9,10 +9,12 @@ use std::sync::atomic::AtomicBool;
 use assay_adapters::import::{Format, Found};
 use assay_kernels::clock;
 use assay_model::attribute::{Attribute, Attributes};
-use assay_model::entry::Span;
-use assay_model::event::{Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped};
+use assay_model::entry::MeasuredSpan;
+use assay_model::event::{
+    FORMAT, HostClock, HostJoined, RunEvent, RunStarted, RunStatus, StopReason,
+};
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::run::Run;
 use assay_model::workload::{ImportedWorkload, Workload};
 use assay_store::{Store, StoreError};
@@ -120,7 +122,7 @@ fn run(
     };
     let mut log = Log::begin(Some(writer), started, sink)?;
     let facts = HostFacts { name: host.clone(), ..HostFacts::default() };
-    let (state, clock) = (HostState::default(), Clock::default());
+    let (state, clock) = (HostState::default(), HostClock::default());
     let joined = HostJoined { host: host.clone(), facts, state, clock, labels: Vec::new() };
     log.add(RunEvent::HostJoined(Box::new(joined)))?;
     log.raw_of_run(file_name(source.name), source.bytes)?;
@@ -128,7 +130,7 @@ fn run(
         record(case, found, source, &host, &mut log)?;
     }
     let state = HostState::default();
-    let (finished, status) = (moment.to_string(), Status::Complete);
+    let (finished, status) = (moment.to_string(), RunStatus::Complete);
     log.add(RunEvent::RunFinished { finished, status, state })?;
     Ok(log.finish())
 }
@@ -158,15 +160,16 @@ fn record(
     let mut recorder = Recorder::new(&mut state, log, &cancel, clock::now_ns());
     recorder.learn(Attribute::SourceFile, source.name);
     recorder.learn(Attribute::SourceFormat, source.format.name);
-    let span = Span { from_ns: 0, to_ns: 0, warmup: false };
+    let span = MeasuredSpan { from_ns: 0, to_ns: 0, warmup: false };
     bind::record(&found.parsed, span, &mut recorder);
     recorder.flush().map_err(stored)?;
-    log.add(RunEvent::CaseFinished { case: case.id.clone(), stopped: Stopped::Tool })
+    log.add(RunEvent::CaseFinished { case: case.id.clone(), stopped: StopReason::Tool })
 }
 
 /// Builds a plan with one case for each measurement; repeated names get a number.
 fn plan(format: &Format, found: &[Found]) -> Plan {
-    let stopping = Stopping { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
+    let stopping =
+        StoppingRule { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
     let mut taken: BTreeMap<String, u32> = BTreeMap::new();
     let case = |it: &Found| {
         let name = format!("{}/{}/{}", it.benchmark.id(), it.name, format.tool);

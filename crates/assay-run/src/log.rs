@@ -4,7 +4,7 @@ use assay_fleet::remote::calls::Call;
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, RunStarted};
 use assay_model::phrase::Phrase;
-use assay_model::run::{Growing, Run};
+use assay_model::run::{Run, RunBuilder};
 use assay_store::RunWriter;
 use jiff::{SignedDuration, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
@@ -17,7 +17,7 @@ pub(crate) struct Log<'t> {
     /// `None` if the run is not stored.
     writer: Option<RunWriter>,
     sink: &'t mut dyn Sink,
-    past: Growing,
+    past: RunBuilder,
     series: u32,
     /// Time since boot at the start of the run: a clock that is never set and includes suspended
     /// time.
@@ -32,7 +32,13 @@ impl<'t> Log<'t> {
         sink: &'t mut dyn Sink,
     ) -> Result<Self, Failure> {
         sink.event(&RunEvent::RunStarted(Box::new(started.clone())))?;
-        Ok(Self { writer, sink, past: Growing::from(started), series: 0, began: since_boot() })
+        Ok(Self {
+            writer,
+            sink,
+            past: RunBuilder::new(started),
+            series: 0,
+            began: since_boot(),
+        })
     }
 
     /// Time of day, derived from the start of the run: no event precedes the start, even if the

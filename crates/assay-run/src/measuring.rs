@@ -1,7 +1,7 @@
 //! The run loop of a case: prepare, repeat until the stopping rule ends it, check, prepare again.
 
-use assay_model::event::Stopped;
-use assay_stats::stopping::Next;
+use assay_model::event::StopReason;
+use assay_stats::stopping::NextStep;
 
 use crate::recorder::{CaseError, Recorder};
 
@@ -19,13 +19,13 @@ pub(crate) struct Measurement<'m, P> {
 /// Case that is measured preparation by preparation, possibly interleaved with others. Each call is
 /// one preparation; the last one returns the stop reason.
 pub(crate) type Turns<'c> =
-    Box<dyn FnMut(&mut Recorder<'_, '_>) -> Result<Option<Stopped>, CaseError> + 'c>;
+    Box<dyn FnMut(&mut Recorder<'_, '_>) -> Result<Option<StopReason>, CaseError> + 'c>;
 
 /// Runs all turns of a case without interruption.
 pub(crate) fn all(
     mut turns: Turns<'_>,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+) -> Result<StopReason, CaseError> {
     loop {
         if let Some(stopped) = turns(recorder)? {
             return Ok(stopped);
@@ -38,13 +38,13 @@ pub(crate) fn all(
 pub(crate) fn preparation<P>(
     measurement: &mut Measurement<'_, P>,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Stopped>, CaseError> {
+) -> Result<Option<StopReason>, CaseError> {
     let mut prepared = (measurement.prepare)(recorder)?;
     let next = loop {
         let began_s = recorder.elapsed_s();
         (measurement.repetition)(&mut prepared, recorder)?;
         match recorder.next(recorder.elapsed_s() - began_s)? {
-            Next::Repeat => {}
+            NextStep::Repeat => {}
             other => break other,
         }
     };
@@ -52,11 +52,11 @@ pub(crate) fn preparation<P>(
     // Frees the memory before the next preparation: two sets of arrays may not fit.
     drop(prepared);
     match next {
-        Next::Stop(stopped) => {
+        NextStep::Stop(stopped) => {
             recorder.flush()?;
             Ok(Some(stopped))
         }
-        Next::Repeat | Next::PrepareAfresh => recorder.prepare_afresh().map(|()| None),
+        NextStep::Repeat | NextStep::PrepareAfresh => recorder.prepare_afresh().map(|()| None),
     }
 }
 
@@ -65,10 +65,10 @@ pub(crate) fn preparation<P>(
 pub(crate) fn once(
     repetition: &mut dyn FnMut(&mut Recorder<'_, '_>) -> Result<(), CaseError>,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Stopped>, CaseError> {
+) -> Result<Option<StopReason>, CaseError> {
     let began_s = recorder.elapsed_s();
     repetition(recorder)?;
-    if let Next::Stop(stopped) = recorder.next(recorder.elapsed_s() - began_s)? {
+    if let NextStep::Stop(stopped) = recorder.next(recorder.elapsed_s() - began_s)? {
         recorder.flush()?;
         return Ok(Some(stopped));
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use assay_adapters::launcher::{self, Launcher, LauncherKind};
 use assay_fleet::mpi::{self, FoundLauncher, Places};
 use assay_fleet::process::{self, Command};
-use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
+use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use assay_model::mpi_outcome::MpiAbi;
 use assay_model::path_text;
 
@@ -55,7 +55,7 @@ pub fn find(
     }
     let mut seen = BTreeSet::new();
     found.retain(|it| {
-        seen.insert(path_text::path(&it.library).canonicalize().unwrap_or_default())
+        seen.insert(path_text::decode_path(&it.library).canonicalize().unwrap_or_default())
     });
     if found.is_empty() {
         let silent = Places::of_this_process().without_launcher();
@@ -79,10 +79,10 @@ const STANDARD_LIBRARY: &str = "libmpi_abi.so.1";
 fn by_interface(found: Vec<MpiInstallation>, interfaces: Interfaces) -> Vec<MpiInstallation> {
     let both = |it: MpiInstallation| {
         let twin = standard_twin(&it);
-        let own = (!it.is_standard() || twin.is_none()).then_some(it);
+        let own = (!it.uses_standard_abi() || twin.is_none()).then_some(it);
         match interfaces {
             Interfaces::Own => vec![own],
-            Interfaces::Standard => vec![own.filter(MpiInstallation::is_standard), twin],
+            Interfaces::Standard => vec![own.filter(MpiInstallation::uses_standard_abi), twin],
             Interfaces::Both => vec![own, twin],
         }
     };
@@ -91,9 +91,9 @@ fn by_interface(found: Vec<MpiInstallation>, interfaces: Interfaces) -> Vec<MpiI
 
 /// Same installation with the standard ABI; `None` if it has none, or is the standard one itself.
 fn standard_twin(own: &MpiInstallation) -> Option<MpiInstallation> {
-    let library = path_text::path(&own.library).with_file_name(STANDARD_LIBRARY);
-    let is_other = !own.is_standard() && library.is_file();
-    let library = path_text::text(library.as_os_str());
+    let library = path_text::decode_path(&own.library).with_file_name(STANDARD_LIBRARY);
+    let is_other = !own.uses_standard_abi() && library.is_file();
+    let library = path_text::encode(library.as_os_str());
     is_other.then(|| MpiInstallation { library, abi: MpiAbi::Standard, ..own.clone() })
 }
 
@@ -175,18 +175,18 @@ fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
 }
 
 fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> {
-    let path = path_text::text(candidate.launcher.as_os_str());
+    let path = path_text::encode(candidate.launcher.as_os_str());
     let reported = ask(&candidate.launcher, launcher::VERSION_ARGUMENTS)
         .and_then(|printed| Launcher::recognise(&path, &printed));
     let launcher = reported.ok_or(Unusable::Launcher)?;
     let version = launcher.version.unwrap_or_default();
     let (name, starter, make) = match launcher.kind {
         LauncherKind::OpenMpi if major(&version) >= 5 => {
-            ("Open MPI", MpiStarter::Prrte, Make::OpenMpi)
+            ("Open MPI", MpiLauncherKind::Prrte, Make::OpenMpi)
         }
-        LauncherKind::OpenMpi => ("Open MPI", MpiStarter::Orte, Make::OpenMpi),
-        LauncherKind::IntelMpi => ("Intel MPI", MpiStarter::IntelHydra, Make::Mpich),
-        LauncherKind::Hydra => ("MPICH", MpiStarter::Hydra, Make::Mpich),
+        LauncherKind::OpenMpi => ("Open MPI", MpiLauncherKind::Orte, Make::OpenMpi),
+        LauncherKind::IntelMpi => ("Intel MPI", MpiLauncherKind::IntelHydra, Make::Mpich),
+        LauncherKind::Hydra => ("MPICH", MpiLauncherKind::Hydra, Make::Mpich),
     };
     let names = libraries::of(make);
     let (prefix, library) = library(candidate, &names).ok_or(Unusable::Library(names))?;
@@ -196,9 +196,9 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
         key: String::new(),
         name: name.to_owned(),
         version,
-        prefix: path_text::text(prefix.as_os_str()),
+        prefix: path_text::encode(prefix.as_os_str()),
         abi: abi(&library, launcher.kind),
-        library: path_text::text(library.as_os_str()),
+        library: path_text::encode(library.as_os_str()),
         launcher: path,
         starter,
     })
@@ -224,7 +224,7 @@ fn cray(prefix: &Path) -> Option<MpiInstallation> {
     let library = mpi::cray_library(prefix)?;
     let is_version =
         |part: &&str| part.contains('.') && part.starts_with(|c: char| c.is_ascii_digit());
-    let path = path_text::text(prefix.as_os_str());
+    let path = path_text::encode(prefix.as_os_str());
     let version = path.split('/').find(is_version).unwrap_or_default().to_owned();
     Some(MpiInstallation {
         key: String::new(),
@@ -232,9 +232,9 @@ fn cray(prefix: &Path) -> Option<MpiInstallation> {
         version,
         prefix: path,
         abi: MpiAbi::Mpich,
-        library: path_text::text(library.as_os_str()),
+        library: path_text::encode(library.as_os_str()),
         launcher: String::new(),
-        starter: MpiStarter::Srun,
+        starter: MpiLauncherKind::Srun,
     })
 }
 
@@ -273,8 +273,8 @@ fn start_by(program: &Path, found: &mut [MpiInstallation]) -> Result<(), Failure
             .advise("run assay where Slurm's commands are, or leave --launcher out")
     })?;
     for it in found {
-        it.launcher = path_text::text(path.as_os_str());
-        it.starter = MpiStarter::Srun;
+        it.launcher = path_text::encode(path.as_os_str());
+        it.starter = MpiLauncherKind::Srun;
     }
     Ok(())
 }
@@ -285,7 +285,7 @@ fn give_keys(found: &mut [MpiInstallation]) {
     let mut taken = BTreeSet::new();
     for it in found {
         let plain: String = it.label().to_lowercase().replace(' ', "-");
-        let plain = if it.is_standard() { format!("{plain}-standard") } else { plain };
+        let plain = if it.uses_standard_abi() { format!("{plain}-standard") } else { plain };
         let mut key = plain.clone();
         let mut letter = b'b';
         while !taken.insert(key.clone()) {
@@ -319,7 +319,7 @@ mod tests {
             library: String::new(),
             abi: MpiAbi::Mpich,
             launcher: String::new(),
-            starter: MpiStarter::Hydra,
+            starter: MpiLauncherKind::Hydra,
         };
         let mut found =
             vec![it("Open MPI", "4.1.4"), it("MPICH", ""), it("MPICH", ""), it("MPICH", "")];

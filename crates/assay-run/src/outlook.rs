@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_kernels::memory::stream::{Operation, Stream};
+use assay_kernels::memory::stream::{Stream, StreamOperation};
 use assay_model::facts::HostFacts;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
@@ -79,7 +79,7 @@ impl Outlook {
     const GROWTH: f64 = 1.5;
 
     pub(crate) fn of(plan: &Plan, host: &HostFacts) -> Self {
-        let least_s = plan.cases.iter().map(|case| case.least_s(host).unwrap_or(0.0));
+        let least_s = plan.cases.iter().map(|case| case.min_duration_s(host).unwrap_or(0.0));
         let (least_s, cases) = (least_s.collect(), plan.cases.clone());
         Self { budget_s: plan.budget_s, cases, least_s, ..Self::default() }
     }
@@ -120,19 +120,19 @@ impl Outlook {
         if total_s <= self.budget_s + spare_s {
             return None;
         }
-        let time = Phrase::roughly(total_s, Unit::Second);
+        let time = Phrase::approximate(total_s, Unit::Second);
         let words = match self.said_s {
             None => phrase!(
                 "run-over-budget",
                 "the run takes about {time} instead of the {budget} of its budget",
                 time = time,
-                budget = Phrase::roughly(self.budget_s, Unit::Second),
+                budget = Phrase::approximate(self.budget_s, Unit::Second),
             ),
             Some(said_s) if total_s > Self::GROWTH * said_s => phrase!(
                 "run-even-longer",
                 "the run takes about {time} by now, not {before}: what was measured so far took longer than expected",
                 time = time,
-                before = Phrase::roughly(said_s, Unit::Second),
+                before = Phrase::approximate(said_s, Unit::Second),
             ),
             Some(_) => return None,
         };
@@ -219,7 +219,7 @@ fn arrays(workload: &Workload) -> Option<(Vec<u32>, u64)> {
 
 /// Seconds for the choice of loops: the full time, or a share of the case's budget.
 fn choosing_s(case: &Case) -> f64 {
-    let full_s: f64 = Operation::ALL.into_iter().map(Stream::choosing_s).sum();
+    let full_s: f64 = StreamOperation::ALL.into_iter().map(Stream::selection_s).sum();
     full_s.min(CHOOSING_SHARE * case.stopping.budget_s)
 }
 
@@ -235,13 +235,13 @@ pub(crate) fn launch_measures_s(case: &Case) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use assay_model::plan::Stopping;
+    use assay_model::plan::StoppingRule;
     use assay_model::workload::{Domain, LatencyWorkload, LinpackWorkload, StreamWorkload};
 
     use super::*;
 
     fn case(id: &str, workload: Workload, budget_s: f64) -> Case {
-        let stopping = Stopping { target: 0.01, repetitions: 3, preparations: 3, budget_s };
+        let stopping = StoppingRule { target: 0.01, repetitions: 3, preparations: 3, budget_s };
         Case { id: id.into(), by: "assay".into(), workload, pair: None, stopping }
     }
 

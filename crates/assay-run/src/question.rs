@@ -9,17 +9,17 @@ use assay_fleet::facts;
 use assay_fleet::root::Root;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_model::doubt::Doubt;
-use assay_model::event::{Status, Turn};
+use assay_model::event::{RunStatus, TurnPosition};
 use assay_model::facts::HostFacts;
-use assay_model::failure::Failure as CaseFailure;
+use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
-use assay_model::plan::expand::{self, Choices, MpiChoices, PairChoices};
+use assay_model::plan::expand::{self, MpiChoices, PairChoices, PlanChoices};
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
 use assay_model::seed;
 use assay_model::suite::Suite;
-use assay_model::summary::Summary;
+use assay_model::summary::RunSummary;
 use assay_model::workload::Workload;
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
@@ -53,7 +53,7 @@ pub struct Question<'a> {
     /// Arguments after the name of the program.
     pub command: Vec<String>,
     /// Position of the run, if two conditions alternate.
-    pub turn: Option<Turn>,
+    pub turn: Option<TurnPosition>,
     /// MPI installations to measure.
     pub mpi: MpiChoices,
     /// Options that bound what may be done to storage.
@@ -97,7 +97,7 @@ impl<'a> Question<'a> {
 pub fn fresh_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     // 32 bits: short to type, and exact in every JSON parser.
-    seed::derived(now.as_nanos() as u64, u64::from(std::process::id())) >> 32
+    seed::derive_seed(now.as_nanos() as u64, u64::from(std::process::id())) >> 32
 }
 
 /// Plan, facts and tools of a run, before the measurement.
@@ -117,7 +117,7 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
     let may_measure = |tool: &str| named.clone().any(|it| it == tool || it == "all");
     let tools = Tools::find(&question.tools, &may_measure)?;
     let measurers = tools.measurers();
-    let choices = Choices {
+    let choices = PlanChoices {
         by: question.by.clone(),
         measurers: &measurers,
         budget_s: question.budget_s,
@@ -178,7 +178,7 @@ impl PlanOutlook {
         outlook.learn(Some(Rates::PRESUMED));
         let beyond = outlook.look(0.0);
         let is_beyond = beyond.is_some();
-        Self { said: beyond.into_iter().chain(plan.outlook(host)).collect(), is_beyond }
+        Self { said: beyond.into_iter().chain(plan.time_warnings(host)).collect(), is_beyond }
     }
 }
 
@@ -264,10 +264,10 @@ fn impossible(error: &expand::PlanError, question: &Question<'_>) -> Failure {
         }
         expand::PlanError::DepthBelowThreads { threads, .. } => failure
             .advise(format!("ask for a depth of {threads} or more, or for fewer threads")),
-        expand::PlanError::TooLarge { .. } => {
+        expand::PlanError::NotEnoughMemory { .. } => {
             failure.advise("ask for less, or leave the size out to have it chosen")
         }
-        expand::PlanError::Nothing { .. } => {
+        expand::PlanError::NothingToMeasure { .. } => {
             failure.advise("`assay help tools` says what each tool measures")
         }
         _ => failure,
@@ -302,10 +302,10 @@ fn files_of(plan: &Plan) -> FilePlan {
 /// Returns a failure for a run in which a case failed or nothing was measured. `words` renders the
 /// reason and advice of a failure.
 pub fn verdict(
-    summary: &Summary,
+    summary: &RunSummary,
     words: impl Fn(&CaseFailure) -> (String, String),
 ) -> Result<(), Failure> {
-    if summary.run.status == Status::Interrupted {
+    if summary.run.status == RunStatus::Interrupted {
         let interrupted = Failure::measurement("the run was interrupted");
         let kept = |what| format!("{what} are kept: assay show {}", summary.run.id);
         return Err(match (&summary.results[..], &summary.steps[..]) {
@@ -337,7 +337,7 @@ pub fn verdict(
         }
         return Err(failure);
     }
-    if summary.run.status == Status::Partial {
+    if summary.run.status == RunStatus::Partial {
         let missing = summary.warnings.iter().filter_map(|doubt| match doubt {
             Doubt::HostLost { host, reason, .. } => Some(format!("{host}: {reason}")),
             _ => None,

@@ -18,11 +18,12 @@ use assay_fleet::rdma_device;
 use assay_fleet::remote::calls::Call;
 use assay_fleet::root::Root;
 use assay_kernels::rdma::{
-    Card, Connection, Endpoint, Operation, Pass, RdmaError, Tuning, Wanted, has_devices,
+    Connection, Endpoint, EndpointConfig, PeerInfo, RdmaError, RdmaOperation, RdmaPass, Tuning,
+    has_devices,
 };
 use assay_kernels::{clock, pin};
 use assay_model::benchmark::RdmaTest;
-use assay_model::failure::{Area, Failure as CaseFailure};
+use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
 use assay_model::workload::{RdmaConnection, RdmaDevice, RdmaTuning, RdmaWorkload};
 
 use crate::failure::Failure;
@@ -171,16 +172,16 @@ impl Load {
         }
     }
 
-    const fn pass(&self, bytes: u64, iterations: u64) -> Pass {
+    const fn pass(&self, bytes: u64, iterations: u64) -> RdmaPass {
         let operation = match self.test {
-            RdmaTest::SendLatency | RdmaTest::SendBandwidth => Operation::Send,
-            RdmaTest::WriteLatency | RdmaTest::WriteBandwidth => Operation::Write,
-            RdmaTest::ReadLatency | RdmaTest::ReadBandwidth => Operation::Read,
-            RdmaTest::AtomicLatency => Operation::FetchAdd,
+            RdmaTest::SendLatency | RdmaTest::SendBandwidth => RdmaOperation::Send,
+            RdmaTest::WriteLatency | RdmaTest::WriteBandwidth => RdmaOperation::Write,
+            RdmaTest::ReadLatency | RdmaTest::ReadBandwidth => RdmaOperation::Read,
+            RdmaTest::AtomicLatency => RdmaOperation::FetchAdd,
         };
         let depth = if self.test.is_bandwidth() { self.depth } else { 1 };
         let (both, moderation) = (self.both, self.moderation);
-        Pass { operation, depth, both, bytes, iterations, moderation }
+        RdmaPass { operation, depth, both, bytes, iterations, moderation }
     }
 
     /// Returns the minimum number of messages of a pass: as many as are in flight, or one.
@@ -191,9 +192,9 @@ impl Load {
     /// Returns the uncounted pass before a size: as many messages as are in flight, from this end
     /// alone (perftest: `perform_warm_up`). Only operations that the far end's device completes by
     /// itself need no cooperation.
-    fn warm_up(&self, pass: &Pass) -> Option<Pass> {
-        let is_alone = matches!(pass.operation, Operation::Write | Operation::Read);
-        (self.warms_up && is_alone && pass.depth > 1).then_some(Pass {
+    fn warm_up(&self, pass: &RdmaPass) -> Option<RdmaPass> {
+        let is_alone = matches!(pass.operation, RdmaOperation::Write | RdmaOperation::Read);
+        (self.warms_up && is_alone && pass.depth > 1).then_some(RdmaPass {
             both: false,
             iterations: pass.depth,
             ..*pass
@@ -215,19 +216,19 @@ fn open(device: &RdmaDevice, load: &Load, most_bytes: u64) -> Result<Endpoint, R
     if !has_devices() {
         return Err(RdmaError::NoDevice);
     }
-    Endpoint::open(&Wanted {
+    Endpoint::open(&EndpointConfig {
         device: device.name.as_deref(),
         port: device.device_port.unwrap_or(1),
         gid_index: device.gid_index,
         mtu: device.mtu_bytes,
         connection: load.connection(),
         queue_pairs: load.queue_pairs,
-        most_bytes: most_bytes.max(8),
-        depth: Endpoint::room(load.depth),
-        receives: device.tuning.receives.unwrap_or(Endpoint::RECEIVES),
+        max_message_bytes: most_bytes.max(8),
+        depth: Endpoint::queue_depth(load.depth),
+        posted_receives: device.tuning.receives.unwrap_or(Endpoint::DEFAULT_RECEIVES),
         inline_bytes: device
             .inline_bytes
-            .unwrap_or_else(|| load.connection.usual_inline_bytes(load.test)),
+            .unwrap_or_else(|| load.connection.default_inline_bytes(load.test)),
         tuning: tuning(&device.tuning),
     })
 }
@@ -260,7 +261,7 @@ impl Beside {
             .copied()
             .filter(|cpu| u32::try_from(*cpu).is_ok_and(|cpu| cpus.contains(&cpu)));
         let near: Vec<usize> = near.collect();
-        pin::keep_current_thread_on(&near).ok()?;
+        pin::restrict_current_thread(&near).ok()?;
         Some(Self { node, before })
     }
 }
@@ -268,14 +269,14 @@ impl Beside {
 impl Drop for Beside {
     fn drop(&mut self) {
         // Restores the CPUs that were allowed before.
-        let _ = pin::keep_current_thread_on(&self.before);
+        let _ = pin::restrict_current_thread(&self.before);
     }
 }
 
 /// Connects the queue pairs; the far end must have the same number.
 fn connect(line: &Line, end: &mut Endpoint, names: Names) -> Result<(), TestError> {
-    let far: Card = names.into();
-    let (own, others) = (end.card.numbers.len(), far.numbers.len());
+    let far: PeerInfo = names.into();
+    let (own, others) = (end.info.numbers.len(), far.numbers.len());
     if own != others {
         let said = format!("it has {others} queue pairs, and this end {own}");
         return Err(TestError::Stranger { peer: line.peer().to_owned(), said });
@@ -323,7 +324,7 @@ fn join(
         both: work.both,
         moderation: work.moderation,
         device: far,
-        card: (&end.card).into(),
+        card: (&end.info).into(),
     })))?;
     match line.hear("its answer", PATIENCE, cancel)? {
         Message::Welcome { card, chosen } => connect(line, end, card).map(|()| chosen),
@@ -334,16 +335,16 @@ fn join(
 /// Runs this end's part of a size, including the warm-up.
 fn lead(
     end: &mut Endpoint,
-    (load, pass): (&Load, &Pass),
+    (load, pass): (&Load, &RdmaPass),
     cancel: &AtomicBool,
 ) -> Result<Values, RdmaError> {
     if let Some(before) = load.warm_up(pass) {
-        end.carry(&before, true, cancel)?;
+        end.run_pass(&before, true, cancel)?;
     }
     if pass.depth == 1 {
         return end.lead_one_by_one(pass, cancel).map(Values::Times);
     }
-    let carried = end.carry(pass, true, cancel)?;
+    let carried = end.run_pass(pass, true, cancel)?;
     let peaks = carried.peak.into_iter().collect();
     Ok(Values::Marks(Rates { own: carried.sent, peaks, ..Rates::default() }))
 }
@@ -352,7 +353,7 @@ fn lead(
 fn size(
     end: &mut Endpoint,
     line: &mut Line,
-    (load, pass): (&Load, &Pass),
+    (load, pass): (&Load, &RdmaPass),
     cancel: &AtomicBool,
 ) -> Result<Values, TestError> {
     line.say(&Message::Next { bytes: pass.bytes, iterations: pass.iterations })?;
@@ -391,7 +392,7 @@ fn size(
     {
         return Err(TestError::NothingArrived { bytes: pass.bytes });
     }
-    if !is_right || !end.is_right(pass, true) {
+    if !is_right || !end.has_expected_contents(pass, true) {
         return Err(TestError::WrongContents { bytes: pass.bytes });
     }
     Ok(values)
@@ -453,7 +454,7 @@ fn unreached(error: &TestError, failure: Failure, known: &CaseFailure) -> Failur
 /// Converts the failure of a case for the record.
 #[must_use]
 pub fn of_case(failure: &Failure) -> CaseFailure {
-    failure.of_case(Area::Rdma)
+    failure.of_case(ErrorArea::Rdma)
 }
 
 #[cfg(test)]

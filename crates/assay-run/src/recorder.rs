@@ -8,17 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_fleet::remote::calls::Call;
 use assay_kernels::clock;
-use assay_model::attribute::{Attribute, Attributes, Role, Value};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes, Role};
 use assay_model::doubt::Doubt;
-use assay_model::entry::{Entry, Key, Seen, Span};
-use assay_model::event::{About, Count, Fact, RunEvent, Sample, SeriesOpened, Stretch};
-use assay_model::failure::{Area, Failure as CaseFailure, Lack};
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::event::{
+    EventCount, Fact, FactSubject, RunEvent, Sample, SeriesOpened, StretchRecord,
+};
+use assay_model::failure::{ErrorArea, FailureReason as CaseFailure, MissingHostFeature};
 use assay_model::phrase::Phrase;
-use assay_model::plan::{Case, Pair};
+use assay_model::plan::{Case, CasePair};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
 use assay_stats::quantile;
-use assay_stats::stopping::{self, Next, Spent};
+use assay_stats::stopping::{self, CaseTime, NextStep};
 
 use crate::failure::Failure;
 use crate::log::Log;
@@ -35,7 +37,7 @@ pub(crate) enum CaseError {
     /// Failed measurement; the run continues with the next case.
     Failed(CaseFailure),
     /// Failed measurement, because of a lack that affects other cases as well.
-    Lacking(Lack, CaseFailure),
+    Lacking(MissingHostFeature, CaseFailure),
     /// Case that was not tried, because of the lack that the earlier case `because` detected.
     Skipped { failure: CaseFailure, because: String },
     /// Interruption by the user.
@@ -46,27 +48,27 @@ pub(crate) enum CaseError {
 
 impl CaseError {
     /// Failed action, with the chain of its causes.
-    pub(crate) fn because(area: Area, error: &(dyn std::error::Error + 'static)) -> Self {
+    pub(crate) fn because(area: ErrorArea, error: &(dyn std::error::Error + 'static)) -> Self {
         Self::advised(area, error, "")
     }
 
     /// Failed action, with the chain of its causes and advice.
     pub(crate) fn advised(
-        area: Area,
+        area: ErrorArea,
         error: &(dyn std::error::Error + 'static),
         advice: &str,
     ) -> Self {
-        let causes = CaseFailure::causes(error);
+        let causes = CaseFailure::error_chain(error);
         Self::Failed(CaseFailure::Error { area, causes, advice: advice.to_owned() })
     }
 
     /// Failure that ends this case, but not the run.
-    pub(crate) fn of_case(area: Area, failure: &Failure) -> Self {
+    pub(crate) fn of_case(area: ErrorArea, failure: &Failure) -> Self {
         Self::Failed(failure.of_case(area))
     }
 
     /// Adds the lack that affects other cases as well.
-    pub(crate) fn for_lack_of(self, what: Lack) -> Self {
+    pub(crate) fn for_lack_of(self, what: MissingHostFeature) -> Self {
         match self {
             Self::Failed(failure) => Self::Lacking(what, failure),
             other => other,
@@ -210,61 +212,74 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// Adds a sample to the only series of a metric, in its base unit.
     pub(crate) fn sample(&mut self, metric: &'static str, value: f64) {
-        self.record(Entry::sample(metric, value));
+        self.record(MeasurementEntry::sample(metric, value));
     }
 
     /// Adds a sample to one of several series of a metric, in its base unit.
-    pub(crate) fn sample_of(&mut self, key: Key, value: f64) {
-        self.record(Entry::Measured(key, Seen::Sample { value, weight: 1.0 }));
+    pub(crate) fn sample_of(&mut self, key: SeriesKey, value: f64) {
+        self.record(MeasurementEntry::Measured(key, EntryValue::Sample { value, weight: 1.0 }));
     }
 
     /// Adds a count of rare events during a stretch to the only series of a metric.
-    pub(crate) fn count(&mut self, metric: &'static str, span: Span, count: Count) {
-        self.record(Entry::Measured(Key::of(metric), Seen::Count(span, count)));
+    pub(crate) fn count(
+        &mut self,
+        metric: &'static str,
+        span: MeasuredSpan,
+        count: EventCount,
+    ) {
+        self.record(MeasurementEntry::Measured(
+            SeriesKey::only_series(metric),
+            EntryValue::Count(span, count),
+        ));
     }
 
     /// Adds a fact about the case.
-    pub(crate) fn learn(&mut self, name: Attribute, value: impl Into<Value>) {
-        self.record(Entry::Fact(name, value.into()));
+    pub(crate) fn learn(&mut self, name: Attribute, value: impl Into<AttributeValue>) {
+        self.record(MeasurementEntry::Fact(name, value.into()));
     }
 
     /// Adds a fact about one series.
-    pub(crate) fn learn_of(&mut self, key: Key, name: Attribute, value: impl Into<Value>) {
-        self.record(Entry::SeriesFact(key, name, value.into()));
+    pub(crate) fn learn_of(
+        &mut self,
+        key: SeriesKey,
+        name: Attribute,
+        value: impl Into<AttributeValue>,
+    ) {
+        self.record(MeasurementEntry::SeriesFact(key, name, value.into()));
     }
 
     /// Adds a doubt about the case.
     pub(crate) fn doubt(&mut self, doubt: Doubt) {
-        self.record(Entry::Doubt(doubt));
+        self.record(MeasurementEntry::Doubt(doubt));
     }
 
     /// Adds an entry of a measurement; raw outputs are stored by [`Recorder::store_raw`].
-    pub(crate) fn record(&mut self, entry: Entry) {
+    pub(crate) fn record(&mut self, entry: MeasurementEntry) {
         let case = || self.state.case.id.clone();
         let event = match entry {
-            Entry::Measured(key, seen) => self.seen(key, seen),
-            Entry::SeriesFact(key, name, value) => {
-                let about = About::Series(self.series(key));
+            MeasurementEntry::Measured(key, seen) => self.seen(key, seen),
+            MeasurementEntry::SeriesFact(key, name, value) => {
+                let about = FactSubject::Series(self.series(key));
                 RunEvent::Fact(Fact { about, name, value })
             }
-            Entry::Fact(name, value) => {
-                RunEvent::Fact(Fact { about: About::Case(case()), name, value })
+            MeasurementEntry::Fact(name, value) => {
+                RunEvent::Fact(Fact { about: FactSubject::Case(case()), name, value })
             }
-            Entry::Doubt(doubt) => RunEvent::Doubt { case: Some(case()), doubt },
+            MeasurementEntry::Doubt(doubt) => RunEvent::Doubt { case: Some(case()), doubt },
         };
         self.state.pending.push(event);
     }
 
     /// Adds all entries of a measurement.
-    pub(crate) fn record_all(&mut self, entries: impl IntoIterator<Item = Entry>) {
+    pub(crate) fn record_all(&mut self, entries: impl IntoIterator<Item = MeasurementEntry>) {
         entries.into_iter().for_each(|entry| self.record(entry));
     }
 
-    fn seen(&mut self, key: Key, seen: Seen) -> RunEvent {
+    fn seen(&mut self, key: SeriesKey, seen: EntryValue) -> RunEvent {
         let series = self.series(key);
         let preparation = self.state.preparation;
         match seen {
-            Seen::Sample { value, weight } => {
+            EntryValue::Sample { value, weight } => {
                 if let Some(history) = self.state.history.get_mut(&series) {
                     history.resize(preparation as usize + 1, Vec::new());
                     history[preparation as usize].push(value);
@@ -272,19 +287,19 @@ impl<'a, 't> Recorder<'a, 't> {
                 let at_ns = clock::now_ns().saturating_sub(self.run_started_ns);
                 RunEvent::Sample(Sample { series, value, weight, preparation, at_ns })
             }
-            Seen::Distribution(span, seen) => {
+            EntryValue::Distribution(span, seen) => {
                 RunEvent::Distribution(stretch(series, preparation, span, seen))
             }
-            Seen::Count(span, seen) => {
+            EntryValue::Count(span, seen) => {
                 RunEvent::Count(stretch(series, preparation, span, seen))
             }
-            Seen::Figures(figures) => RunEvent::Figures { series, figures },
+            EntryValue::Figures(figures) => RunEvent::Figures { series, figures },
         }
     }
 
     /// Returns the number of a series, and opens it at its first use.
-    fn series(&mut self, key: Key) -> u32 {
-        let mut extra = key.extra;
+    fn series(&mut self, key: SeriesKey) -> u32 {
+        let mut extra = key.dimensions;
         extra.retain(|name, value| self.state.dimensions.get(name) != Some(value));
         let place = (key.metric, format!("{extra:?}"));
         if let Some(number) = self.state.series.get(&place) {
@@ -331,7 +346,7 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Pair that measures the case, in a run with several hosts.
-    pub(crate) const fn pair(&self) -> Option<&Pair> {
+    pub(crate) const fn pair(&self) -> Option<&CasePair> {
         self.state.case.pair.as_ref()
     }
 
@@ -347,7 +362,7 @@ impl<'a, 't> Recorder<'a, 't> {
     pub(crate) fn foretell(&mut self, beyond_s: f64, words: impl FnOnce(Phrase) -> Phrase) {
         let budget_s = self.budget_s();
         if beyond_s > TOLERANCE * budget_s {
-            self.note(&words(Phrase::roughly(budget_s, Unit::Second)));
+            self.note(&words(Phrase::approximate(budget_s, Unit::Second)));
         }
     }
 
@@ -412,19 +427,19 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// Evaluates the stopping rule after a repetition that took this long; fails if the user
     /// interrupts.
-    pub(crate) fn next(&mut self, repetition_s: f64) -> Result<Next, CaseError> {
+    pub(crate) fn next(&mut self, repetition_s: f64) -> Result<NextStep, CaseError> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(CaseError::Interrupted);
         }
         let count = |one: &Vec<Vec<f64>>| one.iter().map(Vec::len).sum();
         let samples: usize = self.state.history.values().map(count).max().unwrap_or(0);
         let batch = samples - std::mem::replace(&mut self.state.seen, samples);
-        let spent = Spent {
+        let spent = CaseTime {
             elapsed_s: self.elapsed_s() - self.state.choosing_s,
             repetition_s: Some(repetition_s),
             batch,
         };
-        Ok(stopping::next(self.state.history.values(), &self.state.case.stopping, spent))
+        Ok(stopping::next_step(self.state.history.values(), &self.state.case.stopping, spent))
     }
 
     /// Whether every metric has the requested precision.
@@ -440,7 +455,12 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 }
 
-const fn stretch<T>(series: u32, preparation: u32, span: Span, seen: T) -> Stretch<T> {
-    let Span { from_ns, to_ns, warmup } = span;
-    Stretch { series, preparation, from_ns, to_ns, warmup, seen }
+const fn stretch<T>(
+    series: u32,
+    preparation: u32,
+    span: MeasuredSpan,
+    seen: T,
+) -> StretchRecord<T> {
+    let MeasuredSpan { from_ns, to_ns, warmup } = span;
+    StretchRecord { series, preparation, from_ns, to_ns, warmup, seen }
 }

@@ -9,12 +9,14 @@ use std::sync::atomic::AtomicBool;
 use assay_fleet::root::Root;
 use assay_fleet::{facts, state};
 use assay_kernels::clock;
-use assay_model::attribute::{Attribute, Value};
-use assay_model::entry::Entry;
-use assay_model::event::{About, Asked, Fact, RunEvent, Status, Stopped};
+use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::entry::MeasurementEntry;
+use assay_model::event::{
+    Fact, FactSubject, RequestedCommand, RunEvent, RunStatus, StopReason,
+};
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::failure::Failure as CaseFailure;
-use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::run::Run;
 use assay_model::workload::Workload;
 use assay_store::Store;
@@ -36,7 +38,7 @@ pub struct Opening<'a> {
     /// Plan of the run.
     pub plan: Plan,
     /// Job language and options of the request.
-    pub asked: Asked,
+    pub asked: RequestedCommand,
     /// User's name of the condition.
     pub label: Option<String>,
     /// Files of the request by name, stored as raw outputs of the run.
@@ -53,7 +55,7 @@ pub struct Recording<'t> {
     host: String,
     before: HostState,
     started_ns: u64,
-    status: Status,
+    status: RunStatus,
     /// Numbers of the cases that have begun.
     begun: BTreeSet<usize>,
     /// Never set: a recording is interrupted only by its caller.
@@ -94,7 +96,7 @@ impl<'t> Recording<'t> {
             host: host.name,
             before,
             started_ns,
-            status: Status::Complete,
+            status: RunStatus::Complete,
             begun: BTreeSet::new(),
             cancel: AtomicBool::new(false),
             pauses: Pauses::watch(),
@@ -134,7 +136,7 @@ impl<'t> Recording<'t> {
     pub fn found(
         &mut self,
         number: usize,
-        entries: impl IntoIterator<Item = Entry>,
+        entries: impl IntoIterator<Item = MeasurementEntry>,
         raw: &[(String, Vec<u8>)],
     ) -> Result<(), Failure> {
         self.start(number)?;
@@ -158,12 +160,12 @@ impl<'t> Recording<'t> {
     pub fn case(
         &mut self,
         number: usize,
-        entries: impl IntoIterator<Item = Entry>,
+        entries: impl IntoIterator<Item = MeasurementEntry>,
         raw: &[(String, Vec<u8>)],
         failure: Option<CaseFailure>,
     ) -> Result<(), Failure> {
         self.found(number, entries, raw)?;
-        self.end(number, failure.map_or(Ok(Stopped::Tool), Err))
+        self.end(number, failure.map_or(Ok(StopReason::Tool), Err))
     }
 
     /// Ends a case with its stop reason or failure.
@@ -176,13 +178,13 @@ impl<'t> Recording<'t> {
     pub fn end(
         &mut self,
         number: usize,
-        ending: Result<Stopped, CaseFailure>,
+        ending: Result<StopReason, CaseFailure>,
     ) -> Result<(), Failure> {
         let case = self.plan.cases[number].id.clone();
         match ending {
             Ok(stopped) => self.log.add(RunEvent::CaseFinished { case, stopped }),
             Err(failure) => {
-                self.status = Status::Failed;
+                self.status = RunStatus::Failed;
                 self.log.add(RunEvent::CaseFailed { case, failure, because: None, host: None })
             }
         }
@@ -192,8 +194,12 @@ impl<'t> Recording<'t> {
     ///
     /// # Errors
     /// Fails if the store cannot be used.
-    pub fn learn_of_host(&mut self, name: Attribute, value: Value) -> Result<(), Failure> {
-        let about = About::Host(self.host.clone());
+    pub fn learn_of_host(
+        &mut self,
+        name: Attribute,
+        value: AttributeValue,
+    ) -> Result<(), Failure> {
+        let about = FactSubject::Host(self.host.clone());
         self.log.add(RunEvent::Fact(Fact { about, name, value }))
     }
 
@@ -215,11 +221,11 @@ impl<'t> Recording<'t> {
     pub fn idle(
         &mut self,
         number: usize,
-        entries: impl IntoIterator<Item = Entry>,
+        entries: impl IntoIterator<Item = MeasurementEntry>,
         raw: &[(String, Vec<u8>)],
     ) -> Result<(), Failure> {
         self.found(number, entries, raw)?;
-        let (case, stopped) = (self.plan.cases[number].id.clone(), Stopped::NotNeeded);
+        let (case, stopped) = (self.plan.cases[number].id.clone(), StopReason::NotNeeded);
         self.log.add(RunEvent::CaseFinished { case, stopped })
     }
 
@@ -231,7 +237,8 @@ impl<'t> Recording<'t> {
         for number in 0..self.plan.cases.len() {
             if !self.begun.contains(&number) {
                 self.start(number)?;
-                let (case, stopped) = (self.plan.cases[number].id.clone(), Stopped::NotNeeded);
+                let (case, stopped) =
+                    (self.plan.cases[number].id.clone(), StopReason::NotNeeded);
                 self.log.add(RunEvent::CaseFinished { case, stopped })?;
             }
         }
@@ -240,7 +247,7 @@ impl<'t> Recording<'t> {
 
     /// Marks the run as failed, because it ends early unintentionally.
     pub const fn fail(&mut self) {
-        self.status = Status::Failed;
+        self.status = RunStatus::Failed;
     }
 
     /// Ends the run and returns it as stored.
@@ -253,7 +260,7 @@ impl<'t> Recording<'t> {
         let elapsed_s = clock::seconds_between(self.started_ns, clock::now_ns());
         self.log.doubts(state::disturbance(&self.before, &after, elapsed_s))?;
         let finished = self.log.time();
-        let status = if interrupted { Status::Interrupted } else { self.status };
+        let status = if interrupted { RunStatus::Interrupted } else { self.status };
         self.log.add(RunEvent::RunFinished { finished, status, state: after })?;
         Ok(self.log.finish())
     }
@@ -263,7 +270,8 @@ impl<'t> Recording<'t> {
 /// The language determines the repetitions. Repeated names get a number.
 #[must_use]
 pub fn plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
-    let stopping = Stopping { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
+    let stopping =
+        StoppingRule { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
     let mut taken = BTreeSet::new();
     let mut case = |(name, workload): (String, Workload)| {
         let numbered = (2..).map(|number: u32| format!("{language}/{name}#{number}"));

@@ -3,11 +3,11 @@
 //! A percentile is reported only if there are enough effective samples: an upper bound of p99 at 95
 //! % confidence exists from 299 on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
 
-use assay_model::distribution::Distribution as AllOfThem;
-use assay_model::entry::Span;
-use assay_model::event::Stretch;
-use assay_stats::quantile::carries;
-use assay_stats::tails::{Tails, effective_at};
+use assay_model::distribution::LatencyDistribution as AllOfThem;
+use assay_model::entry::MeasuredSpan;
+use assay_model::event::StretchRecord;
+use assay_stats::quantile::supports_quantile;
+use assay_stats::tails::{Tails, quantile_effective_count};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -28,14 +28,14 @@ pub struct Distribution {
 
 /// Divides consecutive round trips into stretches of the measured time, each with its distribution.
 #[must_use]
-pub fn stretches(times_ns: &[u64], span: Span) -> Vec<(Span, AllOfThem)> {
+pub fn stretches(times_ns: &[u64], span: MeasuredSpan) -> Vec<(MeasuredSpan, AllOfThem)> {
     let parts = times_ns.chunks(times_ns.len().div_ceil(STRETCHES).max(1));
     let count = parts.len().max(1) as u64;
     let part_ns = span.to_ns.saturating_sub(span.from_ns) / count;
     let one = |(at, part): (u64, &[u64])| {
         let from_ns = span.from_ns + at * part_ns;
         let to_ns = if at + 1 == count { span.to_ns } else { from_ns + part_ns };
-        (Span { from_ns, to_ns, ..span }, AllOfThem::of_values(part))
+        (MeasuredSpan { from_ns, to_ns, ..span }, AllOfThem::from_values(part))
     };
     (0..).zip(parts).map(one).collect()
 }
@@ -74,7 +74,8 @@ impl Distribution {
         let one = |(name, q): (&'static str, f64)| {
             let ns = self.quantile_ns(q);
             let is_median = q <= 0.5 && !values.is_empty();
-            let is_carried = || carries(effective_at(q, ns as f64, &values), q);
+            let is_carried =
+                || supports_quantile(quantile_effective_count(q, ns as f64, &values), q);
             (is_median || q > 0.5 && is_carried()).then_some((name, ns))
         };
         PERCENTILES.into_iter().filter_map(one).collect()
@@ -96,8 +97,8 @@ pub struct Figures {
 impl Figures {
     /// Computes the statistics from stored distributions: percentiles have the histogram's three
     /// digits. Returns `None` if there are none.
-    pub fn of(stretches: &[Stretch<AllOfThem>]) -> Option<Self> {
-        let tails = Tails::of(stretches)?;
+    pub fn of(stretches: &[StretchRecord<AllOfThem>]) -> Option<Self> {
+        let tails = Tails::from_stretches(stretches)?;
         let ns = |seconds: f64| (seconds * 1e9).round() as u64;
         let mut percentiles = tails.percentiles.unwrap_or_default();
         percentiles.entry("p50".to_owned()).or_insert(tails.median);
@@ -113,8 +114,8 @@ impl Figures {
 
     /// Computes the statistics from all round trips in order.
     pub fn of_times(times_ns: &[u64]) -> Self {
-        let whole = Span::of_seconds(0.0, 1.0, false);
-        let stretch = |(span, seen): (Span, AllOfThem)| Stretch {
+        let whole = MeasuredSpan::from_seconds(0.0, 1.0, false);
+        let stretch = |(span, seen): (MeasuredSpan, AllOfThem)| StretchRecord {
             series: 0,
             preparation: 0,
             from_ns: span.from_ns,

@@ -1,5 +1,5 @@
-//! Execution of storage plans: which files may be written, which are created and removed, and the
-//! phases one after another. The kernels do the I/O itself.
+//! Execution of storage plans: safety checks of targets, creation and removal of files, and the
+//! phases in order. The kernels do the I/O itself.
 
 pub mod aim;
 pub mod created;

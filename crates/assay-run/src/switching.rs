@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_fleet::process::{self, Command, Completed, Status};
-use assay_model::event::Turn;
+use assay_model::event::TurnPosition;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::run::Run;
@@ -160,14 +160,14 @@ fn in_turns(
             let is_cancelled = cancel.load(Ordering::Relaxed);
             if is_cancelled { interrupted(&runs, number, slots.len()) } else { failure }
         })?;
-        let turn = Turn {
+        let turn = TurnPosition {
             comparison: comparison.clone(),
             seed: course.seed,
             number,
             block: slot.block,
             is_control: slot.is_control,
         };
-        let seed = question.seed.map(|seed| seed::derived(seed, u64::from(number)));
+        let seed = question.seed.map(|seed| seed::derive_seed(seed, u64::from(number)));
         let asked = Question { label: Some(name), turn: Some(turn), seed, ..question.clone() };
         let prepared = prepare(&asked)?;
         runs[slot.condition].push(question::measure(

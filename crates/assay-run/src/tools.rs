@@ -14,7 +14,7 @@ use assay_fleet::process::{self, Command, ProcessError, Status};
 use assay_model::path_text;
 use assay_model::plan::expand::Measurer;
 use assay_model::plan::{Case, Plan};
-use assay_model::suite::did_you_mean;
+use assay_model::suite::suggest;
 use assay_model::workload::Workload;
 
 use crate::failure::Failure;
@@ -52,9 +52,11 @@ impl Tools {
 
     /// All measurers: assay first, then every tool found.
     pub fn measurers(&self) -> Vec<Measurer> {
-        let tools =
-            self.found.iter().map(|(tool, _)| Measurer { name: tool.name, takes: tool.takes });
-        std::iter::once(Measurer { name: "assay", takes: |_| true }).chain(tools).collect()
+        let tools = self
+            .found
+            .iter()
+            .map(|(tool, _)| Measurer { name: tool.name, supports: tool.takes });
+        std::iter::once(Measurer { name: "assay", supports: |_| true }).chain(tools).collect()
     }
 
     /// Omits cases in which a program built for one MPI would be started by another's launcher:
@@ -102,7 +104,7 @@ fn mpi_library(case: &Case) -> Option<&str> {
 /// Names of the MPI libraries that an executable requests from the loader, as far as its text
 /// contains them; none for a script.
 fn linked_mpis(path: &str) -> Vec<String> {
-    let Ok(content) = fs_err::read(path_text::path(path)) else { return Vec::new() };
+    let Ok(content) = fs_err::read(path_text::decode_path(path)) else { return Vec::new() };
     if !content.starts_with(b"\x7fELF") {
         return Vec::new();
     }
@@ -138,7 +140,7 @@ pub fn advise(name: &str, failure: Failure) -> Failure {
         None => {
             let known: Vec<&str> =
                 TOOLS.iter().map(|tool| tool.name).chain(["assay", "all"]).collect();
-            failure.advise(did_you_mean(name, &known))
+            failure.advise(suggest(name, &known))
         }
     }
 }
@@ -148,7 +150,7 @@ fn check_given(given: &[(String, PathBuf)]) -> Result<(), Failure> {
         if tool::find(name).is_none() {
             let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
             return Err(Failure::usage(format!("there is no tool `{name}`"))
-                .advise(did_you_mean(name, &known)));
+                .advise(suggest(name, &known)));
         }
         if executable(path).is_none() {
             return Err(Failure::measurement(format!(
@@ -177,13 +179,13 @@ fn locate(tool: &Tool, given: &[(String, PathBuf)]) -> Option<String> {
 }
 
 fn executable(path: &Path) -> Option<String> {
-    Some(path_text::text(process::find_executable(path)?.as_os_str()))
+    Some(path_text::encode(process::find_executable(path)?.as_os_str()))
 }
 
 /// Whether the program contains the tool's own text: other programs are also called `stream`.
 fn marked(tool: &Tool, path: &str) -> bool {
     let Some(mark) = tool.detect.mark else { return true };
-    fs_err::read(path_text::path(path)).is_ok_and(|content| {
+    fs_err::read(path_text::decode_path(path)).is_ok_and(|content| {
         content.windows(mark.len()).any(|window| window == mark.as_bytes())
     })
 }
@@ -204,7 +206,7 @@ fn find_launcher() -> Option<Launcher> {
 
 /// Returns the standard output of a program.
 fn ask(path: &str, arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new(path_text::path(path));
+    let mut command = Command::new(path_text::decode_path(path));
     command.arguments = arguments.iter().map(Into::into).collect();
     command.deadline = Some(VERSION_DEADLINE);
     let completed = process::run(&command, &AtomicBool::new(false)).ok()?;
@@ -218,12 +220,13 @@ pub fn run(
     cancel: &AtomicBool,
 ) -> Result<Outputs, ProcessError> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut command = Command::new(path_text::path(&invocation.program));
-    command.arguments = invocation.arguments.iter().map(|it| path_text::word(it)).collect();
+    let mut command = Command::new(path_text::decode_path(&invocation.program));
+    command.arguments =
+        invocation.arguments.iter().map(|it| path_text::decode_word(it)).collect();
     command.environment = invocation
         .environment
         .iter()
-        .map(|(name, value)| (name.into(), Some(path_text::word(value))))
+        .map(|(name, value)| (name.into(), Some(path_text::decode_word(value))))
         .collect();
     command.input_files = invocation
         .files_to_write

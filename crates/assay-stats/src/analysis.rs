@@ -1,9 +1,9 @@
 //! Analysis of one series: from samples in order of measurement to the median and its interval.
 
-use crate::effective::{Effective, effective_size};
-use crate::quantile::{LEVEL, MINIMUM, effective_median_interval, median};
-use crate::steady_state::warm_up;
+use crate::effective::{EffectiveSize, effective_size};
+use crate::quantile::{LEVEL, MIN_SAMPLES, effective_median_interval, median};
 use crate::student;
+use crate::warm_up::detect_warm_up;
 
 /// The samples of one series, grouped by preparation, each group in order of measurement.
 pub type Samples = Vec<Vec<f64>>;
@@ -16,13 +16,13 @@ pub struct Analysis {
     /// Leading samples discarded as warm-up, over all preparations.
     pub discarded: usize,
     /// Leading samples discarded as warm-up, for each preparation.
-    pub cut: Vec<usize>,
+    pub warm_up: Vec<usize>,
     /// Samples rejected because they are not finite.
-    pub refused: usize,
+    pub non_finite: usize,
     /// Preparations with at least one sample that counts.
     pub preparations: usize,
     /// Effective sample size.
-    pub effective: Effective,
+    pub effective: EffectiveSize,
     /// The median.
     pub median: f64,
     /// The interval of the median at [`LEVEL`]; `None` with too few samples.
@@ -36,9 +36,9 @@ pub struct Analysis {
 /// comes from Student's t. Returns `None` when no finite sample is left.
 #[must_use]
 pub fn analyse(preparations: &[Vec<f64>]) -> Option<Analysis> {
-    let finite: Samples = preparations.iter().map(|values| finite(values)).collect();
-    let refused = count(preparations) - count(&finite);
-    let cut = warm_up(&finite);
+    let finite: Samples = preparations.iter().map(|values| finite_values(values)).collect();
+    let refused = count_samples(preparations) - count_samples(&finite);
+    let cut = detect_warm_up(&finite);
     let steady: Samples =
         finite.iter().zip(&cut).map(|(values, cut)| values[*cut..].to_vec()).collect();
     let effective = effective_size(&steady)?;
@@ -46,13 +46,15 @@ pub fn analyse(preparations: &[Vec<f64>]) -> Option<Analysis> {
     sorted.sort_by(f64::total_cmp);
     let preparations = steady.iter().filter(|values| !values.is_empty()).count();
     let interval = effective_median_interval(&sorted, effective.n, LEVEL).or_else(|| {
-        let is_long = sorted.len() >= MINIMUM;
-        is_long.then(|| student::interval(&sorted, effective.n, preparations)).flatten()
+        let is_long = sorted.len() >= MIN_SAMPLES;
+        is_long
+            .then(|| student::median_t_interval(&sorted, effective.n, preparations))
+            .flatten()
     });
     Some(Analysis {
         discarded: cut.iter().sum(),
-        cut,
-        refused,
+        warm_up: cut,
+        non_finite: refused,
         preparations,
         effective,
         median: median(&sorted)?,
@@ -86,11 +88,11 @@ impl Analysis {
     }
 }
 
-fn finite(values: &[f64]) -> Vec<f64> {
+fn finite_values(values: &[f64]) -> Vec<f64> {
     values.iter().copied().filter(|value| value.is_finite()).collect()
 }
 
-fn count(preparations: &[Vec<f64>]) -> usize {
+fn count_samples(preparations: &[Vec<f64>]) -> usize {
     preparations.iter().map(Vec::len).sum()
 }
 

@@ -2,14 +2,14 @@
 
 /// Maximum lag of the estimate. Longer lags are not resolved, whatever the length of the series,
 /// and their cost would grow with the square of the number of samples.
-const LONGEST_LAG: usize = 1000;
+const MAX_LAG: usize = 1000;
 /// Standard errors by which φ may exceed the correlation across the ends of parts: one-sided risk
 /// of 10 %. See [`serial_dependence`].
-const MARGIN: f64 = 1.3;
+const BOUNDARY_Z: f64 = 1.3;
 /// Maximum φ that can be distinguished from a drift.
-const STRONGEST: f64 = 0.99;
+const MAX_PHI: f64 = 0.99;
 /// Minimum length of a stretch; in shorter ones the bias is as large as the correlation.
-const SHORTEST: usize = 8;
+const MIN_STRETCH_LENGTH: usize = 8;
 
 /// Returns the integrated autocorrelation time τ = 1 + 2 Σ ρ(h), at least 1: the number of
 /// successive values that carry as much information as one independent value.
@@ -25,7 +25,7 @@ const SHORTEST: usize = 8;
 pub fn integrated_time(stretches: &[Vec<f64>]) -> f64 {
     let residuals: Vec<Vec<f64>> = stretches
         .iter()
-        .filter(|values| values.len() >= SHORTEST)
+        .filter(|values| values.len() >= MIN_STRETCH_LENGTH)
         .map(|values| residuals(values))
         .collect();
     let n: usize = residuals.iter().map(Vec::len).sum();
@@ -46,11 +46,11 @@ pub fn integrated_time(stretches: &[Vec<f64>]) -> f64 {
 
 /// Dependence in time of a whole series.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Memory {
+pub struct SerialDependence {
     /// Successive values that carry as much information as one independent value, at least 1.
-    pub time: f64,
+    pub autocorrelation_time: f64,
     /// Excess of the lag-1 correlation over that of independent values, in standard errors.
-    pub errors: f64,
+    pub z_score: f64,
 }
 
 /// Returns the dependence in time of a whole series whose `parts` were measured one after the
@@ -62,12 +62,12 @@ pub struct Memory {
 /// to the part, not to time. Ten samples resolve only one lag. In series that short, the sum over
 /// all lags would cost one of four independent series its interval.
 #[must_use]
-pub fn memory(parts: &[Vec<f64>]) -> Memory {
+pub fn serial_dependence(parts: &[Vec<f64>]) -> SerialDependence {
     let whole = residuals(&parts.concat());
     let n = whole.len() as f64;
     let squares: f64 = whole.iter().map(|x| x * x).sum();
     if whole.len() < 3 || squares <= 0.0 {
-        return Memory { time: 1.0, errors: 0.0 };
+        return SerialDependence { autocorrelation_time: 1.0, z_score: 0.0 };
     }
     let product = |after: usize| whole[after - 1] * whole[after];
     let neighbours: f64 = (1..whole.len()).map(product).sum::<f64>() / squares;
@@ -82,9 +82,9 @@ pub fn memory(parts: &[Vec<f64>]) -> Memory {
         .collect();
     let pairs = ends.len() as f64;
     let across = ends.into_iter().map(product).sum::<f64>() / pairs / (squares / n);
-    let most = if pairs > 0.0 { unbiased(across) + MARGIN / pairs.sqrt() } else { 1.0 };
-    let phi = unbiased(neighbours).min(most).clamp(0.0, STRONGEST);
-    Memory { time: (1.0 + phi) / (1.0 - phi), errors }
+    let most = if pairs > 0.0 { unbiased(across) + BOUNDARY_Z / pairs.sqrt() } else { 1.0 };
+    let phi = unbiased(neighbours).min(most).clamp(0.0, MAX_PHI);
+    SerialDependence { autocorrelation_time: (1.0 + phi) / (1.0 - phi), z_score: errors }
 }
 
 fn residuals(values: &[f64]) -> Vec<f64> {
@@ -96,7 +96,7 @@ fn residuals(values: &[f64]) -> Vec<f64> {
 /// decreasing.
 fn initial_sequence(residuals: &[Vec<f64>], variance: f64, bias: f64) -> f64 {
     let longest = residuals.iter().map(Vec::len).max().unwrap_or(0);
-    let last_lag = (longest / 2).min(LONGEST_LAG);
+    let last_lag = (longest / 2).min(MAX_LAG);
     let mut sum = 0.0;
     let mut previous = f64::INFINITY;
     for even in (0..last_lag).step_by(2) {

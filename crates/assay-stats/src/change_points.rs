@@ -8,21 +8,21 @@
 use crate::random::Random;
 
 /// Name of the method in documents.
-pub const NAME: &str = "e-divisive-means";
+pub const METHOD_NAME: &str = "e-divisive-means";
 /// Number of permutations of a test.
 pub const PERMUTATIONS: u32 = 999;
 /// Maximum p value of a change point, hence the rate of false change points in series without a
 /// change. A smaller value would miss two runs after a change among twelve, whose p value is at
 /// least 2 / 66 = 3 %.
-pub const RISK: f64 = 0.03;
+pub const SIGNIFICANCE: f64 = 0.03;
 /// Minimum number of values in a segment; fewer have no distances within.
-const FEWEST: usize = 2;
+const MIN_SEGMENT_VALUES: usize = 2;
 
 /// Boundary between two values of a series, at which the level changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePoint {
     /// Index of the first value after the change.
-    pub at: usize,
+    pub index: usize,
     /// Share of permutations with a split at least as clear.
     pub p: f64,
 }
@@ -32,36 +32,36 @@ pub struct ChangePoint {
 pub fn find(values: &[f64], seed: u64) -> Vec<ChangePoint> {
     let mut random = Random::new(seed);
     let mut found: Vec<ChangePoint> = Vec::new();
-    let mut parts = vec![Part::new(values, 0)];
+    let mut parts = vec![Segment::new(values, 0)];
     loop {
         let clearest = (0..parts.len())
-            .filter_map(|index| Some((index, parts[index].clearest()?)))
+            .filter_map(|index| Some((index, parts[index].best_split()?)))
             .max_by(|a, b| a.1.1.total_cmp(&b.1.1));
         let Some((index, (at, distance))) = clearest else { break };
-        let Some(p) = probability(&parts, distance, &mut random) else { break };
+        let Some(p) = permutation_p(&parts, distance, &mut random) else { break };
         let part = parts.swap_remove(index);
-        found.push(ChangePoint { at: part.begin + at, p });
+        found.push(ChangePoint { index: part.start + at, p });
         let (before, after) = part.values.split_at(at);
-        parts.extend([Part::new(before, part.begin), Part::new(after, part.begin + at)]);
-        parts.sort_by_key(|part| part.begin);
+        parts.extend([Segment::new(before, part.start), Segment::new(after, part.start + at)]);
+        parts.sort_by_key(|part| part.start);
     }
-    found.sort_by_key(|change| change.at);
+    found.sort_by_key(|change| change.index);
     found
 }
 
 /// Returns the share of permutations within the segments whose best split has at least this
 /// distance. Returns `None` as soon as it is certain to exceed [`SIGNIFICANCE`].
-fn probability(parts: &[Part], distance: f64, random: &mut Random) -> Option<f64> {
+fn permutation_p(parts: &[Segment], distance: f64, random: &mut Random) -> Option<f64> {
     let all = f64::from(PERMUTATIONS + 1);
     let mut as_clear = 1.0;
-    let mut parts: Vec<Part> = parts.to_vec();
+    let mut parts: Vec<Segment> = parts.to_vec();
     for _ in 0..PERMUTATIONS {
-        parts.iter_mut().for_each(|part| random.shuffle(&mut part.places));
-        let divided = parts.iter().filter_map(Part::clearest);
+        parts.iter_mut().for_each(|part| random.shuffle(&mut part.ranks));
+        let divided = parts.iter().filter_map(Segment::best_split);
         // Tolerates rounding: sums in another order differ in their last digits.
         if divided.map(|it| it.1).fold(0.0, f64::max) >= distance * (1.0 - 1e-9) {
             as_clear += 1.0;
-            if as_clear > RISK * all {
+            if as_clear > SIGNIFICANCE * all {
                 return None;
             }
         }
@@ -71,45 +71,45 @@ fn probability(parts: &[Part], distance: f64, random: &mut Random) -> Option<f64
 
 /// Segment of the series without a known change.
 #[derive(Debug, Clone)]
-struct Part {
+struct Segment {
     /// Index of its first value in the series.
-    begin: usize,
+    start: usize,
     values: Vec<f64>,
     /// The values in ascending order.
     sorted: Vec<f64>,
     /// Sum of the distances of each sorted value to all others.
-    to_all: Vec<f64>,
+    distance_sums: Vec<f64>,
     /// Ranks of the values, in the order of the series or of a permutation.
-    places: Vec<usize>,
+    ranks: Vec<usize>,
 }
 
-impl Part {
-    fn new(values: &[f64], begin: usize) -> Self {
+impl Segment {
+    fn new(values: &[f64], start: usize) -> Self {
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
-        let mut places = vec![0; values.len()];
-        order.iter().enumerate().for_each(|(place, index)| places[*index] = place);
+        let mut ranks = vec![0; values.len()];
+        order.iter().enumerate().for_each(|(place, index)| ranks[*index] = place);
         let sorted: Vec<f64> = order.iter().map(|index| values[*index]).collect();
         let distance = |a: &f64| sorted.iter().map(|b| (a - b).abs()).sum::<f64>();
-        let to_all = sorted.iter().map(distance).collect();
-        Self { begin, values: values.to_vec(), sorted, to_all, places }
+        let distance_sums = sorted.iter().map(distance).collect();
+        Self { start, values: values.to_vec(), sorted, distance_sums, ranks }
     }
 
     /// Returns the split with the maximum scaled energy distance, and that distance: Q = m n / (m +
     /// n) × (2 Σ|x − y| / (m n) − Σ|x − x′| / C(m, 2) − Σ|y − y′| / C(n, 2)).
-    fn clearest(&self) -> Option<(usize, f64)> {
-        let all = self.places.len();
-        let total = self.to_all.iter().sum::<f64>() / 2.0;
+    fn best_split(&self) -> Option<(usize, f64)> {
+        let all = self.ranks.len();
+        let total = self.distance_sums.iter().sum::<f64>() / 2.0;
         let (mut before, mut after) = (0.0, total);
-        let mut seen = Seen::new(all);
+        let mut seen = FenwickTree::new(all);
         let mut clearest: Option<(usize, f64)> = None;
-        for (index, place) in self.places.iter().enumerate() {
-            let to_before = seen.distance(*place, self.sorted[*place]);
+        for (index, place) in self.ranks.iter().enumerate() {
+            let to_before = seen.distance_sum(*place, self.sorted[*place]);
             before += to_before;
-            after -= self.to_all[*place] - to_before;
+            after -= self.distance_sums[*place] - to_before;
             seen.add(*place, self.sorted[*place]);
             let (m, n) = (index + 1, all - index - 1);
-            if m < FEWEST || n < FEWEST {
+            if m < MIN_SEGMENT_VALUES || n < MIN_SEGMENT_VALUES {
                 continue;
             }
             let across = total - before - after;
@@ -127,13 +127,13 @@ impl Part {
 
 /// Counts and sums of the values added so far, indexed by rank (Fenwick tree, Software: Practice
 /// and Experience 24:327, 1994).
-struct Seen {
+struct FenwickTree {
     tree: Vec<(f64, f64)>,
     count: f64,
     sum: f64,
 }
 
-impl Seen {
+impl FenwickTree {
     fn new(places: usize) -> Self {
         Self { tree: vec![(0.0, 0.0); places + 1], count: 0.0, sum: 0.0 }
     }
@@ -148,7 +148,7 @@ impl Seen {
     }
 
     /// Returns the sum of the distances from a value to all values added so far.
-    fn distance(&self, place: usize, value: f64) -> f64 {
+    fn distance_sum(&self, place: usize, value: f64) -> f64 {
         let (mut count, mut sum, mut node) = (0.0, 0.0, place + 1);
         while node > 0 {
             (count, sum) = (count + self.tree[node].0, sum + self.tree[node].1);
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_distance_is_that_of_its_definition() {
+    fn distance_matches_definition() {
         let values = [1.0, 1.5, 0.5, 4.0, 4.5, 3.0, 4.0];
         let mean = |a: &[f64], b: &[f64], pairs: f64| {
             a.iter().flat_map(|a| b.iter().map(move |b| (a - b).abs())).sum::<f64>() / pairs
@@ -175,17 +175,17 @@ mod tests {
             m * n / (m + n) * (2.0 * mean(x, y, m * n) - within)
         };
         let best = (2..=5).max_by(|a, b| by_definition(*a).total_cmp(&by_definition(*b)));
-        let (at, distance) = Part::new(&values, 0).clearest().unwrap();
+        let (at, distance) = Segment::new(&values, 0).best_split().unwrap();
         assert_eq!(Some(at), best);
         assert!((distance - by_definition(at)).abs() < 1e-12, "{distance}");
     }
 
-    fn places(values: &[f64]) -> Vec<usize> {
-        find(values, 1).iter().map(|change| change.at).collect()
+    fn change_indices(values: &[f64]) -> Vec<usize> {
+        find(values, 1).iter().map(|change| change.index).collect()
     }
 
     #[test]
-    fn steps_are_found_and_nothing_else() {
+    fn finds_steps_without_false_changes() {
         let noise = |i: usize| 0.01 * ((i * 37 % 17) as f64 - 8.0) / 8.0;
         let level = |i: usize| {
             if i < 20 {
@@ -197,13 +197,13 @@ mod tests {
             }
         };
         let steps: Vec<f64> = (0..60).map(|i| level(i) + noise(i)).collect();
-        assert_eq!(places(&steps), [20, 45]);
+        assert_eq!(change_indices(&steps), [20, 45]);
         let none: Vec<f64> = (0..60).map(noise).collect();
-        assert!(places(&none).is_empty());
+        assert!(change_indices(&none).is_empty());
         // Two runs after a change suffice after fourteen before it.
-        assert_eq!(places(&[&none[..14], &[0.05, 0.06]].concat()), [14]);
+        assert_eq!(change_indices(&[&none[..14], &[0.05, 0.06]].concat()), [14]);
         for few in [&[][..], &[1.0], &[1.0, 9.0, 9.0], &[1.0; 50]] {
-            assert!(places(few).is_empty(), "{few:?}");
+            assert!(change_indices(few).is_empty(), "{few:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 /// Point of a response curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CurvePoint {
+pub struct ResponsePoint {
     /// Rate reached, in IO/s.
     pub rate_per_s: f64,
     /// Median latency at that rate, in seconds.
@@ -59,12 +59,12 @@ impl NoKnee {
     }
 }
 
-const FEWEST: usize = 5;
+const MIN_POINTS: usize = 5;
 /// Latency at the knee over that of an idle target. A queue with one server and random arrivals has
 /// its maximum power, rate over latency, where the latency is twice that without a queue
 /// (Kleinrock: Power and deterministic rules of thumb for probabilistic problems in computer
 /// communications, ICC 1979).
-pub const RISE: f64 = 2.0;
+pub const LATENCY_RISE: f64 = 2.0;
 
 /// Returns the knee of a curve whose points are in ascending order of the requested rate.
 ///
@@ -75,37 +75,39 @@ pub const RISE: f64 = 2.0;
 /// it is near any saturation and everywhere in an M/M/1 queue. A rate that falls although more was
 /// requested counts as the maximum before.
 #[must_use]
-pub fn knee(points: &[CurvePoint]) -> Knee {
-    let usable = |it: &CurvePoint| it.rate_per_s > 0.0 && it.latency_s > 0.0;
-    let finite = |it: &CurvePoint| it.rate_per_s.is_finite() && it.latency_s.is_finite();
-    if points.len() < FEWEST || !points.iter().all(|it| usable(it) && finite(it)) {
+pub fn find_knee(points: &[ResponsePoint]) -> Knee {
+    let usable = |it: &ResponsePoint| it.rate_per_s > 0.0 && it.latency_s > 0.0;
+    let finite = |it: &ResponsePoint| it.rate_per_s.is_finite() && it.latency_s.is_finite();
+    if points.len() < MIN_POINTS || !points.iter().all(|it| usable(it) && finite(it)) {
         return Knee::None(NoKnee::TooFewPoints);
     }
-    let rates = rising(points);
+    let rates = running_maximum(points);
     let fit = |sign: f64| {
         // The interval may include 0; the latency is limited to a tenth of its value.
-        let moved =
-            |it: &CurvePoint| (it.latency_s + sign * it.uncertainty_s).max(it.latency_s / 10.0);
-        monotone(&points.iter().map(moved).collect::<Vec<f64>>())
+        let moved = |it: &ResponsePoint| {
+            (it.latency_s + sign * it.uncertainty_s).max(it.latency_s / 10.0)
+        };
+        isotonic_fit(&points.iter().map(moved).collect::<Vec<f64>>())
     };
     let [low, middle, high] = [-1.0, 0.0, 1.0].map(fit);
-    let [idle_low, idle, idle_high] = [&low, &middle, &high].map(|fit| unloaded(&rates, fit));
-    let Some((rate_per_s, beyond)) = crossing(&rates, &middle, RISE * idle) else {
+    let [idle_low, idle, idle_high] =
+        [&low, &middle, &high].map(|fit| idle_latency(&rates, fit));
+    let Some((rate_per_s, beyond)) = crossing(&rates, &middle, LATENCY_RISE * idle) else {
         return Knee::None(NoKnee::Flat);
     };
-    if beyond == 0 || RISE * idle <= middle[0] {
+    if beyond == 0 || LATENCY_RISE * idle <= middle[0] {
         return Knee::None(NoKnee::NoIdle);
     }
     let Some((last_s, most)) = low.last().zip(rates.last()) else {
         return Knee::None(NoKnee::TooFewPoints);
     };
-    if *last_s <= RISE * idle_high {
+    if *last_s <= LATENCY_RISE * idle_high {
         return Knee::None(NoKnee::WithinUncertainty);
     }
-    let from = crossing(&rates, &high, RISE * idle_low).map_or(rate_per_s, |it| it.0);
-    let to = crossing(&rates, &low, RISE * idle_high).map_or(*most, |it| it.0);
+    let from = crossing(&rates, &high, LATENCY_RISE * idle_low).map_or(rate_per_s, |it| it.0);
+    let to = crossing(&rates, &low, LATENCY_RISE * idle_high).map_or(*most, |it| it.0);
     let interval = (from.min(rate_per_s), to.max(rate_per_s));
-    Knee::At(KneePoint { rate_per_s, latency_s: RISE * idle, interval, beyond })
+    Knee::At(KneePoint { rate_per_s, latency_s: LATENCY_RISE * idle, interval, beyond })
 }
 
 /// Returns the share of the maximum rate, in percent, whose measurement would locate the knee best;
@@ -114,26 +116,26 @@ pub fn knee(points: &[CurvePoint]) -> Knee {
 /// The gap around the knee is halved. Without a knee it may lie beyond the last point, or before
 /// the first.
 #[must_use]
-pub fn next_share(points: &[(f64, CurvePoint)]) -> Option<f64> {
-    let known: Vec<CurvePoint> = points.iter().map(|(_, point)| *point).collect();
+pub fn next_share(points: &[(f64, ResponsePoint)]) -> Option<f64> {
+    let known: Vec<ResponsePoint> = points.iter().map(|(_, point)| *point).collect();
     let share = |at: usize| points.get(at).map(|(percent, _)| *percent);
-    let (from, to) = match knee(&known) {
+    let (from, to) = match find_knee(&known) {
         Knee::At(knee) => (share(knee.beyond - 1)?, share(knee.beyond)?),
         Knee::None(NoKnee::NoIdle) => (0.0, share(0)?),
-        Knee::None(_) => (share(points.len().checked_sub(1)?)?, WHOLE),
+        Knee::None(_) => (share(points.len().checked_sub(1)?)?, MAX_PERCENT),
     };
-    (to - from > RESOLUTION).then(|| f64::midpoint(from, to))
+    (to - from > KNEE_RESOLUTION).then(|| f64::midpoint(from, to))
 }
 
 /// Resolution of the position of a knee, in percent of the maximum rate.
-const RESOLUTION: f64 = 5.0;
+const KNEE_RESOLUTION: f64 = 5.0;
 /// Maximum share of the maximum rate, in percent.
-const WHOLE: f64 = 100.0;
+const MAX_PERCENT: f64 = 100.0;
 
 /// Returns the running maximum of the rates.
-fn rising(points: &[CurvePoint]) -> Vec<f64> {
+fn running_maximum(points: &[ResponsePoint]) -> Vec<f64> {
     let mut maximum = f64::NEG_INFINITY;
-    let raised = |point: &CurvePoint| {
+    let raised = |point: &ResponsePoint| {
         maximum = maximum.max(point.rate_per_s);
         maximum
     };
@@ -142,7 +144,7 @@ fn rising(points: &[CurvePoint]) -> Vec<f64> {
 
 /// Returns the isotonic fit: neighbours that decrease are replaced by their geometric mean until
 /// none does.
-fn monotone(values: &[f64]) -> Vec<f64> {
+fn isotonic_fit(values: &[f64]) -> Vec<f64> {
     let mut blocks: Vec<(f64, usize)> = Vec::new();
     for value in values {
         blocks.push((value.ln(), 1));
@@ -161,7 +163,7 @@ fn monotone(values: &[f64]) -> Vec<f64> {
 /// Returns the latency at rate 0, extrapolated linearly in 1 / latency from the two lowest rates.
 /// It is at least half the first latency, because an extrapolation from two noisy points is
 /// unbounded.
-fn unloaded(rates: &[f64], fit: &[f64]) -> f64 {
+fn idle_latency(rates: &[f64], fit: &[f64]) -> f64 {
     let (first, second) = (fit[0], fit[1]);
     let step = rates[1] - rates[0];
     if step <= 0.0 {

@@ -1,21 +1,21 @@
 //! Statistical doubts about one series: properties of its interval and its distribution that may
 //! mislead.
 
-use assay_model::benchmark::Luck;
+use assay_model::benchmark::VarianceSource;
 use assay_model::doubt::Doubt;
-use assay_model::event::Stopped;
-use assay_model::plan::Stopping;
+use assay_model::event::StopReason;
+use assay_model::plan::StoppingRule;
 use assay_model::quantity::Unit;
 
 use crate::analysis::Analysis;
-use crate::modality::several_modes;
-use crate::quantile::MINIMUM;
+use crate::modality::find_modes;
+use crate::quantile::MIN_SAMPLES;
 
 /// Ratio of effective samples to samples below which a series is heavily dependent.
-const HEAVILY: f64 = 0.2;
+const HEAVY_DEPENDENCE: f64 = 0.2;
 
 /// Share of samples discarded as warm-up above which a doubt is raised.
-const DISCARDED: f64 = 0.05;
+const MAX_DISCARDED: f64 = 0.05;
 
 /// Returns every doubt that the samples raise about their own median.
 ///
@@ -29,31 +29,40 @@ const DISCARDED: f64 = 0.05;
 /// - `several-modes`: the samples fall into groups, and the median describes none of them;
 /// - `samples-not-finite`: some samples were not finite and were rejected.
 #[must_use]
-pub fn doubts(
+pub fn series_doubts(
     analysis: &Analysis,
-    stopping: &Stopping,
-    stopped: Stopped,
+    stopping: &StoppingRule,
+    stopped: StopReason,
     unit: Unit,
-    luck: Luck,
+    luck: VarianceSource,
 ) -> Vec<Doubt> {
     let found = [
-        precision(analysis, stopping, stopped),
-        one_preparation(analysis, stopping, stopped, luck),
-        dependence(analysis, luck),
-        discarded(analysis),
-        modes(analysis, unit),
-        refused(analysis),
+        check_precision(analysis, stopping, stopped),
+        check_preparations(analysis, stopping, stopped, luck),
+        check_dependence(analysis, luck),
+        check_warm_up(analysis),
+        check_modes(analysis, unit),
+        check_finite(analysis),
     ];
     found.into_iter().flatten().collect()
 }
 
 /// Returns the doubt `no-interval` for `n` samples with `n_effective` effective ones.
 #[must_use]
-pub fn no_interval(n: usize, n_effective: f64, stopped: Stopped) -> Doubt {
-    Doubt::NoInterval { n, n_effective, needed: MINIMUM, by_tool: stopped == Stopped::Tool }
+pub fn no_interval(n: usize, n_effective: f64, stopped: StopReason) -> Doubt {
+    Doubt::NoInterval {
+        n,
+        n_effective,
+        needed: MIN_SAMPLES,
+        by_tool: stopped == StopReason::Tool,
+    }
 }
 
-fn precision(analysis: &Analysis, stopping: &Stopping, stopped: Stopped) -> Option<Doubt> {
+fn check_precision(
+    analysis: &Analysis,
+    stopping: &StoppingRule,
+    stopped: StopReason,
+) -> Option<Doubt> {
     let (n, n_effective) = (analysis.sorted.len(), analysis.effective.n);
     let Some(width) = analysis.relative_half_width() else {
         // Around a median of 0 there is an interval, but no relative width.
@@ -65,54 +74,58 @@ fn precision(analysis: &Analysis, stopping: &Stopping, stopped: Stopped) -> Opti
         target: stopping.target,
         n,
         n_effective,
-        by_tool: stopped == Stopped::Tool,
+        by_tool: stopped == StopReason::Tool,
     })
 }
 
-fn one_preparation(
+fn check_preparations(
     analysis: &Analysis,
-    stopping: &Stopping,
-    stopped: Stopped,
-    luck: Luck,
+    stopping: &StoppingRule,
+    stopped: StopReason,
+    luck: VarianceSource,
 ) -> Option<Doubt> {
     let (asked, had) = (stopping.preparations, analysis.preparations);
-    if had > 1 && had < asked as usize && stopped != Stopped::Tool {
+    if had > 1 && had < asked as usize && stopped != StopReason::Tool {
         return Some(Doubt::FewPreparations { asked, had });
     }
     let short = analysis.preparations == 1 && asked > 1 && analysis.interval.is_some();
-    (short && stopped != Stopped::Tool).then_some(Doubt::OnePreparation { asked, luck })
+    (short && stopped != StopReason::Tool).then_some(Doubt::OnePreparation { asked, luck })
 }
 
-fn dependence(analysis: &Analysis, luck: Luck) -> Option<Doubt> {
+fn check_dependence(analysis: &Analysis, luck: VarianceSource) -> Option<Doubt> {
     let n = analysis.sorted.len();
     let effective = analysis.effective;
-    if effective.n >= n as f64 * HEAVILY {
+    if effective.n >= n as f64 * HEAVY_DEPENDENCE {
         return None;
     }
     let per_preparation = n as f64 / analysis.preparations as f64;
-    let from_placement = effective.between * per_preparation;
-    Some(if from_placement > (1.0 - effective.between) * effective.time {
-        Doubt::PreparationsDiffer {
-            between: effective.between,
-            preparations: analysis.preparations,
-            n,
-            n_effective: effective.n,
-            luck,
-        }
-    } else {
-        Doubt::Autocorrelated { n, n_effective: effective.n }
-    })
+    let from_placement = effective.intraclass_correlation * per_preparation;
+    Some(
+        if from_placement
+            > (1.0 - effective.intraclass_correlation) * effective.autocorrelation_time
+        {
+            Doubt::PreparationsDiffer {
+                between: effective.intraclass_correlation,
+                preparations: analysis.preparations,
+                n,
+                n_effective: effective.n,
+                luck,
+            }
+        } else {
+            Doubt::Autocorrelated { n, n_effective: effective.n }
+        },
+    )
 }
 
-fn discarded(analysis: &Analysis) -> Option<Doubt> {
+fn check_warm_up(analysis: &Analysis) -> Option<Doubt> {
     let all = analysis.sorted.len() + analysis.discarded;
-    let matters = analysis.discarded as f64 > all as f64 * DISCARDED;
+    let matters = analysis.discarded as f64 > all as f64 * MAX_DISCARDED;
     matters.then_some(Doubt::WarmUpDiscarded { discarded: analysis.discarded, all })
 }
 
-fn modes(analysis: &Analysis, unit: Unit) -> Option<Doubt> {
-    let independent = analysis.sorted.len() as f64 / analysis.effective.time;
-    let modes = several_modes(&analysis.sorted, independent)?;
+fn check_modes(analysis: &Analysis, unit: Unit) -> Option<Doubt> {
+    let independent = analysis.sorted.len() as f64 / analysis.effective.autocorrelation_time;
+    let modes = find_modes(&analysis.sorted, independent)?;
     Some(Doubt::SeveralModes {
         share_low: modes.share_low,
         low: modes.low,
@@ -121,8 +134,8 @@ fn modes(analysis: &Analysis, unit: Unit) -> Option<Doubt> {
     })
 }
 
-fn refused(analysis: &Analysis) -> Option<Doubt> {
-    let refused = analysis.refused;
+fn check_finite(analysis: &Analysis) -> Option<Doubt> {
+    let refused = analysis.non_finite;
     let all = analysis.sorted.len() + analysis.discarded + refused;
     (refused > 0).then_some(Doubt::SamplesNotFinite { refused, all })
 }

@@ -3,37 +3,37 @@
 //! Repetitions of one preparation share its page placement, and successive repetitions share slow
 //! changes. Both correlations make n samples worth fewer than n independent ones.
 
-use crate::autocorrelation::{integrated_time, memory};
-use crate::quantile::MINIMUM;
+use crate::autocorrelation::{integrated_time, serial_dependence};
+use crate::quantile::MIN_SAMPLES;
 use crate::rank::mid_ranks;
 
 /// Minimum length of a series that is not short.
-const SHORT: usize = 30;
+const SHORT_SERIES: usize = 30;
 /// Minimum difference between preparations of a short series that counts, in standard errors; with
 /// a lower one the interval of ten independent samples would cover 99.1 %.
-const UNSEEN: f64 = 0.5;
+const MIN_BETWEEN_Z: f64 = 0.5;
 /// Minimum serial dependence, in standard errors, at which a short series loses its interval from
 /// ranks. One in ten independent series of ten samples loses it. For ten samples with a lag-1
 /// correlation of 0.9, any test of this size misses at least one in four (Neyman and Pearson;
 /// simulated).
-const STANDS_OUT: f64 = 1.28;
+const SIGNIFICANT_SERIAL_Z: f64 = 1.28;
 /// Minimum difference between preparations, in standard errors, with the same consequence: one in
 /// twenty.
-const DIFFERS: f64 = 1.645;
+const SIGNIFICANT_BETWEEN_Z: f64 = 1.645;
 
 /// Effective size of a series and its causes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Effective {
+pub struct EffectiveSize {
     /// Number of effective samples, 1 … n.
     pub n: f64,
     /// Successive repetitions that carry as much information as one independent repetition, at
     /// least 1.
-    pub time: f64,
+    pub autocorrelation_time: f64,
     /// Share ρ of the variance that is between preparations, 0 … 1 (intraclass correlation).
-    pub between: f64,
+    pub intraclass_correlation: f64,
     /// Excess of the stronger dependence over the average of independent samples, in standard
     /// errors.
-    pub errors: f64,
+    pub z_score: f64,
 }
 
 /// Returns the effective size of a series that is grouped by preparation, in order of time; `None`
@@ -60,34 +60,39 @@ pub struct Effective {
 /// least [`MIN_SAMPLES`] effective samples. [`crate::interval_coverage`] simulates the coverage
 /// with the real stopping rule. With one preparation ρ cannot be estimated and is taken as 0.
 #[must_use]
-pub fn effective_size(preparations: &[Vec<f64>]) -> Option<Effective> {
+pub fn effective_size(preparations: &[Vec<f64>]) -> Option<EffectiveSize> {
     let groups = grouped_ranks(preparations);
     let n = groups.iter().map(Vec::len).sum::<usize>() as f64;
     if groups.is_empty() {
         return None;
     }
     let within = integrated_time(&groups);
-    let memory = memory(&groups);
+    let memory = serial_dependence(&groups);
     let mean_size = groups.iter().map(|group| (group.len() as f64).powi(2)).sum::<f64>() / n;
     let (share, errors) = share_between(&groups, within, mean_size);
-    let between = if n < SHORT as f64 && errors < UNSEEN { 0.0 } else { share };
+    let between = if n < SHORT_SERIES as f64 && errors < MIN_BETWEEN_Z { 0.0 } else { share };
     let few = 1.0 + 0.7 * (2.0 / (groups.len() as f64 - 1.0).max(1.0)).powi(3);
     // When all variance is between preparations, each preparation counts as one sample, and nothing
     // is left to estimate.
-    let differ = levels(&groups)
+    let differ = preparation_means_time(&groups)
         * (mean_size * between * few).min(mean_size.max(n / groups.len() as f64));
-    let effect = (differ + (1.0 - between) * within).max(memory.time);
-    let seen = memory.errors.max(errors);
-    let stands_out = memory.errors > STANDS_OUT || errors > DIFFERS;
-    let minimum = if !stands_out { MINIMUM as f64 } else { 1.0 };
+    let effect = (differ + (1.0 - between) * within).max(memory.autocorrelation_time);
+    let seen = memory.z_score.max(errors);
+    let stands_out = memory.z_score > SIGNIFICANT_SERIAL_Z || errors > SIGNIFICANT_BETWEEN_Z;
+    let minimum = if !stands_out { MIN_SAMPLES as f64 } else { 1.0 };
     let worth = (n / effect).max(minimum).clamp(1.0, n);
-    Some(Effective { n: worth, time: within.max(memory.time), between, errors: seen })
+    Some(EffectiveSize {
+        n: worth,
+        autocorrelation_time: within.max(memory.autocorrelation_time),
+        intraclass_correlation: between,
+        z_score: seen,
+    })
 }
 
 /// Returns the autocorrelation time of the means of preparations; 1 when there are too few to
 /// estimate it.
-fn levels(groups: &[Vec<f64>]) -> f64 {
-    if groups.len() < SHORT {
+fn preparation_means_time(groups: &[Vec<f64>]) -> f64 {
+    if groups.len() < SHORT_SERIES {
         return 1.0;
     }
     integrated_time(&[groups.iter().map(|group| mean(group)).collect()])
@@ -131,7 +136,7 @@ fn share_between(groups: &[Vec<f64>], time: f64, mean_size: f64) -> (f64, f64) {
     let degrees_within = ((n - k) / time).max(1.0);
     let within = squares_within / (n - k) * time;
     let ratio = squares_between / degrees_between / within;
-    let errors = normal_of_f(ratio, degrees_between, degrees_within);
+    let errors = f_to_normal(ratio, degrees_between, degrees_within);
     let ratio = ratio / median_of_f(degrees_between, degrees_within);
     // n₀ of the analysis of variance with unequal groups.
     let size = (n - mean_size) / degrees_between;
@@ -141,7 +146,7 @@ fn share_between(groups: &[Vec<f64>], time: f64, mean_size: f64) -> (f64, f64) {
 
 /// Returns the standard normal value with the same probability of exceedance as this F ratio, by
 /// the same approximation as [`median_of_f`].
-fn normal_of_f(ratio: f64, a: f64, b: f64) -> f64 {
+fn f_to_normal(ratio: f64, a: f64, b: f64) -> f64 {
     let (a, b) = (2.0 / (9.0 * a), 2.0 / (9.0 * b));
     let root = ratio.cbrt();
     ((1.0 - b) * root - (1.0 - a)) / (b * root * root + a).sqrt()

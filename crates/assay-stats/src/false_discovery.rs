@@ -8,7 +8,7 @@
 /// The i-th smallest of m becomes the minimum of pⱼ m / j for j from i on. Holds where tests are
 /// independent or positively dependent, as metrics of one machine are.
 #[must_use]
-pub fn adjusted(probabilities: &[f64]) -> Vec<f64> {
+pub fn adjust_p_values(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
     let all = probabilities.len() as f64;
@@ -26,14 +26,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probabilities_are_adjusted_from_the_greatest_down() {
+    fn adjusts_from_largest_to_smallest() {
         for (probabilities, expected) in [
             (&[][..], &[][..]),
             (&[0.03], &[0.03]),
             (&[0.01, 0.5, 0.02, 0.9], &[0.04, 2.0 / 3.0, 0.04, 0.9]),
             (&[0.04, 0.041, 0.042], &[0.042, 0.042, 0.042]),
         ] {
-            let found = adjusted(probabilities);
+            let found = adjust_p_values(probabilities);
             let is_same = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12);
             assert!(is_same && found.len() == expected.len(), "{found:?}");
         }

@@ -2,13 +2,13 @@
 //!
 //! A broken law never removes a result: it adds a doubt to it.
 
-use assay_model::benchmark::{Benchmark, Bound, Metric, Pooling};
-use assay_model::doubt::{Doubt, Order};
-use assay_model::limit::Basis;
+use assay_model::benchmark::{Benchmark, LimitKind, Metric, Pooling};
+use assay_model::doubt::{Doubt, FigureOrder};
+use assay_model::limit::LimitBasis;
 use assay_model::quantity::Unit;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
-use crate::quantile::MINIMUM;
+use crate::quantile::MIN_SAMPLES;
 
 /// Tolerance above a limit that was itself measured: both have an error.
 const MEASURED_LIMIT_TOLERANCE: f64 = 0.02;
@@ -26,11 +26,14 @@ const DATA_SHEET_TOLERANCE: f64 = 0.05;
 /// - `above-limit`: the median does not exceed the limit; where the limit was measured, not by more
 ///   than 2 %.
 #[must_use]
-pub fn broken(estimate: &Estimate) -> Vec<Doubt> {
-    [number(estimate), order(estimate), bound(estimate)].into_iter().flatten().collect()
+pub fn broken_laws(estimate: &MetricEstimate) -> Vec<Doubt> {
+    [check_figures(estimate), check_order(estimate), check_limit(estimate)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
-fn number(estimate: &Estimate) -> Option<Doubt> {
+fn check_figures(estimate: &MetricEstimate) -> Option<Doubt> {
     let figures = [estimate.min, estimate.median, estimate.mean, estimate.max];
     // 0 is valid for a count, such as retransmits or lost datagrams.
     let may_be_none = matches!(estimate.unit, Unit::Count | Unit::Ratio);
@@ -45,23 +48,23 @@ fn number(estimate: &Estimate) -> Option<Doubt> {
     })
 }
 
-fn order(estimate: &Estimate) -> Option<Doubt> {
-    let Estimate { min, median, mean, max, .. } = *estimate;
+fn check_order(estimate: &MetricEstimate) -> Option<Doubt> {
+    let MetricEstimate { min, median, mean, max, .. } = *estimate;
     let [lower, upper] = estimate.ci.unwrap_or([median, median]);
     let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
     // The interval of a pooled share may reach beyond the shares of all stretches, and one by
     // Student's t beyond all samples.
     let is_pooled = metric(estimate).is_some_and(|metric| metric.pooling == Pooling::Ratio);
-    let is_by_ranks = !is_pooled && estimate.n_effective >= MINIMUM as f64;
+    let is_by_ranks = !is_pooled && estimate.n_effective >= MIN_SAMPLES as f64;
     let p99 = p99.unwrap_or(if is_by_ranks { median.max(upper) } else { median });
     let laws = [
-        (Order::MinMedian, min, median),
-        (Order::MedianP99, median, p99),
-        (Order::P99Max, p99, max),
-        (Order::MinMean, min, mean),
-        (Order::MeanMax, mean, max),
-        (Order::LowMedian, lower, median),
-        (Order::MedianHigh, median, upper),
+        (FigureOrder::MinMedian, min, median),
+        (FigureOrder::MedianP99, median, p99),
+        (FigureOrder::P99Max, p99, max),
+        (FigureOrder::MinMean, min, mean),
+        (FigureOrder::MeanMax, mean, max),
+        (FigureOrder::LowMedian, lower, median),
+        (FigureOrder::MedianHigh, median, upper),
     ];
     // Values that cannot be compared are already reported as not finite.
     let (law, less, more) = laws.into_iter().find(|(_, less, more)| less > more)?;
@@ -69,9 +72,9 @@ fn order(estimate: &Estimate) -> Option<Doubt> {
 }
 
 /// Returns a doubt if the median exceeds its limit.
-pub(crate) fn bound(estimate: &Estimate) -> Option<Doubt> {
+pub(crate) fn check_limit(estimate: &MetricEstimate) -> Option<Doubt> {
     let limit = estimate.limit.as_ref()?;
-    let above = estimate.median > limit.value * (1.0 + tolerance(estimate));
+    let above = estimate.median > limit.value * (1.0 + limit_tolerance(estimate));
     above.then(|| Doubt::AboveLimit {
         median: estimate.median,
         limit: limit.clone(),
@@ -81,18 +84,18 @@ pub(crate) fn bound(estimate: &Estimate) -> Option<Doubt> {
 
 /// Returns the tolerance above the limit. Limits of compute rest on a measured clock and measured
 /// rates, those of memory on SMBIOS.
-fn tolerance(estimate: &Estimate) -> f64 {
+fn limit_tolerance(estimate: &MetricEstimate) -> f64 {
     let basis = estimate.limit.as_ref().map(|limit| &limit.basis);
     match metric(estimate).and_then(|metric| metric.limit) {
-        _ if matches!(basis, Some(Basis::DataSheet { .. })) => DATA_SHEET_TOLERANCE,
-        Some(Bound::ComputeFp64 | Bound::ComputeFp32) => MEASURED_LIMIT_TOLERANCE,
+        _ if matches!(basis, Some(LimitBasis::DataSheet { .. })) => DATA_SHEET_TOLERANCE,
+        Some(LimitKind::ComputeFp64 | LimitKind::ComputeFp32) => MEASURED_LIMIT_TOLERANCE,
         // Throttles of volumes let short bursts through.
-        Some(Bound::Provisioned) => PROVISIONED_TOLERANCE,
-        Some(Bound::MemoryBandwidth | Bound::Link) | None => 0.0,
+        Some(LimitKind::Provisioned) => PROVISIONED_TOLERANCE,
+        Some(LimitKind::MemoryBandwidth | LimitKind::Link) | None => 0.0,
     }
 }
 
-fn metric(estimate: &Estimate) -> Option<&'static Metric> {
+fn metric(estimate: &MetricEstimate) -> Option<&'static Metric> {
     Benchmark::from_id(&estimate.benchmark)?.metric(&estimate.metric)
 }
 

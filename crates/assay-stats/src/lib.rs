@@ -20,13 +20,12 @@ pub mod effective;
 pub mod environment;
 pub mod false_discovery;
 pub mod history;
+pub mod interval_coverage;
 pub mod laws;
 pub mod mean;
 pub mod modality;
 pub mod outliers;
-pub mod proof;
 pub mod quantile;
-mod question;
 pub mod random;
 pub mod rank;
 pub mod rank_statistic;
@@ -34,13 +33,14 @@ pub mod rate_search;
 pub mod ratio;
 pub mod rounds;
 pub mod shift;
-pub mod simulated;
-pub mod steady_state;
+pub mod simulation;
 pub mod stopping;
 pub mod student;
 pub mod summarize;
 pub mod synthetic;
 pub mod tails;
+pub mod warm_up;
+mod workload_key;
 
 /// Version of the statistics. It grows whenever the same events would give other numbers: another
 /// estimator, another rank, another threshold of a test. Every summary names it; a stored one made
@@ -58,4 +58,4 @@ pub mod tails;
 /// - 6: transfers of several hosts are added over the time in which all were running, and totals
 ///   list their hosts in the order of the fleet; a host is worse than its peers by more than its
 ///   own samples vary.
-pub const METHOD: u32 = 6;
+pub const STATISTICS_VERSION: u32 = 6;

@@ -1,7 +1,7 @@
 //! Detection of several modes in a sample.
 
 /// Minimum number of independent values.
-const MINIMUM: f64 = 10.0;
+const MIN_INDEPENDENT: f64 = 10.0;
 
 /// Two groups of values that a sample falls into.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,13 +25,14 @@ pub struct Modes {
 /// dip, since moving a smaller group elsewhere could not make the sample unimodal: a single outlier
 /// is not a group.
 #[must_use]
-pub fn several_modes(sorted: &[f64], n_independent: f64) -> Option<Modes> {
-    if n_independent < MINIMUM {
+pub fn find_modes(sorted: &[f64], n_independent: f64) -> Option<Modes> {
+    if n_independent < MIN_INDEPENDENT {
         return None;
     }
-    let scaled = normalised(sorted)?;
+    let scaled = normalise(sorted)?;
     let dip = dip(&spread_ties(&scaled));
-    (dip * n_independent.sqrt() > threshold(n_independent)).then(|| split(sorted, &scaled, dip))
+    (dip * n_independent.sqrt() > critical_dip(n_independent))
+        .then(|| split_modes(sorted, &scaled, dip))
 }
 
 /// Returns the critical value of √n × dip. Normal, lognormal (up to σ = 1) and exponential samples
@@ -39,12 +40,12 @@ pub fn several_modes(sorted: &[f64], n_independent: f64) -> Option<Modes> {
 /// largest dip of all unimodal ones, in 5. Two peaks at a distance of four widths at half height
 /// are found in 80 and more of 100 samples of 33; at four standard deviations it takes a hundred
 /// values. Fitted to 4,000 simulated samples each for n from 10 to 300.
-fn threshold(n: f64) -> f64 {
+fn critical_dip(n: f64) -> f64 {
     (0.54 - 0.3 / n.sqrt()).max(0.48)
 }
 
 /// Shifts and scales values to 0 … 1; `None` when all values are equal or not finite.
-fn normalised(sorted: &[f64]) -> Option<Vec<f64>> {
+fn normalise(sorted: &[f64]) -> Option<Vec<f64>> {
     let (first, last) = (*sorted.first()?, *sorted.last()?);
     let range = last - first;
     let usable = range > 0.0 && range.is_finite();
@@ -78,15 +79,15 @@ pub fn dip(sorted: &[f64]) -> f64 {
     while low < high {
         let minorant = hull(sorted, low, high, 1.0);
         let majorant = hull(sorted, low, high, -1.0);
-        let (gap, next_low, next_high) = widest(sorted, &minorant, &majorant);
+        let (gap, next_low, next_high) = widest_gap(sorted, &minorant, &majorant);
         if gap <= dip {
             break;
         }
         let left = minorant.windows(2).filter(|edge| edge[1] <= next_low);
         let right = majorant.windows(2).filter(|edge| edge[0] >= next_high);
         let strays = left
-            .map(|edge| stray(sorted, edge, 1.0))
-            .chain(right.map(|edge| stray(sorted, edge, -1.0)));
+            .map(|edge| max_deviation(sorted, edge, 1.0))
+            .chain(right.map(|edge| max_deviation(sorted, edge, -1.0)));
         dip = strays.fold(dip, f64::max);
         if (next_low, next_high) == (low, high) {
             break;
@@ -116,7 +117,7 @@ fn hull(sorted: &[f64], low: usize, high: usize, side: f64) -> Vec<usize> {
 }
 
 /// Returns the height at `x` of the edge between two corners, in indices.
-fn height(sorted: &[f64], edge: &[usize], x: f64) -> f64 {
+fn edge_height(sorted: &[f64], edge: &[usize], x: f64) -> f64 {
     let (a, b) = (edge[0], edge[1]);
     let width = sorted[b] - sorted[a];
     let share = if width > 0.0 { (x - sorted[a]) / width } else { 0.5 };
@@ -124,31 +125,31 @@ fn height(sorted: &[f64], edge: &[usize], x: f64) -> f64 {
 }
 
 /// Returns the largest distance between the hulls and the interval between the adjacent corners.
-fn widest(sorted: &[f64], minorant: &[usize], majorant: &[usize]) -> (f64, usize, usize) {
+fn widest_gap(sorted: &[f64], minorant: &[usize], majorant: &[usize]) -> (f64, usize, usize) {
     let edge = |corners: &[usize], at: usize| {
         let after = corners.partition_point(|corner| *corner < at).max(1);
         [corners[after - 1], corners[after]]
     };
     let lower = minorant.iter().map(|at| {
         let edge = edge(majorant, *at);
-        (height(sorted, &edge, sorted[*at]) + 1.0 - *at as f64, *at, edge[1].max(*at))
+        (edge_height(sorted, &edge, sorted[*at]) + 1.0 - *at as f64, *at, edge[1].max(*at))
     });
     let upper = majorant.iter().map(|at| {
         let edge = edge(minorant, *at);
-        (*at as f64 + 1.0 - height(sorted, &edge, sorted[*at]), edge[0].min(*at), *at)
+        (*at as f64 + 1.0 - edge_height(sorted, &edge, sorted[*at]), edge[0].min(*at), *at)
     });
     lower.chain(upper).fold((0.0, 0, 0), |best, next| if next.0 > best.0 { next } else { best })
 }
 
 /// Returns the largest deviation of the distribution from an edge of its hull.
-fn stray(sorted: &[f64], edge: &[usize], side: f64) -> f64 {
-    let away = |at: usize| side * (at as f64 - height(sorted, edge, sorted[at])) + 1.0;
+fn max_deviation(sorted: &[f64], edge: &[usize], side: f64) -> f64 {
+    let away = |at: usize| side * (at as f64 - edge_height(sorted, edge, sorted[at])) + 1.0;
     (edge[0]..=edge[1]).map(away).fold(0.0, f64::max)
 }
 
 /// Returns the split of ascending values with the minimum sum of squares inside both groups, among
 /// those that leave each group at least the share `minimum`.
-fn split(sorted: &[f64], scaled: &[f64], minimum: f64) -> Modes {
+fn split_modes(sorted: &[f64], scaled: &[f64], minimum: f64) -> Modes {
     let n = scaled.len() as f64;
     let total: f64 = scaled.iter().sum();
     let mut below = 0.0;

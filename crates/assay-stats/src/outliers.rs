@@ -3,66 +3,66 @@
 use assay_model::benchmark::Better;
 
 use crate::analysis::Analysis;
-use crate::student::{self, OF_MEDIAN};
+use crate::student::{self, MEDIAN_WIDTH_FACTOR};
 
 /// Minimum number of hosts.
-pub const FEWEST: usize = 4;
+pub const MIN_HOSTS: usize = 4;
 /// Minimum difference from the median of all hosts, however little the others differ; the default
 /// margin of a comparison.
-pub const MARGIN: f64 = 0.02;
+pub const HOST_MARGIN: f64 = 0.02;
 /// Minimum degrees of freedom. With fewer, t exceeds the deviation of any slow host (127 with one
 /// and 14 with two, of eight hosts).
-const FEW: f64 = 3.0;
+const MIN_FREEDOM: f64 = 3.0;
 /// Maximum degrees of freedom; more change t by less than 1 %.
-const MANY: f64 = 200.0;
+const MAX_FREEDOM: f64 = 200.0;
 
 /// Measurement of one host that is compared with its peers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measured {
+pub struct HostMeasurement {
     /// The median.
     pub value: f64,
     /// Interval of the median; without one, the smallest and the greatest sample.
     pub range: [f64; 2],
     /// Variation of its samples, if known.
-    pub within: Option<Within>,
+    pub variation: Option<SampleVariation>,
 }
 
 /// Variation of the samples of one host.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Within {
+pub struct SampleVariation {
     /// Mean square deviation of the samples' logarithms.
     variance: f64,
     /// Number of effective samples, at least 1.
-    worth: f64,
+    n_effective: f64,
 }
 
-impl Measured {
+impl HostMeasurement {
     /// Returns a measurement without samples: a median with its interval, if any.
     #[must_use]
-    pub fn alone(value: f64, interval: Option<[f64; 2]>) -> Self {
-        Self { value, range: interval.unwrap_or([value; 2]), within: None }
+    pub fn from_median(value: f64, interval: Option<[f64; 2]>) -> Self {
+        Self { value, range: interval.unwrap_or([value; 2]), variation: None }
     }
 
     /// Returns the measurement of an analysed series.
     #[must_use]
-    pub fn of(analysis: &Analysis) -> Self {
+    pub fn from_analysis(analysis: &Analysis) -> Self {
         let sorted = &analysis.sorted;
         let extremes = sorted.first().copied().zip(sorted.last().copied());
         let interval = analysis.interval.or(extremes).map(|(low, high)| [low, high]);
-        let within = Within::of(sorted, analysis.effective.n);
-        Self { within, ..Self::alone(analysis.median, interval) }
+        let variation = SampleVariation::from_samples(sorted, analysis.effective.n);
+        Self { variation, ..Self::from_median(analysis.median, interval) }
     }
 }
 
-impl Within {
-    fn of(sorted: &[f64], worth: f64) -> Option<Self> {
+impl SampleVariation {
+    fn from_samples(sorted: &[f64], worth: f64) -> Option<Self> {
         if sorted.first().is_none_or(|least| *least <= 0.0) {
             return None;
         }
         let n = sorted.len() as f64;
         let mean = sorted.iter().map(|value| value.ln()).sum::<f64>() / n;
         let squares = sorted.iter().map(|value| (value.ln() - mean).powi(2)).sum::<f64>();
-        Some(Self { variance: squares / n, worth: worth.max(1.0) })
+        Some(Self { variance: squares / n, n_effective: worth.max(1.0) })
     }
 }
 
@@ -77,16 +77,16 @@ impl Within {
 /// precise and estimates their spread from few of them, so that a host with two samples easily
 /// exceeds it. Hence the distance must exceed [`SamplingErrors::allowance`] as well.
 #[must_use]
-pub fn worse(hosts: &[Measured], better: Better, risk: f64) -> Vec<usize> {
-    let is_usable = |host: &Measured| host.value.is_finite() && host.value > 0.0;
-    if hosts.len() < FEWEST || !hosts.iter().all(is_usable) {
+pub fn worse_hosts(hosts: &[HostMeasurement], better: Better, risk: f64) -> Vec<usize> {
+    let is_usable = |host: &HostMeasurement| host.value.is_finite() && host.value > 0.0;
+    if hosts.len() < MIN_HOSTS || !hosts.iter().all(is_usable) {
         return Vec::new();
     }
     let goodness = |value: f64| match better {
         Better::Higher => value.max(0.0).ln(),
         Better::Lower => -value.max(0.0).ln(),
     };
-    let ends = |host: &Measured| {
+    let ends = |host: &HostMeasurement| {
         let [one, other] = host.range.map(goodness);
         (one.min(other), one.max(other))
     };
@@ -100,63 +100,67 @@ pub fn worse(hosts: &[Measured], better: Better, risk: f64) -> Vec<usize> {
     let mut taken = Vec::new();
     let mut sure = 0;
     for _ in 0..(hosts.len() / 4).max(1) {
-        let (deviation, limit) = (deviation_of_last(&left), critical(left.len(), risk));
+        let (deviation, limit) =
+            (deviation_of_last(&left), critical_deviation(left.len(), risk));
         let Some((place, worst)) = left.pop() else { break };
         taken.push((place, worst));
         if deviation > limit {
             sure = taken.len();
         }
     }
-    let errors = Errors::of(hosts, risk);
+    let errors = SamplingErrors::from_hosts(hosts, risk);
     let differs = |(place, value): &&(usize, f64)| {
         let host = &hosts[*place];
         let allowance = errors.as_ref().map_or(0.0, |it| it.allowance(host));
-        median - value > MARGIN.ln_1p().max(allowance) && ends(host).1 < lower_middle
+        median - value > HOST_MARGIN.ln_1p().max(allowance) && ends(host).1 < lower_middle
     };
     taken[..sure].iter().filter(differs).map(|(place, _)| *place).collect()
 }
 
 /// Differences between the medians of equal hosts that arise because each host has few samples.
-struct Errors {
+struct SamplingErrors {
     /// Standard deviation of the logarithm of one sample, pooled over all hosts.
-    of_sample: f64,
+    sample_deviation: f64,
     /// Variance of the median of all hosts, relative to that of one sample.
-    of_middle: f64,
+    median_variance: f64,
     /// Student's t that the worst of all hosts exceeds with probability `risk`.
     critical: f64,
 }
 
-impl Errors {
+impl SamplingErrors {
     /// Pools s² = Σ vᵢ wᵢ / Σ (wᵢ − 1), with vᵢ the mean square of host i, which has wᵢ effective
     /// samples. Assumes that samples vary alike on all hosts, because two samples of one host show
     /// little of their spread. Returns `None` where no host has two samples: medians of single
     /// samples differ as the samples do.
-    fn of(hosts: &[Measured], risk: f64) -> Option<Self> {
-        let known: Vec<Within> = hosts.iter().filter_map(|it| it.within).collect();
-        let freedom = known.iter().map(|it| it.worth - 1.0).sum::<f64>();
-        let squares = known.iter().map(|it| it.variance * it.worth).sum::<f64>();
+    fn from_hosts(hosts: &[HostMeasurement], risk: f64) -> Option<Self> {
+        let known: Vec<SampleVariation> = hosts.iter().filter_map(|it| it.variation).collect();
+        let freedom = known.iter().map(|it| it.n_effective - 1.0).sum::<f64>();
+        let squares = known.iter().map(|it| it.variance * it.n_effective).sum::<f64>();
         if squares <= 0.0 {
             return None;
         }
-        let freedom = freedom.max(FEW);
+        let freedom = freedom.max(MIN_FREEDOM);
         let n = known.len() as f64;
-        let mean = known.iter().map(|it| 1.0 / it.worth).sum::<f64>() / n;
+        let mean = known.iter().map(|it| 1.0 / it.n_effective).sum::<f64>() / n;
         Some(Self {
-            of_sample: (squares / freedom).sqrt(),
-            of_middle: OF_MEDIAN.powi(2) * mean / n,
+            sample_deviation: (squares / freedom).sqrt(),
+            median_variance: MEDIAN_WIDTH_FACTOR.powi(2) * mean / n,
             // The table is two-sided, and one of n hosts is tested.
-            critical: student::critical(
+            critical: student::critical_t(
                 2.0 * risk / hosts.len() as f64,
-                freedom.min(MANY) as u32,
+                freedom.min(MAX_FREEDOM) as u32,
             ),
         })
     }
 
     /// Returns t s 1.2 √(1 / w + the same of the median host): the chance difference between the
     /// median of a host and that of all hosts.
-    fn allowance(&self, host: &Measured) -> f64 {
-        let worth = host.within.map_or(1.0, |it| it.worth);
-        self.critical * self.of_sample * OF_MEDIAN * (1.0 / worth + self.of_middle).sqrt()
+    fn allowance(&self, host: &HostMeasurement) -> f64 {
+        let worth = host.variation.map_or(1.0, |it| it.n_effective);
+        self.critical
+            * self.sample_deviation
+            * MEDIAN_WIDTH_FACTOR
+            * (1.0 / worth + self.median_variance).sqrt()
     }
 }
 
@@ -171,11 +175,11 @@ fn deviation_of_last(descending: &[(usize, f64)]) -> f64 {
 }
 
 /// Returns the deviation that is exceeded with probability `risk` in samples of size n.
-fn critical(n: usize, risk: f64) -> f64 {
+fn critical_deviation(n: usize, risk: f64) -> f64 {
     let size = n as f64;
     let freedom = u32::try_from(n.saturating_sub(2)).unwrap_or(u32::MAX).max(1);
     // The table is two-sided, and one of n values is tested.
-    let t = student::critical(2.0 * risk / size, freedom);
+    let t = student::critical_t(2.0 * risk / size, freedom);
     (size - 1.0) * t / ((size - 2.0 + t * t) * size).sqrt()
 }
 
@@ -188,8 +192,8 @@ mod tests {
     const RISK: f64 = 0.02;
 
     /// Returns medians without samples.
-    fn alone(values: &[f64]) -> Vec<Measured> {
-        values.iter().map(|value| Measured::alone(*value, None)).collect()
+    fn from_medians(values: &[f64]) -> Vec<HostMeasurement> {
+        values.iter().map(|value| HostMeasurement::from_median(*value, None)).collect()
     }
 
     /// Returns hosts with a relative spread, some of them slowed to a share of their rate.
@@ -198,25 +202,27 @@ mod tests {
         hosts: usize,
         spread: f64,
         slowed: &[(usize, f64)],
-    ) -> Vec<Measured> {
+    ) -> Vec<HostMeasurement> {
         let mut values: Vec<f64> =
             (0..hosts).map(|_| 100e9 * (spread * random.normal()).exp()).collect();
         for (place, share) in slowed {
             values[*place] *= share;
         }
-        alone(&values)
+        from_medians(&values)
     }
 
     #[test]
-    fn one_slowed_host_of_eight_is_named_and_none_of_an_even_fleet() {
+    fn finds_slow_host_and_none_in_even_fleet() {
         for (spread, share) in [(0.001, 0.95), (0.01, 0.9), (0.03, 0.7)] {
             let (mut named, mut false_names) = (0, 0);
             for seed in 0..1000 {
                 let mut random = Random::new(seed);
                 let slowed = fleet(&mut random, 8, spread, &[(5, share)]);
-                named += usize::from(worse(&slowed, Better::Higher, RISK).first() == Some(&5));
+                named +=
+                    usize::from(worse_hosts(&slowed, Better::Higher, RISK).first() == Some(&5));
                 let even = fleet(&mut random, 8, spread, &[]);
-                false_names += usize::from(!worse(&even, Better::Higher, RISK).is_empty());
+                false_names +=
+                    usize::from(!worse_hosts(&even, Better::Higher, RISK).is_empty());
             }
             assert!(named >= 990, "{spread} {share}: {named}");
             assert!(false_names <= 35, "{spread}: {false_names}");
@@ -225,29 +231,33 @@ mod tests {
 
     /// Returns a host with `fewest` to `most` samples. They vary by 1 %, and every fifth is delayed
     /// by 3 % more on average, as on guests of a shared machine.
-    fn host(random: &mut Random, (fewest, most): (usize, usize), share: f64) -> Measured {
+    fn host(
+        random: &mut Random,
+        (fewest, most): (usize, usize),
+        share: f64,
+    ) -> HostMeasurement {
         let own = share * (0.002 * random.normal()).exp();
-        let count = fewest + random.below(most - fewest + 1);
+        let count = fewest + random.next_below(most - fewest + 1);
         let sample = |random: &mut Random| {
             let held_up = random.uniform() < 0.2;
             let held_up = if held_up { -0.03 * random.uniform().ln() } else { 0.0 };
             100e9 * own * (0.01 * random.normal() - held_up).exp()
         };
         let samples = (0..count).map(|_| sample(random)).collect();
-        Measured::of(&analyse(&[samples]).expect("samples that are finite"))
+        HostMeasurement::from_analysis(&analyse(&[samples]).expect("samples that are finite"))
     }
 
     #[test]
-    fn a_few_samples_that_happen_to_be_low_name_no_host() {
+    fn few_low_samples_are_no_outlier() {
         for counts in [(2, 2), (2, 3), (2, 8), (10, 30)] {
             let (mut named, mut beside, mut even) = (0, 0, 0);
             for seed in 0..1000 {
                 let mut random = Random::new(seed);
-                let mut fleet: Vec<Measured> =
+                let mut fleet: Vec<HostMeasurement> =
                     (0..8).map(|_| host(&mut random, counts, 1.0)).collect();
-                even += usize::from(!worse(&fleet, Better::Higher, RISK).is_empty());
+                even += usize::from(!worse_hosts(&fleet, Better::Higher, RISK).is_empty());
                 fleet[4] = host(&mut random, counts, 0.5);
-                let found = worse(&fleet, Better::Higher, RISK);
+                let found = worse_hosts(&fleet, Better::Higher, RISK);
                 named += usize::from(found.contains(&4));
                 beside += usize::from(found.iter().any(|place| *place != 4));
             }
@@ -257,26 +267,29 @@ mod tests {
     }
 
     #[test]
-    fn two_slow_hosts_do_not_hide_each_other() {
+    fn two_slow_hosts_do_not_mask_each_other() {
         let mut random = Random::new(7);
         for hosts in [8, 24, 100] {
             let slowed = fleet(&mut random, hosts, 0.01, &[(1, 0.7), (4, 0.72)]);
-            let mut named = worse(&slowed, Better::Higher, RISK);
+            let mut named = worse_hosts(&slowed, Better::Higher, RISK);
             named.sort_unstable();
             assert_eq!(named, [1, 4], "{hosts}");
         }
     }
 
     #[test]
-    fn worse_means_more_of_a_cost() {
+    fn higher_cost_is_worse() {
         let even = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2];
         let slow: Vec<f64> = even.iter().copied().chain([140.0]).collect();
-        assert_eq!(worse(&alone(&slow), Better::Lower, RISK), [6]);
-        assert_eq!(worse(&alone(&slow), Better::Higher, RISK), Vec::<usize>::new());
+        assert_eq!(worse_hosts(&from_medians(&slow), Better::Lower, RISK), [6]);
+        assert_eq!(
+            worse_hosts(&from_medians(&slow), Better::Higher, RISK),
+            Vec::<usize>::new()
+        );
     }
 
     #[test]
-    fn too_few_too_close_or_unusable_values_name_nobody() {
+    fn too_few_close_or_invalid_values_have_no_outlier() {
         for values in [
             &[][..],
             &[1.0, 100.0, 100.0],
@@ -286,7 +299,7 @@ mod tests {
             &[100.0, 101.0, 99.0, 100.0, 0.0, 1.0],
         ] {
             assert_eq!(
-                worse(&alone(values), Better::Higher, RISK),
+                worse_hosts(&from_medians(values), Better::Higher, RISK),
                 Vec::<usize>::new(),
                 "{values:?}"
             );

@@ -13,7 +13,7 @@ pub use binomial::interval_rank;
 pub const LEVEL: f64 = 0.95;
 
 /// Minimum number of independent samples whose median has an interval at [`LEVEL`].
-pub const MINIMUM: usize = 6;
+pub const MIN_SAMPLES: usize = 6;
 
 /// Risk that a printed percentile exceeds every sample.
 const PERCENTILE_RISK: f64 = 0.05;
@@ -93,7 +93,7 @@ pub fn effective_median_interval(
 /// is above it with 95 % probability, `p`ⁿ ≤ 0.05. The median and lower quantiles are always
 /// supported.
 #[must_use]
-pub fn carries(n_effective: f64, p: f64) -> bool {
+pub fn supports_quantile(n_effective: f64, p: f64) -> bool {
     p <= 0.5 || p.powf(n_effective) <= PERCENTILE_RISK
 }
 
@@ -105,22 +105,22 @@ pub fn carries(n_effective: f64, p: f64) -> bool {
 /// pⁿ ≤ 0.05, n ≥ 29 for `p90`, 59 for `p95`, 299 for `p99`, 2 995 for `p99.9`.
 #[must_use]
 pub fn percentiles(sorted: &[f64], n_effective: f64) -> Option<BTreeMap<String, f64>> {
-    carried(|_| n_effective.min(sorted.len() as f64), |p| quantile(sorted, p))
+    supported_percentiles(|_| n_effective.min(sorted.len() as f64), |p| quantile(sorted, p))
 }
 
 /// Returns the same percentiles where only a quantile function is known, such as that of a
 /// histogram, and where the effective sample size depends on the quantile.
 #[must_use]
-pub fn carried(
+pub fn supported_percentiles(
     n_effective: impl Fn(f64) -> f64,
     quantile: impl Fn(f64) -> Option<f64>,
 ) -> Option<BTreeMap<String, f64>> {
     // Tolerates rounding: 5.999… still counts as 6.
-    if n_effective(0.5) * (1.0 + 1e-9) < MINIMUM as f64 {
+    if n_effective(0.5) * (1.0 + 1e-9) < MIN_SAMPLES as f64 {
         return None;
     }
     let entry = |(name, p): (&str, f64)| Some((name.to_owned(), quantile(p)?));
-    let carries = |(_, p): &(&str, f64)| carries(n_effective(*p), *p);
+    let carries = |(_, p): &(&str, f64)| supports_quantile(n_effective(*p), *p);
     Some(PERCENTILES.into_iter().filter(carries).filter_map(entry).collect())
 }
 

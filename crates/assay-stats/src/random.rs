@@ -17,20 +17,20 @@ impl Random {
     }
 
     /// Returns the next 64 random bits.
-    pub const fn bits(&mut self) -> u64 {
+    pub const fn next_bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(seed::GAMMA);
         seed::mix(self.0)
     }
 
     /// Returns a number below `end`, which is above 0: the upper half of a product (Lemire, ACM
     /// TOMACS 29:3, 2019), with a negligible bias of `end` / 2⁶⁴.
-    pub const fn below(&mut self, end: usize) -> usize {
-        ((self.bits() as u128 * end as u128) >> 64) as usize
+    pub const fn next_below(&mut self, end: usize) -> usize {
+        ((self.next_bits() as u128 * end as u128) >> 64) as usize
     }
 
     /// Returns a uniformly distributed number between 0 and 1, both excluded.
     pub fn uniform(&mut self) -> f64 {
-        ((self.bits() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        ((self.next_bits() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     /// Returns a standard normal number (Box and Muller).
@@ -42,7 +42,7 @@ impl Random {
     /// Shuffles the values; all orders are equally likely (Fisher and Yates).
     pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
-            values.swap(last, self.below(last + 1));
+            values.swap(last, self.next_below(last + 1));
         }
     }
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_order_is_as_likely() {
+    fn shuffle_is_uniform() {
         let mut random = Random::new(3);
         let mut seen = std::collections::BTreeMap::new();
         for _ in 0..6000 {
@@ -66,10 +66,10 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_gives_the_same_numbers_for_ever() {
+    fn seed_determines_numbers() {
         let mut random = Random::new(0);
         assert_eq!(
-            [random.bits(), random.bits()],
+            [random.next_bits(), random.next_bits()],
             [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4]
         );
     }

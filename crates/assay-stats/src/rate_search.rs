@@ -6,11 +6,11 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::doubt::Doubt;
-use assay_model::workload::course::LatencyGoal;
+use assay_model::workload::measurement_mode::LatencyGoal;
 
 /// Number of late I/O in one stretch of a try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lateness {
+pub struct LateCount {
     /// I/O that took longer than the goal.
     pub late: u64,
     /// All I/O that was due, completed or not.
@@ -19,22 +19,22 @@ pub struct Lateness {
 
 /// Result of a try at 95 % confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum GoalVerdict {
     /// The goal is met.
-    Keeps,
+    Met,
     /// The goal is missed.
-    Misses,
+    Missed,
     /// The try does not decide.
     Unclear,
 }
 
-impl Verdict {
+impl GoalVerdict {
     /// Returns the stored name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Keeps => "keeps",
-            Self::Misses => "misses",
+            Self::Met => "keeps",
+            Self::Missed => "misses",
             Self::Unclear => "unclear",
         }
     }
@@ -42,52 +42,52 @@ impl Verdict {
 
 /// Try of one rate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Try {
+pub struct RateTry {
     /// Requested rate.
-    pub asked_per_s: f64,
+    pub requested_per_s: f64,
     /// Measured time, without the warm-up.
     pub elapsed_s: f64,
     /// I/O completed in that time.
     pub done: u64,
     /// Counts of each stretch; I/O that was due and not completed at the end is late in the last
     /// stretch.
-    pub stretches: Vec<Lateness>,
+    pub stretches: Vec<LateCount>,
 }
 
-impl Try {
+impl RateTry {
     /// Returns the completed I/O per second of measured time.
     #[must_use]
     pub fn reached_per_s(&self) -> f64 {
         self.done as f64 / self.elapsed_s
     }
 
-    fn shows(&self, goal: &LatencyGoal) -> Verdict {
+    fn goal_verdict(&self, goal: &LatencyGoal) -> GoalVerdict {
         // A growing queue meets no goal, however short it still is.
-        if is_missed(self.done, self.asked_per_s * self.elapsed_s) {
-            return Verdict::Misses;
+        if is_rate_missed(self.done, self.requested_per_s * self.elapsed_s) {
+            return GoalVerdict::Missed;
         }
-        verdict(&self.stretches, 1.0 - goal.percent / 100.0)
+        judge_lateness(&self.stretches, 1.0 - goal.percent / 100.0)
     }
 }
 
 /// Minimum ratio of reached to requested rate; Vdbench has no such check.
-const REACHED: f64 = 0.97;
+const MIN_REACHED_SHARE: f64 = 0.97;
 /// Standard deviations by which the number of arrivals may deviate by chance.
-const BY_CHANCE: f64 = 3.0;
+const ARRIVAL_DEVIATIONS: f64 = 3.0;
 
 /// Returns whether the count is below the requested one by more than chance. Random arrivals are
 /// Poisson, so the standard deviation of their number is its square root; even gaps vary less.
 #[must_use]
-pub fn is_missed(count: u64, asked: f64) -> bool {
+pub fn is_rate_missed(count: u64, asked: f64) -> bool {
     let count = count as f64;
-    count < REACHED * asked && count < asked - BY_CHANCE * asked.sqrt()
+    count < MIN_REACHED_SHARE * asked && count < asked - ARRIVAL_DEVIATIONS * asked.sqrt()
 }
 
 /// Minimum number of stretches; fewer do not show their spread.
-const FEWEST: usize = 4;
+const MIN_STRETCHES: usize = 4;
 /// Minimum number of stretches to meet a goal; fewer may all miss stalls that take 5 % of the time:
 /// 0.95⁵⁹ < 5 %.
-pub const ENOUGH: usize = 59;
+pub const MIN_MET_STRETCHES: usize = 59;
 /// One-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.644_854;
 /// Significance level: 1 − confidence level.
@@ -101,30 +101,30 @@ const ALPHA: f64 = 0.05;
 /// gives a one-sided bound. The upper bound is at least 1 − 0.05^(1/Σ all), that of independent I/O
 /// of which none is late. Below [`MIN_MET_STRETCHES`] stretches no goal counts as met.
 #[must_use]
-pub fn verdict(stretches: &[Lateness], allowed: f64) -> Verdict {
+pub fn judge_lateness(stretches: &[LateCount], allowed: f64) -> GoalVerdict {
     let k = stretches.len() as f64;
     let all: f64 = stretches.iter().map(|it| it.all as f64).sum();
-    if stretches.len() < FEWEST || all <= 0.0 {
-        return Verdict::Unclear;
+    if stretches.len() < MIN_STRETCHES || all <= 0.0 {
+        return GoalVerdict::Unclear;
     }
     let share = stretches.iter().map(|it| it.late as f64).sum::<f64>() / all;
     let squares: f64 =
         stretches.iter().map(|it| (it.late as f64 - share * it.all as f64).powi(2)).sum();
     let error = (k / (k - 1.0) * squares).sqrt() / all;
-    let reach = student(k - 1.0) * error;
+    let reach = student_quantile(k - 1.0) * error;
     let unseen = 1.0 - ALPHA.powf(1.0 / all);
-    if stretches.len() >= ENOUGH && (share + reach).max(unseen) <= allowed {
-        Verdict::Keeps
+    if stretches.len() >= MIN_MET_STRETCHES && (share + reach).max(unseen) <= allowed {
+        GoalVerdict::Met
     } else if share - reach > allowed {
-        Verdict::Misses
+        GoalVerdict::Missed
     } else {
-        Verdict::Unclear
+        GoalVerdict::Unclear
     }
 }
 
 /// Returns the 95 % quantile of Student's t by the Cornish-Fisher expansion, accurate to 1 % from 3
 /// degrees of freedom on.
-pub(crate) fn student(freedom: f64) -> f64 {
+pub(crate) fn student_quantile(freedom: f64) -> f64 {
     let z2 = Z * Z;
     let first = Z * (z2 + 1.0) / 4.0;
     let second = Z * (5.0 * z2 * z2 + 16.0 * z2 + 3.0) / 96.0;
@@ -135,38 +135,38 @@ pub(crate) fn student(freedom: f64) -> f64 {
 /// Bisection between a rate that meets the goal and one that misses it, with a confirmation at the
 /// end.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Search {
+pub struct RateSearch {
     maximum: f64,
     /// Maximum rate that met the goal; 0 = none.
-    pub keeps: f64,
+    pub met_rate: f64,
     /// Lowest rate that did not meet it; initially the maximum rate of the search.
-    pub misses: f64,
+    pub missed_rate: f64,
     /// Rates that met the goal, ascending; the last is `met_rate`.
-    kept: Vec<f64>,
+    met_rates: Vec<f64>,
     /// Whether another try, after the range was narrow, has confirmed `met_rate`.
     is_confirmed: bool,
     /// Last try, if it was unclear and has to be repeated.
-    unclear: Option<Try>,
+    unclear: Option<RateTry>,
     steps: u32,
 }
 
 /// Ratio of the missed rate to the met rate at which the search ends.
-const NARROW: f64 = 1.04;
+const END_RATIO: f64 = 1.04;
 /// Factor by which the rate falls after a miss while no rate has met the goal.
-const DOWN: f64 = 4.0;
+const DESCENT_FACTOR: f64 = 4.0;
 /// Share of the maximum rate below which the search gives up.
-const MINIMUM: f64 = 1e-3;
+const MIN_RATE_SHARE: f64 = 1e-3;
 
-impl Search {
+impl RateSearch {
     /// Creates a search below `maximum`, the rate of a closed loop; as an open loop, that rate has
     /// a growing queue.
     #[must_use]
-    pub const fn below(maximum: f64) -> Self {
+    pub const fn new(maximum: f64) -> Self {
         Self {
             maximum,
-            keeps: 0.0,
-            misses: maximum,
-            kept: Vec::new(),
+            met_rate: 0.0,
+            missed_rate: maximum,
+            met_rates: Vec::new(),
             is_confirmed: false,
             unclear: None,
             steps: 0,
@@ -179,18 +179,20 @@ impl Search {
     /// for low and high rates. The final rate is tried once more; otherwise, a lucky try among many
     /// would be selected.
     #[must_use]
-    pub fn next(&self, most: u32) -> Option<f64> {
-        let rate = match (&self.unclear, self.keeps > 0.0) {
-            (Some(unclear), _) => unclear.asked_per_s,
-            (None, true) if self.misses > NARROW * self.keeps => {
-                (self.keeps * self.misses).sqrt()
+    pub fn next_rate(&self, most: u32) -> Option<f64> {
+        let rate = match (&self.unclear, self.met_rate > 0.0) {
+            (Some(unclear), _) => unclear.requested_per_s,
+            (None, true) if self.missed_rate > END_RATIO * self.met_rate => {
+                (self.met_rate * self.missed_rate).sqrt()
             }
             (None, true) if self.is_confirmed => return None,
-            (None, true) => self.keeps,
-            (None, false) if self.misses < self.maximum => self.misses / DOWN,
+            (None, true) => self.met_rate,
+            (None, false) if self.missed_rate < self.maximum => {
+                self.missed_rate / DESCENT_FACTOR
+            }
             (None, false) => self.maximum / 2.0,
         };
-        (self.steps < most && rate > MINIMUM * self.maximum).then_some(rate)
+        (self.steps < most && rate > MIN_RATE_SHARE * self.maximum).then_some(rate)
     }
 
     /// Returns whether the rate of [`RateSearch::next_rate`] is tried for the second time.
@@ -201,39 +203,39 @@ impl Search {
 
     /// Records a try and returns its verdict. If the same rate was unclear before, both tries are
     /// pooled; a rate that stays unclear counts as missed.
-    pub fn judge(&mut self, tried: Try, goal: &LatencyGoal) -> Verdict {
+    pub fn record_try(&mut self, tried: RateTry, goal: &LatencyGoal) -> GoalVerdict {
         let before = self.unclear.take();
         let is_second = before.is_some();
         let tried = match before {
-            Some(before) => Try {
-                asked_per_s: tried.asked_per_s,
+            Some(before) => RateTry {
+                requested_per_s: tried.requested_per_s,
                 elapsed_s: before.elapsed_s + tried.elapsed_s,
                 done: before.done + tried.done,
                 stretches: [before.stretches, tried.stretches].concat(),
             },
             None => tried,
         };
-        let shown = tried.shows(goal);
-        self.note(tried, shown, is_second);
+        let shown = tried.goal_verdict(goal);
+        self.update_range(tried, shown, is_second);
         shown
     }
 
-    fn note(&mut self, tried: Try, shown: Verdict, is_second: bool) {
+    fn update_range(&mut self, tried: RateTry, shown: GoalVerdict, is_second: bool) {
         self.steps += 1;
-        let rate = tried.asked_per_s;
-        let is_again = rate <= self.keeps;
+        let rate = tried.requested_per_s;
+        let is_again = rate <= self.met_rate;
         match shown {
-            Verdict::Unclear if !is_second => self.unclear = Some(tried),
-            Verdict::Keeps if is_again => self.is_confirmed = true,
-            Verdict::Keeps => {
-                self.kept.push(rate);
-                self.keeps = rate;
+            GoalVerdict::Unclear if !is_second => self.unclear = Some(tried),
+            GoalVerdict::Met if is_again => self.is_confirmed = true,
+            GoalVerdict::Met => {
+                self.met_rates.push(rate);
+                self.met_rate = rate;
             }
-            Verdict::Misses | Verdict::Unclear => {
-                self.misses = rate;
+            GoalVerdict::Missed | GoalVerdict::Unclear => {
+                self.missed_rate = rate;
                 if is_again {
-                    self.kept.pop();
-                    self.keeps = self.kept.last().copied().unwrap_or(0.0);
+                    self.met_rates.pop();
+                    self.met_rate = self.met_rates.last().copied().unwrap_or(0.0);
                 }
             }
         }
@@ -242,10 +244,10 @@ impl Search {
     /// Returns the doubt `search-not-finished` if another rate remains to be tried.
     #[must_use]
     pub fn doubt(&self) -> Option<Doubt> {
-        self.next(LatencyGoal::MOST_STEPS).map(|_| Doubt::SearchNotFinished {
+        self.next_rate(LatencyGoal::MAX_STEPS).map(|_| Doubt::SearchNotFinished {
             tries: self.steps as usize,
-            keeps_per_s: self.keeps,
-            misses_per_s: self.misses,
+            keeps_per_s: self.met_rate,
+            misses_per_s: self.missed_rate,
         })
     }
 
@@ -253,8 +255,8 @@ impl Search {
     #[must_use]
     pub fn facts(&self) -> Attributes {
         Attributes::from([
-            (Attribute::GoalRate, self.keeps.into()),
-            (Attribute::GoalMissedAt, self.misses.into()),
+            (Attribute::GoalRate, self.met_rate.into()),
+            (Attribute::GoalMissedAt, self.missed_rate.into()),
             (Attribute::MaximumRate, self.maximum.into()),
             (Attribute::GoalConfirmed, self.is_confirmed.into()),
         ])
@@ -266,61 +268,66 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    const MOST: u32 = LatencyGoal::MOST_STEPS;
+    const MOST: u32 = LatencyGoal::MAX_STEPS;
 
-    fn check(stretches: &[(u64, u64)], expected: Verdict) {
-        let of = |(late, all): &(u64, u64)| Lateness { late: *late, all: *all };
-        let stretches: Vec<Lateness> = stretches.iter().map(of).collect();
-        assert_eq!(verdict(&stretches, 0.01), expected, "{stretches:?}");
+    fn check(stretches: &[(u64, u64)], expected: GoalVerdict) {
+        let of = |(late, all): &(u64, u64)| LateCount { late: *late, all: *all };
+        let stretches: Vec<LateCount> = stretches.iter().map(of).collect();
+        assert_eq!(judge_lateness(&stretches, 0.01), expected, "{stretches:?}");
     }
 
     #[test]
-    fn a_try_shows_what_its_stretches_carry() {
-        check(&[(0, 1000); 60], Verdict::Keeps);
-        check(&[(5, 1000); 60], Verdict::Keeps);
-        check(&[(20, 1000); 12], Verdict::Misses);
+    fn stretches_determine_verdict() {
+        check(&[(0, 1000); 60], GoalVerdict::Met);
+        check(&[(5, 1000); 60], GoalVerdict::Met);
+        check(&[(20, 1000); 12], GoalVerdict::Missed);
         // 0.4 % on average, but all in one stretch: another such stretch is possible.
         let burst = [&[(0, 1000); 59][..], &[(240, 1000)]].concat();
-        check(&burst, Verdict::Unclear);
-        check(&[&[(9, 1000); 30][..], &[(11, 1000); 30]].concat(), Verdict::Unclear);
+        check(&burst, GoalVerdict::Unclear);
+        check(&[&[(9, 1000); 30][..], &[(11, 1000); 30]].concat(), GoalVerdict::Unclear);
         // At least 299 I/O without a late one are needed for p99.
-        check(&[(0, 4); 60], Verdict::Unclear);
-        check(&[(0, 5); 60], Verdict::Keeps);
-        check(&[(0, 1_000_000); 58], Verdict::Unclear);
-        check(&[(0, 0); 60], Verdict::Unclear);
-        check(&[], Verdict::Unclear);
+        check(&[(0, 4); 60], GoalVerdict::Unclear);
+        check(&[(0, 5); 60], GoalVerdict::Met);
+        check(&[(0, 1_000_000); 58], GoalVerdict::Unclear);
+        check(&[(0, 0); 60], GoalVerdict::Unclear);
+        check(&[], GoalVerdict::Unclear);
     }
 
     #[test]
-    fn stalls_in_some_stretches_do_not_pass() {
+    fn rare_stalls_do_not_meet_goal() {
         let mut source = Random::new(11);
         let mut passes = 0;
         for _ in 0..1000 {
             // In 5 % of the stretches all I/O is late: 5 % of all I/O, where 1 % is allowed.
             let stretch =
-                |_| Lateness { late: if source.uniform() < 0.05 { 100 } else { 0 }, all: 100 };
-            let stretches: Vec<Lateness> = (0..64).map(stretch).collect();
-            passes += u32::from(verdict(&stretches, 0.01) == Verdict::Keeps);
+                |_| LateCount { late: if source.uniform() < 0.05 { 100 } else { 0 }, all: 100 };
+            let stretches: Vec<LateCount> = (0..64).map(stretch).collect();
+            passes += u32::from(judge_lateness(&stretches, 0.01) == GoalVerdict::Met);
         }
         assert!(passes <= 60, "{passes} of 1000");
     }
 
     #[test]
-    fn the_quantile_of_student_is_close_to_the_tables() {
+    fn student_quantile_is_close_to_tables() {
         for (freedom, tabled) in [(3.0, 2.353), (11.0, 1.796), (23.0, 1.714), (1e9, 1.645)] {
-            let found = student(freedom);
+            let found = student_quantile(freedom);
             assert!((found / tabled - 1.0).abs() < 0.01, "{freedom}: {found}");
         }
     }
 
-    fn tried(asked_per_s: f64, elapsed_s: f64, stretches: &[(u64, u64)]) -> Try {
-        let of = |(late, all): &(u64, u64)| Lateness { late: *late, all: *all };
+    fn rate_try(asked_per_s: f64, elapsed_s: f64, stretches: &[(u64, u64)]) -> RateTry {
+        let of = |(late, all): &(u64, u64)| LateCount { late: *late, all: *all };
         let done = stretches.iter().map(|(_, all)| all).sum();
-        Try { asked_per_s, elapsed_s, done, stretches: stretches.iter().map(of).collect() }
+        RateTry {
+            requested_per_s: asked_per_s,
+            elapsed_s,
+            done,
+            stretches: stretches.iter().map(of).collect(),
+        }
     }
 
     #[test]
-    fn a_rate_is_missed_when_chance_does_not_explain_it() {
+    fn rate_is_missed_beyond_chance() {
         for (count, asked, expected) in [
             (969, 1000.0, false),
             (880, 1000.0, true),
@@ -330,18 +337,18 @@ mod tests {
             (0, 10.0, true),
             (1001, 1000.0, false),
         ] {
-            assert_eq!(is_missed(count, asked), expected, "{count} of {asked}");
+            assert_eq!(is_rate_missed(count, asked), expected, "{count} of {asked}");
         }
     }
 
     /// Simulates a target that takes 100 µs, with four random I/O per second, and that hangs for
     /// the last tenth of 75 s. Returns the try with all due I/O and the one with completed I/O
     /// only, with one stretch per second.
-    fn hangs_at_the_end(seed: u64) -> (Try, Try) {
+    fn hangs_at_the_end(seed: u64) -> (RateTry, RateTry) {
         let (asked_per_s, elapsed_s, hangs_s) = (4.0, 75.0, 67.9);
         let mut source = Random::new(seed);
         let (mut due_s, mut done) = (0.0, 0);
-        let mut all = vec![Lateness { late: 0, all: 0 }; 75];
+        let mut all = vec![LateCount { late: 0, all: 0 }; 75];
         let mut alone = all.clone();
         loop {
             due_s -= (1.0 - source.uniform()).ln() / asked_per_s;
@@ -358,14 +365,15 @@ mod tests {
                 all[74].late += u64::from(elapsed_s - due_s > 1e-3);
             }
         }
-        let of = |stretches| Try { asked_per_s, elapsed_s, done, stretches };
+        let of =
+            |stretches| RateTry { requested_per_s: asked_per_s, elapsed_s, done, stretches };
         (of(all), of(alone))
     }
 
     #[test]
-    fn what_is_left_undone_at_the_end_keeps_no_goal() {
+    fn unfinished_io_misses_goal() {
         let goal = LatencyGoal { percent: 95.0, most_s: 1e-3 };
-        let keeps = |tried: Try| u32::from(tried.shows(&goal) == Verdict::Keeps);
+        let keeps = |tried: RateTry| u32::from(tried.goal_verdict(&goal) == GoalVerdict::Met);
         let found = (0..200)
             .map(hangs_at_the_end)
             .fold((0, 0), |(all, alone), (a, b)| (all + keeps(a), alone + keeps(b)));
@@ -374,67 +382,76 @@ mod tests {
     }
 
     #[test]
-    fn two_tries_at_one_rate_count_together() {
+    fn two_tries_of_one_rate_are_pooled() {
         let goal = LatencyGoal { percent: 99.0, most_s: 1e-3 };
-        let mut search = Search::below(2000.0);
-        let asked = search.next(12).unwrap();
+        let mut search = RateSearch::new(2000.0);
+        let asked = search.next_rate(12).unwrap();
         let quiet = [(0, 1000); 60];
         let burst = [&quiet[..59], &[(240, 1000)]].concat();
-        assert_eq!(search.judge(tried(asked, 12.0, &burst), &goal), Verdict::Unclear);
-        assert!(search.is_second_try() && search.next(12) == Some(asked));
-        assert_eq!(search.judge(tried(asked, 12.0, &quiet), &goal), Verdict::Keeps);
-        assert!(!search.is_second_try() && search.keeps >= asked, "{search:?}");
+        assert_eq!(
+            search.record_try(rate_try(asked, 12.0, &burst), &goal),
+            GoalVerdict::Unclear
+        );
+        assert!(search.is_second_try() && search.next_rate(12) == Some(asked));
+        assert_eq!(search.record_try(rate_try(asked, 12.0, &quiet), &goal), GoalVerdict::Met);
+        assert!(!search.is_second_try() && search.met_rate >= asked, "{search:?}");
         // None is late, but half of the requested I/O was not completed.
-        let asked = search.next(12).unwrap();
-        assert_eq!(search.judge(tried(asked, 60.0, &quiet), &goal), Verdict::Misses);
+        let asked = search.next_rate(12).unwrap();
+        assert_eq!(
+            search.record_try(rate_try(asked, 60.0, &quiet), &goal),
+            GoalVerdict::Missed
+        );
         assert_eq!(search.facts()[&Attribute::GoalMissedAt], asked.into());
     }
 
     /// Searches on a target that meets the goal up to `truth`, and is unclear within `blur` of it.
-    fn find(truth: f64, blur: f64) -> (Search, u32) {
-        let mut search = Search::below(1000.0);
+    fn search_rate(truth: f64, blur: f64) -> (RateSearch, u32) {
+        let mut search = RateSearch::new(1000.0);
         let mut tries = 0;
-        while let Some(rate) = search.next(MOST) {
+        while let Some(rate) = search.next_rate(MOST) {
             tries += 1;
             let shown = match rate - truth {
-                off if off.abs() <= blur => Verdict::Unclear,
-                off if off < 0.0 => Verdict::Keeps,
-                _ => Verdict::Misses,
+                off if off.abs() <= blur => GoalVerdict::Unclear,
+                off if off < 0.0 => GoalVerdict::Met,
+                _ => GoalVerdict::Missed,
             };
             let is_second = search.unclear.take().is_some();
-            search.note(tried(rate, 1.0, &[]), shown, is_second);
+            search.update_range(rate_try(rate, 1.0, &[]), shown, is_second);
         }
         (search, tries)
     }
 
     #[test]
-    fn the_maximum_rate_is_found_to_four_percent_of_itself() {
+    fn finds_maximum_rate_within_four_percent() {
         for truth in [5.0, 137.0, 500.5, 812.0, 960.0] {
-            let (search, tries) = find(truth, 0.0);
-            assert!(search.keeps <= truth && truth <= search.misses, "{search:?}");
-            assert!(search.misses <= 1.04 * search.keeps && tries <= 12, "{search:?} {tries}");
+            let (search, tries) = search_rate(truth, 0.0);
+            assert!(search.met_rate <= truth && truth <= search.missed_rate, "{search:?}");
+            assert!(
+                search.missed_rate <= 1.04 * search.met_rate && tries <= 12,
+                "{search:?} {tries}"
+            );
             assert!(search.is_confirmed, "{search:?}");
         }
-        assert!(find(-1.0, 0.0).0.keeps <= 0.0, "nothing keeps it");
+        assert!(search_rate(-1.0, 0.0).0.met_rate <= 0.0, "nothing keeps it");
         // An unclear rate is tried twice and then counts as missed.
-        let (search, tries) = find(500.0, 30.0);
-        assert!(search.keeps < 470.0 && search.keeps > 430.0, "{search:?}");
+        let (search, tries) = search_rate(500.0, 30.0);
+        assert!(search.met_rate < 470.0 && search.met_rate > 430.0, "{search:?}");
         assert!(tries <= MOST, "{tries}");
     }
 
     #[test]
-    fn a_rate_that_was_lucky_is_not_confirmed() {
-        let mut search = Search::below(1000.0);
+    fn lucky_rate_is_not_confirmed() {
+        let mut search = RateSearch::new(1000.0);
         let mut seen = 0;
-        while let Some(rate) = search.next(MOST) {
+        while let Some(rate) = search.next_rate(MOST) {
             // By luck: 700 meets the goal once, only 300 always.
-            let again = rate <= search.keeps;
+            let again = rate <= search.met_rate;
             let keeps = rate <= 300.0 || (rate <= 700.0 && !again && seen == 0);
             seen += u32::from(again);
-            let shown = if keeps { Verdict::Keeps } else { Verdict::Misses };
-            search.note(tried(rate, 1.0, &[]), shown, false);
+            let shown = if keeps { GoalVerdict::Met } else { GoalVerdict::Missed };
+            search.update_range(rate_try(rate, 1.0, &[]), shown, false);
         }
-        assert!(search.keeps <= 300.0 || !search.is_confirmed, "{search:?}");
+        assert!(search.met_rate <= 300.0 || !search.is_confirmed, "{search:?}");
         assert_eq!(search.facts()[&Attribute::GoalConfirmed], search.is_confirmed.into());
     }
 }

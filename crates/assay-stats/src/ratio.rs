@@ -1,15 +1,15 @@
 //! Ratios of rare events to occasions, pooled over all stretches, with Wilson's interval.
 
-use assay_model::event::Count;
+use assay_model::event::EventCount;
 
 /// 97.5 % quantile of the normal distribution, for a two-sided interval of 95 %.
 const Z: f64 = 1.959_964;
 /// Minimum number of stretches; fewer do not show their spread.
-pub(crate) const FEWEST: usize = 4;
+pub(crate) const MIN_STRETCHES: usize = 4;
 
 /// Pooled counts of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pooled {
+pub struct PooledRatio {
     /// Σ part / Σ whole.
     pub share: f64,
     /// Σ whole: every occasion counts as a sample.
@@ -24,7 +24,7 @@ pub struct Pooled {
     pub max: f64,
 }
 
-impl Pooled {
+impl PooledRatio {
     /// Pools the counts of all stretches; `None` without any occasion.
     ///
     /// The interval is Wilson's for `n_effective` occasions. Events come in bursts, so n occasions
@@ -34,8 +34,8 @@ impl Pooled {
     /// Journal of Survey Statistics and Methodology 3:484, 2015). Below four stretches, or without
     /// any event, D is 1.
     #[must_use]
-    pub fn of(counts: &[Count]) -> Option<Self> {
-        let used: Vec<Count> = counts.iter().copied().filter(|it| it.whole > 0).collect();
+    pub fn from_counts(counts: &[EventCount]) -> Option<Self> {
+        let used: Vec<EventCount> = counts.iter().copied().filter(|it| it.whole > 0).collect();
         let whole = used.iter().fold(0_u64, |sum, it| sum.saturating_add(it.whole));
         let part = used.iter().fold(0_u64, |sum, it| sum.saturating_add(it.part));
         let shares = used.iter().map(|it| it.part as f64 / it.whole as f64);
@@ -53,7 +53,7 @@ impl Pooled {
 /// Returns the design effect D of stretches, each given as its events and its occasions.
 pub(crate) fn design_effect(counts: &[[f64; 2]], share: f64, whole: f64) -> f64 {
     let independent = share * (1.0 - share) * whole;
-    if counts.len() < FEWEST || independent <= 0.0 {
+    if counts.len() < MIN_STRETCHES || independent <= 0.0 {
         return 1.0;
     }
     let k = counts.len() as f64;
@@ -84,7 +84,7 @@ mod tests {
 
     /// Newcombe, Statistics in Medicine 17:857, 1998, table I, method 3, prints four decimals.
     #[test]
-    fn wilson_is_what_is_published() {
+    fn wilson_matches_published_table() {
         for (part, whole, low, high) in [
             (81.0, 263.0, 0.2553, 0.3662),
             (15.0, 148.0, 0.0624, 0.1605),
@@ -100,15 +100,15 @@ mod tests {
     }
 
     fn check(counts: &[(u64, u64)], expected: Option<(f64, u64, f64, f64, f64)>) {
-        let of = |(part, whole): &(u64, u64)| Count { part: *part, whole: *whole };
-        let found = Pooled::of(&counts.iter().map(of).collect::<Vec<_>>());
+        let of = |(part, whole): &(u64, u64)| EventCount { part: *part, whole: *whole };
+        let found = PooledRatio::from_counts(&counts.iter().map(of).collect::<Vec<_>>());
         let found =
             found.map(|it| (it.share, it.whole, it.n_effective.round(), it.min, it.max));
         assert_eq!(found, expected, "{counts:?}");
     }
 
     #[test]
-    fn events_are_added_before_they_are_divided() {
+    fn counts_are_pooled_before_division() {
         check(&[], None);
         check(&[(0, 0), (0, 0)], None);
         // The mean of the two shares would be 0.255.
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_worth_less_than_its_events() {
+    fn burst_reduces_effective_size() {
         // All 50 in one of five stretches: D = 5/4 × (40² + 4 × 10²) / (500 × 0.1 × 0.9).
         let burst = [(50, 100), (0, 100), (0, 100), (0, 100), (0, 100)];
         check(&burst, Some((0.1, 500, 9.0, 0.0, 0.5)));

@@ -5,26 +5,26 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::doubt::{Doubt, SteadyWindow};
-use assay_model::workload::course::SteadyRule;
+use assay_model::workload::measurement_mode::SteadyRule;
 
-use crate::rate_search::student;
+use crate::rate_search::student_quantile;
 
 /// Steady-state test over the rounds so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Steady {
+pub struct SteadyState {
     /// Number of rounds.
     pub rounds: usize,
     /// The last rounds, if there are enough.
-    pub window: Option<Window>,
+    pub window: Option<RoundWindow>,
     /// Rule that is tested.
     pub rule: SteadyRule,
 }
 
-impl Steady {
+impl SteadyState {
     /// Creates the test from the rate of every round, in order.
     #[must_use]
-    pub fn of(rates: &[f64], rule: &SteadyRule) -> Self {
-        Self { rounds: rates.len(), window: Window::last(rates, rule), rule: *rule }
+    pub fn from_rates(rates: &[f64], rule: &SteadyRule) -> Self {
+        Self { rounds: rates.len(), window: RoundWindow::last(rates, rule), rule: *rule }
     }
 
     /// Returns whether a steady state is reached.
@@ -35,7 +35,7 @@ impl Steady {
 
     /// Returns whether no further round follows.
     #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         self.is_reached() || self.rounds >= self.rule.most_rounds as usize
     }
 
@@ -73,7 +73,7 @@ impl Steady {
 
 /// Window over the last few rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Window {
+pub struct RoundWindow {
     /// Mean rate.
     pub mean: f64,
     /// Maximum minus minimum rate over the mean.
@@ -85,7 +85,7 @@ pub struct Window {
     pub drift: Option<f64>,
 }
 
-impl Window {
+impl RoundWindow {
     /// Returns the window over the last `rule.window` rates; `None` with fewer, or if their mean is
     /// not above 0.
     ///
@@ -98,8 +98,8 @@ impl Window {
         if !(mean.is_finite() && mean > 0.0) {
             return None;
         }
-        let slope = (n as f64 - 1.0) * Line::through(last).per_round / mean;
-        Some(Self { mean, range: range(last), slope, drift: drift(rates, rule) })
+        let slope = (n as f64 - 1.0) * RegressionLine::fit(last).slope / mean;
+        Some(Self { mean, range: relative_range(last), slope, drift: drift(rates, rule) })
     }
 
     /// Returns whether the rule is met.
@@ -110,7 +110,7 @@ impl Window {
 }
 
 /// Change over a window, over the mean, below which a trend does not matter.
-const DRIFT: f64 = 0.02;
+const MIN_DRIFT: f64 = 0.02;
 
 /// Returns the change by a lasting trend, over a window and over the mean; `None` without one.
 /// SNIA's rule alone accepts a rate that falls by 2 % per round for ever, because that is only 8 %
@@ -123,40 +123,40 @@ const DRIFT: f64 = 0.02;
 fn drift(rates: &[f64], rule: &SteadyRule) -> Option<f64> {
     let n = rule.window as usize;
     let reach = (n..=2 * n).rev().filter_map(|k| rates.get(rates.len().checked_sub(k)?..));
-    let last = reach.into_iter().find(|last| range(last) <= rule.range)?;
-    let line = Line::through(last);
-    let drift = (n as f64 - 1.0) * line.per_round / line.mean;
-    let is_trend = line.per_round.abs() > student(last.len() as f64 - 2.0) * line.error;
-    (drift.abs() > DRIFT && is_trend).then_some(drift)
+    let last = reach.into_iter().find(|last| relative_range(last) <= rule.range)?;
+    let line = RegressionLine::fit(last);
+    let drift = (n as f64 - 1.0) * line.slope / line.mean;
+    let is_trend = line.slope.abs() > student_quantile(last.len() as f64 - 2.0) * line.error;
+    (drift.abs() > MIN_DRIFT && is_trend).then_some(drift)
 }
 
 /// Returns maximum minus minimum, over the mean.
-fn range(rates: &[f64]) -> f64 {
+fn relative_range(rates: &[f64]) -> f64 {
     let minimum = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let most = rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (most - minimum) * rates.len() as f64 / rates.iter().sum::<f64>()
 }
 
 /// Least-squares line through the rates of successive rounds.
-struct Line {
+struct RegressionLine {
     mean: f64,
-    per_round: f64,
+    slope: f64,
     /// Standard error of the slope.
     error: f64,
 }
 
-impl Line {
-    fn through(rates: &[f64]) -> Self {
+impl RegressionLine {
+    fn fit(rates: &[f64]) -> Self {
         let n = rates.len() as f64;
         let mean = rates.iter().sum::<f64>() / n;
         let middle = (n - 1.0) / 2.0;
         let away = |index: usize| index as f64 - middle;
         let square: f64 = (0..rates.len()).map(|index| away(index).powi(2)).sum();
         let product = rates.iter().enumerate().map(|(i, rate)| away(i) * (rate - mean));
-        let per_round = product.sum::<f64>() / square;
-        let left = |(i, rate): (usize, &f64)| (rate - mean - per_round * away(i)).powi(2);
+        let slope = product.sum::<f64>() / square;
+        let left = |(i, rate): (usize, &f64)| (rate - mean - slope * away(i)).powi(2);
         let residual = rates.iter().enumerate().map(left).sum::<f64>() / (n - 2.0);
-        Self { mean, per_round, error: (residual / square).sqrt() }
+        Self { mean, slope, error: (residual / square).sqrt() }
     }
 }
 
@@ -169,7 +169,7 @@ mod tests {
     fn check(rates: &[f64], expected: Option<(usize, f64, f64)>) {
         let rule = &SteadyRule::SNIA;
         let windows =
-            (1..=rates.len()).filter_map(|n| Some((n, Window::last(&rates[..n], rule)?)));
+            (1..=rates.len()).filter_map(|n| Some((n, RoundWindow::last(&rates[..n], rule)?)));
         let found = windows.into_iter().find(|(_, window)| window.is_steady(rule));
         let found = found
             .map(|(n, it)| (n, (it.range * 1e4).round() / 1e2, (it.slope * 1e4).round() / 1e2));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn series_are_steady_when_their_definition_says_so() {
+    fn steady_state_follows_definition() {
         // A fresh device: its rate falls until garbage collection is continuous.
         let fresh = [900.0, 700.0, 500.0, 420.0, 400.0, 398.0, 402.0, 401.0, 399.0];
         check(&fresh, Some((8, 5.44, -3.56)));
@@ -199,34 +199,35 @@ mod tests {
     }
 
     /// Counts how many of 1000 series reach a steady state within SNIA's rounds.
-    fn found_in(rate: impl Fn(i32) -> f64, noise: f64) -> usize {
+    fn count_steady(rate: impl Fn(i32) -> f64, noise: f64) -> usize {
         let mut source = Random::new(17);
         let mut steady = |_: &u32| {
             let rates: Vec<f64> =
                 (0..25).map(|n| rate(n) * (1.0 + noise * source.normal())).collect();
-            (1..=25).any(|n| Steady::of(&rates[..n], &SteadyRule::SNIA).is_reached())
+            (1..=25)
+                .any(|n| SteadyState::from_rates(&rates[..n], &SteadyRule::SNIA).is_reached())
         };
         (0..1000).filter(|nth| steady(nth)).count()
     }
 
     #[test]
-    fn what_falls_for_ever_is_never_steady_and_noise_is() {
+    fn lasting_trend_is_never_steady_and_noise_is() {
         let falling = |n: i32| 1000.0 * 0.98_f64.powi(n);
-        assert_eq!(found_in(falling, 0.0), 0);
-        assert!(found_in(falling, 0.005) <= 20, "{}", found_in(falling, 0.005));
-        assert!(found_in(|n| 1000.0 * 1.02_f64.powi(n), 0.005) <= 20);
+        assert_eq!(count_steady(falling, 0.0), 0);
+        assert!(count_steady(falling, 0.005) <= 20, "{}", count_steady(falling, 0.005));
+        assert!(count_steady(|n| 1000.0 * 1.02_f64.powi(n), 0.005) <= 20);
         for noise in [0.0, 0.005, 0.02, 0.04] {
-            assert!(found_in(|_| 1000.0, noise) >= 990, "{noise}");
+            assert!(count_steady(|_| 1000.0, noise) >= 990, "{noise}");
         }
     }
 
     #[test]
-    fn it_is_over_when_it_is_steady_or_given_up() {
+    fn finishes_when_steady_or_out_of_rounds() {
         let rule = SteadyRule { most_rounds: 7, ..SteadyRule::SNIA };
         let falling: Vec<f64> = (0..7).map(|n| 1000.0 * 0.9_f64.powi(n)).collect();
         let facts = |rates: &[f64]| {
-            let it = Steady::of(rates, &rule);
-            (it.is_reached(), it.is_over(), it.doubt().is_some(), it.facts().len())
+            let it = SteadyState::from_rates(rates, &rule);
+            (it.is_reached(), it.is_finished(), it.doubt().is_some(), it.facts().len())
         };
         assert_eq!(facts(&[]), (false, false, true, 2));
         assert_eq!(facts(&[5.0; 5]), (true, true, false, 4));

@@ -4,8 +4,8 @@
 //! The rule is a function of the samples and of the time spent. It reads no clock and keeps no
 //! state, so a case can be replayed from its samples.
 
-use assay_model::event::Stopped;
-use assay_model::plan::Stopping;
+use assay_model::event::StopReason;
+use assay_model::plan::StoppingRule;
 
 use crate::analysis::{Analysis, analyse};
 
@@ -13,18 +13,18 @@ pub use crate::analysis::Samples;
 
 /// Step that follows a repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// Repeat with the present preparation.
     Repeat,
     /// Release all resources, allocate and place them again, then measure once.
     PrepareAfresh,
     /// Stop: the case is finished.
-    Stop(Stopped),
+    Stop(StopReason),
 }
 
 /// Time that a case has taken so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spent {
+pub struct CaseTime {
     /// Seconds since the case began, including preparation, measurement and checks.
     pub elapsed_s: f64,
     /// Seconds of the latest repetition; `None` = unknown. Then it is estimated as the mean over
@@ -34,7 +34,7 @@ pub struct Spent {
     pub batch: usize,
 }
 
-impl From<f64> for Spent {
+impl From<f64> for CaseTime {
     fn from(elapsed_s: f64) -> Self {
         Self { elapsed_s, repetition_s: None, batch: 1 }
     }
@@ -46,11 +46,11 @@ const PRESUMED_BETWEEN: f64 = 0.05;
 /// Growth between looks. A look after every sample would find a narrow interval by chance sooner or
 /// later. Each look comes after half as many samples again, so that a case of 1,000 samples has a
 /// dozen.
-const GROWTH: f64 = 1.5;
+const LOOK_GROWTH: f64 = 1.5;
 
 /// Multiple of the requested repetitions below which a series does not show its dependence well: it
 /// has to look independent to be precise.
-const SHOWN: f64 = 3.0;
+const DEPENDENCE_FACTOR: f64 = 3.0;
 
 /// Decides the next step of a case in which all `series` are measured together.
 ///
@@ -78,29 +78,29 @@ const SHOWN: f64 = 3.0;
 /// All preparations happen within the budget whenever they fit with one repetition each. No planned
 /// step overruns the budget; only a step that takes longer than those before it can.
 #[must_use]
-pub fn next<S: AsRef<[Vec<f64>]>>(
+pub fn next_step<S: AsRef<[Vec<f64>]>>(
     series: impl IntoIterator<Item = S>,
-    stopping: &Stopping,
-    spent: impl Into<Spent>,
-) -> Next {
+    stopping: &StoppingRule,
+    spent: impl Into<CaseTime>,
+) -> NextStep {
     let series: Vec<S> = series.into_iter().collect();
     let progress = Progress::new(&series, stopping, spent.into());
     if progress.repetitions == 0 {
         let early = progress.left_s > 0.0;
-        return if early { Next::Repeat } else { Next::Stop(Stopped::Budget) };
+        return if early { NextStep::Repeat } else { NextStep::Stop(StopReason::Budget) };
     }
     if progress.may_be_precise(stopping)
-        && series.iter().all(|one| precise(one.as_ref(), stopping))
+        && series.iter().all(|one| is_series_precise(one.as_ref(), stopping))
     {
-        return Next::Stop(Stopped::Precise);
+        return NextStep::Stop(StopReason::Precise);
     }
     let repeat_fits = progress.repetition_s <= progress.left_s;
     let afresh_fits = progress.preparation_s + progress.repetition_s <= progress.left_s;
-    let enough = progress.endangers_owed() || progress.has_its_share(&series);
+    let enough = progress.endangers_owed() || progress.has_full_share(&series);
     match () {
-        () if enough && afresh_fits => Next::PrepareAfresh,
-        () if repeat_fits => Next::Repeat,
-        () => Next::Stop(Stopped::Budget),
+        () if enough && afresh_fits => NextStep::PrepareAfresh,
+        () if repeat_fits => NextStep::Repeat,
+        () => NextStep::Stop(StopReason::Budget),
     }
 }
 
@@ -109,9 +109,9 @@ pub fn next<S: AsRef<[Vec<f64>]>>(
 #[must_use]
 pub fn is_precise<S: AsRef<[Vec<f64>]>>(
     series: impl IntoIterator<Item = S>,
-    stopping: &Stopping,
+    stopping: &StoppingRule,
 ) -> bool {
-    series.into_iter().all(|one| precise(one.as_ref(), stopping))
+    series.into_iter().all(|one| is_series_precise(one.as_ref(), stopping))
 }
 
 /// Progress of a case, in repetitions and in seconds.
@@ -121,9 +121,9 @@ struct Progress {
     batch: usize,
     repetitions: usize,
     preparations: usize,
-    in_this_one: usize,
+    in_preparation: usize,
     /// Preparations requested, at least 1.
-    asked: usize,
+    requested_preparations: usize,
     minimum_share: usize,
     left_s: f64,
     repetition_s: f64,
@@ -131,7 +131,11 @@ struct Progress {
 }
 
 impl Progress {
-    fn new<S: AsRef<[Vec<f64>]>>(series: &[S], stopping: &Stopping, spent: Spent) -> Self {
+    fn new<S: AsRef<[Vec<f64>]>>(
+        series: &[S],
+        stopping: &StoppingRule,
+        spent: CaseTime,
+    ) -> Self {
         let most = |of: fn(&[Vec<f64>]) -> usize| {
             series.iter().map(|one| of(one.as_ref())).max().unwrap_or(0)
         };
@@ -140,7 +144,7 @@ impl Progress {
         let repetitions = samples.div_ceil(batch);
         let preparations = most(<[_]>::len);
         let present = |one: &S| one.as_ref().get(preparations.max(1) - 1).map_or(0, Vec::len);
-        let asked = stopping.preparations.max(1) as usize;
+        let requested_preparations = stopping.preparations.max(1) as usize;
         let share_s = spent.elapsed_s / preparations.max(1) as f64;
         // Without the time of a repetition, a preparation with its first repetition is assumed to
         // cost as much as a preparation with all of its repetitions has, which is never too little.
@@ -154,49 +158,53 @@ impl Progress {
             batch,
             repetitions,
             preparations,
-            in_this_one: series.iter().map(present).max().unwrap_or(0).div_ceil(batch),
-            asked,
-            minimum_share: (stopping.repetitions as usize).div_ceil(asked * batch).max(1),
+            in_preparation: series.iter().map(present).max().unwrap_or(0).div_ceil(batch),
+            requested_preparations,
+            minimum_share: (stopping.repetitions as usize)
+                .div_ceil(requested_preparations * batch)
+                .max(1),
             left_s: stopping.budget_s - spent.elapsed_s,
             repetition_s,
             preparation_s: (share_s - repeating_s).max(0.0),
         }
     }
 
-    fn owed(&self) -> usize {
-        self.asked.saturating_sub(self.preparations)
+    fn owed_preparations(&self) -> usize {
+        self.requested_preparations.saturating_sub(self.preparations)
     }
 
-    fn may_be_precise(&self, stopping: &Stopping) -> bool {
-        self.owed() == 0 && passes_look(self.samples, self.batch, stopping.repetitions as usize)
+    fn may_be_precise(&self, stopping: &StoppingRule) -> bool {
+        self.owed_preparations() == 0
+            && passes_look(self.samples, self.batch, stopping.repetitions as usize)
     }
 
     /// Returns the seconds that a preparation with this many repetitions takes.
-    fn costs_s(&self, repetitions: f64) -> f64 {
+    fn preparation_time_s(&self, repetitions: f64) -> f64 {
         self.preparation_s + repetitions * self.repetition_s
     }
 
     /// Returns whether, after one more repetition, the outstanding preparations could not be
     /// repeated as often as this one.
     fn endangers_owed(&self) -> bool {
-        let each_s = self.costs_s((self.in_this_one + 1) as f64);
-        self.owed() > 0 && self.repetition_s + self.owed() as f64 * each_s > self.left_s
+        let each_s = self.preparation_time_s((self.in_preparation + 1) as f64);
+        self.owed_preparations() > 0
+            && self.repetition_s + self.owed_preparations() as f64 * each_s > self.left_s
     }
 
     /// Returns whether this preparation has had its share of repetitions.
-    fn has_its_share<S: AsRef<[Vec<f64>]>>(&self, series: &[S]) -> bool {
-        if !passes_look(self.in_this_one, 1, self.minimum_share) {
+    fn has_full_share<S: AsRef<[Vec<f64>]>>(&self, series: &[S]) -> bool {
+        if !passes_look(self.in_preparation, 1, self.minimum_share) {
             return false;
         }
         let best = self.best_share(PRESUMED_BETWEEN).max(self.minimum_share as f64);
-        let further = (self.owed() + self.asked) as f64;
-        let early = self.preparations <= self.asked;
-        if early && further * self.costs_s(best) <= self.left_s {
+        let further = (self.owed_preparations() + self.requested_preparations) as f64;
+        let early = self.preparations <= self.requested_preparations;
+        if early && further * self.preparation_time_s(best) <= self.left_s {
             return true;
         }
         // A greater ρ only makes the share smaller, so often there is nothing to analyse.
-        let has = self.in_this_one as f64;
-        has >= best || has >= self.best_share(maximum_between(series))
+        let has = self.in_preparation as f64;
+        has >= best || has >= self.best_share(max_intraclass_correlation(series))
     }
 
     /// Returns the best number of repetitions at this ρ; practically infinite when a repetition
@@ -207,9 +215,11 @@ impl Progress {
     }
 }
 
-fn maximum_between<S: AsRef<[Vec<f64>]>>(series: &[S]) -> f64 {
+fn max_intraclass_correlation<S: AsRef<[Vec<f64>]>>(series: &[S]) -> f64 {
     let analyses = series.iter().filter_map(|one| analyse(one.as_ref()));
-    analyses.map(|analysis| analysis.effective.between).fold(PRESUMED_BETWEEN, f64::max)
+    analyses
+        .map(|analysis| analysis.effective.intraclass_correlation)
+        .fold(PRESUMED_BETWEEN, f64::max)
 }
 
 /// Returns whether the latest `batch` of `n` samples contains a look: `first`, 1.5 × `first`, …
@@ -217,12 +227,12 @@ fn maximum_between<S: AsRef<[Vec<f64>]>>(series: &[S]) -> f64 {
 fn passes_look(n: usize, batch: usize, first: usize) -> bool {
     let mut look = first.max(1);
     while look + batch <= n {
-        look = ((look as f64 * GROWTH) as usize).max(look + 1);
+        look = ((look as f64 * LOOK_GROWTH) as usize).max(look + 1);
     }
     look <= n
 }
 
-fn precise(samples: &[Vec<f64>], stopping: &Stopping) -> bool {
+fn is_series_precise(samples: &[Vec<f64>], stopping: &StoppingRule) -> bool {
     let narrow = |analysis: &Analysis| {
         let (n, minimum) = (analysis.sorted.len() as f64, f64::from(stopping.repetitions));
         let Some(width) = analysis.relative_half_width() else {
@@ -232,8 +242,8 @@ fn precise(samples: &[Vec<f64>], stopping: &Stopping) -> bool {
         let effective = &analysis.effective;
         // Tolerates rounding.
         let worth = effective.n * (1.0 + 1e-9);
-        let is_shown = worth >= minimum && (effective.errors <= 0.0 || n > minimum)
-            || n >= minimum * SHOWN
+        let is_shown = worth >= minimum && (effective.z_score <= 0.0 || n > minimum)
+            || n >= minimum * DEPENDENCE_FACTOR
             || width <= 0.0;
         n >= minimum && is_shown && width <= stopping.target
     };

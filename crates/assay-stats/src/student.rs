@@ -4,12 +4,12 @@ use crate::quantile::{LEVEL, median};
 
 /// Ratio of the width of the median's interval to that of the mean's, for few normal values: 1.16
 /// for three, 1.25 for many (π / 2 as variances).
-pub(crate) const OF_MEDIAN: f64 = 1.2;
+pub(crate) const MEDIAN_WIDTH_FACTOR: f64 = 1.2;
 
 /// Returns the probability that |t| with `freedom` degrees of freedom exceeds `t`, in closed form
 /// (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4).
 #[must_use]
-pub fn beyond(t: f64, freedom: u32) -> f64 {
+pub fn two_sided_p(t: f64, freedom: u32) -> f64 {
     let angle = (t.abs() / f64::from(freedom).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
     let is_odd = freedom % 2 == 1;
@@ -30,15 +30,15 @@ pub fn beyond(t: f64, freedom: u32) -> f64 {
 
 /// Returns the critical value that |t| exceeds with probability `risk`, which is above 0.
 #[must_use]
-pub fn critical(risk: f64, freedom: u32) -> f64 {
+pub fn critical_t(risk: f64, freedom: u32) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
-    while beyond(high, freedom) > risk && high < f64::MAX / 2.0 {
+    while two_sided_p(high, freedom) > risk && high < f64::MAX / 2.0 {
         high *= 2.0;
     }
     // Bisection down to the resolution of a double.
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if beyond(middle, freedom) > risk { low = middle } else { high = middle }
+        if two_sided_p(middle, freedom) > risk { low = middle } else { high = middle }
     }
     high
 }
@@ -52,7 +52,11 @@ pub fn critical(risk: f64, freedom: u32) -> f64 {
 /// degrees of freedom, but at least two unless there are exactly two preparations.
 /// [`crate::interval_coverage`] simulates the coverage.
 #[must_use]
-pub fn interval(sorted: &[f64], worth: f64, preparations: usize) -> Option<(f64, f64)> {
+pub fn median_t_interval(
+    sorted: &[f64],
+    worth: f64,
+    preparations: usize,
+) -> Option<(f64, f64)> {
     let is_positive = *sorted.first()? > 0.0;
     let scaled: Vec<f64> =
         sorted.iter().map(|value| if is_positive { value.ln() } else { *value }).collect();
@@ -61,8 +65,9 @@ pub fn interval(sorted: &[f64], worth: f64, preparations: usize) -> Option<(f64,
     let variance = scaled.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n;
     let fewest = if preparations == 2 { 1.0 } else { 2.0 };
     let freedom = (worth.round() - 1.0).max(fewest) as u32;
-    let half =
-        OF_MEDIAN * critical(1.0 - LEVEL, freedom) * (variance / (worth.max(2.0) - 1.0)).sqrt();
+    let half = MEDIAN_WIDTH_FACTOR
+        * critical_t(1.0 - LEVEL, freedom)
+        * (variance / (worth.max(2.0) - 1.0)).sqrt();
     let middle = median(&scaled)?;
     let shown = |value: f64| if is_positive { value.exp() } else { value };
     let (low, high) = (shown(middle - half), shown(middle + half));
@@ -75,7 +80,7 @@ mod tests {
 
     /// Common table of two-sided critical values.
     #[test]
-    fn critical_values_are_those_of_the_tables() {
+    fn critical_values_match_tables() {
         for (freedom, risk, expected) in [
             (1, 0.05, 12.706),
             (2, 0.05, 4.303),
@@ -87,7 +92,7 @@ mod tests {
             (11, 0.01, 3.106),
             (120, 0.05, 1.980),
         ] {
-            let found = critical(risk, freedom);
+            let found = critical_t(risk, freedom);
             assert!((found - expected).abs() < 6e-4, "{freedom} {risk}: {found}");
         }
     }

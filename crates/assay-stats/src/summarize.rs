@@ -6,43 +6,45 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attribute, Role, Value};
+use assay_model::attribute::{Attribute, AttributeValue, Role};
 use assay_model::benchmark::Metric;
 use assay_model::doubt::Doubt;
-use assay_model::event::{HostJoined, Status, Stopped};
-use assay_model::failure::Failure;
-use assay_model::run::{CaseEnd, CaseRecord, Run, SeriesRecord};
-use assay_model::summary::{CaseFailure, Estimate, RunHead, SCHEMA, Summary, Tool};
+use assay_model::event::{HostJoined, RunStatus, StopReason};
+use assay_model::failure::FailureReason;
+use assay_model::run::{CaseOutcome, CaseRecord, Run, SeriesRecord};
+use assay_model::summary::{
+    CaseFailure, MeasuringTool, MetricEstimate, RunHeader, RunSummary, SCHEMA,
+};
 
 use self::case_doubts::CaseDoubts;
-use self::sides::is_whole;
-use crate::outliers::Measured;
-use crate::{METHOD, laws};
+use self::mix::is_whole;
+use crate::outliers::HostMeasurement;
+use crate::{STATISTICS_VERSION, laws};
 
 mod case_doubts;
 pub mod estimate;
 mod limits;
+mod mix;
 mod peers;
 mod response;
 mod saturation;
-mod sides;
 mod steps;
 pub mod totals;
 
-pub use limits::hold_against_data_sheet;
+pub use limits::apply_data_sheet;
 
 /// Summarizes a run. Unfinished cases are neither results nor failures, except for interrupted
 /// network cases, whose samples count.
 #[must_use]
-pub fn summarize(run: &Run) -> Summary {
+pub fn summarize(run: &Run) -> RunSummary {
     let totals: Vec<CaseRecord> =
-        run.cases.iter().flat_map(|record| totals::of(run, record)).collect();
-    let Condensed { mut results, steps, failures, warnings } = condense(run, &totals);
+        run.cases.iter().flat_map(|record| totals::host_totals(run, record)).collect();
+    let CondensedRun { mut results, steps, failures, warnings } = condense(run, &totals);
     saturation::attach(&mut results);
-    Summary {
+    RunSummary {
         schema: SCHEMA,
-        statistics: METHOD,
-        run: head(run),
+        statistics: STATISTICS_VERSION,
+        run: run_head(run),
         hosts: run.hosts.iter().map(|host| host.facts.clone()).collect(),
         results,
         steps,
@@ -53,175 +55,188 @@ pub fn summarize(run: &Run) -> Summary {
 }
 
 /// Estimates of a run, checked against the laws, and its hosts against each other.
-struct Condensed {
-    results: Vec<Estimate>,
-    steps: Vec<Estimate>,
+struct CondensedRun {
+    results: Vec<MetricEstimate>,
+    steps: Vec<MetricEstimate>,
     failures: Vec<CaseFailure>,
     warnings: Vec<Doubt>,
 }
 
 /// Condenses the cases of a run and the `totals` of cases that several hosts measured together.
-fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> Condensed {
+fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> CondensedRun {
     let mut entries = Vec::new();
     let mut failures = Vec::new();
     let mut warnings = run.doubts.clone();
     for record in run.cases.iter().chain(totals) {
-        entries.extend(broken_off(run, record));
-        match &record.end {
-            Some(CaseEnd::Finished(stopped)) => {
-                let (found, failed) = finished(run, record, *stopped);
+        entries.extend(interrupted_estimates(run, record));
+        match &record.outcome {
+            Some(CaseOutcome::Finished(stopped)) => {
+                let (found, failed) = finished_estimates(run, record, *stopped);
                 entries.extend(found);
                 failures.extend(failed);
                 warnings.extend(unknown_metrics(record));
             }
             // Each host has its own failure, added below.
-            Some(CaseEnd::Failed { .. }) if !record.failed_on.is_empty() => {}
-            Some(CaseEnd::Failed { failure: what, because }) => {
-                entries.extend(tries(run, record));
+            Some(CaseOutcome::Failed { .. }) if !record.failed_hosts.is_empty() => {}
+            Some(CaseOutcome::Failed { failure: what, because }) => {
+                entries.extend(failed_search_steps(run, record));
                 let because = because.clone();
-                failures.push(CaseFailure { because, ..failure(run, record, what.clone()) });
+                failures
+                    .push(CaseFailure { because, ..case_failure(run, record, what.clone()) });
             }
             None => {}
         }
-        failures.extend(record.failed_on.iter().map(|on| CaseFailure {
+        failures.extend(record.failed_hosts.iter().map(|on| CaseFailure {
             host: on.host.clone(),
             because: on.because.clone(),
-            ..failure(run, record, on.failure.clone())
+            ..case_failure(run, record, on.failure.clone())
         }));
     }
     let (mut steps, mut results): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.step.is_some());
-    report(&mut results, &mut steps);
+    add_step_results(&mut results, &mut steps);
     limits::attach(&mut results);
     response::attach(&mut results);
-    let measured: Vec<Measured> = results.iter().map(|entry| entry.measured).collect();
-    let lawful = |entries: Vec<Entry<'_>>| entries.into_iter().map(held_to_the_laws).collect();
-    let (mut results, steps): (Vec<Estimate>, _) = (lawful(results), lawful(steps));
+    let measured: Vec<HostMeasurement> = results.iter().map(|entry| entry.measured).collect();
+    let lawful =
+        |entries: Vec<EstimateEntry<'_>>| entries.into_iter().map(apply_laws).collect();
+    let (mut results, steps): (Vec<MetricEstimate>, _) = (lawful(results), lawful(steps));
     peers::attach(&mut results, &measured);
-    Condensed { results, steps, failures, warnings }
+    CondensedRun { results, steps, failures, warnings }
 }
 
 /// Estimate with its origin.
-struct Entry<'r> {
+struct EstimateEntry<'r> {
     record: &'r CaseRecord,
     host: Option<&'r HostJoined>,
     /// Number of the round or try, unless it is a result.
     step: Option<u64>,
     /// Whether it covers all operations of the case, not one side of a mix.
     is_whole: bool,
-    estimate: Estimate,
+    estimate: MetricEstimate,
     /// Values to compare with other hosts.
-    measured: Measured,
+    measured: HostMeasurement,
 }
 
 /// Role of a series in the summary.
-enum Place {
+enum SeriesRole {
     Result,
     Step(u64),
     /// Part of a result.
     Part,
 }
 
-impl Place {
-    fn of(series: &SeriesRecord) -> Self {
+impl SeriesRole {
+    fn from_series(series: &SeriesRecord) -> Self {
         let parts = series.dimensions.iter().filter(|(name, _)| name.row().role == Role::Part);
         match parts.collect::<Vec<_>>()[..] {
             [] => Self::Result,
-            [(Attribute::Step, Value::Integer(step))] => Self::Step(*step),
+            [(Attribute::Step, AttributeValue::Integer(step))] => Self::Step(*step),
             _ => Self::Part,
         }
     }
 }
 
-fn finished<'r>(
+fn finished_estimates<'r>(
     run: &'r Run,
     record: &'r CaseRecord,
-    stopped: Stopped,
-) -> (Vec<Entry<'r>>, Vec<CaseFailure>) {
+    stopped: StopReason,
+) -> (Vec<EstimateEntry<'r>>, Vec<CaseFailure>) {
     let mut entries = Vec::new();
     let mut failures = Vec::new();
     let benchmark = record.case.workload.benchmark();
-    let doubts = CaseDoubts::of(record);
+    let doubts = CaseDoubts::from_record(record);
     for metric in benchmark.definition().metrics {
         let of_metric = |it: &&SeriesRecord| {
-            it.metric == metric.name && !is_empty(it) && has_not_failed(record, it)
+            it.metric == metric.name && !is_empty(it) && host_has_finished(record, it)
         };
         let mut of_hosts: Vec<&SeriesRecord> = record.series.iter().filter(of_metric).collect();
-        of_hosts.sort_by_cached_key(|it| place_of_host(run, it));
+        of_hosts.sort_by_cached_key(|it| host_index(run, it));
         for series in of_hosts {
-            let step = match Place::of(series) {
-                Place::Result => None,
-                Place::Step(step) => Some(step),
-                Place::Part => continue,
+            let step = match SeriesRole::from_series(series) {
+                SeriesRole::Result => None,
+                SeriesRole::Step(step) => Some(step),
+                SeriesRole::Part => continue,
             };
-            let (host, about) = describe(run, record, series, metric);
-            let mut warnings = doubts.about(&about.host);
-            warnings.retain(|doubt| concerns(doubt, series));
-            let about = estimate::About { warnings, ..about };
-            match estimate::estimate(record, series, stopped, about) {
+            let (host, about) = estimate_context(run, record, series, metric);
+            let mut warnings = doubts.for_host(&about.host);
+            warnings.retain(|doubt| doubt_applies(doubt, series));
+            let about = estimate::EstimateContext { warnings, ..about };
+            match estimate::estimate_series(record, series, stopped, about) {
                 Some((estimate, measured)) => {
                     let is_whole = is_whole(record, &series.dimensions);
-                    entries.push(Entry { record, host, step, is_whole, estimate, measured });
+                    entries.push(EstimateEntry {
+                        record,
+                        host,
+                        step,
+                        is_whole,
+                        estimate,
+                        measured,
+                    });
                 }
                 None if step.is_none() => {
                     let metric = metric.name.to_owned();
-                    failures.push(failure(run, record, Failure::NoFiniteSample { metric }));
+                    failures.push(case_failure(
+                        run,
+                        record,
+                        FailureReason::NoFiniteSample { metric },
+                    ));
                 }
                 None => {}
             }
         }
     }
     let has_result = entries.iter().any(|entry| entry.step.is_none());
-    if !has_result && failures.is_empty() && stopped != Stopped::NotNeeded {
-        failures.push(failure(run, record, Failure::NoSamples));
+    if !has_result && failures.is_empty() && stopped != StopReason::NotNeeded {
+        failures.push(case_failure(run, record, FailureReason::NoSamples));
     }
     (entries, failures)
 }
 
 /// Returns estimates of a network case whose connection broke, or that the user interrupted: its
 /// samples are valid, with the doubt `BrokeOff`.
-fn broken_off<'r>(run: &'r Run, record: &'r CaseRecord) -> Vec<Entry<'r>> {
-    let has_samples = match &record.end {
-        Some(CaseEnd::Finished(_)) => false,
-        Some(CaseEnd::Failed { failure, .. }) => failure.is_of_a_connection(),
-        None => run.status == Status::Interrupted,
+fn interrupted_estimates<'r>(run: &'r Run, record: &'r CaseRecord) -> Vec<EstimateEntry<'r>> {
+    let has_samples = match &record.outcome {
+        Some(CaseOutcome::Finished(_)) => false,
+        Some(CaseOutcome::Failed { failure, .. }) => failure.is_connection_failure(),
+        None => run.status == RunStatus::Interrupted,
     };
-    if !has_samples || record.case.workload.network().is_none() {
+    if !has_samples || record.case.workload.as_network().is_none() {
         return Vec::new();
     }
-    let (mut entries, _) = finished(run, record, Stopped::Budget);
+    let (mut entries, _) = finished_estimates(run, record, StopReason::Budget);
     entries.iter_mut().for_each(|entry| entry.estimate.warnings.insert(0, Doubt::BrokeOff));
     entries
 }
 
 /// Returns the rates that a search has tried without meeting its goal.
-fn tries<'r>(run: &'r Run, record: &'r CaseRecord) -> Vec<Entry<'r>> {
+fn failed_search_steps<'r>(run: &'r Run, record: &'r CaseRecord) -> Vec<EstimateEntry<'r>> {
     if record.case.workload.latency_goal().is_none() {
         return Vec::new();
     }
-    let (mut entries, _) = finished(run, record, Stopped::Budget);
+    let (mut entries, _) = finished_estimates(run, record, StopReason::Budget);
     entries.retain(|entry| entry.step.is_some());
     entries
 }
 
 /// Returns whether a doubt about a case applies to this series.
-fn concerns(doubt: &Doubt, series: &SeriesRecord) -> bool {
+fn doubt_applies(doubt: &Doubt, series: &SeriesRecord) -> bool {
     let Doubt::ProcessCpuOnly { is_tool } = doubt else { return true };
-    let end = series.dimensions.get(&Attribute::End).and_then(Value::text);
+    let end = series.dimensions.get(&Attribute::End).and_then(AttributeValue::as_text);
     series.metric.starts_with("cpu_") && (*is_tool || end == Some("remote"))
 }
 
 /// Returns the index of the series' host: results are sorted by it, because hosts report in any
 /// order.
-fn place_of_host(run: &Run, series: &SeriesRecord) -> Option<usize> {
-    let host = series.dimensions.get(&Attribute::Host).and_then(Value::text)?;
+fn host_index(run: &Run, series: &SeriesRecord) -> Option<usize> {
+    let host = series.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text)?;
     run.hosts.iter().position(|it| it.host == host)
 }
 
 /// Returns whether the host of the series completed the case.
-fn has_not_failed(record: &CaseRecord, series: &SeriesRecord) -> bool {
-    let host = series.dimensions.get(&Attribute::Host).and_then(Value::text);
-    record.failed_on.iter().all(|on| Some(on.host.as_str()) != host)
+fn host_has_finished(record: &CaseRecord, series: &SeriesRecord) -> bool {
+    let host = series.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text);
+    record.failed_hosts.iter().all(|on| Some(on.host.as_str()) != host)
 }
 
 /// Returns whether a series was opened but has no values.
@@ -237,22 +252,23 @@ fn is_empty(series: &SeriesRecord) -> bool {
 ///
 /// Facts replace requested parameters, because a tool may not do exactly as requested; facts of the
 /// series replace those of the case. The host remains a parameter only where the run has several.
-fn describe<'r>(
+fn estimate_context<'r>(
     run: &'r Run,
     record: &'r CaseRecord,
     series: &SeriesRecord,
     metric: &'static Metric,
-) -> (Option<&'r HostJoined>, estimate::About<'r>) {
+) -> (Option<&'r HostJoined>, estimate::EstimateContext<'r>) {
     let mut parameters = series.dimensions.clone();
-    parameters.extend(sides::rates(record, series));
-    let named = parameters.get(&Attribute::Host).and_then(Value::text).map(str::to_owned);
+    parameters.extend(mix::side_rates(record, series));
+    let named =
+        parameters.get(&Attribute::Host).and_then(AttributeValue::as_text).map(str::to_owned);
     let mut found = record.facts.clone();
     if series.dimensions.contains_key(&Attribute::Step) {
         // The rate that a search has found is not the rate of its tries.
         found.remove(&Attribute::RequestedRate);
     }
     parameters.extend(found);
-    let here = named.as_ref().and_then(|host| record.facts_on.get(host));
+    let here = named.as_ref().and_then(|host| record.facts_by_host.get(host));
     parameters.extend(here.cloned().unwrap_or_default());
     parameters.extend(series.facts.clone());
     let joined = run.hosts.iter().find(|host| Some(&host.host) == named.as_ref());
@@ -262,32 +278,32 @@ fn describe<'r>(
     }
     let name = record.case.by.clone();
     let reported = parameters.remove(&Attribute::ToolVersion);
-    let reported = reported.as_ref().and_then(Value::text).map(str::to_owned);
+    let reported = reported.as_ref().and_then(AttributeValue::as_text).map(str::to_owned);
     let version = reported.or_else(|| host?.facts.versions.get(&name).cloned());
-    let about = estimate::About {
+    let about = estimate::EstimateContext {
         benchmark: record.case.workload.benchmark(),
         case: &record.case.id,
         metric,
         parameters,
         host: named.or_else(|| Some(host?.host.clone())).unwrap_or_default(),
-        tool: Tool { name, version },
+        tool: MeasuringTool { name, version },
         warnings: Vec::new(),
     };
     (host, about)
 }
 
 /// Adds the results of each case's steps to its results and steps.
-fn report<'r>(results: &mut [Entry<'r>], steps: &mut [Entry<'r>]) {
+fn add_step_results<'r>(results: &mut [EstimateEntry<'r>], steps: &mut [EstimateEntry<'r>]) {
     // Results are sorted by metric, then by host; the cache avoids repeated searches for the series
     // of a host.
-    let mut known: BTreeMap<(*const CaseRecord, String), steps::Reported> = BTreeMap::new();
+    let mut known: BTreeMap<(*const CaseRecord, String), steps::StepResults> = BTreeMap::new();
     for entry in results.iter_mut().chain(steps) {
         let (record, host) = (entry.record, &entry.estimate.host);
         let told = known.entry((std::ptr::from_ref(record), host.clone()));
-        let reported = told.or_insert_with(|| steps::reported(record, host));
-        let Estimate { parameters, warnings, .. } = &mut entry.estimate;
+        let reported = told.or_insert_with(|| steps::step_results(record, host));
+        let MetricEstimate { parameters, warnings, .. } = &mut entry.estimate;
         if let Some(step) = entry.step {
-            let shown = reported.shown.get(&step).map(|shown| shown.name().into());
+            let shown = reported.verdicts.get(&step).map(|shown| shown.name().into());
             parameters.extend(shown.map(|shown| (Attribute::Shown, shown)));
             continue;
         }
@@ -312,7 +328,7 @@ fn unknown_metrics(record: &CaseRecord) -> Option<Doubt> {
     Some(Doubt::UnknownMetric { case, metric })
 }
 
-fn failure(run: &Run, record: &CaseRecord, failure: Failure) -> CaseFailure {
+fn case_failure(run: &Run, record: &CaseRecord, failure: FailureReason) -> CaseFailure {
     CaseFailure {
         benchmark: record.case.workload.benchmark().id().to_owned(),
         case: record.case.id.clone(),
@@ -322,8 +338,8 @@ fn failure(run: &Run, record: &CaseRecord, failure: Failure) -> CaseFailure {
     }
 }
 
-fn head(run: &Run) -> RunHead {
-    RunHead {
+fn run_head(run: &Run) -> RunHeader {
+    RunHeader {
         id: run.started.run.clone(),
         label: run.started.label.clone(),
         note: run.started.note.clone(),
@@ -339,9 +355,9 @@ fn is_random(run: &Run) -> bool {
     run.started.plan.cases.iter().any(|case| case.workload.is_random())
 }
 
-fn held_to_the_laws(entry: Entry<'_>) -> Estimate {
+fn apply_laws(entry: EstimateEntry<'_>) -> MetricEstimate {
     let mut estimate = entry.estimate;
-    for doubt in laws::broken(&estimate) {
+    for doubt in laws::broken_laws(&estimate) {
         if estimate.warnings.iter().all(|known| known.id() != doubt.id()) {
             estimate.warnings.push(doubt);
         }

@@ -4,7 +4,7 @@ use crate::random::Random;
 
 /// Distribution of single values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum ValueShape {
     /// Normal.
     Normal,
     /// Lognormal, with a standard deviation of ½ of the logarithm: skewed as latencies are.
@@ -16,23 +16,23 @@ pub enum Shape {
 
 /// Machine with a known distribution and correlation of its values.
 #[derive(Debug, Clone, Copy)]
-pub struct Machine {
+pub struct SyntheticMachine {
     /// Distribution of single values.
-    pub shape: Shape,
+    pub shape: ValueShape,
     /// Correlation of successive values, also across preparations.
     pub neighbours: f64,
     /// Share of the variance between preparations.
     pub between: f64,
 }
 
-impl Machine {
+impl SyntheticMachine {
     /// Returns the true median.
     #[must_use]
     pub fn median(&self) -> f64 {
         match self.shape {
-            Shape::Normal | Shape::Lognormal => TRUTH,
+            ValueShape::Normal | ValueShape::Lognormal => TRUTH,
             // Φ⁻¹(5/6) standard deviations above the lower centre.
-            Shape::Bimodal => TRUTH + 0.967_421_566_1,
+            ValueShape::Bimodal => TRUTH + 0.967_421_566_1,
         }
     }
 
@@ -41,9 +41,9 @@ impl Machine {
     #[must_use]
     pub fn half_width(&self, n: usize) -> f64 {
         let density = match self.shape {
-            Shape::Normal => 0.398_942,
-            Shape::Lognormal => 0.398_942 / (0.5 * TRUTH),
-            Shape::Bimodal => 0.6 * 0.249_856,
+            ValueShape::Normal => 0.398_942,
+            ValueShape::Lognormal => 0.398_942 / (0.5 * TRUTH),
+            ValueShape::Bimodal => 0.6 * 0.249_856,
         };
         1.96 / (2.0 * density * (n as f64).sqrt())
     }
@@ -60,10 +60,10 @@ impl Machine {
             state = self.neighbours * state + step * source.normal();
             let z = level + (1.0 - self.between).sqrt() * state;
             match self.shape {
-                Shape::Normal => TRUTH + z,
-                Shape::Lognormal => TRUTH * (0.5 * z).exp(),
-                Shape::Bimodal if source.uniform() < 0.6 => TRUTH + z,
-                Shape::Bimodal => TRUTH + 6.0 + z,
+                ValueShape::Normal => TRUTH + z,
+                ValueShape::Lognormal => TRUTH * (0.5 * z).exp(),
+                ValueShape::Bimodal if source.uniform() < 0.6 => TRUTH + z,
+                ValueShape::Bimodal => TRUTH + 6.0 + z,
             }
         }
     }
@@ -72,7 +72,7 @@ impl Machine {
 /// Source of series with a true median of 100: preparations, noise and correlation of known size.
 #[derive(Debug, Clone, Copy)]
 #[cfg(test)]
-pub(crate) struct World {
+pub(crate) struct SyntheticWorld {
     /// Number of preparations.
     pub(crate) preparations: usize,
     /// Repetitions per preparation.
@@ -89,7 +89,7 @@ pub(crate) struct World {
 pub(crate) const TRUTH: f64 = 100.0;
 
 #[cfg(test)]
-impl World {
+impl SyntheticWorld {
     pub(crate) fn samples(self, source: &mut Random) -> Vec<Vec<f64>> {
         (0..self.preparations).map(|_| self.preparation(source)).collect()
     }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::distribution::{Distribution, Merged};
-use assay_model::event::Stretch;
+use assay_model::distribution::{LatencyDistribution, MergedDistribution};
+use assay_model::event::StretchRecord;
 
-use crate::quantile::carried;
-use crate::ratio::{FEWEST, design_effect};
+use crate::quantile::supported_percentiles;
+use crate::ratio::{MIN_STRETCHES, design_effect};
 
 const S_PER_NS: f64 = 1e-9;
 /// Relative width of a bucket of a histogram with three digits.
-const BUCKET: f64 = 2e-3;
+const BUCKET_WIDTH: f64 = 2e-3;
 
 /// Statistics of single values, in seconds.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,13 +31,13 @@ pub struct Tails {
 
 /// Number of parts of the time whose values are compared. Successive stretches correlate; each part
 /// spans many.
-const PARTS: usize = 16;
+const MAX_PARTS: usize = 16;
 /// Counts of the values of one part of the time: above a quantile, equal to it within the width of
 /// a bucket, and all.
 #[derive(Debug, Clone, Copy)]
-struct Above {
+struct TailCount {
     above: f64,
-    at: f64,
+    equal: f64,
     whole: f64,
 }
 
@@ -47,53 +47,54 @@ struct Above {
 /// the parts determines the design effect ([`design_effect`]). A million values have a hundred
 /// effective ones if one stall holds all that exceed p99. Of values equal to the quantile, as many
 /// count as above it as make the share 1 − p. With too few parts, the number is 1.
-fn effective(parts: &[Above], p: f64) -> f64 {
-    if parts.len() < FEWEST {
+fn effective_count(parts: &[TailCount], p: f64) -> f64 {
+    if parts.len() < MIN_STRETCHES {
         return 1.0;
     }
-    let sum = |of: fn(&Above) -> f64| parts.iter().map(of).sum::<f64>();
-    let (above, at, whole) = (sum(|it| it.above), sum(|it| it.at), sum(|it| it.whole));
+    let sum = |of: fn(&TailCount) -> f64| parts.iter().map(of).sum::<f64>();
+    let (above, at, whole) = (sum(|it| it.above), sum(|it| it.equal), sum(|it| it.whole));
     let share = 1.0 - p;
     let split = ((share * whole - above) / at.max(1.0)).clamp(0.0, 1.0);
     let counts: Vec<[f64; 2]> =
-        parts.iter().map(|it| [it.above + split * it.at, it.whole]).collect();
+        parts.iter().map(|it| [it.above + split * it.equal, it.whole]).collect();
     whole / design_effect(&counts, share, whole)
 }
 
 /// Returns the effective number of values in order of time; `quantile` is their p-quantile.
 #[must_use]
-pub fn effective_at(p: f64, quantile: f64, values: &[f64]) -> f64 {
+pub fn quantile_effective_count(p: f64, quantile: f64, values: &[f64]) -> f64 {
     let one = |part: &[f64]| {
         let count = |is: fn(&f64, &f64) -> bool| {
             part.iter().filter(|value| is(value, &quantile)).count() as f64
         };
-        Above { above: count(f64::gt), at: count(f64::eq), whole: part.len() as f64 }
+        TailCount { above: count(f64::gt), equal: count(f64::eq), whole: part.len() as f64 }
     };
-    let parts = values.chunks(values.len().div_ceil(PARTS).max(1));
-    effective(&parts.map(one).collect::<Vec<_>>(), p)
+    let parts = values.chunks(values.len().div_ceil(MAX_PARTS).max(1));
+    effective_count(&parts.map(one).collect::<Vec<_>>(), p)
 }
 
 impl Tails {
     /// Merges all stretches, in order of time. Returns `None` without values, or where one of them
     /// has no histogram: percentiles of a part are not those of the whole.
     #[must_use]
-    pub fn of<'d>(
-        stretches: impl IntoIterator<Item = &'d Stretch<Distribution>>,
+    pub fn from_stretches<'d>(
+        stretches: impl IntoIterator<Item = &'d StretchRecord<LatencyDistribution>>,
     ) -> Option<Self> {
         let mut used: Vec<_> =
             stretches.into_iter().filter(|stretch| stretch.seen.count > 0).collect();
-        let when = |it: &Stretch<Distribution>| (it.preparation, it.from_ns);
+        let when = |it: &StretchRecord<LatencyDistribution>| (it.preparation, it.from_ns);
         used.sort_by_key(|it| when(it));
         // Reads and writes of a mix have the same times.
         let times: Vec<_> = used.chunk_by(|a, b| when(a) == when(b)).collect();
-        let parts = times.chunks(times.len().div_ceil(PARTS).max(1));
-        let parts =
-            parts.map(|part| Merged::of(part.iter().copied().flatten().map(|it| &it.seen)));
-        Self::of_parts(&parts.collect::<Option<Vec<Merged>>>()?)
+        let parts = times.chunks(times.len().div_ceil(MAX_PARTS).max(1));
+        let parts = parts.map(|part| {
+            MergedDistribution::merge(part.iter().copied().flatten().map(|it| &it.seen))
+        });
+        Self::from_parts(&parts.collect::<Option<Vec<MergedDistribution>>>()?)
     }
 
-    fn of_parts(parts: &[Merged]) -> Option<Self> {
-        let merged = parts.iter().cloned().reduce(Merged::join)?;
+    fn from_parts(parts: &[MergedDistribution]) -> Option<Self> {
+        let merged = parts.iter().cloned().reduce(MergedDistribution::merge_with)?;
         let histogram = &merged.histogram;
         if histogram.len() != merged.count {
             return None;
@@ -103,40 +104,41 @@ impl Tails {
         // exact.
         let end = |exact: Option<u64>, bucket: u64| {
             let bucket = bucket as f64 * S_PER_NS;
-            exact
-                .map_or(bucket, |exact| near(bucket, exact as f64 * S_PER_NS, |_, exact| exact))
+            exact.map_or(bucket, |exact| {
+                snap_to(bucket, exact as f64 * S_PER_NS, |_, exact| exact)
+            })
         };
-        let min = near(end(merged.min_ns, histogram.min()), mean, f64::min);
-        let max = near(end(merged.max_ns, histogram.max()), mean, f64::max);
+        let min = snap_to(end(merged.min_ns, histogram.min()), mean, f64::min);
+        let max = snap_to(end(merged.max_ns, histogram.max()), mean, f64::max);
         let at = |share| {
             let bucket = histogram.value_at_quantile(share) as f64 * S_PER_NS;
-            near(near(bucket, min, f64::max), max, f64::min)
+            snap_to(snap_to(bucket, min, f64::max), max, f64::min)
         };
         let worth = |p| {
             let most = histogram.value_at_quantile(p);
-            let of = |part: &Merged| {
+            let of = |part: &MergedDistribution| {
                 let (all, whole) = (&part.histogram, part.histogram.len());
                 let above = whole - all.count_between(0, most);
                 let at = all.count_at(most).min(whole - above);
-                Above { above: above as f64, at: at as f64, whole: whole as f64 }
+                TailCount { above: above as f64, equal: at as f64, whole: whole as f64 }
             };
-            effective(&parts.iter().map(of).collect::<Vec<_>>(), p)
+            effective_count(&parts.iter().map(of).collect::<Vec<_>>(), p)
         };
-        let percentiles = carried(worth, |p| Some(at(p)));
+        let percentiles = supported_percentiles(worth, |p| Some(at(p)));
         Some(Self { count: merged.count, min, median: at(0.5), mean, max, percentiles })
     }
 
     /// Reconciles the values with a median and an interval from elsewhere: corrects only an
     /// inconsistent order within the width of a bucket.
     #[must_use]
-    pub fn around(self, median: f64, [low, high]: [f64; 2]) -> Self {
+    pub fn reconcile_with(self, median: f64, [low, high]: [f64; 2]) -> Self {
         let upper = |(name, value): (String, f64)| {
-            let value = if name == "p50" { value } else { near(value, median, f64::max) };
+            let value = if name == "p50" { value } else { snap_to(value, median, f64::max) };
             (name, value)
         };
         Self {
-            min: near(near(self.min, median, f64::min), low, f64::min),
-            max: near(near(self.max, median, f64::max), high, f64::max),
+            min: snap_to(snap_to(self.min, median, f64::min), low, f64::min),
+            max: snap_to(snap_to(self.max, median, f64::max), high, f64::max),
             percentiles: self.percentiles.map(|all| all.into_iter().map(upper).collect()),
             ..self
         }
@@ -144,8 +146,12 @@ impl Tails {
 }
 
 /// Returns `choose` of both values if they are within the width of a bucket, else the first.
-fn near(value: f64, exact: f64, choose: fn(f64, f64) -> f64) -> f64 {
-    if (value - exact).abs() <= BUCKET * exact.abs() { choose(value, exact) } else { value }
+fn snap_to(value: f64, exact: f64, choose: fn(f64, f64) -> f64) -> f64 {
+    if (value - exact).abs() <= BUCKET_WIDTH * exact.abs() {
+        choose(value, exact)
+    } else {
+        value
+    }
 }
 
 #[cfg(test)]
@@ -153,8 +159,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    fn stretches(parts: &[Distribution]) -> Vec<Stretch<Distribution>> {
-        let one = |(at, seen): (u64, &Distribution)| Stretch {
+    fn stretches(parts: &[LatencyDistribution]) -> Vec<StretchRecord<LatencyDistribution>> {
+        let one = |(at, seen): (u64, &LatencyDistribution)| StretchRecord {
             series: 1,
             preparation: 0,
             from_ns: at,
@@ -165,16 +171,16 @@ mod tests {
         (0..).zip(parts).map(one).collect()
     }
 
-    fn tails(parts: &[Distribution]) -> Option<Tails> {
-        Tails::of(&stretches(parts))
+    fn tails(parts: &[LatencyDistribution]) -> Option<Tails> {
+        Tails::from_stretches(&stretches(parts))
     }
 
     #[test]
-    fn percentiles_of_the_parts_together_are_those_of_the_whole() {
+    fn merged_percentiles_match_whole() {
         let mut source = Random::new(5);
         let all: Vec<u64> =
             (0..5000).map(|_| (1e5 * (1.0 + source.normal().abs())) as u64).collect();
-        let parts = |n| all.chunks(n).map(Distribution::of_values).collect::<Vec<_>>();
+        let parts = |n| all.chunks(n).map(LatencyDistribution::from_values).collect::<Vec<_>>();
         let whole = tails(&parts(5000)).unwrap();
         let merged = tails(&parts(200)).unwrap();
         assert!((merged.mean / whole.mean - 1.0).abs() < 1e-12);
@@ -185,7 +191,7 @@ mod tests {
         for (name, rank) in [("p50", 2500), ("p90", 4500), ("p99", 4950), ("p99.9", 4995)] {
             let exact = sorted[rank - 1] as f64 * 1e-9;
             let found = percentiles.as_ref().unwrap()[name];
-            assert!((found / exact - 1.0).abs() <= BUCKET, "{name}: {found} {exact}");
+            assert!((found / exact - 1.0).abs() <= BUCKET_WIDTH, "{name}: {found} {exact}");
         }
         // p99.99 needs 29 956 values.
         assert!(!percentiles.unwrap().contains_key("p99.99"));
@@ -193,7 +199,7 @@ mod tests {
 
     /// Returns the share of 200 samples that have a p99. Each has 24,000 values in 24 stretches, of
     /// which stalls make one in forty a hundred times as long.
-    fn given(stalls: usize) -> f64 {
+    fn p99_share(stalls: usize) -> f64 {
         let mut source = Random::new(3);
         let mut times = 0;
         for _ in 0..200 {
@@ -204,9 +210,9 @@ mod tests {
             let part = |slow: &u64| {
                 let values =
                     (0..1000).map(|at| if at < *slow { 100_000 + at } else { 1000 + at });
-                Distribution::of_values(&values.collect::<Vec<_>>())
+                LatencyDistribution::from_values(&values.collect::<Vec<_>>())
             };
-            let parts: Vec<Distribution> = hit.iter().map(part).collect();
+            let parts: Vec<LatencyDistribution> = hit.iter().map(part).collect();
             let found = tails(&parts).unwrap().percentiles.unwrap_or_default();
             times += u32::from(found.contains_key("p99"));
         }
@@ -214,27 +220,38 @@ mod tests {
     }
 
     #[test]
-    fn values_of_few_stalls_carry_no_p99() {
-        assert_eq!((given(1), given(2)), (0.0, 0.0), "24 000 values are worth a hundred");
-        assert!(given(200) > 0.95, "what is slow everywhere is known well: {}", given(200));
+    fn few_stalls_support_no_p99() {
+        assert_eq!(
+            (p99_share(1), p99_share(2)),
+            (0.0, 0.0),
+            "24 000 values are worth a hundred"
+        );
+        assert!(
+            p99_share(200) > 0.95,
+            "what is slow everywhere is known well: {}",
+            p99_share(200)
+        );
         // For independent values, nearly all are effective.
         let mut source = Random::new(9);
         let mut worth = || {
             let values: Vec<f64> = (0..1000).map(|_| source.normal()).collect();
             let mut sorted = values.clone();
             sorted.sort_by(f64::total_cmp);
-            effective_at(0.99, sorted[989], &values)
+            quantile_effective_count(0.99, sorted[989], &values)
         };
         let enough = (0..200).filter(|_| worth() >= 299.0).count();
         assert!(enough >= 196, "{enough} of 200");
-        assert!(effective_at(0.5, 0.0, &[0.0, 1.0, 0.0]) <= 1.0, "three values show no spread");
+        assert!(
+            quantile_effective_count(0.5, 0.0, &[0.0, 1.0, 0.0]) <= 1.0,
+            "three values show no spread"
+        );
     }
 
     #[test]
-    fn a_part_without_its_values_leaves_no_percentiles() {
-        let known = Distribution::of_values(&[10, 20, 30]);
-        let moments = Distribution { histogram: None, ..known.clone() };
-        let empty = Distribution::of_values(&[]);
+    fn missing_histogram_leaves_no_percentiles() {
+        let known = LatencyDistribution::from_values(&[10, 20, 30]);
+        let moments = LatencyDistribution { histogram: None, ..known.clone() };
+        let empty = LatencyDistribution::from_values(&[]);
         assert!(tails(&[known.clone(), moments]).is_none());
         assert!(tails(std::slice::from_ref(&empty)).is_none() && tails(&[]).is_none());
         let found = tails(&[known, empty]).unwrap();
@@ -242,11 +259,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_exact_wins_over_buckets() {
-        let single = tails(&[Distribution::of_values(&[1_000_001])]).unwrap();
+    fn exact_values_override_buckets() {
+        let single = tails(&[LatencyDistribution::from_values(&[1_000_001])]).unwrap();
         assert!(single.min <= single.mean && single.mean <= single.max, "{single:?}");
         assert_eq!((single.median, single.max), (single.mean, single.mean), "{single:?}");
-        let around = |median: f64| single.clone().around(median, [median; 2]);
+        let around = |median: f64| single.clone().reconcile_with(median, [median; 2]);
         let moved = around(single.max * 1.001);
         assert!(moved.max > single.max && moved.min <= single.min);
         assert_eq!(around(single.max * 2.0), single, "what no bucket explains stays as it is");

@@ -9,15 +9,15 @@ mod learned;
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attribute, Attributes, Value};
-use assay_model::benchmark::Section;
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
+use assay_model::benchmark::ReportSection;
 use assay_model::doubt::Doubt;
 use assay_model::event::{
-    About, Clock, Count, Fact, HostJoined, RunEvent, RunStarted, Sample, SeriesOpened, Status,
-    Stopped, Stretch,
+    EventCount, Fact, FactSubject, HostClock, HostJoined, RunEvent, RunStarted, RunStatus,
+    Sample, SeriesOpened, StopReason, StretchRecord,
 };
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::failure::Failure;
+use assay_model::failure::FailureReason;
 use assay_model::plan::{Case, Plan};
 use assay_model::workload::Workload;
 use serde::Deserialize;
@@ -47,7 +47,7 @@ pub(crate) enum Event {
     },
     CaseFinished {
         case: String,
-        stopped: Stopped,
+        stopped: StopReason,
     },
     CaseFailed {
         case: String,
@@ -58,7 +58,7 @@ pub(crate) enum Event {
     },
     RunFinished {
         finished: String,
-        status: Status,
+        status: RunStatus,
         state: HostState,
     },
 }
@@ -73,7 +73,7 @@ pub(crate) struct Started {
     plan: Plan,
     host: HostFacts,
     state: HostState,
-    clock: Clock,
+    clock: HostClock,
 }
 
 #[derive(Debug, Deserialize)]
@@ -93,7 +93,7 @@ pub(crate) struct Learned {
     #[serde(default)]
     metric: Option<String>,
     name: String,
-    value: Value,
+    value: AttributeValue,
 }
 
 #[derive(Debug, Deserialize)]
@@ -167,7 +167,7 @@ impl Conversion {
                 self.push(RunEvent::CaseFinished { case, stopped });
             }
             Event::CaseFailed { case, reason, advice, because } => {
-                let failure = Failure::Reported { reason, advice };
+                let failure = FailureReason::Reported { reason, advice };
                 self.push(RunEvent::CaseFailed { case, failure, because, host: None });
             }
             Event::RunFinished { finished, status, state } => {
@@ -209,7 +209,7 @@ impl Conversion {
         let (facts, steps) = (about.facts(), about.steps());
         for (name, value) in facts {
             self.push(RunEvent::Fact(Fact {
-                about: About::Case(case.to_owned()),
+                about: FactSubject::Case(case.to_owned()),
                 name,
                 value,
             }));
@@ -232,15 +232,15 @@ impl Conversion {
         let sample = Sample { series, value, weight: 1.0, preparation, at_ns: 0 };
         self.push(RunEvent::Sample(sample));
         if let Some(shown) = step.shown {
-            let (about, name) = (About::Series(series), Attribute::Shown);
+            let (about, name) = (FactSubject::Series(series), Attribute::Shown);
             self.push(RunEvent::Fact(Fact { about, name, value: shown.into() }));
         }
         if let Some(late) = step.late {
             let series = self.open(case, "late", dimensions);
-            let seen = Count { part: (late * WHOLE as f64).round() as u64, whole: WHOLE };
+            let seen = EventCount { part: (late * WHOLE as f64).round() as u64, whole: WHOLE };
             let to_ns = (WHOLE as f64 / step.rate_per_s * 1e9) as u64;
             let (from_ns, warmup) = (0, false);
-            let stretch = Stretch { series, preparation, from_ns, to_ns, warmup, seen };
+            let stretch = StretchRecord { series, preparation, from_ns, to_ns, warmup, seen };
             self.push(RunEvent::Count(stretch));
         }
     }
@@ -268,7 +268,7 @@ impl Conversion {
             return series;
         };
         for (name, value) in facts {
-            self.push(RunEvent::Fact(Fact { about: About::Series(series), name, value }));
+            self.push(RunEvent::Fact(Fact { about: FactSubject::Series(series), name, value }));
         }
         if let Some(figures) = figures {
             self.push(RunEvent::Figures { series, figures });
@@ -307,21 +307,21 @@ impl Conversion {
 /// Converts the text that distinguished the series of a metric to dimensions.
 fn told_apart(workload: &Workload, text: &str) -> Attributes {
     if let Workload::Stream(work) = workload {
-        return work.of_domain(text);
+        return work.domain_dimensions(text);
     }
     let (name, value) = match workload.benchmark().definition().section {
-        Section::Mpi => {
-            let bytes = text.parse::<u64>().map_or_else(|_| text.into(), Value::from);
+        ReportSection::Mpi => {
+            let bytes = text.parse::<u64>().map_or_else(|_| text.into(), AttributeValue::from);
             (Attribute::Bytes, bytes)
         }
-        Section::Network => (Attribute::End, text.into()),
-        Section::Bandwidth
-        | Section::Copies
-        | Section::Ladder
-        | Section::Compute
-        | Section::Storage
-        | Section::Files
-        | Section::General => (Attribute::Placement, text.into()),
+        ReportSection::Network => (Attribute::End, text.into()),
+        ReportSection::Bandwidth
+        | ReportSection::Copies
+        | ReportSection::Ladder
+        | ReportSection::Compute
+        | ReportSection::Storage
+        | ReportSection::Files
+        | ReportSection::General => (Attribute::Placement, text.into()),
     };
     Attributes::from([(name, value)])
 }

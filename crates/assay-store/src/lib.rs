@@ -8,8 +8,8 @@
 //! reported ([`EventProblem`]) and the others are read ([`ReadRun::is_whole`]). Runs of format 1,
 //! which had neither, are supported indefinitely.
 //!
-//! This crate never changes an event or a raw output after it was written, deletes only the runs
-//! that it is told to, and never evaluates samples.
+//! This crate never changes an event or a raw output after it was written, deletes runs only on
+//! request, and never evaluates samples.
 
 mod decoded;
 mod error;

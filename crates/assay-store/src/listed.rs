@@ -1,7 +1,7 @@
 //! Values of the list of runs.
 
 use assay_model::doubt::Doubt;
-use assay_model::event::Status;
+use assay_model::event::RunStatus;
 use assay_model::quantity::Quantity;
 use assay_model::run::Run;
 use serde::{Deserialize, Serialize};
@@ -33,11 +33,11 @@ pub struct Listed {
     pub started: String,
     /// End as RFC 3339 time in UTC.
     pub finished: Option<String>,
-    /// Run that it follows, whatever its clock.
+    /// Run that it follows, independent of the clock.
     #[serde(default)]
     pub after: Option<String>,
     /// Outcome.
-    pub status: Status,
+    pub status: RunStatus,
     /// Whether a process is writing it now; its status is [`Status::Unfinished`].
     #[serde(skip)]
     pub running: bool,

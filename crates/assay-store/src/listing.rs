@@ -5,8 +5,8 @@ use std::io;
 use std::time::UNIX_EPOCH;
 
 use assay_model::doubt::Doubt;
-use assay_model::event::{RunStarted, Status};
-use assay_model::run::{CaseEnd, Run};
+use assay_model::event::{RunStarted, RunStatus};
+use assay_model::run::{CaseOutcome, Run};
 use fs_err as fs;
 
 use crate::error::StoreError;
@@ -50,7 +50,7 @@ pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, Sto
         listing.doubts.extend(unwritten(layout, index::replace(layout, &rows)));
     }
     listing.runs = rows.into_iter().map(|row| row.run).collect();
-    for run in listing.runs.iter_mut().filter(|run| run.status == Status::Unfinished) {
+    for run in listing.runs.iter_mut().filter(|run| run.status == RunStatus::Unfinished) {
         run.running = reader::is_being_written(layout, &run.id);
     }
     listing.runs = newest_first(std::mem::take(&mut listing.runs));
@@ -146,8 +146,8 @@ fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, S
 
 fn listed(headlines: Headlines, id: &str, run: &Run, problems: &[Problem]) -> Listed {
     let count = |failed: bool| {
-        let ended = run.cases.iter().filter_map(|record| record.end.as_ref());
-        ended.filter(|end| matches!(end, CaseEnd::Failed { .. }) == failed).count()
+        let ended = run.cases.iter().filter_map(|record| record.outcome.as_ref());
+        ended.filter(|end| matches!(end, CaseOutcome::Failed { .. }) == failed).count()
     };
     let (cases_finished, cases_failed) = (count(false), count(true));
     let (mut headlines, is_trusted) = (headlines.of)(run);

@@ -1,6 +1,7 @@
-//! Tells mounts apart by the kernel's identifiers: bind mounts of one file system share its device number.
+//! Identification of mounts by the kernel's mount identifiers. Bind mounts of one file system share
+//! its device number.
 //!
-//! Never follows a link, and never mounts anything by looking.
+//! Never follows a link, and never triggers an automount.
 
 use std::fs;
 use std::io;
@@ -12,7 +13,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, openat, statx};
 /// Returns the identifier of the mount that an opened file or folder is on.
 ///
 /// # Errors
-/// The system's error; also where neither `statx` (since Linux 5.8) nor `/proc` tells it.
+/// The system's error; also if neither `statx` (since Linux 5.8) nor `/proc` reports the mount.
 pub fn id_of(opened: impl AsFd) -> io::Result<u64> {
     match by_statx(&opened, "", AtFlags::EMPTY_PATH) {
         Some(id) => Ok(id),
@@ -20,7 +21,8 @@ pub fn id_of(opened: impl AsFd) -> io::Result<u64> {
     }
 }
 
-/// Returns the identifier of the mount that an entry of a folder is on: of a mount point, what is mounted there.
+/// Returns the identifier of the mount that an entry of a folder is on; for a mount point, of the
+/// mounted file system.
 ///
 /// # Errors
 /// As [`id_of`].
@@ -36,14 +38,14 @@ pub fn id_at(folder: impl AsFd, name: impl AsRef<Path>) -> io::Result<u64> {
 }
 
 fn by_statx(folder: impl AsFd, name: impl AsRef<Path>, flags: AtFlags) -> Option<u64> {
-    // No server need be asked.
+    // The mount is known without a request to a server.
     let flags = flags | AtFlags::STATX_DONT_SYNC;
     let found = statx(folder, name.as_ref(), flags, StatxFlags::MNT_ID).ok()?;
     let is_known = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     is_known.then_some(found.stx_mnt_id)
 }
 
-/// Reads what Linux before 5.8 tells about a descriptor: the line `mnt_id:` (`proc_pid_fdinfo(5)`).
+/// Reads the line `mnt_id:` of a descriptor (`proc_pid_fdinfo(5)`), for Linux before 5.8.
 fn by_proc(opened: impl AsFd) -> io::Result<u64> {
     let number = opened.as_fd().as_raw_fd();
     let text = fs::read_to_string(format!("/proc/thread-self/fdinfo/{number}"))?;

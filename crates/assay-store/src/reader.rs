@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_model::event::{FORMAT, RunEvent};
-use assay_model::run::{Run, Wrong};
+use assay_model::run::{EventContradiction, Run};
 use fs_err as fs;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -122,9 +122,9 @@ fn decode(bytes: &[u8]) -> Result<(Run, Vec<Problem>), Trouble> {
     let mut problems = decoded.problems;
     problems.extend(run.misfits.iter().map(|misfit| {
         let line = lines[misfit.event];
-        match misfit.wrong {
-            Wrong::NeverOpened(series) => Problem::NeverOpened { line, series },
-            Wrong::OpenedTwice(series) => Problem::OpenedTwice { line, series },
+        match misfit.contradiction {
+            EventContradiction::NeverOpened(series) => Problem::NeverOpened { line, series },
+            EventContradiction::OpenedTwice(series) => Problem::OpenedTwice { line, series },
         }
     }));
     problems.sort_by_key(Problem::line);

@@ -16,14 +16,14 @@ use crate::error::StoreError;
 use crate::layout::{EVENTS, Layout, sync_folder};
 use crate::{mount, raw, reader, verify};
 
-/// What becomes of one run.
+/// Effect of removing one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removed {
-    /// Its identifier.
+    /// Identifier of the run.
     pub run: String,
-    /// Whether it has events, which go.
+    /// Whether the run has events, which are removed.
     pub has_events: bool,
-    /// What is in its folder that assay did not write, and stays.
+    /// Entries of its folder that assay did not write; they are kept.
     pub stays: Vec<PathBuf>,
 }
 
@@ -115,7 +115,7 @@ fn take_away(layout: &Layout, id: &str, has_events: bool, is_alone: bool) -> io:
     if has_events {
         fs::remove_file(gone.join(EVENTS))?;
     }
-    // Whatever somebody has put there since the survey comes back with its folder.
+    // Restores the folder if files were added to it since the survey.
     fs::remove_dir(&gone).inspect_err(|_| drop(fs::rename(&gone, &path)))
 }
 
@@ -124,7 +124,7 @@ fn take_away(layout: &Layout, id: &str, has_events: bool, is_alone: bool) -> io:
 fn remove_orphans(layout: &Layout, mut orphans: BTreeSet<String>) -> Result<(), StoreError> {
     for id in layout.run_ids()? {
         if layout.events(&id).symlink_metadata().is_err_and(|error| is_missing(&error)) {
-            // What is left of a run whose folder stays.
+            // The run was removed, but its folder has other files.
             continue;
         }
         match reader::read(layout, &id) {
@@ -136,7 +136,7 @@ fn remove_orphans(layout: &Layout, mut orphans: BTreeSet<String>) -> Result<(), 
             _ => return Ok(()),
         }
     }
-    // A run that others wrote may name any path.
+    // A run written by other software may name any path.
     for hash in orphans.iter().filter(|hash| blake3::Hash::from_hex(hash).is_ok()) {
         match fs::remove_file(raw::path(layout, hash)) {
             Err(source) if !is_missing(&source) => {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use assay_model::near::nearest;
+use assay_model::spelling::nearest_word;
 use thiserror::Error;
 
 use crate::error::StoreError;
@@ -97,7 +97,7 @@ fn steps_back(name: &str) -> Option<usize> {
 fn unknown(name: &str, ids: &[String], runs: &[Listed]) -> ResolveError {
     ResolveError::Unknown {
         name: name.to_owned(),
-        nearest: nearest(name, ids.iter().map(String::as_str)).map(str::to_owned),
+        nearest: nearest_word(name, ids.iter().map(String::as_str)).map(str::to_owned),
         newest: runs.iter().take(SHOWN).map(|run| run.id.clone()).collect(),
     }
 }

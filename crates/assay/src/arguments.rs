@@ -15,12 +15,12 @@ use assay_emulation::options::ior::IorArguments;
 use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
 use assay_emulation::options::vdbench::VdbenchArguments;
 use assay_model::attribute::Attribute;
-use assay_model::near::nearest;
 use assay_model::path_text;
-use assay_model::plain;
 use assay_model::quantity::{self, Bytes};
+use assay_model::sanitize;
+use assay_model::spelling::nearest_word;
 use assay_model::suite::Placement;
-use assay_stats::compare::RUNS;
+use assay_stats::compare::DEFAULT_RUNS;
 use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -210,7 +210,7 @@ pub(crate) struct RunArguments {
 #[derive(Debug, Args)]
 pub(crate) struct TurnsArguments {
     /// With --switch: number of runs, half of them under each condition
-    #[arg(long, value_name = "N", default_value_t = 2 * RUNS, requires = "switch", value_parser = turns)]
+    #[arg(long, value_name = "N", default_value_t = 2 * DEFAULT_RUNS, requires = "switch", value_parser = turns)]
     pub(crate) turns: u32,
     /// With --switch: add half as many runs under the first condition, to show the noise floor
     #[arg(long, requires = "switch")]
@@ -503,7 +503,7 @@ pub(crate) struct ManArguments {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let ratio = quantity::share(text).map_err(|error| error.to_string())?;
+    let ratio = quantity::parse_share(text).map_err(|error| error.to_string())?;
     if ratio > 0.0 && ratio <= 0.95 {
         Ok(ratio)
     } else {
@@ -514,7 +514,7 @@ fn share(text: &str) -> Result<f64, String> {
 /// Parses the largest difference that counts as equivalent. It must be positive, or equivalence
 /// could not be shown.
 fn margin(text: &str) -> Result<f64, String> {
-    let ratio = quantity::share(text).map_err(|error| error.to_string())?;
+    let ratio = quantity::parse_share(text).map_err(|error| error.to_string())?;
     if ratio > 0.0 && ratio < 1.0 {
         Ok(ratio)
     } else {
@@ -534,7 +534,7 @@ fn parameter(text: &str) -> Result<(Attribute, String), String> {
     })?;
     let attribute = Attribute::from_name(name).ok_or_else(|| {
         let known = Attribute::ALL.iter().map(|it| it.name());
-        match nearest(name, known) {
+        match nearest_word(name, known) {
             Some(near) => format!("there is no parameter `{name}`; did you mean {near}?"),
             None => format!("there is no parameter `{name}`"),
         }
@@ -548,7 +548,7 @@ fn label(text: &str) -> Result<String, String> {
     if text == "latest" || text.starts_with("latest~") {
         return Err(format!("`{text}` names a run everywhere, and cannot be a label"));
     }
-    let is_hidden = |it: char| it.is_control() || plain::is_hidden(it);
+    let is_hidden = |it: char| it.is_control() || sanitize::is_hidden(it);
     let is_plain = !text.trim().is_empty() && !text.contains(is_hidden);
     if is_plain && text.chars().count() <= LONGEST {
         Ok(text.trim().to_owned())
@@ -592,7 +592,7 @@ fn turns(text: &str) -> Result<u32, String> {
 fn tool_path(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, path)) if !name.is_empty() && !path.is_empty() => {
-            Ok((name.to_owned(), path_text::path(path)))
+            Ok((name.to_owned(), path_text::decode_path(path)))
         }
         _ => Err(format!("`{text}` is not of the form NAME=PATH")),
     }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use assay_claims::reference::{self, Claim};
 use assay_model::run::Run;
-use assay_model::summary::Summary;
+use assay_model::summary::RunSummary;
 use assay_run::failure::{Failure, Kind};
-use assay_stats::summarize::{hold_against_data_sheet, summarize};
+use assay_stats::summarize::{apply_data_sheet, summarize};
 use clap::Args;
 
 use crate::job_file;
@@ -41,11 +41,11 @@ pub(crate) struct DataSheet(Vec<Claim>);
 
 impl DataSheet {
     /// Summarizes a run with these limits.
-    pub(crate) fn summarize(&self, run: &Run) -> Summary {
+    pub(crate) fn summarize(&self, run: &Run) -> RunSummary {
         let mut summary = summarize(run);
         for estimate in &mut summary.results {
-            if let Some(limit) = reference::limit_of(estimate, &self.0) {
-                hold_against_data_sheet(estimate, limit);
+            if let Some(limit) = reference::data_sheet_limit(estimate, &self.0) {
+                apply_data_sheet(estimate, limit);
             }
         }
         summary

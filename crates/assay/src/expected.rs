@@ -2,13 +2,17 @@
 
 use std::fmt::Write as _;
 
-use assay_claims::reference::{self, Claim, Held, Qualifier, ReferenceError, Verdict, Wrong};
+use assay_claims::reference::{
+    self, Claim, ClaimCheck, ClaimVerdict, EntryError, Qualifier, ReferenceError,
+};
 use assay_model::path_text;
 use assay_model::quantity::Quantity;
-use assay_model::summary::{Estimate, Summary};
-use assay_report::document::{Align, Block, Cell, Document, Note, Table, Tone};
+use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_report::document::{
+    Block, ColumnAlignment, Document, Note, ReportTable, TableCell, Tone,
+};
 use assay_report::precision;
-use assay_report::units::{percent, printed, quantity};
+use assay_report::units::{localise_printed, percent, quantity};
 use assay_report::words::{message, sentence};
 use assay_run::failure::{Failure, Kind};
 use serde::Serialize;
@@ -19,20 +23,23 @@ use crate::page::Page;
 
 /// Returns the claims named by `name`, a system or a TOML file; `None` if it looks like neither.
 pub(crate) fn named(name: &str) -> Option<Result<Vec<Claim>, Failure>> {
-    if path_text::path(name).extension().is_some_and(|it| it.eq_ignore_ascii_case("toml")) {
+    if path_text::decode_path(name)
+        .extension()
+        .is_some_and(|it| it.eq_ignore_ascii_case("toml"))
+    {
         return Some(own(name));
     }
     name.contains('/').then(|| of_system(name))
 }
 
 pub(crate) fn of_system(name: &str) -> Result<Vec<Claim>, Failure> {
-    reference::of_system(name).map_err(|error| {
+    reference::claims_for_system(name).map_err(|error| {
         Failure::usage(error.to_string()).advise("`assay references` lists the systems")
     })
 }
 
 fn own(path: &str) -> Result<Vec<Claim>, Failure> {
-    let file = &path_text::path(path);
+    let file = &path_text::decode_path(path);
     let text = job_file::read_text(file).map_err(|error| job_file::unreadable(file, &error))?;
     reference::read(&text).map_err(|error| refused(path, &text, &error))
 }
@@ -40,7 +47,7 @@ fn own(path: &str) -> Result<Vec<Claim>, Failure> {
 /// Returns the failure for an invalid file of references, with its location.
 fn refused(path: &str, text: &str, error: &ReferenceError) -> Failure {
     let advice = match error {
-        ReferenceError::Entry { wrong, .. } if matches!(**wrong, Wrong::NoUnit { .. }) => {
+        ReferenceError::Entry { wrong, .. } if matches!(**wrong, EntryError::NoUnit { .. }) => {
             "a figure without its unit is none: write value = \"260 GB/s\""
         }
         _ => "docs/references.md shows a file of references",
@@ -58,7 +65,7 @@ fn refused(path: &str, text: &str, error: &ReferenceError) -> Failure {
 pub(crate) fn said(claim: &Claim) -> String {
     let Quantity { value, unit } = claim.quantity;
     let figure = match claim.as_printed() {
-        Some((number, unit)) => printed(number, unit),
+        Some((number, unit)) => localise_printed(number, unit),
         None => quantity(value, unit, 4),
     };
     let qualified = |id: &str| sentence(id, &[("value", &figure)]);
@@ -75,12 +82,12 @@ pub(crate) fn said(claim: &Claim) -> String {
 
 /// Compares the first result with the published figures of the machine's type, if there are any, in
 /// one line.
-pub(crate) fn of_machine(summary: &Summary) -> Option<String> {
+pub(crate) fn of_machine(summary: &RunSummary) -> Option<String> {
     let product = summary.hosts.first()?.system.product.as_deref()?;
-    let system = reference::system_of(product)?;
-    let claims = reference::of_system(&system).ok()?;
-    let held = reference::hold(&summary.results, &claims);
-    let decides = |it: &&Held<'_>| it.verdict != Verdict::Shown;
+    let system = reference::find_system(product)?;
+    let claims = reference::claims_for_system(&system).ok()?;
+    let held = reference::check_claims(&summary.results, &claims);
+    let decides = |it: &&ClaimCheck<'_>| it.verdict != ClaimVerdict::Shown;
     let held = held.iter().find(decides)?;
     let is_of_use = |it: &&&Claim| !it.is_suspect() && it.qualifier != Qualifier::AtMost;
     let claim = held.claims.iter().rev().find(is_of_use)?;
@@ -99,46 +106,46 @@ pub(crate) fn of_machine(summary: &Summary) -> Option<String> {
 /// Compares results with published figures. Returns the page, a summary in one sentence and the
 /// exit code; `None` without comparable figures.
 pub(crate) fn held(
-    summary: &Summary,
+    summary: &RunSummary,
     claims: &[Claim],
     name: &str,
 ) -> Option<(Document, String, u8)> {
-    let held = reference::hold(&summary.results, claims);
+    let held = reference::check_claims(&summary.results, claims);
     let are_some = !held.is_empty();
     are_some.then(|| (document(&held, name), outcome(&held, name), code_of(&held)))
 }
 
 /// Returns the exit code: undecided if sources conflict or no figure decides.
-fn code_of(held: &[Held<'_>]) -> u8 {
+fn code_of(held: &[ClaimCheck<'_>]) -> u8 {
     let has = |verdict| held.iter().any(|it| it.verdict == verdict);
-    if has(Verdict::Missed) {
+    if has(ClaimVerdict::Missed) {
         REGRESSION
-    } else if has(Verdict::Conflict) || !has(Verdict::Reached) {
+    } else if has(ClaimVerdict::Conflict) || !has(ClaimVerdict::Reached) {
         UNDECIDED
     } else {
         0
     }
 }
 
-fn document(held: &[Held<'_>], name: &str) -> Document {
+fn document(held: &[ClaimCheck<'_>], name: &str) -> Document {
     let mut document = Document::new(sentence("held-title", &[("name", name)]));
     document.paragraph(Tone::Bad, outcome(held, name));
     let columns = [
-        (message("column-what"), Align::Left),
-        (message("column-you"), Align::Right),
-        (message("column-published"), Align::Right),
-        (message("column-you-share"), Align::Right),
-        (message("column-verdict"), Align::Left),
-        (message("column-conditions"), Align::Left),
+        (message("column-what"), ColumnAlignment::Left),
+        (message("column-you"), ColumnAlignment::Right),
+        (message("column-published"), ColumnAlignment::Right),
+        (message("column-you-share"), ColumnAlignment::Right),
+        (message("column-verdict"), ColumnAlignment::Left),
+        (message("column-conditions"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new("", &columns);
+    let mut table = ReportTable::new("", &columns);
     let mut notes: Vec<Note> = Vec::new();
     for it in held {
         for (number, claim) in it.claims.iter().enumerate() {
             let first = number == 0;
             let reported = |text: String| if first { text } else { String::new() };
             let published =
-                Cell { marks: mark(claim, &mut notes), ..joined(&said(claim)).into() };
+                TableCell { marks: mark(claim, &mut notes), ..joined(&said(claim)).into() };
             let about = [claim.conditions.as_str(), &claim.date].map(str::trim);
             let about: Vec<&str> = about.into_iter().filter(|it| !it.is_empty()).collect();
             table.rows.push(vec![
@@ -153,19 +160,19 @@ fn document(held: &[Held<'_>], name: &str) -> Document {
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));
     document.blocks.extend((!notes.is_empty()).then_some(Block::Notes(notes)));
-    let tolerance = percent(100.0 * reference::TOLERANCE);
+    let tolerance = percent(100.0 * reference::DEFAULT_TOLERANCE);
     document.paragraph(Tone::Quiet, sentence("held-explanation", &[("tolerance", &tolerance)]));
     document
 }
 
 /// Summarizes in a sentence which results miss their figures or lie between conflicting sources, or
 /// that no figure decides. Empty if all are reached.
-fn outcome(held: &[Held<'_>], name: &str) -> String {
-    if held.iter().all(|it| it.verdict == Verdict::Shown) {
+fn outcome(held: &[ClaimCheck<'_>], name: &str) -> String {
+    if held.iter().all(|it| it.verdict == ClaimVerdict::Shown) {
         return sentence("held-count-none", &[("name", name)]);
     }
-    let decided = held.iter().filter(|it| it.verdict != Verdict::Shown).count();
-    let counted = |id: &str, verdict: Verdict| {
+    let decided = held.iter().filter(|it| it.verdict != ClaimVerdict::Shown).count();
+    let counted = |id: &str, verdict: ClaimVerdict| {
         let which = held.iter().filter(|it| it.verdict == verdict);
         let which: Vec<String> = which.map(|it| what(it.estimate)).collect();
         let (n, all) = (which.len().to_string(), decided.to_string());
@@ -175,18 +182,18 @@ fn outcome(held: &[Held<'_>], name: &str) -> String {
         };
         (!which.is_empty()).then(said)
     };
-    counted("held-count-missed", Verdict::Missed)
-        .or_else(|| counted("held-count-conflict", Verdict::Conflict))
+    counted("held-count-missed", ClaimVerdict::Missed)
+        .or_else(|| counted("held-count-conflict", ClaimVerdict::Conflict))
         .unwrap_or_default()
 }
 
 /// Returns the verdict for one figure. A result on which sources differ meets some and misses
 /// others.
-fn verdict_of(held: &Held<'_>, claim: &Claim) -> Cell {
-    match held.is_kept(claim) {
+fn verdict_of(held: &ClaimCheck<'_>, claim: &Claim) -> TableCell {
+    match held.meets_claim(claim) {
         Some(true) => message("held-reached").into(),
-        Some(false) => Cell { tone: Tone::Bad, ..message("held-missed").into() },
-        None => Cell::default(),
+        Some(false) => TableCell { tone: Tone::Bad, ..message("held-missed").into() },
+        None => TableCell::default(),
     }
 }
 
@@ -210,22 +217,22 @@ fn joined(text: &str) -> String {
 }
 
 /// Describes a result without its benchmark, to leave room for the verdict.
-fn briefly(estimate: &Estimate) -> String {
+fn briefly(estimate: &MetricEstimate) -> String {
     let where_it_was = estimate.case.split_once('/').map_or("", |(_, rest)| rest);
     format!("{} {where_it_was}", estimate.metric.replace('_', " "))
 }
 
-fn what(estimate: &Estimate) -> String {
+fn what(estimate: &MetricEstimate) -> String {
     format!("{} {}", estimate.metric.replace('_', " "), estimate.case)
 }
 
 /// Returns a verdict for machine-readable output.
-const fn word(verdict: Verdict) -> &'static str {
+const fn word(verdict: ClaimVerdict) -> &'static str {
     match verdict {
-        Verdict::Reached => "reached",
-        Verdict::Missed => "missed",
-        Verdict::Conflict => "sources differ",
-        Verdict::Shown => "",
+        ClaimVerdict::Reached => "reached",
+        ClaimVerdict::Missed => "missed",
+        ClaimVerdict::Conflict => "sources differ",
+        ClaimVerdict::Shown => "",
     }
 }
 
@@ -236,17 +243,17 @@ struct Row<'a> {
     metric: &'a str,
     case: &'a str,
     median: f64,
-    verdict: Verdict,
+    verdict: ClaimVerdict,
     claims: &'a [&'a Claim],
 }
 
 /// Renders results with their references as a page for `compare RUN SYSTEM`.
 pub(crate) fn page<T>(
-    summary: &Summary,
+    summary: &RunSummary,
     (claims, name): (&[Claim], &str),
     publish: impl FnOnce(Page<'_>) -> T,
 ) -> Result<(T, u8), Failure> {
-    let held = reference::hold(&summary.results, claims);
+    let held = reference::check_claims(&summary.results, claims);
     if held.is_empty() {
         return Err(Failure::usage(format!(
             "nothing that was published of {name} was measured here"
@@ -279,13 +286,13 @@ pub(crate) fn page<T>(
     Ok((published, code_of(&held)))
 }
 
-fn csv(held: &[Held<'_>]) -> String {
+fn csv(held: &[ClaimCheck<'_>]) -> String {
     let mut text =
         "case,metric,median,unit,published,qualifier,date,source,verdict\n".to_owned();
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     for it in held {
         for claim in &it.claims {
-            let Estimate { case, metric, median, unit, .. } = it.estimate;
+            let MetricEstimate { case, metric, median, unit, .. } = it.estimate;
             let _ = writeln!(
                 text,
                 "{},{metric},{median},{},{},{},{},{},{}",

@@ -60,7 +60,7 @@ fn ended(outcome: Result<u8, Failure>, terminal: &mut Terminal) -> ExitCode {
 
 fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
     if !command.speaks_like_a_tool() {
-        arguments::of_terminal().set();
+        arguments::of_terminal().make_current();
     }
     if let Some(occupation) = command.occupation() {
         Listening::before(terminal, occupation, false);

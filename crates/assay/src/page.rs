@@ -43,7 +43,7 @@ impl Page<'_> {
             // The data goes into a companion file, so that the page stays small.
             (Some(make), Some(file)) if has_companion(file) => {
                 let (data, text) =
-                    (beside::data_of(file), Language::INVARIANT.write(self.json));
+                    (beside::data_of(file), Language::INVARIANT.scope(self.json));
                 let name = data.file_name().and_then(OsStr::to_str).map(str::to_owned);
                 let companions = [Companion { path: data, text: &text }];
                 beside::check(file, &companions)?;
@@ -66,8 +66,8 @@ impl Page<'_> {
     ) -> Result<String, Failure> {
         Ok(match format {
             // Machine-readable formats do not depend on the language.
-            Format::Json => Language::INVARIANT.write(self.json),
-            Format::Csv => Language::INVARIANT.write(self.csv),
+            Format::Json => Language::INVARIANT.scope(self.json),
+            Format::Csv => Language::INVARIANT.scope(self.csv),
             Format::Text => terminal.text(&self.document),
             Format::Markdown => render::markdown::document(&self.document),
             Format::Svg => picture(&self.document)?,

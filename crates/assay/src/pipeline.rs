@@ -5,7 +5,7 @@ use assay_console::options::typed_words;
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
 use assay_model::suite::Suite;
-use assay_model::summary::Summary;
+use assay_model::summary::RunSummary;
 use assay_model::workload::Workload;
 use assay_report::document::Document;
 use assay_report::words::{message, sentence};
@@ -144,10 +144,10 @@ impl<'a> Demands<'a> {
     /// undecided one.
     pub(crate) fn met(
         &self,
-        summary: &Summary,
+        summary: &RunSummary,
         terminal: &mut Terminal,
     ) -> Result<u8, Failure> {
-        let reasons = build::distrusted(summary);
+        let reasons = build::distrust_reasons(summary);
         let is_doubted = self.typed.strict && !reasons.is_empty();
         // Otherwise the report on the screen begins with the reasons.
         if is_doubted && !is_printed(self.typed) {
@@ -163,7 +163,7 @@ impl<'a> Demands<'a> {
 
     fn beside_published(
         &self,
-        summary: &Summary,
+        summary: &RunSummary,
         (claims, name): (&[Claim], &str),
         terminal: &mut Terminal,
     ) -> u8 {
@@ -187,7 +187,7 @@ fn is_printed(typed: &MeasuringArguments) -> bool {
 }
 
 /// Checks whether a run counts as measured.
-pub(crate) fn verdict(summary: &Summary) -> Result<(), Failure> {
+pub(crate) fn verdict(summary: &RunSummary) -> Result<(), Failure> {
     question::verdict(summary, |failure| {
         let said = words::failure(failure);
         (said.text, said.advice)
@@ -251,7 +251,7 @@ pub(crate) fn show_plan(
 
 pub(crate) fn present(
     run: &Run,
-    summary: &Summary,
+    summary: &RunSummary,
     typed: &MeasuringArguments,
     extent: Extent,
     terminal: &mut Terminal,
@@ -271,7 +271,7 @@ pub(crate) fn present(
         document,
         json: &|| render::json::summary(summary),
         csv: &|| render::csv::summary(summary),
-        again: Some(&|| build::page(summary, Some(run))),
+        again: Some(&|| build::run_page(summary, Some(run))),
     };
     // The run is stored even if its page cannot be written.
     page.publish(&typed.page, terminal).map_err(|failure| {
@@ -286,17 +286,22 @@ pub(crate) fn present(
 
 /// Returns the answer with as many rows as fit on a screen above `steps`, but at least a few. Bars
 /// are included if they need no additional line.
-fn on_one_screen(summary: &Summary, run: &Run, steps: &str, terminal: &Terminal) -> Document {
+fn on_one_screen(
+    summary: &RunSummary,
+    run: &Run,
+    steps: &str,
+    terminal: &Terminal,
+) -> Document {
     let document = |rows, has_bars| build::answer(summary, Some(run), rows, has_bars);
     let lines = |document: &Document| terminal.text(document).lines().count();
     let fits = |rows: &usize| lines(&document(*rows, false)) + steps.lines().count() <= SCREEN;
-    let rows = (FEWEST_ROWS + 1..=build::MOST_ROWS).rev().find(fits).unwrap_or(FEWEST_ROWS);
+    let rows = (FEWEST_ROWS + 1..=build::MAX_ROWS).rev().find(fits).unwrap_or(FEWEST_ROWS);
     let (plain, barred) = (document(rows, false), document(rows, true));
     if lines(&barred) > lines(&plain) { plain } else { barred }
 }
 
 /// Suggests commands to continue with after the run.
-fn next_steps(summary: &Summary, extent: Extent, width: usize) -> String {
+fn next_steps(summary: &RunSummary, extent: Extent, width: usize) -> String {
     let id = &summary.run.id;
     let page = match extent {
         Extent::Answer => (format!("assay show {id}"), message("next-show")),
@@ -308,7 +313,7 @@ fn next_steps(summary: &Summary, extent: Extent, width: usize) -> String {
         [(page.0.as_str(), page.1), further(&summary.run.suite, &first.benchmark)]
     });
     let doctor = ("assay doctor", message("next-doctor"));
-    let steps = match (extent, build::distrusted(summary).is_empty()) {
+    let steps = match (extent, build::distrust_reasons(summary).is_empty()) {
         (Extent::Report, _) => {
             of_results.into_iter().flatten().chain([doctor]).collect::<Vec<_>>()
         }
@@ -325,7 +330,7 @@ fn next_steps(summary: &Summary, extent: Extent, width: usize) -> String {
     format!("\n{stored}\n{}", beside(&steps, width))
 }
 
-/// Formats commands with their explanations: beside them if all fit, otherwise below.
+/// Formats commands with their explanations: on the same line if all fit, otherwise below.
 fn beside(steps: &[(&str, &str)], width: usize) -> String {
     let widest = |of: fn(&(&str, &str)) -> usize| steps.iter().map(of).max().unwrap_or(0);
     let commands = widest(|(command, _)| command.len());

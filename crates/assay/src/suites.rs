@@ -57,7 +57,7 @@ pub(crate) fn read_all(
     let suites = names.iter().map(one).collect::<Result<Vec<_>, _>>()?;
     match <[Suite; 1]>::try_from(suites) {
         Ok([only]) => Ok(only),
-        Err(several) => Ok(Suite::joined(&several)),
+        Err(several) => Ok(Suite::merge(&several)),
     }
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn open(file: &OsStr) -> Result<Suite, Failure> {
 }
 
 fn read(name: &str, text: &str) -> Result<Suite, Failure> {
-    let mut suite = suite::read(text).map_err(|error| invalid(name, text, error))?;
+    let mut suite = suite::parse_suite(text).map_err(|error| invalid(name, text, error))?;
     for origin in suite.measures.iter_mut().filter_map(|it| it.origin.as_mut()) {
         name.clone_into(&mut origin.file);
     }
@@ -120,7 +120,7 @@ fn unknown(name: &str) -> Failure {
     }
     let known: Vec<&str> = BUILT_IN.iter().chain(&PAGES).map(|(known, _)| *known).collect();
     failure
-        .advise(suite::did_you_mean(name, &known))
+        .advise(suite::suggest(name, &known))
         .advise("a suite file is named by its path, like ./mine.toml; `assay help suites` shows how to write one")
 }
 

@@ -10,54 +10,55 @@ use assay_model::quantity::{Quantity, Unit};
 use crate::{command, packages};
 
 use super::cpus::Cpus;
-use super::lapack::Library;
-use super::options::Options;
-use super::order::order;
-use super::page::Page;
-use super::ratio::{self, Ratio};
-use super::workplace::Workplace;
+use super::lapack::LapackLibrary;
+use super::options::BenchOptions;
+use super::order::turn_order;
+use super::page::MarkdownPage;
+use super::ratio::{self, PeerRatio};
+use super::workplace::BenchWorkplace;
 use super::{assay, hpcc, lapack, machine};
 
 /// Minimum ratio to each peer.
 const TARGET: f64 = 1.0;
 /// Minimum share of the measured peak, and the order that it applies to.
-const TARGET_OF_PEAK: (f64, usize) = (0.9, 16_000);
+const PEAK_TARGET: (f64, usize) = (0.9, 16_000);
 /// Maximum memory, as a multiple of the matrix.
-const MOST_MEMORY: f64 = 1.05;
+const MAX_MEMORY_RATIO: f64 = 1.05;
 /// Block sizes of HPL that are tried at the first order; the best one is used at the others.
 const BLOCKS: [usize; 4] = [96, 128, 192, 256];
 /// Budget of one turn: one repetition is a whole solution, and the turns repeat it.
 const BUDGET: &str = "1s";
 
 /// Runs the comparison and writes the page.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_COMPUTE)?;
-    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
-    let contest = Contest::prepare(root, &workplace)?;
+    let workplace = BenchWorkplace::open(root, Cpus::choose(options.threads)?)?;
+    let contest = LinpackContest::prepare(root, &workplace)?;
     let mut facts = machine::facts(&workplace);
     facts.push(machine::assay_version(&workplace, &contest.assay));
     let names = ["libopenblas0-pthread", "hpcc", "openmpi-bin", "gcc"];
     facts.push(("packages", machine::package_versions(&workplace, &names)?));
-    let mut solved: Vec<Solved> = Vec::new();
+    let mut solved: Vec<LinpackResults> = Vec::new();
     for &n in &options.orders {
         let best = solved.iter().find_map(|one| Some(vec![one.hpl.as_ref()?.0]));
         let blocks = best.unwrap_or_else(|| BLOCKS.to_vec());
         solved.push(contest.solve(n, &blocks, options)?);
     }
-    facts.push(("load after", machine::load()));
+    facts.push(("load after", machine::load_average()));
     facts.push(("turns", options.turns.to_string()));
 
-    let mut page = Page::new("LINPACK compared with other tools", "cargo xtask bench compute");
+    let mut page =
+        MarkdownPage::new("LINPACK compared with other tools", "cargo xtask bench compute");
     page.facts(&facts);
     page.heading("Figures");
-    let rows: Result<Vec<_>> = solved.iter().flat_map(Solved::rows).collect();
+    let rows: Result<Vec<_>> = solved.iter().flat_map(LinpackResults::rows).collect();
     page.table(&["N", "assay", "peer", "peer's figure", "ratio", "95 %", "target", ""], &rows?);
     page.paragraph(ABOUT_FIGURES);
     page.heading("Share of the measured peak");
-    let rows: Result<Vec<_>> = solved.iter().map(Solved::row_of_peak).collect();
+    let rows: Result<Vec<_>> = solved.iter().map(LinpackResults::peak_row).collect();
     page.table(&["N", "LINPACK", "FP64 peak", "share", "95 %", "target", ""], &rows?);
     page.heading("Memory");
-    let rows: Vec<_> = solved.iter().map(Solved::row_of_memory).collect();
+    let rows: Vec<_> = solved.iter().map(LinpackResults::memory_row).collect();
     page.table(&["N", "8 N²", "assay", "ratio", "target", "", "largest of LAPACK"], &rows);
     page.paragraph("The peak resident memory of the whole process, by GNU time (getrusage).");
     page.heading("Commands");
@@ -74,17 +75,17 @@ turns, and its interval is made of the two medians' own intervals. Beyond the or
 names it is not run, because those other tests grow with the order.";
 
 /// Contenders and their programs.
-struct Contest<'a> {
-    workplace: &'a Workplace,
+struct LinpackContest<'a> {
+    workplace: &'a BenchWorkplace,
     assay: PathBuf,
     lapack: PathBuf,
-    libraries: Vec<Library>,
+    libraries: Vec<LapackLibrary>,
     /// Suite that measures only the peak.
     suite: PathBuf,
 }
 
 /// Results at one order.
-struct Solved {
+struct LinpackResults {
     n: usize,
     assay: Vec<f64>,
     /// Name and figures of each library.
@@ -96,8 +97,8 @@ struct Solved {
     lapack_bytes: u64,
 }
 
-impl<'a> Contest<'a> {
-    fn prepare(root: &Path, workplace: &'a Workplace) -> Result<Self> {
+impl<'a> LinpackContest<'a> {
+    fn prepare(root: &Path, workplace: &'a BenchWorkplace) -> Result<Self> {
         let suite = workplace.folder.join("peak.toml");
         let threads = workplace.cpus.count();
         let text = format!(
@@ -107,13 +108,18 @@ impl<'a> Contest<'a> {
         );
         fs::write(&suite, text).context("cannot write the suite")?;
         let (assay, lapack) = (workplace.build_assay()?, lapack::build(workplace)?);
-        let libraries = lapack::libraries(root)?;
+        let libraries = lapack::find_libraries(root)?;
         Ok(Self { workplace, assay, lapack, libraries, suite })
     }
 
     /// Measures all turns at one order, with HPL halfway.
-    fn solve(&self, n: usize, blocks: &[usize], options: &Options) -> Result<Solved> {
-        let mut solved = Solved::new(n, &self.libraries);
+    fn solve(
+        &self,
+        n: usize,
+        blocks: &[usize],
+        options: &BenchOptions,
+    ) -> Result<LinpackResults> {
+        let mut solved = LinpackResults::new(n, &self.libraries);
         for turn in 0..options.turns {
             println!("N = {n}: turn {} of {}", turn + 1, options.turns);
             if turn == options.turns / 2 && n <= options.hpcc_up_to {
@@ -124,10 +130,10 @@ impl<'a> Contest<'a> {
                     .max_by(|(_, a), (_, b)| median(a).total_cmp(&median(b)));
                 solved.hpl = Some(best.context("HPL solved nothing")?);
             }
-            for contender in order(options.seed, turn, 2 + self.libraries.len()) {
+            for contender in turn_order(options.seed, turn, 2 + self.libraries.len()) {
                 match contender {
                     0 => self.solve_by_assay(&mut solved)?,
-                    1 => solved.peak.push(self.peak()?),
+                    1 => solved.peak.push(self.measure_peak()?),
                     other => self.solve_by_lapack(&mut solved, other - 2, turn as u64)?,
                 }
             }
@@ -135,31 +141,36 @@ impl<'a> Contest<'a> {
         Ok(solved)
     }
 
-    fn solve_by_assay(&self, solved: &mut Solved) -> Result<()> {
-        let (output, bytes) = self.with_peak_memory(&self.assay_command(solved.n))?;
-        let summary = assay::read(&output)?;
-        solved.assay.push(assay::estimate(&summary, "compute.linpack", "rmax")?.median);
+    fn solve_by_assay(&self, solved: &mut LinpackResults) -> Result<()> {
+        let (output, bytes) = self.run_with_peak_memory(&self.assay_command(solved.n))?;
+        let summary = assay::parse_output(&output)?;
+        solved.assay.push(assay::find_estimate(&summary, "compute.linpack", "rmax")?.median);
         solved.assay_bytes = solved.assay_bytes.max(bytes);
         Ok(())
     }
 
-    fn solve_by_lapack(&self, solved: &mut Solved, which: usize, seed: u64) -> Result<()> {
+    fn solve_by_lapack(
+        &self,
+        solved: &mut LinpackResults,
+        which: usize,
+        seed: u64,
+    ) -> Result<()> {
         let library = &self.libraries[which];
         let command = lapack::command(self.workplace, &self.lapack, library, solved.n, seed);
-        let (output, bytes) = self.with_peak_memory(&command)?;
-        solved.lapack[which].1.push(lapack::flops(&output)?);
+        let (output, bytes) = self.run_with_peak_memory(&command)?;
+        solved.lapack[which].1.push(lapack::parse_flops(&output)?);
         solved.lapack_bytes = solved.lapack_bytes.max(bytes);
         Ok(())
     }
 
-    fn peak(&self) -> Result<f64> {
-        let summary = assay::read(&command::output(&mut self.peak_command())?)?;
-        Ok(assay::estimate(&summary, "compute.peak_flops", "fp64")?.median)
+    fn measure_peak(&self) -> Result<f64> {
+        let summary = assay::parse_output(&command::output(&mut self.peak_command())?)?;
+        Ok(assay::find_estimate(&summary, "compute.peak_flops", "fp64")?.median)
     }
 
     /// Runs a command; returns its output and the peak resident memory of it or of a process it
     /// waited for.
-    fn with_peak_memory(&self, command: &Command) -> Result<(String, u64)> {
+    fn run_with_peak_memory(&self, command: &Command) -> Result<(String, u64)> {
         let note = self.workplace.folder.join("peak-memory");
         let mut timed = self.workplace.command("/usr/bin/time");
         timed.args(["-f", "%M", "-o"]).arg(&note);
@@ -182,7 +193,7 @@ impl<'a> Contest<'a> {
         assay::command(self.workplace, &self.assay, &["run", &suite])
     }
 
-    fn commands(&self, options: &Options) -> Vec<String> {
+    fn commands(&self, options: &BenchOptions) -> Vec<String> {
         let n = options.orders.first().copied().unwrap_or_default();
         let by_library = self
             .libraries
@@ -192,13 +203,13 @@ impl<'a> Contest<'a> {
             .into_iter()
             .chain(by_library)
             .chain([hpcc::command(self.workplace)])
-            .map(|command| self.workplace.shown(&command))
+            .map(|command| self.workplace.format_command(&command))
             .collect()
     }
 }
 
-impl Solved {
-    fn new(n: usize, libraries: &[Library]) -> Self {
+impl LinpackResults {
+    fn new(n: usize, libraries: &[LapackLibrary]) -> Self {
         Self {
             n,
             assay: Vec::new(),
@@ -212,62 +223,68 @@ impl Solved {
 
     fn rows(&self) -> Vec<Result<Vec<String>>> {
         let by_library = |(name, theirs): &(String, Vec<f64>)| {
-            self.row(name.clone(), theirs, Ratio::of(&self.assay, theirs))
+            self.row(name.clone(), theirs, PeerRatio::from_turns(&self.assay, theirs))
         };
         let mut rows: Vec<_> = self.lapack.iter().map(by_library).collect();
         rows.extend(self.hpl.iter().map(|(block, hpl)| {
             let peer = format!("HPL of hpcc, blocks of {block}");
-            self.row(peer, hpl, Ratio::of_strangers(&self.assay, hpl))
+            self.row(peer, hpl, PeerRatio::from_independent(&self.assay, hpl))
         }));
         rows
     }
 
-    fn row(&self, peer: String, theirs: &[f64], ratio: Option<Ratio>) -> Result<Vec<String>> {
+    fn row(
+        &self,
+        peer: String,
+        theirs: &[f64],
+        ratio: Option<PeerRatio>,
+    ) -> Result<Vec<String>> {
         let ratio = ratio.context("nothing was measured")?;
         Ok(vec![
             self.n.to_string(),
-            rate(&self.assay),
+            format_rate(&self.assay),
             peer,
-            rate(theirs),
-            format!("{:.3}", ratio.of_medians),
-            ratio.interval_text(),
+            format_rate(theirs),
+            format!("{:.3}", ratio.estimate),
+            ratio.format_interval(),
             format!("≥ {TARGET:.1}"),
             ratio.verdict(TARGET).into(),
         ])
     }
 
-    fn row_of_peak(&self) -> Result<Vec<String>> {
-        let share = Ratio::of(&self.assay, &self.peak).context("no peak was measured")?;
-        let target = Some(TARGET_OF_PEAK.0).filter(|_| self.n == TARGET_OF_PEAK.1);
+    fn peak_row(&self) -> Result<Vec<String>> {
+        let share =
+            PeerRatio::from_turns(&self.assay, &self.peak).context("no peak was measured")?;
+        let target = Some(PEAK_TARGET.0).filter(|_| self.n == PEAK_TARGET.1);
         Ok(vec![
             self.n.to_string(),
-            rate(&self.assay),
-            rate(&self.peak),
-            format!("{:.3}", share.of_medians),
-            share.interval_text(),
+            format_rate(&self.assay),
+            format_rate(&self.peak),
+            format!("{:.3}", share.estimate),
+            share.format_interval(),
             target.map_or("–".into(), |target| format!("≥ {target}")),
             target.map_or("–", |target| share.verdict(target)).into(),
         ])
     }
 
-    fn row_of_memory(&self) -> Vec<String> {
+    fn memory_row(&self) -> Vec<String> {
         let matrix = 8.0 * (self.n * self.n) as f64;
         let ratio = self.assay_bytes as f64 / matrix;
-        let verdict = if ratio <= MOST_MEMORY { "reached" } else { "missed" };
+        let verdict = if ratio <= MAX_MEMORY_RATIO { "reached" } else { "missed" };
         let size = |bytes: f64| Quantity::new(bytes, Unit::Byte).to_string();
         vec![
             self.n.to_string(),
             size(matrix),
             size(self.assay_bytes as f64),
             format!("{ratio:.3}"),
-            format!("≤ {MOST_MEMORY}"),
+            format!("≤ {MAX_MEMORY_RATIO}"),
             verdict.into(),
             size(self.lapack_bytes as f64),
         ]
     }
 }
 
-fn rate(flops: &[f64]) -> String {
+fn format_rate(flops: &[f64]) -> String {
     let median = ratio::median(flops).unwrap_or_default();
     Quantity::new(median, Unit::FlopPerSecond).to_string()
 }

@@ -14,12 +14,12 @@ impl Cpus {
     pub(crate) fn choose(threads: Option<usize>) -> Result<Self> {
         let status = fs::read_to_string("/proc/self/status")?;
         let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-        let allowed = list(allowed.unwrap_or_default());
+        let allowed = parse_cpu_list(allowed.unwrap_or_default());
         let ranked = allowed.iter().map(|cpu| (rank_in_core(*cpu), *cpu)).collect();
-        Self::pick(ranked, threads)
+        Self::select(ranked, threads)
     }
 
-    fn pick(mut ranked: Vec<(usize, usize)>, threads: Option<usize>) -> Result<Self> {
+    fn select(mut ranked: Vec<(usize, usize)>, threads: Option<usize>) -> Result<Self> {
         ranked.sort_unstable();
         let cores = ranked.iter().filter(|(rank, _)| *rank == 0).count();
         let wanted = threads.unwrap_or(cores);
@@ -40,12 +40,12 @@ impl Cpus {
     }
 
     /// Formats the CPUs as a comma-separated list.
-    pub(crate) fn joined(&self) -> String {
+    pub(crate) fn format_list(&self) -> String {
         self.0.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
     }
 
     /// Formats the CPUs as OpenMP places, one for each.
-    pub(crate) fn places(&self) -> String {
+    pub(crate) fn format_openmp_places(&self) -> String {
         self.0.iter().map(|cpu| format!("{{{cpu}}}")).collect::<Vec<_>>().join(",")
     }
 }
@@ -53,12 +53,12 @@ impl Cpus {
 /// Returns the index of this CPU among those of its core; 0 if the kernel does not report it.
 fn rank_in_core(cpu: usize) -> usize {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-    let siblings = list(&fs::read_to_string(path).unwrap_or_default());
+    let siblings = parse_cpu_list(&fs::read_to_string(path).unwrap_or_default());
     siblings.iter().position(|sibling| *sibling == cpu).unwrap_or(0)
 }
 
 /// Parses the kernel's list notation, `0-3,8`.
-pub(crate) fn list(text: &str) -> Vec<usize> {
+pub(crate) fn parse_cpu_list(text: &str) -> Vec<usize> {
     text.trim()
         .split(',')
         .filter_map(|part| {
@@ -74,16 +74,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_lists_are_read() {
-        assert_eq!(list(" 0-2,7,9-10\n"), [0, 1, 2, 7, 9, 10]);
-        assert_eq!(list(""), [0; 0]);
+    fn parses_kernel_cpu_lists() {
+        assert_eq!(parse_cpu_list(" 0-2,7,9-10\n"), [0, 1, 2, 7, 9, 10]);
+        assert_eq!(parse_cpu_list(""), [0; 0]);
     }
 
     #[test]
-    fn cores_come_before_their_second_threads() {
+    fn selects_one_thread_per_core_first() {
         let smt = vec![(0, 0), (1, 1), (0, 2), (1, 3)];
-        assert_eq!(Cpus::pick(smt.clone(), None).unwrap().joined(), "0,2");
-        assert_eq!(Cpus::pick(smt.clone(), Some(3)).unwrap().places(), "{0},{2},{1}");
-        assert!(Cpus::pick(smt, Some(5)).is_err());
+        assert_eq!(Cpus::select(smt.clone(), None).unwrap().format_list(), "0,2");
+        assert_eq!(
+            Cpus::select(smt.clone(), Some(3)).unwrap().format_openmp_places(),
+            "{0},{2},{1}"
+        );
+        assert!(Cpus::select(smt, Some(5)).is_err());
     }
 }

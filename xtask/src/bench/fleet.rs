@@ -16,19 +16,19 @@ use crate::{command, packages};
 
 use super::cpus::Cpus;
 use super::machine;
-use super::options::Options;
-use super::page::Page;
-use super::workplace::Workplace;
+use super::options::BenchOptions;
+use super::page::MarkdownPage;
+use super::workplace::BenchWorkplace;
 
 mod peers;
 
 /// Hosts of each row, and the number of relays they are reached through.
 const ROWS: [(usize, usize); 5] = [(10, 0), (24, 0), (100, 0), (1000, 0), (1000, 10)];
 /// Maximum CPU and memory of the coordinator with a thousand agents: in CPUs, and in bytes.
-const MOST_CPU: f64 = 0.25;
-const MOST_BYTES: f64 = 200e6;
+const MAX_CPUS: f64 = 0.25;
+const MAX_BYTES: f64 = 200e6;
 /// Maximum start skew between hosts.
-const MOST_SKEW_S: f64 = 1e-3;
+const MAX_SKEW_S: f64 = 1e-3;
 /// Length of the workload on every host. From half a minute on, an interval is one second, with one
 /// event for each counter.
 const MEASURED_S: f64 = 36.0;
@@ -39,10 +39,10 @@ const TICK_S: f64 = 0.01;
 const SLEEPERS: usize = 24;
 const TRIES: usize = 9;
 /// Interval between two looks at the coordinator's process.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Cost of one number of agents.
-struct Row {
+struct FleetRow {
     hosts: usize,
     relays: usize,
     /// Time from the start of the command to that of the first case.
@@ -66,24 +66,26 @@ struct Row {
 }
 
 /// CPU time of the coordinator at one moment.
-struct Look {
-    at: Instant,
+struct CpuSample {
+    time: Instant,
     cpu_s: f64,
 }
 
 /// Runs the measurement and writes the page.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_FLEET)?;
-    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
+    let workplace = BenchWorkplace::open(root, Cpus::choose(options.threads)?)?;
     let mut facts = machine::facts(&workplace);
     let program = workplace.build_assay()?;
     facts.push(machine::assay_version(&workplace, &program));
-    let rows: Vec<Row> =
-        ROWS.iter().map(|hosts| row(&workplace, &program, *hosts)).collect::<Result<_>>()?;
-    let peers = peers::all(&workplace, &program)?;
-    facts.push(("load after", machine::load()));
+    let rows: Vec<FleetRow> = ROWS
+        .iter()
+        .map(|hosts| measure_row(&workplace, &program, *hosts))
+        .collect::<Result<_>>()?;
+    let peers = peers::measure_peers(&workplace, &program)?;
+    facts.push(("load after", machine::load_average()));
 
-    let mut page = Page::new("A fleet of many hosts", "cargo xtask bench fleet");
+    let mut page = MarkdownPage::new("A fleet of many hosts", "cargo xtask bench fleet");
     page.facts(&facts);
     page.heading("What a coordinator needs");
     page.table(
@@ -101,9 +103,9 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
             "threads",
             "lost",
         ],
-        &rows.iter().map(Row::cells).collect::<Vec<_>>(),
+        &rows.iter().map(FleetRow::cells).collect::<Vec<_>>(),
     );
-    page.paragraph(&targets(&rows));
+    page.paragraph(&format_targets(&rows));
     page.paragraph(&format!(
         "{SLEEPERS} threads that only sleep until one moment and look at the clock then woke within {:.2} ms of each \
          other here, in the middle of {TRIES} tries: what agents that share these CPUs cannot do better.",
@@ -119,18 +121,18 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
          processes of this machine, too.",
     );
     page.heading("Ten thousand, and what breaks first");
-    for paragraph in extrapolated(&rows) {
+    for paragraph in extrapolate(&rows) {
         page.paragraph(&paragraph);
     }
     page.heading("Beside others");
     page.table(&["what", "hosts", "time", "CPU of who starts them"], &peers.rows);
-    for reason in &peers.left_out {
+    for reason in &peers.skipped {
         page.paragraph(reason);
     }
     page.write(root, "docs/scaling-fleet.md")
 }
 
-impl Row {
+impl FleetRow {
     fn cells(&self) -> Vec<String> {
         let skew = self.skew_s.map_or("–".to_owned(), |(skew_s, bound_s)| {
             format!("{:.2} ± {:.2} ms", skew_s * 1e3, bound_s * 1e3)
@@ -152,30 +154,33 @@ impl Row {
     }
 }
 
-fn targets(rows: &[Row]) -> String {
+fn format_targets(rows: &[FleetRow]) -> String {
     let find = |hosts: usize| rows.iter().find(|row| row.hosts == hosts && row.relays == 0);
     let verdict = |is_met: bool| if is_met { "reached" } else { "missed" };
     let most =
-        find(1000).map(|row| row.cpu <= MOST_CPU && row.bytes <= MOST_BYTES && row.lost == 0);
-    let skew = find(24).and_then(|row| row.skew_s).map(|(skew_s, _)| skew_s <= MOST_SKEW_S);
+        find(1000).map(|row| row.cpu <= MAX_CPUS && row.bytes <= MAX_BYTES && row.lost == 0);
+    let skew = find(24).and_then(|row| row.skew_s).map(|(skew_s, _)| skew_s <= MAX_SKEW_S);
     format!(
         "A thousand agents below {:.0} % of a CPU and {:.0} MB: **{}**. 24 hosts start within {:.0} ms: **{}**.",
-        100.0 * MOST_CPU,
-        MOST_BYTES / 1e6,
+        100.0 * MAX_CPUS,
+        MAX_BYTES / 1e6,
         verdict(most == Some(true)),
-        MOST_SKEW_S * 1e3,
+        MAX_SKEW_S * 1e3,
         verdict(skew == Some(true)),
     )
 }
 
 /// Extrapolates linearly to ten thousand agents, by the cost of each further agent between the two
 /// largest rows, and compares the needs with the limits of a process on this machine.
-fn extrapolated(rows: &[Row]) -> Vec<String> {
-    let direct: Vec<&Row> = rows.iter().filter(|row| row.relays == 0).collect();
+fn extrapolate(rows: &[FleetRow]) -> Vec<String> {
+    let direct: Vec<&FleetRow> = rows.iter().filter(|row| row.relays == 0).collect();
     let [.., fewer, more] = direct[..] else { return Vec::new() };
-    let each =
-        |value: fn(&Row) -> f64| (value(more) - value(fewer)) / (more.hosts as f64 - fewer.hosts as f64);
-    let many = |value: fn(&Row) -> f64| value(more) + each(value) * (10_000.0 - more.hosts as f64);
+    let each = |value: fn(&FleetRow) -> f64| {
+        (value(more) - value(fewer)) / (more.hosts as f64 - fewer.hosts as f64)
+    };
+    let many = |value: fn(&FleetRow) -> f64| {
+        value(more) + each(value) * (10_000.0 - more.hosts as f64)
+    };
     let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<f64>().ok();
     let open = fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let open = open.lines().find_map(|line| line.strip_prefix("Max open files"));
@@ -204,7 +209,8 @@ fn extrapolated(rows: &[Row]) -> Vec<String> {
         .collect();
     items.push(format!("- memory: {:.0} MB", many(|row| row.bytes) / 1e6));
     let start_s = each(|row| row.ready_cpu_s) * 10_000.0;
-    items.push(format!("- CPU time until all are ready: {start_s:.0} s, on one CPU or several"));
+    items
+        .push(format!("- CPU time until all are ready: {start_s:.0} s, on one CPU or several"));
     let mut paragraphs = vec![items.join("\n")];
     if let Some((name, ..)) = first {
         paragraphs.push(format!(
@@ -237,17 +243,21 @@ fn sleepers_skew_s() -> f64 {
     tries[TRIES / 2]
 }
 
-fn row(workplace: &Workplace, program: &Path, hosts: (usize, usize)) -> Result<Row> {
+fn measure_row(
+    workplace: &BenchWorkplace,
+    program: &Path,
+    hosts: (usize, usize),
+) -> Result<FleetRow> {
     println!("{} agents behind {} relays …", hosts.0, hosts.1);
     let folder = PathBuf::from(format!("/dev/shm/assay-fleet-{}", std::process::id()));
     fs::create_dir_all(&folder).context("cannot make a folder in memory")?;
-    let outcome = measured(workplace, program, hosts, &folder);
+    let outcome = measure_in_folder(workplace, program, hosts, &folder);
     drop(fs::remove_dir_all(&folder));
     outcome
 }
 
 /// Writes the suite of every host: slow reads of a small file in memory.
-fn suite(workplace: &Workplace, length_s: f64) -> Result<PathBuf> {
+fn write_suite(workplace: &BenchWorkplace, length_s: f64) -> Result<PathBuf> {
     let path = workplace.folder.join("fleet.toml");
     let text = format!(
         "name = \"fleet\"\nbudget = \"{length_s}s\"\n[[measure]]\nbenchmark = \"storage\"\n\
@@ -259,14 +269,14 @@ fn suite(workplace: &Workplace, length_s: f64) -> Result<PathBuf> {
 }
 
 /// Returns `assay run` over this number of hosts, all of which are this machine.
-fn coordinator(
-    workplace: &Workplace,
+fn coordinator_command(
+    workplace: &BenchWorkplace,
     program: &Path,
     (hosts, length_s): (usize, f64),
     folder: &Path,
 ) -> Result<Command> {
     let mut command = workplace.command(program);
-    command.arg("run").arg(suite(workplace, length_s)?);
+    command.arg("run").arg(write_suite(workplace, length_s)?);
     command.args(["--hosts", &format!("h[1-{hosts}]"), "--via", "env NAME={host}"]);
     // Agents that share two CPUs start slowly.
     command.args(["--host-deadline", "5min", "--quiet", "--events"]);
@@ -277,7 +287,7 @@ fn coordinator(
 
 /// Contents of a run's events.
 #[derive(Default)]
-struct Told {
+struct EventTotals {
     started: Option<Instant>,
     finished: Option<Instant>,
     skew_s: Option<f64>,
@@ -287,9 +297,9 @@ struct Told {
     lost: usize,
 }
 
-impl Told {
+impl EventTotals {
     /// Processes an event; returns whether it was the first start of a case.
-    fn hear(&mut self, at: Instant, line: &str) -> bool {
+    fn add_line(&mut self, at: Instant, line: &str) -> bool {
         let event: Value = serde_json::from_str(line).unwrap_or_default();
         match event["event"].as_str() {
             Some("case-started") if self.started.is_none() => {
@@ -311,13 +321,13 @@ impl Told {
     }
 }
 
-fn measured(
-    workplace: &Workplace,
+fn measure_in_folder(
+    workplace: &BenchWorkplace,
     program: &Path,
     (hosts, relays): (usize, usize),
     folder: &Path,
-) -> Result<Row> {
-    let mut command = coordinator(workplace, program, (hosts, MEASURED_S), folder)?;
+) -> Result<FleetRow> {
+    let mut command = coordinator_command(workplace, program, (hosts, MEASURED_S), folder)?;
     if relays > 0 {
         command.args(["--relays", &format!("r[1-{relays}]")]);
     }
@@ -332,7 +342,7 @@ fn measured(
             }
         }
     });
-    let mut row = Row {
+    let mut row = FleetRow {
         hosts,
         relays,
         ready_s: 0.0,
@@ -345,22 +355,22 @@ fn measured(
         threads: 0,
         lost: 0,
     };
-    let mut looks: Vec<Look> = Vec::new();
-    let mut totals = Told::default();
+    let mut looks: Vec<CpuSample> = Vec::new();
+    let mut totals = EventTotals::default();
     loop {
         // Not for every event: counting the open files of a thousand agents takes longer than an
         // event.
-        if looks.last().is_none_or(|look| look.at.elapsed() >= LOOK)
-            && let Some(cpu_s) = cpu_s(&child)
+        if looks.last().is_none_or(|look| look.time.elapsed() >= POLL_INTERVAL)
+            && let Some(cpu_s) = process_cpu_s(&child)
         {
-            looks.push(Look { at: Instant::now(), cpu_s });
-            row.look_at(&child);
+            looks.push(CpuSample { time: Instant::now(), cpu_s });
+            row.sample_process(&child);
         }
-        match events.recv_timeout(LOOK) {
+        match events.recv_timeout(POLL_INTERVAL) {
             Ok((at, line)) => {
-                if totals.hear(at, &line) {
+                if totals.add_line(at, &line) {
                     row.ready_s = at.duration_since(begun).as_secs_f64();
-                    row.ready_cpu_s = cpu_s(&child).unwrap_or_default();
+                    row.ready_cpu_s = process_cpu_s(&child).unwrap_or_default();
                 }
             }
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
@@ -375,15 +385,15 @@ fn measured(
     row.lost = totals.lost;
     row.events_per_s =
         totals.events as f64 / hosts as f64 / finished.duration_since(started).as_secs_f64();
-    let within = |look: &&Look| (started..=finished).contains(&look.at);
+    let within = |look: &&CpuSample| (started..=finished).contains(&look.time);
     let (first, last) = (looks.iter().find(within), looks.iter().rev().find(within));
     let (first, last) = first.zip(last).context("the coordinator could not be looked at")?;
-    row.cpu = (last.cpu_s - first.cpu_s) / last.at.duration_since(first.at).as_secs_f64();
+    row.cpu = (last.cpu_s - first.cpu_s) / last.time.duration_since(first.time).as_secs_f64();
     Ok(row)
 }
 
-impl Row {
-    fn look_at(&mut self, child: &Child) {
+impl FleetRow {
+    fn sample_process(&mut self, child: &Child) {
         let folder = format!("/proc/{}", child.id());
         let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
         let number = |name: &str| {
@@ -399,13 +409,13 @@ impl Row {
 
 /// Returns the CPU time of a running process, without its children (`proc_pid_stat(5)`, fields 14
 /// and 15).
-fn cpu_s(child: &Child) -> Option<f64> {
+fn process_cpu_s(child: &Child) -> Option<f64> {
     let text = fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
     let fields = text.rsplit_once(") ")?.1.split_whitespace().skip(11).take(2);
     Some(fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() * TICK_S)
 }
 
 /// Returns whether a program is installed.
-fn is_here(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     command::exists(program)
 }

@@ -11,55 +11,63 @@ use crate::command;
 
 use super::cpus::Cpus;
 use super::machine;
-use super::options::Options;
-use super::page::Page;
+use super::options::BenchOptions;
+use super::page::MarkdownPage;
 use super::ratio;
 use super::timings;
-use super::workplace::{Workplace, build_command};
+use super::workplace::{BenchWorkplace, build_command};
 
 const STARTS: usize = 50;
 /// Number of slowest packages of the cold build to list.
-const SLOWEST: usize = 12;
+const SLOWEST_COUNT: usize = 12;
 
 /// Maximum seconds of `assay --version`.
-const MOST_START_S: f64 = 0.010;
+const MAX_START_S: f64 = 0.010;
 /// Maximum bytes of the release program: 30 MB.
-const MOST_BYTES: f64 = 30e6;
+const MAX_BYTES: f64 = 30e6;
 /// Maximum seconds of the cold release build, on two cores.
-const MOST_BUILD_S: f64 = 240.0;
+const MAX_BUILD_S: f64 = 240.0;
 
 /// Runs the measurements and writes the page.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
-    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
+pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
+    let workplace = BenchWorkplace::open(root, Cpus::choose(options.threads)?)?;
     let mut facts = machine::facts(&workplace);
-    facts.push(("rustc", machine::line(&workplace, "rustc", &["--version"])));
+    facts.push(("rustc", machine::first_line(&workplace, "rustc", &["--version"])));
     let (build_s, slowest) = cold_build(&workplace)?;
     let program = workplace.folder.join("cold/release/assay");
     facts.push(machine::assay_version(&workplace, &program));
     let bytes = fs::metadata(&program).context("the build left no program")?.len() as f64;
-    let starts = starts(&workplace, &program)?;
+    let starts = measure_starts(&workplace, &program)?;
     let start_s = ratio::median(&starts).context("nothing was started")?;
     let interval = ratio::median_interval(&starts);
 
-    let mut page = Page::new("Start-up, size and build", "cargo xtask bench build");
+    let mut page = MarkdownPage::new("Start-up, size and build", "cargo xtask bench build");
     page.facts(&facts);
     page.heading("Figures");
-    let interval = interval
-        .map_or("–".into(), |(low, high)| format!("{}…{}", seconds(low), seconds(high)));
+    let interval = interval.map_or("–".into(), |(low, high)| {
+        format!("{}…{}", format_seconds(low), format_seconds(high))
+    });
     let start = format!("`assay --version`, median of {STARTS}");
     let megabytes = |bytes: f64| format!("{:.2} MB", bytes / 1e6);
     page.table(
         &["what", "figure", "95 %", "target", ""],
         &[
-            row(&start, seconds(start_s), interval, start_s, MOST_START_S, seconds),
-            row("release program", megabytes(bytes), "–".into(), bytes, MOST_BYTES, megabytes),
+            row(
+                &start,
+                format_seconds(start_s),
+                interval,
+                start_s,
+                MAX_START_S,
+                format_seconds,
+            ),
+            row("release program", megabytes(bytes), "–".into(), bytes, MAX_BYTES, megabytes),
             row(
                 "cold release build",
-                seconds(build_s),
+                format_seconds(build_s),
                 "–".into(),
                 build_s,
-                MOST_BUILD_S,
-                seconds,
+                MAX_BUILD_S,
+                format_seconds,
             ),
         ],
     );
@@ -70,12 +78,15 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     page.table(&["package", "time"], &slowest);
     page.heading("Commands");
     let mut build = build_command(root);
-    page.commands(&[workplace.shown(build.arg("--timings")), "assay --version".into()]);
+    page.commands(&[
+        workplace.format_command(build.arg("--timings")),
+        "assay --version".into(),
+    ]);
     page.publish(root, "build")
 }
 
 /// Builds into an empty directory; returns the seconds and the slowest packages.
-fn cold_build(workplace: &Workplace) -> Result<(f64, Vec<Vec<String>>)> {
+fn cold_build(workplace: &BenchWorkplace) -> Result<(f64, Vec<Vec<String>>)> {
     let target = workplace.folder.join("cold");
     command::run(command::cargo(&workplace.root).args(["fetch", "--locked"]))?;
     let start = Instant::now();
@@ -84,14 +95,16 @@ fn cold_build(workplace: &Workplace) -> Result<(f64, Vec<Vec<String>>)> {
     let build_s = start.elapsed().as_secs_f64();
     let report = fs::read_to_string(target.join("cargo-timings/cargo-timing.html"))
         .context("cargo left no report of its timings")?;
-    let slowest = timings::slowest(&report, SLOWEST)?;
-    let rows =
-        slowest.into_iter().map(|(name, taken_s)| vec![name, seconds(taken_s)]).collect();
+    let slowest = timings::slowest_units(&report, SLOWEST_COUNT)?;
+    let rows = slowest
+        .into_iter()
+        .map(|(name, taken_s)| vec![name, format_seconds(taken_s)])
+        .collect();
     Ok((build_s, rows))
 }
 
 /// Measures the seconds from the start of `assay --version` to its end, many times.
-fn starts(workplace: &Workplace, program: &Path) -> Result<Vec<f64>> {
+fn measure_starts(workplace: &BenchWorkplace, program: &Path) -> Result<Vec<f64>> {
     let mut starts = Vec::new();
     for _ in 0..STARTS {
         let mut command = workplace.command(program);
@@ -114,6 +127,6 @@ fn row(
     vec![what.into(), figure, interval, format!("≤ {}", format_value(most)), verdict.into()]
 }
 
-fn seconds(value: f64) -> String {
+fn format_seconds(value: f64) -> String {
     Quantity::new(value, Unit::Second).to_string()
 }

@@ -11,21 +11,21 @@ use anyhow::{Context, Result, ensure};
 use assay_adapters::hpcc_text::section;
 use assay_adapters::hpl_text::HplLog;
 
-use super::workplace::Workplace;
+use super::workplace::BenchWorkplace;
 
 /// FLOP/s of every solution, by block size.
-pub(crate) type ByBlock = BTreeMap<usize, Vec<f64>>;
+pub(crate) type RatesByBlock = BTreeMap<usize, Vec<f64>>;
 
 /// Solves a system of order `n`, `times` times with each block size.
 pub(crate) fn run(
-    workplace: &Workplace,
+    workplace: &BenchWorkplace,
     n: usize,
     blocks: &[usize],
     times: usize,
-) -> Result<ByBlock> {
+) -> Result<RatesByBlock> {
     let folder = workplace.folder.join("hpcc");
     fs::create_dir_all(&folder)?;
-    let input = input(n, blocks, times, grid(workplace.cpus.count()));
+    let input = format_input(n, blocks, times, squarest_grid(workplace.cpus.count()));
     fs::write(folder.join("hpccinf.txt"), input)?;
     let output = folder.join("hpccoutf.txt");
     if output.exists() {
@@ -33,17 +33,17 @@ pub(crate) fn run(
     }
     crate::command::output(command(workplace).current_dir(&folder))?;
     let output = fs::read_to_string(&output).context("hpcc wrote no hpccoutf.txt")?;
-    read(&output, n, blocks.len() * times)
+    parse_output(&output, n, blocks.len() * times)
 }
 
 /// Returns the command of [`run`]: one rank with one thread for each CPU.
-pub(crate) fn command(workplace: &Workplace) -> Command {
+pub(crate) fn command(workplace: &BenchWorkplace) -> Command {
     let mut command = workplace.command("mpirun");
     command
         .args([
             "--allow-run-as-root",
             "--cpu-set",
-            &workplace.cpus.joined(),
+            &workplace.cpus.format_list(),
             "--bind-to",
             "core",
         ])
@@ -54,7 +54,7 @@ pub(crate) fn command(workplace: &Workplace) -> Command {
 
 /// Returns the most square grid of ranks, with no more rows than columns, as HPL's documentation
 /// advises.
-fn grid(ranks: usize) -> (usize, usize) {
+fn squarest_grid(ranks: usize) -> (usize, usize) {
     let rows = (1..=ranks).filter(|p| p * p <= ranks && ranks.is_multiple_of(*p)).max();
     let rows = rows.unwrap_or(1);
     (rows, ranks / rows)
@@ -62,7 +62,12 @@ fn grid(ranks: usize) -> (usize, usize) {
 
 /// Returns `hpccinf.txt` in HPL's format, in which the position of a line is its meaning. The
 /// parameters of the algorithm are those of the file that hpcc comes with.
-fn input(n: usize, blocks: &[usize], times: usize, (rows, columns): (usize, usize)) -> String {
+fn format_input(
+    n: usize,
+    blocks: &[usize],
+    times: usize,
+    (rows, columns): (usize, usize),
+) -> String {
     let list =
         |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
     let (orders, blocks) = (list(&vec![n; times]), (blocks.len(), list(blocks)));
@@ -81,9 +86,9 @@ fn input(n: usize, blocks: &[usize], times: usize, (rows, columns): (usize, usiz
 }
 
 /// Parses the rates by block size; rows of another order are an error.
-fn read(output: &str, n: usize, expected: usize) -> Result<ByBlock> {
+fn parse_output(output: &str, n: usize, expected: usize) -> Result<RatesByBlock> {
     let log = HplLog::read(section(output, "HPL")?)?;
-    let mut by_block = ByBlock::new();
+    let mut by_block = RatesByBlock::new();
     for row in &log.rows {
         ensure!(row.n == n as u64, "HPL solved a system of order {}", row.n);
         by_block.entry(usize::try_from(row.block)?).or_default().push(row.flops);
@@ -98,17 +103,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grids_are_as_square_as_can_be() {
+    fn chooses_the_squarest_grid() {
         for (ranks, expected) in
             [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (6, (2, 3)), (7, (1, 7)), (44, (4, 11))]
         {
-            assert_eq!(grid(ranks), expected);
+            assert_eq!(squarest_grid(ranks), expected);
         }
     }
 
     #[test]
-    fn the_input_has_each_value_in_its_line() {
-        let input = input(4000, &[128, 192], 3, (1, 2));
+    fn writes_each_value_on_its_line() {
+        let input = format_input(4000, &[128, 192], 3, (1, 2));
         let lines: Vec<&str> = input.lines().collect();
         for (place, expected) in [
             (5, "4000 4000 4000"),
@@ -138,12 +143,14 @@ End of HPL section.
 ";
 
     #[test]
-    fn rows_are_read_and_residuals_counted() {
-        let expected = ByBlock::from([(128, vec![73.67e9]), (192, vec![69.66e9])]);
-        assert_eq!(read(OUTPUT, 4000, 2).unwrap(), expected);
-        assert!(read(&OUTPUT.replacen("PASSED\nWR", "FAILED\nWR", 1), 4000, 2).is_err());
-        assert!(read(OUTPUT, 8000, 2).is_err(), "another order");
-        assert!(read(OUTPUT, 4000, 3).is_err(), "a row is missing");
-        assert!(read("", 4000, 2).is_err());
+    fn parses_rows_and_checks_residuals() {
+        let expected = RatesByBlock::from([(128, vec![73.67e9]), (192, vec![69.66e9])]);
+        assert_eq!(parse_output(OUTPUT, 4000, 2).unwrap(), expected);
+        assert!(
+            parse_output(&OUTPUT.replacen("PASSED\nWR", "FAILED\nWR", 1), 4000, 2).is_err()
+        );
+        assert!(parse_output(OUTPUT, 8000, 2).is_err(), "another order");
+        assert!(parse_output(OUTPUT, 4000, 3).is_err(), "a row is missing");
+        assert!(parse_output("", 4000, 2).is_err());
     }
 }

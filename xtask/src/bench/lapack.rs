@@ -9,54 +9,54 @@ use serde_json::Value;
 
 use crate::wheels;
 
-use super::workplace::Workplace;
+use super::workplace::BenchWorkplace;
 
 /// Linear algebra library.
 #[derive(Debug)]
-pub(crate) struct Library {
+pub(crate) struct LapackLibrary {
     /// Name on the page, with the version.
     pub name: String,
     file: PathBuf,
 }
 
 /// Returns Debian's threaded OpenBLAS and the newest OpenBLAS and MKL of Python's package index.
-pub(crate) fn libraries(root: &Path) -> Result<Vec<Library>> {
+pub(crate) fn find_libraries(root: &Path) -> Result<Vec<LapackLibrary>> {
     wheels::install(root, &wheels::BLAS, false);
-    let mut libraries: Vec<_> = debian().into_iter().collect();
+    let mut libraries: Vec<_> = debian_openblas().into_iter().collect();
     for wheel in &wheels::BLAS {
         let name = format!("{} {}", wheel.name, wheel.version);
-        libraries.extend(wheels::proof(root, wheel).map(|file| Library { name, file }));
+        libraries.extend(wheels::proof(root, wheel).map(|file| LapackLibrary { name, file }));
     }
     ensure!(!libraries.is_empty(), "there is no LAPACK to compare with");
     Ok(libraries)
 }
 
 /// Finds Debian's OpenBLAS, each variant of which has a folder of its own.
-fn debian() -> Option<Library> {
+fn debian_openblas() -> Option<LapackLibrary> {
     let folders = fs::read_dir("/usr/lib").ok()?;
     let file = folders
         .filter_map(Result::ok)
         .map(|folder| folder.path().join("openblas-pthread/libopenblas.so.0"))
         .find(|library| library.exists())?;
-    Some(Library { name: "Debian's OpenBLAS".into(), file })
+    Some(LapackLibrary { name: "Debian's OpenBLAS".into(), file })
 }
 
 /// Compiles the solver.
-pub(crate) fn build(workplace: &Workplace) -> Result<PathBuf> {
+pub(crate) fn build(workplace: &BenchWorkplace) -> Result<PathBuf> {
     workplace.build_peer("lapack_solve", &["-O3", "-march=native", "-ldl", "-lm"])
 }
 
 /// Returns the command for one solution of a system of order `n`. Each library chooses its kernels
 /// itself, regardless of this machine's environment variables.
 pub(crate) fn command(
-    workplace: &Workplace,
+    workplace: &BenchWorkplace,
     program: &Path,
-    library: &Library,
+    library: &LapackLibrary,
     n: usize,
     seed: u64,
 ) -> Command {
     let threads = workplace.cpus.count().to_string();
-    let mut command = workplace.pinned(program);
+    let mut command = workplace.pinned_command(program);
     command
         .arg(&library.file)
         .args([n.to_string(), seed.to_string()])
@@ -71,7 +71,7 @@ pub(crate) fn command(
 }
 
 /// Parses the FLOP/s of the output. The solver checks its residual itself.
-pub(crate) fn flops(output: &str) -> Result<f64> {
+pub(crate) fn parse_flops(output: &str) -> Result<f64> {
     let output: Value = serde_json::from_str(output)?;
     output["flops"].as_f64().context("lapack_solve printed no flops")
 }

@@ -8,67 +8,75 @@ use assay_model::quantity::Bytes;
 
 use crate::command;
 
-use super::workplace::Workplace;
+use super::workplace::BenchWorkplace;
 
 /// Name and value of a fact.
 pub(crate) type Fact = (&'static str, String);
 
 /// Returns CPU, caches, memory, kernel and date. A fact that the machine does not report is marked
 /// as such.
-pub(crate) fn facts(workplace: &Workplace) -> Vec<Fact> {
-    let lscpu = printed(workplace, "lscpu", &[]);
-    let field = |name: &str| labelled(&lscpu, name).unwrap_or_else(|| "not told".into());
-    let virtualised = labelled(&lscpu, "Hypervisor vendor");
+pub(crate) fn facts(workplace: &BenchWorkplace) -> Vec<Fact> {
+    let lscpu = program_output(workplace, "lscpu", &[]);
+    let field = |name: &str| labelled_value(&lscpu, name).unwrap_or_else(|| "not told".into());
+    let virtualised = labelled_value(&lscpu, "Hypervisor vendor");
     let virtualised =
         virtualised.map_or("none seen".into(), |vendor| format!("guest of {vendor}"));
-    let memory = labelled(&file("/proc/meminfo"), "MemTotal");
+    let memory = labelled_value(&read_file("/proc/meminfo"), "MemTotal");
     let memory = memory.and_then(|memory| memory.strip_suffix(" kB")?.parse::<u64>().ok());
-    let memory = memory.map(|kib| Bytes(kib << 10).quantity().to_string());
+    let memory = memory.map(|kib| Bytes(kib << 10).to_quantity().to_string());
     vec![
-        ("date", line(workplace, "date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
+        ("date", first_line(workplace, "date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
         ("CPU", format!("{}, {} CPUs, {virtualised}", field("Model name"), field("CPU(s)"))),
         ("caches", format!("L2 {}, L3 {}", field("L2 cache"), field("L3 cache"))),
         ("memory", memory.unwrap_or_else(|| "not told".into())),
-        ("huge pages", file("/sys/kernel/mm/transparent_hugepage/enabled").trim().to_owned()),
-        ("kernel", line(workplace, "uname", &["-sr"])),
+        (
+            "huge pages",
+            read_file("/sys/kernel/mm/transparent_hugepage/enabled").trim().to_owned(),
+        ),
+        ("kernel", first_line(workplace, "uname", &["-sr"])),
         (
             "used",
-            format!("{} threads on CPUs {}", workplace.cpus.count(), workplace.cpus.joined()),
+            format!(
+                "{} threads on CPUs {}",
+                workplace.cpus.count(),
+                workplace.cpus.format_list()
+            ),
         ),
-        ("load before", load()),
+        ("load before", load_average()),
     ]
 }
 
 /// Returns the load of the machine: runnable threads over the last 1, 5 and 15 minutes. Other load
 /// disturbs all contenders equally, and widens the intervals.
-pub(crate) fn load() -> String {
-    file("/proc/loadavg").split(' ').take(3).collect::<Vec<_>>().join(" ")
+pub(crate) fn load_average() -> String {
+    read_file("/proc/loadavg").split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns assay's version and the commit it was built from.
-pub(crate) fn assay_version(workplace: &Workplace, program: &Path) -> Fact {
+pub(crate) fn assay_version(workplace: &BenchWorkplace, program: &Path) -> Fact {
     let (_, commit) = commit(workplace);
-    ("assay", format!("{}, {commit}", line(workplace, program, &["--version"])))
+    ("assay", format!("{}, {commit}", first_line(workplace, program, &["--version"])))
 }
 
 /// Returns the commit of the working tree.
-pub(crate) fn commit(workplace: &Workplace) -> Fact {
-    let commit = line(workplace, "git", &["describe", "--always", "--dirty", "--abbrev=10"]);
+pub(crate) fn commit(workplace: &BenchWorkplace) -> Fact {
+    let commit =
+        first_line(workplace, "git", &["describe", "--always", "--dirty", "--abbrev=10"]);
     ("assay", format!("commit {commit}"))
 }
 
 /// Returns the first line of a program's output.
-pub(crate) fn line(
-    workplace: &Workplace,
+pub(crate) fn first_line(
+    workplace: &BenchWorkplace,
     program: impl AsRef<Path>,
     arguments: &[&str],
 ) -> String {
-    let printed = printed(workplace, program, arguments);
+    let printed = program_output(workplace, program, arguments);
     printed.lines().next().unwrap_or_default().trim().to_owned()
 }
 
 /// Returns the versions of installed packages, by the package manager.
-pub(crate) fn package_versions(workplace: &Workplace, names: &[&str]) -> Result<String> {
+pub(crate) fn package_versions(workplace: &BenchWorkplace, names: &[&str]) -> Result<String> {
     let mut query = workplace.command("dpkg-query");
     query.args(["--show", "--showformat=${Package} ${Version}, "]).args(names);
     let output = command::capture(&mut query)?;
@@ -76,18 +84,22 @@ pub(crate) fn package_versions(workplace: &Workplace, names: &[&str]) -> Result<
 }
 
 /// Returns a program's output, or a text that there is none.
-fn printed(workplace: &Workplace, program: impl AsRef<Path>, arguments: &[&str]) -> String {
+fn program_output(
+    workplace: &BenchWorkplace,
+    program: impl AsRef<Path>,
+    arguments: &[&str],
+) -> String {
     let program = program.as_ref();
     let output = command::output(workplace.command(program).args(arguments));
     output.unwrap_or_else(|_| format!("{} does not tell", program.display()))
 }
 
-fn file(path: &str) -> String {
+fn read_file(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_else(|_| "not told".into())
 }
 
 /// Returns the value of `name: value`.
-fn labelled(text: &str, name: &str) -> Option<String> {
+fn labelled_value(text: &str, name: &str) -> Option<String> {
     text.lines()
         .filter_map(|line| line.split_once(':'))
         .find(|(label, _)| label.trim() == name)
@@ -96,8 +108,8 @@ fn labelled(text: &str, name: &str) -> Option<String> {
 
 /// Returns the sum of the distinct last-level caches in bytes; `None` if the kernel does not report
 /// it.
-pub(crate) fn last_level_cache_bytes(workplace: &Workplace) -> Option<u64> {
-    let table = printed(workplace, "lscpu", &["-B", "-C=LEVEL,ALL-SIZE"]);
+pub(crate) fn last_level_cache_bytes(workplace: &BenchWorkplace) -> Option<u64> {
+    let table = program_output(workplace, "lscpu", &["-B", "-C=LEVEL,ALL-SIZE"]);
     let rows = table.lines().filter_map(|row| {
         let (level, size) = row.trim().split_once(' ')?;
         Some((level.parse::<u32>().ok()?, size.trim().parse::<u64>().ok()?))
@@ -110,10 +122,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_are_found_whole() {
+    fn matches_whole_labels() {
         let text = "CPU(s):   2\nOn-line CPU(s) list: 0,1\nModel name: A: B\n";
-        assert_eq!(labelled(text, "CPU(s)").as_deref(), Some("2"));
-        assert_eq!(labelled(text, "Model name").as_deref(), Some("A: B"));
-        assert_eq!(labelled(text, "Model"), None);
+        assert_eq!(labelled_value(text, "CPU(s)").as_deref(), Some("2"));
+        assert_eq!(labelled_value(text, "Model name").as_deref(), Some("A: B"));
+        assert_eq!(labelled_value(text, "Model"), None);
     }
 }

@@ -9,20 +9,20 @@ use assay_model::quantity::{Bytes, Quantity, Unit};
 use crate::packages;
 
 use super::cpus::Cpus;
-use super::likwid::{COPY, Family, LOAD, STORE, STREAM};
+use super::likwid::{COPY, LOAD, LikwidFamily, STORE, STREAM};
 use super::machine;
-use super::options::Options;
-use super::page::Page;
-use super::ratio::{self, Ratio};
-use super::workplace::Workplace;
-use contest::{Contest, Figures, Kernel};
+use super::options::BenchOptions;
+use super::page::MarkdownPage;
+use super::ratio::{self, PeerRatio};
+use super::workplace::BenchWorkplace;
+use contest::{BandwidthContest, BandwidthFigures, LikwidKernel};
 
 mod contest;
 
 /// Operation of STREAM, or a part of one, and the likwid kernels that match it.
 struct Operation {
     name: &'static str,
-    family: &'static Family,
+    family: &'static LikwidFamily,
     /// Difference between likwid's kernels and the operation.
     note: &'static str,
     targets: Option<Targets>,
@@ -37,39 +37,41 @@ struct Targets {
 }
 
 /// Targets of the four operations of STREAM.
-const OF_STREAM: Option<Targets> = Some(Targets { likwid: 0.99, plain: 1.3, sweep: 0.98 });
+const STREAM_TARGETS: Option<Targets> = Some(Targets { likwid: 0.99, plain: 1.3, sweep: 0.98 });
 const NO_SCALE: &str = " (as many bytes; likwid has no Scale)";
 const NO_ADD: &str = " (as many bytes; likwid has no Add)";
 
 const OPERATIONS: [Operation; 6] = [
-    Operation { name: "copy", family: &COPY, note: "", targets: OF_STREAM },
-    Operation { name: "scale", family: &COPY, note: NO_SCALE, targets: OF_STREAM },
-    Operation { name: "add", family: &STREAM, note: NO_ADD, targets: OF_STREAM },
-    Operation { name: "triad", family: &STREAM, note: "", targets: OF_STREAM },
+    Operation { name: "copy", family: &COPY, note: "", targets: STREAM_TARGETS },
+    Operation { name: "scale", family: &COPY, note: NO_SCALE, targets: STREAM_TARGETS },
+    Operation { name: "add", family: &STREAM, note: NO_ADD, targets: STREAM_TARGETS },
+    Operation { name: "triad", family: &STREAM, note: "", targets: STREAM_TARGETS },
     Operation { name: "read", family: &LOAD, note: "", targets: None },
     Operation { name: "write", family: &STORE, note: "", targets: None },
 ];
 
 /// Runs the comparison and writes the page.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_MEMORY)?;
-    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
+    let workplace = BenchWorkplace::open(root, Cpus::choose(options.threads)?)?;
     let mut facts = machine::facts(&workplace);
-    let contest = Contest::prepare(&workplace, options)?;
+    let contest = BandwidthContest::prepare(&workplace, options)?;
     facts.push(machine::assay_version(&workplace, &contest.assay));
     facts.push(("packages", machine::package_versions(&workplace, &["likwid", "gcc"])?));
     let size = Bytes(contest.array_bytes);
     facts.push(("arrays", format!("{size} each, doubles, {} turns", options.turns)));
 
     let figures = contest.measure(options)?;
-    facts.push(("load after", machine::load()));
+    facts.push(("load after", machine::load_average()));
     let fewest = figures.our_samples.iter().min().copied().unwrap_or(0);
     facts.push((
         "samples",
         format!("at least {fewest} behind each figure of assay's in a turn"),
     ));
-    let mut page =
-        Page::new("Memory bandwidth compared with other tools", "cargo xtask bench memory");
+    let mut page = MarkdownPage::new(
+        "Memory bandwidth compared with other tools",
+        "cargo xtask bench memory",
+    );
     page.facts(&facts);
     page.heading("Figures");
     page.table(
@@ -80,7 +82,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     page.heading("What non-temporal stores gain here");
     page.paragraph(ABOUT_STORES);
     let head = ["likwid's kernels", "best with", "best without", "gain"];
-    page.table(&head, &gains(&contest.tried)?);
+    page.table(&head, &gain_rows(&contest.tried)?);
     page.heading("Commands");
     page.commands(&contest.commands());
     page.publish(root, "memory")
@@ -102,14 +104,17 @@ non-temporal stores.";
 
 /// Returns the rows of each operation: compared with likwid's best kernel, the plain loop, and the
 /// best of the sweep.
-fn rows(contest: &Contest<'_>, figures: &Figures) -> Result<Vec<Vec<String>>> {
+fn rows(
+    contest: &BandwidthContest<'_>,
+    figures: &BandwidthFigures,
+) -> Result<Vec<Vec<String>>> {
     let mut rows = Vec::new();
     for Operation { name, family, note, targets } in &OPERATIONS {
         let missing = || format!("nobody measured {name}");
         let ours = figures.ours.get(*name).with_context(missing)?;
         let our_kernel = figures.our_kernels.get(*name).with_context(missing)?;
         let label = format!("{name} (`{our_kernel}`)");
-        let (kernel, theirs) = figures.best_of_likwid(&contest.kernels, family)?;
+        let (kernel, theirs) = figures.best_likwid_kernel(&contest.kernels, family)?;
         let peer = format!("likwid-bench `{kernel}`{note}");
         rows.push(row(&label, ours, peer, theirs, targets.map(|targets| targets.likwid))?);
         let theirs = figures.plain.get(*name).with_context(missing)?;
@@ -133,22 +138,22 @@ fn row(
     target: Option<f64>,
 ) -> Result<Vec<String>> {
     let nothing = "nothing was measured";
-    let ratio = Ratio::of(ours, theirs).context(nothing)?;
+    let ratio = PeerRatio::from_turns(ours, theirs).context(nothing)?;
     Ok(vec![
         operation.into(),
-        rate(ratio::median(ours).context(nothing)?),
+        format_rate(ratio::median(ours).context(nothing)?),
         peer,
-        rate(ratio::median(theirs).context(nothing)?),
-        format!("{:.3}", ratio.of_medians),
-        ratio.interval_text(),
+        format_rate(ratio::median(theirs).context(nothing)?),
+        format!("{:.3}", ratio.estimate),
+        ratio.format_interval(),
         target.map_or("–".into(), |target| format!("≥ {target}")),
         target.map_or("–", |target| ratio.verdict(target)).into(),
     ])
 }
 
 /// Returns, for each family that writes, the best kernel with and without non-temporal stores.
-fn gains(tried: &[(Kernel, f64)]) -> Result<Vec<Vec<String>>> {
-    let best = |family: &Family, is_non_temporal: bool| {
+fn gain_rows(tried: &[(LikwidKernel, f64)]) -> Result<Vec<Vec<String>>> {
+    let best = |family: &LikwidFamily, is_non_temporal: bool| {
         tried
             .iter()
             .filter(|(kernel, _)| std::ptr::eq(kernel.family, family))
@@ -162,11 +167,16 @@ fn gains(tried: &[(Kernel, f64)]) -> Result<Vec<Vec<String>>> {
         .into_iter()
         .map(|(name, family)| {
             let (with, without) = (best(family, true)?, best(family, false)?);
-            Ok(vec![name.into(), rate(with), rate(without), format!("{:.2}", with / without)])
+            Ok(vec![
+                name.into(),
+                format_rate(with),
+                format_rate(without),
+                format!("{:.2}", with / without),
+            ])
         })
         .collect()
 }
 
-fn rate(bytes_per_s: f64) -> String {
+fn format_rate(bytes_per_s: f64) -> String {
     Quantity::new(bytes_per_s, Unit::BytePerSecond).to_string()
 }

@@ -16,12 +16,12 @@ use crate::{command, packages, wheels};
 
 use super::cpus::Cpus;
 use super::machine;
-use super::options::Options;
-use super::order::order;
-use super::page::Page;
-use super::ratio::{self, Ratio};
-use super::workplace::Workplace;
-use contender::Mpi;
+use super::options::BenchOptions;
+use super::order::turn_order;
+use super::page::MarkdownPage;
+use super::ratio::{self, PeerRatio};
+use super::workplace::BenchWorkplace;
+use contender::MpiContender;
 
 mod contender;
 
@@ -31,9 +31,9 @@ struct Ladder {
     minimum: u64,
     maximum: u64,
     /// Sizes with their own row; all sizes are measured and count in the mean.
-    shown: &'static [u64],
+    listed_sizes: &'static [u64],
     /// Formats the figure for the seconds of a turn and the bytes of a message.
-    figure: fn(f64, u64) -> String,
+    format_figure: fn(f64, u64) -> String,
 }
 
 const LADDERS: [Ladder; 2] = [
@@ -41,15 +41,17 @@ const LADDERS: [Ladder; 2] = [
         benchmark: "latency",
         minimum: 1,
         maximum: 8192,
-        shown: &[1, 8, 64, 512, 4096, 8192],
-        figure: |turn_s, _| format!("{:.3} µs", turn_s / 2.0 * 1e6),
+        listed_sizes: &[1, 8, 64, 512, 4096, 8192],
+        format_figure: |turn_s, _| format!("{:.3} µs", turn_s / 2.0 * 1e6),
     },
     Ladder {
         benchmark: "bw",
         minimum: 1,
         maximum: 4 << 20,
-        shown: &[1, 64, 4096, 64 << 10, 1 << 20, 4 << 20],
-        figure: |turn_s, bytes| format!("{:.1} MB/s", bytes as f64 * WINDOW / turn_s / 1e6),
+        listed_sizes: &[1, 64, 4096, 64 << 10, 1 << 20, 4 << 20],
+        format_figure: |turn_s, bytes| {
+            format!("{:.1} MB/s", bytes as f64 * WINDOW / turn_s / 1e6)
+        },
     },
 ];
 
@@ -61,7 +63,7 @@ const TARGET: f64 = 0.99;
 const SIZE_S: f64 = 0.04;
 
 /// Script that pins rank i to the i-th CPU, under any launcher.
-const PLACE: &str = "#!/bin/sh
+const PINNING_SCRIPT: &str = "#!/bin/sh
 rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}
 shift \"$((rank + 0))\"
 cpu=$1
@@ -77,23 +79,30 @@ type Block = [f64; 3];
 type Blocks = BTreeMap<(usize, usize, u64), Vec<Vec<Block>>>;
 
 /// Runs the comparison and writes the page.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_MPI)?;
     wheels::install(root, &wheels::MPI, true);
-    let workplace = Workplace::open(root, Cpus::choose(Some(options.threads.unwrap_or(2)))?)?;
+    let workplace =
+        BenchWorkplace::open(root, Cpus::choose(Some(options.threads.unwrap_or(2)))?)?;
     let ranks = build_ranks(&workplace)?;
     let mut facts = machine::facts(&workplace);
     facts.push(machine::commit(&workplace));
     let debian = ["mpich", "openmpi-bin"];
     facts.push(("packages", machine::package_versions(&workplace, &debian)?));
-    let mpis = contender::all(root);
+    let mpis = contender::find_installed(root);
     let objects = mpis.iter().map(|mpi| mpi.compile(&workplace)).collect::<Result<Vec<_>>>()?;
     let place = workplace.folder.join("place.sh");
-    std::fs::write(&place, PLACE).context("cannot write place.sh")?;
-    let contest = Contest { workplace: &workplace, mpis: &mpis, objects, ranks, place };
+    std::fs::write(&place, PINNING_SCRIPT).context("cannot write place.sh")?;
+    let contest = MpiContest {
+        workplace: &workplace,
+        mpis: &mpis,
+        objects,
+        ranks,
+        pinning_script: place,
+    };
     let blocks = contest.measure(options)?;
-    facts.push(("load after", machine::load()));
-    let mut page = Page::new("MPI compared with compiled C", "cargo xtask bench mpi");
+    facts.push(("load after", machine::load_average()));
+    let mut page = MarkdownPage::new("MPI compared with compiled C", "cargo xtask bench mpi");
     page.facts(&facts);
     for (at, ladder) in LADDERS.iter().enumerate() {
         page.heading(&format!("mpi.{}", ladder.benchmark));
@@ -122,7 +131,7 @@ all sizes of the ladder, shown or not; its interval is over the launches. Few wi
 into the time, so their intervals are wider.";
 
 /// Builds the program that the ranks run.
-fn build_ranks(workplace: &Workplace) -> Result<PathBuf> {
+fn build_ranks(workplace: &BenchWorkplace) -> Result<PathBuf> {
     let mut cargo = command::cargo(&workplace.root);
     cargo.args(["build", "--release", "--locked", "--package=assay-kernels"]);
     command::run(cargo.arg("--example=mpi_in_turns"))?;
@@ -130,22 +139,22 @@ fn build_ranks(workplace: &Workplace) -> Result<PathBuf> {
 }
 
 /// Contenders and their programs.
-struct Contest<'a> {
-    workplace: &'a Workplace,
-    mpis: &'a [Mpi],
+struct MpiContest<'a> {
+    workplace: &'a BenchWorkplace,
+    mpis: &'a [MpiContender],
     objects: Vec<PathBuf>,
     ranks: PathBuf,
-    place: PathBuf,
+    pinning_script: PathBuf,
 }
 
-impl Contest<'_> {
-    fn measure(&self, options: &Options) -> Result<Blocks> {
+impl MpiContest<'_> {
+    fn measure(&self, options: &BenchOptions) -> Result<Blocks> {
         let mut blocks = Blocks::new();
         for turn in 0..options.turns {
             println!("turn {} of {}", turn + 1, options.turns);
-            for at in order(options.seed, turn, self.mpis.len() * LADDERS.len()) {
+            for at in turn_order(options.seed, turn, self.mpis.len() * LADDERS.len()) {
                 let (mpi, ladder) = (at / LADDERS.len(), at % LADDERS.len());
-                for (bytes, launch) in self.once(mpi, &LADDERS[ladder])? {
+                for (bytes, launch) in self.run_launch(mpi, &LADDERS[ladder])? {
                     blocks.entry((mpi, ladder, bytes)).or_default().push(launch);
                 }
             }
@@ -154,21 +163,22 @@ impl Contest<'_> {
     }
 
     /// Starts one launch and returns the blocks of every size.
-    fn once(&self, at: usize, ladder: &Ladder) -> Result<BTreeMap<u64, Vec<Block>>> {
+    fn run_launch(&self, at: usize, ladder: &Ladder) -> Result<BTreeMap<u64, Vec<Block>>> {
         let mpi = &self.mpis[at];
-        let mut command = self.started(mpi);
+        let mut command = self.launcher_command(mpi);
         command.arg(&self.ranks).arg(&mpi.library).arg(&self.objects[at]);
         command
             .arg(ladder.benchmark)
             .args([ladder.minimum, ladder.maximum].map(|b| b.to_string()));
         let output = command::output(command.arg(SIZE_S.to_string()))?;
-        read(&output).with_context(|| format!("{} under {}", ladder.benchmark, mpi.name))
+        parse_output(&output)
+            .with_context(|| format!("{} under {}", ladder.benchmark, mpi.name))
     }
 
     /// Returns the launcher's command line up to the program, with one rank on each of two CPUs.
-    fn started(&self, mpi: &Mpi) -> Command {
+    fn launcher_command(&self, mpi: &MpiContender) -> Command {
         let mut command = self.workplace.command(&mpi.launcher);
-        command.args(mpi.unbound).args(["-n", "2", "sh"]).arg(&self.place);
+        command.args(mpi.no_binding).args(["-n", "2", "sh"]).arg(&self.pinning_script);
         command.args(self.workplace.cpus.0.iter().map(usize::to_string)).arg("--");
         if let Some(prefix) = &mpi.prefix {
             command.env("LD_LIBRARY_PATH", prefix.join("lib"));
@@ -185,7 +195,7 @@ impl Contest<'_> {
 
 /// Parses lines of `8 3.4e-07 3.3e-07 3.4e-07`: bytes, and seconds of a turn in C, in assay and in
 /// C again.
-fn read(output: &str) -> Result<BTreeMap<u64, Vec<Block>>> {
+fn parse_output(output: &str) -> Result<BTreeMap<u64, Vec<Block>>> {
     let mut blocks: BTreeMap<u64, Vec<Block>> = BTreeMap::new();
     for line in output.lines().filter(|line| !line.is_empty()) {
         let mut words = line.split(' ');
@@ -197,14 +207,14 @@ fn read(output: &str) -> Result<BTreeMap<u64, Vec<Block>>> {
     Ok(blocks)
 }
 
-fn rows(mpis: &[Mpi], blocks: &Blocks, at: usize) -> Result<Vec<Vec<String>>> {
+fn rows(mpis: &[MpiContender], blocks: &Blocks, at: usize) -> Result<Vec<Vec<String>>> {
     let ladder = &LADDERS[at];
     let mut rows = Vec::new();
     for (mpi, it) in mpis.iter().enumerate() {
         let sizes: Vec<_> =
             blocks.iter().filter(|((m, l, _), _)| *m == mpi && *l == at).collect();
         for ((.., bytes), launches) in &sizes {
-            if ladder.shown.contains(bytes) {
+            if ladder.listed_sizes.contains(bytes) {
                 rows.push(size_row(&it.name, *bytes, &launches.concat(), ladder)?);
             }
         }
@@ -217,41 +227,45 @@ fn rows(mpis: &[Mpi], blocks: &Blocks, at: usize) -> Result<Vec<Vec<String>>> {
 fn size_row(mpi: &str, bytes: u64, blocks: &[Block], ladder: &Ladder) -> Result<Vec<String>> {
     let column = |at: usize| -> Vec<f64> { blocks.iter().map(|block| block[at]).collect() };
     let [c, own, again] = [0, 1, 2].map(column);
-    let format_median =
-        |values: &[f64]| (ladder.figure)(ratio::median(values).unwrap_or(f64::NAN), bytes);
+    let format_median = |values: &[f64]| {
+        (ladder.format_figure)(ratio::median(values).unwrap_or(f64::NAN), bytes)
+    };
     let nothing = "nothing was measured";
-    let ratio = Ratio::of_neighbours(&c, &own).context(nothing)?;
-    let control = Ratio::of_neighbours(&c, &again).context(nothing)?;
+    let ratio = PeerRatio::from_neighbours(&c, &own).context(nothing)?;
+    let control = PeerRatio::from_neighbours(&c, &again).context(nothing)?;
     let name = assay_model::quantity::Bytes(bytes).to_string();
     let head = vec![mpi.to_owned(), name, format_median(&c), format_median(&own)];
-    Ok([head, cells(&ratio, &control), vec![blocks.len().to_string()]].concat())
+    Ok([head, ratio_cells(&ratio, &control), vec![blocks.len().to_string()]].concat())
 }
 
 /// Returns the row of the geometric mean over all sizes, with its interval over the launches.
 fn mean_row(mpi: &str, sizes: &[&Vec<Vec<Block>>]) -> Result<Vec<String>> {
     let launches = sizes.iter().map(|launches| launches.len()).min().unwrap_or(0);
-    let ratio_to = |other: usize| -> Option<Ratio> {
+    let ratio_to = |other: usize| -> Option<PeerRatio> {
         let pooled = sizes.iter().map(|launches| log_ratio(&launches.concat(), other));
         let each: Option<Vec<f64>> = (0..launches)
-            .map(|launch| mean(sizes.iter().map(|it| log_ratio(&it[launch], other))))
+            .map(|launch| geometric_mean(sizes.iter().map(|it| log_ratio(&it[launch], other))))
             .collect();
-        Some(Ratio { of_medians: mean(pooled)?, interval: ratio::median_interval(&each?) })
+        Some(PeerRatio {
+            estimate: geometric_mean(pooled)?,
+            interval: ratio::median_interval(&each?),
+        })
     };
     let nothing = "nothing was measured";
     let (ratio, control) = (ratio_to(1).context(nothing)?, ratio_to(2).context(nothing)?);
     let head = ["all sizes", "", ""].map(str::to_owned);
     let blocks: usize = sizes.iter().flat_map(|launches| launches.iter().map(Vec::len)).sum();
     let ends = vec![blocks.to_string()];
-    Ok([vec![mpi.to_owned()], head.to_vec(), cells(&ratio, &control), ends].concat())
+    Ok([vec![mpi.to_owned()], head.to_vec(), ratio_cells(&ratio, &control), ends].concat())
 }
 
-fn cells(ratio: &Ratio, control: &Ratio) -> Vec<String> {
+fn ratio_cells(ratio: &PeerRatio, control: &PeerRatio) -> Vec<String> {
     vec![
-        format!("{:.3}", ratio.of_medians),
-        ratio.interval_text(),
+        format!("{:.3}", ratio.estimate),
+        ratio.format_interval(),
         ratio.verdict(TARGET).to_owned(),
-        format!("{:.3}", control.of_medians),
-        control.interval_text(),
+        format!("{:.3}", control.estimate),
+        control.format_interval(),
     ]
 }
 
@@ -262,7 +276,7 @@ fn log_ratio(blocks: &[Block], other: usize) -> Option<f64> {
 }
 
 /// Returns the geometric mean from logarithms; `None` if there is no value or one is missing.
-fn mean(logs: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+fn geometric_mean(logs: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let logs: Vec<f64> = logs.collect::<Option<_>>()?;
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
@@ -272,18 +286,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_ranks_print_is_read() {
-        let read_ = read("8 3e-07 3.5e-7 3e-7\n8 1 2 3\n16 4e-07 3e-07 1\n").unwrap();
+    fn parses_output_of_ranks() {
+        let read_ = parse_output("8 3e-07 3.5e-7 3e-7\n8 1 2 3\n16 4e-07 3e-07 1\n").unwrap();
         let expected =
             [(8, vec![[3e-7, 3.5e-7, 3e-7], [1.0, 2.0, 3.0]]), (16, vec![[4e-7, 3e-7, 1.0]])];
         assert_eq!(read_, BTreeMap::from(expected));
         for bad in ["abort\n", "8 1 2\n", "8 1 2 x\n"] {
-            assert!(read(bad).is_err(), "{bad}");
+            assert!(parse_output(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
-    fn a_row_holds_c_against_assay_and_against_itself() {
+    fn row_compares_c_with_assay_and_with_itself() {
         let blocks = [[2.0e-6, 1.0e-6, 2.0e-6]; 10];
         let row = size_row("X", 8, &blocks, &LADDERS[0]).unwrap();
         let expected = [
@@ -303,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_over_sizes_and_its_interval_over_launches() {
+    fn mean_is_over_sizes_and_interval_over_launches() {
         let launches = |own: f64| vec![vec![[1.0, own, 1.0]; 3]; 6];
         let (half, double) = (launches(0.5), launches(2.0));
         let row = mean_row("X", &[&half, &double]).unwrap();

@@ -16,44 +16,44 @@ use crate::{command, packages};
 
 use super::cpus::Cpus;
 use super::machine;
-use super::options::Options;
-use super::order::order;
-use super::page::Page;
-use super::ratio::{self, Ratio};
-use super::workplace::Workplace;
+use super::options::BenchOptions;
+use super::order::turn_order;
+use super::page::MarkdownPage;
+use super::ratio::{self, PeerRatio};
+use super::workplace::BenchWorkplace;
 use contenders::{
-    ASSAY_ECHO_PORT, ASSAY_PORT, BARE_PORT, COPY_PORT, Contender, IPERF3_PORT, Kind, Programs,
-    QPERF_PORT,
+    ASSAY_ECHO_PORT, ASSAY_PORT, BARE_PORT, COPY_PORT, Contender, IPERF3_PORT, NetworkMetric,
+    Programs, QPERF_PORT,
 };
-use place::Place;
+use test_link::TestLink;
 
 mod contenders;
-mod place;
+mod test_link;
 
 /// Target against a bare loop: within 2 % of it, assay has nothing left to improve.
-const AS_BARE: f64 = 1.0 / 1.02;
+const BARE_LOOP_TARGET: f64 = 1.0 / 1.02;
 
 /// Assay's contender, the peer, the metric, and the minimum ratio (inverted for costs, so that
 /// higher is better in every row).
-const PAIRS: [(&str, &str, Kind, f64); 12] = [
-    ("assay, 1 stream", "iperf3, 1 stream", Kind::Goodput, 1.3),
-    ("assay, 6 streams", "iperf3, 6 streams", Kind::Goodput, 1.3),
-    ("assay, 1 stream", "iperf3, 1 stream", Kind::CpuPerGb, 1.0),
-    ("assay, 6 streams", "iperf3, 6 streams", Kind::CpuPerGb, 1.0),
-    ("assay, 1 stream, -Z", "iperf3, 1 stream, -Z", Kind::Goodput, 1.0),
-    ("assay, 6 streams, -Z", "iperf3, 6 streams, -Z", Kind::Goodput, 1.0),
-    ("assay, 1 stream", "bare loop, 1 stream", Kind::Goodput, AS_BARE),
-    ("assay, 6 streams", "bare loop, 6 streams", Kind::Goodput, AS_BARE),
-    ("assay, 1 stream", "bare loop, 1 stream", Kind::CpuPerGb, AS_BARE),
-    ("assay, 6 streams", "bare loop, 6 streams", Kind::CpuPerGb, AS_BARE),
-    ("assay, 1 byte", "bare loop, 1 byte", Kind::RoundTrip, AS_BARE),
-    ("assay, 1 byte", "qperf, 1 byte", Kind::HalfMean, 1.0),
+const PAIRS: [(&str, &str, NetworkMetric, f64); 12] = [
+    ("assay, 1 stream", "iperf3, 1 stream", NetworkMetric::Goodput, 1.3),
+    ("assay, 6 streams", "iperf3, 6 streams", NetworkMetric::Goodput, 1.3),
+    ("assay, 1 stream", "iperf3, 1 stream", NetworkMetric::CpuPerGb, 1.0),
+    ("assay, 6 streams", "iperf3, 6 streams", NetworkMetric::CpuPerGb, 1.0),
+    ("assay, 1 stream, -Z", "iperf3, 1 stream, -Z", NetworkMetric::Goodput, 1.0),
+    ("assay, 6 streams, -Z", "iperf3, 6 streams, -Z", NetworkMetric::Goodput, 1.0),
+    ("assay, 1 stream", "bare loop, 1 stream", NetworkMetric::Goodput, BARE_LOOP_TARGET),
+    ("assay, 6 streams", "bare loop, 6 streams", NetworkMetric::Goodput, BARE_LOOP_TARGET),
+    ("assay, 1 stream", "bare loop, 1 stream", NetworkMetric::CpuPerGb, BARE_LOOP_TARGET),
+    ("assay, 6 streams", "bare loop, 6 streams", NetworkMetric::CpuPerGb, BARE_LOOP_TARGET),
+    ("assay, 1 byte", "bare loop, 1 byte", NetworkMetric::RoundTrip, BARE_LOOP_TARGET),
+    ("assay, 1 byte", "qperf, 1 byte", NetworkMetric::HalfMean, 1.0),
 ];
 
 /// Runs the comparison and writes the page.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_NETWORK)?;
-    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
+    let workplace = BenchWorkplace::open(root, Cpus::choose(options.threads)?)?;
     let assay = workplace.build_assay()?;
     let text = |path: PathBuf| path.display().to_string();
     let programs = Programs {
@@ -67,9 +67,10 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     facts.push(("packages", machine::package_versions(&workplace, &["iperf3", "qperf"])?));
     let congestion = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
     facts.push(("congestion control", congestion.unwrap_or_default().trim().to_owned()));
-    let mut page = Page::new("Network compared with other tools", "cargo xtask bench network");
+    let mut page =
+        MarkdownPage::new("Network compared with other tools", "cargo xtask bench network");
     let mut parts = Vec::new();
-    for place in [Ok(Place::loopback()), Place::veth(root)] {
+    for place in [Ok(TestLink::loopback()), TestLink::veth(root)] {
         let place = match place {
             Ok(place) => place,
             Err(error) => {
@@ -77,12 +78,12 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
                 continue;
             }
         };
-        let _servers = servers(&programs, &place)?;
-        let contenders = contenders::all(&programs, &place);
+        let _servers = start_servers(&programs, &place)?;
+        let contenders = contenders::build_contenders(&programs, &place);
         let figures = measure(&contenders, &place, options)?;
-        parts.push((place.name, rows(&figures)?, shown(&workplace, &contenders)));
+        parts.push((place.name, rows(&figures)?, format_commands(&workplace, &contenders)));
     }
-    facts.push(("load after", machine::load()));
+    facts.push(("load after", machine::load_average()));
     page.facts(&facts);
     page.paragraph(ABOUT);
     let head =
@@ -119,10 +120,10 @@ that copies is `copy_from_user` on the sender's CPU, which does the receiver's p
 from a huge page avoids the copy, and the sixteen small pages per call of `sendfile`.";
 
 /// Starts the servers.
-fn servers(programs: &Programs, place: &Place) -> Result<Vec<Server>> {
+fn start_servers(programs: &Programs, place: &TestLink) -> Result<Vec<BenchServer>> {
     let (assay, at) = (&programs.assay, place.address);
     let on_one_cpu = &programs.on_one_cpu;
-    let started: Result<Vec<Server>> = [
+    let started: Result<Vec<BenchServer>> = [
         format!("iperf3 -s -B {at} -p {IPERF3_PORT}"),
         format!("{assay} iperf3 -s -B {at} -p {ASSAY_PORT} -i 0"),
         format!("{} serve {at} {COPY_PORT}", programs.copy_loop),
@@ -137,7 +138,7 @@ fn servers(programs: &Programs, place: &Place) -> Result<Vec<Server>> {
         let mut command = place.command(true, program);
         command.args(arguments.split(' '));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Server(command.spawn().context("a server cannot be started")?))
+        Ok(BenchServer(command.spawn().context("a server cannot be started")?))
     })
     .collect();
     // None of them reports when it listens.
@@ -146,9 +147,9 @@ fn servers(programs: &Programs, place: &Place) -> Result<Vec<Server>> {
 }
 
 /// Server process, killed at the end of the comparison.
-struct Server(Child);
+struct BenchServer(Child);
 
-impl Drop for Server {
+impl Drop for BenchServer {
     fn drop(&mut self) {
         // It may have ended by itself.
         drop(self.0.kill());
@@ -157,20 +158,24 @@ impl Drop for Server {
 }
 
 /// Figures by contender and metric, one value per turn.
-type Figures = BTreeMap<(&'static str, Kind), Vec<f64>>;
+type Figures = BTreeMap<(&'static str, NetworkMetric), Vec<f64>>;
 
-fn measure(contenders: &[Contender], place: &Place, options: &Options) -> Result<Figures> {
+fn measure(
+    contenders: &[Contender],
+    place: &TestLink,
+    options: &BenchOptions,
+) -> Result<Figures> {
     let mut figures = Figures::new();
     for turn in 0..options.turns {
         println!("{}: turn {} of {}", place.name, turn + 1, options.turns);
-        for at in order(options.seed, turn, contenders.len()) {
+        for at in turn_order(options.seed, turn, contenders.len()) {
             let contender = &contenders[at];
             let mut started = place.command(false, &contender.command[0]);
             let output = command::output(started.args(&contender.command[1..]))?;
             let read = (contender.read)(&output)
                 .with_context(|| format!("{}: {output}", contender.name))?;
             for figure in read {
-                let key = (contender.name, figure.kind);
+                let key = (contender.name, figure.metric);
                 figures.entry(key).or_default().push(figure.value);
             }
             // A server needs a moment between two clients.
@@ -181,37 +186,39 @@ fn measure(contenders: &[Contender], place: &Place, options: &Options) -> Result
 }
 
 fn rows(figures: &Figures) -> Result<Vec<Vec<String>>> {
-    let row = |(ours, theirs, kind, target): &(&'static str, &'static str, Kind, f64)| {
-        let values = |name: &'static str| {
-            figures.get(&(name, *kind)).with_context(|| format!("nobody measured {name}"))
+    let row =
+        |(ours, theirs, kind, target): &(&'static str, &'static str, NetworkMetric, f64)| {
+            let values = |name: &'static str| {
+                figures.get(&(name, *kind)).with_context(|| format!("nobody measured {name}"))
+            };
+            let (our_values, their_values) = (values(ours)?, values(theirs)?);
+            let median =
+                |values: &[f64]| kind.format_value(ratio::median(values).unwrap_or(f64::NAN));
+            let ratio = match kind.is_cost() {
+                true => PeerRatio::from_turns(their_values, our_values),
+                false => PeerRatio::from_turns(our_values, their_values),
+            };
+            let ratio = ratio.context("nothing was measured")?;
+            Ok(vec![
+                kind.name().to_owned(),
+                (*ours).to_owned(),
+                median(our_values),
+                (*theirs).to_owned(),
+                median(their_values),
+                format!("{:.3}", ratio.estimate),
+                ratio.format_interval(),
+                format!("≥ {target:.2}"),
+                ratio.verdict(*target).to_owned(),
+            ])
         };
-        let (our_values, their_values) = (values(ours)?, values(theirs)?);
-        let median = |values: &[f64]| kind.shown(ratio::median(values).unwrap_or(f64::NAN));
-        let ratio = match kind.is_cost() {
-            true => Ratio::of(their_values, our_values),
-            false => Ratio::of(our_values, their_values),
-        };
-        let ratio = ratio.context("nothing was measured")?;
-        Ok(vec![
-            kind.words().to_owned(),
-            (*ours).to_owned(),
-            median(our_values),
-            (*theirs).to_owned(),
-            median(their_values),
-            format!("{:.3}", ratio.of_medians),
-            ratio.interval_text(),
-            format!("≥ {target:.2}"),
-            ratio.verdict(*target).to_owned(),
-        ])
-    };
     PAIRS.iter().map(row).collect()
 }
 
-fn shown(workplace: &Workplace, contenders: &[Contender]) -> Vec<String> {
+fn format_commands(workplace: &BenchWorkplace, contenders: &[Contender]) -> Vec<String> {
     let command = |contender: &Contender| {
         let mut command = Command::new(PathBuf::from(&contender.command[0]));
         command.args(&contender.command[1..]);
-        workplace.shown(&command)
+        workplace.format_command(&command)
     };
     contenders.iter().map(command).collect()
 }

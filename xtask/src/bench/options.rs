@@ -7,7 +7,7 @@ use super::USAGE;
 
 /// Parsed options; `None` means the default of the comparison.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Options {
+pub(crate) struct BenchOptions {
     /// Number of turns.
     pub turns: usize,
     /// Number of CPUs.
@@ -23,7 +23,7 @@ pub(crate) struct Options {
     pub hpcc_up_to: usize,
 }
 
-impl Default for Options {
+impl Default for BenchOptions {
     fn default() -> Self {
         Self {
             turns: 10,
@@ -36,7 +36,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl BenchOptions {
     /// Parses `--name value` pairs.
     pub(crate) fn parse(arguments: &[&str]) -> Result<Self> {
         let mut options = Self::default();
@@ -73,24 +73,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_read_in_any_order() {
-        let options = Options::parse(&["--n", "100,200", "--bytes", "1GiB", "--turns", "6"]);
-        let expected = Options {
+    fn parses_options_in_any_order() {
+        let options =
+            BenchOptions::parse(&["--n", "100,200", "--bytes", "1GiB", "--turns", "6"]);
+        let expected = BenchOptions {
             turns: 6,
             bytes: Some(Bytes::gib(1)),
             orders: vec![100, 200],
-            ..Options::default()
+            ..BenchOptions::default()
         };
         assert_eq!(options.unwrap(), expected);
-        assert_eq!(Options::parse(&[]).unwrap(), Options::default());
+        assert_eq!(BenchOptions::parse(&[]).unwrap(), BenchOptions::default());
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn rejects_invalid_options() {
         for bad in
             [&["--turns"][..], &["--turns", "0"], &["--n", "4000,"], &["--size", "1"], &["x"]]
         {
-            assert!(Options::parse(bad).is_err(), "{bad:?}");
+            assert!(BenchOptions::parse(bad).is_err(), "{bad:?}");
         }
     }
 }

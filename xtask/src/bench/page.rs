@@ -9,11 +9,11 @@ use super::machine::Fact;
 
 /// Page that is written from top to bottom.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct MarkdownPage {
     text: String,
 }
 
-impl Page {
+impl MarkdownPage {
     /// Creates a page with its title and the command that regenerates it.
     pub(crate) fn new(title: &str, command: &str) -> Self {
         Self { text: format!("# {title}\n\nWritten by `{command}`; do not edit.\n") }
@@ -21,12 +21,12 @@ impl Page {
 
     /// Appends a heading.
     pub(crate) fn heading(&mut self, title: &str) {
-        self.line(&format!("\n## {title}"));
+        self.push_line(&format!("\n## {title}"));
     }
 
     /// Appends a paragraph.
     pub(crate) fn paragraph(&mut self, text: &str) {
-        self.line(&format!("\n{text}"));
+        self.push_line(&format!("\n{text}"));
     }
 
     /// Appends facts as a table, one row each.
@@ -38,27 +38,27 @@ impl Page {
 
     /// Appends commands as a code block.
     pub(crate) fn commands(&mut self, commands: &[String]) {
-        self.line("");
+        self.push_line("");
         for command in commands {
-            self.line(&format!("    {command}"));
+            self.push_line(&format!("    {command}"));
         }
     }
 
     /// Appends a table; escapes `|` in its cells.
     pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
         let row = |cells: &[String]| format!("| {} |", cells.join(" | "));
-        self.line("");
-        self.line(&row(&head.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>()));
-        self.line(&row(&vec!["---".to_owned(); head.len()]));
+        self.push_line("");
+        self.push_line(&row(&head.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>()));
+        self.push_line(&row(&vec!["---".to_owned(); head.len()]));
         for cells in rows {
-            self.line(&row(&cells
+            self.push_line(&row(&cells
                 .iter()
                 .map(|cell| cell.replace('|', "\\|"))
                 .collect::<Vec<_>>()));
         }
     }
 
-    fn line(&mut self, text: &str) {
+    fn push_line(&mut self, text: &str) {
         self.text += text;
         self.text += "\n";
     }
@@ -88,8 +88,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_markdown() {
-        let mut page = Page::new("Speed", "cargo x");
+    fn writes_markdown() {
+        let mut page = MarkdownPage::new("Speed", "cargo x");
         page.table(&["a", "b"], &[vec!["1|2".into(), "3".into()]]);
         page.commands(&["run this".into()]);
         let expected = "# Speed\n\nWritten by `cargo x`; do not edit.\n\n\

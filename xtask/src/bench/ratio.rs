@@ -7,10 +7,10 @@ pub(crate) const LEVEL: f64 = 0.95;
 
 /// Assay's values over the peer's.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Ratio {
+pub(crate) struct PeerRatio {
     /// Median of assay's values over that of the peer's; with neighbouring values, the median of
     /// their quotients.
-    pub of_medians: f64,
+    pub estimate: f64,
     /// Interval of the ratio within one turn; `None` with too few turns.
     pub interval: Option<(f64, f64)>,
 }
@@ -25,31 +25,31 @@ pub(crate) fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     quantile::median_interval(&sorted(values), LEVEL)
 }
 
-impl Ratio {
+impl PeerRatio {
     /// Compares values that were measured in the same turns. A turn's two values are neighbours in
     /// time, so their quotient is free of the machine's slow drift. The interval is that of the
     /// median of these quotients, from order statistics, and assumes nothing about their
     /// distribution.
-    pub(crate) fn of(ours: &[f64], theirs: &[f64]) -> Option<Self> {
+    pub(crate) fn from_turns(ours: &[f64], theirs: &[f64]) -> Option<Self> {
         let quotients: Vec<f64> = ours.iter().zip(theirs).map(|(o, t)| o / t).collect();
         Some(Self {
-            of_medians: median(ours)? / median(theirs)?,
+            estimate: median(ours)? / median(theirs)?,
             interval: median_interval(&quotients),
         })
     }
 
     /// Compares values so close in time that the median of the neighbours' quotients is more
     /// precise than the quotient of the medians.
-    pub(crate) fn of_neighbours(ours: &[f64], theirs: &[f64]) -> Option<Self> {
+    pub(crate) fn from_neighbours(ours: &[f64], theirs: &[f64]) -> Option<Self> {
         let quotients: Vec<f64> = ours.iter().zip(theirs).map(|(o, t)| o / t).collect();
-        Some(Self { of_medians: median(&quotients)?, interval: median_interval(&quotients) })
+        Some(Self { estimate: median(&quotients)?, interval: median_interval(&quotients) })
     }
 
     /// Compares values that were not measured alternately. The interval combines those of the two
     /// medians, each with half the error rate (Bonferroni): from the lower end of assay's over the
     /// upper end of the peer's to the reverse. It is conservative: wider than necessary, never too
     /// narrow.
-    pub(crate) fn of_strangers(ours: &[f64], theirs: &[f64]) -> Option<Self> {
+    pub(crate) fn from_independent(ours: &[f64], theirs: &[f64]) -> Option<Self> {
         let level = f64::midpoint(LEVEL, 1.0);
         let ends = |values: &[f64]| quantile::median_interval(&sorted(values), level);
         let interval = match (ends(ours), ends(theirs)) {
@@ -58,12 +58,12 @@ impl Ratio {
             }
             _ => None,
         };
-        Some(Self { of_medians: median(ours)? / median(theirs)?, interval })
+        Some(Self { estimate: median(ours)? / median(theirs)?, interval })
     }
 
     /// Returns whether the ratio is at least `target`; undecided if the interval contains it.
     pub(crate) fn verdict(&self, target: f64) -> &'static str {
-        match (self.of_medians >= target, self.interval) {
+        match (self.estimate >= target, self.interval) {
             (true, None) => "reached, without an interval",
             (false, None) => "missed, without an interval",
             (true, Some((low, _))) if low >= target => "reached",
@@ -79,7 +79,7 @@ impl Ratio {
         match self.interval {
             Some((low, high)) if lowest <= low && high <= highest => "alike",
             Some((low, high)) if high < lowest || highest < low => "apart",
-            _ if (lowest..=highest).contains(&self.of_medians) => {
+            _ if (lowest..=highest).contains(&self.estimate) => {
                 "undecided, the median is alike"
             }
             _ => "undecided, the median is apart",
@@ -87,7 +87,7 @@ impl Ratio {
     }
 
     /// Formats the interval as `0.987…1.012`; a dash without one.
-    pub(crate) fn interval_text(&self) -> String {
+    pub(crate) fn format_interval(&self) -> String {
         self.interval.map_or("–".into(), |(low, high)| format!("{low:.3}…{high:.3}"))
     }
 }
@@ -103,38 +103,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drift_that_both_share_does_not_widen_the_interval() {
+    fn common_drift_does_not_widen_the_interval() {
         let theirs: Vec<f64> = (1..=10).map(f64::from).collect();
         let ours: Vec<f64> = theirs.iter().map(|value| value * 1.1).collect();
-        let ratio = Ratio::of(&ours, &theirs).unwrap();
+        let ratio = PeerRatio::from_turns(&ours, &theirs).unwrap();
         let (low, high) = ratio.interval.unwrap();
-        for value in [ratio.of_medians, low, high] {
+        for value in [ratio.estimate, low, high] {
             assert!((value - 1.1).abs() < 1e-12, "{ratio:?}");
         }
     }
 
     #[test]
-    fn neighbours_do_not_mind_a_host_of_two_speeds() {
+    fn neighbours_cancel_changes_of_host_speed() {
         let theirs = [1.0, 1.0, 3.0, 3.0, 3.0, 1.0, 1.0];
         // Most of assay's values are from the fast periods: the quotient of the medians would be a
         // third.
         let ours = [1.02, 1.02, 1.0, 3.06, 3.06, 1.02, 1.02];
-        let ratio = Ratio::of_neighbours(&ours, &theirs).unwrap();
-        assert!((ratio.of_medians - 1.02).abs() < 1e-12, "{ratio:?}");
-        assert_eq!(Ratio::of_neighbours(&[], &[]), None);
+        let ratio = PeerRatio::from_neighbours(&ours, &theirs).unwrap();
+        assert!((ratio.estimate - 1.02).abs() < 1e-12, "{ratio:?}");
+        assert_eq!(PeerRatio::from_neighbours(&[], &[]), None);
     }
 
     #[test]
-    fn strangers_have_the_wider_interval() {
+    fn independent_values_have_the_wider_interval() {
         let theirs: Vec<f64> = (100..=110).map(f64::from).collect();
         let ours: Vec<f64> = theirs.iter().map(|value| value * 1.1).collect();
-        let (low, high) = Ratio::of_strangers(&ours, &theirs).unwrap().interval.unwrap();
+        let (low, high) =
+            PeerRatio::from_independent(&ours, &theirs).unwrap().interval.unwrap();
         assert!(low < 1.1 && high > 1.1, "{low} {high}");
-        assert_eq!(Ratio::of_strangers(&ours, &[1.0; 6]).unwrap().interval, None);
+        assert_eq!(PeerRatio::from_independent(&ours, &[1.0; 6]).unwrap().interval, None);
     }
 
     #[test]
-    fn the_verdict_says_whether_the_interval_agrees() {
+    fn verdict_depends_on_the_interval() {
         for (of_medians, interval, expected) in [
             (1.02, Some((1.0, 1.1)), "reached"),
             (1.02, Some((0.9, 1.1)), "undecided, the median reaches it"),
@@ -143,13 +144,13 @@ mod tests {
             (0.95, Some((0.9, 0.98)), "missed"),
             (0.95, Some((0.9, 1.1)), "undecided, the median misses it"),
         ] {
-            let ratio = Ratio { of_medians, interval };
+            let ratio = PeerRatio { estimate: of_medians, interval };
             assert_eq!(ratio.verdict(0.99), expected, "{ratio:?}");
         }
     }
 
     #[test]
-    fn agreement_has_two_limits() {
+    fn agreement_checks_both_limits() {
         for (of_medians, interval, expected) in [
             (1.0, Some((0.95, 1.05)), "alike"),
             (0.8, Some((0.7, 0.89)), "apart"),
@@ -158,15 +159,15 @@ mod tests {
             (1.2, Some((1.0, 1.3)), "undecided, the median is apart"),
             (1.0, None, "undecided, the median is alike"),
         ] {
-            let ratio = Ratio { of_medians, interval };
+            let ratio = PeerRatio { estimate: of_medians, interval };
             assert_eq!(ratio.agreement((0.9, 1.1)), expected, "{ratio:?}");
         }
     }
 
     #[test]
-    fn nothing_compares_with_nothing() {
-        assert_eq!(Ratio::of(&[], &[]), None);
-        assert_eq!(Ratio::of(&[1.0; 5], &[1.0; 5]).unwrap().interval, None);
-        assert!(Ratio::of(&[1.0; 6], &[1.0; 6]).unwrap().interval.is_some());
+    fn no_ratio_without_values() {
+        assert_eq!(PeerRatio::from_turns(&[], &[]), None);
+        assert_eq!(PeerRatio::from_turns(&[1.0; 5], &[1.0; 5]).unwrap().interval, None);
+        assert!(PeerRatio::from_turns(&[1.0; 6], &[1.0; 6]).unwrap().interval.is_some());
     }
 }

@@ -13,11 +13,11 @@ use crate::{command, packages};
 
 use super::cpus::Cpus;
 use super::machine;
-use super::options::Options;
-use super::order::order;
-use super::page::Page;
-use super::ratio::{self, Ratio};
-use super::workplace::Workplace;
+use super::options::BenchOptions;
+use super::order::turn_order;
+use super::page::MarkdownPage;
+use super::ratio::{self, PeerRatio};
+use super::workplace::BenchWorkplace;
 
 mod parameter_files;
 mod ram_disk;
@@ -25,36 +25,36 @@ mod ram_disk;
 use ram_disk::RamDisk;
 
 /// Test that both tools run from the same job file.
-struct Question {
+struct PeerTest {
     name: &'static str,
     engine: &'static str,
-    target: Target,
+    target: ReadTarget,
     bytes: &'static str,
     depth: u32,
-    aims: &'static [Aim],
+    metric_targets: &'static [MetricTarget],
 }
 
 /// Target of the reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Target {
-    Nothing,
+enum ReadTarget {
+    Null,
     RamDisk,
     File,
     /// Null engine, with as many targets as 24 hosts with 6 volumes each.
-    ManyOfNothing,
+    ManyNull,
     /// Files, the same number.
     ManyFiles,
 }
 
-impl Target {
-    const fn is_nothing(self) -> bool {
-        matches!(self, Self::Nothing | Self::ManyOfNothing)
+impl ReadTarget {
+    const fn is_null(self) -> bool {
+        matches!(self, Self::Null | Self::ManyNull)
     }
 }
 
 /// Metric that is compared, with the target ratio.
 #[derive(Clone, Copy)]
-enum Aim {
+enum MetricTarget {
     /// Minimum of assay's rate over fio's.
     Rate(f64),
     /// Minimum of fio's CPU time over assay's.
@@ -64,43 +64,79 @@ enum Aim {
 }
 
 /// Latency at most 3 % above fio's.
-const AS_LOW: Aim = Aim::Latency(1.0 / 1.03);
-const DEEP: &[Aim] = &[Aim::Rate(1.0), Aim::UserTime(2.0)];
+const LATENCY_TARGET: MetricTarget = MetricTarget::Latency(1.0 / 1.03);
+const DEEP_QUEUE_TARGETS: &[MetricTarget] =
+    &[MetricTarget::Rate(1.0), MetricTarget::UserTime(2.0)];
 
 /// Number of targets of one process in the tests with many: 24 hosts with 6 volumes each.
-const MANY: u32 = 144;
+const MANY_TARGETS: u32 = 144;
 /// Their total size: 4 MiB each.
-const MANY_SIZE: &str = "576m";
+const MANY_TARGETS_SIZE: &str = "576m";
 
-const QUESTIONS: [Question; 10] = [
-    question("generator", ("null", 32), (Target::Nothing, "4k"), &[Aim::Rate(4.0)]),
-    question("RAM disk, libaio", ("libaio", 32), (Target::RamDisk, "4k"), DEEP),
-    question("RAM disk, libaio", ("libaio", 32), (Target::RamDisk, "8k"), DEEP),
-    question("RAM disk, io_uring", ("io_uring", 32), (Target::RamDisk, "4k"), DEEP),
-    question("RAM disk, io_uring", ("io_uring", 1), (Target::RamDisk, "4k"), &[AS_LOW]),
-    question("RAM disk, blocking", ("pvsync2", 1), (Target::RamDisk, "4k"), &[AS_LOW]),
-    question("file, io_uring", ("io_uring", 32), (Target::File, "4k"), &[Aim::Rate(1.0)]),
-    question("file, io_uring", ("io_uring", 1), (Target::File, "4k"), &[AS_LOW]),
-    question("144 targets", ("null", MANY), (Target::ManyOfNothing, "4k"), &[Aim::Rate(4.0)]),
-    question(
+const TESTS: [PeerTest; 10] = [
+    peer_test("generator", ("null", 32), (ReadTarget::Null, "4k"), &[MetricTarget::Rate(4.0)]),
+    peer_test(
+        "RAM disk, libaio",
+        ("libaio", 32),
+        (ReadTarget::RamDisk, "4k"),
+        DEEP_QUEUE_TARGETS,
+    ),
+    peer_test(
+        "RAM disk, libaio",
+        ("libaio", 32),
+        (ReadTarget::RamDisk, "8k"),
+        DEEP_QUEUE_TARGETS,
+    ),
+    peer_test(
+        "RAM disk, io_uring",
+        ("io_uring", 32),
+        (ReadTarget::RamDisk, "4k"),
+        DEEP_QUEUE_TARGETS,
+    ),
+    peer_test(
+        "RAM disk, io_uring",
+        ("io_uring", 1),
+        (ReadTarget::RamDisk, "4k"),
+        &[LATENCY_TARGET],
+    ),
+    peer_test(
+        "RAM disk, blocking",
+        ("pvsync2", 1),
+        (ReadTarget::RamDisk, "4k"),
+        &[LATENCY_TARGET],
+    ),
+    peer_test(
+        "file, io_uring",
+        ("io_uring", 32),
+        (ReadTarget::File, "4k"),
+        &[MetricTarget::Rate(1.0)],
+    ),
+    peer_test("file, io_uring", ("io_uring", 1), (ReadTarget::File, "4k"), &[LATENCY_TARGET]),
+    peer_test(
+        "144 targets",
+        ("null", MANY_TARGETS),
+        (ReadTarget::ManyNull, "4k"),
+        &[MetricTarget::Rate(4.0)],
+    ),
+    peer_test(
         "144 files, io_uring",
-        ("io_uring", MANY),
-        (Target::ManyFiles, "4k"),
-        &[Aim::Rate(1.0)],
+        ("io_uring", MANY_TARGETS),
+        (ReadTarget::ManyFiles, "4k"),
+        &[MetricTarget::Rate(1.0)],
     ),
 ];
 
-const fn question(
+const fn peer_test(
     name: &'static str,
     (engine, depth): (&'static str, u32),
-    (target, bytes): (Target, &'static str),
-    aims: &'static [Aim],
-) -> Question {
-    Question { name, engine, target, bytes, depth, aims }
+    (target, bytes): (ReadTarget, &'static str),
+    aims: &'static [MetricTarget],
+) -> PeerTest {
+    PeerTest { name, engine, target, bytes, depth, metric_targets: aims }
 }
 
 /// Figures of one contender in one turn.
-struct Figure {
+struct StorageFigure {
     /// IO/s.
     rate: f64,
     /// CPU-seconds in user space per I/O.
@@ -115,9 +151,9 @@ struct Figure {
 const SIZE: &str = "512m";
 
 /// Runs the comparison and writes the page.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_STORAGE)?;
-    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
+    let workplace = BenchWorkplace::open(root, Cpus::choose(options.threads)?)?;
     let assay = workplace.build_assay()?;
     let mut facts = machine::facts(&workplace);
     facts.push(machine::assay_version(&workplace, &assay));
@@ -127,33 +163,33 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     ram_disk::fill(&workplace, &file)?;
     let many = workplace.folder.join("many");
     fs::create_dir_all(&many)?;
-    let files: Vec<PathBuf> = QUESTIONS
+    let files: Vec<PathBuf> = TESTS
         .iter()
         .enumerate()
         .map(|(nth, question)| {
             let place = match question.target {
-                Target::Nothing | Target::ManyOfNothing => None,
-                Target::RamDisk => Some(format!("filename={}", disk.path.display())),
-                Target::File => Some(format!("filename={}", file.display())),
-                Target::ManyFiles => Some(format!("directory={}", many.display())),
+                ReadTarget::Null | ReadTarget::ManyNull => None,
+                ReadTarget::RamDisk => Some(format!("filename={}", disk.path.display())),
+                ReadTarget::File => Some(format!("filename={}", file.display())),
+                ReadTarget::ManyFiles => Some(format!("directory={}", many.display())),
             };
-            write_question(&workplace, (nth, question), place)
+            write_test_file(&workplace, (nth, question), place)
         })
         .collect::<Result<_>>()?;
     let figures = measure(&workplace, &assay, &files, options)?;
-    facts.push(("load after", machine::load()));
-    let mut page = Page::new("Storage compared with fio", "cargo xtask bench storage");
+    facts.push(("load after", machine::load_average()));
+    let mut page = MarkdownPage::new("Storage compared with fio", "cargo xtask bench storage");
     page.facts(&facts);
     page.heading("Figures");
     let head = ["what", "", "assay", "fio", "ratio", "95 %", "target", ""];
     page.table(&head, &rows(&figures)?);
     page.heading("CPU time per I/O");
     let head = ["what", "assay, program", "fio, program", "assay, kernel", "fio, kernel"];
-    page.table(&head, &costs(&figures)?);
+    page.table(&head, &cost_rows(&figures)?);
     page.paragraph(ABOUT);
     parameter_files::compare(&mut page, &workplace, &assay, options)?;
     page.heading("Job files");
-    for (question, file) in QUESTIONS.iter().zip(&files) {
+    for (question, file) in TESTS.iter().zip(&files) {
         page.paragraph(&format!("{}, {}:", question.name, size_and_depth(question)));
         let text = fs::read_to_string(file)?
             .replace(&workplace.target.display().to_string(), "target");
@@ -171,9 +207,9 @@ submission to completion (`lat` of fio). The RAM disk is zram filled with incomp
 support non-blocking I/O, so the kernel uses worker threads for io_uring. assay counts their CPU time, fio
 does not.";
 
-fn write_question(
-    workplace: &Workplace,
-    (nth, question): (usize, &Question),
+fn write_test_file(
+    workplace: &BenchWorkplace,
+    (nth, question): (usize, &PeerTest),
     place: Option<String>,
 ) -> Result<PathBuf> {
     let mut lines = vec![
@@ -190,16 +226,16 @@ fn write_question(
     ];
     match place {
         Some(place) => {
-            let is_one = question.target != Target::ManyFiles;
-            let size = if is_one { SIZE } else { MANY_SIZE };
+            let is_one = question.target != ReadTarget::ManyFiles;
+            let size = if is_one { SIZE } else { MANY_TARGETS_SIZE };
             lines.extend([place, format!("size={size}"), "direct=1".to_owned()]);
         }
         None => lines.push("size=100g".to_owned()),
     }
-    if matches!(question.target, Target::ManyOfNothing | Target::ManyFiles) {
-        lines.push(format!("nrfiles={MANY}"));
+    if matches!(question.target, ReadTarget::ManyNull | ReadTarget::ManyFiles) {
+        lines.push(format!("nrfiles={MANY_TARGETS}"));
     }
-    if question.depth > 1 && !question.target.is_nothing() {
+    if question.depth > 1 && !question.target.is_null() {
         lines.extend(
             ["iodepth_batch_submit=16", "iodepth_batch_complete_max=32"].map(Into::into),
         );
@@ -219,27 +255,27 @@ fn write_question(
 }
 
 /// Figures by test: assay's, fio's.
-type Figures = BTreeMap<usize, [Vec<Figure>; 2]>;
+type Figures = BTreeMap<usize, [Vec<StorageFigure>; 2]>;
 
 fn measure(
-    workplace: &Workplace,
+    workplace: &BenchWorkplace,
     assay: &Path,
     files: &[PathBuf],
-    options: &Options,
+    options: &BenchOptions,
 ) -> Result<Figures> {
     let mut figures = Figures::new();
     for turn in 0..options.turns {
         println!("turn {} of {}", turn + 1, options.turns);
-        for at in order(options.seed, turn, files.len() * 2) {
+        for at in turn_order(options.seed, turn, files.len() * 2) {
             let (question, by_fio) = (at / 2, at % 2 == 1);
             let mut command = match by_fio {
-                true => workplace.pinned("fio"),
-                false => workplace.pinned(assay),
+                true => workplace.pinned_command("fio"),
+                false => workplace.pinned_command(assay),
             };
             command.args((!by_fio).then_some(["fio", "--no-store"]).into_iter().flatten());
             command.arg("--output-format=json").arg(&files[question]);
             let output = command::output(&mut command)?;
-            let figure = read(&output).with_context(|| command::shown(&command))?;
+            let figure = parse_output(&output).with_context(|| command::shown(&command))?;
             figures.entry(question).or_default()[usize::from(by_fio)].push(figure);
         }
     }
@@ -247,7 +283,7 @@ fn measure(
 }
 
 /// Parses fio's JSON output, which both tools write.
-fn read(output: &str) -> Result<Figure> {
+fn parse_output(output: &str) -> Result<StorageFigure> {
     // fio may print notes before the document.
     let start = output.find('{').context("no JSON")?;
     let document: Value = serde_json::from_str(&output[start..]).context("no JSON")?;
@@ -261,7 +297,7 @@ fn read(output: &str) -> Result<Figure> {
     let (ios, runtime_ms) = (number("/read/total_ios")?, number("/job_runtime")?);
     let per_io = |percent: f64| percent / 100.0 * runtime_ms * 1e-3 / ios;
     let percentile = |name: &str| number(&format!("/read/lat_ns/percentile/{name}"));
-    Ok(Figure {
+    Ok(StorageFigure {
         rate: number("/read/iops")?,
         user_s: per_io(number("/usr_cpu")?),
         system_s: per_io(number("/sys_cpu")?),
@@ -269,31 +305,31 @@ fn read(output: &str) -> Result<Figure> {
     })
 }
 
-fn size_and_depth(question: &Question) -> String {
+fn size_and_depth(question: &PeerTest) -> String {
     format!("{}iB, depth {}", question.bytes.replace('k', "K"), question.depth)
 }
 
 fn rows(figures: &Figures) -> Result<Vec<Vec<String>>> {
     let mut rows = Vec::new();
-    for (nth, question) in QUESTIONS.iter().enumerate() {
+    for (nth, question) in TESTS.iter().enumerate() {
         let [ours, theirs] = figures.get(&nth).context("nobody measured")?;
-        for aim in question.aims {
-            for (what, value, target, is_time) in compared(*aim) {
+        for aim in question.metric_targets {
+            for (what, value, target, is_time) in compared_metrics(*aim) {
                 let values =
-                    |figures: &[Figure]| figures.iter().map(value).collect::<Vec<f64>>();
+                    |figures: &[StorageFigure]| figures.iter().map(value).collect::<Vec<f64>>();
                 let (ours, theirs) = (values(ours), values(theirs));
                 let ratio = match is_time {
-                    true => Ratio::of(&theirs, &ours),
-                    false => Ratio::of(&ours, &theirs),
+                    true => PeerRatio::from_turns(&theirs, &ours),
+                    false => PeerRatio::from_turns(&ours, &theirs),
                 };
                 let ratio = ratio.context("nothing was measured")?;
                 rows.push(vec![
                     format!("{}, {}", question.name, size_and_depth(question)),
                     what.to_owned(),
-                    shown(&ours, is_time),
-                    shown(&theirs, is_time),
-                    format!("{:.3}", ratio.of_medians),
-                    ratio.interval_text(),
+                    format_median(&ours, is_time),
+                    format_median(&theirs, is_time),
+                    format!("{:.3}", ratio.estimate),
+                    ratio.format_interval(),
                     format!("≥ {target:.2}"),
                     ratio.verdict(target).to_owned(),
                 ]);
@@ -304,20 +340,22 @@ fn rows(figures: &Figures) -> Result<Vec<Vec<String>>> {
 }
 
 /// Name of the metric, its value, the target, and whether it is a time.
-type Compared = (&'static str, fn(&Figure) -> f64, f64, bool);
+type ComparedMetric = (&'static str, fn(&StorageFigure) -> f64, f64, bool);
 
-fn compared(aim: Aim) -> Vec<Compared> {
+fn compared_metrics(aim: MetricTarget) -> Vec<ComparedMetric> {
     match aim {
-        Aim::Rate(target) => vec![("rate", |it| it.rate, target, false)],
-        Aim::UserTime(target) => vec![("CPU in the program", |it| it.user_s, target, true)],
-        Aim::Latency(target) => vec![
+        MetricTarget::Rate(target) => vec![("rate", |it| it.rate, target, false)],
+        MetricTarget::UserTime(target) => {
+            vec![("CPU in the program", |it| it.user_s, target, true)]
+        }
+        MetricTarget::Latency(target) => vec![
             ("median latency", |it| it.latency_s[0], target, true),
             ("p99 latency", |it| it.latency_s[1], target, true),
         ],
     }
 }
 
-fn shown(values: &[f64], is_time: bool) -> String {
+fn format_median(values: &[f64], is_time: bool) -> String {
     let median = ratio::median(values).unwrap_or(f64::NAN);
     match is_time {
         true if median < 1e-6 => format!("{:.0} ns", median * 1e9),
@@ -329,18 +367,20 @@ fn shown(values: &[f64], is_time: bool) -> String {
     }
 }
 
-fn costs(figures: &Figures) -> Result<Vec<Vec<String>>> {
-    let row = |(nth, question): (usize, &Question)| -> Result<Vec<String>> {
+fn cost_rows(figures: &Figures) -> Result<Vec<Vec<String>>> {
+    let row = |(nth, question): (usize, &PeerTest)| -> Result<Vec<String>> {
         let both = figures.get(&nth).context("nobody measured")?;
-        let cost = |value: fn(&Figure) -> f64| {
+        let cost = |value: fn(&StorageFigure) -> f64| {
             both.iter()
-                .map(move |figures| shown(&figures.iter().map(value).collect::<Vec<_>>(), true))
+                .map(move |figures| {
+                    format_median(&figures.iter().map(value).collect::<Vec<_>>(), true)
+                })
                 .collect::<Vec<_>>()
         };
         let name = format!("{}, {}", question.name, size_and_depth(question));
         Ok([vec![name], cost(|it| it.user_s), cost(|it| it.system_s)].concat())
     };
-    QUESTIONS.iter().enumerate().map(row).collect()
+    TESTS.iter().enumerate().map(row).collect()
 }
 
 #[cfg(test)]
@@ -348,18 +388,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_form_that_both_write_is_read() {
+    fn parses_fio_json() {
         let document = r#"note
             {"jobs":[{"error":0,"job_runtime":2000,"usr_cpu":50,"sys_cpu":25,
             "read":{"total_ios":1000,"iops":500.0,
             "lat_ns":{"percentile":{"50.000000":2000,"99.000000":4000}}}}]}"#;
-        let figure = read(document).unwrap();
+        let figure = parse_output(document).unwrap();
         assert!((figure.user_s - 1e-3).abs() < 1e-12 && (figure.system_s - 5e-4).abs() < 1e-12);
         assert!((figure.latency_s[0] - 2e-6).abs() < 1e-15);
         for damaged in
             [document.replace("\"error\":0", "\"error\":5"), document.replace("99.0", "9")]
         {
-            assert!(read(&damaged).is_err());
+            assert!(parse_output(&damaged).is_err());
         }
     }
 }

@@ -14,10 +14,10 @@ use crate::packages;
 
 use super::cpus::Cpus;
 use super::machine;
-use super::options::Options;
-use super::page::Page;
+use super::options::BenchOptions;
+use super::page::MarkdownPage;
 use super::ratio;
-use super::workplace::Workplace;
+use super::workplace::BenchWorkplace;
 
 mod generator;
 
@@ -25,59 +25,62 @@ mod generator;
 const RUNS: usize = 10_000;
 const CASES: usize = 25;
 /// Cases of each of the two runs that are compared: 5,000 results.
-const CASES_COMPARED: usize = 1_250;
+const COMPARED_CASES: usize = 1_250;
 /// Cases of the run for the HTML page: the largest suite has about 300 results.
-const CASES_OF_A_PAGE: usize = 75;
+const PAGE_CASES: usize = 75;
 const FILES: usize = 1_000;
 /// Maximum bytes of memory of every command: 200 MB.
-const MOST_MEMORY: f64 = 200e6;
+const MAX_MEMORY: f64 = 200e6;
 
 /// Command and its time limit.
-struct Asked {
+struct StoreCommand {
     what: &'static str,
     words: Vec<String>,
-    most_s: f64,
+    limit_s: f64,
     /// Whether it can be repeated with the same outcome.
     is_repeatable: bool,
 }
 
 /// Runs the measurement and writes the page.
-pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_STORE)?;
-    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
+    let workplace = BenchWorkplace::open(root, Cpus::choose(options.threads)?)?;
     let assay = workplace.build_assay()?;
     let store = workplace.folder.join("store");
     let files = workplace.folder.join("files");
-    let first_s = fill(&workplace, &assay, (&store, &files))?;
+    let first_s = create_store(&workplace, &assay, (&store, &files))?;
     let mut rows = Vec::new();
     let mut commands = Vec::new();
-    for request in asked(&store, &files)? {
+    for request in store_commands(&store, &files)? {
         let turns = if request.is_repeatable { options.turns } else { 1 };
         let (mut taken, mut memory) = (Vec::new(), 0.0);
         for _ in 0..turns {
-            let (seconds, bytes) = once(&workplace, &assay, &request.words)?;
+            let (seconds, bytes) = run_once(&workplace, &assay, &request.words)?;
             taken.push(seconds);
             memory = f64::max(memory, bytes);
         }
         let median = ratio::median(&taken).context("nothing was measured")?;
-        let is_reached = median <= request.most_s && memory <= MOST_MEMORY;
+        let is_reached = median <= request.limit_s && memory <= MAX_MEMORY;
         rows.push(vec![
             request.what.to_owned(),
-            seconds(median),
+            format_seconds(median),
             ratio::median_interval(&taken).map_or("–".into(), |(low, high)| {
-                format!("{}…{}", seconds(low), seconds(high))
+                format!("{}…{}", format_seconds(low), format_seconds(high))
             }),
-            format!("≤ {}", seconds(request.most_s)),
+            format!("≤ {}", format_seconds(request.limit_s)),
             format!("{:.0} MB", memory / 1e6),
             if is_reached { "reached" } else { "missed" }.to_owned(),
         ]);
         let mut command = workplace.command("assay");
         command.args(request.words.iter().take(6));
-        commands.push(workplace.shown(&command) + if request.words.len() > 6 { " …" } else { "" });
+        commands.push(
+            workplace.format_command(&command)
+                + if request.words.len() > 6 { " …" } else { "" },
+        );
     }
     let mut facts = machine::facts(&workplace);
     facts.push(machine::assay_version(&workplace, &assay));
-    let mut page = Page::new("Commands over a large store", "cargo xtask bench store");
+    let mut page = MarkdownPage::new("Commands over a large store", "cargo xtask bench store");
     page.facts(&facts);
     page.paragraph(&format!(
         "The store has {RUNS} runs with {} results; each command is a process of its own, {} turns, files in the page \
@@ -85,8 +88,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
          and may be {:.0} MB.",
         RUNS * CASES * generator::METRICS.len(),
         options.turns,
-        seconds(first_s),
-        MOST_MEMORY / 1e6,
+        format_seconds(first_s),
+        MAX_MEMORY / 1e6,
     ));
     page.heading("Figures");
     page.table(&["what", "median", "95 %", "target", "memory", ""], &rows);
@@ -97,27 +100,31 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 }
 
 /// Creates the store and the files; returns the seconds of the first listing.
-fn fill(workplace: &Workplace, assay: &Path, (store, files): (&Path, &Path)) -> Result<f64> {
-    generator::files(files, FILES)?;
+fn create_store(
+    workplace: &BenchWorkplace,
+    assay: &Path,
+    (store, files): (&Path, &Path),
+) -> Result<f64> {
+    generator::write_files(files, FILES)?;
     let mut first = workplace.command(assay);
     // Create the store by the program itself.
     let one = files.join("0000.json");
     command::output(first.arg("import").arg(&one).arg("--store").arg(store))?;
-    generator::runs(store, ("20200101", RUNS, CASES))?;
-    generator::runs(store, ("20250101", 2, CASES_COMPARED))?;
-    generator::runs(store, ("20250201", 1, CASES_OF_A_PAGE))?;
+    generator::write_runs(store, ("20200101", RUNS, CASES))?;
+    generator::write_runs(store, ("20250101", 2, COMPARED_CASES))?;
+    generator::write_runs(store, ("20250201", 1, PAGE_CASES))?;
     let words = ["list", "--store", &store.to_string_lossy()].map(str::to_owned);
-    Ok(once(workplace, assay, &words)?.0)
+    Ok(run_once(workplace, assay, &words)?.0)
 }
 
-fn asked(store: &Path, files: &Path) -> Result<Vec<Asked>> {
+fn store_commands(store: &Path, files: &Path) -> Result<Vec<StoreCommand>> {
     let folder = store.to_string_lossy();
     let request = |what, words: &[&str], most_s| {
         let words = [words, &["--store", &*folder]].concat();
         let words = words.into_iter().map(str::to_owned).collect();
-        Asked { what, words, most_s, is_repeatable: true }
+        StoreCommand { what, words, limit_s: most_s, is_repeatable: true }
     };
-    let id = |day, number| generator::id(day, number);
+    let id = |day, number| generator::run_id(day, number);
     let (a, b) = (id("20250101", 0), id("20250101", 1));
     let (one, page) = (id("20200101", RUNS / 2), id("20250201", 0));
     let html = files.join("page.html");
@@ -141,17 +148,17 @@ fn asked(store: &Path, files: &Path) -> Result<Vec<Asked>> {
     let mut words = vec!["import".to_owned()];
     words.extend(names.iter().map(|it| it.to_string_lossy().into_owned()));
     words.extend(["--store".to_owned(), format!("{folder}-of-files")]);
-    all.push(Asked {
+    all.push(StoreCommand {
         what: "import 1,000 files of fio",
         words,
-        most_s: 5.0,
+        limit_s: 5.0,
         is_repeatable: false,
     });
     Ok(all)
 }
 
 /// Returns the seconds from the start of a process to its end, and its peak memory.
-fn once(workplace: &Workplace, assay: &Path, words: &[String]) -> Result<(f64, f64)> {
+fn run_once(workplace: &BenchWorkplace, assay: &Path, words: &[String]) -> Result<(f64, f64)> {
     let note = workplace.folder.join("peak-memory");
     let mut timed = workplace.command("/usr/bin/time");
     timed.args(["-q", "-f", "%M", "-o"]).arg(&note).arg(assay).args(words);
@@ -166,6 +173,6 @@ fn once(workplace: &Workplace, assay: &Path, words: &[String]) -> Result<(f64, f
     Ok((seconds, kibibytes * 1024.0))
 }
 
-fn seconds(value: f64) -> String {
+fn format_seconds(value: f64) -> String {
     Quantity::new(value, Unit::Second).to_string()
 }

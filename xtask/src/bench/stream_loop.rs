@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::workplace::Workplace;
+use super::workplace::BenchWorkplace;
 
 /// Compiler flags that a C programmer would use.
 pub(crate) const FLAGS: [&str; 4] = ["-O3", "-march=native", "-fopenmp", "-lm"];
@@ -18,13 +18,13 @@ pub(crate) const PLAIN: &str = "stream_loop";
 pub(crate) const SWEEP: &str = "stream_sweep";
 
 /// Compiles one of the programs.
-pub(crate) fn build(workplace: &Workplace, name: &str) -> Result<PathBuf> {
+pub(crate) fn build(workplace: &BenchWorkplace, name: &str) -> Result<PathBuf> {
     workplace.build_peer(name, &FLAGS)
 }
 
 /// Returns the command for one run of a program.
 pub(crate) fn command(
-    workplace: &Workplace,
+    workplace: &BenchWorkplace,
     program: &Path,
     array_bytes: u64,
     passes: u64,
@@ -33,7 +33,7 @@ pub(crate) fn command(
     command
         .args([(array_bytes / 8).to_string(), passes.to_string()])
         .env("OMP_NUM_THREADS", workplace.cpus.count().to_string())
-        .env("OMP_PLACES", workplace.cpus.places())
+        .env("OMP_PLACES", workplace.cpus.format_openmp_places())
         .env("OMP_PROC_BIND", "true");
     command
 }

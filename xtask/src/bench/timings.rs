@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 /// Returns name and seconds of the `most` slowest units of the build.
-pub(crate) fn slowest(report: &str, most: usize) -> Result<Vec<(String, f64)>> {
+pub(crate) fn slowest_units(report: &str, most: usize) -> Result<Vec<(String, f64)>> {
     // The page contains its data as one JSON array in a script.
     let (_, data) =
         report.split_once("const UNIT_DATA = ").context("the report has no units")?;
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_read_out_of_the_page() {
+    fn parses_units_of_the_report() {
         let report = r#"<script>
 const UNIT_DATA = [
   {"name": "a", "version": "1.0.0", "target": "", "duration": 1.5},
@@ -39,7 +39,7 @@ const UNIT_DATA = [
 const CONCURRENCY_DATA = [];
 "#;
         let expected = [("b 2.0.0 build script".to_owned(), 2.5), ("a 1.0.0".to_owned(), 1.5)];
-        assert_eq!(slowest(report, 2).unwrap(), expected);
-        assert!(slowest("<html>", 2).is_err());
+        assert_eq!(slowest_units(report, 2).unwrap(), expected);
+        assert!(slowest_units("<html>", 2).is_err());
     }
 }

@@ -14,7 +14,7 @@ use super::cpus::Cpus;
 
 /// Folders of a comparison, and the CPUs that all contenders are pinned to.
 #[derive(Debug)]
-pub(crate) struct Workplace {
+pub(crate) struct BenchWorkplace {
     /// Root of the repository.
     pub root: PathBuf,
     /// Cargo's target directory.
@@ -25,7 +25,7 @@ pub(crate) struct Workplace {
     pub cpus: Cpus,
 }
 
-impl Workplace {
+impl BenchWorkplace {
     /// Empties or creates the folder.
     pub(crate) fn open(root: &Path, cpus: Cpus) -> Result<Self> {
         let metadata = command::output(command::cargo(root).args([
@@ -68,14 +68,14 @@ impl Workplace {
     }
 
     /// Returns a command for `program`, pinned to the CPUs of the comparison.
-    pub(crate) fn pinned(&self, program: impl AsRef<Path>) -> Command {
+    pub(crate) fn pinned_command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = self.command("taskset");
-        command.args(["-c", &self.cpus.joined()]).arg(program.as_ref());
+        command.args(["-c", &self.cpus.format_list()]).arg(program.as_ref());
         command
     }
 
     /// Formats the command as typed in any clone, without the paths of this machine.
-    pub(crate) fn shown(&self, command: &Command) -> String {
+    pub(crate) fn format_command(&self, command: &Command) -> String {
         let text = command::shown(command);
         let target = self.target.to_string_lossy().into_owned();
         let root = format!("{}/", self.root.display());

@@ -1,5 +1,6 @@
-//! Peers of the servers that send too much, too little or nothing, and programs that others plant on hosts: the tests of
-//! the program that play them.
+//! Attacks by peers that send too much, too little or nothing, and programs planted on hosts.
+//!
+//! Runs the tests of the program that simulate them.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use anyhow::Result;
 use super::{End, Tried};
 use crate::command;
 
-/// What a peer does, what has to come of it, and the test that plays it.
+/// Behaviour of the attacker, expected result, and name of the test that simulates it.
 type Attack = (&'static str, &'static str, &'static str);
 
 const OF_PEERS: [Attack; 17] = [
@@ -117,17 +118,17 @@ const ON_HOSTS: [Attack; 3] = [
     ),
 ];
 
-/// Attacks on servers.
+/// Attacks servers.
 pub(super) fn of_peers(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
     played(root, &OF_PEERS, is_brief)
 }
 
-/// Programs planted on other hosts.
+/// Plants programs on other hosts.
 pub(super) fn on_hosts(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
     played(root, &ON_HOSTS, is_brief)
 }
 
-/// Plays attacks by one run of the tests, which CI makes anyway: none for `--brief`.
+/// Runs the tests of all attacks at once. `--brief` runs none, because CI runs these tests anyway.
 fn played(root: &Path, attacks: &[Attack], is_brief: bool) -> Result<Vec<Tried>> {
     if is_brief {
         return Ok(Vec::new());
@@ -153,7 +154,7 @@ fn played(root: &Path, attacks: &[Attack], is_brief: bool) -> Result<Vec<Tried>>
     Ok(attacks.iter().map(tried).collect())
 }
 
-/// What the tests said of one of them.
+/// Returns the result of one test from the output of all.
 fn became_of(said: &str, test: &str) -> End {
     let name = test.rsplit("::").next().unwrap_or(test);
     let skipped = said.lines().find_map(|line| line.strip_prefix(&format!("SKIPPED {name}: ")));

@@ -1,4 +1,5 @@
-//! A disk that is full at the n-th write, for every n of a short run: `strace` makes the call fail.
+//! System calls that fail, as on a full disk: `strace` injects an error at the n-th call, for every
+//! n of a short run.
 
 use std::path::Path;
 
@@ -6,15 +7,16 @@ use anyhow::Result;
 
 use super::{End, Outcome, Tried, World, first_line};
 
-/// More calls than a short run makes; the first n that nothing fails at ends the series.
+/// Maximum n, above the number of calls in a short run. The series ends at the first n without an
+/// injected error.
 const MOST: u32 = 400;
-/// Two calls of each kind show that failing works at all.
+/// Step and limit for `--brief`: two calls of each kind show that the injection works.
 const BRIEF_STEP: usize = 20;
 const BRIEF_MOST: u32 = 40;
 const RUN: &[&str] = &["storage", "read", "--engine", "null", "--for", "300ms"];
 const AGAIN: &[&str] = &["storage", "read", "--engine", "null", "--for", "3s"];
 
-/// Every call of a run, or of each kind the first ones and then a few.
+/// Fails every n-th call of each kind; with `--brief` only a few.
 pub(super) fn all(program: &Path, is_brief: bool) -> Result<Vec<Tried>> {
     let mut tried = Vec::new();
     for (call, fault) in [
@@ -32,7 +34,8 @@ pub(super) fn all(program: &Path, is_brief: bool) -> Result<Vec<Tried>> {
     Ok(tried)
 }
 
-/// The run after the fault. A machine that stands still for the whole of it says nothing of the fault.
+/// Runs assay after the fault. Repeats it for longer if the machine stalled for the whole run,
+/// which is unrelated to the fault.
 fn next_run(world: &World) -> Result<Outcome> {
     let next = world.assay(RUN)?;
     let stood_still = next.err.contains("no I/O completed in the time that counts");

@@ -1,5 +1,6 @@
-//! Faults that must not be made on a machine that others use, or that its kernel lacks: in a guest of the
-//! laboratory, where CPUs, devices and clocks belong to nobody.
+//! Faults that need a virtual machine: CPUs, clocks and devices of a guest in the laboratory.
+//!
+//! They would disturb other users of the host, or its kernel lacks the modules.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,26 +8,26 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::{End, Tried};
-use crate::lab::{Machine, guest, image, sections};
+use crate::lab::{GuestMachine, guest, image, sections};
 use crate::packages;
 
-/// After which the guest is killed: it takes some minutes under emulation.
+/// Time after which the guest is killed; it takes a few minutes under emulation.
 const DEADLINE: Duration = Duration::from_secs(900);
 
-/// What has to come out of a section of the script.
+/// Fault with the expected result of its section in the script.
 struct Row {
     section: &'static str,
     fault: &'static str,
     expected: &'static str,
     code: u8,
-    /// One of these stands in what was said.
+    /// Texts of which the output must contain at least one.
     says: &'static [&'static str],
 }
 
 const NOT_MEASURED: &str =
     "the case fails with the kernel's error; nothing is stored as measured";
 const REFUSED: &str = "a refusal that names the user of the device";
-/// A device that has gone has no bytes.
+/// Errors of a removed device; its size may also read as 0 bytes.
 const GONE: &[&str] = &["Input/output error", "No such device", "short: 0 of"];
 
 const ROWS: [Row; 12] = [
@@ -217,18 +218,18 @@ refused /dev/nullb2p1
 exit 0
 "#;
 
-/// All of them, in one guest; `--brief` boots none.
+/// Runs all faults in one guest; `--brief` starts none.
 pub(super) fn all(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
     if is_brief {
         return Ok(Vec::new());
     }
     packages::install(root, packages::FOR_LAB)?;
-    if let Some(why) = guest::impossible() {
+    if let Some(why) = guest::unavailable_reason() {
         let row = |row: &Row| row.tried(End::NotTried(why.clone()));
         return Ok(ROWS.iter().map(row).collect());
     }
-    let image = image::ready(root).context("the image of the guests cannot be made")?;
-    let said = guest::run(root, &image, (&[Machine::PLAIN], SCRIPT), DEADLINE)?;
+    let image = image::ensure_image(root).context("the image of the guests cannot be made")?;
+    let said = guest::run(root, &image, (&[GuestMachine::PLAIN], SCRIPT), DEADLINE)?;
     let sections = sections(&said);
     let judged = ROWS.iter().map(|row| {
         let found = sections.iter().find(|(name, _)| *name == row.section);

@@ -1,4 +1,4 @@
-//! SIGKILL and SIGSTOP while a run is under way.
+//! SIGKILL and SIGSTOP during a run.
 
 use std::path::Path;
 use std::thread;
@@ -9,7 +9,7 @@ use anyhow::Result;
 use super::under_way::into_the_run;
 use super::{End, Tried, World, contents, system};
 
-/// Moments of a run at which it is killed.
+/// Number of kills, each at a later time in the run.
 const KILLS: u64 = 12;
 const SHORT: &[&str] =
     &["storage", "write", "file", "--size", "4MiB", "--for", "600ms", "--buffered"];
@@ -39,7 +39,7 @@ fn killed(program: &Path, is_brief: bool) -> Result<End> {
         child.kill()?;
         child.wait()?;
         let listed = world.assay(&["list"])?;
-        // Without any run there is no store yet.
+        // The store may not exist yet, if no run began.
         if !matches!(listed.code, Some(0 | 2)) {
             return Ok(End::Broke(format!("kill {nth}: list ended with {:?}", listed.code)));
         }

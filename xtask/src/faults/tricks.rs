@@ -1,4 +1,4 @@
-//! Files, links, devices and mounts that change while they are measured.
+//! Files, links, devices and mounts that change during a measurement.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -46,7 +46,7 @@ pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
     ])
 }
 
-/// Two runs of Vdbench with a command between them.
+/// Runs two phases of Vdbench with a command between them.
 fn between(world: &World, lun: &str, command: &str) -> Result<super::Outcome> {
     let text = format!(
         "sd=sd1,lun={lun},size=1m,openflags=o_direct\n\
@@ -77,7 +77,7 @@ fn copied_over(program: &Path) -> Result<End> {
     Ok(End::of(same && run.code == Some(2) && cleaned.code == Some(0), first_line(&run.err)))
 }
 
-/// A loop device, detached at the end.
+/// Loop device, unmounted and detached on drop.
 pub(super) struct Loop(pub(super) String);
 
 impl Loop {

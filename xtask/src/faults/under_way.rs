@@ -1,4 +1,4 @@
-//! What fails under a measurement: a CPU, a tool, a file system, an interface.
+//! Failures during a measurement: of a CPU, a tool, a file system or a network interface.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,11 +12,11 @@ use anyhow::{Context, Result};
 use super::tricks::Loop;
 use super::{End, Tried, World, system, wait_until};
 
-/// Addresses of the two ends, in namespaces of their own (RFC 2544).
+/// Addresses of the two ends, each in its own network namespace (RFC 2544).
 const NEAR: &str = "198.18.9.1";
 const FAR: &str = "198.18.9.2";
 
-/// A fault, its expected end, how it is made, and whether `--brief` makes it, too.
+/// Fault, expected result, function that injects it, and whether `--brief` includes it.
 type Row = (&'static str, &'static str, fn(&Path) -> Result<End>, bool);
 
 const ROWS: &[Row] = &[
@@ -67,13 +67,13 @@ pub(super) fn all(program: &Path, is_brief: bool) -> Result<Vec<Tried>> {
         .collect()
 }
 
-/// The exit code, and what the stored run says.
+/// Waits for the end; returns the exit code and the stored run as JSON.
 fn ended(world: &World, child: &mut Child) -> Result<(Option<i32>, String)> {
     let code = child.wait()?.code();
     Ok((code, world.assay(&["show", "--json"])?.out))
 }
 
-/// Into the measurement of the one run of this world, on a busy machine too.
+/// Waits until the only run in this folder is measuring, even on a busy machine.
 pub(super) fn into_the_run(world: &World) {
     let runs = world.path("assay/runs");
     let has_begun = |run: fs::DirEntry| {
@@ -103,7 +103,8 @@ fn cpu_taken(program: &Path) -> Result<End> {
     })
 }
 
-/// A `fio` whose control group has 6 MiB, and the real one for its version.
+/// Script named `fio` that runs the real fio with 6 MiB of memory in a control group, except for
+/// `--version`.
 const SMALL_FIO: &str = r#"#!/bin/sh
 real=$(PATH=$REAL_PATH command -v fio)
 case "$*" in *--version*) exec "$real" "$@" ;; esac
@@ -183,7 +184,7 @@ fn turned_read_only(program: &Path) -> Result<End> {
     })
 }
 
-/// Two namespaces with a link between them, gone at the end.
+/// Two network namespaces with a link between them, deleted on drop.
 struct Link {
     near: String,
     far: String,
@@ -218,7 +219,7 @@ impl Drop for Link {
     }
 }
 
-/// A server that ends with its fault.
+/// Server process, killed on drop.
 struct Serving(Child);
 
 impl Drop for Serving {
@@ -250,7 +251,7 @@ fn interface_down(program: &Path, words: &[&str]) -> Result<End> {
         return Ok(End::NotTried(why));
     }
     let why = shown.lines().find(|line| line.contains("\"reason\"")).unwrap_or_default();
-    // It had been up when the test began.
+    // The interface was up when the test began, so a failure to connect does not count.
     let is_under_way = !why.is_empty() && !why.contains("cannot connect");
     Ok(End::of(code == Some(4) && is_under_way, why.trim().trim_matches(',')))
 }

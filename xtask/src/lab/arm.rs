@@ -13,20 +13,22 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Here, Manner, Place, Scenario, document, image, section};
+use super::{
+    CpuUse, LabFigure, LocalRunner, Scenario, ScenarioRunner, document, image, section,
+};
 use crate::{command, packages};
 
-mod machine;
+mod emulated_machine;
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "arm",
     title: "The build for aarch64",
-    about: "assay and the tests of its kernels, cross-compiled, under `qemu-aarch64`: once as a processor with NEON \
+    description: "assay and the tests of its kernels, cross-compiled, under `qemu-aarch64`: once as a processor with NEON \
             alone (Neoverse N1) and once with SVE, for which assay has no kernels. Kernels compare their results with \
             plain loops; speeds mean nothing. `assay run quick` has half of its time; what the kernel's files say of the processor is \
             what qemu emulates, with caches of 1 MiB at most: arrays are four times as large, and emulated loops over large ones take too long.",
-    place: Place::Here(Here { prepare, carry_out }),
-    manner: Manner::Busy,
+    runner: ScenarioRunner::Local(LocalRunner { prepare, carry_out }),
+    cpu_use: CpuUse::Busy,
     deadline: Duration::from_secs(900),
     judge,
 };
@@ -38,23 +40,23 @@ const RUST: &str = "rustc-web";
 const RUST_LIBRARY: &str = "libstd-rust-web-dev";
 const EMULATOR: &str = "qemu-aarch64";
 /// Folder of the aarch64 C library of Debian's cross compiler.
-const FAR_ROOT: &str = "/usr/aarch64-linux-gnu";
+const AARCH64_ROOT: &str = "/usr/aarch64-linux-gnu";
 /// Processors of qemu: one without SVE, and one with all features.
 const PROCESSORS: [(&str, &str); 2] =
     [("NEON", "neoverse-n1"), ("SVE", "max,sve-default-vector-length=32")];
 /// Kernel tests that run: computations. Those of sockets, files and devices need system calls that
 /// user emulation lacks.
-const TESTED: [&str; 2] = ["compute::", "memory::"];
+const TEST_FILTERS: [&str; 2] = ["compute::", "memory::"];
 
 /// Compiles the tests and the program.
 fn prepare(root: &Path, cache: &Path) -> Result<()> {
     packages::install(root, packages::FOR_LAB_ARM)?;
     let began = Instant::now();
-    let build = Build::below(root, cache);
+    let build = Aarch64Build::new(root, cache);
     fs::create_dir_all(&build.folder)?;
-    let compiler = build.compiler()?;
+    let compiler = build.cross_compiler()?;
     let cargo = || build.cargo(compiler.as_deref());
-    fs::copy(tests(&mut cargo())?, build.tests())?;
+    fs::copy(build_tests(&mut cargo())?, build.tests_path())?;
     command::run(cargo().args(["build", "--quiet", "--package", "assay", "--target", TARGET]))?;
     println!("lab: compiled for aarch64 in {:.0} s", began.elapsed().as_secs_f64());
     Ok(())
@@ -62,32 +64,32 @@ fn prepare(root: &Path, cache: &Path) -> Result<()> {
 
 /// Runs the tests and the program; returns sections in the format of a guest's output.
 fn carry_out(root: &Path, cache: &Path, deadline: Duration) -> Result<String> {
-    let build = Build::below(root, cache);
+    let build = Aarch64Build::new(root, cache);
     let seen = tempfile::tempdir_in(&build.folder)?;
-    machine::describe(seen.path(), Path::new(FAR_ROOT))?;
+    emulated_machine::create_prefix(seen.path(), Path::new(AARCH64_ROOT))?;
     let mut output = String::new();
     for (name, processor) in PROCESSORS {
         writeln!(output, "\n== kernels {name}")?;
-        let program = (seen.path(), &*build.tests());
-        output.push_str(&emulated(root, processor, program, &TESTED, deadline)?);
+        let program = (seen.path(), &*build.tests_path());
+        output.push_str(&run_emulated(root, processor, program, &TEST_FILTERS, deadline)?);
     }
     let store = tempfile::tempdir_in(&build.folder)?;
     let program = (seen.path(), &*build.target().join(TARGET).join("debug/assay"));
     let folder = store.path().display().to_string();
     let words = ["run", "quick", "--budget", "45s", "--quiet", "--json", "--store", &folder];
     output.push_str("\n== quick\n");
-    output.push_str(&emulated(root, PROCESSORS[1].1, program, &words, deadline)?);
+    output.push_str(&run_emulated(root, PROCESSORS[1].1, program, &words, deadline)?);
     Ok(output)
 }
 
 /// Build for aarch64 in its own folder.
-struct Build<'r> {
+struct Aarch64Build<'r> {
     root: &'r Path,
     folder: PathBuf,
 }
 
-impl<'r> Build<'r> {
-    fn below(root: &'r Path, cache: &Path) -> Self {
+impl<'r> Aarch64Build<'r> {
+    fn new(root: &'r Path, cache: &Path) -> Self {
         Self { root, folder: cache.join("arm") }
     }
 
@@ -96,12 +98,12 @@ impl<'r> Build<'r> {
     }
 
     /// Returns the path of the program with the kernels' tests, which cargo names by a hash.
-    fn tests(&self) -> PathBuf {
+    fn tests_path(&self) -> PathBuf {
         self.folder.join("tests")
     }
 
     /// Returns a compiler for aarch64; `None` if the toolchain's own has this target.
-    fn compiler(&self) -> Result<Option<PathBuf>> {
+    fn cross_compiler(&self) -> Result<Option<PathBuf>> {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let folder = command::output(command::at_root(self.root, rustc).args([
             "--print",
@@ -116,7 +118,7 @@ impl<'r> Build<'r> {
         if !system.exists() {
             println!("lab: unpacking {RUST} into {}", system.display());
             let work = tempfile::tempdir_in(&self.folder)?;
-            unpack(self.root, work.path())?;
+            unpack_rust(self.root, work.path())?;
             // Rename last: the existence of the folder means that it is complete.
             fs::rename(work.path().join("system"), &system)?;
         }
@@ -128,7 +130,7 @@ impl<'r> Build<'r> {
             path("usr/bin/rustc"),
             path("usr"),
         );
-        executable(&script, &text)?;
+        write_executable(&script, &text)?;
         Ok(Some(script))
     }
 
@@ -150,7 +152,7 @@ impl<'r> Build<'r> {
 
 /// Returns the output and the exit status of a program for aarch64. Paths in the folder take
 /// precedence over this machine's.
-fn emulated(
+fn run_emulated(
     root: &Path,
     processor: &str,
     (seen, program): (&Path, &Path),
@@ -170,7 +172,7 @@ fn emulated(
 }
 
 /// Builds the program with the kernels' own tests and returns its path.
-fn tests(cargo: &mut Command) -> Result<PathBuf> {
+fn build_tests(cargo: &mut Command) -> Result<PathBuf> {
     let listed = command::output(
         cargo
             // Together with the program: otherwise shared crates are compiled again with other
@@ -195,20 +197,20 @@ fn tests(cargo: &mut Command) -> Result<PathBuf> {
 
 /// Unpacks the compiler with its libraries, and the standard library for aarch64, into `system` in
 /// this folder.
-fn unpack(root: &Path, work: &Path) -> Result<()> {
+fn unpack_rust(root: &Path, work: &Path) -> Result<()> {
     let (debs, system) = (work.join("debs"), work.join("system"));
     for folder in [&debs, &system] {
         fs::create_dir_all(folder)?;
     }
     // The C library and the loader are this machine's own.
-    let mut names = image::libraries(root, &[RUST_LIBRARY])?;
+    let mut names = image::required_libraries(root, &[RUST_LIBRARY])?;
     names.retain(|name| name != "libc6");
     command::run(
         command::at_root(&debs, "apt-get")
             .args(["download", "--quiet=2", RUST, RUST_LIBRARY])
             .args(&names),
     )?;
-    foreign(&debs)?;
+    download_foreign_library(&debs)?;
     for file in fs::read_dir(&debs)? {
         let file = file?.path();
         if file.extension().is_some_and(|it| it == "deb") {
@@ -221,7 +223,7 @@ fn unpack(root: &Path, work: &Path) -> Result<()> {
 
 /// Downloads the standard library for aarch64, with separate package lists: the system's remain
 /// unchanged.
-fn foreign(debs: &Path) -> Result<()> {
+fn download_foreign_library(debs: &Path) -> Result<()> {
     let state = debs.join("apt");
     for folder in ["lists/partial", "cache/archives/partial"] {
         fs::create_dir_all(state.join(folder))?;
@@ -242,34 +244,34 @@ fn foreign(debs: &Path) -> Result<()> {
     Ok(())
 }
 
-fn executable(file: &Path, script: &str) -> Result<()> {
+fn write_executable(file: &Path, script: &str) -> Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     fs::write(file, script)?;
     Ok(fs::set_permissions(file, fs::Permissions::from_mode(0o755))?)
 }
 
-fn judge(output: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let mut figures = Vec::new();
     for (name, _) in PROCESSORS {
         let text = section(output, &format!("kernels {name}"))?;
         let line = text.lines().find(|line| line.starts_with("test result: "));
         let line = line.with_context(|| format!("the tests did not end: {text}"))?;
-        figures.push(Figure {
-            what: format!("checks of kernels, {name}"),
+        figures.push(LabFigure {
+            name: format!("checks of kernels, {name}"),
             truth: "all pass".to_owned(),
             reported: line.trim_start_matches("test result: ").to_owned(),
-            holds: Some(line.contains("ok. ") && !line.contains("ok. 0 passed")),
+            is_correct: Some(line.contains("ok. ") && !line.contains("ok. 0 passed")),
         });
     }
     let text = section(output, "quick")?;
     let report = document(text).with_context(|| format!("`run quick` said: {text}"))?;
     let count = |name: &str| report[name].as_array().map_or(0, Vec::len);
     let (results, failures) = (count("results"), count("failures"));
-    figures.push(Figure {
-        what: "assay run quick".to_owned(),
+    figures.push(LabFigure {
+        name: "assay run quick".to_owned(),
         truth: "results, and no failure".to_owned(),
         reported: format!("{results} results, {failures} failures"),
-        holds: Some(results > 0 && failures == 0 && text.contains("ended with 0")),
+        is_correct: Some(results > 0 && failures == 0 && text.contains("ended with 0")),
     });
     Ok(figures)
 }
@@ -279,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_check_or_none_at_all_is_wrong() {
+    fn failed_or_missing_tests_are_wrong() {
         let output = |passed: &str, failures: &str| {
             format!(
                 "\n== kernels NEON\ntest result: {passed}; 0 failed\n\n== kernels SVE\ntest result: ok. 7 passed; 0 failed\n\n== quick\n{{\"results\":[1],\"failures\":[{failures}]}}\nended with 0\n"
@@ -292,7 +294,7 @@ mod tests {
             ("ok. 7 passed", "1", 1),
         ] {
             let figures = judge(&output(passed, failures)).unwrap();
-            let count = figures.iter().filter(|it| it.holds == Some(false)).count();
+            let count = figures.iter().filter(|it| it.is_correct == Some(false)).count();
             assert_eq!(count, wrong, "{passed} {failures}");
         }
         assert!(judge("\n== kernels NEON\nIllegal instruction\n").is_err());

@@ -5,22 +5,22 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Machine, Manner, Place, Scenario, document, section};
+use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "cluster",
     title: "Three guests with ssh and Slurm",
-    about: "Each has a `null_blk` that completes a read after 20 ms, that of n2 after 40 ms; n2 sends every packet 10 ms \
+    description: "Each has a `null_blk` that completes a read after 20 ms, that of n2 after 40 ms; n2 sends every packet 10 ms \
             later (`netem`); n3 has one CPU where the others have two, and a clock that is set ahead. A run reaches \
             them by ssh, one by Slurm, which is asked for the nodes, and one loses n3 on the way.",
-    place: Place::Guests(&[NODE, NODE, SMALL], SCRIPT),
-    manner: Manner::Waiting,
+    runner: ScenarioRunner::Guests(&[NODE, NODE, SMALL], SCRIPT),
+    cpu_use: CpuUse::Waiting,
     deadline: Duration::from_secs(900),
     judge,
 };
 
-const NODE: Machine = Machine { memory_mib: 768, ..Machine::PLAIN };
-const SMALL: Machine = Machine { cpus: "1", ..NODE };
+const NODE: GuestMachine = GuestMachine { memory_mib: 768, ..GuestMachine::PLAIN };
+const SMALL: GuestMachine = GuestMachine { cpus: "1", ..NODE };
 
 const SCRIPT: &str = "\
 set -e
@@ -161,40 +161,41 @@ const DEPTH: f64 = 4.0;
 /// Delay that netem adds to every packet of n2.
 const DELAY_MS: f64 = 10.0;
 /// Maximum time that a timer and a kernel add under emulation.
-const BEYOND_MS: f64 = 5.0;
+const MAX_EXTRA_MS: f64 = 5.0;
 
-fn judge(output: &str) -> Result<Vec<Figure>> {
-    let mut figures = doctor(&document(section(output, "doctor")?)?, section(output, "clock")?)?;
+fn judge(output: &str) -> Result<Vec<LabFigure>> {
+    let mut figures =
+        check_doctor(&document(section(output, "doctor")?)?, section(output, "clock")?)?;
     for way in ["ssh", "slurm", "job"] {
         let text = section(output, way)?;
-        figures.push(Figure::is(&format!("{way}: exit code"), "0", code(text)));
-        figures.extend(reads(way, &document(text)?)?);
+        figures.push(LabFigure::exact(&format!("{way}: exit code"), "0", exit_code(text)));
+        figures.extend(check_reads(way, &document(text)?)?);
     }
     let jobs = section(output, "given back")?.trim().to_owned();
-    figures.push(Figure::is("jobs of Slurm after a run that asked for nodes", "0", jobs));
-    figures.extend(trips(section(output, "pairs")?)?);
-    figures.extend(lost(section(output, "lost")?)?);
+    figures.push(LabFigure::exact("jobs of Slurm after a run that asked for nodes", "0", jobs));
+    figures.extend(check_round_trips(section(output, "pairs")?)?);
+    figures.extend(check_lost_host(section(output, "lost")?)?);
     Ok(figures)
 }
 
-fn code(text: &str) -> String {
+fn exit_code(text: &str) -> String {
     text.lines().find_map(|line| line.strip_prefix("exit ")).unwrap_or("none").to_owned()
 }
 
-fn number(value: &Value) -> Result<f64> {
+fn as_number(value: &Value) -> Result<f64> {
     value.as_f64().with_context(|| format!("no number: {value}"))
 }
 
 /// Checks the clock against the shell's readings before and after the query, in whole seconds, and
 /// the differences between the hosts.
-fn doctor(report: &Value, clock: &str) -> Result<Vec<Figure>> {
+fn check_doctor(report: &Value, clock: &str) -> Result<Vec<LabFigure>> {
     let line = clock.lines().find_map(|line| line.strip_prefix("between "));
     let (least, most) = line.and_then(|it| it.split_once(' ')).context("no clock was asked")?;
     let (least, most) = (least.parse::<f64>()? - 1.0, most.trim().parse::<f64>()? + 1.0);
     let hosts = report["hosts"].as_array().context("there are no hosts")?;
     let far = hosts.iter().find(|it| it["name"] == "n3").context("n3 is missing")?;
-    let offset = number(&far["clock_offset_s"])?;
-    let bound = number(&far["clock_offset_bound_s"])?;
+    let offset = as_number(&far["clock_offset_s"])?;
+    let bound = as_number(&far["clock_offset_bound_s"])?;
     let cpus = hosts
         .iter()
         .map(|it| it["host"]["topology"]["cpus"].as_array().map_or(0, Vec::len).to_string());
@@ -207,24 +208,24 @@ fn doctor(report: &Value, clock: &str) -> Result<Vec<Figure>> {
     let only_n3: Vec<&str> =
         differences.iter().filter(is_n3_alone).filter_map(|it| it["what"].as_str()).collect();
     Ok(vec![
-        Figure {
-            what: "clock of n3 beyond that of n1".to_owned(),
+        LabFigure {
+            name: "clock of n3 beyond that of n1".to_owned(),
             truth: format!("{least} to {most} s by the shell's questions"),
             reported: format!("{offset:.3} s ± {bound:.3} s"),
-            holds: Some(offset + bound >= least && offset - bound <= most),
+            is_correct: Some(offset + bound >= least && offset - bound <= most),
         },
-        Figure::is("CPUs of the hosts", "2, 2, 1", cpus.join(", ")),
-        Figure {
-            what: "in what n3 differs from the others".to_owned(),
+        LabFigure::exact("CPUs of the hosts", "2, 2, 1", cpus.join(", ")),
+        LabFigure {
+            name: "in what n3 differs from the others".to_owned(),
             truth: "its CPUs among others".to_owned(),
             reported: only_n3.join(", "),
-            holds: Some(only_n3.iter().any(|what| what.to_lowercase().contains("cpu"))),
+            is_correct: Some(only_n3.iter().any(|what| what.to_lowercase().contains("cpu"))),
         },
     ])
 }
 
 /// Returns the result of a metric on a host.
-fn result<'r>(report: &'r Value, metric: &str, host: &str) -> Result<&'r Value> {
+fn find_result<'r>(report: &'r Value, metric: &str, host: &str) -> Result<&'r Value> {
     let results = report["results"].as_array().context("there are no results")?;
     let found = results.iter().find(|it| it["metric"] == metric && it["host"] == host);
     found.with_context(|| format!("{metric} of {host} is missing"))
@@ -232,71 +233,71 @@ fn result<'r>(report: &'r Value, metric: &str, host: &str) -> Result<&'r Value> 
 
 /// Checks each host against its device and the total against the sum; all hosts have a common
 /// start, independent of their clocks.
-fn reads(way: &str, report: &Value) -> Result<Vec<Figure>> {
+fn check_reads(way: &str, report: &Value) -> Result<Vec<LabFigure>> {
     let mut reported = Vec::new();
     let (mut sum, mut are_right) = (0.0, true);
     for (host, delay_ms) in HOSTS.into_iter().zip([20.0, 40.0, 20.0]) {
-        let least_ms = number(&result(report, "latency", host)?["min"])? * 1e3;
-        let rate = number(&result(report, "rate", host)?["mean"])?;
+        let least_ms = as_number(&find_result(report, "latency", host)?["min"])? * 1e3;
+        let rate = as_number(&find_result(report, "rate", host)?["mean"])?;
         sum += rate;
         // The histogram has three digits; a device may take longer than its delay but never less.
-        are_right &= least_ms >= delay_ms * 0.995 && least_ms <= delay_ms + BEYOND_MS;
+        are_right &= least_ms >= delay_ms * 0.995 && least_ms <= delay_ms + MAX_EXTRA_MS;
         are_right &= rate <= DEPTH / (delay_ms * 1e-3) * 1.01;
         reported.push(format!("{host} {least_ms:.1} ms, {rate:.0} per second"));
     }
-    let all = result(report, "rate", "all")?;
-    let total = number(&all["mean"])?;
-    let triads = HOSTS.iter().filter(|host| result(report, "triad", host).is_ok()).count();
-    let skew = number(&result(report, "rate", "n3")?["parameters"]["start_skew"])?;
+    let all = find_result(report, "rate", "all")?;
+    let total = as_number(&all["mean"])?;
+    let triads = HOSTS.iter().filter(|host| find_result(report, "triad", host).is_ok()).count();
+    let skew = as_number(&find_result(report, "rate", "n3")?["parameters"]["start_skew"])?;
     Ok(vec![
-        Figure {
-            what: format!("{way}: quickest read, and rate"),
+        LabFigure {
+            name: format!("{way}: quickest read, and rate"),
             truth: format!(
-                "20, 40 and 20 ms, at most {BEYOND_MS} ms beyond; at most 200, 100 and 200"
+                "20, 40 and 20 ms, at most {MAX_EXTRA_MS} ms beyond; at most 200, 100 and 200"
             ),
             reported: reported.join("; "),
-            holds: Some(are_right),
+            is_correct: Some(are_right),
         },
-        Figure {
-            what: format!("{way}: rate of all"),
+        LabFigure {
+            name: format!("{way}: rate of all"),
             truth: format!("{sum:.1} per second, ± 1 %: the sum"),
             reported: format!("{total:.1} per second"),
-            holds: Some((total / sum - 1.0).abs() <= 0.01),
+            is_correct: Some((total / sum - 1.0).abs() <= 0.01),
         },
-        Figure {
-            what: format!("{way}: from the first start to the last"),
+        LabFigure {
+            name: format!("{way}: from the first start to the last"),
             truth: "less than 1 s, with a clock 100 s ahead".to_owned(),
             reported: format!("{:.0} ms", skew * 1e3),
-            holds: Some(skew < 1.0),
+            is_correct: Some(skew < 1.0),
         },
-        Figure::is(&format!("{way}: hosts with a Triad"), "3", triads.to_string()),
+        LabFigure::exact(&format!("{way}: hosts with a Triad"), "3", triads.to_string()),
     ])
 }
 
 /// Checks that round trips to n2 include netem's delay.
-fn trips(text: &str) -> Result<Vec<Figure>> {
+fn check_round_trips(text: &str) -> Result<Vec<LabFigure>> {
     let report = document(text)?;
     let results = report["results"].as_array().context("there are no results")?;
     let round_trip_to = |peer: &str| {
         let found = results
             .iter()
             .find(|it| it["metric"] == "round_trip" && it["parameters"]["peer"] == peer);
-        number(&found.with_context(|| format!("no round trip to {peer}"))?["min"])
+        as_number(&found.with_context(|| format!("no round trip to {peer}"))?["min"])
     };
     let [near_ms, far_ms] = [round_trip_to("n3")? * 1e3, round_trip_to("n2")? * 1e3];
     Ok(vec![
-        Figure::is("pairs: exit code", "0", code(text)),
-        Figure {
-            what: "quickest round trip from n1 to n2".to_owned(),
-            truth: format!("{DELAY_MS} ms, and at most {BEYOND_MS} ms beyond"),
+        LabFigure::exact("pairs: exit code", "0", exit_code(text)),
+        LabFigure {
+            name: "quickest round trip from n1 to n2".to_owned(),
+            truth: format!("{DELAY_MS} ms, and at most {MAX_EXTRA_MS} ms beyond"),
             reported: format!("{far_ms:.2} ms (to n3 {near_ms:.2} ms)"),
-            holds: Some((DELAY_MS..=DELAY_MS + BEYOND_MS).contains(&far_ms)),
+            is_correct: Some((DELAY_MS..=DELAY_MS + MAX_EXTRA_MS).contains(&far_ms)),
         },
     ])
 }
 
 /// Checks that a lost host is reported and the others have results.
-fn lost(text: &str) -> Result<Vec<Figure>> {
+fn check_lost_host(text: &str) -> Result<Vec<LabFigure>> {
     let report = document(text)?;
     let warnings = report["warnings"].as_array().context("there are no warnings")?;
     let named: Vec<&str> = warnings
@@ -305,25 +306,28 @@ fn lost(text: &str) -> Result<Vec<Figure>> {
         .filter_map(|it| it["arguments"]["host"].as_str())
         .collect();
     let left: Vec<&str> =
-        HOSTS.into_iter().filter(|host| result(&report, "rate", host).is_ok()).collect();
-    let totals =
-        if result(&report, "rate", "all").is_ok() { "those of the others" } else { "none" };
+        HOSTS.into_iter().filter(|host| find_result(&report, "rate", host).is_ok()).collect();
+    let totals = if find_result(&report, "rate", "all").is_ok() {
+        "those of the others"
+    } else {
+        "none"
+    };
     Ok(vec![
-        Figure::is("n3 ends on the way: exit code", "4", code(text)),
-        Figure::is("hosts that are named as lost", "n3", named.join(", ")),
-        Figure::is("hosts with a result", "n1, n2", left.join(", ")),
+        LabFigure::exact("n3 ends on the way: exit code", "4", exit_code(text)),
+        LabFigure::exact("hosts that are named as lost", "n3", named.join(", ")),
+        LabFigure::exact("hosts with a result", "n1, n2", left.join(", ")),
         // docs/hosts.md: a case that failed on any host has no totals.
-        Figure::is("totals of a case that failed on n3", "none", totals.to_owned()),
+        LabFigure::exact("totals of a case that failed on n3", "none", totals.to_owned()),
     ])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows;
+    use super::super::rows_where;
     use super::*;
 
     /// Output of the first guest with correct results.
-    fn said() -> String {
+    fn guest_output() -> String {
         let row = |metric: &str, host: &str, figures: &str| {
             format!(r#"{{"metric":"{metric}","host":"{host}",{figures}}}"#)
         };
@@ -378,9 +382,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_is_held_against_the_guests() {
-        let wrong = |output: &str| rows(judge(output), |holds| holds != Some(true));
-        let complete = said();
+    fn detects_each_wrong_value() {
+        let wrong = |output: &str| rows_where(judge(output), |holds| holds != Some(true));
+        let complete = guest_output();
         assert_eq!(wrong(&complete), Vec::<String>::new());
         for (from, to, expected) in [
             (":99.1", ":0.1", "clock of n3 beyond that of n1"),

@@ -11,35 +11,36 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::Machine;
+use super::GuestMachine;
 use super::image::{Image, pack};
 use crate::command;
 
 const QEMU: &str = "qemu-system-x86_64";
 /// Timeout from the start of a guest to that of its script. Booting takes 6 s under emulation on
 /// two cores, and some 40 s with 16 processors.
-const BOOT: Duration = Duration::from_secs(180);
+const BOOT_TIMEOUT: Duration = Duration::from_secs(180);
 /// Same with KVM, where a guest boots in a second or not at all.
-const BOOT_WITH_KVM: Duration = Duration::from_secs(20);
+const KVM_BOOT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Memory that qemu needs beyond a guest's, most of it translated code: 1,708 MiB were resident
 /// with a guest of 1 GiB in `rdma-pairs`.
-const BESIDE_MEMORY_MIB: u64 = 768;
-const LOOK: Duration = Duration::from_millis(100);
+const QEMU_OVERHEAD_MIB: u64 = 768;
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Accelerator of qemu: KVM or emulation.
 #[derive(Debug, Clone, Copy)]
 struct Accelerator {
     name: &'static str,
     processor: &'static str,
-    boot: Duration,
+    boot_timeout: Duration,
 }
 
-const KVM: Accelerator = Accelerator { name: "kvm", processor: "host", boot: BOOT_WITH_KVM };
+const KVM: Accelerator =
+    Accelerator { name: "kvm", processor: "host", boot_timeout: KVM_BOOT_TIMEOUT };
 const EMULATION: Accelerator =
-    Accelerator { name: "tcg,thread=multi", processor: "max", boot: BOOT };
+    Accelerator { name: "tcg,thread=multi", processor: "max", boot_timeout: BOOT_TIMEOUT };
 
 /// Returns the reason why no guest can run here; `None` if one can.
-pub(crate) fn impossible() -> Option<String> {
+pub(crate) fn unavailable_reason() -> Option<String> {
     let needed = [QEMU, "setpriv", "cpio", "depmod", "dpkg-deb", "apt-cache"];
     let missing = needed.into_iter().find(|program| !command::exists(program));
     if !cfg!(target_arch = "x86_64") {
@@ -49,9 +50,9 @@ pub(crate) fn impossible() -> Option<String> {
 }
 
 /// Returns the reason why guests of these machines do not fit into memory.
-pub(crate) fn lacks_memory(machines: &[Machine], available_mib: u64) -> Option<String> {
+pub(crate) fn memory_shortage(machines: &[GuestMachine], available_mib: u64) -> Option<String> {
     let needed_mib: u64 =
-        machines.iter().map(|it| u64::from(it.memory_mib) + BESIDE_MEMORY_MIB).sum();
+        machines.iter().map(|it| u64::from(it.memory_mib) + QEMU_OVERHEAD_MIB).sum();
     (needed_mib > available_mib).then(|| {
         format!(
             "its guests need {needed_mib} MiB of memory, and {available_mib} MiB are available"
@@ -71,16 +72,16 @@ pub(crate) fn available_mib() -> Option<u64> {
 pub(crate) fn run(
     root: &Path,
     image: &Image,
-    (machines, script): (&[Machine], &str),
+    (machines, script): (&[GuestMachine], &str),
     deadline: Duration,
 ) -> Result<String> {
-    let accelerator = accelerator(root, image)?;
-    run_by(accelerator, root, image, (machines, script), deadline)
+    let accelerator = choose_accelerator(root, image)?;
+    run_with(accelerator, root, image, (machines, script), deadline)
 }
 
 /// Chooses KVM if a guest boots with it, otherwise emulation: a guest may hang although `/dev/kvm`
 /// exists. Tested once for each image.
-fn accelerator(root: &Path, image: &Image) -> Result<Accelerator> {
+fn choose_accelerator(root: &Path, image: &Image) -> Result<Accelerator> {
     static TRIED: Mutex<()> = Mutex::new(());
     let _one_at_a_time = TRIED.lock().expect("errors are passed on");
     let [works, hangs] = ["kvm-works", "kvm-hangs"].map(|file| image.folder.join(file));
@@ -90,7 +91,7 @@ fn accelerator(root: &Path, image: &Image) -> Result<Accelerator> {
     if hangs.exists() || !Path::new("/dev/kvm").exists() {
         return Ok(EMULATION);
     }
-    match run_by(KVM, root, image, (&[Machine::PLAIN], "true"), BOOT_WITH_KVM) {
+    match run_with(KVM, root, image, (&[GuestMachine::PLAIN], "true"), KVM_BOOT_TIMEOUT) {
         Ok(_) => {
             fs::write(&works, "")?;
             Ok(KVM)
@@ -103,16 +104,22 @@ fn accelerator(root: &Path, image: &Image) -> Result<Accelerator> {
     }
 }
 
-fn run_by(
+fn run_with(
     accelerator: Accelerator,
     root: &Path,
     image: &Image,
-    (machines, script): (&[Machine], &str),
+    (machines, script): (&[GuestMachine], &str),
     deadline: Duration,
 ) -> Result<String> {
     let work = tempfile::tempdir_in(&image.folder)?;
-    let archive = archive(root, image, script, work.path())?;
-    let scene = Scene { image, archive, work: work.path(), accelerator, of: machines.len() };
+    let archive = create_initrd(root, image, script, work.path())?;
+    let scene = GuestSetup {
+        image,
+        initrd: archive,
+        work: work.path(),
+        accelerator,
+        guest_count: machines.len(),
+    };
     let began = Instant::now();
     let mut guests = Vec::new();
     for (number, machine) in (1..).zip(machines) {
@@ -120,16 +127,18 @@ fn run_by(
         scene.wait_for_sockets(number)?;
     }
     let (first, others) = guests.split_first_mut().context("a scenario has a guest")?;
-    let output =
-        first.ended(began, (accelerator.boot, deadline)).and_then(|output| script_of(&output));
-    let output = output.with_context(|| others.iter().map(Guest::last_said).collect::<String>())?;
-    println!("lab: {}", first.stamps.shown(began.elapsed()));
+    let output = first
+        .wait_for_output(began, (accelerator.boot_timeout, deadline))
+        .and_then(|output| script_output(&output));
+    let output = output
+        .with_context(|| others.iter().map(Guest::format_last_output).collect::<String>())?;
+    println!("lab: {}", first.section_times.format(began.elapsed()));
     // Every section, also the first, begins after a line break.
     Ok(format!("\n{output}"))
 }
 
 /// Returns the output of a script that ended with status 0.
-fn script_of(output: &str) -> Result<String> {
+fn script_output(output: &str) -> Result<String> {
     let Some((output, code)) = output.rsplit_once("== ended ") else {
         bail!("the guest ended before its script; it printed:\n{output}");
     };
@@ -140,7 +149,7 @@ fn script_of(output: &str) -> Result<String> {
 }
 
 /// Creates the initrd: the image, followed by the stripped program and the script.
-fn archive(root: &Path, image: &Image, script: &str, work: &Path) -> Result<PathBuf> {
+fn create_initrd(root: &Path, image: &Image, script: &str, work: &Path) -> Result<PathBuf> {
     let lab = work.join("top/lab");
     fs::create_dir_all(&lab)?;
     fs::write(lab.join("script"), script)?;
@@ -161,17 +170,17 @@ fn archive(root: &Path, image: &Image, script: &str, work: &Path) -> Result<Path
 }
 
 /// Common settings of the guests of a scenario.
-struct Scene<'s> {
+struct GuestSetup<'s> {
     image: &'s Image,
-    archive: PathBuf,
+    initrd: PathBuf,
     work: &'s Path,
     accelerator: Accelerator,
     /// Number of guests.
-    of: usize,
+    guest_count: usize,
 }
 
-impl Scene<'_> {
-    fn start(&self, number: usize, machine: &Machine) -> Result<Guest> {
+impl GuestSetup<'_> {
+    fn start(&self, number: usize, machine: &GuestMachine) -> Result<Guest> {
         let file = |name: &str| self.work.join(format!("n{number}.{name}"));
         let [console, output, complaints] = ["console", "output", "complaints"].map(file);
         let mut disks = Vec::new();
@@ -186,12 +195,11 @@ impl Scene<'_> {
         // Emulated processors share one counter, which the kernel must not distrust; on a busy
         // machine the timer is later than the kernel's check waits. The last two are variables of
         // `init`.
-        let counter =
-            counter_khz().map_or(String::new(), |khz| format!(" tsc_early_khz={khz}"));
+        let counter = tsc_khz().map_or(String::new(), |khz| format!(" tsc_early_khz={khz}"));
         let parameters = format!(
             "console=ttyS0 quiet panic=-1 mitigations=off no_timer_check tsc=reliable{counter} \
              guest={number} guests={}",
-            self.of
+            self.guest_count
         );
         // The guest must end when its parent is killed.
         let child = Command::new("setpriv")
@@ -200,12 +208,12 @@ impl Scene<'_> {
             .args(["-m", &machine.memory_mib.to_string(), "-smp", machine.cpus])
             .args(["-display", "none", "-monitor", "none", "-nic", "none", "-no-reboot"])
             .args(disks.iter().flat_map(|disk| ["-drive", disk]))
-            .args(network(number, self.of))
-            .args(machine.more)
+            .args(network_options(number, self.guest_count))
+            .args(machine.qemu_arguments)
             .arg("-kernel")
             .arg(&self.image.kernel)
             .arg("-initrd")
-            .arg(&self.archive)
+            .arg(&self.initrd)
             .args(["-append", &parameters])
             .args(["-serial", &line(&console), "-serial", &line(&output)])
             .current_dir(self.work)
@@ -214,19 +222,27 @@ impl Scene<'_> {
             .stderr(File::create(&complaints)?)
             .spawn()
             .with_context(|| format!("cannot start {QEMU}"))?;
-        let stamps = Stamps::default();
-        Ok(Guest { child, number, console, output, complaints, stamps })
+        let stamps = SectionTimes::default();
+        Ok(Guest {
+            child,
+            number,
+            console,
+            output,
+            qemu_errors: complaints,
+            section_times: stamps,
+        })
     }
 
     /// Waits until the first guest listens, before the others connect to it.
     fn wait_for_sockets(&self, number: usize) -> Result<()> {
         let began = Instant::now();
-        while number == 1 && !(2..=self.of).all(|other| self.work.join(socket(other)).exists())
+        while number == 1
+            && !(2..=self.guest_count).all(|other| self.work.join(socket_name(other)).exists())
         {
-            if began.elapsed() > BOOT_WITH_KVM {
+            if began.elapsed() > KVM_BOOT_TIMEOUT {
                 bail!("the first guest does not listen for the others");
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }
@@ -235,7 +251,7 @@ impl Scene<'_> {
 /// Returns the rate of this machine's time-stamp counter, which is also the guests', if it is
 /// known. A guest that calibrates it while this machine is busy gets a clock up to ten times too
 /// fast.
-fn counter_khz() -> Option<u64> {
+fn tsc_khz() -> Option<u64> {
     // With frequency scaling, the value below is the current clock rate, not the counter's.
     if Path::new("/sys/devices/system/cpu/cpu0/cpufreq").exists() {
         return None;
@@ -248,19 +264,19 @@ fn counter_khz() -> Option<u64> {
 
 /// Returns the file name of a socket, relative to the working directory of the guests: the path of
 /// a socket must be short.
-fn socket(number: usize) -> String {
+fn socket_name(number: usize) -> String {
     format!("n{number}.socket")
 }
 
 /// Returns the options of a guest's network card, if there are several guests. The first one is the
 /// switch: it has a socket for each of the others, which only these guests can reach.
-fn network(number: usize, guests: usize) -> Vec<String> {
+fn network_options(number: usize, guests: usize) -> Vec<String> {
     let mut words = Vec::new();
     if guests == 1 {
         return words;
     }
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
-    let path = |number| format!("addr.type=unix,addr.path={}", socket(number));
+    let path = |number| format!("addr.type=unix,addr.path={}", socket_name(number));
     if number == 1 {
         for other in 2..=guests {
             add("-netdev", format!("stream,id=to{other},server=on,{}", path(other)));
@@ -285,23 +301,23 @@ struct Guest {
     /// Output of its script.
     output: PathBuf,
     /// Error output of qemu.
-    complaints: PathBuf,
-    stamps: Stamps,
+    qemu_errors: PathBuf,
+    section_times: SectionTimes,
 }
 
 /// Start times of the sections, for a breakdown of the elapsed time.
 #[derive(Debug, Default)]
-struct Stamps(Vec<(String, Duration)>);
+struct SectionTimes(Vec<(String, Duration)>);
 
-impl Stamps {
+impl SectionTimes {
     /// Records sections that are new in the output.
-    fn look(&mut self, output: &[u8], now: Duration) {
+    fn update(&mut self, output: &[u8], now: Duration) {
         let output = String::from_utf8_lossy(output);
         let names = output.lines().filter_map(|line| line.strip_prefix("== "));
         self.0.extend(names.skip(self.0.len()).map(|name| (name.trim().to_owned(), now)));
     }
 
-    fn shown(&self, end: Duration) -> String {
+    fn format(&self, end: Duration) -> String {
         let first = self.0.first().map_or(end, |(_, at)| *at);
         let ends = self.0.iter().skip(1).map(|(_, at)| *at).chain([end]);
         let sections =
@@ -316,7 +332,7 @@ impl Stamps {
 
 impl Guest {
     /// Waits for the end of the guest and returns its output.
-    fn ended(
+    fn wait_for_output(
         &mut self,
         began: Instant,
         (boot, deadline): (Duration, Duration),
@@ -328,33 +344,33 @@ impl Guest {
                 if output.is_empty() {
                     bail!(
                         "it ended before it began; {}",
-                        last_lines(&self.console_and_complaints())
+                        last_lines(&self.read_console_and_errors())
                     );
                 }
                 return Ok(String::from_utf8_lossy(&output).replace('\r', ""));
             }
             let output = fs::read(&self.output).unwrap_or_default();
-            self.stamps.look(&output, began.elapsed());
+            self.section_times.update(&output, began.elapsed());
             if output.is_empty() && began.elapsed() > boot {
-                let reason = last_lines(&self.console_and_complaints());
+                let reason = last_lines(&self.read_console_and_errors());
                 bail!("it printed nothing in {boot:?}; {reason}");
             }
             if began.elapsed() > deadline {
                 bail!("it did not end in {deadline:?}; {}", last_lines(&output));
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
-    fn console_and_complaints(&self) -> Vec<u8> {
-        [&self.console, &self.complaints]
+    fn read_console_and_errors(&self) -> Vec<u8> {
+        [&self.console, &self.qemu_errors]
             .map(|file| fs::read(file).unwrap_or_default())
             .concat()
     }
 
     /// Formats the last output of a guest other than the first, for the error of a failed scenario.
-    fn last_said(&self) -> String {
-        let mut output = self.console_and_complaints();
+    fn format_last_output(&self) -> String {
+        let mut output = self.read_console_and_errors();
         output.extend(fs::read(&self.output).unwrap_or_default());
         format!("\nguest n{}: {}", self.number, last_lines(&output))
     }
@@ -379,23 +395,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_without_room_is_named() {
-        let two = [Machine::PLAIN; 2];
+    fn reports_memory_shortage() {
+        let two = [GuestMachine::PLAIN; 2];
         for (machines, available_mib, is_possible) in [
             (&two[..1], 1792, true),
             (&two[..1], 1791, false),
             (&two, 3583, false),
             (&[], 0, true),
         ] {
-            let reason = lacks_memory(machines, available_mib);
+            let reason = memory_shortage(machines, available_mib);
             assert_eq!(reason.is_none(), is_possible, "{available_mib}: {reason:?}");
         }
         assert!(available_mib().is_some_and(|mib| mib > 0), "this machine has some");
     }
 
     #[test]
-    fn where_the_time_goes_is_shown() {
-        let mut stamps = Stamps::default();
+    fn formats_section_times() {
+        let mut stamps = SectionTimes::default();
         let seconds = Duration::from_secs;
         for (at, output) in [
             (1, ""),
@@ -403,9 +419,9 @@ mod tests {
             (9, "== one\r\ntext\n== two\n"),
             (20, "== one\ntext\n== two\n== three\nx"),
         ] {
-            stamps.look(output.as_bytes(), seconds(at));
+            stamps.update(output.as_bytes(), seconds(at));
         }
-        assert_eq!(stamps.shown(seconds(22)), "22 s: boot 8, one 1, two 11, three 2");
-        assert_eq!(Stamps::default().shown(seconds(3)), "3 s: boot 3");
+        assert_eq!(stamps.format(seconds(22)), "22 s: boot 8, one 1, two 11, three 2");
+        assert_eq!(SectionTimes::default().format(seconds(3)), "3 s: boot 3");
     }
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use crate::command;
 
 /// This file: the image depends on all of it and is rebuilt when it changes.
-const RECIPE: &str = include_str!("image.rs");
+const IMAGE_SOURCE: &str = include_str!("image.rs");
 /// Packages that scripts use; the libraries that they depend on are added.
 const PACKAGES: &[&str] = &[
     "busybox-static",
@@ -38,8 +38,8 @@ const PACKAGES: &[&str] = &[
     "util-linux",
 ];
 /// Unused libraries and folders, which would be half of the image.
-const LEFT_OUT: [&str; 3] = ["libperl", "libpython", "libicu"];
-const NOT_READ: [&str; 3] = ["usr/share/doc", "usr/share/locale", "usr/share/man"];
+const UNUSED_LIBRARIES: [&str; 3] = ["libperl", "libpython", "libicu"];
+const UNUSED_FOLDERS: [&str; 3] = ["usr/share/doc", "usr/share/locale", "usr/share/man"];
 /// Kernel modules that scenarios load; their dependencies are added.
 const MODULES: &[&str] = &[
     "af_packet",
@@ -123,10 +123,10 @@ pub(crate) fn cache() -> Result<PathBuf> {
 }
 
 /// Returns the image; builds it if necessary.
-pub(crate) fn ready(root: &Path) -> Result<Image> {
+pub(crate) fn ensure_image(root: &Path) -> Result<Image> {
     let kernel = kernel_package(root)?;
     let cache = cache()?;
-    let recipe = crc32fast::hash(RECIPE.as_bytes());
+    let recipe = crc32fast::hash(IMAGE_SOURCE.as_bytes());
     let folder = cache.join(format!("{kernel}-{recipe:08x}"));
     let image =
         Image { kernel: folder.join("vmlinuz"), base: folder.join("base.cpio"), folder };
@@ -136,7 +136,7 @@ pub(crate) fn ready(root: &Path) -> Result<Image> {
     println!("lab: making the image {}", image.folder.display());
     fs::create_dir_all(&image.folder)?;
     let work = tempfile::tempdir_in(&cache)?;
-    make(&kernel, work.path(), &image)?;
+    build_image(&kernel, work.path(), &image)?;
     Ok(image)
 }
 
@@ -152,13 +152,13 @@ fn kernel_package(root: &Path) -> Result<String> {
         .context("linux-image-amd64 depends on no kernel: run `apt-get update`")
 }
 
-fn make(kernel: &str, work: &Path, image: &Image) -> Result<()> {
+fn build_image(kernel: &str, work: &Path, image: &Image) -> Result<()> {
     let (debs, system, root) = (work.join("debs"), work.join("system"), work.join("root"));
     for folder in [&debs, &system, &root] {
         fs::create_dir_all(folder)?;
     }
     let mut names: BTreeSet<String> = PACKAGES.iter().map(|&name| name.to_owned()).collect();
-    names.extend(libraries(&debs, PACKAGES)?);
+    names.extend(required_libraries(&debs, PACKAGES)?);
     command::run(
         command::at_root(&debs, "apt-get").args(["download", "--quiet=2", kernel]).args(&names),
     )?;
@@ -172,11 +172,12 @@ fn make(kernel: &str, work: &Path, image: &Image) -> Result<()> {
         let to = if is_kernel { &system } else { &root };
         command::run(command::at_root(work, "dpkg-deb").arg("--extract").args([file, to]))?;
     }
-    for folder in NOT_READ.map(|folder| root.join(folder)).into_iter().filter(|it| it.exists())
+    for folder in
+        UNUSED_FOLDERS.map(|folder| root.join(folder)).into_iter().filter(|it| it.exists())
     {
         fs::remove_dir_all(folder)?;
     }
-    modules(kernel, &system, &root)?;
+    copy_modules(kernel, &system, &root)?;
     fs::write(root.join("etc/passwd"), USERS)?;
     let init = root.join("init");
     fs::write(&init, INIT)?;
@@ -191,7 +192,7 @@ fn make(kernel: &str, work: &Path, image: &Image) -> Result<()> {
 }
 
 /// Returns the libraries that the packages depend on, by the package manager.
-pub(crate) fn libraries(folder: &Path, packages: &[&str]) -> Result<Vec<String>> {
+pub(crate) fn required_libraries(folder: &Path, packages: &[&str]) -> Result<Vec<String>> {
     let listed = command::output(
         command::at_root(folder, "apt-cache")
             .args([
@@ -206,7 +207,7 @@ pub(crate) fn libraries(folder: &Path, packages: &[&str]) -> Result<Vec<String>>
     )?;
     let is_library = |name: &&str| {
         (name.starts_with("lib") || name.starts_with("zlib"))
-            && !LEFT_OUT.iter().any(|start| name.starts_with(start))
+            && !UNUSED_LIBRARIES.iter().any(|start| name.starts_with(start))
     };
     Ok(listed
         .lines()
@@ -217,7 +218,7 @@ pub(crate) fn libraries(folder: &Path, packages: &[&str]) -> Result<Vec<String>>
 }
 
 /// Copies the modules that scenarios load, and their dependencies.
-fn modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
+fn copy_modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
     let version = kernel.trim_start_matches("linux-image-");
     command::run(command::at_root(system, "depmod").arg("--basedir").arg(system).arg(version))?;
     let tree = format!("lib/modules/{version}");

@@ -5,18 +5,18 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Machine, Manner, Place, Scenario, document, section};
+use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "network",
     title: "Delay, loss, order and MTU of a link (netem)",
-    about: "A veth pair between two network namespaces. `netem` delays every packet by 1 ms or 10 ms each way: \
+    description: "A veth pair between two network namespaces. `netem` delays every packet by 1 ms or 10 ms each way: \
             a round trip has both delays. It loses 0.1 % of the packets one way, and counts them itself: what \
             it has dropped is what has to be reported, and the interval has to hold it. It lets every 100th \
             packet overtake all that wait 20 ms, which are one or, where the guest stalls and sends in bursts, several: \
             what is late by RFC 4737 is counted in what `tcpdump` has seen arrive.",
-    place: Place::Guest(Machine::PLAIN, SCRIPT),
-    manner: Manner::Waiting,
+    runner: ScenarioRunner::Guest(GuestMachine::PLAIN, SCRIPT),
+    cpu_use: CpuUse::Waiting,
     deadline: Duration::from_secs(300),
     judge,
 };
@@ -75,46 +75,46 @@ done
 ";
 
 /// Maximum delay beyond netem's, caused by the kernel's timer and the guest.
-const BEYOND_MS: f64 = 2.0;
+const MAX_EXTRA_MS: f64 = 2.0;
 
-fn judge(output: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let mut figures = Vec::new();
     for delay_ms in [1.0, 10.0] {
-        figures.push(delay(delay_ms, section(output, &format!("delay {delay_ms}"))?)?);
+        figures.push(check_delay(delay_ms, section(output, &format!("delay {delay_ms}"))?)?);
     }
-    figures.push(loss(section(output, "loss")?)?);
-    figures.extend(order(section(output, "order")?)?);
+    figures.push(check_loss(section(output, "loss")?)?);
+    figures.extend(check_order(section(output, "order")?)?);
     for mtu in [1500, 9000] {
         let (_, rest) = output.split_once(&format!("\n== mtu {mtu}\n")).context("no MTU")?;
-        figures.extend(carried(mtu, rest)?);
+        figures.extend(check_mtu(mtu, rest)?);
     }
     Ok(figures)
 }
 
 /// Checks the minimum round trip: netem never delays a packet less than configured.
-fn delay(one_way_ms: f64, text: &str) -> Result<Figure> {
+fn check_delay(one_way_ms: f64, text: &str) -> Result<LabFigure> {
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("rtt min/avg/max/mdev = "))
         .context("there are no round trips")?;
     let minimum_ms: f64 = line.split('/').next().unwrap_or_default().parse()?;
     let delay_ms = 2.0 * one_way_ms;
-    Ok(Figure {
-        what: format!("minimum round trip, {one_way_ms} ms each way"),
-        truth: format!("{delay_ms} ms, and at most {BEYOND_MS} ms beyond"),
+    Ok(LabFigure {
+        name: format!("minimum round trip, {one_way_ms} ms each way"),
+        truth: format!("{delay_ms} ms, and at most {MAX_EXTRA_MS} ms beyond"),
         reported: format!("{minimum_ms} ms"),
-        holds: Some((delay_ms..=delay_ms + BEYOND_MS).contains(&minimum_ms)),
+        is_correct: Some((delay_ms..=delay_ms + MAX_EXTRA_MS).contains(&minimum_ms)),
     })
 }
 
 /// Fraction of the datagrams, as a count, with its interval.
-struct Share {
+struct DatagramShare {
     count: f64,
-    of: f64,
+    total: f64,
     interval: Option<(f64, f64)>,
 }
 
-fn share(report: &Value, metric: &str) -> Result<Share> {
+fn datagram_share(report: &Value, metric: &str) -> Result<DatagramShare> {
     let results = report["results"].as_array().context("there are no results")?;
     let found = results.iter().find(|it| it["metric"] == metric);
     let found = found.with_context(|| format!("there is no {metric}"))?;
@@ -122,13 +122,13 @@ fn share(report: &Value, metric: &str) -> Result<Share> {
         |value: &Value| value.as_f64().with_context(|| format!("{metric} is no number"));
     let total = number(&found["n"])?;
     let interval = found["ci"][0].as_f64().zip(found["ci"][1].as_f64());
-    Ok(Share { count: (number(&found["median"])? * total).round(), of: total, interval })
+    Ok(DatagramShare { count: (number(&found["median"])? * total).round(), total, interval })
 }
 
 /// Checks the lost datagrams against those that netem and a full socket buffer dropped; one packet
 /// may belong to the control connection.
-fn loss(text: &str) -> Result<Figure> {
-    let lost = share(&document(text)?, "loss")?;
+fn check_loss(text: &str) -> Result<LabFigure> {
+    let lost = datagram_share(&document(text)?, "loss")?;
     let dropped = text.split_once("(dropped ").and_then(|(_, rest)| rest.split_once(','));
     let dropped: f64 = dropped.context("netem's counts are missing")?.0.parse()?;
     // Columns of Udp: received, to no port, errors, sent, errors of the receiving buffer.
@@ -136,44 +136,45 @@ fn loss(text: &str) -> Result<Figure> {
     let overflown = line.and_then(|line| line.split(' ').nth(4)).context("no errors of UDP")?;
     let truth = dropped + overflown.parse::<f64>()?;
     let is_inside =
-        lost.interval.is_some_and(|(low, high)| (low..=high).contains(&(truth / lost.of)));
+        lost.interval.is_some_and(|(low, high)| (low..=high).contains(&(truth / lost.total)));
     let interval = lost.interval.map_or("no interval".to_owned(), |(low, high)| {
         format!("{:.3} to {:.3} %", low * 100.0, high * 100.0)
     });
-    Ok(Figure {
-        what: "datagrams lost, 0.1 % asked of netem".to_owned(),
+    Ok(LabFigure {
+        name: "datagrams lost, 0.1 % asked of netem".to_owned(),
         truth: format!("{truth} dropped, ± 1, inside the interval"),
-        reported: format!("{} of {}, {interval}", lost.count, lost.of),
-        holds: Some((lost.count - truth).abs() <= 1.0 && is_inside && truth > 0.0),
+        reported: format!("{} of {}, {interval}", lost.count, lost.total),
+        is_correct: Some((lost.count - truth).abs() <= 1.0 && is_inside && truth > 0.0),
     })
 }
 
 /// Checks the reordered datagrams against tcpdump's capture. A packet is late if it arrives after
 /// one with a higher number (RFC 4737, 3.3). Undecided if the capture is incomplete.
-fn order(text: &str) -> Result<[Figure; 2]> {
+fn check_order(text: &str) -> Result<[LabFigure; 2]> {
     let report = document(text)?;
-    let [late, lost] = [share(&report, "reordered")?, share(&report, "loss")?];
+    let [late, lost] =
+        [datagram_share(&report, "reordered")?, datagram_share(&report, "loss")?];
     let numbers = text.lines().filter_map(|line| line.strip_prefix("number "));
     let numbers: Vec<u64> =
         numbers.map(|it| u64::from_str_radix(it, 16)).collect::<Result<_, _>>()?;
     // Datagrams in flight at the end of the test arrive later and are not counted.
-    let counted = numbers.get(..(late.of - lost.count) as usize);
-    let truth = counted.map(out_of_order);
+    let counted = numbers.get(..(late.total - lost.count) as usize);
+    let truth = counted.map(count_out_of_order);
     Ok([
-        Figure {
-            what: "datagrams out of order, every 100th overtakes".to_owned(),
+        LabFigure {
+            name: "datagrams out of order, every 100th overtakes".to_owned(),
             truth: match truth {
-                Some(truth) => format!("{truth} of {}", late.of),
-                None => format!("tcpdump has seen {} of {}", numbers.len(), late.of),
+                Some(truth) => format!("{truth} of {}", late.total),
+                None => format!("tcpdump has seen {} of {}", numbers.len(), late.total),
             },
-            reported: format!("{} of {}", late.count, late.of),
-            holds: truth.filter(|it| *it > 0).map(|truth| late.count as usize == truth),
+            reported: format!("{} of {}", late.count, late.total),
+            is_correct: truth.filter(|it| *it > 0).map(|truth| late.count as usize == truth),
         },
-        Figure::is("datagrams lost where some are late", "0", lost.count.to_string()),
+        LabFigure::exact("datagrams lost where some are late", "0", lost.count.to_string()),
     ])
 }
 
-fn out_of_order(numbers: &[u64]) -> usize {
+fn count_out_of_order(numbers: &[u64]) -> usize {
     let highest = numbers.iter().scan(0, |highest, number| {
         *highest = (*highest).max(*number);
         Some(*highest)
@@ -183,19 +184,19 @@ fn out_of_order(numbers: &[u64]) -> usize {
 
 /// Checks the segment size, the MTU less 20 bytes of IP, 20 of TCP and 12 of timestamps, and the
 /// path MTU.
-fn carried(mtu: u32, text: &str) -> Result<[Figure; 2]> {
+fn check_mtu(mtu: u32, text: &str) -> Result<[LabFigure; 2]> {
     let segment = &document(text)?["start"]["tcp_mss_default"];
     let doctor = document(text.split_once("\n== path\n").context("no doctor")?.1)?;
     let findings = doctor["findings"].as_array().context("there are no findings")?;
     let path = findings.iter().find(|it| it["id"] == "network.path-mtu");
     let path = path.and_then(|it| it["observed"].as_str()).context("no path MTU")?;
     Ok([
-        Figure::is(
+        LabFigure::exact(
             &format!("bytes of a segment, MTU {mtu}"),
             &(mtu - 52).to_string(),
             segment.to_string(),
         ),
-        Figure::is(
+        LabFigure::exact(
             &format!("path MTU, MTU {mtu}"),
             &format!("{mtu} B gets through"),
             path.to_owned(),
@@ -208,7 +209,7 @@ mod tests {
     use super::*;
 
     /// Output of the guest for a link.
-    fn said(minimum_ms: [f64; 2], lost: u32, late: u32, segment: u32) -> String {
+    fn guest_output(minimum_ms: [f64; 2], lost: u32, late: u32, segment: u32) -> String {
         let delays = [1, 10].into_iter().zip(minimum_ms).map(|(delay, minimum)| {
             format!("\n== delay {delay}\nrtt min/avg/max/mdev = {minimum}/30/31/0.1 ms\n")
         });
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_held_against_the_link() {
+    fn detects_each_wrong_value() {
         for (minimum_ms, lost, late, segment, wrong) in [
             ([2.1, 20.6], 60, 20, 1448, 0),
             ([1.9, 20.6], 60, 20, 1448, 1),
@@ -255,12 +256,13 @@ mod tests {
             ([2.1, 20.6], 60, 0, 1448, 1),
             ([2.1, 20.6], 60, 20, 1460, 1),
         ] {
-            let figures = judge(&said(minimum_ms, lost, late, segment)).unwrap();
-            let count = figures.iter().filter(|it| it.holds == Some(false)).count();
+            let figures = judge(&guest_output(minimum_ms, lost, late, segment)).unwrap();
+            let count = figures.iter().filter(|it| it.is_correct == Some(false)).count();
             assert_eq!(count, wrong, "{figures:?}");
         }
-        let partly = said([2.1, 20.6], 60, 20, 1448).replace("number 0000000000000007\n", "");
-        assert!(judge(&partly).unwrap().iter().any(|it| it.holds.is_none()));
+        let partly =
+            guest_output([2.1, 20.6], 60, 20, 1448).replace("number 0000000000000007\n", "");
+        assert!(judge(&partly).unwrap().iter().any(|it| it.is_correct.is_none()));
         assert!(judge("x\n== delay 1\nnothing\n").is_err());
     }
 }

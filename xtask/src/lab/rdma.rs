@@ -6,12 +6,12 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use assay_adapters::perftest_text::{Column, rows};
 
-use super::{Figure, Machine, Manner, Place, Scenario, section, sections};
+use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, section, sections};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma",
     title: "RDMA over software RoCE, beside perftest",
-    about: "Both ends in one guest, over `rdma_rxe` on a veth pair, each on a processor of its own, in turns: nine \
+    description: "Both ends in one guest, over `rdma_rxe` on a veth pair, each on a processor of its own, in turns: nine \
             rounds of a run each (from 1 KiB on six, bandwidths and atomics five). `t_typical` of messages, datagrams, writes \
             and reads is to be within 10 % of perftest's: the median of the rounds' ratios, and with it the interval that \
             holds it with 95 % (sign test). An interval across 10 % tells nothing: then the guest disturbs both by \
@@ -22,8 +22,8 @@ pub(super) const SCENARIO: Scenario = Scenario {
             1/1.6, is wrong: a direction, a queue pair or half a round trip that is counted twice is a factor of two, and no \
             guest makes a message quicker. For bandwidths, which depend on when who polls, that is the only bound. assay \
             compares the contents of every size. CI makes three rounds, and more where their best are 1.3 apart.",
-    place: Place::Guest(Machine::PLAIN, SCRIPT),
-    manner: Manner::AloneIfWhole,
+    runner: ScenarioRunner::Guest(GuestMachine::PLAIN, SCRIPT),
+    cpu_use: CpuUse::ExclusiveIfFull,
     deadline: Duration::from_secs(700),
     judge,
 };
@@ -158,7 +158,7 @@ turns read_bw RC 16384 100 5
 const TOLERANCE: f64 = 0.10;
 /// Ratio from which a value must be counted twice, or once instead of twice; noise alone reached
 /// 1.3 on a busy machine.
-const GROSS: f64 = 1.6;
+const GROSS_RATIO: f64 = 1.6;
 
 /// Values of one run, in s or B/s.
 #[derive(Debug, Clone, Copy)]
@@ -168,7 +168,7 @@ struct Round {
     best: f64,
 }
 
-fn judge(output: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let mut found: BTreeMap<(String, &str), Vec<Option<Round>>> = BTreeMap::new();
     let mut order = Vec::new();
     for (name, text) in sections(output) {
@@ -191,9 +191,9 @@ fn judge(output: &str) -> Result<Vec<Figure>> {
             Some(Round { typical: typical?, best: best? })
         }));
     }
-    let mut figures = vec![without_device(output)?];
+    let mut figures = vec![check_without_device(output)?];
     for test in order {
-        figures.push(beside(test, &found)?);
+        figures.push(check_test(test, &found)?);
     }
     if figures.len() < 2 {
         bail!("no test was run");
@@ -202,35 +202,41 @@ fn judge(output: &str) -> Result<Vec<Figure>> {
 }
 
 /// Checks the error without a device: a reason, a remedy, and exit code 4.
-fn without_device(output: &str) -> Result<Figure> {
+fn check_without_device(output: &str) -> Result<LabFigure> {
     let text = section(output, "no device")?;
     let holds = text.contains("there is no RDMA device")
         && text.contains("rdma link add")
         && text.contains("exit 4");
-    Ok(Figure {
-        what: "without a device".to_owned(),
+    Ok(LabFigure {
+        name: "without a device".to_owned(),
         truth: "the reason, a remedy, exit code 4".to_owned(),
         reported: text.lines().next().unwrap_or_default().to_owned(),
-        holds: Some(holds),
+        is_correct: Some(holds),
     })
 }
 
-fn beside(test: &str, found: &BTreeMap<(String, &str), Vec<Option<Round>>>) -> Result<Figure> {
-    let rounds = |by: &'static str| found.get(&(test.to_owned(), by)).cloned().unwrap_or_default();
+fn check_test(
+    test: &str,
+    found: &BTreeMap<(String, &str), Vec<Option<Round>>>,
+) -> Result<LabFigure> {
+    let rounds =
+        |by: &'static str| found.get(&(test.to_owned(), by)).cloned().unwrap_or_default();
     let (theirs, ours) = (rounds("perftest"), rounds("assay"));
     let typical =
         |all: &[Option<Round>]| all.iter().flatten().map(|it| it.typical).collect::<Vec<f64>>();
     let what = test.to_owned();
     let format_median = |all, none: &str| {
-        median(&mut typical(all)).map_or_else(|| none.to_owned(), |it| shown(test, it))
+        median(&mut typical(all)).map_or_else(|| none.to_owned(), |it| format_value(test, it))
     };
-    let (Some(their_best), Some(our_best)) = (best(test, &theirs), best(test, &ours)) else {
+    let (Some(their_best), Some(our_best)) =
+        (best_of_rounds(test, &theirs), best_of_rounds(test, &ours))
+    else {
         // perftest itself may fail under emulation; assay must not.
-        return Ok(Figure {
-            what,
+        return Ok(LabFigure {
+            name: what,
             truth: format_median(&theirs, "perftest gave nothing"),
             reported: format_median(&ours, "nothing"),
-            holds: if typical(&ours).is_empty() { Some(false) } else { None },
+            is_correct: if typical(&ours).is_empty() { Some(false) } else { None },
         });
     };
     let rounds = ours.iter().zip(&theirs);
@@ -238,39 +244,39 @@ fn beside(test: &str, found: &BTreeMap<(String, &str), Vec<Option<Round>>>) -> R
         .filter_map(|(ours, theirs)| Some((*ours)?.typical / (*theirs)?.typical))
         .collect();
     let Some(ratio) = median(&mut ratios) else { bail!("{test}: no round has both") };
-    let [their_spread, our_spread] = [&theirs, &ours].map(|all| apart(&typical(all)));
+    let [their_spread, our_spread] = [&theirs, &ours].map(|all| spread(&typical(all)));
     let differ = match their_spread {
         1.0 => String::new(),
         times => format!(", whose runs differ by {:.0} %", (times - 1.0) * 100.0),
     };
     let has_bound_only = is_rate(test) || test.starts_with("atomic");
-    let within = interval(&ratios).filter(|_| !has_bound_only);
+    let within = median_interval(&ratios).filter(|_| !has_bound_only);
     let shown_interval =
         within.map_or(String::new(), |(from, to)| format!(", {from:.2} to {to:.2}"));
     let best_ratio = our_best / their_best;
-    let quietest = quietest(&typical(&ours)) / quietest(&typical(&theirs));
+    let quietest = least_disturbed(&typical(&ours)) / least_disturbed(&typical(&theirs));
     let shown_quietest = match has_bound_only {
         true => String::new(),
         false => format!("; the quietest {quietest:.2}"),
     };
-    Ok(Figure {
-        what,
+    Ok(LabFigure {
+        name: what,
         truth: format!("{} by perftest{differ}", format_median(&theirs, "")),
         reported: format!(
             "{} ({ratio:.2} of it{shown_interval}, {} rounds{shown_quietest}; the best {best_ratio:.2})",
             format_median(&ours, ""),
             ratios.len()
         ),
-        holds: match (is_roughly(best_ratio), has_bound_only) {
+        is_correct: match (is_within_gross_ratio(best_ratio), has_bound_only) {
             // If rounds of one program differ by this factor, a difference between the programs
             // means nothing.
-            (false, _) if is_rate(test) && their_spread.max(our_spread) >= GROSS => None,
+            (false, _) if is_rate(test) && their_spread.max(our_spread) >= GROSS_RATIO => None,
             (false, _) => Some(false),
             (true, true) => Some(true),
             (true, false) => {
-                let is_shown = our_spread < GROSS * their_spread
-                    && is_near((quietest, quietest)) == Some(true);
-                within.and_then(is_near).or(is_shown.then_some(true))
+                let is_shown = our_spread < GROSS_RATIO * their_spread
+                    && is_within_tolerance((quietest, quietest)) == Some(true);
+                within.and_then(is_within_tolerance).or(is_shown.then_some(true))
             }
         },
     })
@@ -281,23 +287,23 @@ fn is_rate(test: &str) -> bool {
 }
 
 /// Returns the shortest time or the highest rate of all rounds.
-fn best(test: &str, rounds: &[Option<Round>]) -> Option<f64> {
+fn best_of_rounds(test: &str, rounds: &[Option<Round>]) -> Option<f64> {
     let all = rounds.iter().flatten().map(|it| it.best);
     all.reduce(if is_rate(test) { f64::max } else { f64::min })
 }
 
 /// Returns the value of the least disturbed round.
-fn quietest(typical: &[f64]) -> f64 {
+fn least_disturbed(typical: &[f64]) -> f64 {
     typical.iter().copied().fold(f64::MAX, f64::min)
 }
 
 /// Returns whether the ratio of the best rounds is within [`GROSS_RATIO`], the allowance for noise.
-fn is_roughly(ratio: f64) -> bool {
-    (1.0 / GROSS..=GROSS).contains(&ratio)
+fn is_within_gross_ratio(ratio: f64) -> bool {
+    (1.0 / GROSS_RATIO..=GROSS_RATIO).contains(&ratio)
 }
 
 /// Returns whether an interval lies within the tolerance; `None` if it contains one of its limits.
-fn is_near((from, to): (f64, f64)) -> Option<bool> {
+fn is_within_tolerance((from, to): (f64, f64)) -> Option<bool> {
     let (least, most) = (1.0 - TOLERANCE, 1.0 + TOLERANCE);
     match (from >= least && to <= most, to < least || from > most) {
         (true, _) => Some(true),
@@ -309,7 +315,7 @@ fn is_near((from, to): (f64, f64)) -> Option<bool> {
 /// Returns the confidence interval of the median from sorted values, by the sign test: the
 /// narrowest pair of order statistics with a level of at least 95 % (Conover, Practical
 /// Nonparametric Statistics, 3.2). `None` below six values.
-fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
+fn median_interval(sorted: &[f64]) -> Option<(f64, f64)> {
     const LEFT_OUT: f64 = 0.025;
     let n = sorted.len() as i32;
     // The number of values below the median is binomially distributed with p = 1/2.
@@ -324,7 +330,7 @@ fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     Some((*sorted.get(first)?, *sorted.get(sorted.len().checked_sub(cut as usize)?)?))
 }
 
-fn shown(test: &str, value: f64) -> String {
+fn format_value(test: &str, value: f64) -> String {
     if is_rate(test) {
         format!("{:.1} MiB/s", value / f64::from(1 << 20))
     } else {
@@ -333,7 +339,7 @@ fn shown(test: &str, value: f64) -> String {
 }
 
 /// Returns the ratio of the largest to the smallest run: the variation within one program.
-fn apart(values: &[f64]) -> f64 {
+fn spread(values: &[f64]) -> f64 {
     let largest = values.iter().copied().fold(f64::MIN, f64::max);
     largest / values.iter().copied().fold(f64::MAX, f64::min)
 }
@@ -351,7 +357,7 @@ mod tests {
         " #bytes #iterations    t_min[usec]    t_typical[usec]\n 2 1000 BEST TYPICAL\n---\n";
 
     #[test]
-    fn medians_are_held_against_those_of_perftest() {
+    fn compares_medians_with_perftest() {
         let table = |by: &str, typical: &str| {
             format!(
                 "\n== {by} send_lat RC 2\n{}",
@@ -371,26 +377,26 @@ mod tests {
             let round = [table("perftest", "10"), table("assay", ours)].concat();
             let output = [none.to_owned(), round.repeat(rounds)].concat();
             let figures = judge(&output).unwrap();
-            let holds: Vec<_> = figures.iter().map(|it| it.holds).collect();
+            let holds: Vec<_> = figures.iter().map(|it| it.is_correct).collect();
             assert_eq!(holds, [Some(true), expected], "{ours}");
             assert_eq!(figures[1].truth, "10.0 us by perftest", "the runs are alike");
         }
         let silent =
             [none, &table("perftest", "10"), "\n== assay send_lat RC 2\nno\n"].concat();
-        assert_eq!(judge(&silent).unwrap()[1].holds, Some(false), "nothing is no success");
+        assert_eq!(judge(&silent).unwrap()[1].is_correct, Some(false), "nothing is no success");
         // One of six rounds is above the tolerance, so the interval ends there.
         let restless = ["10", "10", "10", "10", "10", "13"]
             .map(|ours| [table("perftest", "10"), table("assay", ours)].concat());
         let restless = [none.to_owned(), restless.concat()].concat();
-        assert_eq!(judge(&restless).unwrap()[1].holds, Some(true), "by the quietest");
+        assert_eq!(judge(&restless).unwrap()[1].is_correct, Some(true), "by the quietest");
         let loud = ["12", "11", "12", "12", "10.5", "13"]
             .map(|theirs| [table("perftest", theirs), table("assay", "12")].concat());
         let loud = [none.to_owned(), loud.concat()].concat();
-        assert_eq!(judge(&loud).unwrap()[1].holds, None, "the quietest are 1.14 apart");
+        assert_eq!(judge(&loud).unwrap()[1].is_correct, None, "the quietest are 1.14 apart");
     }
 
     #[test]
-    fn what_is_counted_twice_is_wrong_however_restless_the_guest() {
+    fn detects_factor_of_two_despite_noise() {
         const RATES: &str = " #bytes #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n 2 1000 0.00 VALUE MESSAGES\n---\n";
         let none =
             "x\n== no device\nassay: there is no RDMA device\nhelp: rdma link add\nexit 4\n";
@@ -427,13 +433,13 @@ mod tests {
             };
             let output: String = theirs.into_iter().zip(ours).map(round).collect();
             let figures = judge(&[none, &output].concat()).unwrap();
-            assert_eq!(figures[1].holds, expected, "{test} {ours:?}");
+            assert_eq!(figures[1].is_correct, expected, "{test} {ours:?}");
         }
     }
 
     #[test]
-    fn a_median_lies_between_order_statistics() {
-        let interval_of = |n: u32| interval(&(1..=n).map(f64::from).collect::<Vec<_>>());
+    fn interval_is_from_order_statistics() {
+        let interval_of = |n: u32| median_interval(&(1..=n).map(f64::from).collect::<Vec<_>>());
         for (n, expected) in
             [(5, None), (6, Some((1.0, 6.0))), (9, Some((2.0, 8.0))), (12, Some((3.0, 10.0)))]
         {

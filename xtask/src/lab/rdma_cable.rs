@@ -7,19 +7,19 @@ use anyhow::{Context, Result};
 use assay_adapters::perftest_text::{Column, rows};
 
 use super::rdma::{soft_roce, veth_pair};
-use super::{Figure, Machine, Manner, Place, Scenario, section, sections};
+use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, section, sections};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-cable",
     title: "RDMA over a cable of known delay, rate and loss (netem)",
-    about: "A device of software RoCE at each end of a veth pair, each program at its own. `netem` delays every packet by \
+    description: "A device of software RoCE at each end of a veth pair, each program at its own. `netem` delays every packet by \
             40 ms each way: half of a round trip is 40 ms, and a read 80 ms, in perftest's `t_typical` as in assay's. Where \
             reads wait for each other, no more than those under way (`-o`) are answered in 80 ms. Then each direction carries \
             4 Mbit/s: one way no more than that, both ways twice as much. Then a direction carries nothing any more: a packet \
             is lost after 4.096 µs × 2ᴺ (`-u N`), seven times in a row, and a second more is waited for the other end's \
             reason. `tcpdump` sees the traffic class of either end.",
-    place: Place::Guest(Machine::PLAIN, SCRIPT),
-    manner: Manner::Waiting,
+    runner: ScenarioRunner::Guest(GuestMachine::PLAIN, SCRIPT),
+    cpu_use: CpuUse::Waiting,
     deadline: Duration::from_secs(600),
     judge,
 };
@@ -119,14 +119,14 @@ const DELAY_S: f64 = 0.040;
 /// netem's rate in each direction, in B/s.
 const RATE: f64 = 0.5e6;
 /// Payload share of the rate: each packet of 1024 B has headers.
-const SHARE: f64 = 1024.0 / (1024.0 + 58.0);
+const PAYLOAD_SHARE: f64 = 1024.0 / (1024.0 + 58.0);
 /// Maximum ratio of a time to its truth: a guest that stalls stays below it, and an error of half a
 /// round trip does not.
-const BEYOND: f64 = 1.5;
+const MAX_TIME_RATIO: f64 = 1.5;
 /// Minimum share of the maximum rate; for both directions, more than one direction can carry.
-const SHORT: f64 = 0.55;
+const MIN_RATE_RATIO: f64 = 0.55;
 
-fn judge(output: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let mut figures = Vec::new();
     for (test, round_trips) in [
         ("send-lat -u 18 -n 10", 0.5),
@@ -135,19 +135,19 @@ fn judge(output: &str) -> Result<Vec<Figure>> {
         ("atomic-lat -u 18 -n 10", 1.0),
         ("send-lat -c UD -n 10", 0.5),
     ] {
-        figures.push(delayed(output, test, 2.0 * DELAY_S * round_trips)?);
+        figures.push(check_delay(output, test, 2.0 * DELAY_S * round_trips)?);
     }
     for (reads, test) in [
         (1.0, "read-bw -u 18 -s 64 -t 16 -n 20 -o 1"),
         (8.0, "read-bw -u 18 -s 64 -t 16 -n 80 -o 8"),
     ] {
         let most = reads / (2.0 * DELAY_S);
-        let found = of(output, &format!("assay {test}"), Column::MessageRate)?;
-        figures.push(Figure {
-            what: format!("reads under way, {reads}: rate"),
+        let found = largest_value(output, &format!("assay {test}"), Column::MessageRate)?;
+        figures.push(LabFigure {
+            name: format!("reads under way, {reads}: rate"),
             truth: format!("{most:.0} per second: {reads} in 80 ms"),
             reported: format!("{found:.0} per second"),
-            holds: Some(is_reached(found, most)),
+            is_correct: Some(is_plausible_rate(found, most)),
         });
     }
     for (test, ends) in [
@@ -155,66 +155,74 @@ fn judge(output: &str) -> Result<Vec<Figure>> {
         ("write-bw -u 18 -s 4096 -t 4 -n 100 -b", 2.0),
         ("send-bw -u 18 -s 4096 -t 4 -n 100 -b", 2.0),
     ] {
-        figures.push(carried(output, test, ends)?);
+        figures.push(check_rate(output, test, ends)?);
     }
-    figures.push(lasting(output, ("send-lat -u 18 -D 4 -f 1", 25.0, "round trips of 80 ms"))?);
-    let written = RATE * SHARE / 4096.0 * 2.0;
-    figures.push(lasting(
+    figures.push(check_iterations(
+        output,
+        ("send-lat -u 18 -D 4 -f 1", 25.0, "round trips of 80 ms"),
+    )?);
+    let written = RATE * PAYLOAD_SHARE / 4096.0 * 2.0;
+    figures.push(check_iterations(
         output,
         ("write-bw -u 18 -s 4096 -t 4 -D 4 -f 1", written, "messages of 4 KiB at 4 Mbit/s"),
     )?);
-    figures.push(classes(output)?);
+    figures.push(check_traffic_classes(output)?);
     for timeout in [14, 18] {
-        figures.push(given_up(output, timeout)?);
+        figures.push(check_retry_timeout(output, timeout)?);
     }
     Ok(figures)
 }
 
 /// Returns the first value of a column in a section's table; the largest if there are several
 /// sections of this name.
-fn of(output: &str, name: &str, column: Column) -> Result<f64> {
+fn largest_value(output: &str, name: &str, column: Column) -> Result<f64> {
     let matching = sections(output).into_iter().filter(|(it, _)| *it == name);
-    let found = matching.filter_map(|(_, text)| rows(text).ok()?.first()?.get(&column).copied());
+    let found =
+        matching.filter_map(|(_, text)| rows(text).ok()?.first()?.get(&column).copied());
     found.reduce(f64::max).with_context(|| format!("{name} has no {column:?}"))
 }
 
 /// Checks a typical time: netem delays no packet less than configured, for assay and perftest.
-fn delayed(output: &str, test: &str, delay_s: f64) -> Result<Figure> {
-    let times =
-        ["assay", "perftest"].map(|by| of(output, &format!("{by} {test}"), Column::Typical));
+fn check_delay(output: &str, test: &str, delay_s: f64) -> Result<LabFigure> {
+    let times = ["assay", "perftest"]
+        .map(|by| largest_value(output, &format!("{by} {test}"), Column::Typical));
     let [own, theirs] = times;
     let (own, theirs) = (own?, theirs?);
-    let is_plausible = |time_s: f64| (delay_s..delay_s * BEYOND).contains(&time_s);
-    Ok(Figure {
-        what: format!("{test}: typical"),
+    let is_plausible = |time_s: f64| (delay_s..delay_s * MAX_TIME_RATIO).contains(&time_s);
+    Ok(LabFigure {
+        name: format!("{test}: typical"),
         truth: format!("{:.0} ms; {:.1} ms by perftest", delay_s * 1e3, theirs * 1e3),
         reported: format!("{:.1} ms", own * 1e3),
         // If perftest's time is wrong too, the guest was disturbed, and only too short a time is
         // wrong.
-        holds: if is_plausible(theirs) || own < delay_s { Some(is_plausible(own)) } else { None },
+        is_correct: if is_plausible(theirs) || own < delay_s {
+            Some(is_plausible(own))
+        } else {
+            None
+        },
     })
 }
 
 /// Returns whether a rate is plausible for a limit that it cannot exceed; perftest's layout rounds
 /// to whole messages per second and to 0.01 MiB/s.
-fn is_reached(found: f64, most: f64) -> bool {
-    (most * SHORT..=most * 1.01 + 0.5).contains(&found)
+fn is_plausible_rate(found: f64, most: f64) -> bool {
+    (most * MIN_RATE_RATIO..=most * 1.01 + 0.5).contains(&found)
 }
 
 /// Checks the iterations of the 2 s between the margins. Those in flight at a margin may be counted
 /// or not, and a guest that stalls completes fewer.
-fn lasting(output: &str, (test, most, what): (&str, f64, &str)) -> Result<Figure> {
-    let [own, theirs] =
-        ["assay", "perftest"].map(|by| of(output, &format!("{by} {test}"), Column::Iterations));
+fn check_iterations(output: &str, (test, most, what): (&str, f64, &str)) -> Result<LabFigure> {
+    let [own, theirs] = ["assay", "perftest"]
+        .map(|by| largest_value(output, &format!("{by} {test}"), Column::Iterations));
     let (own, theirs) = (own?, theirs?);
-    Ok(Figure {
-        what: format!("{test}: counted"),
+    Ok(LabFigure {
+        name: format!("{test}: counted"),
         truth: format!("{most:.0} at most, {what} in 2 s; {theirs:.0} by perftest"),
         reported: format!("{own:.0}"),
         // If perftest completes as few, the guest was disturbed, and only too many are wrong.
-        holds: match (own > most * 1.2 + 1.0, own < most * SHORT) {
+        is_correct: match (own > most * 1.2 + 1.0, own < most * MIN_RATE_RATIO) {
             (true, _) => Some(false),
-            (_, true) if theirs < most * SHORT => None,
+            (_, true) if theirs < most * MIN_RATE_RATIO => None,
             (_, is_short) => Some(!is_short),
         },
     })
@@ -222,33 +230,34 @@ fn lasting(output: &str, (test, most, what): (&str, f64, &str)) -> Result<Figure
 
 /// Checks the rate. A guest that stalls slows down both programs: a rate below one direction's is
 /// wrong only if perftest's is above it.
-fn carried(output: &str, test: &str, ends: f64) -> Result<Figure> {
-    let found = of(output, &format!("assay {test}"), Column::Rate)?;
-    let most = ends * RATE * SHARE;
+fn check_rate(output: &str, test: &str, ends: f64) -> Result<LabFigure> {
+    let found = largest_value(output, &format!("assay {test}"), Column::Rate)?;
+    let most = ends * RATE * PAYLOAD_SHARE;
     let perftest = "perftest write-bw -u 18 -s 4096 -t 4 -n 100 -b -Q 1";
-    let theirs = if ends > 1.0 { Some(of(output, perftest, Column::Rate)?) } else { None };
+    let theirs =
+        if ends > 1.0 { Some(largest_value(output, perftest, Column::Rate)?) } else { None };
     let comparison = theirs
         .map_or(String::new(), |rate| format!("; {:.2} MB/s by ib_write_bw", rate * 1e-6));
-    let is_short = |rate: f64| rate < most * SHORT;
+    let is_short = |rate: f64| rate < most * MIN_RATE_RATIO;
     let is_disturbed = theirs.is_some_and(is_short) && is_short(found);
-    Ok(Figure {
-        what: format!("{test}: rate"),
+    Ok(LabFigure {
+        name: format!("{test}: rate"),
         truth: format!("{:.2} MB/s at most{comparison}", most * 1e-6),
         reported: format!("{:.2} MB/s", found * 1e-6),
-        holds: (!is_disturbed).then(|| is_reached(found, most)),
+        is_correct: (!is_disturbed).then(|| is_plausible_rate(found, most)),
     })
 }
 
 /// Checks the traffic class in the packets of each end. The service level is only stored: RoCE
 /// packets do not contain it.
-fn classes(output: &str) -> Result<Figure> {
+fn check_traffic_classes(output: &str) -> Result<LabFigure> {
     let words = section(output, "seen")?.split_whitespace();
     let seen: Vec<&str> = words.filter(|word| word.contains(['.', 'x'])).collect();
     let seen = seen.join(" ");
     let is_stored = section(output, "options")?.contains("service-level=3 traffic-class=104");
     let stored = if is_stored { "stored" } else { "not stored" };
     let truth = "10.0.0.1 0x68 10.0.0.2 0x20; service level 3 is stored";
-    Ok(Figure::is(
+    Ok(LabFigure::exact(
         "traffic class of either end, by tcpdump",
         truth,
         format!("{seen}; service level 3 is {stored}"),
@@ -257,7 +266,7 @@ fn classes(output: &str) -> Result<Figure> {
 
 /// Checks the time until an end gives up: the first try and six retries time out, then it waits for
 /// the other end's reason.
-fn given_up(output: &str, timeout: u32) -> Result<Figure> {
+fn check_retry_timeout(output: &str, timeout: u32) -> Result<LabFigure> {
     let text = section(output, &format!("silence {timeout}"))?;
     let hundredths = text.lines().find_map(|line| line.strip_prefix("gave up after "));
     let after_s = hundredths.context("nobody gave up")?.trim().parse::<f64>()? / 100.0;
@@ -265,21 +274,21 @@ fn given_up(output: &str, timeout: u32) -> Result<Figure> {
     let most_s = least_s + 4.0;
     let is_named = text.contains("transport retry counter exceeded") && text.contains("exit 4");
     let named = if is_named { "" } else { ", and no reason" };
-    Ok(Figure {
-        what: format!("-u {timeout}: given up"),
+    Ok(LabFigure {
+        name: format!("-u {timeout}: given up"),
         truth: format!("after {least_s:.1} to {most_s:.1} s, with the reason, exit code 4"),
         reported: format!("after {after_s:.1} s{named}"),
-        holds: Some((least_s..=most_s).contains(&after_s) && is_named),
+        is_correct: Some((least_s..=most_s).contains(&after_s) && is_named),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows;
+    use super::super::rows_where;
     use super::*;
 
     /// Output of a guest with correct results.
-    fn said() -> String {
+    fn guest_output() -> String {
         let time = |name: &str, ms: f64| {
             let us = ms * 1e3;
             format!(
@@ -325,10 +334,10 @@ mod tests {
     }
 
     #[test]
-    fn half_a_round_trip_and_a_lost_direction_are_wrong() {
-        let good = said();
-        let not_right = |output: &str| rows(judge(output), |holds| holds != Some(true));
-        let wrong = |output: &str| rows(judge(output), |holds| holds == Some(false));
+    fn detects_wrong_round_trips_and_directions() {
+        let good = guest_output();
+        let not_right = |output: &str| rows_where(judge(output), |holds| holds != Some(true));
+        let wrong = |output: &str| rows_where(judge(output), |holds| holds == Some(false));
         assert_eq!(not_right(&good), Vec::<String>::new());
         for (from, to, expected) in [
             ("2 20 41000 41000", "2 20 82000 82000", "send-lat -u 18 -n 10: typical"),
@@ -358,8 +367,8 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_was_not_kept_is_wrong() {
-        let good = said();
+    fn detects_wrong_duration() {
+        let good = guest_output();
         for (ours, theirs, expected) in [
             (24, 24, Some(true)),
             (50, 24, Some(false)),
@@ -370,14 +379,14 @@ mod tests {
             let output = good.replacen(" 2 24 ", &format!(" 2 {ours} "), 1);
             let output = output.replacen(" 2 24 ", &format!(" 2 {theirs} "), 1);
             let figures = judge(&output).unwrap();
-            let found = figures.iter().find(|it| it.what.starts_with("send-lat -u 18 -D 4"));
-            assert_eq!(found.and_then(|it| it.holds), expected, "{ours} {theirs}");
+            let found = figures.iter().find(|it| it.name.starts_with("send-lat -u 18 -D 4"));
+            assert_eq!(found.and_then(|it| it.is_correct), expected, "{ours} {theirs}");
         }
     }
 
     #[test]
-    fn options_that_change_nothing_are_wrong() {
-        let good = said();
+    fn detects_ignored_options() {
+        let good = guest_output();
         for (from, to, expected) in [
             ("tos 0x68", "tos 0x0", "traffic class of either end, by tcpdump"),
             ("tos 0x20", "tos 0x68", "traffic class of either end, by tcpdump"),
@@ -388,7 +397,7 @@ mod tests {
         ] {
             let damaged = good.replacen(from, to, 1);
             assert_eq!(
-                rows(judge(&damaged), |holds| holds == Some(false)),
+                rows_where(judge(&damaged), |holds| holds == Some(false)),
                 [expected],
                 "{from}"
             );

@@ -5,19 +5,19 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::rdma::{soft_roce, turns_of, veth_pair};
-use super::rdma_ways::turns;
-use super::{Figure, Machine, Manner, Place, Scenario, section};
+use super::rdma_ways::check_turns;
+use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-pairs",
     title: "RDMA between the hosts of a run, without a port",
-    about: "Two network namespaces as hosts. First they have no link, not even to each other, and share a device of \
+    description: "Two network namespaces as hosts. First they have no link, not even to each other, and share a device of \
             software RoCE: what queue pairs have to tell each other can only go over assay's own pipes, and nobody listens on \
             a TCP port in either. A suite asks for datagrams, four queue pairs both ways, a GID and path MTU; a fleet file names the \
             device of each host in place of the suite's. Then a link, over which perftest's ends find each other by TCP, in turns \
             with assay. That who listens is seen shows `rpcbind`, for 5 s and looked for in the same way.",
-    place: Place::Guest(Machine::PLAIN, SCRIPT),
-    manner: Manner::Busy,
+    runner: ScenarioRunner::Guest(GuestMachine::PLAIN, SCRIPT),
+    cpu_use: CpuUse::Busy,
     deadline: Duration::from_secs(900),
     judge,
 };
@@ -150,56 +150,65 @@ watched someone_listens
 const UD: &str = "rdma.send_lat,half_round_trip";
 const WRITE: &str = "rdma.write_bw,bandwidth";
 
-fn judge(output: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let bare = section(output, "no device")?;
     let pairs = section(output, "pairs")?;
     let ring = section(output, "ring")?;
     let perftest = section(output, "perftest")?;
-    let [without_port, with_port] = [listening(pairs)?, listening(section(output, "listener")?)?];
+    let [without_port, with_port] =
+        [parse_listening(pairs)?, parse_listening(section(output, "listener")?)?];
     let mut figures = vec![
-        figure(
+        new_figure(
             "without a device",
             "no row, exit code 4",
-            exit(bare),
+            format_exit(bare),
             bare.contains("exit 4")
                 && bare.contains("there is no RDMA device")
-                && rows(bare, "rdma.send_lat,half").is_empty(),
+                && matching_rows(bare, "rdma.send_lat,half").is_empty(),
         ),
-        figure(
+        new_figure(
             "n1:n2, rows of 4 sizes and of reads",
             "4, 1, exit code 0",
             format!(
                 "{}, {}, {}",
-                rows(pairs, "rdma.send_lat,half_round_trip").len(),
-                rows(pairs, "rdma.read_lat,latency").len(),
-                exit(pairs)
+                matching_rows(pairs, "rdma.send_lat,half_round_trip").len(),
+                matching_rows(pairs, "rdma.read_lat,latency").len(),
+                format_exit(pairs)
             ),
-            rows(pairs, "rdma.send_lat,half_round_trip").len() == 4
-                && rows(pairs, "rdma.read_lat,latency").len() == 1
+            matching_rows(pairs, "rdma.send_lat,half_round_trip").len() == 4
+                && matching_rows(pairs, "rdma.read_lat,latency").len() == 1
                 && pairs.contains("exit 0"),
         ),
-        figure(
+        new_figure(
             "ports that listen meanwhile",
             "none, looked at 3 times or more",
             format!("{} in {} looks", without_port.1, without_port.0),
             without_port.1 == 0 && without_port.0 >= 3,
         ),
-        figure(
+        new_figure(
             "n1:n2 and n2:n1, rows of reads",
             "2, exit code 0",
-            format!("{}, {}", rows(ring, "rdma.read_lat,latency").len(), exit(ring)),
-            rows(ring, "rdma.read_lat,latency").len() == 2 && ring.contains("exit 0"),
+            format!(
+                "{}, {}",
+                matching_rows(ring, "rdma.read_lat,latency").len(),
+                format_exit(ring)
+            ),
+            matching_rows(ring, "rdma.read_lat,latency").len() == 2 && ring.contains("exit 0"),
         ),
-        figure(
+        new_figure(
             "perftest beside it, rows",
             "2, of both, exit code 0",
-            format!("{}, {}", rows(perftest, "rdma.send_lat,half").len(), exit(perftest)),
-            rows(perftest, "rdma.send_lat,half").len() == 2
+            format!(
+                "{}, {}",
+                matching_rows(perftest, "rdma.send_lat,half").len(),
+                format_exit(perftest)
+            ),
+            matching_rows(perftest, "rdma.send_lat,half").len() == 2
                 && perftest.contains(",ib_send_lat,6.06")
                 && perftest.contains("exit 0"),
         ),
-        turns(section(output, "turns")?),
-        figure(
+        check_turns(section(output, "turns")?),
+        new_figure(
             "rpcbind's port, looked for in the same way",
             "at least once",
             format!("{} in {} looks", with_port.1, with_port.0),
@@ -208,50 +217,60 @@ fn judge(output: &str) -> Result<Vec<Figure>> {
     ];
     // Insert before perftest's figures, in the order of measurement.
     let perftest = figures.len() - 3;
-    figures.splice(perftest..perftest, ways_of_suites(output)?);
+    figures.splice(perftest..perftest, check_suite_options(output)?);
     Ok(figures)
 }
 
 /// Checks the options of suites and fleet files.
-fn ways_of_suites(output: &str) -> Result<[Figure; 4]> {
+fn check_suite_options(output: &str) -> Result<[LabFigure; 4]> {
     let [ways, per_host] = [section(output, "ways")?, section(output, "per host")?];
     let wrong = section(output, "wrong")?;
     let kind = ["parameters.connection", "parameters.streams", "parameters.direction"];
     let [ud, write] = [UD, WRITE].map(|metric| cells(ways, metric, kind));
     Ok([
-        figure(
+        new_figure(
             "UD, and 4 queue pairs both ways",
             "a row each, exit code 0",
-            format!("{}, {}, {}", ud.len(), write.len(), exit(ways)),
+            format!("{}, {}, {}", ud.len(), write.len(), format_exit(ways)),
             ud == [["ud", "", ""]] && write == [["rc", "4", "both"]] && ways.contains("exit 0"),
         ),
-        Figure::is(
+        LabFigure::exact(
             "path MTU of datagrams; GID and path MTU of writes",
             "512; 0, 256",
-            format!("{}; {}", used(ways, UD), used(ways, WRITE)),
+            format!("{}; {}", format_gid_and_mtu(ways, UD), format_gid_and_mtu(ways, WRITE)),
         ),
-        figure(
+        new_figure(
             "a device that no host has",
             "no row, named, exit code 4",
-            exit(wrong),
+            format_exit(wrong),
             wrong.contains("exit 4")
                 && wrong.contains("mlx5_0")
-                && rows(wrong, "rdma.read_lat,latency").is_empty(),
+                && matching_rows(wrong, "rdma.read_lat,latency").is_empty(),
         ),
-        figure(
+        new_figure(
             "the same where the fleet file names theirs, rows",
             "1, exit code 0",
-            format!("{}, {}", rows(per_host, "rdma.read_lat,latency").len(), exit(per_host)),
-            rows(per_host, "rdma.read_lat,latency").len() == 1 && per_host.contains("exit 0"),
+            format!(
+                "{}, {}",
+                matching_rows(per_host, "rdma.read_lat,latency").len(),
+                format_exit(per_host)
+            ),
+            matching_rows(per_host, "rdma.read_lat,latency").len() == 1
+                && per_host.contains("exit 0"),
         ),
     ])
 }
 
-fn figure(what: &str, truth: &str, reported: String, holds: bool) -> Figure {
-    Figure { what: what.to_owned(), truth: truth.to_owned(), reported, holds: Some(holds) }
+fn new_figure(what: &str, truth: &str, reported: String, holds: bool) -> LabFigure {
+    LabFigure {
+        name: what.to_owned(),
+        truth: truth.to_owned(),
+        reported,
+        is_correct: Some(holds),
+    }
 }
 
-fn rows<'s>(text: &'s str, begins: &str) -> Vec<&'s str> {
+fn matching_rows<'s>(text: &'s str, begins: &str) -> Vec<&'s str> {
     text.lines().filter(|line| line.contains(begins)).collect()
 }
 
@@ -268,11 +287,11 @@ fn cells<'s, const N: usize>(
     let cells_in = |row: &&'s str| {
         names.map(|name| column(name).and_then(|at| row.split(',').nth(at)).unwrap_or_default())
     };
-    rows(text, metric).iter().map(cells_in).collect()
+    matching_rows(text, metric).iter().map(cells_in).collect()
 }
 
 /// Formats the GID index, if one was requested, and the path MTU of a test.
-fn used(text: &str, metric: &str) -> String {
+fn format_gid_and_mtu(text: &str, metric: &str) -> String {
     let names =
         ["parameters.asked_gid_index", "parameters.gid_index", "parameters.path_mtu_bytes"];
     match &cells(text, metric, names)[..] {
@@ -283,7 +302,7 @@ fn used(text: &str, metric: &str) -> String {
 }
 
 /// Formats the exit code and the program's reason, if there is one.
-fn exit(text: &str) -> String {
+fn format_exit(text: &str) -> String {
     let found = text.lines().find_map(|line| line.strip_prefix("exit "));
     let why = text.lines().find_map(|line| line.trim_start().strip_prefix("why: "));
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
@@ -291,7 +310,7 @@ fn exit(text: &str) -> String {
 }
 
 /// Parses the number of looks, and of listening sockets seen.
-fn listening(text: &str) -> Result<(u64, u64)> {
+fn parse_listening(text: &str) -> Result<(u64, u64)> {
     let line = text.lines().find_map(|line| line.strip_prefix("looks "));
     let (looks, seen) = line
         .and_then(|line| line.split_once(" listening "))
@@ -301,11 +320,11 @@ fn listening(text: &str) -> Result<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows;
+    use super::super::rows_where;
     use super::*;
 
     #[test]
-    fn what_is_missing_is_wrong() {
+    fn detects_each_wrong_value() {
         let sizes = "1,n1,rdma.send_lat,half_round_trip,assay\n".repeat(4);
         let columns = "run,host,benchmark,metric,parameters.connection,parameters.streams,parameters.direction,\
                        parameters.asked_gid_index,parameters.gid_index,parameters.path_mtu_bytes";
@@ -319,7 +338,7 @@ mod tests {
              == perftest\nrdma.send_lat,half_round_trip,assay\nrdma.send_lat,half_round_trip,ib_send_lat,6.06\n\
              exit 0\n== turns\nassay\nib_send_lat\nassay\n== listener\nlooks 5 listening 3\n"
         );
-        let wrong = |output: &str| rows(judge(output), |holds| holds != Some(true));
+        let wrong = |output: &str| rows_where(judge(output), |holds| holds != Some(true));
         assert_eq!(wrong(&good), Vec::<String>::new());
         for (from, to, expected) in [
             ("exit 4", "exit 0", "without a device"),

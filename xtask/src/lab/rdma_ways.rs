@@ -7,15 +7,15 @@ use anyhow::Result;
 use assay_adapters::perftest_text::{Column, rows};
 
 use super::rdma::{soft_roce, turns_of, veth_pair};
-use super::{Figure, Machine, Manner, Place, Scenario, section};
+use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-ways",
     title: "RDMA over software RoCE: ways to measure, and what goes wrong",
-    about: "What is asked for is measured, with right contents; what cannot be measured has its reason and its \
+    description: "What is asked for is measured, with right contents; what cannot be measured has its reason and its \
             remedy. Figures mean nothing here and are left out.",
-    place: Place::Guest(Machine::PLAIN, SCRIPT),
-    manner: Manner::Busy,
+    runner: ScenarioRunner::Guest(GuestMachine::PLAIN, SCRIPT),
+    cpu_use: CpuUse::Busy,
     deadline: Duration::from_secs(600),
     judge,
 };
@@ -207,9 +207,9 @@ echo '== as perftest-json'
 /// Number of sizes from 2 B to 8 MiB, powers of two.
 const SIZES: usize = 23;
 /// Number of datagram sizes, from 2 B to 1024 B, which every path carries.
-const OF_DATAGRAMS: usize = 10;
+const DATAGRAM_SIZES: usize = 10;
 /// Options of perftest at both ends: those of the suite, otherwise assay's choice at that end.
-const ENDS: [&str; 6] = [
+const PERFTEST_COMMANDS: [&str; 6] = [
     "ib_read_lat -x 0 -m 512 client",
     "ib_read_lat -x 0 -m 512 server",
     "ib_send_lat -x 1 -m 1024 client",
@@ -218,7 +218,7 @@ const ENDS: [&str; 6] = [
     "ib_write_bw -x 1 -m 1024 server",
 ];
 /// MTU and GID that perftest printed in its stored outputs.
-const HEADS: [&str; 3] = [
+const PERFTEST_HEADS: [&str; 3] = [
     "RDMA_Read Latency Mtu 512[B] GID index 0",
     "RDMA_Write BW Mtu 1024[B] GID index 1",
     "Send Latency Mtu 1024[B] GID index 1",
@@ -226,37 +226,37 @@ const HEADS: [&str; 3] = [
 /// Maximum share of lost datagrams. Receive buffers for 512 datagrams are posted before the first
 /// of 500 is sent, so none is lost for lack of memory; the kernel of a busy guest may drop a few
 /// packets.
-const MOST_LOST: f64 = 0.01;
+const MAX_LOST_SHARE: f64 = 0.01;
 
-fn judge(output: &str) -> Result<Vec<Figure>> {
-    let mut figures: Vec<Figure> = SAID
+fn judge(output: &str) -> Result<Vec<LabFigure>> {
+    let mut figures: Vec<LabFigure> = EXPECTED_TEXTS
         .iter()
-        .map(|(name, expected)| expects(output, name, expected))
+        .map(|(name, expected)| check_texts(output, name, expected))
         .collect::<Result<_>>()?;
-    figures.push(tables(output, "queue pairs", (1, SIZES), Column::MessageRate)?);
-    figures.push(tables(output, "both ways", (3, 1), Column::Rate)?);
-    figures.push(tables(output, "datagrams", (1, 1), Column::Rate)?);
-    figures.push(tables(output, "for a time", (3, 1), Column::Rate)?);
+    figures.push(check_tables(output, "queue pairs", (1, SIZES), Column::MessageRate)?);
+    figures.push(check_tables(output, "both ways", (3, 1), Column::Rate)?);
+    figures.push(check_tables(output, "datagrams", (1, 1), Column::Rate)?);
+    figures.push(check_tables(output, "for a time", (3, 1), Column::Rate)?);
     // With two decimals, the MiB/s of the smallest datagrams are 0.00.
-    let each = (1, OF_DATAGRAMS);
-    figures.push(tables(output, "datagrams of all sizes", each, Column::MessageRate)?);
-    figures.push(tables(output, "as perftest", (1, SIZES), Column::Typical)?);
-    figures.push(lost(section(output, "datagrams")?));
-    figures.push(refused(output, 16, true)?);
-    figures.push(refused(output, 512, false)?);
-    figures.push(listed(output, "ends of perftest", &ENDS)?);
-    figures.push(listed(output, "heads of perftest", &HEADS)?);
-    figures.push(turns(section(output, "turns")?));
+    let each = (1, DATAGRAM_SIZES);
+    figures.push(check_tables(output, "datagrams of all sizes", each, Column::MessageRate)?);
+    figures.push(check_tables(output, "as perftest", (1, SIZES), Column::Typical)?);
+    figures.push(check_lost_datagrams(section(output, "datagrams")?));
+    figures.push(check_missing_buffers(output, 16, true)?);
+    figures.push(check_missing_buffers(output, 512, false)?);
+    figures.push(check_lines(output, "ends of perftest", &PERFTEST_COMMANDS)?);
+    figures.push(check_lines(output, "heads of perftest", &PERFTEST_HEADS)?);
+    figures.push(check_turns(section(output, "turns")?));
     Ok(figures)
 }
 
 /// Checks for `count` tables with `sizes` rows each, all with a value above zero.
-fn tables(
+fn check_tables(
     output: &str,
     name: &str,
     (count, sizes): (usize, usize),
     column: Column,
-) -> Result<Figure> {
+) -> Result<LabFigure> {
     let text = section(output, name)?;
     // Split at the heads of the tables; text before the first one is ignored.
     let starts: Vec<usize> = text.match_indices("#bytes").map(|(at, _)| at).collect();
@@ -272,29 +272,32 @@ fn tables(
     let format_counts =
         |counts: &[usize]| counts.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let expected = vec![sizes; count];
-    Ok(Figure {
-        what: format!("{name}: sizes with a figure, by table"),
+    Ok(LabFigure {
+        name: format!("{name}: sizes with a figure, by table"),
         truth: format_counts(&expected),
         reported: format_counts(&found),
-        holds: Some(found == expected),
+        is_correct: Some(found == expected),
     })
 }
 
 /// Checks a line like `1024 B: 3 of 500 datagrams lost (0.60 %)`.
-fn lost(text: &str) -> Figure {
+fn check_lost_datagrams(text: &str) -> LabFigure {
     let counts = text.lines().find_map(|line| {
         let (_, rest) = line.split_once(" B: ")?;
         let (part, rest) = rest.split_once(" of ")?;
         let (whole, _) = rest.split_once(" datagrams lost")?;
         Some((part.parse::<f64>().ok()?, whole.parse::<f64>().ok()?))
     });
-    Figure {
-        what: "datagrams: lost".to_owned(),
-        truth: format!("of 500, at most {:.0} %: there is room for all", MOST_LOST * 100.0),
+    LabFigure {
+        name: "datagrams: lost".to_owned(),
+        truth: format!(
+            "of 500, at most {:.0} %: there is room for all",
+            MAX_LOST_SHARE * 100.0
+        ),
         reported: counts
             .map_or("nothing is said".to_owned(), |(part, whole)| format!("{part} of {whole}")),
-        holds: Some(counts.is_some_and(|(part, whole)| {
-            (whole - 500.0).abs() < 0.5 && part / whole <= MOST_LOST
+        is_correct: Some(counts.is_some_and(|(part, whole)| {
+            (whole - 500.0).abs() < 0.5 && part / whole <= MAX_LOST_SHARE
         })),
     }
 }
@@ -302,40 +305,40 @@ fn lost(text: &str) -> Figure {
 /// Checks the kernel's count of messages that found no receive buffer and were sent again. With
 /// fewer buffers than messages in flight there are some: on a single processor, the sender fills
 /// the buffers before the receiver runs.
-fn refused(output: &str, room: u64, some: bool) -> Result<Figure> {
+fn check_missing_buffers(output: &str, room: u64, some: bool) -> Result<LabFigure> {
     let text = section(output, &format!("memory for {room}"))?;
     let count = text.lines().find_map(|line| line.strip_prefix("refused "));
     let is_some = count.and_then(|it| it.trim().parse::<u64>().ok()).map(|it| it > 0);
-    Ok(Figure {
-        what: format!("128 in flight, memory for {room}: messages that found none"),
+    Ok(LabFigure {
+        name: format!("128 in flight, memory for {room}: messages that found none"),
         truth: if some { "some" } else { "none" }.to_owned(),
         reported: count.unwrap_or("nothing is said").to_owned(),
-        holds: Some(is_some == Some(some) && text.contains("exit 0")),
+        is_correct: Some(is_some == Some(some) && text.contains("exit 0")),
     })
 }
 
 /// Checks that the measurers alternate: without turns there would be two lines, one for each.
-pub(super) fn turns(text: &str) -> Figure {
+pub(super) fn check_turns(text: &str) -> LabFigure {
     let stretches = text.lines().filter(|line| !line.trim().is_empty()).count();
-    Figure {
-        what: "assay and ib_send_lat: stretches of one's samples".to_owned(),
+    LabFigure {
+        name: "assay and ib_send_lat: stretches of one's samples".to_owned(),
         truth: "3 or more, in turns".to_owned(),
         reported: stretches.to_string(),
-        holds: Some(stretches >= 3),
+        is_correct: Some(stretches >= 3),
     }
 }
 
 /// Checks the lines of a section, each reduced by [`normalize_line`].
-fn listed(output: &str, name: &str, expected: &[&str]) -> Result<Figure> {
+fn check_lines(output: &str, name: &str, expected: &[&str]) -> Result<LabFigure> {
     let lines = section(output, name)?.lines().map(str::trim).filter(|line| !line.is_empty());
-    let mut found: Vec<String> = lines.map(way).collect();
+    let mut found: Vec<String> = lines.map(normalize_line).collect();
     found.sort();
-    Ok(Figure::is(name, &expected.join(", "), found.join(", ")))
+    Ok(LabFigure::exact(name, &expected.join(", "), found.join(", ")))
 }
 
 /// Reduces a command line of perftest to the program, `-x`, `-m`, and its end, which is the
 /// client's if it names a server. Returns any other line unchanged.
-fn way(line: &str) -> String {
+fn normalize_line(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let Some(program) = words[0].split('/').next_back().filter(|it| it.starts_with("ib_"))
     else {
@@ -351,7 +354,7 @@ fn way(line: &str) -> String {
 }
 
 /// Sections, and the texts that each must contain.
-const SAID: [(&str, &[&str]); 25] = [
+const EXPECTED_TEXTS: [(&str, &[&str]); 25] = [
     ("bad gid", &["has no GID 200", "chooses one", "exit 4"]),
     ("bad mtu", &["a path MTU of 4096 B is more than the 1024 B of the port", "exit 4"]),
     ("bad device", &["there is no RDMA device mlx5_7; there is rxe0", "exit 4"]),
@@ -411,7 +414,7 @@ const SAID: [(&str, &[&str]); 25] = [
 ];
 
 /// Checks that a section contains these texts.
-fn expects(output: &str, name: &str, expected: &[&str]) -> Result<Figure> {
+fn check_texts(output: &str, name: &str, expected: &[&str]) -> Result<LabFigure> {
     let text = section(output, name)?;
     let missing: Vec<&str> =
         expected.iter().filter(|it| !text.contains(**it)).copied().collect();
@@ -424,11 +427,11 @@ fn expects(output: &str, name: &str, expected: &[&str]) -> Result<Figure> {
             format!("no {}: {}", missing.join(", no "), first.unwrap_or("nothing").trim())
         }
     };
-    Ok(Figure {
-        what: name.to_owned(),
+    Ok(LabFigure {
+        name: name.to_owned(),
         truth: format!("says {}", expected.join(", ")),
         reported,
-        holds: Some(missing.is_empty()),
+        is_correct: Some(missing.is_empty()),
     })
 }
 
@@ -452,15 +455,15 @@ mod tests {
     }
 
     /// Output of a guest with correct results.
-    fn said() -> String {
+    fn guest_output() -> String {
         let tables = |name: &str| match name {
             "queue pairs" => table(RATES, SIZES),
             "both ways" | "for a time" => table(RATES, 1).repeat(3),
             "datagrams" => table(RATES, 1) + "1024 B: 2 of 500 datagrams lost (0.40 %)\n",
-            "datagrams of all sizes" => table(RATES, OF_DATAGRAMS),
+            "datagrams of all sizes" => table(RATES, DATAGRAM_SIZES),
             _ => String::new(),
         };
-        let sections = SAID.iter().map(|(name, expected)| {
+        let sections = EXPECTED_TEXTS.iter().map(|(name, expected)| {
             format!("\n== {name}\n{}{}\n", tables(name), expected.join("\n"))
         });
         let own = format!(
@@ -470,24 +473,25 @@ mod tests {
         let end = |line: &str| {
             line.replace(" client", " -d rxe0 127.0.0.1\n").replace(" server", " -d rxe0\n")
         };
-        let ends: String = ENDS.iter().map(|line| format!("/usr/bin/{}", end(line))).collect();
+        let ends: String =
+            PERFTEST_COMMANDS.iter().map(|line| format!("/usr/bin/{}", end(line))).collect();
         let perftest = format!(
             "\n== turns\nassay\nib_send_lat\nassay\n\n== ends of perftest\n{ends}\n== heads of perftest\n{} \n",
-            HEADS.join(" \n")
+            PERFTEST_HEADS.join(" \n")
         );
         sections.chain([own, perftest]).collect()
     }
 
     fn wrong(output: &str) -> Vec<String> {
         let figures = judge(output).unwrap().into_iter();
-        figures.filter(|it| it.holds == Some(false)).map(|it| it.what).collect()
+        figures.filter(|it| it.is_correct == Some(false)).map(|it| it.name).collect()
     }
 
     #[test]
-    fn each_text_that_is_missing_is_wrong() {
-        let good = said();
+    fn detects_each_missing_text() {
+        let good = guest_output();
         assert_eq!(wrong(&good), Vec::<String>::new());
-        for (name, expected) in SAID {
+        for (name, expected) in EXPECTED_TEXTS {
             for text in expected {
                 let (before, after) = good.split_once(&format!("\n== {name}\n")).unwrap();
                 let silent = format!("{before}\n== {name}\n{}", after.replacen(text, "", 1));
@@ -497,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_its_figures_and_datagrams_that_are_lost_are_wrong() {
+    fn detects_missing_figures_and_lost_datagrams() {
         let rate = "queue pairs: sizes with a figure, by table";
         for (from, to, expected) in [
             (" 64 1000 19.25 12.5 0.204800\n", "", rate),
@@ -539,8 +543,8 @@ mod tests {
                 "heads of perftest",
             ),
         ] {
-            assert!(said().contains(from), "{from}");
-            assert_eq!(wrong(&said().replacen(from, to, 1)), [expected], "{from} {to}");
+            assert!(guest_output().contains(from), "{from}");
+            assert_eq!(wrong(&guest_output().replacen(from, to, 1)), [expected], "{from} {to}");
         }
     }
 }

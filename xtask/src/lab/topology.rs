@@ -6,24 +6,24 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Machine, Manner, Place, Scenario, document, section};
+use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "topology",
     title: "Sockets, NUMA nodes and caches",
-    about: "Sixteen virtual CPUs on two sockets of eight cores, each with one L3 of 16 MiB, and three NUMA nodes, of which \
+    description: "Sixteen virtual CPUs on two sockets of eight cores, each with one L3 of 16 MiB, and three NUMA nodes, of which \
             the third has memory and no CPUs. What is found, where threads are placed, what is measured there and how \
             long it takes is what is shown; bandwidths under emulation mean nothing and are marked so.",
-    place: Place::Guest(MACHINE, SCRIPT),
-    manner: Manner::Busy,
+    runner: ScenarioRunner::Guest(MACHINE, SCRIPT),
+    cpu_use: CpuUse::Busy,
     deadline: Duration::from_secs(600),
     judge,
 };
 
-const MACHINE: Machine = Machine {
+const MACHINE: GuestMachine = GuestMachine {
     memory_mib: 2048,
     cpus: "16,sockets=2,cores=8,threads=1",
-    more: &[
+    qemu_arguments: &[
         // Linux queries the caches of AMD processors in a way that the emulation does not support.
         "-cpu",
         "max,vendor=GenuineIntel",
@@ -40,14 +40,14 @@ const MACHINE: Machine = Machine {
         "-numa",
         "node,nodeid=2,memdev=memory2",
     ],
-    ..Machine::PLAIN
+    ..GuestMachine::PLAIN
 };
 
 /// Budget of LINPACK, and the time for loading the program and ending the case.
 const BUDGET_S: f64 = 30.0;
-const BESIDE_S: f64 = 15.0;
+const OVERHEAD_S: f64 = 15.0;
 /// Doubt about every run on an emulated machine.
-const EMULATED: &str = "emulated-cpu";
+const EMULATED_DOUBT: &str = "emulated-cpu";
 
 /// Script with arrays that fit any cache: figures are meaningless, and a pass is short.
 const SCRIPT: &str = "\
@@ -90,15 +90,18 @@ echo
 echo \"took $began $(cut -d' ' -f1 /proc/uptime)\"
 ";
 
-fn judge(output: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let facts = document(section(output, "facts")?)?;
-    let mut figures = topology(&facts["host"]["topology"])?;
-    figures.extend(placements(&document(section(output, "plan")?)?)?);
+    let mut figures = check_topology(&facts["host"]["topology"])?;
+    figures.extend(check_placements(&document(section(output, "plan")?)?)?);
     let streams = document(section(output, "stream")?)?;
-    figures.push(marked(&streams));
-    figures.extend(of_streams(&streams)?);
-    figures.push(bound(&document(section(output, "plan of two")?)?, section(output, "allowed")?));
-    figures.extend(linpack(section(output, "linpack")?)?);
+    figures.push(check_emulation_doubt(&streams));
+    figures.extend(check_streams(&streams)?);
+    figures.push(check_affinity(
+        &document(section(output, "plan of two")?)?,
+        section(output, "allowed")?,
+    ));
+    figures.extend(check_linpack(section(output, "linpack")?)?);
     Ok(figures)
 }
 
@@ -107,7 +110,7 @@ fn numbers(list: &Value) -> Vec<u64> {
 }
 
 /// Formats ascending numbers as their range, `0-7`.
-fn range(list: &Value) -> String {
+fn format_range(list: &Value) -> String {
     match &numbers(list)[..] {
         [] => "none".to_owned(),
         [only] => only.to_string(),
@@ -115,31 +118,41 @@ fn range(list: &Value) -> String {
     }
 }
 
-fn topology(topology: &Value) -> Result<Vec<Figure>> {
+fn check_topology(topology: &Value) -> Result<Vec<LabFigure>> {
     let list =
         |name: &str| topology[name].as_array().with_context(|| format!("there are no {name}"));
     let (cpus, nodes, caches) = (list("cpus")?, list("numa")?, list("caches")?);
     let sockets: BTreeSet<u64> = cpus.iter().filter_map(|cpu| cpu["socket"].as_u64()).collect();
-    let nodes: Vec<String> =
-        nodes.iter().map(|node| format!("{}: {}", node["id"], range(&node["cpus"]))).collect();
+    let nodes: Vec<String> = nodes
+        .iter()
+        .map(|node| format!("{}: {}", node["id"], format_range(&node["cpus"])))
+        .collect();
     let mut last: Vec<String> = caches
         .iter()
         .filter(|cache| cache["level"] == 3)
         .map(|cache| {
             let bytes = cache["bytes"].as_u64().unwrap_or(0);
-            format!("{} MiB for {}", bytes >> 20, range(&cache["cpus"]))
+            format!("{} MiB for {}", bytes >> 20, format_range(&cache["cpus"]))
         })
         .collect();
     last.sort();
     Ok(vec![
-        Figure::is("CPUs, sockets", "16, 2", format!("{}, {}", cpus.len(), sockets.len())),
-        Figure::is("NUMA nodes that have CPUs", "0: 0-7, 1: 8-15", nodes.join(", ")),
-        Figure::is("last-level caches", "16 MiB for 0-7, 16 MiB for 8-15", last.join(", ")),
+        LabFigure::exact(
+            "CPUs, sockets",
+            "16, 2",
+            format!("{}, {}", cpus.len(), sockets.len()),
+        ),
+        LabFigure::exact("NUMA nodes that have CPUs", "0: 0-7, 1: 8-15", nodes.join(", ")),
+        LabFigure::exact(
+            "last-level caches",
+            "16 MiB for 0-7, 16 MiB for 8-15",
+            last.join(", "),
+        ),
     ])
 }
 
 /// Checks the planned CPUs of each case.
-fn placements(plan: &Value) -> Result<Vec<Figure>> {
+fn check_placements(plan: &Value) -> Result<Vec<LabFigure>> {
     let cases = plan["cases"].as_array().context("there are no cases")?;
     let domains = cases.iter().flat_map(|case| case["workload"]["domains"].as_array());
     let mut planned: Vec<String> = domains
@@ -148,14 +161,14 @@ fn placements(plan: &Value) -> Result<Vec<Figure>> {
             format!(
                 "{} {}",
                 domain["placement"].as_str().unwrap_or("?"),
-                range(&domain["cpus"])
+                format_range(&domain["cpus"])
             )
         })
         .collect();
     // Both caches occur alone and together.
     planned.sort();
     planned.dedup();
-    Ok(vec![Figure::is(
+    Ok(vec![LabFigure::exact(
         "CPUs of the placements",
         "core:0 0, l3:0 0-7, l3:1 8-15, node 0-15, numa:0 0-7, numa:1 8-15",
         planned.join(", "),
@@ -163,7 +176,7 @@ fn placements(plan: &Value) -> Result<Vec<Figure>> {
 }
 
 /// Checks that every placement has every function of STREAM, and the node without CPUs none.
-fn of_streams(report: &Value) -> Result<Vec<Figure>> {
+fn check_streams(report: &Value) -> Result<Vec<LabFigure>> {
     const FUNCTIONS: [&str; 4] = ["copy", "scale", "add", "triad"];
     const PLACES: [&str; 6] = ["core:0", "l3:0", "l3:1", "node", "numa:0", "numa:1"];
     let results = report["results"].as_array().context("there are no results")?;
@@ -187,37 +200,41 @@ fn of_streams(report: &Value) -> Result<Vec<Figure>> {
     };
     let triad = find("node", "triad").and_then(|it| it["median"].as_f64());
     Ok(vec![
-        Figure::is("functions of STREAM that a placement lacks", "none", format_list(missing)),
-        Figure::is(
+        LabFigure::exact(
+            "functions of STREAM that a placement lacks",
+            "none",
+            format_list(missing),
+        ),
+        LabFigure::exact(
             "other placements",
             "none",
             format_list(others.into_iter().map(str::to_owned).collect()),
         ),
-        Figure::is("cases of STREAM that failed", "0", failed.to_string()),
-        Figure {
-            what: "Triad of the node".to_owned(),
+        LabFigure::exact("cases of STREAM that failed", "0", failed.to_string()),
+        LabFigure {
+            name: "Triad of the node".to_owned(),
             truth: "none: emulated".to_owned(),
             reported: format!("{:.2} GB/s", triad.context("no Triad")? * 1e-9),
-            holds: None,
+            is_correct: None,
         },
     ])
 }
 
 /// Checks for the doubt that marks the figures as meaningless.
-fn marked(report: &Value) -> Figure {
+fn check_emulation_doubt(report: &Value) -> LabFigure {
     let all = report["warnings"].as_array().into_iter().flatten();
     let ids: Vec<&str> = all.filter_map(|it| it["id"].as_str()).collect();
-    Figure {
-        what: "doubts about the run".to_owned(),
-        truth: format!("{EMULATED} among them"),
+    LabFigure {
+        name: "doubts about the run".to_owned(),
+        truth: format!("{EMULATED_DOUBT} among them"),
         reported: ids.join(", "),
-        holds: Some(ids.contains(&EMULATED)),
+        is_correct: Some(ids.contains(&EMULATED_DOUBT)),
     }
 }
 
 /// Checks the kernel's affinity of the threads against the plan. Sampling may miss a case but never
 /// shows a CPU that is not in use.
-fn bound(plan: &Value, allowed: &str) -> Figure {
+fn check_affinity(plan: &Value, allowed: &str) -> LabFigure {
     let domains = plan["cases"].as_array().into_iter().flatten();
     let domains = domains.flat_map(|case| case["workload"]["domains"].as_array());
     let planned: BTreeSet<u64> =
@@ -227,18 +244,18 @@ fn bound(plan: &Value, allowed: &str) -> Figure {
         allowed.lines().filter_map(|line| line.trim().parse().ok()).collect();
     let format_cpus =
         |cpus: &BTreeSet<u64>| cpus.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
-    Figure {
-        what: "CPUs that threads of STREAM are bound to, by the kernel".to_owned(),
+    LabFigure {
+        name: "CPUs that threads of STREAM are bound to, by the kernel".to_owned(),
         truth: format!("{}: the plan's", format_cpus(&planned)),
         reported: format_cpus(&seen),
-        holds: match !seen.is_empty() && seen.is_subset(&planned) {
+        is_correct: match !seen.is_empty() && seen.is_subset(&planned) {
             true => (seen == planned).then_some(true),
             false => Some(false),
         },
     }
 }
 
-fn linpack(text: &str) -> Result<[Figure; 2]> {
+fn check_linpack(text: &str) -> Result<[LabFigure; 2]> {
     let times = text.lines().find_map(|line| line.strip_prefix("took "));
     let mut times = times.context("the time is missing")?.split_whitespace();
     let mut next =
@@ -252,19 +269,23 @@ fn linpack(text: &str) -> Result<[Figure; 2]> {
     let took_s = ended_s - began_s;
     let outcome = if result.is_null() { "no result" } else { "a result" };
     Ok([
-        Figure::is("threads of LINPACK", "16", result["parameters"]["threads"].to_string()),
-        Figure {
-            what: "LINPACK on them".to_owned(),
-            truth: format!("a result in {BUDGET_S} s, and at most {BESIDE_S} s around it"),
+        LabFigure::exact(
+            "threads of LINPACK",
+            "16",
+            result["parameters"]["threads"].to_string(),
+        ),
+        LabFigure {
+            name: "LINPACK on them".to_owned(),
+            truth: format!("a result in {BUDGET_S} s, and at most {OVERHEAD_S} s around it"),
             reported: format!("{outcome} after {took_s:.0} s"),
-            holds: Some(!result.is_null() && took_s <= BUDGET_S + BESIDE_S),
+            is_correct: Some(!result.is_null() && took_s <= BUDGET_S + OVERHEAD_S),
         },
     ])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows;
+    use super::super::rows_where;
     use super::*;
 
     fn cpus(from: u32, to: u32) -> String {
@@ -272,7 +293,7 @@ mod tests {
     }
 
     /// Output of a guest of this machine.
-    fn said() -> String {
+    fn guest_output() -> String {
         let all: Vec<String> =
             (0..16).map(|id| format!(r#"{{"id":{id},"socket":{}}}"#, id / 8)).collect();
         let [nodes, caches] = [r#""id":NUMBER"#, r#""level":3,"bytes":16777216"#].map(|what| {
@@ -317,9 +338,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_guest_prints_is_held_against_its_machine() {
-        let wrong = |output: &str| rows(judge(output), |holds| holds == Some(false));
-        let complete = said();
+    fn detects_each_wrong_value() {
+        let wrong = |output: &str| rows_where(judge(output), |holds| holds == Some(false));
+        let complete = guest_output();
         assert_eq!(wrong(&complete), Vec::<String>::new());
         for (from, to, expected) in [
             ("\"socket\":1", "\"socket\":0", "CPUs, sockets"),
@@ -346,25 +367,25 @@ mod tests {
             ("\"threads\":16", "\"threads\":8", "threads of LINPACK"),
             ("took 10.0 50.0", "took 10.0 70.0", "LINPACK on them"),
         ] {
-            assert!(said().contains(from), "{from}");
-            assert_eq!(wrong(&said().replace(from, to)), [expected], "{from}");
+            assert!(guest_output().contains(from), "{from}");
+            assert_eq!(wrong(&guest_output().replace(from, to)), [expected], "{from}");
         }
-        let more = said().replacen(
+        let more = guest_output().replacen(
             "\"results\":[",
             "\"results\":[{\"parameters\":{\"placement\":\"numa:2\"}},",
             1,
         );
         assert_eq!(wrong(&more), ["other placements"]);
         // Sampling may miss a case.
-        let missed = said().replace("\n8\n9\n", "\n8\n");
-        let open = rows(judge(&missed), |holds| holds.is_none());
+        let missed = guest_output().replace("\n8\n9\n", "\n8\n");
+        let open = rows_where(judge(&missed), |holds| holds.is_none());
         assert_eq!(
             open,
             ["Triad of the node", "CPUs that threads of STREAM are bound to, by the kernel"]
         );
         // The peak alone is not a result of LINPACK.
         assert_eq!(
-            wrong(&said().replace("\"rmax\"", "\"fp32\"")),
+            wrong(&guest_output().replace("\"rmax\"", "\"fp32\"")),
             ["threads of LINPACK", "LINPACK on them"]
         );
         let (before, _) = complete.split_once("== linpack").unwrap();

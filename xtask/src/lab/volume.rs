@@ -6,28 +6,28 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Machine, Manner, Place, Scenario, document, section};
+use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "volume",
     title: "A volume of NFS, near and far, and its server killed",
-    about: "One guest serves NFS from a disk, the kernel of another is its clients: two network namespaces with addresses, \
+    description: "One guest serves NFS from a disk, the kernel of another is its clients: two network namespaces with addresses, \
             mounts and connections of their own, of which `far` sends every packet 20 ms later (`netem`). They are \
             hosts of one run. Then the server's kernel is reset while reads go on at a fixed rate, and boots again: \
             beside them a shell asks the server for the attributes of a file again and again, and its longest wait \
             is the outage. A mount that waits for ever (`hard`) has reads that take as long; one that gives up \
             (`soft`) has errors, and no figure.",
-    place: Place::Guests(&[Machine::PLAIN, SERVER], SCRIPT),
-    manner: Manner::Waiting,
+    runner: ScenarioRunner::Guests(&[GuestMachine::PLAIN, SERVER], SCRIPT),
+    cpu_use: CpuUse::Waiting,
     deadline: Duration::from_secs(600),
     judge,
 };
 
-const SERVER: Machine = Machine {
+const SERVER: GuestMachine = GuestMachine {
     // Reboot after the crash.
-    more: &["-device", "virtio-blk-pci,drive=disk0", "-action", "reboot=reset"],
+    qemu_arguments: &["-device", "virtio-blk-pci,drive=disk0", "-action", "reboot=reset"],
     disks_mib: &[256],
-    ..Machine::PLAIN
+    ..GuestMachine::PLAIN
 };
 
 const SCRIPT: &str = "\
@@ -139,40 +139,40 @@ echo; echo \"exit $code\"
 /// Delay that netem adds to every packet of the far client.
 const DELAY_MS: f64 = 20.0;
 /// Maximum time that the far client's kernel and netem's timer add under emulation.
-const BEYOND_MS: f64 = 3.0;
+const MAX_EXTRA_MS: f64 = 3.0;
 const DEPTH: f64 = 4.0;
 /// Requested rate of reads during the crash, and length of the measurement.
 const RATE_PER_S: f64 = 20.0;
 const MEASURED_S: f64 = 60.0;
 /// Latest time of the crash within the measured time.
-const KILLED_BY_S: f64 = 15.0;
+const LATEST_KILL_S: f64 = 15.0;
 /// Maximum time between two requests of the shell's probe, including the start of one, under
 /// emulation.
-const NEAR_S: f64 = 1.0;
+const PROBE_INTERVAL_S: f64 = 1.0;
 
-fn judge(output: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let doctor = document(section(output, "doctor")?)?;
-    let mut figures = options(&doctor, section(output, "connections")?)?;
+    let mut figures = check_mount_options(&doctor, section(output, "connections")?)?;
     let curves = section(output, "curves")?;
-    figures.push(ends_well("near and far", curves));
-    figures.extend(near_and_far(&document(curves)?)?);
+    figures.push(check_exit_code("near and far", curves));
+    figures.extend(check_near_and_far(&document(curves)?)?);
     let killed = section(output, "killed")?;
-    figures.push(ends_well("a server that is killed and comes back", killed));
-    figures.extend(outage(&document(killed)?, killed)?);
-    figures.extend(soft(section(output, "soft")?)?);
+    figures.push(check_exit_code("a server that is killed and comes back", killed));
+    figures.extend(check_outage(&document(killed)?, killed)?);
+    figures.extend(check_soft_mount(section(output, "soft")?)?);
     Ok(figures)
 }
 
-fn ends_well(what: &str, text: &str) -> Figure {
-    Figure::is(&format!("{what}: exit code"), "0", code(text))
+fn check_exit_code(what: &str, text: &str) -> LabFigure {
+    LabFigure::exact(&format!("{what}: exit code"), "0", exit_code(text))
 }
 
-fn code(text: &str) -> String {
+fn exit_code(text: &str) -> String {
     text.lines().find_map(|line| line.strip_prefix("exit ")).unwrap_or("none").to_owned()
 }
 
 /// Checks the errors of a soft mount: the failed read is reported, and there are no results.
-fn soft(text: &str) -> Result<[Figure; 2]> {
+fn check_soft_mount(text: &str) -> Result<[LabFigure; 2]> {
     const PLACE: &str = "read of 4096 bytes at byte ";
     const REASON: &str = " of /mnt/soft/data-soft: Input/output error";
     let report = document(text)?;
@@ -182,18 +182,18 @@ fn soft(text: &str) -> Result<[Figure; 2]> {
     let place = first.split_once(PLACE).and_then(|(_, rest)| rest.strip_suffix(REASON));
     let is_named = place.is_some_and(|byte| byte.parse::<u64>().is_ok());
     Ok([
-        Figure::is("a mount that gives up (soft): exit code", "4", code(text)),
-        Figure {
-            what: "a mount that gives up (soft): reads while the server is away".to_owned(),
+        LabFigure::exact("a mount that gives up (soft): exit code", "4", exit_code(text)),
+        LabFigure {
+            name: "a mount that gives up (soft): reads while the server is away".to_owned(),
             truth: format!("{PLACE}…{REASON}; 0 results"),
             reported: format!("{first}; {results} results"),
-            holds: Some(is_named && results == 0),
+            is_correct: Some(is_named && results == 0),
         },
     ])
 }
 
 /// Checks doctor's findings against the mount options and the kernel's connections.
-fn options(doctor: &Value, connections: &str) -> Result<Vec<Figure>> {
+fn check_mount_options(doctor: &Value, connections: &str) -> Result<Vec<LabFigure>> {
     let findings = doctor["findings"].as_array().context("there are no findings")?;
     let observed = |id: &str| -> Result<String> {
         let found = findings.iter().find(|it| it["id"] == id);
@@ -202,17 +202,17 @@ fn options(doctor: &Value, connections: &str) -> Result<Vec<Figure>> {
     };
     let connected: Vec<&str> = connections.lines().filter(|line| !line.is_empty()).collect();
     Ok(vec![
-        Figure::is(
+        LabFigure::exact(
             "nconnect by doctor",
             "/mnt/near nconnect=1; /mnt/far nconnect=4",
             observed("storage.nfs-connections")?,
         ),
-        Figure::is(
+        LabFigure::exact(
             "connections to the server, by the kernel",
             "near 1, far 4",
             connected.join(", "),
         ),
-        Figure::is(
+        LabFigure::exact(
             "sizes of calls by doctor",
             "/mnt/near rsize=65536,wsize=65536; /mnt/far rsize=262144,wsize=262144",
             observed("storage.nfs-call-size")?,
@@ -221,7 +221,7 @@ fn options(doctor: &Value, connections: &str) -> Result<Vec<Figure>> {
 }
 
 /// Returns the result with this metric, host and parameter.
-fn result<'r>(
+fn find_result<'r>(
     report: &'r Value,
     (metric, host): (&str, Option<&str>),
     (parameter, value): (&str, &Value),
@@ -239,37 +239,39 @@ fn number(result: &Value, name: &str) -> Result<f64> {
     result[name].as_f64().with_context(|| format!("{name} is no number: {result}"))
 }
 
-fn near_and_far(report: &Value) -> Result<Vec<Figure>> {
+fn check_near_and_far(report: &Value) -> Result<Vec<LabFigure>> {
     let most = Value::from("max");
-    let rate_of = |host| result(report, ("rate", Some(host)), ("point", &most));
+    let rate_of = |host| find_result(report, ("rate", Some(host)), ("point", &most));
     let [near, far, all] = ["near", "far", "all"].map(rate_of);
     let (near, far, all) = (near?, far?, all?);
-    let mut figures =
-        vec![engine("near", &near["parameters"])?, engine("far", &far["parameters"])?];
+    let mut figures = vec![
+        check_engine("near", &near["parameters"])?,
+        check_engine("far", &far["parameters"])?,
+    ];
     let [near, far, all] = [near, far, all].map(|it| number(it, "mean"));
     let (near, far, all) = (near?, far?, all?);
     let (bound, sum) = (DEPTH / (DELAY_MS * 1e-3), near + far);
-    figures.push(Figure {
-        what: format!("far with {DEPTH} in flight: rate"),
+    figures.push(LabFigure {
+        name: format!("far with {DEPTH} in flight: rate"),
         truth: format!("below {bound} per second: {DEPTH} ÷ {DELAY_MS} ms"),
         reported: format!("{far:.1} per second (near {near:.1})"),
-        holds: Some(far < bound),
+        is_correct: Some(far < bound),
     });
-    figures.push(Figure {
-        what: "both together: rate".to_owned(),
+    figures.push(LabFigure {
+        name: "both together: rate".to_owned(),
         truth: format!("{sum:.1} per second, ± 1 %: the sum"),
         reported: format!("{all:.1} per second"),
-        holds: Some((all / sum - 1.0).abs() <= 0.01),
+        is_correct: Some((all / sum - 1.0).abs() <= 0.01),
     });
     // If neither waits in a queue, the difference is the path.
     let share = Value::from(20.0);
-    let low = |host| result(report, ("latency", Some(host)), ("percent_of_max", &share));
-    figures.extend(apart(low("near")?, low("far")?)?);
+    let low = |host| find_result(report, ("latency", Some(host)), ("percent_of_max", &share));
+    figures.extend(check_latency_difference(low("near")?, low("far")?)?);
     Ok(figures)
 }
 
 /// Checks the latency difference of the two clients: netem delays no packet less than configured.
-fn apart(near: &Value, far: &Value) -> Result<[Figure; 2]> {
+fn check_latency_difference(near: &Value, far: &Value) -> Result<[LabFigure; 2]> {
     let ms = |value: &Value| Some(value.as_f64()? * 1e3);
     let least = ms(&far["min"]).context("there is no minimum")?;
     let median = |it: &Value| ms(&it["median"]).context("there is no median");
@@ -277,7 +279,7 @@ fn apart(near: &Value, far: &Value) -> Result<[Figure; 2]> {
     let interval = |it: &Value| Some((ms(&it["ci"][0])?, ms(&it["ci"][1])?));
     let between = interval(near).zip(interval(far)).map(|(near, far)| {
         let (from, to) = (far.0 - near.1, far.1 - near.0);
-        let holds = from <= DELAY_MS + BEYOND_MS && to >= DELAY_MS;
+        let holds = from <= DELAY_MS + MAX_EXTRA_MS && to >= DELAY_MS;
         // An interval that is wide enough to contain both zero and the delay decides nothing.
         (
             (to - from < DELAY_MS || !holds).then_some(holds),
@@ -285,30 +287,30 @@ fn apart(near: &Value, far: &Value) -> Result<[Figure; 2]> {
         )
     });
     Ok([
-        Figure {
-            what: "far at 20 % of its rate: quickest read".to_owned(),
+        LabFigure {
+            name: "far at 20 % of its rate: quickest read".to_owned(),
             truth: format!("{DELAY_MS} ms or more"),
             reported: format!("{least:.2} ms"),
-            holds: Some(least >= DELAY_MS),
+            is_correct: Some(least >= DELAY_MS),
         },
-        Figure {
-            what: "median of far beyond that of near".to_owned(),
+        LabFigure {
+            name: "median of far beyond that of near".to_owned(),
             truth: format!(
-                "{DELAY_MS} ms, and at most {BEYOND_MS} ms beyond, inside the interval"
+                "{DELAY_MS} ms, and at most {MAX_EXTRA_MS} ms beyond, inside the interval"
             ),
             reported: format!(
                 "{apart:.1} ms{}",
                 between.as_ref().map_or("", |(_, shown)| shown.as_str())
             ),
             // Undecided with too few reads for an interval.
-            holds: between.and_then(|(holds, _)| holds),
+            is_correct: between.and_then(|(holds, _)| holds),
         },
     ])
 }
 
 /// Checks the choice of the engine. This kernel's NFS never reports that it would block, so the
 /// engine is chosen by a contest; io_uring wins unless it is 5 % slower.
-fn engine(host: &str, parameters: &Value) -> Result<Figure> {
+fn check_engine(host: &str, parameters: &Value) -> Result<LabFigure> {
     let (engine, reason) = (&parameters["engine"], &parameters["engine_reason"]);
     let rates: Vec<f64> = reason["arguments"]["rates_per_s"]
         .as_array()
@@ -320,67 +322,67 @@ fn engine(host: &str, parameters: &Value) -> Result<Figure> {
     let least = if engine == "io_uring" { 1.0 / 1.05 } else { 1.05 };
     let is_right = matches!(&rates[..], [taken, other] if *taken >= other * least);
     let rates_text: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
-    Ok(Figure {
-        what: format!("{host}: engine"),
+    Ok(LabFigure {
+        name: format!("{host}: engine"),
         truth: "a contest, and who was faster in it".to_owned(),
         reported: format!(
             "{engine}, {} ({} per second)",
             reason["id"].as_str().unwrap_or("no reason"),
             rates_text.join(" and ")
         ),
-        holds: Some(reason["id"] == "contest" && is_right),
+        is_correct: Some(reason["id"] == "contest" && is_right),
     })
 }
 
 /// Returns the longest wait of the shell's probe in seconds.
-fn longest_s(text: &str) -> Result<f64> {
+fn longest_wait_s(text: &str) -> Result<f64> {
     let asked = text.lines().filter_map(|line| line.strip_prefix("asked ")?.split_once(' '));
     let waits = asked
         .filter_map(|(from, to)| Some(to.parse::<f64>().ok()? - from.parse::<f64>().ok()?));
     waits.max_by(f64::total_cmp).context("nobody has asked")
 }
 
-fn outage(report: &Value, text: &str) -> Result<Vec<Figure>> {
-    let longest = longest_s(text)?;
+fn check_outage(report: &Value, text: &str) -> Result<Vec<LabFigure>> {
+    let longest = longest_wait_s(text)?;
     let rate = Value::from(RATE_PER_S);
-    let find = |metric| result(report, (metric, None), ("requested_rate", &rate));
+    let find = |metric| find_result(report, (metric, None), ("requested_rate", &rate));
     let from_due = find("latency_from_intended")?;
     let [maximum, mean] = [number(from_due, "max")?, number(from_due, "mean")?];
     // The waits of reads that are due in the outage are uniformly distributed from zero to the
     // longest. Their sum over all due reads, if all were served at once in the end, is the area
     // under the backlog (Little 1961).
-    let least = (longest - NEAR_S).max(0.0).powi(2) / 2.0 / MEASURED_S;
+    let least = (longest - PROBE_INTERVAL_S).max(0.0).powi(2) / 2.0 / MEASURED_S;
     // Reads that are not served before the end have waited for less than the outage.
-    let has_ended = longest + KILLED_BY_S < MEASURED_S;
+    let has_ended = longest + LATEST_KILL_S < MEASURED_S;
     let service = number(find("latency")?, "mean")?;
     Ok(vec![
-        Figure {
-            what: "longest read, from when it was due".to_owned(),
-            truth: format!("{longest:.1} s, ± {NEAR_S} s: who asked beside it"),
+        LabFigure {
+            name: "longest read, from when it was due".to_owned(),
+            truth: format!("{longest:.1} s, ± {PROBE_INTERVAL_S} s: who asked beside it"),
             reported: format!("{maximum:.1} s"),
-            holds: Some((maximum - longest).abs() <= NEAR_S),
+            is_correct: Some((maximum - longest).abs() <= PROBE_INTERVAL_S),
         },
-        Figure {
-            what: "mean from when it was due".to_owned(),
+        LabFigure {
+            name: "mean from when it was due".to_owned(),
             truth: format!("{least:.1} s or more, if the backlog were served at once"),
             reported: format!("{mean:.1} s"),
-            holds: has_ended.then_some(mean >= least && mean < maximum),
+            is_correct: has_ended.then_some(mean >= least && mean < maximum),
         },
-        Figure {
-            what: "mean from submission, all that a closed loop would tell".to_owned(),
+        LabFigure {
+            name: "mean from submission, all that a closed loop would tell".to_owned(),
             truth: format!("the {DEPTH} reads in flight alone have waited"),
             reported: format!("{service:.2} s"),
-            holds: Some(service < least),
+            is_correct: Some(service < least),
         },
     ])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows;
+    use super::super::rows_where;
     use super::*;
 
-    fn said() -> String {
+    fn guest_output() -> String {
         let row = |metric: &str, host: &str, at: &str, figures: &str| {
             let reason =
                 r#""engine_reason":{"id":"contest","arguments":{"rates_per_s":[150.0,77.5]}}"#;
@@ -424,9 +426,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_is_held_against_the_way_and_the_outage() {
-        let wrong = |output: &str| rows(judge(output), |holds| holds == Some(false));
-        assert_eq!(wrong(&said()), Vec::<String>::new());
+    fn detects_each_wrong_value() {
+        let wrong = |output: &str| rows_where(judge(output), |holds| holds == Some(false));
+        assert_eq!(wrong(&guest_output()), Vec::<String>::new());
         for (from, to, expected) in [
             ("nconnect=4", "nconnect=1", "nconnect by doctor"),
             ("far 4", "far 1", "connections to the server, by the kernel"),
@@ -438,15 +440,15 @@ mod tests {
             ("\"max\":20.2", "\"max\":5.0", "longest read, from when it was due"),
             ("\"mean\":3.7", "\"mean\":0.2", "mean from when it was due"),
         ] {
-            assert!(said().contains(from), "{from}");
-            assert_eq!(wrong(&said().replacen(from, to, 1)), [expected], "{from}");
+            assert!(guest_output().contains(from), "{from}");
+            assert_eq!(wrong(&guest_output().replacen(from, to, 1)), [expected], "{from}");
         }
         // An outage that exceeds the measured time leaves the mean undecided.
-        let long = said().replace("asked 10.2 30.2", "asked 10.2 60.2");
+        let long = guest_output().replace("asked 10.2 30.2", "asked 10.2 60.2");
         let long = long.replace("\"max\":20.2", "\"max\":50.0");
-        let open = judge(&long).unwrap().into_iter().filter(|it| it.holds.is_none());
-        assert_eq!(open.map(|it| it.what).collect::<Vec<_>>(), ["mean from when it was due"]);
-        let ended = said().replacen("exit 0\nasked", "exit 4\nasked", 1);
+        let open = judge(&long).unwrap().into_iter().filter(|it| it.is_correct.is_none());
+        assert_eq!(open.map(|it| it.name).collect::<Vec<_>>(), ["mean from when it was due"]);
+        let ended = guest_output().replacen("exit 0\nasked", "exit 4\nasked", 1);
         assert_eq!(wrong(&ended), ["a server that is killed and comes back: exit code"]);
         let gives_up = "a mount that gives up (soft)";
         for (from, to, expected) in [
@@ -459,10 +461,13 @@ mod tests {
             ("\"results\":[],", "\"results\":[1],", ": reads while the server is away"),
             ("exit 4", "exit 0", ": exit code"),
         ] {
-            assert!(said().contains(from), "{from}");
-            assert_eq!(wrong(&said().replacen(from, to, 1)), [[gives_up, expected].concat()]);
+            assert!(guest_output().contains(from), "{from}");
+            assert_eq!(
+                wrong(&guest_output().replacen(from, to, 1)),
+                [[gives_up, expected].concat()]
+            );
         }
-        let beyond = said().replace("\"mean\":180.0", "\"mean\":220.0");
+        let beyond = guest_output().replace("\"mean\":180.0", "\"mean\":220.0");
         assert_eq!(
             wrong(&beyond.replace("\"mean\":980.0", "\"mean\":1020.0")),
             ["far with 4 in flight: rate"]

@@ -1,24 +1,24 @@
-//! The packages of the tree and the files their targets begin with. Reads manifests, never builds.
+//! Cargo packages of the tree and the root files of their targets. Reads manifests only.
 
 use anyhow::{Context, Result};
 use toml::Table;
 
 use super::Sources;
 
-/// A package: a folder with a `Cargo.toml` that has a `[package]`.
+/// Cargo package: a folder whose `Cargo.toml` has a `[package]`.
 #[derive(Debug)]
 pub(crate) struct Package {
     /// Path of the manifest from the root of the repository.
     pub manifest: String,
-    /// Folder of the manifest with a `/` at its end; empty for the root.
+    /// Folder of the manifest with a trailing `/`; empty for the root.
     pub folder: String,
     /// Name of the package.
     pub name: String,
-    /// The manifest.
+    /// Parsed manifest.
     pub table: Table,
 }
 
-/// All packages of the tree.
+/// Returns all packages of the tree.
 pub(crate) fn packages(sources: &Sources) -> Result<Vec<Package>> {
     let mut packages = Vec::new();
     for (path, text) in sources.ending_in(&["Cargo.toml"]) {
@@ -38,8 +38,8 @@ pub(crate) fn packages(sources: &Sources) -> Result<Vec<Package>> {
 }
 
 impl Package {
-    /// Paths of the files the targets of this package begin with, by cargo's conventions and by the
-    /// `path` keys of the manifest.
+    /// Returns the root files of the targets, by cargo's conventions and by the `path` keys of the
+    /// manifest.
     pub(crate) fn roots<'a>(&'a self, sources: &'a Sources) -> impl Iterator<Item = &'a str> {
         sources.rust.keys().map(String::as_str).filter(|path| {
             path.strip_prefix(self.folder.as_str())
@@ -63,7 +63,7 @@ impl Package {
     }
 }
 
-/// Whether cargo takes this file of a package for the beginning of a target without being told.
+/// Whether cargo uses this file as the root of a target by convention.
 fn is_conventional_root(inside: &str) -> bool {
     if matches!(inside, "src/lib.rs" | "src/main.rs" | "build.rs") {
         return true;

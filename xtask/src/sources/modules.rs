@@ -1,21 +1,21 @@
-//! Which file is which module: follows `mod` lines from the file a target begins with.
+//! Module tree of a target: follows `mod` declarations from its root file.
 
 use syn::{Attribute, Item, ItemMod, Meta};
 
 use super::{Sources, each_token};
 
-/// A file as a module of a target.
+/// File as a module of a target.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Module {
     /// Path of the file.
     pub file: String,
-    /// Names from the root of the target; empty for the root itself.
+    /// Module names from the root of the target; empty for the root.
     pub path: Vec<String>,
-    /// Whether it is only compiled for tests.
+    /// Whether the module is compiled only for tests.
     pub for_tests: bool,
 }
 
-/// All modules of the target that begins with `root`, the root first.
+/// Returns all modules of the target with the root file `root`, the root first.
 pub(crate) fn of_target(sources: &Sources, root: &str) -> Vec<Module> {
     let mut modules = Vec::new();
     let folder = folder_of(root);
@@ -28,7 +28,7 @@ pub(crate) fn of_target(sources: &Sources, root: &str) -> Vec<Module> {
     modules
 }
 
-/// Whether these attributes keep an item out of everything but tests.
+/// Whether these attributes restrict an item to tests.
 pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let Meta::List(list) = &attribute.meta else {
@@ -40,7 +40,7 @@ pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Adds `module` and, below it, every module its `mod` lines lead to. `folder` is where children lie.
+/// Adds `module` and all modules below it; `folder` contains the files of its children.
 fn follow(sources: &Sources, module: Module, folder: &str, modules: &mut Vec<Module>) {
     let Some(file) = sources.rust.get(&module.file) else { return };
     let Module { path, for_tests, .. } = &module;
@@ -58,14 +58,14 @@ fn follow(sources: &Sources, module: Module, folder: &str, modules: &mut Vec<Mod
     }
 }
 
-/// A `mod name;` line: where its file lies, without the ending.
+/// Declaration `mod name;` with the path of its file, without the extension.
 struct Declared {
     place: String,
     path: Vec<String>,
     for_tests: bool,
 }
 
-/// Collects the `mod name;` lines among `items`, those inside inline modules included.
+/// Collects the `mod name;` declarations in `items`, including those inside inline modules.
 fn declared(
     items: &[Item],
     path: &[String],
@@ -88,7 +88,7 @@ fn declared(
     }
 }
 
-/// Where the children of a target's root lie: beside it.
+/// Returns the folder of a target's root file, which also contains its child modules.
 fn folder_of(root: &str) -> String {
     root.rfind('/').map_or(String::new(), |slash| root[..=slash].to_owned())
 }

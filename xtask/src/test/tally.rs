@@ -1,49 +1,49 @@
-//! Reads what the test binaries print, line by line, and adds it up. Prints nothing.
+//! Parses the output of the test binaries line by line and counts the results. Prints nothing.
 
 use std::fmt;
 
-/// A test that said it could not run.
+/// Test that reported that it cannot run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Skip {
-    /// The name it gave.
+    /// Name in its report.
     pub test: String,
-    /// The reason it gave.
+    /// Reason in its report.
     pub reason: String,
 }
 
-/// What is made of a known truth in the end.
+/// Result of a known truth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Holds,
     Fails,
-    /// Not decided here, and why.
+    /// Undecided, with the reason.
     Skipped(String),
 }
 
-/// Whether a line is worth showing to a person.
+/// Whether to print a line of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Show {
-    /// It is.
+    /// The line is printed.
     Yes,
-    /// It is about a test that went well.
+    /// The line belongs to a test that passed, and is hidden.
     No,
 }
 
-/// What all test binaries together have said so far.
+/// Counts over all test binaries so far.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     passed: usize,
     failed: usize,
-    /// The names of the tests that failed; a binary that crashed has none.
+    /// Names of failed tests; crashed binaries have none.
     failures: Vec<String>,
     second_tries: Vec<String>,
     skipped: Vec<Skip>,
     section: Section,
-    /// Skips of the binary that is speaking.
+    /// Skipped tests of the current binary.
     skipped_here: Vec<Skip>,
 }
 
-/// Where in the output of one binary we are.
+/// Position in the output of one binary.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Section {
     /// Between two binaries.
@@ -51,14 +51,14 @@ enum Section {
     Outside,
     /// Tests are running.
     Running,
-    /// What the tests that passed had printed.
+    /// Output of the tests that passed.
     Successes,
-    /// What the tests that failed had printed.
+    /// Output of the tests that failed.
     Failures,
 }
 
 impl Tally {
-    /// Takes one line of output.
+    /// Processes one line of output.
     pub(crate) fn read(&mut self, line: &str) -> Show {
         if let Some(result) = line.strip_prefix("test result: ") {
             self.close(result);
@@ -93,10 +93,10 @@ impl Tally {
         if is_fine { Show::No } else { Show::Yes }
     }
 
-    /// Ends a binary with its own result line.
+    /// Ends a binary at its result line.
     fn close(&mut self, result: &str) {
         let skipped = std::mem::take(&mut self.skipped_here);
-        // To libtest a test that skipped itself has passed; one that is ignored has not.
+        // libtest counts tests that skipped themselves as passed, but not ignored tests.
         let fine = count(result, "passed") + count(result, "ignored");
         self.passed += fine.saturating_sub(skipped.len());
         self.failed += count(result, "failed");
@@ -104,7 +104,7 @@ impl Tally {
         self.section = Section::Outside;
     }
 
-    /// Ends the output: a binary that has not given its result has crashed, and that is a failure.
+    /// Ends the output. A binary without a result line has crashed, which counts as a failure.
     pub(crate) fn finish(&mut self) {
         if self.section != Section::Outside {
             self.failed += 1;
@@ -113,7 +113,7 @@ impl Tally {
         }
     }
 
-    /// Counts a truth like a test.
+    /// Adds the result of a truth, counted like a test.
     pub(crate) fn add(&mut self, test: &str, verdict: Verdict) {
         match verdict {
             Verdict::Holds => self.passed += 1,
@@ -124,7 +124,7 @@ impl Tally {
         }
     }
 
-    /// A test of [`Tally::failures`] passed when it ran alone.
+    /// Counts a failed test as passed because it passed when run alone.
     pub(crate) fn pass_at_second_try(&mut self, test: &str) {
         self.failures.retain(|it| it != test);
         self.failed -= 1;
@@ -132,27 +132,27 @@ impl Tally {
         self.second_tries.push(test.to_owned());
     }
 
-    /// Tests that failed, by name.
+    /// Returns the names of the failed tests.
     pub(crate) fn failures(&self) -> &[String] {
         &self.failures
     }
 
-    /// Tests that failed and then passed alone.
+    /// Returns the names of the tests that failed, then passed alone.
     pub(crate) fn second_tries(&self) -> &[String] {
         &self.second_tries
     }
 
-    /// Tests that ran and passed.
+    /// Returns the number of tests that ran and passed.
     pub(crate) fn passed(&self) -> usize {
         self.passed
     }
 
-    /// Tests that failed, and binaries that crashed.
+    /// Returns the number of failed tests and crashed binaries.
     pub(crate) fn failed(&self) -> usize {
         self.failed
     }
 
-    /// Tests that said they could not run.
+    /// Returns the skipped tests.
     pub(crate) fn skipped(&self) -> &[Skip] {
         &self.skipped
     }
@@ -165,14 +165,15 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Whether a binary begins: `running 1 test`, `running 7 tests`.
+/// Whether a line starts a binary's output: `running 1 test`, `running 7 tests`.
 fn is_start(line: &str) -> bool {
     line.strip_prefix("running ")
         .and_then(|rest| rest.strip_suffix(" tests").or_else(|| rest.strip_suffix(" test")))
         .is_some_and(|number| number.parse::<usize>().is_ok())
 }
 
-/// `SKIPPED name: reason`, or a test that libtest itself was told to ignore, with a reason or without.
+/// Parses `SKIPPED name: reason`, or the line of a test that libtest ignores, with or without a
+/// reason.
 fn skip(line: &str) -> Option<Skip> {
     let (test, reason) = match line.strip_prefix("SKIPPED ") {
         Some(rest) => rest.split_once(": ")?,
@@ -184,11 +185,11 @@ fn skip(line: &str) -> Option<Skip> {
     Some(Skip { test: test.to_owned(), reason: reason.to_owned() })
 }
 
-/// The number before `word` in `ok. 5 passed; 0 failed; …`.
+/// Returns the number before `word` in `ok. 5 passed; 0 failed; …`.
 fn count(result: &str, word: &str) -> usize {
     let words: Vec<&str> = result.split([' ', ';']).filter(|word| !word.is_empty()).collect();
-    let at = words.iter().position(|found| *found == word).filter(|at| *at > 0);
-    at.and_then(|at| words[at - 1].parse().ok()).unwrap_or(0)
+    let index = words.iter().position(|found| *found == word).filter(|index| *index > 0);
+    index.and_then(|index| words[index - 1].parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -245,7 +246,7 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out
     #[test]
     fn counts_are_summed_and_skips_are_not_passes() {
         check(GOOD, "2 passed, 0 failed, 1 skipped", 1);
-        // The failed test is shown with all it printed: its result, two headings, its message.
+        // A failed test is printed with all its output: its result, two headings, its message.
         check(BAD, "1 passed, 1 failed, 0 skipped", 6);
         check(&format!("{GOOD}{BAD}{GOOD}"), "5 passed, 1 failed, 2 skipped", 8);
     }

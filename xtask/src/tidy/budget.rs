@@ -1,4 +1,5 @@
-//! The default build stays small: everyone who builds assay pays for every package below it.
+//! Limits the number of packages in the default build: everyone who builds assay compiles all of
+//! them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,10 +9,10 @@ use anyhow::Result;
 use crate::command;
 use crate::finding::Finding;
 
-/// Most packages the default build of `assay` may consist of (the budget of the design).
+/// Maximum number of packages in the default build of `assay` (the budget of the design).
 pub(crate) const MOST_PACKAGES: usize = 300;
 
-/// How many packages, of ours and of others, the default build of `assay` consists of.
+/// Counts the packages in the default build of `assay`, including its own.
 pub(crate) fn count(root: &Path) -> Result<usize> {
     let tree = command::output(command::cargo(root).args([
         "tree",
@@ -23,7 +24,7 @@ pub(crate) fn count(root: &Path) -> Result<usize> {
     Ok(packages(&tree))
 }
 
-/// A finding when the budget is overspent.
+/// Reports a finding if the budget is exceeded.
 pub(crate) fn check(packages: usize) -> Option<Finding> {
     (packages > MOST_PACKAGES).then(|| {
         let what = format!("{packages} packages in the default build, {MOST_PACKAGES} allowed");
@@ -31,7 +32,8 @@ pub(crate) fn check(packages: usize) -> Option<Finding> {
     })
 }
 
-/// Distinct packages in the output of `cargo tree --prefix=none`, which marks repeated ones `(*)`.
+/// Counts distinct packages in the output of `cargo tree --prefix=none`, which marks repeated ones
+/// `(*)`.
 fn packages(tree: &str) -> usize {
     let names: BTreeSet<_> = tree
         .lines()

@@ -1,5 +1,7 @@
-//! What the program is built from is built once: the tests ask for no other features of the same packages, with which
-//! CI and everyone who tests would compile them, and all that stands on them, a second time.
+//! Packages are compiled once: tests must not enable other features than the program does.
+//!
+//! Otherwise everyone who runs the tests compiles these packages, and all that depend on them, a
+//! second time.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +11,7 @@ use anyhow::Result;
 use crate::command;
 use crate::finding::Finding;
 
-/// Findings for packages of the program that the tests build otherwise.
+/// Reports packages of the program that the tests build with other features.
 pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     let tree = |choice: &[&str]| {
         let all = ["tree", "--locked", "--prefix=none", "--format={p} [{f}]"];
@@ -25,7 +27,8 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     Ok(found.collect())
 }
 
-/// What of the program's tree has no equal in that of the tests; repeated lines end in `(*)`.
+/// Returns the lines of the program's tree that are missing in that of the tests; repeated lines
+/// end in `(*)`.
 fn built_twice<'t>(program: &'t str, tests: &'t str) -> Vec<&'t str> {
     packages(program).difference(&packages(tests)).copied().collect()
 }
@@ -43,7 +46,7 @@ mod tests {
     fn other_features_are_another_build() {
         for (tests, expected) in [
             ("b v1 []\na v1 [std] (*)\n", &[][..]),
-            // A macro may need it in another form.
+            // A macro may also need the package with other features.
             ("a v1 [std]\na v1 [alloc]\nb v1 []\n", &[]),
             ("a v1 [alloc,std]\nb v1 []\n", &["a v1 [std]"]),
             ("", &["a v1 [std]", "b v1 []"]),

@@ -1,4 +1,4 @@
-//! Every source file says what it is for, is named for an idea, and is part of the program.
+//! Every source file opens with its purpose, has a specific name, and is part of a target.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use anyhow::Result;
 use crate::finding::Finding;
 use crate::sources::{Sources, crates, modules};
 
-/// Names that say where code was put and not what it is.
+/// Names without meaning: they describe a location, not the contents.
 const SHELVES: [&str; 7] = ["util", "utils", "helper", "helpers", "common", "misc", "shared"];
 
-/// Files without an opening comment, named for no idea, or reached by no `mod` line.
+/// Reports files without an opening comment, with a vague name, or without a `mod` declaration.
 pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let mut findings = named_for_nothing(sources);
     findings.extend(unopened(sources));

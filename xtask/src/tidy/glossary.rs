@@ -1,8 +1,8 @@
-//! One word for one thing: identifiers avoid the synonyms that GLOSSARY.md forbids.
+//! Identifiers avoid the synonyms that GLOSSARY.md forbids: one word for one thing.
 //!
-//! The glossary is a Markdown table `| word | meaning | not |`. In its third column stand the words to
-//! avoid, separated by commas; those written as `code` are enforced here, the others are advice. A word
-//! may have several parts (`data_point`): it is then found in that order inside longer names.
+//! The glossary is a Markdown table `| word | meaning | not |`. The third column lists the words to
+//! avoid, separated by commas. Words written as `code` are enforced here, the others are advice. A
+//! word can have several parts (`data_point`), which are found in that order inside longer names.
 
 use anyhow::Result;
 use proc_macro2::Ident;
@@ -19,7 +19,8 @@ use crate::sources::modules::is_for_tests;
 
 const GLOSSARY: &str = "GLOSSARY.md";
 
-/// Names of types, functions, fields and variants that hold a forbidden synonym; tests are free.
+/// Reports names of types, functions, fields and variants that contain a forbidden synonym, except
+/// in tests.
 pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let rows = sources.files.get(GLOSSARY).map(|text| rows(text)).unwrap_or_default();
     if rows.is_empty() {
@@ -42,15 +43,15 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// A word of the glossary and what may not be said instead.
+/// Word of the glossary with its forbidden synonyms.
 struct Row {
     line: usize,
     word: String,
-    /// Each synonym as its lower-case parts.
+    /// Synonyms, each split into lower-case parts.
     forbidden: Vec<Vec<String>>,
 }
 
-/// The rows of every table whose third column is headed `not`.
+/// Parses the rows of every table whose third column is titled `not`.
 fn rows(text: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     let (mut cells, mut is_glossary): (Vec<Cell>, bool) = (Vec::new(), false);
@@ -84,7 +85,7 @@ struct Cell {
     code: Vec<Vec<String>>,
 }
 
-/// A word that one row forbids and another defines.
+/// Finds a word that this row forbids and any row defines.
 fn contradiction(rows: &[Row], row: &Row) -> Option<Finding> {
     let defined = rows.iter().flat_map(|row| row.word.split([',', '·', '/', '→'])).map(parts);
     let both = defined.into_iter().find(|word| row.forbidden.contains(word))?;
@@ -112,7 +113,7 @@ impl Names<'_> {
     }
 }
 
-/// Visits one kind of named item: notes the name, then goes on inside.
+/// Implements visitors that check the name of an item, then visit its contents.
 macro_rules! note_names {
     ($($method:ident($item:ty) => |$it:ident| $name:expr;)*) => {$(
         fn $method(&mut self, $it: &'ast $item) {
@@ -155,13 +156,13 @@ impl<'ast> Visit<'ast> for Names<'_> {
     }
 }
 
-/// The words a name is made of, in lower case: `NumaNode_count` is `numa`, `node`, `count`.
+/// Splits a name into lower-case words: `NumaNode_count` into `numa`, `node`, `count`.
 fn parts(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
     for c in name.trim().chars() {
-        let begins = c.is_uppercase() && !before.is_uppercase();
-        if begins || !c.is_alphanumeric() {
+        let is_start = c.is_uppercase() && !before.is_uppercase();
+        if is_start || !c.is_alphanumeric() {
             words.push(String::new());
         }
         if c.is_alphanumeric() {
@@ -173,7 +174,7 @@ fn parts(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether `words` hold the synonym, in the singular or the plural.
+/// Whether `words` contain the synonym, in the singular or the plural.
 fn holds(words: &[String], synonym: &[String]) -> bool {
     let same = |(word, part): (&String, &String)| {
         word == part || word.strip_suffix('s') == Some(part.as_str())

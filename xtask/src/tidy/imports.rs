@@ -1,4 +1,5 @@
-//! No two top-level modules of a crate import each other: a road in both directions is a missing noun.
+//! Forbids mutual imports of two top-level modules: both need a third module for their common
+//! concept.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::finding::Finding;
 use crate::sources::modules::{self, Module, is_for_tests};
 use crate::sources::{Sources, crates};
 
-/// Every pair of top-level modules of which each names the other, code for tests left out.
+/// Reports every pair of top-level modules that import each other, except in tests.
 pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for package in crates::packages(sources)? {
@@ -22,7 +23,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Where one module first names another.
+/// First location at which a module names another.
 #[derive(Debug, Clone)]
 struct Place {
     file: String,
@@ -48,7 +49,7 @@ fn two_way_roads(sources: &Sources, modules: &[Module]) -> Vec<Finding> {
     findings
 }
 
-/// From every top-level module to every other that it names, with the first place.
+/// Returns the imports between top-level modules, each with its first location.
 fn roads(sources: &Sources, modules: &[Module]) -> BTreeMap<(String, String), Place> {
     let reexported = reexported_by_root(sources, modules);
     let mut roads = BTreeMap::new();
@@ -69,7 +70,7 @@ fn roads(sources: &Sources, modules: &[Module]) -> BTreeMap<(String, String), Pl
     roads
 }
 
-/// What the root re-exports, with the top-level module it comes from.
+/// Returns the names that the root re-exports, with their top-level modules.
 fn reexported_by_root(sources: &Sources, modules: &[Module]) -> BTreeMap<String, String> {
     let Some(root) = modules.first() else { return BTreeMap::new() };
     let mut reexported = BTreeMap::new();
@@ -89,7 +90,7 @@ fn reexported_by_root(sources: &Sources, modules: &[Module]) -> BTreeMap<String,
     reexported
 }
 
-/// Collects every path of a file that begins with `crate`, `self` or `super`, made absolute.
+/// Collects every path that begins with `crate`, `self` or `super`, as an absolute path.
 struct Names {
     module: Vec<String>,
     found: Vec<(Vec<String>, usize)>,
@@ -104,14 +105,14 @@ impl Names {
         }
     }
 
-    /// Macros are not syntax yet: paths are found in them by their first word.
+    /// Finds paths in the tokens of macros, which are not parsed, by their first word.
     fn add_from_tokens(&mut self, tokens: &TokenStream) {
         let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
         let mut path: Vec<Ident> = Vec::new();
-        for (at, token) in tokens.iter().enumerate() {
+        for (index, token) in tokens.iter().enumerate() {
             match token {
                 TokenTree::Ident(ident) => {
-                    let continues = at >= 2 && tokens[at - 2..at].iter().all(is_colon);
+                    let continues = index >= 2 && tokens[index - 2..index].iter().all(is_colon);
                     if !continues {
                         self.add(&path);
                         path.clear();
@@ -157,7 +158,7 @@ impl<'ast> Visit<'ast> for Names {
     }
 }
 
-/// Calls `visit` with every full path of a use tree and the name it gets here.
+/// Calls `visit` with every full path of a use tree and its local name.
 fn each_use(tree: &UseTree, prefix: &mut Vec<Ident>, visit: &mut dyn FnMut(&[Ident], &Ident)) {
     match tree {
         UseTree::Path(path) => {
@@ -187,24 +188,24 @@ fn visit_joined(
     visit(&path, name);
 }
 
-/// The path from the root of the crate, if it begins with a word that says where it begins.
+/// Returns the path from the root of the crate, if it begins with `crate`, `self` or `super`.
 fn absolute(path: &[String], module: &[String]) -> Option<Vec<String>> {
-    let mut at = match path.first()?.as_str() {
+    let mut absolute = match path.first()?.as_str() {
         "crate" => Vec::new(),
         "self" | "super" => module.to_vec(),
         _ => return None,
     };
     let words = path.iter().skip_while(|word| match word.as_str() {
         "super" => {
-            at.pop();
+            absolute.pop();
             true
         }
         "crate" | "self" => true,
         _ => false,
     });
     let rest: Vec<String> = words.cloned().collect();
-    at.extend(rest);
-    Some(at)
+    absolute.extend(rest);
+    Some(absolute)
 }
 
 fn is_colon(token: &TokenTree) -> bool {

@@ -1,4 +1,4 @@
-//! Nothing is left open in what is landed: no note to do it later, no test that is switched off.
+//! Forbids unfinished work: notes to do something later, and ignored tests.
 
 use anyhow::Result;
 use syn::visit::{self, Visit};
@@ -7,7 +7,7 @@ use syn::{Attribute, Meta};
 use crate::finding::Finding;
 use crate::sources::{Sources, each_token};
 
-/// Marks of unfinished work. In halves, so that this file does not find itself.
+/// Marks of unfinished work, split so that this file does not contain them.
 const MARKS: [&str; 5] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
@@ -16,7 +16,7 @@ const MARKS: [&str; 5] = [
     concat!("unimplem", "ented!"),
 ];
 
-/// Marks of unfinished work in code and scripts, and tests that are ignored.
+/// Reports marks of unfinished work in code and scripts, and ignored tests.
 pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (path, text) in sources.ending_in(&[".rs", ".c", ".h", ".sh", ".toml", ".ci/run"]) {
@@ -50,7 +50,7 @@ impl<'ast> Visit<'ast> for Ignored<'_> {
     }
 }
 
-/// Whether this is `ignore`, alone or under a `cfg_attr`.
+/// Whether the attribute is `ignore`, directly or inside `cfg_attr`.
 fn ignores(attribute: &Attribute) -> bool {
     let mut found = attribute.path().is_ident("ignore");
     if let Meta::List(list) = &attribute.meta

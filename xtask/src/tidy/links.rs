@@ -1,4 +1,4 @@
-//! Links inside the documentation lead somewhere: to a file of the tree, and to a heading in it.
+//! Checks relative links in the documentation: the file and the heading must exist.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use crate::finding::Finding;
 use crate::sources::Sources;
 
-/// Relative links of Markdown files whose file or heading does not exist.
+/// Reports relative links of Markdown files whose file or heading does not exist.
 pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (path, text) in sources.ending_in(&[".md"]) {
@@ -23,7 +23,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Where the links and images of a text lead, with the place in the text.
+/// Returns the targets of links and images with their offsets in the text.
 fn links(text: &str) -> Vec<(String, usize)> {
     Parser::new_ext(text, Options::ENABLE_TABLES)
         .into_offset_iter()
@@ -36,7 +36,8 @@ fn links(text: &str) -> Vec<(String, usize)> {
         .collect()
 }
 
-/// What is wrong with a link from the file `from`, if anything. Addresses of other sites are not asked.
+/// Returns the problem of a link in the file `from`, if any. Addresses of other sites are not
+/// checked.
 fn broken(sources: &Sources, from: &str, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;
@@ -58,7 +59,7 @@ fn broken(sources: &Sources, from: &str, target: &str) -> Option<String> {
         .then(|| format!("link to `{target}`: no heading has that name"))
 }
 
-/// The path that `target` means in the file `from`; none if it leaves the repository.
+/// Resolves `target` relative to the file `from`; `None` if it leaves the repository.
 fn resolve(from: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
@@ -74,7 +75,7 @@ fn resolve(from: &str, target: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// The names by which the headings of a text can be linked to, as the usual forges make them.
+/// Returns the anchors of all headings, generated as common forges do.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     let mut heading: Option<String> = None;
@@ -95,7 +96,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// Lower case, blanks to hyphens, punctuation dropped.
+/// Converts a title to an anchor: lower case, spaces to hyphens, without punctuation.
 fn anchor(title: &str) -> String {
     title
         .chars()

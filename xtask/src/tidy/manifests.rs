@@ -1,5 +1,7 @@
-//! Who may depend on whom, read from the manifests: a hub, spokes that never name each other, an
-//! engine that brings them together, and a command line that knows them all.
+//! Allowed dependencies between crates, checked in the manifests.
+//!
+//! `assay-model` is the hub. The spokes depend on it, but never on each other. `assay-run` combines
+//! them, and the command line depends on all.
 
 use anyhow::Result;
 use toml::{Table, Value};
@@ -8,12 +10,12 @@ use crate::finding::Finding;
 use crate::sources::Sources;
 use crate::sources::crates::{self, Package};
 
-/// What one crate of this workspace may depend on.
+/// Allowed dependencies of one crate of this workspace.
 struct Row {
     name: &'static str,
-    /// Crates of this workspace.
+    /// Allowed crates of this workspace.
     internal: &'static [&'static str],
-    /// Crates of others, where they are limited.
+    /// Allowed foreign crates; `None` allows all.
     external: Option<&'static [&'static str]>,
 }
 
@@ -21,10 +23,10 @@ const fn spoke(name: &'static str) -> Row {
     Row { name, internal: &["assay-model"], external: None }
 }
 
-/// The crate map of ARCHITECTURE.md.
+/// Crate map of ARCHITECTURE.md.
 const MAP: &[Row] = &[
     Row { name: "assay-model", internal: &[], external: None },
-    // Few others, so that the timed code compiles early and depends on nobody's runtime.
+    // Few dependencies, so that the timed code compiles early and includes no foreign runtime.
     Row {
         name: "assay-kernels",
         internal: &["assay-model"],
@@ -123,7 +125,8 @@ const MAP: &[Row] = &[
 
 const SECTIONS: [&str; 3] = ["dependencies", "build-dependencies", "dev-dependencies"];
 
-/// Dependencies against the map, crates without a row, crates without the workspace's lints.
+/// Reports dependencies outside the map, crates without a row, and crates without the workspace's
+/// lints.
 pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for package in crates::packages(sources)? {
@@ -157,7 +160,8 @@ fn undue(package: &Package, row: &Row, sources: &Sources) -> Vec<Finding> {
     findings
 }
 
-/// Section and name of every dependency, those for one platform included, renamed ones by true name.
+/// Returns section and name of every dependency, including platform-specific ones; renamed ones by
+/// their real name.
 fn dependencies(manifest: &Table) -> Vec<(&'static str, String)> {
     let platforms = manifest.get("target").and_then(Value::as_table);
     let tables = std::iter::once(manifest)
@@ -175,7 +179,8 @@ fn dependencies(manifest: &Table) -> Vec<(&'static str, String)> {
     found
 }
 
-/// `assay-kernels` alone writes its own lints, because it alone may use `unsafe`.
+/// Reports a manifest without the workspace's lints. Only `assay-kernels` has its own, because only
+/// it may use `unsafe`.
 fn unlinted(package: &Package) -> Option<Finding> {
     let lints = package.table.get("lints").and_then(|lints| lints.get("workspace"));
     let follows = lints.and_then(Value::as_bool).unwrap_or(false);
@@ -185,7 +190,7 @@ fn unlinted(package: &Package) -> Option<Finding> {
     })
 }
 
-/// A finding at the first line of the manifest that names `word`.
+/// Creates a finding at the first line of the manifest that contains `word`.
 fn at(
     package: &Package,
     word: &str,

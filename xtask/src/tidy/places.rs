@@ -1,14 +1,14 @@
-//! The tree works anywhere: it names no folder of one machine and no host of a package registry.
+//! Portability of the tree: no paths of one machine and no hosts of package registries.
 
 use anyhow::Result;
 
 use crate::finding::Finding;
 use crate::sources::Sources;
 
-/// Folders of one machine. All in halves, so that this file does not find itself.
+/// Folders of one machine. All strings are split so that this file does not contain them.
 const FOLDERS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
-/// Hosts that package managers know by themselves or by their own configuration.
+/// Registry hosts, which package managers know or read from their configuration.
 const HOSTS: [&str; 9] = [
     concat!("index.crates", ".io"),
     concat!("static.crates", ".io"),
@@ -21,7 +21,8 @@ const HOSTS: [&str; 9] = [
     concat!("/artifac", "tory/"),
 ];
 
-/// Paths of one machine, hosts of registries and addresses with a mirror's port, in any text file.
+/// Reports machine-specific paths, registry hosts and addresses with a mirror's port, in any text
+/// file.
 pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (path, text) in &sources.files {
@@ -43,15 +44,16 @@ fn wrong_place(text: &str) -> Option<(String, &'static str)> {
     if let Some(host) = HOSTS.iter().find(|host| text.contains(**host)) {
         return Some((format!("`{host}`"), "the package manager knows its registry"));
     }
-    let mut addresses = text.match_indices("https://").map(|(at, _)| word(&text[at..]));
+    let mut addresses = text.match_indices("https://").map(|(start, _)| word(&text[start..]));
     let address = addresses.find(|address| address.contains(":443/"))?;
     Some((format!("`{address}`"), "an address with its port is a mirror's: it works here only"))
 }
 
-/// Whether an absolute path begins with `folder`: not `some/folder/` and not a part of an address.
+/// Whether the text contains an absolute path that begins with `folder`; excludes `some/folder/`
+/// and parts of addresses.
 fn names_folder(text: &str, folder: &str) -> bool {
-    text.match_indices(folder).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
+    text.match_indices(folder).any(|(start, _)| {
+        let before = text[..start].chars().next_back();
         before.is_none_or(|c| !c.is_alphanumeric() && !"._-~}".contains(c))
     })
 }

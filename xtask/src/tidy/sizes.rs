@@ -1,4 +1,4 @@
-//! Functions fit on a screen and files in a head. What is longer is in a list that may only shrink.
+//! Limits the length of functions and files. Exceptions are in a list that may only shrink.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::sources::modules::is_for_tests;
 const MOST_FUNCTION_LINES: usize = 70;
 const MOST_FILE_LINES: usize = 600;
 
-/// The list of what is longer, and how many entries it has. Lower the number, never raise it.
+/// List of exceptions and its maximum number of entries. Lower the number, never raise it.
 const ALLOWANCES: &str = "xtask/size_allowances.toml";
 const MOST_ALLOWANCES: usize = 0;
 
-/// Lengths above the limits that are not allowed, and allowances that are no longer right.
+/// Reports lengths above the limits without an allowance, and allowances that no longer apply.
 pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let allowances = Allowances::read(sources)?;
     let mut findings = Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Length by `path` or `path::function`, as the list has them.
+/// Allowed lengths by `path` or `path::function`.
 #[derive(Default)]
 struct Allowances {
     files: BTreeMap<String, usize>,
@@ -60,7 +60,7 @@ impl Allowances {
     }
 }
 
-/// Line and length of each thing, against the limit and what is allowed above it.
+/// Compares lengths, given with their line, with the limit and the allowances above it.
 fn compare(
     kind: &str,
     actual: &BTreeMap<String, (usize, usize)>,
@@ -86,12 +86,12 @@ fn compare(
     findings
 }
 
-/// Tests may be as long as their tables are.
+/// Whether this file contains tests, whose tables may be long.
 fn is_test_file(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.contains("/tests/")
 }
 
-/// Lines of the inline modules that are compiled for tests only.
+/// Counts the lines of inline modules that are compiled only for tests.
 fn test_lines(items: &[Item]) -> usize {
     items
         .iter()
@@ -125,7 +125,7 @@ impl Lengths<'_> {
         let length = lines(start, block.brace_token.span.close());
         let this = (start.start().line, length);
         let entry = self.found.entry(format!("{}::{}", self.path, signature.ident));
-        // Several methods of a file may have one name: the longest stands for them.
+        // Several methods of a file can share a name: keeps the longest.
         let longest = entry.or_insert(this);
         if length > longest.1 {
             *longest = this;

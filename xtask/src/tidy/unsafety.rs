@@ -1,14 +1,14 @@
-//! `unsafe` is in one crate only, where every use of it is reviewed as such.
+//! Restricts `unsafe` to one crate, so that every use can be reviewed.
 
 use anyhow::Result;
 
 use crate::finding::Finding;
 use crate::sources::{Sources, each_token};
 
-/// The one folder where the keyword may stand.
+/// Only folder that may contain the keyword.
 const ALLOWED: &str = "crates/assay-kernels/";
 
-/// Every `unsafe` outside that folder, tests and macros included.
+/// Reports every `unsafe` outside that folder, including tests and macros.
 pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (path, file) in sources.rust.iter().filter(|(path, _)| !path.starts_with(ALLOWED)) {

@@ -25,8 +25,10 @@ const LIMITS: Figures = Figures {
 };
 
 /// Verbs of speech: programs print, report, return and send.
-const SAYING: &[&str] =
-    &["say", "says", "said", "tell", "tells", "told", "speak", "speaks", "spoken", "hear", "hears", "heard"];
+const SAYING: &[&str] = &[
+    "say", "says", "said", "tell", "tells", "told", "speak", "speaks", "spoken", "hear",
+    "hears", "heard",
+];
 /// Relative pronouns that hide the noun of a sentence.
 const RELATIVE: &[&str] = &["what", "who", "whoever", "nobody", "whatever"];
 /// Words of place where software has none.
@@ -159,7 +161,10 @@ impl Census {
     fn take(sources: &Sources) -> Self {
         let mut census = Self::default();
         for (path, file) in &sources.rust {
-            if path.contains("/tests/") || path.ends_with("tests.rs") || path.ends_with("test.rs") {
+            if path.contains("/tests/")
+                || path.ends_with("tests.rs")
+                || path.ends_with("test.rs")
+            {
                 continue;
             }
             let test_lines = test_modules(&file.syntax.items);
@@ -178,7 +183,8 @@ impl Census {
                 in_block = false;
                 continue;
             };
-            let place = |text: &str| Place { path: path.to_owned(), line, text: text.to_owned() };
+            let place =
+                |text: &str| Place { path: path.to_owned(), line, text: text.to_owned() };
             if let (false, Some(first)) = (in_block, comment.split_whitespace().next()) {
                 self.blocks += 1;
                 let first = first.trim_matches([',', '.', ':', ';', '`']);
@@ -195,7 +201,8 @@ impl Census {
                 .collect();
             for (index, word) in words.iter().enumerate() {
                 let word = word.as_str();
-                let is_so_many = word == "so" && words.get(index + 1).is_some_and(|it| it == "many");
+                let is_so_many =
+                    word == "so" && words.get(index + 1).is_some_and(|it| it == "many");
                 if SAYING.contains(&word) {
                     self.saying.push(place(word));
                 } else if RELATIVE.contains(&word) {
@@ -217,13 +224,15 @@ impl Census {
             sideways_percent: 100.0 * self.sideways.len() as f64 / self.blocks.max(1) as f64,
             function_words: self.function_words.len(),
             participles: self.participles.len(),
-            shared_types_percent: 100.0 * self.shared_types().len() as f64 / types.max(1) as f64,
+            shared_types_percent: 100.0 * self.shared_types().len() as f64
+                / types.max(1) as f64,
         }
     }
 
     /// Definitions of public types whose name has another definition, the most shared first.
     fn shared_types(&self) -> Vec<Place> {
-        let mut shared: Vec<_> = self.types.values().filter(|places| places.len() > 1).collect();
+        let mut shared: Vec<_> =
+            self.types.values().filter(|places| places.len() > 1).collect();
         shared.sort_by_key(|places| std::cmp::Reverse(places.len()));
         shared.into_iter().flatten().cloned().collect()
     }
@@ -232,7 +241,9 @@ impl Census {
 /// First and last lines of the inline modules that are compiled for tests only.
 fn test_modules(items: &[syn::Item]) -> Vec<(usize, usize)> {
     let modules = items.iter().filter_map(|item| match item {
-        syn::Item::Mod(ItemMod { attrs, content: Some((braces, _)), .. }) if is_for_tests(attrs) => {
+        syn::Item::Mod(ItemMod { attrs, content: Some((braces, _)), .. })
+            if is_for_tests(attrs) =>
+        {
             Some((braces.span.open().start().line, braces.span.close().end().line))
         }
         _ => None,
@@ -317,7 +328,8 @@ mod tests {
 
     #[test]
     fn counts_words_of_doc_comments() {
-        let figures = measure("//! What it says, so many words: ten, eight, four, six.\n// told\n");
+        let figures =
+            measure("//! What it says, so many words: ten, eight, four, six.\n// told\n");
         assert!((figures.saying_per_10k - 1000.0).abs() < 1e-9, "{figures:?}");
         assert!((figures.relative_per_10k - 1000.0).abs() < 1e-9, "{figures:?}");
         assert!((figures.place_per_10k - 1000.0).abs() < 1e-9, "{figures:?}");
@@ -326,27 +338,34 @@ mod tests {
 
     #[test]
     fn only_the_first_word_of_a_block_is_an_opening() {
-        let figures = measure("/// Reads a file.\n/// What follows.\nfn f() {}\n\n/// Of b.\nfn g() {}");
+        let figures =
+            measure("/// Reads a file.\n/// What follows.\nfn f() {}\n\n/// Of b.\nfn g() {}");
         assert!((figures.sideways_percent - 50.0).abs() < 1e-9, "{figures:?}");
     }
 
     #[test]
     fn counts_names_of_functions() {
-        let figures = measure("fn of() {} fn told() {} fn offset() {} impl A { fn at(&self) {} }");
+        let figures =
+            measure("fn of() {} fn told() {} fn offset() {} impl A { fn at(&self) {} }");
         assert_eq!((figures.function_words, figures.participles), (2, 1));
     }
 
     #[test]
     fn counts_public_types_with_a_shared_name() {
-        let figures = measure("pub struct A; mod m { pub(crate) enum A {} pub struct B; struct B2; }");
+        let figures =
+            measure("pub struct A; mod m { pub(crate) enum A {} pub struct B; struct B2; }");
         assert!((figures.shared_types_percent - 200.0 / 3.0).abs() < 1e-9, "{figures:?}");
     }
 
     #[test]
     fn tests_are_not_measured() {
-        let figures = measure("#[cfg(test)]\nmod tests {\n/// What is said.\nfn of() {} pub struct A; }\npub struct A;");
+        let figures = measure(
+            "#[cfg(test)]\nmod tests {\n/// What is said.\nfn of() {} pub struct A; }\npub struct A;",
+        );
         assert_eq!(figures.function_words, 0);
-        assert!(figures.sideways_percent.abs() < 1e-9 && figures.shared_types_percent.abs() < 1e-9);
+        assert!(
+            figures.sideways_percent.abs() < 1e-9 && figures.shared_types_percent.abs() < 1e-9
+        );
     }
 
     #[test]

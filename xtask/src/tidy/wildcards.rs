@@ -1,7 +1,7 @@
-//! Whoever adds a benchmark, a workload or a measurer is led by the compiler to every place that does not
-//! know it yet: no `match` over them has an arm for all the rest.
+//! Forbids catch-all arms in a `match` over benchmarks, workloads or measurers.
 //!
-//! `matches!`, `if let` and `let … else` ask for one variant and are fine.
+//! After a variant is added, the compiler then lists every `match` that does not handle it.
+//! `matches!`, `if let` and `let … else` test one variant and are allowed.
 
 use anyhow::Result;
 use syn::visit::{self, Visit};
@@ -10,10 +10,10 @@ use syn::{ExprMatch, ItemImpl, Pat, Path, Type};
 use crate::finding::Finding;
 use crate::sources::Sources;
 
-/// The enumerations that grow.
+/// Enumerations that grow.
 const GROWING: [&str; 3] = ["Workload", "Benchmark", "Measurer"];
 
-/// Every arm for all the rest in a `match` of which another arm names a variant of those.
+/// Reports every catch-all arm of a `match` with another arm that names a variant of those.
 pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (path, file) in &sources.rust {
@@ -25,7 +25,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
 
 struct Matches<'a> {
     path: &'a str,
-    /// What `Self` is here, if it is one of those.
+    /// Enumeration that `Self` refers to, if it is one of those.
     inside: Option<&'static str>,
     findings: &'a mut Vec<Finding>,
 }
@@ -34,7 +34,7 @@ impl<'ast> Visit<'ast> for Matches<'_> {
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
         let outside = self.inside;
         self.inside = match &*item.self_ty {
-            Type::Path(of) => of.path.segments.last().and_then(|it| growing(&it.ident)),
+            Type::Path(name) => name.path.segments.last().and_then(|it| growing(&it.ident)),
             _ => None,
         };
         visit::visit_item_impl(self, item);
@@ -58,7 +58,7 @@ impl<'ast> Visit<'ast> for Matches<'_> {
     }
 }
 
-/// Looks in patterns for a variant of those that grow.
+/// Searches patterns for a variant of the growing enumerations.
 struct Named {
     inside: Option<&'static str>,
     found: Option<&'static str>,
@@ -78,12 +78,12 @@ fn growing(name: &syn::Ident) -> Option<&'static str> {
     GROWING.into_iter().find(|growing| name == growing)
 }
 
-/// Whether a pattern takes whatever comes: `_`, a name, or several of them.
+/// Whether a pattern matches any value: `_`, a binding, or a combination of them.
 fn takes_all(pattern: &Pat) -> bool {
     match pattern {
         Pat::Wild(_) => true,
         Pat::Ident(name) => {
-            // A constant would be written in capitals.
+            // Constants are written in capitals.
             name.subpat.is_none() && name.ident.to_string().starts_with(char::is_lowercase)
         }
         Pat::Paren(inner) => takes_all(&inner.pat),
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(found.iter().map(|f| f.line).collect::<Vec<_>>(), expected_lines, "{text}");
     }
 
-    /// A function around a `match` with these arms.
+    /// Checks a function that contains a `match` with these arms.
     fn arms(arms: &str, expected_lines: &[usize]) {
         check(&format!("fn f() {{ match x {{\n{arms}\n}} }}"), expected_lines);
     }

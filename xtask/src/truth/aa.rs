@@ -1,5 +1,6 @@
-//! `cargo xtask truth aa`: two conditions that are the same, measured in turns on this machine; better and
-//! worse are false verdicts then. Needs a quiet machine and about a minute for each run.
+//! `cargo xtask truth aa`: compares two equal conditions, measured in turns on this machine.
+//!
+//! Any verdict of better or worse is false. Needs a quiet machine and about a minute per run.
 
 use std::process::ExitCode;
 
@@ -8,10 +9,10 @@ use serde_json::Value;
 
 use crate::command;
 
-/// Runs, half of them under each condition.
+/// Number of runs, half of them under each condition.
 const TURNS: u32 = 12;
 
-/// Measures, prints the verdict of every metric, and fails when one is false.
+/// Measures, prints the verdict of every metric, and fails if one is false.
 pub(crate) fn run(root: &std::path::Path, suite: &str) -> Result<ExitCode> {
     let mut build = command::cargo(root);
     command::run(build.args(["build", "--release", "--locked", "--package=assay"]))?;
@@ -50,7 +51,7 @@ pub(crate) fn run(root: &std::path::Path, suite: &str) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(wrong > 0)))
 }
 
-/// Whether the verdict is one that equal conditions may have.
+/// Whether the verdict is correct for equal conditions.
 fn is_right(pair: &Value) -> bool {
     matches!(pair["verdict"].as_str(), Some("equivalent" | "cannot-tell"))
 }
@@ -63,12 +64,12 @@ fn line(pair: &Value) -> String {
     let parameters = pair["a"]["parameters"].as_object().into_iter().flatten();
     let parameters: String =
         parameters.map(|(name, value)| format!(" {name}={value}")).collect();
-    let what =
+    let name =
         format!("{}/{}{parameters}", text(&pair["a"]["benchmark"]), text(&pair["a"]["metric"]));
-    let reported = if is_right(pair) { "" } else { "  FALSE" };
+    let mark = if is_right(pair) { "" } else { "  FALSE" };
     let [ratio, low, high] =
         [&pair["ratio"], &pair["ratio_ci"][0], &pair["ratio_ci"][1]].map(figure);
-    format!("{ratio} [{low}, {high}]  {:12}  {what}{reported}", text(&pair["verdict"]))
+    format!("{ratio} [{low}, {high}]  {:12}  {name}{mark}", text(&pair["verdict"]))
 }
 
 #[cfg(test)]

@@ -1,25 +1,26 @@
-//! The part of `cargo xtask truth statistics` about verdicts, change points and modes: how often they are right,
-//! simulated; the same tables every time.
+//! Error rates of verdicts, change points and modes, simulated, for `cargo xtask truth statistics`.
+//!
+//! The tables are the same for the same seed.
 
 use std::num::NonZeroUsize;
 use std::thread;
 
-use assay_stats::proof::Modal;
-use assay_stats::simulated::{Conditions, Past};
+use assay_stats::interval_coverage::ModalShape;
+use assay_stats::simulation::{SimulatedConditions, SimulatedHistory};
 
-/// Simulated comparisons of each line: one standard error of a share of 4 % is 0.5 %.
+/// Simulated comparisons per line: the standard error of a share of 4 % is 0.5 %.
 const COMPARISONS: u32 = 1500;
-/// Simulated histories of each line.
+/// Simulated histories per line.
 const HISTORIES: u32 = 4000;
 
-/// What a share has to be.
+/// Bound on a simulated share.
 #[derive(Debug, Clone, Copy)]
 enum Bound {
     AtMost(f64),
     AtLeast(f64),
 }
 
-/// Something to simulate, and what has to come out.
+/// Simulation with the bound that its result must meet.
 struct Line {
     what: String,
     is: &'static str,
@@ -27,7 +28,7 @@ struct Line {
     simulate: Box<dyn Fn() -> f64 + Send>,
 }
 
-/// Prints the tables; how many lines do not hold comes back.
+/// Prints the tables and returns the number of lines outside their bounds.
 pub(super) fn print(seed: u64) -> u32 {
     println!("{COMPARISONS} comparisons or {HISTORIES} histories each, seed {seed}\n");
     let mut lines = verdicts(seed);
@@ -37,32 +38,33 @@ pub(super) fn print(seed: u64) -> u32 {
     let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let mut waiting = lines.into_iter().peekable();
     while waiting.peek().is_some() {
-        let some: Vec<Line> = waiting.by_ref().take(workers).collect();
+        let batch: Vec<Line> = waiting.by_ref().take(workers).collect();
         thread::scope(|scope| {
-            let started: Vec<_> = some
+            let started: Vec<_> = batch
                 .into_iter()
                 .map(|line| (line.what, line.is, line.bound, scope.spawn(line.simulate)))
                 .collect();
             for (what, is, bound, share) in started {
                 let share = share.join().expect("a simulation does not panic");
-                let (holds, asked) = match bound {
+                let (holds, required) = match bound {
                     Bound::AtMost(most) => (share <= most, format!("≤ {:.0} %", 100.0 * most)),
                     Bound::AtLeast(minimum) => {
                         (share >= minimum, format!("≥ {:.0} %", 100.0 * minimum))
                     }
                 };
                 faults += u32::from(!holds);
-                let reported = if holds { "" } else { "  DOES NOT HOLD" };
-                println!("{what:66}  {is}: {:5.1} % ({asked}){reported}", 100.0 * share);
+                let mark = if holds { "" } else { "  DOES NOT HOLD" };
+                println!("{what:66}  {is}: {:5.1} % ({required}){mark}", 100.0 * share);
             }
         });
     }
     faults
 }
 
-/// Equal conditions are not called different, and a shift of 3 % is found.
+/// Returns simulations of false verdicts under equal conditions, and of a 3 % shift that must be
+/// found.
 fn verdicts(seed: u64) -> Vec<Line> {
-    let misled = |what: &str, conditions: Conditions| Line {
+    let misled = |what: &str, conditions: SimulatedConditions| Line {
         what: format!(
             "{what}, {} metrics, runs differ by {:.0} %",
             conditions.metrics,
@@ -70,19 +72,22 @@ fn verdicts(seed: u64) -> Vec<Line> {
         ),
         is: "with a false verdict",
         bound: Bound::AtMost(0.05),
-        simulate: Box::new(move || conditions.simulate(COMPARISONS, seed).misled()),
+        simulate: Box::new(move || conditions.simulate(COMPARISONS, seed).misled_share()),
     };
-    let equal = |spread: f64| Conditions { spread, ..Conditions::EQUAL };
-    let runs = 2 * Conditions::EQUAL.runs;
+    let equal = |spread: f64| SimulatedConditions { spread, ..SimulatedConditions::EQUAL };
+    let runs = 2 * SimulatedConditions::EQUAL.runs;
     let mut lines = Vec::new();
     for spread in [0.0, 0.01, 0.02, 0.03] {
-        let of = equal(spread);
-        lines.push(misled(&format!("equal, {runs} runs in turns"), of));
+        let conditions = equal(spread);
+        lines.push(misled(&format!("equal, {runs} runs in turns"), conditions));
         lines.push(misled(
             &format!("equal, {runs} runs in any order"),
-            Conditions { in_turns: false, ..of },
+            SimulatedConditions { in_turns: false, ..conditions },
         ));
-        lines.push(misled("equal, 8 runs in turns", Conditions { runs: 4, ..of }));
+        lines.push(misled(
+            "equal, 8 runs in turns",
+            SimulatedConditions { runs: 4, ..conditions },
+        ));
     }
     let found = |metrics: usize| Line {
         what: format!(
@@ -91,45 +96,47 @@ fn verdicts(seed: u64) -> Vec<Line> {
         is: "found",
         bound: Bound::AtLeast(0.9),
         simulate: Box::new(move || {
-            let shifted = Conditions { metrics, ratio: 1.03, ..Conditions::EQUAL };
-            shifted.simulate(COMPARISONS, seed).found()
+            let shifted =
+                SimulatedConditions { metrics, ratio: 1.03, ..SimulatedConditions::EQUAL };
+            shifted.simulate(COMPARISONS, seed).found_share()
         }),
     };
     lines.extend([found(1), found(50)]);
     lines
 }
 
-/// Several modes are seen where there are some, and nowhere else.
+/// Returns simulations of distributions with one mode and with several modes.
 fn modes(seed: u64) -> Vec<Line> {
-    let line = |modal: Modal, n: usize, is, bound| Line {
+    let line = |modal: ModalShape, n: usize, is, bound| Line {
         what: format!("{modal:?}, {n} values"),
         is,
         bound,
-        simulate: Box::new(move || modal.called(n, HISTORIES, seed)),
+        simulate: Box::new(move || modal.multimodal_share(n, HISTORIES, seed)),
     };
     let mut lines = Vec::new();
     for n in [10, 33, 100] {
-        for modal in [Modal::Normal, Modal::Lognormal, Modal::Exponential] {
+        for modal in [ModalShape::Normal, ModalShape::Lognormal, ModalShape::Exponential] {
             lines.push(line(modal, n, "called several modes", Bound::AtMost(0.01)));
         }
     }
-    let peaks = Modal::Peaks { widths: 4.0, share_low: 0.5 };
+    let peaks = ModalShape::Peaks { widths: 4.0, share_low: 0.5 };
     lines.push(line(peaks, 33, "found", Bound::AtLeast(0.8)));
     lines
 }
 
-/// Steps are found where they are, and nowhere else.
+/// Returns simulations of histories with and without a step.
 fn change_points(seed: u64) -> Vec<Line> {
     let mut lines = Vec::new();
     for runs in [20, 40, 100] {
-        let past = Past { runs, spread: 0.01, step: 0.05, after: None };
-        for (where_to, after) in [("", None), (" 2 runs ago", Some(2))] {
+        let past = SimulatedHistory { runs, spread: 0.01, step: 0.05, runs_after: None };
+        for (position, after) in [("", None), (" 2 runs ago", Some(2))] {
             lines.push(Line {
-                what: format!("{runs} runs that differ by 1 %, a step of 5 %{where_to}"),
+                what: format!("{runs} runs that differ by 1 %, a step of 5 %{position}"),
                 is: "found within 2 runs",
                 bound: Bound::AtLeast(0.95),
                 simulate: Box::new(move || {
-                    let steps = Past { after, ..past }.simulate(HISTORIES, seed);
+                    let steps = SimulatedHistory { runs_after: after, ..past }
+                        .simulate(HISTORIES, seed);
                     f64::from(steps.found) / f64::from(steps.histories)
                 }),
             });
@@ -139,7 +146,7 @@ fn change_points(seed: u64) -> Vec<Line> {
             is: "with a false change",
             bound: Bound::AtMost(0.05),
             simulate: Box::new(move || {
-                let steps = Past { step: 0.0, ..past }.simulate(HISTORIES, seed);
+                let steps = SimulatedHistory { step: 0.0, ..past }.simulate(HISTORIES, seed);
                 f64::from(steps.misled) / f64::from(steps.histories)
             }),
         });

@@ -1,30 +1,31 @@
-//! Wald's sequential probability ratio test of single tries: sound or faulty, as soon as it can be decided.
+//! Wald's sequential probability ratio test over single tries: decides between sound and faulty as
+//! early as possible.
 //!
-//! Every try adds ln(P(outcome | faulty) / P(outcome | sound)) to a sum. Assumes independent tries with a
-//! constant probability of a miss. A. Wald, Sequential Tests of Statistical Hypotheses, Ann. Math.
-//! Statist. 16 (1945) 117.
+//! Every try adds ln(P(outcome | faulty) / P(outcome | sound)) to a sum. Assumes independent tries
+//! with a constant probability of a miss. A. Wald, Sequential Tests of Statistical Hypotheses, Ann.
+//! Math. Statist. 16 (1945) 117.
 
-/// A sound measurement misses the truth at most this often on a machine that is quiet enough for the peer.
+/// Maximum probability of a miss by a sound measurement, on a machine quiet enough for the peer.
 const MISSES_IF_SOUND: f64 = 0.05;
-/// A faulty one misses it at least this often: a bias is there in every try.
+/// Minimum probability of a miss by a faulty measurement: a bias affects every try.
 const MISSES_IF_FAULTY: f64 = 0.95;
-/// The share of sound measurements that are called faulty, and of faulty ones that are called sound.
+/// Probability that a sound measurement is called faulty, or a faulty one sound.
 const ERROR_RATE: f64 = 0.01;
 
-/// What the tries so far amount to.
+/// Decision after the tries so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decision {
     /// More tries are needed.
     Open,
-    /// The truth is found.
+    /// The measurement meets the truth.
     Sound,
-    /// It is not.
+    /// The measurement misses the truth.
     Faulty,
 }
 
-/// The decision after so many hits and misses.
+/// Decides after `hits` hits and `misses` misses.
 pub(super) fn decide(hits: u32, misses: u32) -> Decision {
-    // Wald's bounds, by which neither error is more frequent than its rate, but for the overshoot.
+    // Wald's bounds: neither error exceeds its rate, except for the overshoot.
     let bound = ((1.0 - ERROR_RATE) / ERROR_RATE).ln();
     match evidence_of_fault(hits, misses) {
         sum if sum >= bound => Decision::Faulty,
@@ -33,14 +34,14 @@ pub(super) fn decide(hits: u32, misses: u32) -> Decision {
     }
 }
 
-/// The logarithm of the likelihood ratio: above 0 when a fault is the better explanation.
+/// Returns the log-likelihood ratio: above 0 when a fault is more likely.
 pub(super) fn evidence_of_fault(hits: u32, misses: u32) -> f64 {
-    let of_miss = (MISSES_IF_FAULTY / MISSES_IF_SOUND).ln();
-    let of_hit = ((1.0 - MISSES_IF_FAULTY) / (1.0 - MISSES_IF_SOUND)).ln();
-    f64::from(misses) * of_miss + f64::from(hits) * of_hit
+    let per_miss = (MISSES_IF_FAULTY / MISSES_IF_SOUND).ln();
+    let per_hit = ((1.0 - MISSES_IF_FAULTY) / (1.0 - MISSES_IF_SOUND)).ln();
+    f64::from(misses) * per_miss + f64::from(hits) * per_hit
 }
 
-/// The test in words, with its numbers.
+/// Describes the test with its parameters.
 pub(super) fn described() -> String {
     format!(
         "Wald's sequential test of single tries: sound = at most {:.0} % miss, faulty = at least {:.0} % miss, \
@@ -71,16 +72,16 @@ mod tests {
         }
     }
 
-    /// The probability of each decision when tries miss so often, by adding up all ways there.
-    fn probabilities(misses_of_one: f64) -> (f64, f64) {
+    /// Returns the probabilities of both decisions for a given miss rate, summed over all sequences
+    /// of tries.
+    fn probabilities(miss_rate: f64) -> (f64, f64) {
         let (mut open, mut sound, mut faulty) = (vec![((0, 0), 1.0)], 0.0, 0.0);
         for _ in 0..60 {
             let mut next = std::collections::BTreeMap::new();
             for ((hits, misses), probability) in open {
-                for (state, share) in [
-                    ((hits + 1, misses), 1.0 - misses_of_one),
-                    ((hits, misses + 1), misses_of_one),
-                ] {
+                for (state, share) in
+                    [((hits + 1, misses), 1.0 - miss_rate), ((hits, misses + 1), miss_rate)]
+                {
                     match decide(state.0, state.1) {
                         Decision::Sound => sound += probability * share,
                         Decision::Faulty => faulty += probability * share,

@@ -1,20 +1,21 @@
-//! `cargo xtask truth statistics [SEED]`: how often intervals hold, simulated; the same table for the same seed.
+//! `cargo xtask truth statistics [SEED]`: simulates the coverage of intervals; the same seed gives
+//! the same table.
 //!
-//! Needs no quiet machine: nothing is measured.
+//! Does not measure anything, so it needs no quiet machine.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use assay_stats::proof::{Cell, Tally};
+use assay_stats::interval_coverage::{CoverageCell, CoverageTally};
 
-/// Simulated cases of each line: one standard error of a share of 95 % is 0.35 %.
+/// Simulated cases per line: the standard error of a share of 95 % is 0.35 %.
 const TRIALS: u32 = 4000;
-/// The seed of the published table.
+/// Seed of the published table.
 pub(crate) const SEED: u64 = 2026;
 
-/// Prints the table and says what does not hold.
+/// Prints the table and the lines outside their bounds.
 pub(crate) fn run(seed: u64) -> ExitCode {
-    let cells = Cell::all();
+    let cells = CoverageCell::all_cells();
     let tallies = simulated(&cells, seed);
     println!(
         "{TRIALS} cases each, seed {seed}; intervals of the median at 95 %, with the real stopping rule\n"
@@ -22,7 +23,7 @@ pub(crate) fn run(seed: u64) -> ExitCode {
     println!("values     neighbours  between  preparing  samples  covered  precise  width");
     let mut faults = 0;
     for (cell, tally) in cells.iter().zip(tallies) {
-        let fault = cell.fault(&tally, 0.0);
+        let fault = cell.coverage_fault(&tally, 0.0);
         faults += u32::from(fault.is_some());
         println!(
             "{}{}",
@@ -39,33 +40,33 @@ pub(crate) fn run(seed: u64) -> ExitCode {
     ExitCode::from(u8::from(faults > 0))
 }
 
-/// All cells, on all CPUs.
-fn simulated(cells: &[Cell], seed: u64) -> Vec<Tally> {
+/// Simulates all cells on all CPUs.
+fn simulated(cells: &[CoverageCell], seed: u64) -> Vec<CoverageTally> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
-        while let Some((at, cell)) = {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            cells.get(at).map(|cell| (at, cell))
+        while let Some((index, cell)) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            cells.get(index).map(|cell| (index, cell))
         } {
-            done.push((at, cell.simulate(TRIALS, seed)));
+            done.push((index, cell.simulate(TRIALS, seed)));
         }
         done
     };
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut done: Vec<(usize, Tally)> = std::thread::scope(|scope| {
+    let mut done: Vec<(usize, CoverageTally)> = std::thread::scope(|scope| {
         let started: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         started
             .into_iter()
             .flat_map(|it| it.join().expect("a simulation does not panic"))
             .collect()
     });
-    done.sort_by_key(|(at, _)| *at);
+    done.sort_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, tally)| tally).collect()
 }
 
-fn line(cell: &Cell, tally: &Tally) -> String {
-    let Cell { machine, samples, preparing } = cell;
+fn line(cell: &CoverageCell, tally: &CoverageTally) -> String {
+    let CoverageCell { machine, samples, preparation_cost: preparing } = cell;
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     format!(
         "{:10} {:10}  {:7}  {:9}  {samples:7}  {:>7}  {:>7}  {:5.2}",
@@ -73,7 +74,7 @@ fn line(cell: &Cell, tally: &Tally) -> String {
         machine.neighbours,
         machine.between,
         format!("{preparing:?}").to_lowercase(),
-        percent(tally.covered()),
+        percent(tally.coverage()),
         percent(f64::from(tally.precise) / f64::from(tally.cases)),
         tally.width,
     )

@@ -12,11 +12,11 @@ use crate::outputs::{ToolError, not_negative, positive_scaled, whole};
 pub struct HplLog {
     /// Version in the header.
     pub version: Option<String>,
-    /// One row per solved system, in the order of the log; at least one.
+    /// Rows, one per solved system, in the order of the log; at least one.
     pub rows: Vec<HplRow>,
 }
 
-/// One solved system.
+/// Row of one solved system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HplRow {
     /// HPL's code of mapping, look-ahead, broadcast and factorisations: `WR11C2R4`.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 use assay_model::doubt::Doubt;
-use assay_model::event::Figures;
+use assay_model::event::ToolFigures;
 use assay_model::quantity::{self as parse};
 
 use super::storage::{asked, size};
@@ -116,8 +116,8 @@ impl Side {
         let bytes_per_s = side.bytes_per_s()?;
         let operation = side.head.split(':').next().unwrap_or_default().trim().to_owned();
         // Reads and writes of a mix stay separate: a sum of rounded rates would be even less exact.
-        let is_mix =
-            group.dimensions.get(&Attribute::Operation).and_then(|it| it.text()) == Some("mix");
+        let is_mix = group.dimensions.get(&Attribute::Operation).and_then(|it| it.as_text())
+            == Some("mix");
         let apart = match is_mix {
             true => Attributes::from([(Attribute::Operation, operation.into())]),
             false => Attributes::new(),
@@ -134,13 +134,13 @@ impl Side {
         let text = self.head.split_once("IOPS=").map_or("", |it| it.1);
         let text = text.split(',').next().unwrap_or_default();
         // `IOPS=123k` is 123,000: fio's rates are decimal.
-        scaled("IOPS", text, |unit| parse::letter(unit, 1e3))
+        scaled("IOPS", text, |unit| parse::letter_factor(unit, 1e3))
     }
 
     fn bytes_per_s(&self) -> Result<f64, ToolError> {
         let text = self.head.split_once('(').and_then(|it| it.1.split_once(')'));
         let text = text.map_or("", |it| it.0);
-        scaled("BW", text, |unit| parse::letter(unit.strip_suffix("b/s")?, 1e3))
+        scaled("BW", text, |unit| parse::letter_factor(unit.strip_suffix("b/s")?, 1e3))
     }
 
     fn latency(&self, apart: &Attributes, parsed: &mut Parsed) -> Result<(), ToolError> {
@@ -148,7 +148,7 @@ impl Side {
         let of = |name: &str| {
             let text = self.latency.split_once(&format!("{name}="))?.1;
             let text = text.split(',').next()?.trim();
-            scaled(name, text, |letter| parse::letter(letter, 1e3)).ok()
+            scaled(name, text, |letter| parse::letter_factor(letter, 1e3)).ok()
         };
         let Some(mean_s) = of("avg").map(|mean| mean * unit_s).filter(|mean| *mean > 0.0)
         else {
@@ -164,7 +164,7 @@ impl Side {
         let statistic = if median.is_some() { "median" } else { "mean" };
         parsed.learn_of("latency", Attribute::Statistic, statistic);
         let p99 = percentile("99.00").map(|value| ("p99".to_owned(), value));
-        let figures = Figures {
+        let figures = ToolFigures {
             min: of("min").map(|it| it * unit_s),
             mean: Some(mean_s),
             max: of("max").map(|it| it * unit_s),
@@ -190,7 +190,7 @@ fn scaled(
     worth: impl Fn(&str) -> Option<f64>,
 ) -> Result<f64, ToolError> {
     let refused = || ToolError::ReadNumber { what: what.to_owned(), text: text.to_owned() };
-    let (number, factor) = parse::foreign(text, worth).ok_or_else(refused)?;
+    let (number, factor) = parse::split_factor(text, worth).ok_or_else(refused)?;
     let value: f64 = number.parse().map_err(|_| refused())?;
     Some(value * factor).filter(|it| it.is_finite() && *it >= 0.0).ok_or_else(refused)
 }

@@ -4,7 +4,7 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
-use assay_model::event::Count;
+use assay_model::event::EventCount;
 
 use super::{Found, after, missing};
 use crate::outputs::{Parsed, ToolError, not_negative, positive, whole};
@@ -13,7 +13,7 @@ pub(super) fn is(text: &str) -> bool {
     text.contains("[ ID] Interval") && text.contains("bits/sec")
 }
 
-/// One line of totals.
+/// Line of totals.
 struct Total<'t> {
     id: &'t str,
     seconds: f64,
@@ -121,8 +121,10 @@ fn datagrams(total: &Total<'_>, parsed: &mut Parsed) -> Result<(), ToolError> {
     let (lost, all) = counts.split_once('/').ok_or_else(|| missing("lost of all datagrams"))?;
     let all = whole("datagrams", all)?;
     if all > 0 {
-        parsed
-            .measure_share("loss", Count { part: whole("lost datagrams", lost)?, whole: all });
+        parsed.measure_share(
+            "loss",
+            EventCount { part: whole("lost datagrams", lost)?, whole: all },
+        );
     }
     parsed.measure("jitter", vec![not_negative("the jitter", jitter)? / 1e3]);
     Ok(())

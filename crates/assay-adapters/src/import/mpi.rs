@@ -3,7 +3,7 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, MpiTest};
-use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
+use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use assay_model::mpi_outcome::MpiAbi;
 use assay_model::workload::{Domain, MpiHosts, MpiPreset, MpiWorkload, Workload};
 
@@ -38,10 +38,10 @@ pub(super) fn osu(text: &str) -> Result<Vec<Found>, ToolError> {
 fn osu_test(text: &str) -> Result<Found, ToolError> {
     let mut titles = text.lines().filter_map(|line| line.strip_prefix("# "));
     let title = titles.find(|line| line.starts_with("OSU MPI")).unwrap_or_default();
-    let said = title.rsplit_once(" v").map_or(title, |(said, _)| said).trim();
-    let known = |test: &MpiTest| test.osu_title().eq_ignore_ascii_case(said);
+    let title = title.rsplit_once(" v").map_or(title, |(title, _)| title).trim();
+    let known = |test: &MpiTest| test.osu_title().eq_ignore_ascii_case(title);
     let test = MpiTest::ALL.into_iter().find(known);
-    let test = test.ok_or_else(|| missing(&format!("benchmark like {said:?} in assay")))?;
+    let test = test.ok_or_else(|| missing(&format!("benchmark like {title:?} in assay")))?;
     let pattern_ranks = match test.pattern() {
         assay_model::benchmark::MpiPattern::Pair => Some(2),
         _ => pairs(text),
@@ -122,6 +122,6 @@ const fn unknown() -> MpiInstallation {
         library: String::new(),
         abi: MpiAbi::Mpich,
         launcher: String::new(),
-        starter: MpiStarter::IntelHydra,
+        starter: MpiLauncherKind::IntelHydra,
     }
 }

@@ -2,9 +2,10 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
-use assay_model::event::Figures;
+use assay_model::event::ToolFigures;
 use assay_model::workload::{
-    Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput, Workload,
+    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
+    Workload,
 };
 use serde_json::Value;
 
@@ -22,17 +23,17 @@ pub(super) fn iperf3_json(text: &str) -> Result<Vec<Found>, ToolError> {
     let start = |key: &str| document.pointer(&format!("/start/test_start/{key}"));
     let whole = |key: &str| start(key).and_then(Value::as_u64).unwrap_or(0);
     let direction = if document.pointer("/end/sum_received_bidir_reverse").is_some() {
-        Direction::Both
+        TransferDirection::Both
     } else if whole("reverse") == 1 {
-        Direction::Receive
+        TransferDirection::Receive
     } else {
-        Direction::Send
+        TransferDirection::Send
     };
     let to = document.pointer("/start/connecting_to/host").and_then(Value::as_str);
     let work = NetworkWorkload {
         to: to.map(str::to_owned),
         port: None,
-        question: NetworkQuestion::Throughput(Throughput {
+        question: NetworkTest::Throughput(NetworkThroughput {
             streams: u32::try_from(whole("num_streams")).unwrap_or(u32::MAX),
             direction,
             seconds: u32::try_from(whole("duration")).unwrap_or(u32::MAX),
@@ -52,10 +53,10 @@ pub(super) fn iperf3_json(text: &str) -> Result<Vec<Found>, ToolError> {
 fn of_workload(tool: &str, workload: Workload, text: &str) -> Result<Found, ToolError> {
     let mut dimensions = workload.dimensions(tool);
     // A file without the name of the other end was not necessarily measured over loopback.
-    if workload.network().is_some_and(|work| work.to.is_none()) {
+    if workload.as_network().is_some_and(|work| work.to.is_none()) {
         dimensions.remove(&Attribute::To);
     }
-    let name = workload.network().map_or_else(String::new, NetworkWorkload::name);
+    let name = workload.as_network().map_or_else(String::new, NetworkWorkload::name);
     let benchmark = workload.benchmark();
     let parsed = by_tool(tool, workload, text)?;
     Ok(Found { name, benchmark, dimensions, system: None, began_s: None, parsed })
@@ -78,9 +79,9 @@ pub(super) fn qperf(text: &str) -> Result<Vec<Found>, ToolError> {
         let section: String =
             section.lines().skip(1).take_while(|line| line.starts_with(' ')).collect();
         let question = if head == "tcp_bw:" {
-            NetworkQuestion::Throughput(Throughput {
+            NetworkTest::Throughput(NetworkThroughput {
                 streams: 1,
-                direction: Direction::Send,
+                direction: TransferDirection::Send,
                 // qperf's default time (its man page).
                 seconds: 2,
                 copy: true,
@@ -89,7 +90,7 @@ pub(super) fn qperf(text: &str) -> Result<Vec<Found>, ToolError> {
             })
         } else {
             let bytes = after(&section, "msg_size").and_then(|text| text.parse().ok());
-            NetworkQuestion::Latency(Latency {
+            NetworkTest::Latency(NetworkLatency {
                 bytes: bytes.unwrap_or(1),
                 seconds: 2,
                 spin: false,
@@ -113,7 +114,7 @@ pub(super) fn is_sockperf(text: &str) -> bool {
 }
 
 /// Reads sockperf's summary. Its latency is half a round trip unless started with `--full-rtt`, and
-/// its `BandWidth` is in 2²⁰ B/s whatever the label (sockperf's client.cpp divides by 1024 twice).
+/// its `BandWidth` is in 2²⁰ B/s despite its label (sockperf's client.cpp divides by 1024 twice).
 pub(super) fn sockperf(text: &str) -> Result<Vec<Found>, ToolError> {
     let text: String = text.lines().map(without_colour).collect::<Vec<_>>().join("\n");
     let benchmark =
@@ -161,7 +162,7 @@ fn latency(
     let statistic = if percentile("percentile 50.000").is_some() { "median" } else { "mean" };
     parsed.learn_of(metric, Attribute::Statistic, statistic);
     let p99 = percentile("percentile 99.000").map(|value| ("p99".to_owned(), value));
-    let figures = Figures {
+    let figures = ToolFigures {
         min: percentile("<MIN> observation"),
         mean: Some(mean_s),
         max: percentile("<MAX> observation"),

@@ -3,7 +3,7 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, RdmaTest};
-use assay_model::event::Figures;
+use assay_model::event::ToolFigures;
 
 use super::{Found, parts, whole};
 use crate::outputs::{Parsed, ToolError};
@@ -121,10 +121,10 @@ fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
         let tails = tails.into_iter().filter_map(|(name, it)| Some((name.to_owned(), of(it)?)));
         parsed.figures(
             metric,
-            Figures {
+            ToolFigures {
                 min: of(Column::Min),
                 mean: of(Column::Average),
-                // As when assay starts the tool: `t_max` excludes the two slowest values.
+                // `t_max` excludes the two slowest values, also when assay starts the tool.
                 max: None,
                 percentiles: tails.collect(),
             },

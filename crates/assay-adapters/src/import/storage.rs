@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
-use assay_model::event::Figures;
+use assay_model::event::ToolFigures;
 use assay_model::quantity::{self as parse};
 
 use super::{Found, after, missing, parts};
@@ -104,9 +104,9 @@ pub(super) fn size(text: &str) -> Option<u64> {
     let text = text.split(['-', ',']).next()?;
     let worth = |unit: &str| {
         let letter = unit.trim_end_matches('b').trim_end_matches('i');
-        parse::letter(letter, 1024.0)
+        parse::letter_factor(letter, 1024.0)
     };
-    let (number, factor) = parse::foreign(text, worth)?;
+    let (number, factor) = parse::split_factor(text, worth)?;
     let bytes = number.parse::<f64>().ok()? * factor;
     (1.0..1e18).contains(&bytes).then_some(bytes as u64)
 }
@@ -210,8 +210,12 @@ pub(super) fn mdtest(text: &str) -> Result<Vec<Found>, ToolError> {
         let mut parsed = Parsed { version: version.clone(), ..Parsed::default() };
         parsed.measure("rate", vec![mean]);
         parsed.learn_of("rate", Attribute::Statistic, "mean");
-        let figures =
-            Figures { min: Some(min), mean: Some(mean), max: Some(max), ..Figures::default() };
+        let figures = ToolFigures {
+            min: Some(min),
+            mean: Some(mean),
+            max: Some(max),
+            ..ToolFigures::default()
+        };
         parsed.figures("rate", figures);
         let mut dimensions = Attributes::from([(Attribute::Operation, (*operation).into())]);
         dimensions.extend(ranks.map(|ranks| (Attribute::Threads, ranks.into())));

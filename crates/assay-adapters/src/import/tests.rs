@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use assay_model::attribute::{Attribute, Value};
-use assay_model::doubt::{Doubt, Order};
+use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::doubt::{Doubt, FigureOrder};
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -220,7 +220,8 @@ fn what_contradicts_itself_in_a_row_of_perftest_has_its_line() {
     let typical = " 2       1000          1.80           7.50         7.51            1.86\n";
     let text = table(&[good, good, mean]) + &table(&[good, typical]);
     let found = read(&text).unwrap().1.into_iter().map(|it| {
-        let Value::Integer(line) = it.parsed.facts(None)[&Attribute::SourceLine] else {
+        let AttributeValue::Integer(line) = it.parsed.facts(None)[&Attribute::SourceLine]
+        else {
             panic!()
         };
         let laws = it.parsed.doubts.iter().map(|doubt| match doubt {
@@ -232,9 +233,9 @@ fn what_contradicts_itself_in_a_row_of_perftest_has_its_line() {
     let expected = [
         (4, vec![]),
         (5, vec![]),
-        (6, vec![Order::MinMean]),
+        (6, vec![FigureOrder::MinMean]),
         (12, vec![]),
-        (13, vec![Order::MedianMax]),
+        (13, vec![FigureOrder::MedianMax]),
     ];
     assert_eq!(found.collect::<Vec<_>>(), expected);
 }
@@ -297,7 +298,7 @@ fn perftests_maximum_is_none_and_its_value_says_whether_it_is_the_median() {
     assert_eq!(facts[&Attribute::PerftestDeviation], (1987.32 * 1e-6).into());
     let statistic = |parsed: &Parsed| {
         let facts = parsed.facts(Some("half_round_trip"));
-        facts[&Attribute::Statistic].text().map(str::to_owned)
+        facts[&Attribute::Statistic].as_text().map(str::to_owned)
     };
     assert_eq!(statistic(&parsed).as_deref(), Some("median"));
     let lasting = "   Send Latency Test\n #bytes        #iterations       t_avg[usec]    tps average\n 2             5000000            2.00        250000.00\n";

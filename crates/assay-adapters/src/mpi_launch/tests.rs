@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-fn work(starter: MpiStarter, cpus: &[u32], placement: &str) -> MpiWorkload {
+fn work(starter: MpiLauncherKind, cpus: &[u32], placement: &str) -> MpiWorkload {
     let mpi = MpiInstallation {
         key: "x-1".into(),
         name: "X".into(),
@@ -31,16 +31,16 @@ fn work(starter: MpiStarter, cpus: &[u32], placement: &str) -> MpiWorkload {
     }
 }
 
-const EVERY: [MpiStarter; 5] = [
-    MpiStarter::Hydra,
-    MpiStarter::IntelHydra,
-    MpiStarter::Orte,
-    MpiStarter::Prrte,
-    MpiStarter::Srun,
+const EVERY: [MpiLauncherKind; 5] = [
+    MpiLauncherKind::Hydra,
+    MpiLauncherKind::IntelHydra,
+    MpiLauncherKind::Orte,
+    MpiLauncherKind::Prrte,
+    MpiLauncherKind::Srun,
 ];
 
-fn check(change: impl Fn(MpiStarter) -> MpiWorkload, expected: &Expect) {
-    let line = |starter: MpiStarter| {
+fn check(change: impl Fn(MpiLauncherKind) -> MpiWorkload, expected: &Expect) {
+    let line = |starter: MpiLauncherKind| {
         let MpiLaunch { program, arguments, environment } =
             launch(&change(starter), "assay", &["mpi".to_owned(), "latency".to_owned()]);
         let variables: Vec<String> = environment
@@ -150,30 +150,30 @@ fn transports_are_what_the_libraries_say() {
     for (starter, printed, expected) in [
         // MPICH 4.0.2 of Debian 12, MPIR_CVAR_DEBUG_SUMMARY=1.
         (
-            MpiStarter::Hydra,
+            MpiLauncherKind::Hydra,
             "==== Various sizes and limits ====\n==== UCX netmod Capability ====\n",
             Some("UCX"),
         ),
-        (MpiStarter::Hydra, "provider: tcp, score = 5, pref = 0\n", Some("OFI tcp")),
+        (MpiLauncherKind::Hydra, "provider: tcp, score = 5, pref = 0\n", Some("OFI tcp")),
         // Intel MPI 2021.18.1, I_MPI_DEBUG=3, on one host.
         (
-            MpiStarter::IntelHydra,
+            MpiLauncherKind::IntelHydra,
             "[0] MPI startup(): Load tuning file: \"/opt/etc/tuning_generic_shm.dat\"\n",
             Some("shared memory"),
         ),
         (
-            MpiStarter::IntelHydra,
+            MpiLauncherKind::IntelHydra,
             "[0] MPI startup(): libfabric provider: mlx\n",
             Some("OFI mlx"),
         ),
         // Open MPI 4.1.4 and 5.0.11, OMPI_MCA_pml_base_verbose=10.
         (
-            MpiStarter::Orte,
+            MpiLauncherKind::Orte,
             "[vm:1] select: init returned priority 20\n[vm:1] selected ob1 best priority 20\n",
             Some("ob1"),
         ),
-        (MpiStarter::Prrte, "", None),
-        (MpiStarter::Hydra, "provider:", None),
+        (MpiLauncherKind::Prrte, "", None),
+        (MpiLauncherKind::Hydra, "provider:", None),
     ] {
         let mpi = work(starter, &[0, 1], "same-cache").mpi;
         assert_eq!(transport(&mpi, printed).as_deref(), expected, "{printed:?}");
@@ -189,7 +189,7 @@ fn a_rank_on_each_of_two_hosts_has_a_program_of_its_own() {
         programs: &programs,
         shell: "/tmp/x/reach".to_owned(),
     };
-    let line = |starter: MpiStarter| {
+    let line = |starter: MpiLauncherKind| {
         let launch = launch_pair(&work(starter, &[], "hosts"), &pair, &["mpi".to_owned()]);
         launch.arguments.join(" ") + "\n"
     };

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use assay_model::workload::Workload;
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, Cursor, EngineChoice, Load, SizeShare, StorageStream,
+    AccessPattern, ArrivalProcess, Cursor, EngineChoice, SizeShare, StorageLoad, StorageStream,
     StorageTarget, StorageWorkload, Verify, WriteSync,
 };
 
@@ -43,19 +43,21 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
     let streams = &work.streams;
     let whole = |share: f64| (share * 100.0 - (share * 100.0).round()).abs() < 1e-6;
     let arrivals = match work.load {
-        Load::Open { arrivals, .. } | Load::ShareOf { arrivals, .. } => Some(arrivals),
-        Load::Closed | Load::Balanced | Load::Capped { .. } => None,
+        StorageLoad::Open { arrivals, .. } | StorageLoad::ShareOf { arrivals, .. } => {
+            Some(arrivals)
+        }
+        StorageLoad::Closed | StorageLoad::Balanced | StorageLoad::Capped { .. } => None,
     };
     let several =
         |stream: &StorageStream| stream.threads > 1 || work.engine == EngineChoice::Threads;
     let table = [
         (streams.iter().any(|s| is_unknown(&s.pattern)), "fio has no such order of places"),
-        (work.load == Load::Balanced, "fio does not hold shares without a rate"),
+        (work.load == StorageLoad::Balanced, "fio does not hold shares without a rate"),
         (work.timing.duration_s.is_none(), "it has no length in time"),
         (work.timing.stop_after_bytes.is_some(), "it ends by bytes"),
         (streams.iter().any(|s| s.stop_after_bytes.is_some()), "it ends by bytes"),
         (work.data.verify != Verify::Off, "its stamps are not fio's"),
-        (arrivals == Some(Arrivals::Uniform), "fio has no uniform arrivals"),
+        (arrivals == Some(ArrivalProcess::Uniform), "fio has no uniform arrivals"),
         (streams.iter().any(|s| s.hit_area.is_some()), "it has a hot area"),
         (streams.iter().any(|s| !whole(s.read_share)), "fio mixes in whole percents"),
         (streams.iter().any(|s| sizes(&s.sizes).is_none()), "fio has no such mix of sizes"),
@@ -103,9 +105,9 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
 fn file_that_asks(work: &StorageWorkload) -> Option<String> {
     let mut text = global(work);
     let rate_per_s = match work.load {
-        Load::Open { rate_per_s, .. } => Some(rate_per_s),
-        Load::Closed | Load::Balanced | Load::Capped { .. } => None,
-        Load::ShareOf { .. } => return None,
+        StorageLoad::Open { rate_per_s, .. } => Some(rate_per_s),
+        StorageLoad::Closed | StorageLoad::Balanced | StorageLoad::Capped { .. } => None,
+        StorageLoad::ShareOf { .. } => return None,
     };
     let all: usize = work.streams.iter().map(|stream| stream.targets.len()).sum();
     for (index, stream) in work.streams.iter().enumerate() {
@@ -119,11 +121,14 @@ fn file_that_asks(work: &StorageWorkload) -> Option<String> {
             let open = rate_per_s.map(|rate| rate * stream.rate_share);
             if let Some(rate) = stream.own_rate_per_s.or(open) {
                 rates(&mut text, "rate_iops", rate / targets / clones, stream);
-                if matches!(work.load, Load::Open { arrivals: Arrivals::Exponential, .. }) {
+                if matches!(
+                    work.load,
+                    StorageLoad::Open { arrivals: ArrivalProcess::Exponential, .. }
+                ) {
                     text.push_str("rate_process=poisson\n");
                 }
             }
-            if let Load::Capped { bytes_per_s } = work.load {
+            if let StorageLoad::Capped { bytes_per_s } = work.load {
                 rates(&mut text, "rate", bytes_per_s / all.max(1) as f64 / clones, stream);
             }
         }

@@ -6,8 +6,8 @@
 use assay_model::attribute::Attribute;
 use assay_model::workload::Workload;
 use assay_model::workload::storage::{
-    AccessPattern, Cursor, EngineChoice, Load, StorageStream, StorageTarget, StorageWorkload,
-    Verify, WriteSync,
+    AccessPattern, Cursor, EngineChoice, StorageLoad, StorageStream, StorageTarget,
+    StorageWorkload, Verify, WriteSync,
 };
 
 use super::{Detect, Version, not_taken, storage};
@@ -59,7 +59,7 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
     };
     let path = target.path.to_str();
     let table = [
-        (work.load != Load::Closed, "IOR has no rate"),
+        (work.load != StorageLoad::Closed, "IOR has no rate"),
         (stream.read_share > 0.0 && stream.read_share < 1.0, "IOR does not mix"),
         (stream.own_rate_per_s.is_some(), "IOR has no rate"),
         (!stream.conduct.is_nothing(), "it has pauses, zones or the like, which are not IOR's"),

@@ -5,9 +5,9 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::doubt::Doubt;
-use assay_model::event::Count;
+use assay_model::event::EventCount;
 use assay_model::workload::{
-    Direction, NetworkQuestion, NetworkWorkload, Throughput, Workload,
+    NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection, Workload,
 };
 use serde_json::Value;
 
@@ -41,13 +41,13 @@ pub(super) fn takes(workload: &Workload) -> bool {
 }
 
 /// Returns the requested throughput test of a TCP or UDP workload.
-fn asked(workload: &Workload) -> Option<(&NetworkWorkload, &Throughput)> {
+fn asked(workload: &Workload) -> Option<(&NetworkWorkload, &NetworkThroughput)> {
     let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work)) = workload else {
         return None;
     };
     match &work.question {
-        NetworkQuestion::Throughput(asked) => Some((work, asked)),
-        NetworkQuestion::Latency(_) => None,
+        NetworkTest::Throughput(asked) => Some((work, asked)),
+        NetworkTest::Latency(_) => None,
     }
 }
 
@@ -74,9 +74,9 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
         add("-u", None);
     }
     match asked.direction {
-        Direction::Send => {}
-        Direction::Receive => add("-R", None),
-        Direction::Both => add("--bidir", None),
+        TransferDirection::Send => {}
+        TransferDirection::Receive => add("-R", None),
+        TransferDirection::Both => add("--bidir", None),
     }
     if let Some(rate) = asked.rate_bit_per_s {
         add("-b", Some(rate.to_string()));
@@ -93,10 +93,10 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     outputs.ended_well()?;
     let document: Value = serde_json::from_str(&outputs.stdout)
         .map_err(|error| ToolError::ReachEnd { missing: error.to_string() })?;
-    if let Some(said) = document.get("error").and_then(Value::as_str) {
+    if let Some(message) = document.get("error").and_then(Value::as_str) {
         // With -J, 3.12 exits with code 0 even after an error.
         let how = "the tool ended with an error".to_owned();
-        return Err(ToolError::Run { how, last_words: said.to_owned() });
+        return Err(ToolError::Run { how, last_words: message.to_owned() });
     }
     reconcile(&document, workload, asked)?;
     let end = Ends::read(&document, asked.direction)?;
@@ -142,7 +142,7 @@ struct Ends {
 }
 
 impl Ends {
-    fn read(document: &Value, direction: Direction) -> Result<Self, ToolError> {
+    fn read(document: &Value, direction: TransferDirection) -> Result<Self, ToolError> {
         let mut all = Self {
             sent_bytes: 0.0,
             sent_seconds: 0.0,
@@ -184,7 +184,7 @@ fn count(value: &Value) -> Option<f64> {
 fn reconcile(
     document: &Value,
     workload: &Workload,
-    asked: &Throughput,
+    asked: &NetworkThroughput,
 ) -> Result<(), ToolError> {
     let start = |key: &str| document.pointer(&format!("/start/test_start/{key}"));
     let refused = |what: String| Err(ToolError::Reconcile { what });
@@ -201,9 +201,9 @@ fn reconcile(
     let is_reverse = start("reverse").and_then(Value::as_u64) == Some(1);
     let is_both = document.pointer("/end/sum_received_bidir_reverse").is_some();
     let direction = match (is_reverse, is_both) {
-        (_, true) => Direction::Both,
-        (true, false) => Direction::Receive,
-        (false, false) => Direction::Send,
+        (_, true) => TransferDirection::Both,
+        (true, false) => TransferDirection::Receive,
+        (false, false) => TransferDirection::Send,
     };
     if direction != asked.direction {
         let (was, wanted) = (direction.name(), asked.direction.name());
@@ -215,7 +215,7 @@ fn reconcile(
 /// Adds loss and jitter of both directions together; the jitter is the larger one.
 fn datagrams(
     document: &Value,
-    direction: Direction,
+    direction: TransferDirection,
     parsed: &mut Parsed,
 ) -> Result<(), ToolError> {
     let (mut packets, mut lost, mut jitter_ms) = (0.0, 0.0, 0.0_f64);
@@ -225,16 +225,19 @@ fn datagrams(
         jitter_ms = jitter_ms.max(number(document, &format!("/end/sum{ending}/jitter_ms"))?);
     }
     // Duplicated datagrams can make the loss negative.
-    parsed.measure_share("loss", Count { part: lost.max(0.0) as u64, whole: packets as u64 });
+    parsed.measure_share(
+        "loss",
+        EventCount { part: lost.max(0.0) as u64, whole: packets as u64 },
+    );
     parsed.measure("jitter", vec![jitter_ms / 1e3]);
     Ok(())
 }
 
 /// Returns the suffixes of the sums' names.
-const fn endings(direction: Direction) -> &'static [&'static str] {
+const fn endings(direction: TransferDirection) -> &'static [&'static str] {
     match direction {
-        Direction::Both => &["", "_bidir_reverse"],
-        Direction::Send | Direction::Receive => &[""],
+        TransferDirection::Both => &["", "_bidir_reverse"],
+        TransferDirection::Send | TransferDirection::Receive => &[""],
     }
 }
 

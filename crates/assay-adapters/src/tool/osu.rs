@@ -120,9 +120,9 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
         let what = "title \"# OSU MPI …\"".to_owned();
         return Err(ToolError::Find { what, place: "the output" });
     };
-    let (said, version) = printed.rsplit_once(" v").unwrap_or((printed, ""));
-    if !said.trim().eq_ignore_ascii_case(work.test.osu_title()) {
-        let what = format!("{said:?} where {:?} was asked for", work.test.osu_title());
+    let (title, version) = printed.rsplit_once(" v").unwrap_or((printed, ""));
+    if !title.trim().eq_ignore_ascii_case(work.test.osu_title()) {
+        let what = format!("{title:?} where {:?} was asked for", work.test.osu_title());
         return Err(ToolError::Reconcile { what });
     }
     let heading = heading(&lines, work.test.has_sizes())?;

@@ -6,7 +6,7 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::RdmaTest;
-use assay_model::event::Figures;
+use assay_model::event::ToolFigures;
 use assay_model::workload::{RdmaConnection, RdmaWorkload, Workload};
 
 use super::{Detect, Tool, Version, not_taken};
@@ -186,7 +186,7 @@ fn latency(
         percentile("p99.9", Column::P999),
     ];
     // Its maximum excludes the two slowest.
-    let figures = Figures {
+    let figures = ToolFigures {
         min: row.get(&Column::Min).copied(),
         mean: row.get(&Column::Average).copied(),
         max: None,
@@ -212,7 +212,7 @@ fn rate(row: &Row, apart: &Attributes, parsed: &mut Parsed) -> Result<(), ToolEr
 
 #[cfg(test)]
 mod tests {
-    use assay_model::doubt::{Doubt, Order};
+    use assay_model::doubt::{Doubt, FigureOrder};
     use assay_model::workload::RdmaDevice;
 
     use super::*;
@@ -233,7 +233,7 @@ mod tests {
                 gid_index: Some(1),
                 ..RdmaDevice::default()
             },
-            ..RdmaWorkload::usual(test, Some("10.0.0.5".to_owned()))
+            ..RdmaWorkload::perftest_default(test, Some("10.0.0.5".to_owned()))
         };
         let workload = Workload::Rdma(work);
         let tool = find(program).unwrap();
@@ -266,7 +266,7 @@ mod tests {
                 mtu_bytes: Some(4096),
                 ..RdmaDevice::default()
             },
-            ..RdmaWorkload::usual(RdmaTest::SendLatency, None)
+            ..RdmaWorkload::perftest_default(RdmaTest::SendLatency, None)
         };
         let words_of_device = arguments(&whole, 2).split_off(7).join(" ");
         assert_eq!(words_of_device, "-i 2 -x 3 -m 4096 -d mlx5_0", "the way that assay takes");
@@ -282,7 +282,7 @@ mod tests {
         let asked = Invocation {
             workload: Workload::Rdma(RdmaWorkload {
                 sizes: all.clone(),
-                ..RdmaWorkload::usual(test, None)
+                ..RdmaWorkload::perftest_default(test, None)
             }),
             ..invocation(test, &all, program).remove(0)
         };
@@ -327,7 +327,10 @@ mod tests {
     fn what_cannot_have_been_measured_is_refused_or_doubted() {
         let edited = LATENCY.replace("636.95", "10.95 ");
         let parsed = read(RdmaTest::SendLatency, "ib_send_lat", &edited).unwrap();
-        assert!(matches!(parsed.doubts[..], [Doubt::OutOfOrder { law: Order::MinMean, .. }]));
+        assert!(matches!(
+            parsed.doubts[..],
+            [Doubt::OutOfOrder { law: FigureOrder::MinMean, .. }]
+        ));
         // The same table in another unit than labelled: its figures contradict each other.
         let other = BANDWIDTH.replace("9.21  ", "96.60 ");
         for (test, program, text, expected) in [

@@ -1,7 +1,7 @@
 //! Adapter of `ping`: the round trip of every echo, and the loss.
 
-use assay_model::event::Count;
-use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Workload};
+use assay_model::event::EventCount;
+use assay_model::workload::{NetworkLatency, NetworkTest, NetworkWorkload, Workload};
 
 use super::{Detect, Version, across, host, not_taken};
 use crate::invocation::{Invocation, Request};
@@ -32,11 +32,11 @@ pub(super) fn takes(workload: &Workload) -> bool {
     asked(workload).is_some()
 }
 
-fn asked(workload: &Workload) -> Option<(&NetworkWorkload, &Latency)> {
+fn asked(workload: &Workload) -> Option<(&NetworkWorkload, &NetworkLatency)> {
     let Workload::NetworkIcmp(work) = workload else { return None };
     match &work.question {
-        NetworkQuestion::Latency(it) => Some((work, it)),
-        NetworkQuestion::Throughput(_) => None,
+        NetworkTest::Latency(it) => Some((work, it)),
+        NetworkTest::Throughput(_) => None,
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     }
     let mut parsed = Parsed::default();
     parsed.measure("round_trip", times_s);
-    parsed.measure_share("loss", Count { part: sent - received, whole: sent });
+    parsed.measure_share("loss", EventCount { part: sent - received, whole: sent });
     Ok(parsed)
 }
 

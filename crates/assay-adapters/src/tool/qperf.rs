@@ -4,7 +4,7 @@
 //! round trip, not a round trip.
 
 use assay_model::attribute::Attribute;
-use assay_model::workload::{Direction, NetworkQuestion, NetworkWorkload, Workload};
+use assay_model::workload::{NetworkTest, NetworkWorkload, TransferDirection, Workload};
 
 use super::{Detect, Version, across, host, not_taken};
 use crate::invocation::{Invocation, Request};
@@ -54,13 +54,13 @@ fn test(workload: &Workload) -> Option<(&NetworkWorkload, &'static Test)> {
     let is_tcp = matches!(workload, Workload::NetworkTcp(_));
     let latency = if is_tcp { &TCP_LATENCY } else { &UDP_LATENCY };
     match &work.question {
-        NetworkQuestion::Latency(it) => {
+        NetworkTest::Latency(it) => {
             let is_plain = !it.spin && it.rate_per_s.is_none() && it.busy_poll_us.is_none();
             (is_plain && it.load_streams == 0).then_some((work, latency))
         }
-        NetworkQuestion::Throughput(it) => {
+        NetworkTest::Throughput(it) => {
             let is_plain = it.streams == 1
-                && it.direction == Direction::Send
+                && it.direction == TransferDirection::Send
                 && it.copy
                 && it.rate_bit_per_s.is_none()
                 && it.congestion.is_none();
@@ -81,11 +81,11 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
         words.extend(["-lp".to_owned(), port.to_string()]);
     }
     let seconds = match &work.question {
-        NetworkQuestion::Latency(it) => {
+        NetworkTest::Latency(it) => {
             words.extend(["-m".to_owned(), it.bytes.to_string()]);
             it.seconds
         }
-        NetworkQuestion::Throughput(it) => it.seconds,
+        NetworkTest::Throughput(it) => it.seconds,
     };
     // Six digits instead of the default of about three.
     let rest = ["-t", &seconds.to_string(), "-e", "6", test.name].map(str::to_owned);
@@ -111,7 +111,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     let value = figure.ok_or_else(find)?;
     let mut parsed = Parsed::default();
     parsed.measure(test.metric, vec![read(test, value)? * test.factor]);
-    if let NetworkQuestion::Throughput(it) = &work.question {
+    if let NetworkTest::Throughput(it) = &work.question {
         parsed.over(vec![f64::from(it.seconds)]);
     }
     parsed.learn_of(test.metric, Attribute::Statistic, "mean");

@@ -1,7 +1,7 @@
 //! Conversion of results of fio and IOR to samples, for measurements and imports.
 
 use assay_model::attribute::Attribute;
-use assay_model::event::Figures;
+use assay_model::event::ToolFigures;
 
 use super::ior;
 use crate::fio_json::FioResult;
@@ -27,7 +27,7 @@ pub(crate) fn fio(result: FioResult, time_s: &[f64]) -> Result<Parsed, ToolError
         parsed.learn_of("latency", Attribute::Statistic, "median");
         parsed.figures(
             "latency",
-            Figures {
+            ToolFigures {
                 min: Some(latency.min_s),
                 mean: Some(latency.mean_s),
                 max: Some(latency.max_s),

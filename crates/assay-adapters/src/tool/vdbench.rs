@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use assay_model::attribute::Attribute;
 use assay_model::workload::Workload;
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageStream,
-    StorageTarget, StorageWorkload, Verify, WriteSync,
+    AccessPattern, ArrivalProcess, AtEnd, Cursor, EngineChoice, SizeShare, StorageLoad,
+    StorageStream, StorageTarget, StorageWorkload, Verify, WriteSync,
 };
 
 use super::{Detect, Version, not_taken};
@@ -51,8 +51,8 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
     let table = [
         (words_of(stream).is_none(), "Vdbench has no such order of I/O"),
         (sizes(&stream.sizes).is_none(), "Vdbench has no such mix of sizes"),
-        (matches!(work.load, Load::Capped { .. }), "Vdbench limits I/O, not bytes"),
-        (divided.is_some() && work.load != Load::Closed, "its streams have no rate"),
+        (matches!(work.load, StorageLoad::Capped { .. }), "Vdbench limits I/O, not bytes"),
+        (divided.is_some() && work.load != StorageLoad::Closed, "its streams have no rate"),
         (
             divided.is_some_and(|parts| !stream.in_flight_per_target.is_multiple_of(parts)),
             "threads of Vdbench are a multiple of its streams",
@@ -180,16 +180,16 @@ fn parameters(work: &StorageWorkload) -> Option<String> {
     ));
     let rate = match work.load {
         // Shares are balanced among several streams; here is only one.
-        Load::Closed | Load::Balanced => "max".to_owned(),
-        Load::Open { rate_per_s, arrivals } => {
+        StorageLoad::Closed | StorageLoad::Balanced => "max".to_owned(),
+        StorageLoad::Open { rate_per_s, arrivals } => {
             let law = match arrivals {
-                Arrivals::Exponential => "exponential",
-                Arrivals::Uniform => "uniform",
-                Arrivals::Constant => "deterministic",
+                ArrivalProcess::Exponential => "exponential",
+                ArrivalProcess::Uniform => "uniform",
+                ArrivalProcess::Constant => "deterministic",
             };
             format!("{},distribution={law}", (rate_per_s * 100.0).round() / 100.0)
         }
-        Load::Capped { .. } | Load::ShareOf { .. } => return None,
+        StorageLoad::Capped { .. } | StorageLoad::ShareOf { .. } => return None,
     };
     let elapsed_s = work.timing.duration_s?.ceil().max(MINIMUM_S);
     let mut run = format!("rd=run,wd=wd1,iorate={rate},elapsed={elapsed_s},interval=1");

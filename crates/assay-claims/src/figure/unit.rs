@@ -10,9 +10,9 @@ use assay_model::quantity::Unit;
 
 /// Unit as printed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Printed {
+pub struct PrintedUnit {
     /// Byte span in the text.
-    pub at: (usize, usize),
+    pub span: (usize, usize),
     /// Text of the unit.
     pub text: String,
     /// Base unit; a size if the time of a rate is missing.
@@ -21,7 +21,7 @@ pub struct Printed {
     pub factor: f64,
 }
 
-impl Printed {
+impl PrintedUnit {
     /// Returns whether both are the same unit with the same prefix.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
@@ -31,7 +31,7 @@ impl Printed {
 
 /// Kind of a spelling, which determines what may follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum SpellingKind {
     /// Symbol: no letter or digit follows.
     Symbol,
     /// Word: an inflection may follow.
@@ -45,7 +45,7 @@ struct Spelling {
     text: String,
     unit: Unit,
     factor: f64,
-    end: End,
+    kind: SpellingKind,
 }
 
 /// Decimal prefixes in Latin and in Cyrillic letters.
@@ -123,7 +123,7 @@ const TIME_WORDS: [(f64, &[&str]); 4] = [
     (1.0, &["second", "sekund", "sekundach", "segundo", "saniye", "másodperc", "секунд"]),
 ];
 /// Spellings without prefixes: words without inflection or blanks, and irregular symbols.
-const OTHERS: [(Unit, f64, &[&str]); 13] = [
+const OTHER_SPELLINGS: [(Unit, f64, &[&str]); 13] = [
     (Unit::Second, 1e-9, &["ナノ秒", "纳秒", "納秒", "奈秒", "나노초", "nsec"]),
     (Unit::Second, 1e-6, &["マイクロ秒", "微秒", "마이크로초", "usec", "µsec"]),
     (Unit::Second, 1e-3, &["ミリ秒", "毫秒", "밀리초", "msec"]),
@@ -171,7 +171,7 @@ const OTHERS: [(Unit, f64, &[&str]); 13] = [
     (Unit::Byte, 1.0, &["bytes", "octets", "字节", "位元組", "バイト", "바이트"]),
 ];
 /// Stems of other words.
-const WORDS: [(Unit, f64, &[&str]); 9] = [
+const WORD_STEMS: [(Unit, f64, &[&str]); 9] = [
     (Unit::Ratio, 0.01, &["percent", "per cent", "prozent", "procent", "процент"]),
     (Unit::FlopPerSecond, 1e15, &["PetaFLOP", "петафлоп", "Петафлоп"]),
     (Unit::FlopPerSecond, 1e12, &["TeraFLOP", "терафлоп", "Терафлоп"]),
@@ -184,56 +184,71 @@ const WORDS: [(Unit, f64, &[&str]); 9] = [
 ];
 
 /// Spellings by first character, which excludes most words of a page at once.
-type Table = HashMap<char, Vec<Spelling>>;
+type SpellingTable = HashMap<char, Vec<Spelling>>;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table::new();
-    rates(&mut table);
-    times(&mut table);
-    let listed = |unit, factor, words: &[&str], end, table: &mut Table| {
+static SPELLINGS: LazyLock<SpellingTable> = LazyLock::new(|| {
+    let mut table = SpellingTable::new();
+    add_rates(&mut table);
+    add_times(&mut table);
+    let listed = |unit, factor, words: &[&str], end, table: &mut SpellingTable| {
         for word in words {
-            add(table, (*word).to_owned(), (unit, factor), end);
+            add_spelling(table, (*word).to_owned(), (unit, factor), end);
         }
     };
-    for (unit, factor, words) in OTHERS {
-        listed(unit, factor, words, End::Symbol, &mut table);
+    for (unit, factor, words) in OTHER_SPELLINGS {
+        listed(unit, factor, words, SpellingKind::Symbol, &mut table);
     }
-    for (unit, factor, words) in WORDS {
-        listed(unit, factor, words, End::Word, &mut table);
+    for (unit, factor, words) in WORD_STEMS {
+        listed(unit, factor, words, SpellingKind::Word, &mut table);
     }
     for (factor, words) in TIME_WORDS {
-        listed(Unit::Second, factor, words, End::Word, &mut table);
+        listed(Unit::Second, factor, words, SpellingKind::Word, &mut table);
     }
     table
 });
 
-fn add(table: &mut Table, text: String, (unit, factor): (Unit, f64), end: End) {
+fn add_spelling(
+    table: &mut SpellingTable,
+    text: String,
+    (unit, factor): (Unit, f64),
+    end: SpellingKind,
+) {
     let first = text.chars().next().expect("every spelling has a letter");
     // Words may begin with a capital letter.
-    let first = if end == End::Word { first.to_ascii_lowercase() } else { first };
-    table.entry(first).or_default().push(Spelling { text, unit, factor, end });
+    let first = if end == SpellingKind::Word { first.to_ascii_lowercase() } else { first };
+    table.entry(first).or_default().push(Spelling { text, unit, factor, kind: end });
 }
 
 /// Adds sizes and rates.
-fn rates(table: &mut Table) {
+fn add_rates(table: &mut SpellingTable) {
     let latin = || PER_SECOND.iter().chain(&PER_SECOND_MORE);
     for (factor, prefixes, cyrillic) in DECIMAL.into_iter().chain(BINARY) {
         let is_decimal = DECIMAL.iter().any(|(known, ..)| known.to_bits() == factor.to_bits());
         for prefix in prefixes {
             for base in ["B", "o"] {
                 let is_word = prefix.is_empty() && base == "o";
-                let end = if is_word { End::Letter } else { End::Symbol };
-                add(table, format!("{prefix}{base}"), (Unit::Byte, factor), end);
+                let end = if is_word { SpellingKind::Letter } else { SpellingKind::Symbol };
+                add_spelling(table, format!("{prefix}{base}"), (Unit::Byte, factor), end);
                 for per in latin().chain(&["ps"]).filter(|per| base == "B" || **per != "ps") {
                     let text = format!("{prefix}{base}{per}");
-                    add(table, text, (Unit::BytePerSecond, factor), End::Symbol);
+                    add_spelling(
+                        table,
+                        text,
+                        (Unit::BytePerSecond, factor),
+                        SpellingKind::Symbol,
+                    );
                 }
             }
             for base in ["bit", "bits", "Bit", "b"] {
                 let short: &[&str] = if base == "b" { &["ps"] } else { &[] };
                 for per in latin().chain(short) {
                     let text = format!("{prefix}{base}{per}");
-                    add(table, text, (Unit::BitPerSecond, factor), End::Symbol);
+                    add_spelling(
+                        table,
+                        text,
+                        (Unit::BitPerSecond, factor),
+                        SpellingKind::Symbol,
+                    );
                 }
             }
             let others = [
@@ -243,50 +258,71 @@ fn rates(table: &mut Table) {
             ];
             for (unit, bases) in others.into_iter().filter(|_| is_decimal) {
                 for base in bases.split(' ') {
-                    add(table, format!("{prefix}{base}"), (unit, factor), End::Symbol);
+                    add_spelling(
+                        table,
+                        format!("{prefix}{base}"),
+                        (unit, factor),
+                        SpellingKind::Symbol,
+                    );
                 }
             }
         }
         for prefix in cyrillic {
-            add(table, format!("{prefix}Б"), (Unit::Byte, factor), End::Symbol);
+            add_spelling(
+                table,
+                format!("{prefix}Б"),
+                (Unit::Byte, factor),
+                SpellingKind::Symbol,
+            );
             for per in PER_SECOND_CYRILLIC {
                 let bytes = (Unit::BytePerSecond, factor);
-                add(table, format!("{prefix}Б{per}"), bytes, End::Symbol);
+                add_spelling(table, format!("{prefix}Б{per}"), bytes, SpellingKind::Symbol);
                 for base in ["бит", "б"] {
                     let bits = (Unit::BitPerSecond, factor);
-                    add(table, format!("{prefix}{base}{per}"), bits, End::Symbol);
+                    add_spelling(
+                        table,
+                        format!("{prefix}{base}{per}"),
+                        bits,
+                        SpellingKind::Symbol,
+                    );
                 }
             }
             if is_decimal {
-                add(table, format!("{prefix}Гц"), (Unit::Hertz, factor), End::Symbol);
+                add_spelling(
+                    table,
+                    format!("{prefix}Гц"),
+                    (Unit::Hertz, factor),
+                    SpellingKind::Symbol,
+                );
             }
         }
     }
 }
 
-fn times(table: &mut Table) {
+fn add_times(table: &mut SpellingTable) {
     for (factor, prefixes, cyrillic) in TIME {
         let all =
             prefixes.iter().map(|it| (it, "s")).chain(cyrillic.iter().map(|it| (it, "с")));
         for (prefix, base) in all {
-            let end = if prefix.is_empty() { End::Letter } else { End::Symbol };
-            add(table, format!("{prefix}{base}"), (Unit::Second, factor), end);
+            let end =
+                if prefix.is_empty() { SpellingKind::Letter } else { SpellingKind::Symbol };
+            add_spelling(table, format!("{prefix}{base}"), (Unit::Second, factor), end);
         }
     }
 }
 
 /// Returns whether a script has no blanks between words: Hangul, Han and kana.
-pub(crate) const fn is_without_blanks(c: char) -> bool {
+pub(crate) const fn is_unspaced_script(c: char) -> bool {
     c as u32 >= 0x1100
 }
 
 /// Returns the bytes of the spelling at the beginning of a text.
-fn length(spelling: &Spelling, rest: &str) -> Option<usize> {
+fn spelling_length(spelling: &Spelling, rest: &str) -> Option<usize> {
     /// Accepts `Mikrosekunden` and `микросекунды`, but not "secondary".
     const LONGEST_ENDING: usize = 2;
     let length = spelling.text.len();
-    match spelling.end {
-        End::Word => {
+    match spelling.kind {
+        SpellingKind::Word => {
             let begins = rest.get(..length)?.eq_ignore_ascii_case(&spelling.text);
             let ending = rest[length..].chars().take_while(|c| is_letter(*c));
             let (mut letters, mut bytes) = (0, 0);
@@ -296,7 +332,7 @@ fn length(spelling: &Spelling, rest: &str) -> Option<usize> {
             }
             (begins && letters <= LONGEST_ENDING).then_some(length + bytes)
         }
-        End::Symbol => {
+        SpellingKind::Symbol => {
             let behind = rest.strip_prefix(&spelling.text)?;
             let next = behind.chars().next();
             let goes_on = next.is_some_and(is_letter_or_digit);
@@ -304,7 +340,7 @@ fn length(spelling: &Spelling, rest: &str) -> Option<usize> {
             let is_other = spelling.text == "초" && behind.starts_with(['과', '기']);
             (!goes_on && !is_other).then_some(length)
         }
-        End::Letter => {
+        SpellingKind::Letter => {
             let behind = rest.strip_prefix(&spelling.text)?;
             let is_word = behind
                 .trim_start_matches(BLANKS)
@@ -319,25 +355,26 @@ fn length(spelling: &Spelling, rest: &str) -> Option<usize> {
 pub(crate) const BLANKS: [char; 3] = [' ', '\u{a0}', '\u{202f}'];
 
 fn is_letter(c: char) -> bool {
-    c.is_alphabetic() && !is_without_blanks(c)
+    c.is_alphabetic() && !is_unspaced_script(c)
 }
 
 fn is_letter_or_digit(c: char) -> bool {
-    c.is_alphanumeric() && !is_without_blanks(c)
+    c.is_alphanumeric() && !is_unspaced_script(c)
 }
 
 /// Returns the longest unit at exactly this position.
-pub(crate) fn unit_in(text: &str, from: usize) -> Option<Printed> {
+pub(crate) fn parse_unit(text: &str, from: usize) -> Option<PrintedUnit> {
     let rest = &text[from..];
-    let known = TABLE.get(&rest.chars().next()?).into_iter().flatten();
+    let known = SPELLINGS.get(&rest.chars().next()?).into_iter().flatten();
     let small = rest.chars().next()?.to_ascii_lowercase();
-    let words = TABLE.get(&small).filter(|_| !rest.starts_with(small)).into_iter().flatten();
-    let all = known.chain(words.filter(|it| it.end == End::Word));
-    let found = all.filter_map(|it| Some((length(it, rest)?, it)));
+    let words =
+        SPELLINGS.get(&small).filter(|_| !rest.starts_with(small)).into_iter().flatten();
+    let all = known.chain(words.filter(|it| it.kind == SpellingKind::Word));
+    let found = all.filter_map(|it| Some((spelling_length(it, rest)?, it)));
     let (length, best) = found.max_by_key(|(length, _)| *length)?;
     let at = (from, from + length);
-    Some(Printed {
-        at,
+    Some(PrintedUnit {
+        span: at,
         text: text[at.0..at.1].to_owned(),
         unit: best.unit,
         factor: best.factor,
@@ -345,22 +382,22 @@ pub(crate) fn unit_in(text: &str, from: usize) -> Option<Printed> {
 }
 
 /// Returns the unit after a number, optionally after blanks, a hyphen or a bracket.
-pub(crate) fn unit_at(text: &str, at: usize) -> Option<Printed> {
+pub(crate) fn unit_after_number(text: &str, at: usize) -> Option<PrintedUnit> {
     let rest = &text[at..];
     let skipped =
         rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '-', '[', '(']).len();
     let skipped = if skipped > 8 { return None } else { skipped };
-    unit_in(text, at + skipped)
+    parse_unit(text, at + skipped)
 }
 
 /// Returns the unit in the heading of a column: in brackets, or as its last word.
 #[must_use]
-pub fn of_heading(text: &str) -> Option<Printed> {
+pub fn heading_unit(text: &str) -> Option<PrintedUnit> {
     let places = text
         .char_indices()
         .filter(|(at, _)| *at == 0 || text[..*at].ends_with([' ', '(', '[', '\u{a0}', ')']));
-    let is_named = |it: &Printed| {
-        let (before, behind) = (text[..it.at.0].trim_end(), text[it.at.1..].trim_start());
+    let is_named = |it: &PrintedUnit| {
+        let (before, behind) = (text[..it.span.0].trim_end(), text[it.span.1..].trim_start());
         let is_enclosed = before.ends_with(['(', '[']) && behind.starts_with([')', ']']);
         let is_alone = before.is_empty() && behind.is_empty();
         // `B` may be a letter in an enumeration, and "second" an ordinal.
@@ -370,15 +407,15 @@ pub fn of_heading(text: &str) -> Option<Printed> {
         let is_value = before.ends_with(|c: char| c.is_ascii_digit());
         !is_value && (is_enclosed || is_alone || !is_word)
     };
-    let mut found = places.filter_map(|(at, _)| unit_in(text, at)).filter(is_named);
+    let mut found = places.filter_map(|(at, _)| parse_unit(text, at)).filter(is_named);
     found.next_back()
 }
 
 /// Returns whether a text contains this unit with this prefix anywhere.
-pub(crate) fn stands_in(text: &str, unit: &Printed) -> bool {
+pub(crate) fn contains_unit(text: &str, unit: &PrintedUnit) -> bool {
     let is_start = |at: &usize| !text[..*at].ends_with(is_letter_or_digit);
     let places = text.char_indices().map(|(at, _)| at).filter(is_start);
-    places.filter_map(|at| unit_in(text, at)).any(|it| it.is_same(unit))
+    places.filter_map(|at| parse_unit(text, at)).any(|it| it.is_same(unit))
 }
 
 #[cfg(test)]
@@ -387,20 +424,20 @@ mod tests {
 
     /// Every unit of the model is parsed, with each prefix that its formatter may choose.
     #[test]
-    fn what_quantities_are_written_as_is_read() {
+    fn parses_every_formatted_unit() {
         for unit in Unit::ALL {
             for exponent in -11..17 {
                 let value = 4.0 * 10f64.powi(exponent);
                 let written = assay_model::quantity::Quantity::new(value, unit).to_string();
                 let Some((_, symbol)) = written.split_once(' ') else { continue };
-                let found = unit_in(symbol, 0).map(|it| (it.text, it.unit));
+                let found = parse_unit(symbol, 0).map(|it| (it.text, it.unit));
                 assert_eq!(found, Some((symbol.to_owned(), unit)), "{written}");
             }
         }
     }
 
     #[test]
-    fn a_unit_is_read_in_the_letters_of_its_language() {
+    fn parses_localised_units() {
         for (text, expected) in [
             ("нс", Some((Unit::Second, 1e-9))),
             ("с", Some((Unit::Second, 1.0))),
@@ -422,13 +459,13 @@ mod tests {
             ("s/Go", Some((Unit::SecondPerByte, 1e-9))),
             ("prozent", Some((Unit::Ratio, 0.01))),
         ] {
-            let found = unit_in(text, 0).map(|it| (it.unit, it.factor));
+            let found = parse_unit(text, 0).map(|it| (it.unit, it.factor));
             assert_eq!(found, expected, "{text}");
         }
     }
 
     #[test]
-    fn a_heading_names_its_unit() {
+    fn finds_unit_of_heading() {
         for (heading, expected) in [
             ("Latency [microseconds] (MPICH 3.3 + CH4)", Some("microseconds")),
             ("Rate at 4 KiB", None),
@@ -438,7 +475,7 @@ mod tests {
             ("Lectura o escritura", None),
             ("Time [s]", Some("s")),
         ] {
-            let found = of_heading(heading).map(|it| it.text);
+            let found = heading_unit(heading).map(|it| it.text);
             assert_eq!(found.as_deref(), expected, "{heading}");
         }
     }

@@ -2,9 +2,9 @@
 
 use assay_model::quantity::Unit;
 
-use super::{Lint, Rule, at};
-use crate::figure::{Figure, figures, is_without_blanks};
-use crate::page::Text;
+use super::{Linter, Rule, page_span};
+use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
+use crate::page::PageText;
 
 /// Stems of words for reads and writes, in many languages.
 const READS: [&str; 26] = [
@@ -65,15 +65,15 @@ const WRITES: [&str; 26] = [
 ];
 /// Words that share a stem but are not directions. The Chinese and Japanese word for "book" is not
 /// listed: it has a single character.
-const OTHERS: [&str; 4] = ["ready", "readi", "readab", "writh"];
+const NON_DIRECTIONS: [&str; 4] = ["ready", "readi", "readab", "writh"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum LintDirection {
     Reads,
     Writes,
 }
 
-impl Direction {
+impl LintDirection {
     const fn word(self) -> &'static str {
         match self {
             Self::Reads => "reads",
@@ -83,16 +83,17 @@ impl Direction {
 }
 
 /// Returns the direction words of a text, in order. `small` is the text in lower case.
-pub(super) fn directions(small: &str) -> Vec<Direction> {
+pub(super) fn find_directions(small: &str) -> Vec<LintDirection> {
     let is_word = |at: usize| {
         let before = small[..at].chars().next_back();
-        let is_start = before.is_none_or(|c| !c.is_alphabetic() || is_without_blanks(c));
+        let is_start = before.is_none_or(|c| !c.is_alphabetic() || is_unspaced_script(c));
         let first = small[at..].chars().next();
-        (is_start || first.is_some_and(is_without_blanks))
-            && !OTHERS.iter().any(|word| small[at..].starts_with(word))
+        (is_start || first.is_some_and(is_unspaced_script))
+            && !NON_DIRECTIONS.iter().any(|word| small[at..].starts_with(word))
     };
-    let mut found: Vec<(usize, Direction)> = Vec::new();
-    for (words, direction) in [(&READS[..], Direction::Reads), (&WRITES[..], Direction::Writes)]
+    let mut found: Vec<(usize, LintDirection)> = Vec::new();
+    for (words, direction) in
+        [(&READS[..], LintDirection::Reads), (&WRITES[..], LintDirection::Writes)]
     {
         for word in words {
             let places = small.match_indices(word).map(|(at, _)| at).filter(|at| is_word(*at));
@@ -104,53 +105,55 @@ pub(super) fn directions(small: &str) -> Vec<Direction> {
     found.into_iter().map(|(_, direction)| direction).collect()
 }
 
-fn rates(text: &Text) -> Vec<Figure> {
-    let is_rate = |figure: &Figure| {
+fn rates(text: &PageText) -> Vec<PrintedFigure> {
+    let is_rate = |figure: &PrintedFigure| {
         figure.unit.as_ref().is_some_and(|it| match it.unit {
             Unit::BytePerSecond | Unit::BitPerSecond | Unit::Byte => it.factor >= 1e6,
             Unit::IoPerSecond => true,
             _ => false,
         })
     };
-    figures(&text.text).into_iter().filter(is_rate).collect()
+    find_figures(&text.text).into_iter().filter(is_rate).collect()
 }
 
 /// Reports two rates in a cell of which only one has a direction.
-pub(super) fn check(lint: &mut Lint<'_>, cell: &Text) {
+pub(super) fn check(lint: &mut Linter<'_>, cell: &PageText) {
     let small = cell.text.to_lowercase();
     let is_bytes =
-        |it: &Figure| it.unit.as_ref().is_some_and(|it| it.unit != Unit::IoPerSecond);
-    let rates: Vec<Figure> = rates(cell).into_iter().filter(is_bytes).collect();
+        |it: &PrintedFigure| it.unit.as_ref().is_some_and(|it| it.unit != Unit::IoPerSecond);
+    let rates: Vec<PrintedFigure> = rates(cell).into_iter().filter(is_bytes).collect();
     let [_, second] = rates.as_slice() else { return };
-    let found = directions(&small);
+    let found = find_directions(&small);
     let (reads, writes) =
-        (found.contains(&Direction::Reads), found.contains(&Direction::Writes));
+        (found.contains(&LintDirection::Reads), found.contains(&LintDirection::Writes));
     if reads != writes {
         let (there, gone) = if reads { ("reads", "writes") } else { ("writes", "reads") };
         let message = format!("of two rates one {there}: the word for {gone} is gone");
-        lint.add(Rule::Direction, at(cell, second.number), message);
+        lint.add(Rule::Direction, page_span(cell, second.number_span), message);
         return;
     }
-    let behind = small.get(second.number.1..).unwrap_or_default();
+    let behind = small.get(second.number_span.1..).unwrap_or_default();
     let joined =
         ["읽기/쓰기", "reads/writes", "чтение/запись", "čtení/zápis", "lectures/écritures"];
     if joined.iter().any(|words| behind.contains(words)) {
         let message = "both words for the direction stand behind the second rate".to_owned();
-        lint.add(Rule::Direction, at(cell, second.number), message);
+        lint.add(Rule::Direction, page_span(cell, second.number_span), message);
     }
 }
 
 /// Reports swapped directions: of the words, or of both figures.
-pub(super) fn against(lint: &mut Lint<'_>, text: &Text, source: &Text) {
-    let (ours, theirs) =
-        (directions(&text.text.to_lowercase()), directions(&source.text.to_lowercase()));
-    let only = |all: &[Direction]| {
+pub(super) fn compare_directions(lint: &mut Linter<'_>, text: &PageText, source: &PageText) {
+    let (ours, theirs) = (
+        find_directions(&text.text.to_lowercase()),
+        find_directions(&source.text.to_lowercase()),
+    );
+    let only = |all: &[LintDirection]| {
         all.first().copied().filter(|first| all.iter().all(|it| it == first))
     };
     if let (Some(here), Some(there)) = (only(&ours), only(&theirs)) {
         if here != there {
             let start = text.text.len() - text.text.trim_start().len();
-            let place = at(text, (start, text.text.trim_end().len().max(start)));
+            let place = page_span(text, (start, text.text.trim_end().len().max(start)));
             let message = format!("{}, and the source has {}", here.word(), there.word());
             lint.add(Rule::Direction, place, message);
         }
@@ -159,14 +162,16 @@ pub(super) fn against(lint: &mut Lint<'_>, text: &Text, source: &Text) {
     let (here, there) = (rates(text), rates(source));
     let ([first, second], [of_source, other]) = (&here[..], &there[..]) else { return };
     let ([a, b], [c, d]) = (&ours[..], &theirs[..]) else { return };
-    if a == b || c == d || first.base() == second.base() {
+    if a == b || c == d || first.base_value() == second.base_value() {
         return;
     }
-    let is_kept = (first.base(), second.base()) == (of_source.base(), other.base());
-    let is_turned = (second.base(), first.base()) == (of_source.base(), other.base());
+    let is_kept = (first.base_value(), second.base_value())
+        == (of_source.base_value(), other.base_value());
+    let is_turned = (second.base_value(), first.base_value())
+        == (of_source.base_value(), other.base_value());
     if (is_kept && a != c) || (is_turned && a == c) {
         let message = "reads and writes have changed places".to_owned();
-        lint.add(Rule::Direction, at(text, first.number), message);
+        lint.add(Rule::Direction, page_span(text, first.number_span), message);
     }
 }
 

@@ -2,18 +2,20 @@
 
 use assay_model::quantity::Unit;
 
-use super::{Column, Lint, Rule, at, columns, direction, order};
-use crate::figure::Figure;
-use crate::page::{Page, Table, Text};
+use super::{
+    FigureColumn, Linter, Rule, direction, figure_columns, page_span, statistic_order,
+};
+use crate::figure::PrintedFigure;
+use crate::page::{LintPage, PageTable, PageText};
 
-pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
+pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     for table in &page.tables {
-        whole(lint, table);
-        let columns = columns(table);
-        order::check(lint, table);
-        bits(lint, &columns);
-        eightfold(lint, &columns);
-        curve(lint, table, &columns);
+        check_header_rule(lint, table);
+        let columns = figure_columns(table);
+        statistic_order::check(lint, table);
+        check_bits_and_bytes(lint, &columns);
+        check_eightfold(lint, &columns);
+        check_bandwidth_curve(lint, table, &columns);
         for cell in table.rows.iter().flatten() {
             direction::check(lint, cell);
         }
@@ -22,7 +24,7 @@ pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
 
 /// Reports a heading whose number of cells differs from the line below: strict readers see no table
 /// at all.
-fn whole(lint: &mut Lint<'_>, table: &Table) {
+fn check_header_rule(lint: &mut Linter<'_>, table: &PageTable) {
     let (Some((start, cells)), Some(heading)) = (table.rule, table.rows.first()) else {
         return;
     };
@@ -36,16 +38,17 @@ fn whole(lint: &mut Lint<'_>, table: &Table) {
 }
 
 /// Checks that columns in bytes and in bits per second agree.
-fn bits(lint: &mut Lint<'_>, columns: &[Column<'_>]) {
+fn check_bits_and_bytes(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
     let of = |unit: Unit| {
-        let is_one =
-            |it: &&Column<'_>| it.unit.as_ref().is_some_and(|printed| printed.unit == unit);
+        let is_one = |it: &&FigureColumn<'_>| {
+            it.unit.as_ref().is_some_and(|printed| printed.unit == unit)
+        };
         columns.iter().find(is_one)
     };
     let (Some(bytes), Some(bits)) = (of(Unit::BytePerSecond), of(Unit::BitPerSecond)) else {
         return;
     };
-    let base = |column: &Column<'_>, figure: &Figure| {
+    let base = |column: &FigureColumn<'_>, figure: &PrintedFigure| {
         figure.value * column.unit.as_ref().map_or(1.0, |unit| unit.factor)
     };
     for ((_, in_bytes), (cell, in_bits)) in bytes.cells.iter().zip(&bits.cells) {
@@ -57,14 +60,14 @@ fn bits(lint: &mut Lint<'_>, columns: &[Column<'_>]) {
         if (found - expected).abs() > tolerance {
             let message =
                 format!("bytes × 8 would be {:.4} and not {}", expected / unit, in_bits.value);
-            lint.add(Rule::Impossible, at(cell, in_bits.number), message);
+            lint.add(Rule::Impossible, page_span(cell, in_bits.number_span), message);
         }
     }
 }
 
 /// Reports two columns of one kind of unit whose values differ by exactly 8: a letter of one
 /// heading is wrong.
-fn eightfold(lint: &mut Lint<'_>, columns: &[Column<'_>]) {
+fn check_eightfold(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
     for pair in columns.windows(2) {
         let [a, b] = pair else { continue };
         let (Some(first), Some(second)) = (&a.unit, &b.unit) else { continue };
@@ -81,22 +84,26 @@ fn eightfold(lint: &mut Lint<'_>, columns: &[Column<'_>]) {
                 "the column in `{}` is 8 times the one in `{}`: one of them is in bits and the other in bytes",
                 second.text, first.text
             );
-            lint.add(Rule::WrongUnit, at(b.heading, second.at), message);
+            lint.add(Rule::WrongUnit, page_span(b.heading, second.span), message);
         }
     }
 }
 
 /// Checks that bandwidth grows with the message size: a single fall after steady growth is an
 /// error. Several falls are noise, and figures with an interval show their own uncertainty.
-fn curve(lint: &mut Lint<'_>, table: &Table, columns: &[Column<'_>]) {
+fn check_bandwidth_curve(
+    lint: &mut Linter<'_>,
+    table: &PageTable,
+    columns: &[FigureColumn<'_>],
+) {
     /// Maximum ratio that counts as a fall; protocol effects of large messages cost only a percent
     /// or two.
     const FALL: f64 = 0.95;
     /// Words for "interval" in headings, common to several languages.
     const INTERVAL: [&str; 5] = ["interval", "интервал", "区间", "区間", "구간"];
-    let heading = |it: &Text| it.text.to_lowercase();
-    let is_interval = |it: &Text| INTERVAL.iter().any(|word| heading(it).contains(word));
-    let is_size = |column: &&Column<'_>| {
+    let heading = |it: &PageText| it.text.to_lowercase();
+    let is_interval = |it: &PageText| INTERVAL.iter().any(|word| heading(it).contains(word));
+    let is_size = |column: &&FigureColumn<'_>| {
         let doubles = column.cells.windows(2).all(|pair| pair[1].1.value > pair[0].1.value);
         let heading = heading(column.heading);
         doubles && (heading.contains("size") || heading.contains("bytes"))
@@ -105,7 +112,7 @@ fn curve(lint: &mut Lint<'_>, table: &Table, columns: &[Column<'_>]) {
     if table.rows.first().is_some_and(|headings| headings.iter().any(is_interval)) {
         return;
     }
-    let is_rate = |it: &&Column<'_>| {
+    let is_rate = |it: &&FigureColumn<'_>| {
         it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::BytePerSecond)
     };
     for rates in columns.iter().filter(is_rate) {
@@ -122,6 +129,6 @@ fn curve(lint: &mut Lint<'_>, table: &Table, columns: &[Column<'_>]) {
         let message = format!(
             "`{less}` is {share:.1} % less than `{more}` for the size before, which nothing explains"
         );
-        lint.add(Rule::Impossible, at(cell, figure.number), message);
+        lint.add(Rule::Impossible, page_span(cell, figure.number_span), message);
     }
 }

@@ -1,11 +1,11 @@
 //! Names that are not translated, and words with two scripts.
 
-use super::{Lint, Rule, at};
-use crate::figure::is_without_blanks;
-use crate::page::{Page, Text};
+use super::{Linter, Rule, page_span};
+use crate::figure::is_unspaced_script;
+use crate::page::{LintPage, PageText};
 
 /// Names that are recognised in Cyrillic transliteration. `FIO` is not among them: "ФИО" is a word.
-const NAMES: [&str; 11] =
+const TRANSLITERATED_NAMES: [&str; 11] =
     ["Rpeak", "Rmax", "HPL", "IOR", "OSU", "CCX", "HB", "HC", "Triad", "Linpack", "RDMA"];
 /// Names that a cell must contain if the same cell of the source does.
 pub(super) const PROTECTED: [&str; 25] = [
@@ -36,16 +36,16 @@ pub(super) const PROTECTED: [&str; 25] = [
     "InfiniBand",
 ];
 
-pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
+pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     for text in page.texts() {
-        transliterated(lint, text);
-        mixed(lint, text);
-        rearranged(lint, text);
+        check_transliteration(lint, text);
+        check_mixed_scripts(lint, text);
+        check_product_names(lint, text);
     }
 }
 
 /// Transliterates a name to Cyrillic, as translation programs do.
-pub(super) fn cyrillic(name: &str) -> String {
+pub(super) fn to_cyrillic(name: &str) -> String {
     let letter = |c: char| match c.to_ascii_lowercase() {
         'a' => "а",
         'b' => "б",
@@ -72,7 +72,7 @@ pub(super) fn cyrillic(name: &str) -> String {
 /// Returns the words of a text with their byte offsets. A Korean particle after a Latin name is a
 /// word of its own.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let script = |c: char| c.is_alphanumeric().then(|| is_without_blanks(c));
+    let script = |c: char| c.is_alphanumeric().then(|| is_unspaced_script(c));
     let mut rest = 0;
     std::iter::from_fn(move || {
         loop {
@@ -93,31 +93,36 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-fn transliterated(lint: &mut Lint<'_>, text: &Text) {
+fn check_transliteration(lint: &mut Linter<'_>, text: &PageText) {
     for (start, word) in words(&text.text) {
         let small = word.to_lowercase();
         if !small.chars().next().is_some_and(|c| ('а'..='я').contains(&c)) {
             continue;
         }
         let is_name = |name: &&&str| {
-            let written = cyrillic(name);
+            let written = to_cyrillic(name);
             let rest = small.strip_prefix(&written);
             // Names of several letters may have a case ending.
             rest.is_some_and(|rest| {
                 rest.is_empty() || (name.len() >= 5 && rest.chars().count() <= 2)
             })
         };
-        if let Some(name) = NAMES.iter().find(is_name) {
+        if let Some(name) = TRANSLITERATED_NAMES.iter().find(is_name) {
             let message =
                 format!("`{word}` is {name} in other letters: names are not translated");
-            let fix = (small == cyrillic(name)).then(|| (*name).to_owned());
-            lint.add_fix(Rule::Name, at(text, (start, start + word.len())), message, fix);
+            let fix = (small == to_cyrillic(name)).then(|| (*name).to_owned());
+            lint.add_fix(
+                Rule::Name,
+                page_span(text, (start, start + word.len())),
+                message,
+                fix,
+            );
         }
     }
 }
 
 /// Reports words with Latin and Cyrillic letters.
-fn mixed(lint: &mut Lint<'_>, text: &Text) {
+fn check_mixed_scripts(lint: &mut Linter<'_>, text: &PageText) {
     for (start, word) in words(&text.text) {
         let latin = word.chars().any(|c| c.is_ascii_alphabetic());
         let cyrillic =
@@ -126,13 +131,13 @@ fn mixed(lint: &mut Lint<'_>, text: &Text) {
             let message = format!(
                 "`{word}` has Latin and Cyrillic letters: nobody finds it by searching"
             );
-            lint.add(Rule::MixedScripts, at(text, (start, start + word.len())), message);
+            lint.add(Rule::MixedScripts, page_span(text, (start, start + word.len())), message);
         }
     }
 }
 
 /// Reports "Azure NetApp Files" in another order, or with its last word translated.
-fn rearranged(lint: &mut Lint<'_>, text: &Text) {
+fn check_product_names(lint: &mut Linter<'_>, text: &PageText) {
     let all: Vec<(usize, &str)> = words(&text.text).collect();
     for (number, (start, word)) in
         all.iter().enumerate().filter(|(_, (_, word))| *word == "NetApp")
@@ -148,7 +153,7 @@ fn rearranged(lint: &mut Lint<'_>, text: &Text) {
         if has_azure {
             let message =
                 "the product is called Azure NetApp Files; Azure Files is another".to_owned();
-            lint.add(Rule::Name, at(text, (*start, start + word.len())), message);
+            lint.add(Rule::Name, page_span(text, (*start, start + word.len())), message);
         }
     }
 }

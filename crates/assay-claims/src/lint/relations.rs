@@ -3,48 +3,56 @@
 
 use assay_model::quantity::Unit;
 
-use super::{Lint, Rule, alone, at};
-use crate::figure::{Figure, figures, of_heading};
-use crate::page::{Page, Table, Text};
+use super::{Linter, Rule, figure_with_unit, page_span};
+use crate::figure::{PrintedFigure, find_figures, heading_unit};
+use crate::page::{LintPage, PageTable, PageText};
 
 /// Maximum ratio between a value and its conversion in brackets that counts as confusion of powers
 /// of 1000 and 1024. A larger one is another value, such as a burst.
-const CONFUSED: f64 = 1.15;
+const MAX_CONFUSION: f64 = 1.15;
 /// Maximum number of columns of a table of results.
-const MOST_COLUMNS: usize = 64;
+const MAX_COLUMNS: usize = 64;
 /// Relative tolerance of a figure with "about".
-const ABOUT: f64 = 0.01;
+const ABOUT_TOLERANCE: f64 = 0.01;
 
-pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
+pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     for table in &page.tables {
-        peak_of_columns(lint, table);
-        in_flight(lint, table);
+        check_peak_columns(lint, table);
+        check_littles_law(lint, table);
     }
     for text in page.texts() {
-        let found = figures(&text.text);
-        peak_of_text(lint, text, &found);
-        conversions(lint, text, &found);
+        let found = find_figures(&text.text);
+        check_peak_in_text(lint, text, &found);
+        check_conversions(lint, text, &found);
     }
 }
 
-fn beyond_peak(lint: &mut Lint<'_>, reached: (&Text, &Figure), peak: &Figure) {
+fn check_peak(
+    lint: &mut Linter<'_>,
+    reached: (&PageText, &PrintedFigure),
+    peak: &PrintedFigure,
+) {
     let (text, figure) = reached;
-    let base = |it: &Figure| {
-        it.unit.as_ref().map(|unit| lint.marks.meant(it).map(|it| it * unit.factor))
+    let base = |it: &PrintedFigure| {
+        it.unit
+            .as_ref()
+            .map(|unit| lint.number_format.possible_values(it).map(|it| it * unit.factor))
     };
     let (Some(rmax), Some(rpeak)) = (base(figure), base(peak)) else { return };
-    let about = if figure.is_about || peak.is_about { ABOUT } else { 0.0 };
+    let about =
+        if figure.is_approximate || peak.is_approximate { ABOUT_TOLERANCE } else { 0.0 };
     if rmax.iter().all(|rmax| rpeak.iter().all(|rpeak| *rmax > rpeak * (1.0 + about))) {
         let message = format!("Rmax ≤ Rpeak is broken: {} > {}", figure.value, peak.value);
-        lint.add(Rule::Impossible, at(text, figure.number), message);
+        lint.add(Rule::Impossible, page_span(text, figure.number_span), message);
     }
 }
 
 /// Checks `4 TFLOPS (Rpeak), 8 TFLOPS (Rmax)`: each name belongs to the figure in the same order.
-fn peak_of_text(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
-    let is_rate =
-        |it: &&Figure| it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::FlopPerSecond);
-    let rates: Vec<&Figure> = all.iter().filter(is_rate).collect();
+fn check_peak_in_text(lint: &mut Linter<'_>, text: &PageText, all: &[PrintedFigure]) {
+    let is_rate = |it: &&PrintedFigure| {
+        it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::FlopPerSecond)
+    };
+    let rates: Vec<&PrintedFigure> = all.iter().filter(is_rate).collect();
     let [first, second] = rates.as_slice() else { return };
     let small = text.text.to_lowercase();
     let (Some(peak), Some(reached)) = (small.find("rpeak"), small.find("rmax")) else { return };
@@ -55,7 +63,7 @@ fn peak_of_text(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
         return;
     }
     let (peak, reached) = if peak < reached { (first, second) } else { (second, first) };
-    beyond_peak(lint, (text, reached), peak);
+    check_peak(lint, (text, reached), peak);
 }
 
 /// Returns whether a clock follows, as in `Rpeak, 2.4 GHz`: such a peak is not a limit, because the
@@ -65,26 +73,26 @@ fn names_clock(behind: &str) -> bool {
     ["hz", "гц"].iter().any(|unit| named.contains(unit))
 }
 
-fn column(table: &Table, is_it: impl Fn(&str) -> bool) -> Option<usize> {
+fn find_column(table: &PageTable, is_it: impl Fn(&str) -> bool) -> Option<usize> {
     table.rows.first()?.iter().position(|heading| is_it(&heading.text.to_lowercase()))
 }
 
 /// Returns the figure of a cell with its own unit or that of its column.
-fn figure_of(table: &Table, row: &[Text], number: usize) -> Option<Figure> {
-    let mut figure = alone(row.get(number)?)?;
+fn cell_figure(table: &PageTable, row: &[PageText], number: usize) -> Option<PrintedFigure> {
+    let mut figure = figure_with_unit(row.get(number)?)?;
     let heading = table.rows.first()?.get(number)?;
-    figure.unit = figure.unit.or_else(|| of_heading(&heading.text));
+    figure.unit = figure.unit.or_else(|| heading_unit(&heading.text));
     Some(figure)
 }
 
-fn peak_of_columns(lint: &mut Lint<'_>, table: &Table) {
-    let of = |name: &'static str| column(table, |heading| heading.contains(name));
+fn check_peak_columns(lint: &mut Linter<'_>, table: &PageTable) {
+    let of = |name: &'static str| find_column(table, |heading| heading.contains(name));
     let (Some(peak), Some(reached)) = (of("rpeak"), of("rmax")) else { return };
     for row in table.rows.iter().skip(1) {
         if let (Some(peak), Some(figure), Some(cell)) =
-            (figure_of(table, row, peak), figure_of(table, row, reached), row.get(reached))
+            (cell_figure(table, row, peak), cell_figure(table, row, reached), row.get(reached))
         {
-            beyond_peak(lint, (cell, &figure), &peak);
+            check_peak(lint, (cell, &figure), &peak);
         }
     }
 }
@@ -127,27 +135,29 @@ const LATENCIES: [&str; 8] =
 
 /// Checks Little's law: I/O in flight = rate × mean latency, so that the depth bounds the product.
 /// Percentiles are not checked.
-fn in_flight(lint: &mut Lint<'_>, table: &Table) {
+fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable) {
     let is_depth =
         |it: &str| DEPTHS.iter().any(|word| it.trim() == *word || it.starts_with(*word));
     let is_mean = |it: &str| {
         let before_unit = it.split(['[', '(']).next().unwrap_or_default();
         MEANS.iter().any(|word| it.contains(word)) || LATENCIES.contains(&before_unit.trim())
     };
-    let (Some(depth), Some(latency)) = (column(table, is_depth), column(table, is_mean)) else {
+    let (Some(depth), Some(latency)) =
+        (find_column(table, is_depth), find_column(table, is_mean))
+    else {
         return;
     };
     for row in table.rows.iter().skip(1) {
         let of = |unit: Unit, number: usize| {
-            let figure = figure_of(table, row, number)?;
+            let figure = cell_figure(table, row, number)?;
             let printed = figure.unit.as_ref().filter(|it| it.unit == unit)?;
-            Some(certain(lint, &figure)? * printed.factor)
+            Some(unambiguous_value(lint, &figure)? * printed.factor)
         };
-        let rates: Vec<(f64, &Text)> = (0..row.len().min(MOST_COLUMNS))
+        let rates: Vec<(f64, &PageText)> = (0..row.len().min(MAX_COLUMNS))
             .filter_map(|number| Some((of(Unit::IoPerSecond, number)?, &row[number])))
             .collect();
-        let most = row.get(depth).and_then(alone).filter(|it| it.unit.is_none());
-        let most = most.and_then(|it| certain(lint, &it));
+        let most = row.get(depth).and_then(figure_with_unit).filter(|it| it.unit.is_none());
+        let most = most.and_then(|it| unambiguous_value(lint, &it));
         // Two rates in a row are ambiguous.
         let ([(rate, cell)], Some(latency), Some(most)) =
             (rates.as_slice(), of(Unit::Second, latency), most)
@@ -159,35 +169,35 @@ fn in_flight(lint: &mut Lint<'_>, table: &Table) {
             let message = format!(
                 "rate × latency would be {needed:.1} in flight, and there are {most} (Little's law)"
             );
-            let place = whole(cell);
-            lint.add(Rule::Impossible, at(cell, place), message);
+            let place = trimmed_span(cell);
+            lint.add(Rule::Impossible, page_span(cell, place), message);
         }
     }
 }
 
 /// Returns the value of an unambiguous figure.
-fn certain(lint: &Lint<'_>, figure: &Figure) -> Option<f64> {
-    let [value, other] = lint.marks.meant(figure);
+fn unambiguous_value(lint: &Linter<'_>, figure: &PrintedFigure) -> Option<f64> {
+    let [value, other] = lint.number_format.possible_values(figure);
     (value.to_bits() == other.to_bits()).then_some(value)
 }
 
-fn whole(text: &Text) -> (usize, usize) {
+fn trimmed_span(text: &PageText) -> (usize, usize) {
     let start = text.text.len() - text.text.trim_start().len();
     (start, text.text.trim_end().len().max(start))
 }
 
 /// Checks conversions: `757,820.9 MB/s = ~740 GB/s`, `4.5 GiB/s (4,500 MiB/s)` are one value in two
 /// units.
-fn conversions(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
+fn check_conversions(lint: &mut Linter<'_>, text: &PageText, all: &[PrintedFigure]) {
     for pair in all.windows(2) {
         let [a, b] = pair else { continue };
         let (Some(first), Some(second)) = (&a.unit, &b.unit) else { continue };
-        let between = text.text.get(first.at.1..b.number.0).unwrap_or_default();
+        let between = text.text.get(first.span.1..b.number_span.0).unwrap_or_default();
         let between = between.trim().trim_end_matches(['~', '≈', ' ']);
         let is_equal = matches!(between, "=" | "＝")
-            || between.is_empty() && is_equated(text, first.at.1, b.number.0);
+            || between.is_empty() && is_equated(text, first.span.1, b.number_span.0);
         let is_bracketed = matches!(between, "(" | "（")
-            && text.text[second.at.1..].trim_start().starts_with([')', '）']);
+            && text.text[second.span.1..].trim_start().starts_with([')', '）']);
         let bits = |unit: Unit| match unit {
             Unit::BytePerSecond => Some((Unit::BitPerSecond, 8.0)),
             other => Some((other, 1.0)),
@@ -199,31 +209,31 @@ fn conversions(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
         if kind != other || first.is_same(second) || !(is_equal || is_bracketed) {
             continue;
         }
-        let about = if a.is_about || b.is_about { ABOUT } else { 0.0 };
+        let about = if a.is_approximate || b.is_approximate { ABOUT_TOLERANCE } else { 0.0 };
         // The page converted one into the other, so the coarser rounding counts.
-        let tolerance = a.rounding().max(b.rounding()) + about + 1e-9;
-        let ratios = lint.marks.meant(a).map(|a| {
-            lint.marks
-                .meant(b)
+        let tolerance = a.relative_rounding().max(b.relative_rounding()) + about + 1e-9;
+        let ratios = lint.number_format.possible_values(a).map(|a| {
+            lint.number_format
+                .possible_values(b)
                 .map(|b| (a * first.factor * eight) / (b * second.factor * octet))
         });
         let ratios = ratios.as_flattened();
         let is_right = ratios.iter().any(|it| (it - 1.0).abs() <= tolerance);
-        let is_near = ratios.iter().any(|it| (1.0 / CONFUSED..CONFUSED).contains(it));
+        let is_near = ratios.iter().any(|it| (1.0 / MAX_CONFUSION..MAX_CONFUSION).contains(it));
         if !is_right && (is_equal || is_near) {
             let right = ratios[0] * b.value;
             let digits = b.decimals.clamp(1, 12);
             let message = format!(
                 "`{}` would be {right:.digits$} {}",
-                &text.text[a.number.0..first.at.1],
+                &text.text[a.number_span.0..first.span.1],
                 second.text
             );
-            lint.add(Rule::Impossible, at(text, b.number), message);
+            lint.add(Rule::Impossible, page_span(text, b.number_span), message);
         }
     }
 }
 
 /// Returns whether `≈` separates both figures: alone it means "equal" and "about".
-fn is_equated(text: &Text, from: usize, to: usize) -> bool {
+fn is_equated(text: &PageText, from: usize, to: usize) -> bool {
     text.text.get(from..to).is_some_and(|it| it.contains('≈'))
 }

@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{Finding, Rule};
+use super::{LintFinding, Rule};
 
 /// Returns the SARIF document for these pages.
 #[must_use]
-pub fn document(pages: &[(String, Vec<Finding>)], version: &str) -> String {
+pub fn document(pages: &[(String, Vec<LintFinding>)], version: &str) -> String {
     let rules: Vec<Value> = Rule::ALL
         .iter()
         .map(|(_, name, about)| json!({"id": name, "shortDescription": {"text": about}}))
         .collect();
-    let result = |file: &str, it: &Finding| {
+    let result = |file: &str, it: &LintFinding| {
         json!({
             "ruleId": it.rule.name(),
             "level": "warning",

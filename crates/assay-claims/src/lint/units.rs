@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use assay_model::quantity::Unit;
 
-use super::{Lint, Rule, at, direction};
-use crate::figure::{Figure, Printed, figures, of_heading};
-use crate::page::{Page, Text};
+use super::{Linter, Rule, direction, page_span};
+use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit};
+use crate::page::{LintPage, PageText};
 
 /// Link rates in Gbit/s: Ethernet and InfiniBand.
-const LINKS: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0];
+const LINK_GBIT_PER_S: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0];
 /// Words for memory and storage, which are measured in bytes.
 const BYTES: [&str; 10] =
     ["stream", "triad", "fio", "ior", "nvme", "ssd", "raid0", "vdbench", "hdd", "mlc"];
@@ -17,7 +17,7 @@ const BYTES: [&str; 10] =
 const NETWORK: [&str; 3] = ["tcp", "udp", "iperf"];
 const FABRIC: [&str; 3] = ["rdma", "infiniband", "ib_"];
 /// Words for throughput with the particle before the figure.
-const THROUGHPUT_IS: [&str; 3] = ["スループットは", "吞吐量为", "처리량은"];
+const THROUGHPUT_BEFORE: [&str; 3] = ["スループットは", "吞吐量为", "처리량은"];
 /// Words for capacities, which are sizes, not rates.
 const CAPACITY: [&str; 10] =
     ["quota", "kvót", "квот", "クォータ", "配额", "할당량", "capac", "kapaz", "容量", "용량"];
@@ -37,41 +37,41 @@ const THROUGHPUT: [&str; 9] = [
 pub(super) const OPERATIONS: [&str; 6] =
     ["iops", "i/o", "vstupně", "операц", "opérations d", "operaciones de"];
 
-pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
+pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     for table in &page.tables {
         for row in &table.rows {
             let label = row.first().map(|cell| cell.text.to_lowercase()).unwrap_or_default();
             let label = label.replace("триад", "triad").replace("иор", "ior");
             for cell in row {
-                of_row(lint, &label, cell);
+                check_row_units(lint, &label, cell);
             }
         }
         for heading in table.rows.first().into_iter().flatten() {
-            if let Some(unit) = of_heading(&heading.text) {
-                spelling(lint, heading, &unit);
+            if let Some(unit) = heading_unit(&heading.text) {
+                check_spelling(lint, heading, &unit);
             }
         }
     }
     for text in page.texts() {
-        let figures = figures(&text.text);
+        let figures = find_figures(&text.text);
         for figure in &figures {
             if let Some(unit) = &figure.unit {
-                spelling(lint, text, unit);
+                check_spelling(lint, text, unit);
             }
         }
-        sizes(lint, text, &figures);
+        check_sizes(lint, text, &figures);
     }
-    several_spellings(lint, page);
+    check_several_spellings(lint, page);
 }
 
 /// Checks the units of a row against its label.
-fn of_row(lint: &mut Lint<'_>, label: &str, cell: &Text) {
+fn check_row_units(lint: &mut Linter<'_>, label: &str, cell: &PageText) {
     let is_fabric = FABRIC.iter().any(|word| label.contains(word));
     let is_network = NETWORK.iter().any(|word| label.contains(word));
     let is_bytes = !is_fabric && !is_network && BYTES.iter().any(|word| label.contains(word));
-    for figure in figures(&cell.text) {
+    for figure in find_figures(&cell.text) {
         let Some(printed) = &figure.unit else { continue };
-        let here = at(cell, printed.at);
+        let here = page_span(cell, printed.span);
         match printed.unit {
             Unit::BitPerSecond if is_bytes => {
                 let message = format!(
@@ -82,8 +82,9 @@ fn of_row(lint: &mut Lint<'_>, label: &str, cell: &Text) {
             }
             Unit::BytePerSecond if is_fabric && printed.factor >= 1e9 => {
                 let gbit_per_s = figure.value * printed.factor * 8.0 / 1e9;
-                let fits =
-                    LINKS.iter().find(|link| (0.8..=1.0).contains(&(figure.value / **link)));
+                let fits = LINK_GBIT_PER_S
+                    .iter()
+                    .find(|link| (0.8..=1.0).contains(&(figure.value / **link)));
                 if let Some(link) = fits.filter(|link| gbit_per_s > 2.0 * **link) {
                     let message = format!(
                         "`{}` would be {gbit_per_s:.0} Gbit/s, more than the link carries: the figure is \
@@ -101,7 +102,7 @@ fn of_row(lint: &mut Lint<'_>, label: &str, cell: &Text) {
 }
 
 /// Reports non-standard spellings of a unit.
-fn spelling(lint: &mut Lint<'_>, text: &Text, unit: &Printed) {
+fn check_spelling(lint: &mut Linter<'_>, text: &PageText, unit: &PrintedUnit) {
     let right = match unit.text.as_str() {
         it if it.contains(" / ") => it.replace(" / ", "/"),
         it if it.contains("bits/") => it.replace("bits/", "bit/"),
@@ -114,25 +115,25 @@ fn spelling(lint: &mut Lint<'_>, text: &Text, unit: &Printed) {
     let rule =
         if unit.text.ends_with("Б/c") { Rule::MixedScripts } else { Rule::UnitSpelling };
     let message = format!("`{}` is written {right}", unit.text);
-    lint.add_fix(rule, at(text, unit.at), message, Some(right));
+    lint.add_fix(rule, page_span(text, unit.span), message, Some(right));
 }
 
 /// Reports sizes that should be rates or counts.
-fn sizes(lint: &mut Lint<'_>, text: &Text, figures: &[Figure]) {
+fn check_sizes(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]) {
     let rates = || figures.iter().filter_map(|it| it.unit.as_ref());
     for figure in figures {
         let Some(printed) = figure.unit.as_ref().filter(|it| it.unit == Unit::Byte) else {
             continue;
         };
         // The context of a unit is close to it; a page may be one line.
-        let behind: String = text.text[printed.at.1..].chars().take(40).collect();
+        let behind: String = text.text[printed.span.1..].chars().take(40).collect();
         let behind = behind.to_lowercase();
         let next = behind.trim_start_matches([' ', '\u{a0}', '-']);
-        let here = at(text, printed.at);
+        let here = page_span(text, printed.span);
         let shown = &printed.text;
         let is_large = printed.factor >= 1e6;
         // `780 MB/s, 780 MB`: with the same prefix, it is not a size that belongs to the rate.
-        let is_alike = |it: &Printed| {
+        let is_alike = |it: &PrintedUnit| {
             it.unit == Unit::BytePerSecond && it.factor.to_bits() == printed.factor.to_bits()
         };
         let has_rate = figures.len() <= 3 && rates().any(is_alike);
@@ -156,7 +157,7 @@ fn sizes(lint: &mut Lint<'_>, text: &Text, figures: &[Figure]) {
         } else if is_large && has_rate {
             let message = format!("`{shown}` beside a rate: the time is missing");
             lint.add_fix(Rule::WrongUnit, here, message, Some(format!("{shown}/s")));
-        } else if is_large && near(&text.text, printed.at) {
+        } else if is_large && is_near_throughput(&text.text, printed.span) {
             let message = format!(
                 "`{shown}` is a size, and the sentence is about throughput: the time is missing"
             );
@@ -167,7 +168,7 @@ fn sizes(lint: &mut Lint<'_>, text: &Text, figures: &[Figure]) {
 
 /// Returns whether a word for throughput follows within a few words without a word for capacity
 /// between, or directly precedes the figure in scripts without blanks.
-fn near(text: &str, (from, to): (usize, usize)) -> bool {
+fn is_near_throughput(text: &str, (from, to): (usize, usize)) -> bool {
     let next: String = text[to..].chars().take(40).collect::<String>().to_lowercase();
     let is_near = |word: &str| {
         let between = next.split_once(word).map(|(between, _)| between);
@@ -175,17 +176,17 @@ fn near(text: &str, (from, to): (usize, usize)) -> bool {
     };
     let before = text[..from].trim_end_matches(|c: char| !c.is_alphabetic());
     THROUGHPUT.iter().any(|word| is_near(word))
-        || THROUGHPUT_IS.iter().any(|word| before.ends_with(word))
+        || THROUGHPUT_BEFORE.iter().any(|word| before.ends_with(word))
 }
 
 /// Reports several spellings of one unit.
-fn several_spellings(lint: &mut Lint<'_>, page: &Page) {
+fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
     for row in page.tables.iter().flat_map(|table| &table.rows) {
         for cell in row {
-            let of_cell = figures(&cell.text);
-            let units: Vec<&Printed> =
+            let of_cell = find_figures(&cell.text);
+            let units: Vec<&PrintedUnit> =
                 of_cell.iter().filter_map(|it| it.unit.as_ref()).collect();
-            let alike = |a: &Printed, b: &Printed| {
+            let alike = |a: &PrintedUnit, b: &PrintedUnit| {
                 a.text != b.text && a.text.to_lowercase() == b.text.to_lowercase()
             };
             for pair in units.windows(2).filter(|pair| alike(pair[0], pair[1])) {
@@ -193,18 +194,18 @@ fn several_spellings(lint: &mut Lint<'_>, page: &Page) {
                     "`{}` beside `{}`: a letter's case is 8 times",
                     pair[1].text, pair[0].text
                 );
-                lint.add(Rule::UnitSpelling, at(cell, pair[1].at), message);
+                lint.add(Rule::UnitSpelling, page_span(cell, pair[1].span), message);
             }
         }
     }
     let mut micro: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for text in page.tables.iter().flat_map(|table| table.rows.iter().flatten()) {
-        let of_text = figures(&text.text)
+        let of_text = find_figures(&text.text)
             .into_iter()
             .filter_map(|it| it.unit)
-            .chain(of_heading(&text.text));
+            .chain(heading_unit(&text.text));
         for unit in of_text.filter(|it| it.unit == Unit::Second && it.factor < 1e-5) {
-            micro.entry(unit.text.clone()).or_insert(at(text, unit.at));
+            micro.entry(unit.text.clone()).or_insert(page_span(text, unit.span));
         }
     }
     if let (Some(here), true) = (micro.get("usec"), micro.len() > 1) {

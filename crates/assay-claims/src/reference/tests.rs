@@ -3,8 +3,8 @@
 use super::*;
 
 #[test]
-fn every_published_figure_has_a_unit_a_source_and_a_value() {
-    let all = published();
+fn published_figures_are_complete() {
+    let all = published_claims();
     assert_eq!(all.len(), 1281);
     for claim in &all {
         assert!(claim.quantity.value.is_finite(), "{claim:?}");
@@ -21,8 +21,8 @@ fn every_published_figure_has_a_unit_a_source_and_a_value() {
 /// The headlines of HB and HC are the shortest single sample and the highest rate; neither is a
 /// bound.
 #[test]
-fn a_best_figure_is_no_bound_and_an_end_of_a_range_is_one() {
-    let all = published();
+fn best_figure_is_no_bound_but_range_end_is() {
+    let all = published_claims();
     let check = |system: &str, what: &str, printed: &str, expected: Qualifier| {
         let is = |it: &&Claim| it.system == system && it.what == what && it.printed == printed;
         let found: Vec<Qualifier> = all.iter().filter(is).map(|it| it.qualifier).collect();
@@ -44,7 +44,7 @@ fn a_best_figure_is_no_bound_and_an_end_of_a_range_is_one() {
 }
 
 #[test]
-fn a_machine_is_known_by_the_name_of_its_type_alone() {
+fn finds_system_by_type_name_only() {
     for (product, expected) in [
         ("Amazon EC2 c5n.18xlarge", Some("aws/c5n.18xlarge")),
         ("HB120rs_v3", Some("azure/hbv3")),
@@ -57,34 +57,36 @@ fn a_machine_is_known_by_the_name_of_its_type_alone() {
         ("Azure", None),
         ("", None),
     ] {
-        assert_eq!(system_of(product).as_deref(), expected, "{product}");
+        assert_eq!(find_system(product).as_deref(), expected, "{product}");
     }
 }
 
 #[test]
-fn what_was_printed_keeps_its_digits_and_its_unit() {
+fn printed_figure_keeps_digits_and_unit() {
     let printed = |text: &str| {
-        let claim = Claim { printed: text.to_owned(), ..published().swap_remove(0) };
+        let claim = Claim { printed: text.to_owned(), ..published_claims().swap_remove(0) };
         claim.as_printed().map(|(number, unit)| format!("{number}|{unit}"))
     };
     assert_eq!(printed("26.90 MB/s"), Some("26.90|MB/s".to_owned()));
     assert_eq!(printed("260GB/s"), Some("260|GB/s".to_owned()));
     assert_eq!(printed("260k MB/s"), None);
     assert_eq!(printed("2.35 us"), None, "the unit of another quantity");
-    assert!(published().iter().all(|it| it.as_printed().is_some()));
+    assert!(published_claims().iter().all(|it| it.as_printed().is_some()));
 }
 
 #[test]
-fn a_system_is_found_by_its_name_and_a_wrong_one_has_a_neighbour() {
-    assert!(of_system("azure/HBv4").unwrap().iter().all(|it| it.system == "azure/hbv4"));
-    assert!(of_system("aws/c5n.18xlarge").unwrap().len() > 600);
-    let said = |wrong: &str| of_system(wrong).unwrap_err().to_string();
+fn finds_system_and_suggests_nearest() {
+    assert!(
+        claims_for_system("azure/HBv4").unwrap().iter().all(|it| it.system == "azure/hbv4")
+    );
+    assert!(claims_for_system("aws/c5n.18xlarge").unwrap().len() > 600);
+    let said = |wrong: &str| claims_for_system(wrong).unwrap_err().to_string();
     assert!(["azure/hbv44", "HBv4"].iter().all(|it| said(it).contains("mean azure/hbv4?")));
     assert!(said("azure/HB120rs_v3").contains("mean azure/hbv3?"));
 }
 
 #[test]
-fn a_users_own_claim_must_have_metric_dimension_and_unit() {
+fn user_claim_needs_metric_dimension_and_unit() {
     let check = |text: &str, expected: &str| {
         let said = read(text)
             .map_or_else(|error| error.to_string(), |it| format!("{}", it[0].quantity));
@@ -120,15 +122,15 @@ fn a_users_own_claim_must_have_metric_dimension_and_unit() {
 }
 
 #[test]
-fn a_maximum_of_a_rate_is_no_threshold_and_a_suspect_claim_decides_nothing() {
+fn rate_maximum_and_suspect_claim_decide_nothing() {
     let claim = |qualifier, note: &str| Claim {
         qualifier,
         note: note.to_owned(),
-        ..published().swap_remove(0)
+        ..published_claims().swap_remove(0)
     };
     let value = claim(Qualifier::Exactly, "").quantity.value;
     let check = |qualifier, note: &str, share: f64, better, expected: Option<bool>| {
-        let kept = claim(qualifier, note).is_kept_by(value * share, better);
+        let kept = claim(qualifier, note).is_met_by(value * share, better);
         assert_eq!(kept, expected, "{qualifier:?} {share} {better:?}");
     };
     check(Qualifier::About, "", 0.96, Better::Higher, Some(true));

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use assay_claims::gate::{self, Outcome};
-use assay_claims::reference::{limit_of, read_limits};
+use assay_claims::gate::{self, GateOutcome};
+use assay_claims::reference::{data_sheet_limit, read_limits};
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
 use assay_model::quantity::Unit;
-use assay_model::summary::{Estimate, Tool};
+use assay_model::summary::{MeasuringTool, MetricEstimate};
 
 /// Returns a bandwidth of one host, or a total of `hosts`.
-pub(crate) fn bandwidth(host: &str, value: f64, hosts: Option<&str>) -> Estimate {
+pub(crate) fn bandwidth(host: &str, value: f64, hosts: Option<&str>) -> MetricEstimate {
     let mut parameters = BTreeMap::from([(Attribute::Host, host.into())]);
     parameters.extend(hosts.map(|hosts| (Attribute::Hosts, hosts.into())));
-    Estimate {
+    MetricEstimate {
         benchmark: "storage".to_owned(),
         case: "read".to_owned(),
         metric: "bandwidth".to_owned(),
@@ -32,12 +32,12 @@ pub(crate) fn bandwidth(host: &str, value: f64, hosts: Option<&str>) -> Estimate
         limit: None,
         percent_of_limit: None,
         host: host.to_owned(),
-        tool: Tool { name: "assay".to_owned(), version: None },
+        tool: MeasuringTool { name: "assay".to_owned(), version: None },
         warnings: Vec::new(),
     }
 }
 
-fn results() -> Vec<Estimate> {
+fn results() -> Vec<MetricEstimate> {
     vec![
         bandwidth("one", 5e9, None),
         bandwidth("two", 6e9, None),
@@ -48,32 +48,36 @@ fn results() -> Vec<Estimate> {
 }
 
 #[test]
-fn a_gate_of_hosts_is_not_about_groups_of_them_unless_it_names_one() {
+fn gate_applies_to_totals_only_if_named() {
     let judged = |rest: &str| {
         let text = format!("[[gate]]\nmetric = \"storage/bandwidth\"\n{rest}");
         let (gates, results) = (gate::read(&text).unwrap(), results());
-        let judged = gate::of_hosts(&gates, &["one", "two", "three"], &results).unwrap();
+        let judged = gate::judge_hosts(&gates, &["one", "two", "three"], &results).unwrap();
         let named = judged.iter().map(|(host, it)| ((*host).to_owned(), it.outcome));
         named.collect::<Vec<_>>()
     };
     let of = |host: &str, outcome| (host.to_owned(), outcome);
     assert_eq!(
         judged("at_most = \"5.5 GB/s\""),
-        [of("one", Outcome::Passed), of("two", Outcome::Failed), of("three", Outcome::Failed)]
+        [
+            of("one", GateOutcome::Passed),
+            of("two", GateOutcome::Failed),
+            of("three", GateOutcome::Failed)
+        ]
     );
     assert_eq!(
         judged("at_least = \"12 GB/s\"\nwhere = { host = \"near\" }"),
-        [of("near", Outcome::Failed)]
+        [of("near", GateOutcome::Failed)]
     );
 }
 
 #[test]
-fn a_data_sheet_is_of_the_device_of_one_host_unless_it_names_several() {
+fn data_sheet_applies_to_totals_only_if_named() {
     let limited = |rest: &str| {
         let text =
             format!("[[limit]]\nmetric = \"storage/bandwidth\"\nvalue = \"7 GB/s\"\n{rest}");
         let limits = read_limits(&text).unwrap();
-        let about = results().into_iter().filter(|it| limit_of(it, &limits).is_some());
+        let about = results().into_iter().filter(|it| data_sheet_limit(it, &limits).is_some());
         about.map(|it| it.host).collect::<Vec<_>>()
     };
     assert_eq!(limited(""), ["one", "two", "three"]);

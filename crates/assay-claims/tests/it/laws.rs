@@ -29,7 +29,7 @@ fn table(heading: &str, row: &str) -> String {
 }
 
 #[test]
-fn statistics_have_an_order_under_any_heading() {
+fn checks_order_of_statistics() {
     let mut wrong = String::new();
     for (heading, row, expected) in [
         ("| size | min | mean | max |", "| 8 | 2.0 | 1.5 | 3.0 |", &["1.5"][..]),
@@ -58,7 +58,7 @@ fn statistics_have_an_order_under_any_heading() {
 }
 
 #[test]
-fn what_is_reached_is_below_the_peak() {
+fn rmax_does_not_exceed_rpeak() {
     check(&[
         ("4 TeraFLOPS (Rpeak, FP64), 8 TeraFLOPS (Rmax, FP32)", &["8"]),
         ("~1,000 GigaFLOPS (Rpeak), ~860 GigaFLOPS (Rmax)", &[]),
@@ -73,7 +73,7 @@ fn what_is_reached_is_below_the_peak() {
 }
 
 #[test]
-fn no_more_are_in_flight_than_the_depth() {
+fn checks_littles_law() {
     let heading = "| in flight | rate [IOPS] | latency [ms] |";
     let percentile = "| in flight | rate | p99 |";
     check(&[
@@ -97,7 +97,7 @@ fn no_more_are_in_flight_than_the_depth() {
 }
 
 #[test]
-fn two_units_of_one_value_agree() {
+fn checks_unit_conversions() {
     check(&[
         ("757,820.9 MB/s = ~740 GB/s", &["740"]),
         ("757,820.9 MB/s = ~760 GB/s", &[]),
@@ -116,7 +116,7 @@ fn two_units_of_one_value_agree() {
 /// A single fall of bandwidth after steady growth is a misprint; several falls are noise, and an
 /// interval shows the uncertainty.
 #[test]
-fn bandwidth_falls_for_a_reason() {
+fn finds_single_fall_of_bandwidth() {
     let sizes = [32768, 65536, 131_072, 262_144, 524_288];
     let page = |rates: &[f64], more: [&str; 2]| {
         let rows = sizes.iter().zip(rates);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use assay_claims::lint::{Finding, Rule, fixed, lint, sarif};
+use assay_claims::lint::{LintFinding, Rule, apply_fixes, lint, sarif};
 use expect_test::expect_file;
 
 fn page(name: &str) -> String {
@@ -12,7 +12,7 @@ fn page(name: &str) -> String {
 }
 
 /// Formats all findings, one per line, for a reviewed file of expected output.
-fn reported(found: &[Finding]) -> String {
+fn reported(found: &[LintFinding]) -> String {
     let mut text = String::new();
     for it in found {
         let fix = it.replacement.as_ref().map_or_else(String::new, |to| format!(" => {to:?}"));
@@ -108,7 +108,7 @@ fn netapp_files_in_czech() {
 }
 
 #[test]
-fn a_page_that_was_written_and_not_translated() {
+fn untranslated_page_has_no_errors() {
     check("fpga.zh.md", None, &[]);
     assert!(lint(&page("fpga.zh.md"), None).len() <= 1);
 }
@@ -154,13 +154,13 @@ fn a_page_agrees_with_itself() {
 }
 
 #[test]
-fn what_has_one_answer_is_mended_and_then_no_longer_found() {
+fn fixes_are_applied_and_complete() {
     for name in ["hb.ru.md", "hb.fr.md", "anf.cs.md", "hc.ko.md"] {
         let text = page(name);
-        let (mended, count) = fixed(&text, &lint(&text, None));
+        let (mended, count) = apply_fixes(&text, &lint(&text, None));
         assert!(count > 0, "{name}");
         let left = lint(&mended, None);
-        let mendable: Vec<&Finding> =
+        let mendable: Vec<&LintFinding> =
             left.iter().filter(|it| it.replacement.is_some()).collect();
         assert!(mendable.is_empty(), "{name}: {mendable:?}");
     }
@@ -181,7 +181,7 @@ fn html_has_the_same_cells() {
 }
 
 #[test]
-fn hostile_pages_are_only_pages() {
+fn hostile_pages_do_not_panic() {
     for text in [
         "",
         "|",
@@ -200,13 +200,13 @@ fn hostile_pages_are_only_pages() {
         "```````",
     ] {
         let found = lint(text, Some(text));
-        let _ = fixed(text, &found);
+        let _ = apply_fixes(text, &found);
     }
 }
 
 /// The work grows linearly with the size of a page; quadratic growth would take minutes.
 #[test]
-fn a_page_of_one_line_is_read() {
+fn long_line_takes_linear_time() {
     for piece in [
         "~1 000 MB ",
         "8-KiB 8 KiB ",
@@ -222,13 +222,13 @@ fn a_page_of_one_line_is_read() {
     ] {
         let text = piece.repeat((1 << 16) / piece.len());
         let found = lint(&text, Some(&text));
-        let _ = fixed(&text, &found);
+        let _ = apply_fixes(&text, &found);
     }
 }
 
 /// Code, front matter and comments are not prose: nothing in them is reported or corrected.
 #[test]
-fn what_is_not_looked_at_stays_as_it_is() {
+fn skipped_parts_stay_unchanged() {
     let wrong = "4 GiB / s";
     let mut reported = String::new();
     for (before, after, expected) in [
@@ -262,7 +262,7 @@ fn what_is_not_looked_at_stays_as_it_is() {
     ] {
         let text = format!("{before}{wrong}{after}\n");
         let found = lint(&text, None);
-        let mended = fixed(&text, &found).0;
+        let mended = apply_fixes(&text, &found).0;
         if found.len() != expected || (mended == text) != (expected == 0) {
             let _ = writeln!(reported, "{text:?}: {}", self::reported(&found));
         }
@@ -272,7 +272,7 @@ fn what_is_not_looked_at_stays_as_it_is() {
 
 /// Tables without leading bars, and tables in a quotation.
 #[test]
-fn tables_of_any_form_are_tables() {
+fn recognises_all_table_forms() {
     let rows = ["t_min | t_avg", "--- | ---:", "2.24 | 2.02", "2.30 | 2.40"];
     for before in ["", "| ", "> ", "> | ", "  "] {
         let text: String = rows.iter().map(|row| format!("{before}{row}\n")).collect();
@@ -302,12 +302,12 @@ fn entities_of_blanks_are_blanks() {
 
 /// Pages that the rules were not tuned to: at most one false alarm each.
 #[test]
-fn other_translations_give_no_more_false_alarms() {
+fn unseen_translations_give_few_false_alarms() {
     for (name, known) in UNSEEN {
         check(name, None, known);
         let text = page(name);
         let found = lint(&text, None);
-        let is_known = |it: &&Finding| {
+        let is_known = |it: &&LintFinding| {
             known.iter().any(|(rule, printed)| {
                 it.rule == *rule && text[it.start..].starts_with(printed)
             })
@@ -319,7 +319,7 @@ fn other_translations_give_no_more_false_alarms() {
 
 /// Code hosts resolve the name of a page as a URI.
 #[test]
-fn sarif_names_a_page_by_a_uri() {
+fn sarif_uses_percent_encoded_uri() {
     let text = "4 GiB / s\n";
     let document = sarif::document(&[("a b/é:1%.md".to_owned(), lint(text, None))], "1");
     let document: serde_json::Value = serde_json::from_str(&document).unwrap();
@@ -363,7 +363,7 @@ const UNSEEN: [(&str, &[Known]); 9] = [
 
 /// Sentences of translations that the rules were not tuned to, without false alarms.
 #[test]
-fn other_languages_give_no_false_alarm() {
+fn other_languages_give_no_false_alarms() {
     for (sentence, expected) in [
         (
             "mellan ~1 600 MiB/s rent sekventiella skrivningar och ~4 500 MiB/s rent sekventiella läsningar",

@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod against;
-mod held;
+mod claim_check;
 mod hosts;
 mod laws;
 mod lint;
+mod source_comparison;

@@ -5,38 +5,38 @@
 //! bounded.
 
 /// Maximum nesting depth; keeps recursion within the stack.
-const DEEPEST: u32 = 64;
+const MAX_DEPTH: u32 = 64;
 
 /// Evaluates the expression; `number` parses one operand with its unit. Returns `None` for a
 /// malformed expression or a division by zero.
 pub(super) fn evaluate(text: &str, number: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
-    let mut reader = Reader { text, at: 0, depth: 0, number };
-    let value = reader.sum()?;
+    let mut reader = ExpressionParser { text, position: 0, depth: 0, number };
+    let value = reader.parse_sum()?;
     reader.skip_blanks();
-    (reader.at == text.len() && value.is_finite()).then_some(value)
+    (reader.position == text.len() && value.is_finite()).then_some(value)
 }
 
-struct Reader<'a> {
+struct ExpressionParser<'a> {
     text: &'a str,
-    at: usize,
+    position: usize,
     depth: u32,
     number: &'a dyn Fn(&str) -> Option<f64>,
 }
 
-impl Reader<'_> {
-    fn sum(&mut self) -> Option<f64> {
-        let mut value = self.product()?;
-        while let Some(operator) = self.operator(b"+-") {
-            let next = self.product()?;
+impl ExpressionParser<'_> {
+    fn parse_sum(&mut self) -> Option<f64> {
+        let mut value = self.parse_product()?;
+        while let Some(operator) = self.take_operator(b"+-") {
+            let next = self.parse_product()?;
             value = if operator == b'+' { value + next } else { value - next };
         }
         Some(value)
     }
 
-    fn product(&mut self) -> Option<f64> {
-        let mut value = self.power()?;
-        while let Some(operator) = self.operator(b"*/%") {
-            let next = self.power()?;
+    fn parse_product(&mut self) -> Option<f64> {
+        let mut value = self.parse_power()?;
+        while let Some(operator) = self.take_operator(b"*/%") {
+            let next = self.parse_power()?;
             if operator != b'*' && next == 0.0 {
                 return None;
             }
@@ -49,12 +49,12 @@ impl Reader<'_> {
         Some(value)
     }
 
-    fn power(&mut self) -> Option<f64> {
-        let base = self.operand()?;
-        match self.operator(b"^") {
+    fn parse_power(&mut self) -> Option<f64> {
+        let base = self.parse_operand()?;
+        match self.take_operator(b"^") {
             Some(_) => {
-                self.deeper()?;
-                let value = base.powf(self.power()?);
+                self.descend()?;
+                let value = base.powf(self.parse_power()?);
                 self.depth -= 1;
                 Some(value)
             }
@@ -62,44 +62,44 @@ impl Reader<'_> {
         }
     }
 
-    fn operand(&mut self) -> Option<f64> {
+    fn parse_operand(&mut self) -> Option<f64> {
         self.skip_blanks();
-        if self.operator(b"-").is_some() {
-            self.deeper()?;
-            let value = -self.operand()?;
+        if self.take_operator(b"-").is_some() {
+            self.descend()?;
+            let value = -self.parse_operand()?;
             self.depth -= 1;
             return Some(value);
         }
-        if self.operator(b"(").is_some() {
-            self.deeper()?;
-            let value = self.sum()?;
+        if self.take_operator(b"(").is_some() {
+            self.descend()?;
+            let value = self.parse_sum()?;
             self.depth -= 1;
-            return self.operator(b")").map(|_| value);
+            return self.take_operator(b")").map(|_| value);
         }
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.position..];
         let ends = |c: char| !(c.is_ascii_alphanumeric() || c == '.');
         let length = rest.find(ends).unwrap_or(rest.len());
         let value = (self.number)(&rest[..length])?;
-        self.at += length;
+        self.position += length;
         Some(value)
     }
 
-    fn deeper(&mut self) -> Option<()> {
+    fn descend(&mut self) -> Option<()> {
         self.depth += 1;
-        (self.depth <= DEEPEST).then_some(())
+        (self.depth <= MAX_DEPTH).then_some(())
     }
 
-    fn operator(&mut self, accepted: &[u8]) -> Option<u8> {
+    fn take_operator(&mut self, accepted: &[u8]) -> Option<u8> {
         self.skip_blanks();
-        let next = *self.text.as_bytes().get(self.at)?;
+        let next = *self.text.as_bytes().get(self.position)?;
         accepted.contains(&next).then(|| {
-            self.at += 1;
+            self.position += 1;
             next
         })
     }
 
     fn skip_blanks(&mut self) {
-        let rest = &self.text[self.at..];
-        self.at += rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let rest = &self.text[self.position..];
+        self.position += rest.len() - rest.trim_start_matches([' ', '\t']).len();
     }
 }

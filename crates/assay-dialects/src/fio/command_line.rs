@@ -5,26 +5,26 @@
 
 use std::fmt::Write as _;
 
-use super::fault::{Fault, FaultKind, Origin};
-use super::jobfile::{Reader, Section, Setting, Surroundings, setting};
+use super::fault::{FioFault, FioFaultKind, FioOrigin};
+use super::jobfile::{FioParseContext, FioSection, FioSetting, JobfileReader, parse_setting};
 use super::option;
-use assay_model::near::nearest;
+use assay_model::spelling::nearest_word;
 
 /// Parsed command line with all job files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Request {
+pub struct FioRequest {
     /// Jobs in order.
-    pub sections: Vec<Section>,
+    pub sections: Vec<FioSection>,
     /// Global settings, for the report.
-    pub globals: Vec<Setting>,
+    pub globals: Vec<FioSetting>,
     /// Output formats and destination of the results.
-    pub output: Output,
+    pub output: FioOutput,
     /// Devices and files that may be overwritten.
     pub destroy_data: Vec<String>,
     /// Whether targets may be on the root file system where a volume was expected.
     pub target_on_root: bool,
     /// Storage of the run.
-    pub keep: Keep,
+    pub store_options: StoreOptions,
     /// Whether to print the plan and stop.
     pub dry_run: bool,
     /// Whether to parse everything and stop.
@@ -43,7 +43,7 @@ pub struct Request {
 
 /// Whether and where the run is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Keep {
+pub struct StoreOptions {
     /// Whether the run is not stored.
     pub no_store: bool,
     /// Folder of stored runs; `None` = the user's default.
@@ -54,9 +54,9 @@ pub struct Keep {
 
 /// Output formats and destination of the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
+pub struct FioOutput {
     /// Formats in the order in which they are printed.
-    pub formats: Vec<Format>,
+    pub formats: Vec<FioFormat>,
     /// Output file; `None` = standard output.
     pub file: Option<String>,
     /// Version of the terse format: 3, 4 or 5.
@@ -65,7 +65,7 @@ pub struct Output {
 
 /// Output format of the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum FioFormat {
     /// Human-readable text.
     Normal,
     /// Single JSON document.
@@ -76,9 +76,9 @@ pub enum Format {
     Terse,
 }
 
-impl Default for Output {
+impl Default for FioOutput {
     fn default() -> Self {
-        Self { formats: vec![Format::Normal], file: None, terse_version: 3 }
+        Self { formats: vec![FioFormat::Normal], file: None, terse_version: 3 }
     }
 }
 
@@ -87,7 +87,7 @@ pub const COMMAND_LINE: &str = "command line";
 
 /// Ignored options of the program itself: name, whether a value follows, and a reason where the
 /// user would miss an effect.
-const IDLE: &[(&str, bool, &str)] = &[
+const IGNORED: &[(&str, bool, &str)] = &[
     ("eta", true, ""),
     ("eta-interval", true, ""),
     ("eta-newline", true, ""),
@@ -99,7 +99,7 @@ const IDLE: &[(&str, bool, &str)] = &[
 ];
 
 /// Rejected options of the program itself, because they would change what is done.
-const REFUSED: &[(&str, &str)] = &[
+const REJECTED: &[(&str, &str)] = &[
     ("server", "hosts are driven by assay's own agents"),
     ("client", "hosts are driven by assay's own agents"),
     ("remote-config", "hosts are driven by assay's own agents"),
@@ -123,7 +123,7 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 /// Implemented options of the program itself: name, and whether a value follows.
-const CARRIED_OUT: &[(&str, bool)] = &[
+const IMPLEMENTED: &[(&str, bool)] = &[
     ("output", true),
     ("output-format", true),
     ("append-terse", false),
@@ -164,18 +164,18 @@ const WITHOUT_VALUE: &[&str] = &[
     "userspace_reap",
 ];
 
-impl Request {
+impl FioRequest {
     /// Returns the jobs as one command line; every option is repeated for each job.
     #[must_use]
-    pub fn as_command(&self) -> String {
+    pub fn to_command_line(&self) -> String {
         let mut line = String::from("fio");
         for section in &self.sections {
-            let _ = write!(line, " --name={}", quoted(&section.name));
+            let _ = write!(line, " --name={}", quote_for_shell(&section.name));
             let settings = section.globals.iter().chain(&section.own);
-            for setting in settings.filter(|setting| setting.row.name != "name") {
-                let _ = write!(line, " --{}", setting.row.name);
+            for setting in settings.filter(|setting| setting.option.name != "name") {
+                let _ = write!(line, " --{}", setting.option.name);
                 if let Some(value) = &setting.value {
-                    let _ = write!(line, "={}", quoted(value));
+                    let _ = write!(line, "={}", quote_for_shell(value));
                 }
             }
         }
@@ -184,7 +184,7 @@ impl Request {
 }
 
 /// Quotes a word for the shell.
-fn quoted(word: &str) -> String {
+fn quote_for_shell(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,%+=@".contains(c);
     match word.chars().all(plain) && !word.is_empty() {
         true => word.to_owned(),
@@ -196,26 +196,29 @@ fn quoted(word: &str) -> String {
 ///
 /// # Errors
 /// The first argument, line or value that is not supported.
-pub fn read(words: &[String], surroundings: &Surroundings<'_>) -> Result<Request, Fault> {
+pub fn parse(
+    words: &[String],
+    surroundings: &FioParseContext<'_>,
+) -> Result<FioRequest, FioFault> {
     let text = words.join(" ");
-    let mut reading = Reading {
+    let mut reading = CommandLineParser {
         words,
         text: &text,
         next: 0,
         offset: 0,
-        request: Request::default(),
+        request: FioRequest::default(),
         files: vec![],
         names: vec![],
         surroundings,
     };
     while reading.next < words.len() {
-        reading.word()?;
+        reading.parse_word()?;
     }
-    let Reading { mut request, files, names, .. } = reading;
+    let CommandLineParser { mut request, files, names, .. } = reading;
     request.texts.push((COMMAND_LINE.to_owned(), text.clone()));
-    let mut reader = Reader::new(surroundings, request.globals.clone());
+    let mut reader = JobfileReader::new(surroundings, request.globals.clone());
     for (path, origin) in &files {
-        reader.file(path, origin)?;
+        reader.read_file(path, origin)?;
     }
     let (sections, globals, texts) = reader.finish();
     request.sections.extend(sections);
@@ -224,43 +227,45 @@ pub fn read(words: &[String], surroundings: &Surroundings<'_>) -> Result<Request
     if let Some(name) =
         names.iter().find(|name| request.sections.iter().all(|it| it.name != **name))
     {
-        let near = nearest(name, request.sections.iter().map(|it| it.name.as_str()));
-        let kind = FaultKind::NoSection { name: name.clone(), near: near.map(str::to_owned) };
-        return Err(Fault::new(Origin::of(COMMAND_LINE, &text, 0, text.len()), kind));
+        let near = nearest_word(name, request.sections.iter().map(|it| it.name.as_str()));
+        let kind =
+            FioFaultKind::UnknownSection { name: name.clone(), near: near.map(str::to_owned) };
+        return Err(FioFault::new(FioOrigin::locate(COMMAND_LINE, &text, 0, text.len()), kind));
     }
     if !names.is_empty() {
         request.sections.retain(|section| names.contains(&section.name));
     }
     if request.sections.is_empty() && !request.version {
-        let origin = Origin::of(COMMAND_LINE, &text, 0, text.len());
-        return Err(Fault::new(origin, FaultKind::Empty));
+        let origin = FioOrigin::locate(COMMAND_LINE, &text, 0, text.len());
+        return Err(FioFault::new(origin, FioFaultKind::Empty));
     }
     Ok(request)
 }
 
-struct Reading<'a> {
+struct CommandLineParser<'a> {
     words: &'a [String],
     text: &'a str,
     next: usize,
     /// Offset of the next word in the text.
     offset: usize,
-    request: Request,
-    files: Vec<(String, Origin)>,
+    request: FioRequest,
+    files: Vec<(String, FioOrigin)>,
     names: Vec<String>,
-    surroundings: &'a Surroundings<'a>,
+    surroundings: &'a FioParseContext<'a>,
 }
 
-impl Reading<'_> {
-    fn take(&mut self) -> (String, Origin) {
+impl CommandLineParser<'_> {
+    fn next_word(&mut self) -> (String, FioOrigin) {
         let word = self.words[self.next].clone();
-        let origin = Origin::of(COMMAND_LINE, self.text, self.offset, self.offset + word.len());
+        let origin =
+            FioOrigin::locate(COMMAND_LINE, self.text, self.offset, self.offset + word.len());
         self.next += 1;
         self.offset += word.len() + 1;
         (word, origin)
     }
 
-    fn word(&mut self) -> Result<(), Fault> {
-        let (word, origin) = self.take();
+    fn parse_word(&mut self) -> Result<(), FioFault> {
+        let (word, origin) = self.next_word();
         let stripped = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
         let Some(option) = stripped.filter(|rest| !rest.is_empty()) else {
             self.files.push((word, origin));
@@ -271,59 +276,63 @@ impl Reading<'_> {
             None => (option, None),
         };
         let dashed = name.replace('_', "-");
-        let idle = IDLE.iter().find(|(known, ..)| *known == dashed);
+        let idle = IGNORED.iter().find(|(known, ..)| *known == dashed);
         if let Some((known, takes_value, why)) = idle {
             if *takes_value && value.is_none() {
-                self.value();
+                self.take_value();
             }
             if !why.is_empty() {
                 self.request.notes.push(format!("--{known} changes nothing: {why}"));
             }
             return Ok(());
         }
-        let implemented = CARRIED_OUT.iter().find(|(known, _)| *known == dashed);
+        let implemented = IMPLEMENTED.iter().find(|(known, _)| *known == dashed);
         if let Some((known, takes_value)) = implemented {
-            let value = if *takes_value { value.or_else(|| self.value()) } else { value };
-            return self.program_option(known, value.as_deref(), &origin);
+            let value = if *takes_value { value.or_else(|| self.take_value()) } else { value };
+            return self.parse_program_option(known, value.as_deref(), &origin);
         }
-        if let Some((known, why)) = REFUSED.iter().find(|(known, _)| *known == dashed) {
+        if let Some((known, why)) = REJECTED.iter().find(|(known, _)| *known == dashed) {
             let name = format!("--{known}");
-            return Err(Fault::new(origin, FaultKind::Refuse { name, why }));
+            return Err(FioFault::new(origin, FioFaultKind::Unsupported { name, why }));
         }
-        self.section_option(name, value, origin)
+        self.parse_section_option(name, value, origin)
     }
 
     /// Takes the next word if it can be a value.
-    fn value(&mut self) -> Option<String> {
+    fn take_value(&mut self) -> Option<String> {
         let next = self.words.get(self.next)?;
         let is_value = !next.starts_with('-') || next == "-";
-        is_value.then(|| self.take().0)
+        is_value.then(|| self.next_word().0)
     }
 
-    fn section_option(
+    fn parse_section_option(
         &mut self,
         name: &str,
         value: Option<String>,
-        origin: Origin,
-    ) -> Result<(), Fault> {
+        origin: FioOrigin,
+    ) -> Result<(), FioFault> {
         let Some(row) = option::find(name) else {
-            let idle = IDLE.iter().map(|(known, ..)| *known);
-            let program = CARRIED_OUT.iter().map(|(known, _)| *known).chain(idle);
-            let near = option::near(name).or_else(|| nearest(name, program));
-            let kind = FaultKind::Unknown { name: name.to_owned(), near };
-            return Err(Fault::new(origin, kind));
+            let idle = IGNORED.iter().map(|(known, ..)| *known);
+            let program = IMPLEMENTED.iter().map(|(known, _)| *known).chain(idle);
+            let near = option::nearest_option(name).or_else(|| nearest_word(name, program));
+            let kind = FioFaultKind::UnknownOption { name: name.to_owned(), near };
+            return Err(FioFault::new(origin, kind));
         };
         let bare = WITHOUT_VALUE.contains(&row.name);
-        let value = if bare { value } else { value.or_else(|| self.value()) };
+        let value = if bare { value } else { value.or_else(|| self.take_value()) };
         if row.name == "name" {
             let name = value.unwrap_or_default();
             let globals = self.request.globals.clone();
-            let own = vec![Setting { row, value: Some(name.clone()), origin: origin.clone() }];
-            self.request.sections.push(Section { name, origin, globals, own });
+            let own = vec![FioSetting {
+                option: row,
+                value: Some(name.clone()),
+                origin: origin.clone(),
+            }];
+            self.request.sections.push(FioSection { name, origin, globals, own });
             return Ok(());
         }
         let written = value.map_or(name.to_owned(), |value| format!("{name}={value}"));
-        let setting = setting(&written, origin, self.surroundings)?;
+        let setting = parse_setting(&written, origin, self.surroundings)?;
         match self.request.sections.last_mut() {
             Some(section) => section.own.push(setting),
             None => self.request.globals.push(setting),
@@ -331,27 +340,30 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn program_option(
+    fn parse_program_option(
         &mut self,
         name: &'static str,
         value: Option<&str>,
-        origin: &Origin,
-    ) -> Result<(), Fault> {
+        origin: &FioOrigin,
+    ) -> Result<(), FioFault> {
         let refuse = |why: &str| {
             let value = value.unwrap_or_default().to_owned();
-            let kind =
-                FaultKind::Value { name: format!("--{name}"), value, why: why.to_owned() };
-            Err(Fault::new(origin.clone(), kind))
+            let kind = FioFaultKind::InvalidValue {
+                name: format!("--{name}"),
+                value,
+                why: why.to_owned(),
+            };
+            Err(FioFault::new(origin.clone(), kind))
         };
         let request = &mut self.request;
         match (name, value) {
             ("output", Some(path)) => request.output.file = Some(path.to_owned()),
-            ("output-format", Some(list)) => match formats(list) {
+            ("output-format", Some(list)) => match parse_formats(list) {
                 Some(formats) => request.output.formats = formats,
                 None => return refuse("it must be normal, json, json+ or terse"),
             },
-            ("append-terse", _) => request.output.formats.push(Format::Terse),
-            ("minimal", _) => request.output.formats = vec![Format::Terse],
+            ("append-terse", _) => request.output.formats.push(FioFormat::Terse),
+            ("minimal", _) => request.output.formats = vec![FioFormat::Terse],
             ("terse-version", Some(number)) => match number.parse() {
                 Ok(version @ 3..=5) => request.output.terse_version = version,
                 _ => return refuse("it must be 3, 4 or 5"),
@@ -364,16 +376,16 @@ impl Reading<'_> {
             ("version", _) => request.version = true,
             ("dry-run", _) => request.dry_run = true,
             ("target-on-root" | "allow-unmounted", _) => request.target_on_root = true,
-            ("no-store", _) if request.keep.store.is_some() => {
+            ("no-store", _) if request.store_options.store.is_some() => {
                 return refuse("a folder to store the run in is given");
             }
-            ("no-store", _) => request.keep.no_store = true,
-            ("store", Some(_)) if request.keep.no_store => {
+            ("no-store", _) => request.store_options.no_store = true,
+            ("store", Some(_)) if request.store_options.no_store => {
                 return refuse("--no-store is given");
             }
-            ("store", Some(folder)) => request.keep.store = Some(folder.to_owned()),
-            ("label", Some(name)) => request.keep.label = Some(name.to_owned()),
-            (_, None) if CARRIED_OUT.contains(&(name, true)) => {
+            ("store", Some(folder)) => request.store_options.store = Some(folder.to_owned()),
+            ("label", Some(name)) => request.store_options.label = Some(name.to_owned()),
+            (_, None) if IMPLEMENTED.contains(&(name, true)) => {
                 return refuse("a value is missing");
             }
             _ => {}
@@ -382,12 +394,12 @@ impl Reading<'_> {
     }
 }
 
-fn formats(list: &str) -> Option<Vec<Format>> {
+fn parse_formats(list: &str) -> Option<Vec<FioFormat>> {
     let one = |name: &str| match name.trim() {
-        "normal" => Some(Format::Normal),
-        "json" => Some(Format::Json),
-        "json+" => Some(Format::JsonPlus),
-        "terse" | "minimal" => Some(Format::Terse),
+        "normal" => Some(FioFormat::Normal),
+        "json" => Some(FioFormat::Json),
+        "json+" => Some(FioFormat::JsonPlus),
+        "terse" | "minimal" => Some(FioFormat::Terse),
         _ => None,
     };
     list.split(',').map(one).collect()

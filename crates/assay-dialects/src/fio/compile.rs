@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use assay_model::path_text;
 use assay_model::workload::storage::{
-    Arrivals, EngineChoice, Load, StorageData, StoragePhase, StoragePlan, StorageTiming,
-    StorageWorkload, Verify,
+    ArrivalProcess, EngineChoice, StorageData, StorageLoad, StoragePhase, StoragePlan,
+    StorageTiming, StorageWorkload, Verify,
 };
 
-use super::command_line::Request;
-use super::fault::{Fault, FaultKind, Origin};
-use super::steady::Window;
-use super::worker::{Check, Worker};
+use super::command_line::FioRequest;
+use super::fault::{FioFault, FioFaultKind, FioOrigin};
+use super::section_options::{FioOptions, VerifyMode};
+use super::steady::FioSteadyWindow;
 
 mod conduct;
 mod files;
@@ -22,7 +22,7 @@ mod order;
 mod streams;
 
 /// Facts about the machine that the plan depends on.
-pub struct Places<'a> {
+pub struct FioCompileEnv<'a> {
     /// Size in bytes of an existing file or device.
     pub size_of: &'a dyn Fn(&Path) -> Option<u64>,
     /// CPUs of a NUMA node.
@@ -31,7 +31,7 @@ pub struct Places<'a> {
     pub fresh_seed: u64,
 }
 
-impl std::fmt::Debug for Places<'_> {
+impl std::fmt::Debug for FioCompileEnv<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Places").field("fresh_seed", &self.fresh_seed).finish_non_exhaustive()
     }
@@ -43,11 +43,11 @@ pub struct FioPlan {
     /// Plan to execute.
     pub plan: StoragePlan,
     /// Parsed options of each job.
-    pub workers: Vec<Worker>,
+    pub options: Vec<FioOptions>,
     /// Report entries in order.
     pub reports: Vec<ReportRow>,
     /// Clones of all jobs in order; fio numbers them from 1.
-    pub clones: Vec<Clone>,
+    pub clones: Vec<FioClone>,
     /// Notes to print before the run begins.
     pub notes: Vec<String>,
 }
@@ -56,27 +56,27 @@ pub struct FioPlan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportRow {
     /// Index of the (first) job's section.
-    pub worker: usize,
+    pub section: usize,
     /// fio's group.
     pub group: usize,
     /// Number of jobs in the entry.
     pub members: u32,
     /// Phase and stream of each part of the entry.
-    pub parts: Vec<Part>,
+    pub parts: Vec<StreamRef>,
 }
 
 /// Clone of a job (`numjobs`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clone {
+pub struct FioClone {
     /// Index of the job's section.
-    pub worker: usize,
+    pub section: usize,
     /// Its stream in the plan.
-    pub part: Part,
+    pub part: StreamRef,
 }
 
 /// Reference to one stream of one phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct StreamRef {
     /// Index into the plan's phases.
     pub phase: usize,
     /// Index into the phase's streams.
@@ -87,10 +87,10 @@ pub struct Part {
 ///
 /// # Errors
 /// An invalid value, or conflicting options.
-pub fn compile(request: &Request, places: &Places<'_>) -> Result<FioPlan, Fault> {
+pub fn compile(request: &FioRequest, places: &FioCompileEnv<'_>) -> Result<FioPlan, FioFault> {
     let mut jobs = vec![];
     for section in &request.sections {
-        jobs.push((Worker::read(section)?, section.origin.clone()));
+        jobs.push((FioOptions::from_section(section)?, section.origin.clone()));
     }
     let mut compiler = Compiler {
         places,
@@ -101,43 +101,47 @@ pub fn compile(request: &Request, places: &Places<'_>) -> Result<FioPlan, Fault>
         group: 0,
         read_only: request.read_only,
     };
-    for range in order::phases(&jobs)? {
-        compiler.phase(&jobs, range)?;
+    for range in order::split_phases(&jobs)? {
+        compiler.add_phase(&jobs, range)?;
     }
     let Compiler { phases, reports, clones, mut notes, .. } = compiler;
     notes.extend(request.notes.iter().cloned());
     notes.extend(remarks(&jobs));
     let workers = jobs.into_iter().map(|(job, _)| job).collect();
-    Ok(FioPlan { plan: StoragePlan { phases }, workers, reports, clones, notes })
+    Ok(FioPlan { plan: StoragePlan { phases }, options: workers, reports, clones, notes })
 }
 
 struct Compiler<'a> {
-    places: &'a Places<'a>,
+    places: &'a FioCompileEnv<'a>,
     phases: Vec<StoragePhase>,
     reports: Vec<ReportRow>,
-    clones: Vec<Clone>,
+    clones: Vec<FioClone>,
     notes: Vec<String>,
     group: usize,
     read_only: bool,
 }
 
-type Placed = (Worker, Origin);
+type LocatedOptions = (FioOptions, FioOrigin);
 
 impl Compiler<'_> {
-    fn phase(&mut self, jobs: &[Placed], range: std::ops::Range<usize>) -> Result<(), Fault> {
+    fn add_phase(
+        &mut self,
+        jobs: &[LocatedOptions],
+        range: std::ops::Range<usize>,
+    ) -> Result<(), FioFault> {
         let members = &jobs[range.clone()];
-        agree(members)?;
+        check_agreement(members)?;
         if self.read_only
-            && let Some(job) = members.iter().find(|(job, _)| job.way.writes)
+            && let Some(job) = members.iter().find(|(job, _)| job.rw.writes)
         {
-            return Err(combine(
+            return Err(conflict(
                 job,
                 "it writes and --readonly is given",
                 "leave one of them out",
             ));
         }
         let index = self.phases.len();
-        let mut targets = files::Targets::default();
+        let mut targets = files::TargetTable::default();
         let mut streams = vec![];
         let mut engines = vec![];
         for (offset, placed) in members.iter().enumerate() {
@@ -149,19 +153,20 @@ impl Compiler<'_> {
             self.notes.extend(note);
             engines.push(engine);
             for clone in 0..job.clones {
-                let used = files::of_clone(placed, clone, self.places, &mut targets)?;
+                let used =
+                    files::resolve_clone_files(placed, clone, self.places, &mut targets)?;
                 let mut stream = streams::stream(placed, clone, &used)?;
-                let times = conduct::times(members, job);
+                let times = conduct::run_period(members, job);
                 stream.conduct = conduct::conduct(placed, clone, &used, times, self.places)?;
-                let part = Part { phase: index, stream: streams.len() };
-                self.report(range.start + offset, job, part);
-                self.clones.push(Clone { worker: range.start + offset, part });
+                let part = StreamRef { phase: index, stream: streams.len() };
+                self.add_to_report(range.start + offset, job, part);
+                self.clones.push(FioClone { section: range.start + offset, part });
                 streams.push(stream);
             }
         }
         if let Some(other) = engines.iter().position(|engine| *engine != engines[0]) {
             let why = "its ioengine or hipri is another than that of a job that runs at the same time";
-            return Err(combine(&members[other], why, "separate them with stonewall"));
+            return Err(conflict(&members[other], why, "separate them with stonewall"));
         }
         let load = streams::load(members, &mut streams)?;
         let (job, _) = &members[0];
@@ -175,14 +180,14 @@ impl Compiler<'_> {
             data: StorageData { compressible: job.compress_percent / 100.0, verify },
             // fio multiplies its seed by the number of the job, so that no two jobs use the same
             // offsets.
-            seed: if job.repeat { job.seed } else { self.places.fresh_seed }
+            seed: if job.repeats_offsets { job.seed } else { self.places.fresh_seed }
                 .wrapping_add(index as u64),
         };
         let names: Vec<&str> = members.iter().map(|(job, _)| job.name.as_str()).collect();
         let name = names.join("+");
         let read_back = verify == Verify::OnRead
-            && members.iter().any(|(job, _)| job.way.writes && job.read_back);
-        let again = read_back.then(|| reading_back(&name, &workload));
+            && members.iter().any(|(job, _)| job.rw.writes && job.read_back);
+        let again = read_back.then(|| verify_phase(&name, &workload));
         self.phases.push(StoragePhase {
             name,
             loops: vec![],
@@ -190,18 +195,24 @@ impl Compiler<'_> {
             pause_before_s: conduct::common_delay_s(members),
         });
         self.phases.extend(again);
-        self.one_steady_state(members, index)?;
-        self.close(index, read_back);
+        self.check_steady_state(members, index)?;
+        self.close_phase(index, read_back);
         Ok(())
     }
 
     /// Rejects a steady state that spans several report entries: it covers all jobs that run
     /// together.
-    fn one_steady_state(&self, members: &[Placed], phase: usize) -> Result<(), Fault> {
-        let asks = |(job, _): &&Placed| Window::of(&job.manner).is_some();
+    fn check_steady_state(
+        &self,
+        members: &[LocatedOptions],
+        phase: usize,
+    ) -> Result<(), FioFault> {
+        let asks = |(job, _): &&LocatedOptions| {
+            FioSteadyWindow::from_behaviour(&job.behaviour).is_some()
+        };
         let here = |row: &&ReportRow| row.parts.iter().any(|part| part.phase == phase);
         match members.iter().find(asks) {
-            Some(placed) if self.reports.iter().filter(here).count() > 1 => Err(combine(
+            Some(placed) if self.reports.iter().filter(here).count() > 1 => Err(conflict(
                 placed,
                 "steadystate is that of all jobs that run together",
                 "add group_reporting, or separate the jobs with stonewall",
@@ -211,7 +222,7 @@ impl Compiler<'_> {
     }
 
     /// Adds a clone to the report, or to the entry of its group.
-    fn report(&mut self, job: usize, options: &Worker, part: Part) {
+    fn add_to_report(&mut self, job: usize, options: &FioOptions, part: StreamRef) {
         let group = self.group;
         let same = |row: &&mut ReportRow| options.group_reporting && row.group == group;
         if let Some(row) = self.reports.last_mut().filter(same) {
@@ -219,15 +230,16 @@ impl Compiler<'_> {
             row.members += 1;
             return;
         }
-        self.reports.push(ReportRow { worker: job, group, members: 1, parts: vec![part] });
+        self.reports.push(ReportRow { section: job, group, members: 1, parts: vec![part] });
     }
 
     /// Ends a phase: adds the read-back to the same entries and starts a new group.
-    fn close(&mut self, index: usize, read_back: bool) {
+    fn close_phase(&mut self, index: usize, read_back: bool) {
         if read_back {
             for row in &mut self.reports {
                 let here = row.parts.iter().filter(|part| part.phase == index);
-                let again: Vec<_> = here.map(|p| Part { phase: index + 1, ..*p }).collect();
+                let again: Vec<_> =
+                    here.map(|p| StreamRef { phase: index + 1, ..*p }).collect();
                 row.parts.extend(again);
             }
         }
@@ -236,22 +248,25 @@ impl Compiler<'_> {
 }
 
 /// Returns a fault that concerns a job as a whole.
-fn combine(placed: &Placed, why: impl Into<String>, hint: &'static str) -> Fault {
+fn conflict(placed: &LocatedOptions, why: impl Into<String>, hint: &'static str) -> FioFault {
     let (job, origin) = placed;
-    let kind = FaultKind::Combine { section: job.name.clone(), why: why.into(), hint };
-    Fault::new(origin.clone(), kind)
+    let kind = FioFaultKind::Conflict { section: job.name.clone(), why: why.into(), hint };
+    FioFault::new(origin.clone(), kind)
 }
 
 /// Checks that jobs running at the same time agree on times and data, because they share one clock.
-fn agree(members: &[Placed]) -> Result<(), Fault> {
+fn check_agreement(members: &[LocatedOptions]) -> Result<(), FioFault> {
     let (first, _) = &members[0];
     for placed in members {
         let (job, _) = placed;
         let differs = [
             ("ramp_time", differ(job.ramp_s, first.ramp_s)),
-            ("steadystate", job.manner.steady != first.manner.steady),
-            ("verify", job.check != first.check || job.at_once != first.at_once),
-            ("randrepeat", job.repeat != first.repeat),
+            ("steadystate", job.behaviour.steady != first.behaviour.steady),
+            (
+                "verify",
+                job.verify != first.verify || job.verify_at_once != first.verify_at_once,
+            ),
+            ("randrepeat", job.repeats_offsets != first.repeats_offsets),
             (
                 "buffer_compress_percentage",
                 differ(job.compress_percent, first.compress_percent),
@@ -261,7 +276,7 @@ fn agree(members: &[Placed]) -> Result<(), Fault> {
             let other = &first.name;
             let why =
                 format!("its {name} is another than that of `{other}`, which runs with it");
-            return Err(combine(
+            return Err(conflict(
                 placed,
                 why,
                 "make them the same or separate them with stonewall",
@@ -275,15 +290,15 @@ fn differ(one: f64, other: f64) -> bool {
     (one - other).abs() > 0.0
 }
 
-fn timing(members: &[Placed]) -> Result<StorageTiming, Fault> {
+fn timing(members: &[LocatedOptions]) -> Result<StorageTiming, FioFault> {
     let (first, _) = &members[0];
-    let endless = |(job, _): &&Placed| job.time_based && job.runtime_s.is_none();
+    let endless = |(job, _): &&LocatedOptions| job.time_based && job.runtime_s.is_none();
     if let Some(endless) = members.iter().find(endless) {
-        return Err(combine(endless, "time_based needs a runtime", "add runtime=60"));
+        return Err(conflict(endless, "time_based needs a runtime", "add runtime=60"));
     }
-    let each_s = |(job, _): &Placed| {
+    let each_s = |(job, _): &LocatedOptions| {
         let logged_s = job.logs.average_ms as f64 / 1e3;
-        let averages = job.logs.any() && logged_s > 0.0;
+        let averages = job.logs.is_any_enabled() && logged_s > 0.0;
         job.sample_s.min(if averages { logged_s } else { f64::INFINITY })
     };
     let sample_s = members.iter().map(each_s).fold(f64::INFINITY, f64::min);
@@ -295,19 +310,19 @@ fn timing(members: &[Placed]) -> Result<StorageTiming, Fault> {
     })
 }
 
-fn verify(members: &[Placed]) -> Verify {
+fn verify(members: &[LocatedOptions]) -> Verify {
     let (first, _) = &members[0];
-    match (first.check, first.at_once) {
-        (Check::Off, _) => Verify::Off,
-        (Check::On, false) => Verify::OnRead,
-        (Check::On, true) => Verify::AfterWrite,
+    match (first.verify, first.verify_at_once) {
+        (VerifyMode::Off, _) => Verify::Off,
+        (VerifyMode::On, false) => Verify::OnRead,
+        (VerifyMode::On, true) => Verify::AfterWrite,
     }
 }
 
 /// Returns a phase that reads everything once in order, to verify what was written.
-fn reading_back(name: &str, written: &StorageWorkload) -> StoragePhase {
+fn verify_phase(name: &str, written: &StorageWorkload) -> StoragePhase {
     let mut workload = written.clone();
-    workload.load = Load::Closed;
+    workload.load = StorageLoad::Closed;
     workload.timing = StorageTiming { warmup_s: 0.0, duration_s: None, ..written.timing };
     for target in &mut workload.targets {
         // fio syncs and drops the cache first, regardless of `invalidate` (`do_verify` in
@@ -315,7 +330,7 @@ fn reading_back(name: &str, written: &StorageWorkload) -> StoragePhase {
         target.opening.drops_cache = true;
     }
     for stream in &mut workload.streams {
-        streams::read_back(stream, &workload.targets);
+        streams::make_read_back(stream, &workload.targets);
     }
     StoragePhase {
         name: format!("{name} (verify)"),
@@ -327,20 +342,22 @@ fn reading_back(name: &str, written: &StorageWorkload) -> StoragePhase {
 
 /// Returns the steady-state window that ends a phase, and the streams that it covers.
 #[must_use]
-pub fn steady_window(plan: &FioPlan, phase: usize) -> Option<(Window, Vec<usize>)> {
+pub fn steady_window(plan: &FioPlan, phase: usize) -> Option<(FioSteadyWindow, Vec<usize>)> {
     let here = || plan.clones.iter().filter(|clone| clone.part.phase == phase);
-    let window = here().find_map(|clone| Window::of(&plan.workers[clone.worker].manner))?;
+    let window = here().find_map(|clone| {
+        FioSteadyWindow::from_behaviour(&plan.options[clone.section].behaviour)
+    })?;
     Some((window, here().map(|clone| clone.part.stream).collect()))
 }
 
 /// Returns notes on behaviour that a user of fio would not expect.
-fn remarks(jobs: &[Placed]) -> Vec<String> {
+fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
     let mut remarks = vec![];
-    let mut noted: Vec<_> = jobs.iter().flat_map(|(job, _)| job.noted.clone()).collect();
+    let mut noted: Vec<_> = jobs.iter().flat_map(|(job, _)| job.ignored.clone()).collect();
     noted.sort_unstable();
     noted.dedup();
     remarks.extend(noted.iter().map(|(name, why)| format!("{name} changes nothing: {why}")));
-    if jobs.iter().any(|(job, _)| job.repeat && job.way.random && job.way.reads) {
+    if jobs.iter().any(|(job, _)| job.repeats_offsets && job.rw.random && job.rw.reads) {
         remarks.push(
             "randrepeat=1, fio's default: every run reads the same offsets, and a cache below \
              may answer the second one; randrepeat=0 draws new ones"
@@ -357,10 +374,10 @@ fn remarks(jobs: &[Placed]) -> Vec<String> {
 }
 
 /// Joins a folder and a file name as fio does.
-fn path(folder: Option<&String>, name: &str) -> PathBuf {
+fn join_path(folder: Option<&String>, name: &str) -> PathBuf {
     match folder {
-        Some(folder) => path_text::path(folder).join(path_text::path(name)),
-        None => path_text::path(name),
+        Some(folder) => path_text::decode_path(folder).join(path_text::decode_path(name)),
+        None => path_text::decode_path(name),
     }
 }
 
@@ -378,6 +395,6 @@ const ENGINES: &[(&str, EngineChoice, bool, &str)] = &[
     ("null", EngineChoice::Null, false, ""),
 ];
 
-const fn arrivals(poisson: bool) -> Arrivals {
-    if poisson { Arrivals::Exponential } else { Arrivals::Constant }
+const fn arrivals(poisson: bool) -> ArrivalProcess {
+    if poisson { ArrivalProcess::Exponential } else { ArrivalProcess::Constant }
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// Location in a named source text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Origin {
+pub struct FioOrigin {
     /// Name of the file, or `command line`.
     pub file: String,
     /// Line, from 1.
@@ -20,19 +20,19 @@ pub struct Origin {
 /// Error with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}:{}:{}: {kind}", .origin.file, .origin.line, .origin.column)]
-pub struct Fault {
+pub struct FioFault {
     /// Location of the error.
-    pub origin: Origin,
+    pub origin: FioOrigin,
     /// Kind of the error.
-    pub kind: Box<FaultKind>,
+    pub kind: Box<FioFaultKind>,
 }
 
 /// Kinds of errors in job files and command lines.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum FaultKind {
+pub enum FioFaultKind {
     /// Not an option of fio.
     #[error("fio has no option `{name}`")]
-    Unknown {
+    UnknownOption {
         /// Name as written.
         name: String,
         /// Nearest existing option.
@@ -40,7 +40,7 @@ pub enum FaultKind {
     },
     /// Option of fio that would change the result and is not supported.
     #[error("assay does not carry out fio's `{name}`: {why}")]
-    Refuse {
+    Unsupported {
         /// Option, with its value if only that value is not supported.
         name: String,
         /// Reason.
@@ -48,7 +48,7 @@ pub enum FaultKind {
     },
     /// Invalid value of an option.
     #[error("`{value}` is no value of `{name}`: {why}")]
-    Value {
+    InvalidValue {
         /// Option name.
         name: String,
         /// Value as written.
@@ -58,13 +58,13 @@ pub enum FaultKind {
     },
     /// Line that is neither a section nor an option.
     #[error("this line cannot be read: {why}")]
-    Line {
+    MalformedLine {
         /// Reason.
         why: &'static str,
     },
     /// Named file that cannot be read.
     #[error("cannot read {path}: {why}")]
-    Read {
+    UnreadableFile {
         /// File path.
         path: String,
         /// Error message of the system.
@@ -72,7 +72,7 @@ pub enum FaultKind {
     },
     /// Options that are valid on their own but conflict.
     #[error("job `{section}`: {why}")]
-    Combine {
+    Conflict {
         /// Job name.
         section: String,
         /// Description of the conflict.
@@ -82,7 +82,7 @@ pub enum FaultKind {
     },
     /// `--section` with a name that no job file contains.
     #[error("no section is called `{name}`")]
-    NoSection {
+    UnknownSection {
         /// Name as typed.
         name: String,
         /// Nearest existing section.
@@ -93,24 +93,24 @@ pub enum FaultKind {
     Empty,
 }
 
-impl Origin {
+impl FioOrigin {
     /// Returns the location of `start..end` in `text`.
     #[must_use]
-    pub fn of(file: &str, text: &str, start: usize, end: usize) -> Self {
-        let start = floor(text, start);
+    pub fn locate(file: &str, text: &str, start: usize, end: usize) -> Self {
+        let start = floor_char_boundary(text, start);
         let before = &text[..start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Self {
             file: file.to_owned(),
             line: before.matches('\n').count() + 1,
             column: text[line_start..start].chars().count() + 1,
-            span: (start, floor(text, end).max(start)),
+            span: (start, floor_char_boundary(text, end).max(start)),
         }
     }
 }
 
-impl Fault {
-    pub(super) fn new(origin: Origin, kind: FaultKind) -> Self {
+impl FioFault {
+    pub(super) fn new(origin: FioOrigin, kind: FioFaultKind) -> Self {
         Self { origin, kind: Box::new(kind) }
     }
 
@@ -118,25 +118,25 @@ impl Fault {
     #[must_use]
     pub fn hint(&self) -> String {
         match &*self.kind {
-            FaultKind::Unknown { near: Some(near), .. } => format!("did you mean `{near}`?"),
-            FaultKind::NoSection { near: Some(near), .. } => format!("did you mean `{near}`?"),
-            FaultKind::NoSection { near: None, .. } => {
+            FioFaultKind::UnknownOption { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            FioFaultKind::UnknownSection { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            FioFaultKind::UnknownSection { near: None, .. } => {
                 "name a section of the job file as it stands between its brackets".to_owned()
             }
-            FaultKind::Unknown { near: None, .. } => {
+            FioFaultKind::UnknownOption { near: None, .. } => {
                 "`man fio` lists fio's options; docs/fio.md says which of them run".to_owned()
             }
-            FaultKind::Refuse { .. } => {
+            FioFaultKind::Unsupported { .. } => {
                 "remove it, or run this job with fio itself; docs/fio.md lists what runs".to_owned()
             }
-            FaultKind::Value { .. } => "see `man fio` for the values of this option".to_owned(),
-            FaultKind::Line { .. } => {
+            FioFaultKind::InvalidValue { .. } => "see `man fio` for the values of this option".to_owned(),
+            FioFaultKind::MalformedLine { .. } => {
                 "a job file has lines `[name]`, `option=value`, `option` and comments with ; or #"
                     .to_owned()
             }
-            FaultKind::Read { .. } => "check the path and the permissions".to_owned(),
-            FaultKind::Combine { hint, .. } => (*hint).to_owned(),
-            FaultKind::Empty => {
+            FioFaultKind::UnreadableFile { .. } => "check the path and the permissions".to_owned(),
+            FioFaultKind::Conflict { hint, .. } => (*hint).to_owned(),
+            FioFaultKind::Empty => {
                 "name a job file with a section like [job], or say --name=job --rw=randread \
                  --size=1g"
                     .to_owned()
@@ -146,7 +146,7 @@ impl Fault {
 }
 
 /// Returns the nearest character boundary at or before `at`.
-fn floor(text: &str, at: usize) -> usize {
+fn floor_char_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;

@@ -3,11 +3,11 @@
 //!
 //! Opens nothing: included files are read through [`FioParseContext`].
 
-use super::fault::{Fault, FaultKind, Origin};
-use super::option::{self, Row, Standing};
+use super::fault::{FioFault, FioFaultKind, FioOrigin};
+use super::option::{self, FioOption, OptionSupport};
 
 /// Files, variables and machine facts that a job file may refer to.
-pub struct Surroundings<'a> {
+pub struct FioParseContext<'a> {
     /// Reads a file: its text, or the reason of the failure.
     pub read_file: &'a dyn Fn(&str) -> Result<String, String>,
     /// Looks up an environment variable.
@@ -22,54 +22,54 @@ pub struct Surroundings<'a> {
 
 /// Option as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
+pub struct FioSetting {
     /// Entry in the option table.
-    pub row: &'static Row,
+    pub option: &'static FioOption,
     /// Text after the `=`, if any.
     pub value: Option<String>,
     /// Location.
-    pub origin: Origin,
+    pub origin: FioOrigin,
 }
 
 /// Job as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
+pub struct FioSection {
     /// Its name.
     pub name: String,
     /// Location of its name.
-    pub origin: Origin,
+    pub origin: FioOrigin,
     /// Global settings that apply to it, in order.
-    pub globals: Vec<Setting>,
+    pub globals: Vec<FioSetting>,
     /// Its own settings, in order; they override the global ones.
-    pub own: Vec<Setting>,
+    pub own: Vec<FioSetting>,
 }
 
-impl std::fmt::Debug for Surroundings<'_> {
+impl std::fmt::Debug for FioParseContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Surroundings").field("cpus", &self.cpus).finish_non_exhaustive()
     }
 }
 
 /// Maximum depth of nested includes, as in fio.
-const DEEPEST_INCLUDE: u32 = 16;
+const MAX_INCLUDE_DEPTH: u32 = 16;
 /// Maximum number of settings: far above any real job file; stops an include that doubles itself.
-const MOST_SETTINGS: usize = 100_000;
+const MAX_SETTINGS: usize = 100_000;
 
 /// Reader of a sequence of job files.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
-    surroundings: &'a Surroundings<'a>,
-    globals: Vec<Setting>,
-    sections: Vec<Section>,
+pub(super) struct JobfileReader<'a> {
+    surroundings: &'a FioParseContext<'a>,
+    globals: Vec<FioSetting>,
+    sections: Vec<FioSection>,
     in_global: bool,
     settings: usize,
     /// Source texts by name, for error messages with locations.
     pub(super) texts: Vec<(String, String)>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JobfileReader<'a> {
     /// Creates a reader; `globals` apply to every section of every file.
-    pub(super) fn new(surroundings: &'a Surroundings<'a>, globals: Vec<Setting>) -> Self {
+    pub(super) fn new(surroundings: &'a FioParseContext<'a>, globals: Vec<FioSetting>) -> Self {
         Self {
             surroundings,
             globals,
@@ -81,40 +81,43 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the file at `path`, which was named at `origin`.
-    pub(super) fn file(&mut self, path: &str, origin: &Origin) -> Result<(), Fault> {
+    pub(super) fn read_file(&mut self, path: &str, origin: &FioOrigin) -> Result<(), FioFault> {
         self.in_global = false;
-        self.text_of(path, origin, 0, &mut false)
+        self.read_text(path, origin, 0, &mut false)
     }
 
     /// Returns the sections, the final global settings and the source texts.
-    pub(super) fn finish(self) -> (Vec<Section>, Vec<Setting>, Vec<(String, String)>) {
+    pub(super) fn finish(self) -> (Vec<FioSection>, Vec<FioSetting>, Vec<(String, String)>) {
         (self.sections, self.globals, self.texts)
     }
 
-    fn text_of(
+    fn read_text(
         &mut self,
         path: &str,
-        origin: &Origin,
+        origin: &FioOrigin,
         depth: u32,
         begun: &mut bool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), FioFault> {
         let failed = |why: String| {
-            Fault::new(origin.clone(), FaultKind::Read { path: path.to_owned(), why })
+            FioFault::new(
+                origin.clone(),
+                FioFaultKind::UnreadableFile { path: path.to_owned(), why },
+            )
         };
-        if depth > DEEPEST_INCLUDE {
+        if depth > MAX_INCLUDE_DEPTH {
             return Err(failed("files include each other more than 16 deep".to_owned()));
         }
         let text = (self.surroundings.read_file)(path).map_err(failed)?;
         self.texts.push((path.to_owned(), text.clone()));
         let mut start = 0;
         for line in text.split('\n') {
-            self.line(path, &text, start, line, depth, begun)?;
+            self.read_line(path, &text, start, line, depth, begun)?;
             start += line.len() + 1;
         }
         Ok(())
     }
 
-    fn line(
+    fn read_line(
         &mut self,
         file: &str,
         text: &str,
@@ -122,7 +125,7 @@ impl<'a> Reader<'a> {
         line: &str,
         depth: u32,
         begun: &mut bool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), FioFault> {
         let end = line.find([';', '#']).unwrap_or(line.len());
         let written = &line[..end];
         let trimmed = written.trim();
@@ -130,28 +133,29 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let from = start + (written.len() - written.trim_start().len());
-        let origin = Origin::of(file, text, from, from + trimmed.len());
-        let refuse = |why| Err(Fault::new(origin.clone(), FaultKind::Line { why }));
+        let origin = FioOrigin::locate(file, text, from, from + trimmed.len());
+        let refuse =
+            |why| Err(FioFault::new(origin.clone(), FioFaultKind::MalformedLine { why }));
         if let Some(rest) = trimmed.strip_prefix('[') {
             let Some((name, _)) = rest.split_once(']') else {
                 return refuse("a section has no closing bracket");
             };
             *begun = true;
-            self.section(name.trim(), origin);
+            self.begin_section(name.trim(), origin);
             return Ok(());
         }
         if let Some(path) =
             trimmed.strip_prefix("include").filter(|r| r.starts_with([' ', '\t']))
         {
-            return self.include(file, path.trim(), &origin, depth, begun);
+            return self.read_include(file, path.trim(), &origin, depth, begun);
         }
         if !*begun {
             return refuse("it stands before the first section; fio would ignore it");
         }
-        let setting = setting(trimmed, origin, self.surroundings)?;
+        let setting = parse_setting(trimmed, origin, self.surroundings)?;
         self.settings += 1;
-        if self.settings > MOST_SETTINGS {
-            return refuse_many(setting.origin);
+        if self.settings > MAX_SETTINGS {
+            return too_many_settings(setting.origin);
         }
         match self.sections.last_mut().filter(|_| !self.in_global) {
             Some(section) => section.own.push(setting),
@@ -160,60 +164,72 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn section(&mut self, name: &str, origin: Origin) {
+    fn begin_section(&mut self, name: &str, origin: FioOrigin) {
         self.in_global = name.eq_ignore_ascii_case("global");
         if !self.in_global {
             let globals = self.globals.clone();
-            self.sections.push(Section { name: name.to_owned(), origin, globals, own: vec![] });
+            self.sections.push(FioSection {
+                name: name.to_owned(),
+                origin,
+                globals,
+                own: vec![],
+            });
         }
     }
 
-    fn include(
+    fn read_include(
         &mut self,
         file: &str,
         path: &str,
-        origin: &Origin,
+        origin: &FioOrigin,
         depth: u32,
         begun: &mut bool,
-    ) -> Result<(), Fault> {
-        let path = environment(path, self.surroundings);
+    ) -> Result<(), FioFault> {
+        let path = expand_variables(path, self.surroundings);
         let folder = file.rsplit_once('/').map(|(folder, _)| folder);
         let beside = folder.filter(|_| !path.starts_with('/')).map(|f| format!("{f}/{path}"));
         let found = beside.filter(|beside| (self.surroundings.read_file)(beside).is_ok());
-        self.text_of(&found.unwrap_or(path), origin, depth + 1, begun)
+        self.read_text(&found.unwrap_or(path), origin, depth + 1, begun)
     }
 }
 
-fn refuse_many(origin: Origin) -> Result<(), Fault> {
-    Err(Fault::new(origin, FaultKind::Line { why: "there are more than 100,000 settings" }))
+fn too_many_settings(origin: FioOrigin) -> Result<(), FioFault> {
+    Err(FioFault::new(
+        origin,
+        FioFaultKind::MalformedLine { why: "there are more than 100,000 settings" },
+    ))
 }
 
 /// Parses `name=value` or `name`; returns an error for unsupported options.
-pub(super) fn setting(
+pub(super) fn parse_setting(
     written: &str,
-    origin: Origin,
-    surroundings: &Surroundings<'_>,
-) -> Result<Setting, Fault> {
+    origin: FioOrigin,
+    surroundings: &FioParseContext<'_>,
+) -> Result<FioSetting, FioFault> {
     let (name, value) = match written.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim())),
         None => (written, None),
     };
     let Some(row) = option::find(name) else {
-        let kind = FaultKind::Unknown { name: name.to_owned(), near: option::near(name) };
-        return Err(Fault::new(origin, kind));
+        let kind = FioFaultKind::UnknownOption {
+            name: name.to_owned(),
+            near: option::nearest_option(name),
+        };
+        return Err(FioFault::new(origin, kind));
     };
-    let value = value.map(|value| keywords(&environment(value, surroundings), surroundings));
-    if let Standing::Refused { why, unless } = row.standing
+    let value = value
+        .map(|value| expand_keywords(&expand_variables(value, surroundings), surroundings));
+    if let OptionSupport::Rejected { why, unless } = row.support
         && !unless.contains(&value.as_deref().unwrap_or("1"))
     {
         let name = value.map_or(name.to_owned(), |value| format!("{name}={value}"));
-        return Err(Fault::new(origin, FaultKind::Refuse { name, why }));
+        return Err(FioFault::new(origin, FioFaultKind::Unsupported { name, why }));
     }
-    Ok(Setting { row, value, origin })
+    Ok(FioSetting { option: row, value, origin })
 }
 
 /// Expands `${NAME}`; unset variables are empty, as in fio.
-fn environment(text: &str, surroundings: &Surroundings<'_>) -> String {
+fn expand_variables(text: &str, surroundings: &FioParseContext<'_>) -> String {
     let mut result = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -229,7 +245,7 @@ fn environment(text: &str, surroundings: &Surroundings<'_>) -> String {
     result + rest
 }
 
-fn keywords(text: &str, surroundings: &Surroundings<'_>) -> String {
+fn expand_keywords(text: &str, surroundings: &FioParseContext<'_>) -> String {
     let table = [
         ("$pagesize", surroundings.page_bytes),
         ("$mb_memory", surroundings.memory_mib),

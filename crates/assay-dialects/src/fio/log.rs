@@ -7,11 +7,11 @@
 use std::io::{self, Write};
 
 use assay_model::storage_outcome::{
-    IntervalTally, JournalEntry, Operation, StorageOutcome, StreamCount,
+    IntervalTally, IoOperation, JournalEntry, StorageOutcome, StreamCount,
 };
 
 use super::compile::FioPlan;
-use super::worker::{Logs, Worker};
+use super::section_options::{FioOptions, LogOptions};
 
 /// Log file of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,13 +19,13 @@ pub struct LogFile {
     /// File path.
     pub path: String,
     /// Kind of its values.
-    kind: Kind,
+    kind: LogKind,
     /// Indices of the clones in the log.
     clones: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LogKind {
     Bandwidth,
     Rate,
     Latency,
@@ -35,17 +35,17 @@ enum Kind {
 }
 
 /// Share of the requested length from which a window counts as complete.
-const WHOLE: f64 = 0.999;
+const FULL_WINDOW_SHARE: f64 = 0.999;
 /// Classes of fio's histograms: 29 groups of 64.
 const CLASSES: usize = 29 * 64;
 
 /// Returns all logs of a plan, each once.
 #[must_use]
-pub fn files(plan: &FioPlan) -> Vec<LogFile> {
+pub fn log_files(plan: &FioPlan) -> Vec<LogFile> {
     let mut files: Vec<LogFile> = vec![];
     for (index, clone) in plan.clones.iter().enumerate() {
-        let job = &plan.workers[clone.worker];
-        for (kind, path) in paths(job, index + 1) {
+        let job = &plan.options[clone.section];
+        for (kind, path) in log_paths(job, index + 1) {
             match files.iter_mut().find(|file| file.path == path) {
                 Some(file) => file.clones.push(index),
                 None => files.push(LogFile { path, kind, clones: vec![index] }),
@@ -56,7 +56,7 @@ pub fn files(plan: &FioPlan) -> Vec<LogFile> {
 }
 
 /// Returns the log paths, `PREFIX_bw.NUMBER.log`; without the number if clones share a file.
-fn paths(job: &Worker, number: usize) -> Vec<(Kind, String)> {
+fn log_paths(job: &FioOptions, number: usize) -> Vec<(LogKind, String)> {
     let logs = &job.logs;
     let path = |prefix: &str, what: &str| {
         let prefix = if prefix.is_empty() { &job.name } else { prefix };
@@ -64,20 +64,21 @@ fn paths(job: &Worker, number: usize) -> Vec<(Kind, String)> {
         format!("{prefix}_{what}{number}.log")
     };
     let mut paths = vec![];
-    paths.extend(logs.bandwidth.as_ref().map(|prefix| (Kind::Bandwidth, path(prefix, "bw"))));
-    paths.extend(logs.rate.as_ref().map(|prefix| (Kind::Rate, path(prefix, "iops"))));
+    paths
+        .extend(logs.bandwidth.as_ref().map(|prefix| (LogKind::Bandwidth, path(prefix, "bw"))));
+    paths.extend(logs.rate.as_ref().map(|prefix| (LogKind::Rate, path(prefix, "iops"))));
     if let Some(prefix) = &logs.latency {
-        let [no_lat, no_slat, no_clat] = logs.without;
+        let [no_lat, no_slat, no_clat] = logs.disabled;
         for (left_out, kind, what) in [
-            (no_lat, Kind::Latency, "lat"),
-            (no_slat, Kind::Submission, "slat"),
-            (no_clat, Kind::Latency, "clat"),
+            (no_lat, LogKind::Latency, "lat"),
+            (no_slat, LogKind::Submission, "slat"),
+            (no_clat, LogKind::Latency, "clat"),
         ] {
             paths.extend((!left_out).then(|| (kind, path(prefix, what))));
         }
     }
     let histogram = logs.histogram.as_ref();
-    paths.extend(histogram.map(|prefix| (Kind::Histogram, path(prefix, "clat_hist"))));
+    paths.extend(histogram.map(|prefix| (LogKind::Histogram, path(prefix, "clat_hist"))));
     paths
 }
 
@@ -95,18 +96,18 @@ impl LogFile {
     ) -> io::Result<()> {
         for clone in self.clones.iter().map(|index| plan.clones[*index]) {
             let Some(outcome) = outcomes.get(clone.part.phase) else { continue };
-            let job = &plan.workers[clone.worker];
+            let job = &plan.options[clone.section];
             let since = began_ms.get(clone.part.phase).copied().unwrap_or(0);
             let epoch_ms = if job.logs.unix_epoch { since } else { 0 };
             let journal =
                 outcome.streams.get(clone.part.stream).map_or(&[][..], |it| &it.journal);
-            let line = Line { logs: &job.logs, trims: job.way.trims, epoch_ms };
+            let line = LineFormat { logs: &job.logs, trims: job.rw.trims, epoch_ms };
             match (self.kind, job.logs.average_ms) {
-                (Kind::Submission, _) => {}
-                (Kind::Histogram, _) => histograms(&line, journal, to)?,
-                (kind, 0) => each(&line, kind, journal, to)?,
+                (LogKind::Submission, _) => {}
+                (LogKind::Histogram, _) => write_histograms(&line, journal, to)?,
+                (kind, 0) => write_each_io(&line, kind, journal, to)?,
                 (kind, _) => {
-                    means(&line, kind, &outcome.intervals, clone.part.stream, to)?;
+                    write_means(&line, kind, &outcome.intervals, clone.part.stream, to)?;
                 }
             }
         }
@@ -115,19 +116,19 @@ impl LogFile {
 }
 
 /// Settings that all lines of a job share.
-struct Line<'a> {
-    logs: &'a Logs,
+struct LineFormat<'a> {
+    logs: &'a LogOptions,
     trims: bool,
     epoch_ms: u64,
 }
 
-impl Line<'_> {
+impl LineFormat<'_> {
     /// 0 = read, 1 = write, 2 = trim.
-    const fn direction(&self, operation: Operation) -> u8 {
+    const fn direction(&self, operation: IoOperation) -> u8 {
         match operation {
-            Operation::Read => 0,
-            Operation::Write if self.trims => 2,
-            Operation::Write => 1,
+            IoOperation::Read => 0,
+            IoOperation::Write if self.trims => 2,
+            IoOperation::Write => 1,
         }
     }
 
@@ -135,7 +136,7 @@ impl Line<'_> {
         &self,
         to: &mut dyn Write,
         (at_ms, value): (u64, u64),
-        operation: Operation,
+        operation: IoOperation,
         (bytes, offset): (u32, u64),
     ) -> io::Result<()> {
         let (at_ms, direction) = (self.epoch_ms + at_ms, self.direction(operation));
@@ -148,16 +149,16 @@ impl Line<'_> {
 
 /// Writes one line per I/O. As in fio, a bandwidth is that of the single I/O in kB/s, and a rate is
 /// 1.
-fn each(
-    line: &Line<'_>,
-    kind: Kind,
+fn write_each_io(
+    line: &LineFormat<'_>,
+    kind: LogKind,
     journal: &[JournalEntry],
     to: &mut dyn Write,
 ) -> io::Result<()> {
     for entry in journal {
         let value = match kind {
-            Kind::Bandwidth => u64::from(entry.bytes) * 1_000_000 / entry.service_ns.max(1),
-            Kind::Rate => 1,
+            LogKind::Bandwidth => u64::from(entry.bytes) * 1_000_000 / entry.service_ns.max(1),
+            LogKind::Rate => 1,
             _ => entry.service_ns,
         };
         let place = (entry.bytes, entry.offset);
@@ -168,7 +169,7 @@ fn each(
 
 /// Sums over one window.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct WindowSum {
     ios: u64,
     bytes: u64,
     service_ns: u64,
@@ -177,7 +178,7 @@ struct Sum {
     best: (f64, f64),
 }
 
-impl Sum {
+impl WindowSum {
     fn add(
         &mut self,
         (ios, bytes, service_ns, maximum_ns): (u64, u64, u64, u64),
@@ -191,12 +192,12 @@ impl Sum {
         self.best = (self.best.0.max(per_s(ios)), self.best.1.max(per_s(bytes)));
     }
 
-    fn value(&self, kind: Kind, maximum: bool, length_s: f64) -> u64 {
+    fn value(&self, kind: LogKind, maximum: bool, length_s: f64) -> u64 {
         let value = match (kind, maximum) {
-            (Kind::Bandwidth, false) => self.bytes as f64 / 1024.0 / length_s,
-            (Kind::Bandwidth, true) => self.best.1 / 1024.0,
-            (Kind::Rate, false) => self.ios as f64 / length_s,
-            (Kind::Rate, true) => self.best.0,
+            (LogKind::Bandwidth, false) => self.bytes as f64 / 1024.0 / length_s,
+            (LogKind::Bandwidth, true) => self.best.1 / 1024.0,
+            (LogKind::Rate, false) => self.ios as f64 / length_s,
+            (LogKind::Rate, true) => self.best.0,
             (_, false) => self.service_ns as f64 / self.ios as f64,
             (_, true) => self.maximum_ns as f64,
         };
@@ -204,27 +205,27 @@ impl Sum {
     }
 }
 
-fn of(count: &StreamCount, operation: Operation) -> (u64, u64, u64, u64) {
+fn direction_counts(count: &StreamCount, operation: IoOperation) -> (u64, u64, u64, u64) {
     match operation {
-        Operation::Read => {
+        IoOperation::Read => {
             (count.reads, count.read_bytes, count.read_service_ns, count.read_maximum_ns)
         }
-        Operation::Write => {
+        IoOperation::Write => {
             (count.writes, count.write_bytes, count.write_service_ns, count.write_maximum_ns)
         }
     }
 }
 
 /// Writes one line per window and direction with any I/O.
-fn means(
-    line: &Line<'_>,
-    kind: Kind,
+fn write_means(
+    line: &LineFormat<'_>,
+    kind: LogKind,
     intervals: &[IntervalTally],
     stream: usize,
     to: &mut dyn Write,
 ) -> io::Result<()> {
     let wanted_s = line.logs.average_ms as f64 / 1e3;
-    let mut sums = [Sum::default(); 2];
+    let mut sums = [WindowSum::default(); 2];
     let (mut length_s, mut at_s) = (0.0, 0.0);
     let counted: Vec<_> = intervals.iter().filter(|interval| !interval.warmup).collect();
     for (index, interval) in counted.iter().enumerate() {
@@ -234,11 +235,12 @@ fn means(
         length_s += interval.length_s;
         at_s += interval.length_s;
         if let Some(count) = interval.streams.get(stream) {
-            for (sum, operation) in sums.iter_mut().zip([Operation::Read, Operation::Write]) {
-                sum.add(of(count, operation), interval.length_s);
+            for (sum, operation) in sums.iter_mut().zip([IoOperation::Read, IoOperation::Write])
+            {
+                sum.add(direction_counts(count, operation), interval.length_s);
             }
         }
-        if length_s < wanted_s * WHOLE && index + 1 < counted.len() {
+        if length_s < wanted_s * FULL_WINDOW_SHARE && index + 1 < counted.len() {
             continue;
         }
         // Drops a short remainder at the end, unless it is all there is.
@@ -246,19 +248,23 @@ fn means(
             break;
         }
         let at_ms = (at_s * 1e3).round() as u64;
-        for (sum, operation) in sums.iter().zip([Operation::Read, Operation::Write]) {
+        for (sum, operation) in sums.iter().zip([IoOperation::Read, IoOperation::Write]) {
             if sum.ios > 0 {
                 let value = sum.value(kind, line.logs.maximum, length_s);
                 line.write(to, (at_ms, value), operation, (0, 0))?;
             }
         }
-        (sums, length_s) = ([Sum::default(); 2], 0.0);
+        (sums, length_s) = ([WindowSum::default(); 2], 0.0);
     }
     Ok(())
 }
 
 /// Writes one line per window and direction: the number of I/O in each of fio's latency classes.
-fn histograms(line: &Line<'_>, journal: &[JournalEntry], to: &mut dyn Write) -> io::Result<()> {
+fn write_histograms(
+    line: &LineFormat<'_>,
+    journal: &[JournalEntry],
+    to: &mut dyn Write,
+) -> io::Result<()> {
     let Some(window_ns) = line.logs.histogram_ms.checked_mul(1_000_000).filter(|ns| *ns > 0)
     else {
         return Ok(());
@@ -268,11 +274,11 @@ fn histograms(line: &Line<'_>, journal: &[JournalEntry], to: &mut dyn Write) -> 
         let window = first.at_ns / window_ns;
         let end = rest.partition_point(|entry| entry.at_ns / window_ns == window);
         let at_ms = line.epoch_ms + (window + 1) * line.logs.histogram_ms;
-        for operation in [Operation::Read, Operation::Write] {
+        for operation in [IoOperation::Read, IoOperation::Write] {
             let mut classes = vec![0_u64; CLASSES];
             let here = || rest[..end].iter().filter(|entry| entry.operation == operation);
             let Some(bytes) = here().map(|entry| entry.bytes).max() else { continue };
-            here().for_each(|entry| classes[class(entry.service_ns)] += 1);
+            here().for_each(|entry| classes[latency_class(entry.service_ns)] += 1);
             write!(to, "{at_ms}, {}, {bytes}", line.direction(operation))?;
             for part in classes.chunks(1 << line.logs.coarseness) {
                 write!(to, ", {}", part.iter().sum::<u64>())?;
@@ -285,7 +291,7 @@ fn histograms(line: &Line<'_>, journal: &[JournalEntry], to: &mut dyn Write) -> 
 }
 
 /// Returns fio's latency class: exact below 128 ns, then 64 classes for every power of two.
-fn class(ns: u64) -> usize {
+fn latency_class(ns: u64) -> usize {
     let bits = ns.checked_ilog2().unwrap_or(0);
     if bits <= 6 {
         return ns as usize;

@@ -2,7 +2,7 @@
 
 /// Unit prefixes: powers of 1000 or of 1024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Prefixes {
+pub(super) enum UnitPrefixes {
     /// k, M, G: powers of 1000.
     Decimal,
     /// Ki, Mi, Gi: powers of 1024.
@@ -11,12 +11,17 @@ pub(super) enum Prefixes {
 
 /// Formats `17.6k`, `137MiB`, `4096B`: the prefix is chosen so that digits and point need at most
 /// `width` characters.
-pub(super) fn short(value: u64, width: usize, prefixes: Prefixes, unit: &str) -> String {
+pub(super) fn format_short(
+    value: u64,
+    width: usize,
+    prefixes: UnitPrefixes,
+    unit: &str,
+) -> String {
     const DECIMAL: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
     const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
     let (thousand, names) = match prefixes {
-        Prefixes::Decimal => (1000, DECIMAL),
-        Prefixes::Binary => (1024, BINARY),
+        UnitPrefixes::Decimal => (1000, DECIMAL),
+        UnitPrefixes::Binary => (1024, BINARY),
     };
     let mut whole = value;
     let mut rest = None;
@@ -41,7 +46,7 @@ fn digits(value: u64) -> usize {
 }
 
 /// Width for sizes, rates and counts.
-pub(super) const FIGURES: usize = 4;
+pub(super) const SHORT_WIDTH: usize = 4;
 
 /// Time unit in which fio prints latencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +58,7 @@ pub(super) enum TimeUnit {
 
 impl TimeUnit {
     /// Chooses the unit from minimum, maximum and deviation in nanoseconds, with fio's bounds.
-    pub(super) fn of(minimum: u64, maximum: u64, deviation: f64) -> Self {
+    pub(super) fn choose(minimum: u64, maximum: u64, deviation: f64) -> Self {
         if minimum > 2_000_000 && maximum > 99_999_999 && deviation > 1e6 {
             Self::Milli
         } else if minimum > 2000 && maximum > 99_999 && deviation > 1e3 {
@@ -86,8 +91,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_as_short_as_fios() {
-        let (decimal, binary) = (Prefixes::Decimal, Prefixes::Binary);
+    fn formats_short_numbers_like_fio() {
+        let (decimal, binary) = (UnitPrefixes::Decimal, UnitPrefixes::Binary);
         // Expected texts were printed by fio 3.33.
         let table = [
             (17_566, 4, decimal, "17.6k"),
@@ -101,8 +106,8 @@ mod tests {
             (0, 4, binary, "0"),
         ];
         for (value, width, prefixes, expected) in table {
-            assert_eq!(short(value, width, prefixes, ""), expected);
+            assert_eq!(format_short(value, width, prefixes, ""), expected);
         }
-        assert!(short(u64::MAX, 4, decimal, "B").ends_with("EB"));
+        assert!(format_short(u64::MAX, 4, decimal, "B").ends_with("EB"));
     }
 }

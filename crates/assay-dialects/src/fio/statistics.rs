@@ -3,23 +3,23 @@
 //! `lat` begins just before the submitting call. If that call is timed separately, `slat` is its
 //! duration and `clat` begins at its end, as in fio. Otherwise `clat` equals `lat`.
 
-use assay_model::storage_outcome::{Operation, StorageOutcome, Tally};
+use assay_model::storage_outcome::{IoOperation, IoTally, StorageOutcome};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::compile::{FioPlan, Part, ReportRow};
-use super::steady::Window;
-use super::worker::Worker;
+use super::compile::{FioPlan, ReportRow, StreamRef};
+use super::section_options::FioOptions;
+use super::steady::FioSteadyWindow;
 
 mod depth;
+mod latency_classes;
 mod samples;
-mod spread;
 
-pub use samples::Samples;
+pub use samples::SampleSummary;
 
 /// Resource usage of the process during a run, in addition to the outcomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ProcessUse {
+pub struct FioProcessUsage {
     /// Context switches.
     pub switches: u64,
     /// Page faults that needed I/O.
@@ -72,7 +72,7 @@ impl DiskUse {
 
 /// Facts about the run that a report needs besides the jobs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Circumstances {
+pub struct FioRunInfo {
     /// End of the run, in milliseconds since 1970.
     pub ended_ms: u64,
     /// Offset of the local time from UTC at that time.
@@ -86,7 +86,7 @@ pub struct Circumstances {
     /// Reported version: `fio-3.33 (assay 0.1.0)`.
     pub version: String,
     /// Resource usage per phase.
-    pub uses: Vec<ProcessUse>,
+    pub uses: Vec<FioProcessUsage>,
     /// Disks that hold the files.
     pub disks: Vec<DiskUse>,
     /// Milliseconds from the start of the first phase to the end of the last.
@@ -95,7 +95,7 @@ pub struct Circumstances {
 
 /// Reads, writes or trims of one report entry.
 #[derive(Debug, Clone)]
-pub struct Side {
+pub struct DirectionStats {
     /// Number of completed I/O.
     pub ios: u64,
     /// Bytes transferred.
@@ -105,20 +105,20 @@ pub struct Side {
     /// Unrounded run time in seconds, so that rates of short runs are right.
     pub runtime_s: f64,
     /// Latency from just before submission to completion: fio's `lat`.
-    pub latency: Times,
+    pub latency: LatencyStats,
     /// Bandwidth over the intervals, in KiB/s.
-    pub bandwidth: Samples,
+    pub bandwidth: SampleSummary,
     /// Rate over the intervals, in IO/s.
-    pub rate: Samples,
+    pub rate: SampleSummary,
     /// Duration of the submitting call (`slat`), if timed separately.
-    pub submission: Option<Times>,
+    pub submission: Option<LatencyStats>,
     /// Time from the end of the submitting call to completion (`clat`), if timed separately.
-    pub completion: Option<Times>,
+    pub completion: Option<LatencyStats>,
 }
 
 /// Latencies of one kind, in nanoseconds.
 #[derive(Debug, Clone)]
-pub struct Times {
+pub struct LatencyStats {
     /// Histogram of all values.
     pub all: Histogram<u64>,
     /// Mean.
@@ -127,9 +127,9 @@ pub struct Times {
     pub deviation_ns: f64,
 }
 
-impl Times {
-    fn of(parts: &[&Tally]) -> Option<Self> {
-        let mut all = empty();
+impl LatencyStats {
+    fn from_tallies(parts: &[&IoTally]) -> Option<Self> {
+        let mut all = empty_histogram();
         let (mut sum, mut squares) = (0.0, 0.0);
         for part in parts {
             all.add(&part.service_ns).expect("a histogram that grows holds every value");
@@ -151,24 +151,24 @@ fn moments(count: u64, sum: f64, squares: f64) -> (f64, f64) {
     (mean, variance.max(0.0).sqrt())
 }
 
-impl Side {
+impl DirectionStats {
     /// Statistics of a direction without any I/O.
-    pub(super) fn none() -> Self {
+    pub(super) fn without_io() -> Self {
         Self {
             ios: 0,
             bytes: 0,
             runtime_ms: 0,
             runtime_s: 0.0,
-            latency: Times { all: empty(), mean_ns: 0.0, deviation_ns: 0.0 },
-            bandwidth: Samples::default(),
-            rate: Samples::default(),
+            latency: LatencyStats { all: empty_histogram(), mean_ns: 0.0, deviation_ns: 0.0 },
+            bandwidth: SampleSummary::default(),
+            rate: SampleSummary::default(),
             submission: None,
             completion: None,
         }
     }
 
     /// Returns fio's `clat`.
-    pub(super) fn completion(&self) -> &Times {
+    pub(super) fn completion(&self) -> &LatencyStats {
         self.completion.as_ref().unwrap_or(&self.latency)
     }
 
@@ -187,21 +187,21 @@ impl Side {
 
 /// Results of one report entry.
 #[derive(Debug, Clone)]
-pub struct WorkerResult<'a> {
+pub struct EntryResult<'a> {
     /// Options of the (first) job.
-    pub worker: &'a Worker,
+    pub options: &'a FioOptions,
     /// Its entry in the plan.
     pub row: &'a ReportRow,
     /// Reads.
-    pub read: Side,
+    pub read: DirectionStats,
     /// Writes.
-    pub write: Side,
+    pub write: DirectionStats,
     /// Trims.
-    pub trim: Side,
+    pub trim: DirectionStats,
     /// Latencies of `fsync` calls.
-    pub syncs: Option<Times>,
+    pub syncs: Option<LatencyStats>,
     /// Steady-state window, if requested.
-    pub steady: Option<Window>,
+    pub steady: Option<FioSteadyWindow>,
     /// Total run time of its jobs in milliseconds.
     pub runtime_ms: u64,
     /// CPU time in user mode, in percent of `runtime_ms`.
@@ -209,7 +209,7 @@ pub struct WorkerResult<'a> {
     /// CPU time in the kernel, in percent of `runtime_ms`.
     pub system_percent: f64,
     /// Its share of the resource usage of the process.
-    pub usage: ProcessUse,
+    pub usage: FioProcessUsage,
     /// Percent of I/O with 1, 2, 4, … 32 and more in flight.
     pub depths: [f64; 7],
     /// Percent of I/O per latency class below 1 µs.
@@ -226,7 +226,7 @@ pub struct WorkerResult<'a> {
 
 /// Totals of one direction over the jobs of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GroupSide {
+pub struct GroupTotals {
     /// B/s of all jobs.
     pub bytes_per_s: u64,
     /// Minimum B/s of a job.
@@ -246,26 +246,27 @@ pub struct GroupSide {
 pub fn results<'a>(
     plan: &'a FioPlan,
     outcomes: &[StorageOutcome],
-    circumstances: &Circumstances,
-) -> Vec<WorkerResult<'a>> {
-    plan.reports.iter().map(|row| result(plan, row, outcomes, circumstances)).collect()
+    circumstances: &FioRunInfo,
+) -> Vec<EntryResult<'a>> {
+    plan.reports.iter().map(|row| entry_result(plan, row, outcomes, circumstances)).collect()
 }
 
 /// Returns the groups of a report: number, then totals of reads, writes and trims.
 #[must_use]
-pub fn groups(results: &[WorkerResult<'_>]) -> Vec<(usize, [Option<GroupSide>; 3])> {
+pub fn groups(results: &[EntryResult<'_>]) -> Vec<(usize, [Option<GroupTotals>; 3])> {
     let mut numbers: Vec<usize> = results.iter().map(|result| result.row.group).collect();
     numbers.dedup();
-    let side = |number: usize, of: fn(&WorkerResult<'_>) -> Side| {
+    let side = |number: usize, of: fn(&EntryResult<'_>) -> DirectionStats| {
         let members = results.iter().filter(|result| result.row.group == number);
-        let sides: Vec<Side> = members.map(of).filter(|side| side.bytes > 0).collect();
+        let sides: Vec<DirectionStats> =
+            members.map(of).filter(|side| side.bytes > 0).collect();
         let longest_ms = sides.iter().map(|side| side.runtime_ms).max()?;
         let longest_s = sides.iter().map(|side| side.runtime_s).fold(0.0, f64::max);
         let bytes = sides.iter().map(|side| side.bytes).sum();
-        Some(GroupSide {
+        Some(GroupTotals {
             bytes_per_s: per_second(bytes, longest_s) as u64,
-            minimum: sides.iter().map(Side::bytes_per_s).min()?,
-            maximum: sides.iter().map(Side::bytes_per_s).max()?,
+            minimum: sides.iter().map(DirectionStats::bytes_per_s).min()?,
+            maximum: sides.iter().map(DirectionStats::bytes_per_s).max()?,
             bytes,
             shortest_ms: sides.iter().map(|side| side.runtime_ms).min()?,
             longest_ms,
@@ -278,32 +279,36 @@ pub fn groups(results: &[WorkerResult<'_>]) -> Vec<(usize, [Option<GroupSide>; 3
     numbers.into_iter().map(each).collect()
 }
 
-fn result<'a>(
+fn entry_result<'a>(
     plan: &'a FioPlan,
     row: &'a ReportRow,
     outcomes: &[StorageOutcome],
-    circumstances: &Circumstances,
-) -> WorkerResult<'a> {
-    let worker = &plan.workers[row.worker];
-    let read = side(worker, row, outcomes, Operation::Read);
-    let (mut write, mut trim) = (side(worker, row, outcomes, Operation::Write), Side::none());
-    if worker.way.trims {
+    circumstances: &FioRunInfo,
+) -> EntryResult<'a> {
+    let worker = &plan.options[row.section];
+    let read = direction_stats(worker, row, outcomes, IoOperation::Read);
+    let (mut write, mut trim) = (
+        direction_stats(worker, row, outcomes, IoOperation::Write),
+        DirectionStats::without_io(),
+    );
+    if worker.rw.trims {
         std::mem::swap(&mut write, &mut trim);
     }
-    let (below_us, below_ms, from_ms) =
-        spread::classes([&read, &write, &trim].map(|side| &side.completion().all));
+    let (below_us, below_ms, from_ms) = latency_classes::class_shares(
+        [&read, &write, &trim].map(|side| &side.completion().all),
+    );
     let phases = phases(row, outcomes);
     let streams = |index: usize| plan.plan.phases[index].workload.streams.len().max(1) as f64;
     let mine = |index: usize| {
         row.parts.iter().filter(|part| part.phase == index).count() as f64 / streams(index)
     };
-    let active_s = |part: &Part| Some(active_s(outcomes.get(part.phase)?, part.stream));
+    let active_s = |part: &StreamRef| Some(active_s(outcomes.get(part.phase)?, part.stream));
     let runtime_s: f64 = row.parts.iter().filter_map(active_s).sum();
     let percent =
         |seconds: f64| if runtime_s > 0.0 { 100.0 * seconds / runtime_s } else { 0.0 };
     let user: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_user_s * mine(*i)).sum();
     let system: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_system_s * mine(*i)).sum();
-    let mut usage = ProcessUse::default();
+    let mut usage = FioProcessUsage::default();
     for (index, _) in &phases {
         let all = circumstances.uses.get(*index).copied().unwrap_or_default();
         let share = |count: u64| (count as f64 * mine(*index)) as u64;
@@ -312,15 +317,15 @@ fn result<'a>(
         usage.minor_faults += share(all.minor_faults);
     }
     let failed = phases.iter().find_map(|(_, outcome)| outcome.errors.first());
-    WorkerResult {
-        worker,
+    EntryResult {
+        options: worker,
         row,
         depths: depth::levels(row, outcomes),
         read,
         write,
         trim,
-        syncs: syncs(row, outcomes),
-        steady: steady(worker, row, outcomes),
+        syncs: sync_latency(row, outcomes),
+        steady: steady_window(worker, row, outcomes),
         runtime_ms: milliseconds(runtime_s),
         user_percent: percent(user),
         system_percent: percent(system),
@@ -329,20 +334,26 @@ fn result<'a>(
         below_ms,
         from_ms,
         error: failed.map_or((0, String::new()), |failure| {
-            (number_of(&failure.reason), failure.reason.clone())
+            (error_number(&failure.reason), failure.reason.clone())
         }),
         errors: phases.iter().map(|(_, outcome)| outcome.error_count).sum(),
     }
 }
 
-fn syncs(row: &ReportRow, outcomes: &[StorageOutcome]) -> Option<Times> {
+fn sync_latency(row: &ReportRow, outcomes: &[StorageOutcome]) -> Option<LatencyStats> {
     let streams =
         row.parts.iter().filter_map(|part| outcomes.get(part.phase)?.streams.get(part.stream));
-    Times::of(&streams.filter_map(|stream| stream.syncs.as_ref()).collect::<Vec<_>>())
+    LatencyStats::from_tallies(
+        &streams.filter_map(|stream| stream.syncs.as_ref()).collect::<Vec<_>>(),
+    )
 }
 
-fn steady(worker: &Worker, row: &ReportRow, outcomes: &[StorageOutcome]) -> Option<Window> {
-    let mut window = Window::of(&worker.manner)?;
+fn steady_window(
+    worker: &FioOptions,
+    row: &ReportRow,
+    outcomes: &[StorageOutcome],
+) -> Option<FioSteadyWindow> {
+    let mut window = FioSteadyWindow::from_behaviour(&worker.behaviour)?;
     let phase = row.parts.first()?.phase;
     let streams: Vec<usize> =
         row.parts.iter().filter(|part| part.phase == phase).map(|part| part.stream).collect();
@@ -370,13 +381,13 @@ fn phases<'o>(
     indices.into_iter().filter_map(|index| Some((index, outcomes.get(index)?))).collect()
 }
 
-fn side(
-    worker: &Worker,
+fn direction_stats(
+    worker: &FioOptions,
     row: &ReportRow,
     outcomes: &[StorageOutcome],
-    operation: Operation,
-) -> Side {
-    let mut side = Side::none();
+    operation: IoOperation,
+) -> DirectionStats {
+    let mut side = DirectionStats::without_io();
     let (mut all, mut submissions, mut completions) = (vec![], vec![], vec![]);
     let mut runtime_s: f64 = 0.0;
     for part in &row.parts {
@@ -400,21 +411,21 @@ fn side(
     side.runtime_s = runtime_s;
     if side.ios > 0 {
         side.runtime_ms = milliseconds(runtime_s).max(1);
-        side.latency = Times::of(&all).unwrap_or(side.latency);
+        side.latency = LatencyStats::from_tallies(&all).unwrap_or(side.latency);
         (side.bandwidth, side.rate) = samples::series(worker, row, outcomes, operation);
-        side.submission = Times::of(&submissions);
-        side.completion = Times::of(&completions);
+        side.submission = LatencyStats::from_tallies(&submissions);
+        side.completion = LatencyStats::from_tallies(&completions);
     }
     side
 }
 
-fn empty() -> Histogram<u64> {
+fn empty_histogram() -> Histogram<u64> {
     Histogram::new(3).expect("three digits are within what a histogram can hold")
 }
 
 /// Extracts the error number, `… (os error 28)` → 28; without a number it is EIO, which is 5 on
 /// every Linux.
-fn number_of(reason: &str) -> i32 {
+fn error_number(reason: &str) -> i32 {
     const EIO: i32 = 5;
     let reported =
         reason.rsplit_once("(os error ").and_then(|(_, rest)| rest.split(')').next());

@@ -5,19 +5,19 @@
 
 use assay_model::storage_outcome::IntervalTally;
 
-use super::worker::{Manner, Steady};
+use super::section_options::{IoBehaviour, SteadyCriterion};
 
 /// Length of one sample in seconds.
 const SAMPLE_S: f64 = 1.0;
 
 /// Sliding window of samples.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Window {
-    steady: Steady,
+pub struct FioSteadyWindow {
+    steady: SteadyCriterion,
     length: usize,
     ramp_s: f64,
     elapsed_s: f64,
-    part: (f64, f64, f64),
+    partial: (f64, f64, f64),
     /// IO/s and B/s of each second in the window.
     pub(super) samples: Vec<(u64, u64)>,
     /// Whether the criterion was met; later intervals are ignored.
@@ -30,18 +30,18 @@ pub struct Window {
     pub(super) slope: f64,
 }
 
-impl Window {
+impl FioSteadyWindow {
     /// Creates the window of a job with a steady-state criterion; `None` without one.
     #[must_use]
-    pub fn of(manner: &Manner) -> Option<Self> {
-        let length = (manner.steady_s / SAMPLE_S) as usize;
+    pub fn from_behaviour(manner: &IoBehaviour) -> Option<Self> {
+        let length = (manner.steady_duration_s / SAMPLE_S) as usize;
         let steady = manner.steady.filter(|_| length > 0)?;
         Some(Self {
             steady,
             length,
             ramp_s: manner.steady_ramp_s,
             elapsed_s: 0.0,
-            part: (0.0, 0.0, 0.0),
+            partial: (0.0, 0.0, 0.0),
             samples: vec![],
             attained: false,
             criterion: 0.0,
@@ -56,7 +56,7 @@ impl Window {
         if self.attained || interval.warmup || self.elapsed_s <= self.ramp_s {
             return self.attained;
         }
-        let (length_s, ios, bytes) = &mut self.part;
+        let (length_s, ios, bytes) = &mut self.partial;
         *length_s += interval.length_s;
         for count in streams.iter().filter_map(|stream| interval.streams.get(*stream)) {
             *ios += (count.reads + count.writes) as f64;
@@ -65,21 +65,22 @@ impl Window {
         // Lengths are sums of fractions, so a whole second may be short by a rounding error.
         if *length_s >= SAMPLE_S * 0.999 {
             let sample = ((*ios / *length_s) as u64, (*bytes / *length_s) as u64);
-            self.part = (0.0, 0.0, 0.0);
+            self.partial = (0.0, 0.0, 0.0);
             if self.samples.len() == self.length {
                 self.samples.remove(0);
             }
             self.samples.push(sample);
-            self.judge();
+            self.evaluate();
         }
         self.attained
     }
 
-    fn judge(&mut self) {
+    fn evaluate(&mut self) {
         if self.samples.len() < self.length {
             return;
         }
-        let value = |sample: &(u64, u64)| if self.steady.of_rate { sample.0 } else { sample.1 };
+        let value =
+            |sample: &(u64, u64)| if self.steady.uses_iops { sample.0 } else { sample.1 };
         let values: Vec<f64> = self.samples.iter().map(|sample| value(sample) as f64).collect();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -111,17 +112,17 @@ impl Window {
     }
 
     /// Formats the criterion as fio writes it: `iops_slope:2.000000%`.
-    pub(super) fn asked(&self) -> String {
+    pub(super) fn criterion_text(&self) -> String {
         let slope = if self.steady.by_slope { "_slope" } else { "" };
         let percent = if self.steady.in_percent { "%" } else { "" };
-        format!("{}{slope}:{:.6}{percent}", self.what(), self.steady.limit)
+        format!("{}{slope}:{:.6}{percent}", self.metric_name(), self.steady.limit)
     }
 
-    pub(super) const fn what(&self) -> &'static str {
-        if self.steady.of_rate { "iops" } else { "bw" }
+    pub(super) const fn metric_name(&self) -> &'static str {
+        if self.steady.uses_iops { "iops" } else { "bw" }
     }
 
-    pub(super) const fn steady(&self) -> Steady {
+    pub(super) const fn steady(&self) -> SteadyCriterion {
         self.steady
     }
 

@@ -2,19 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::json::of_group_percent;
-use super::statistics::{Circumstances, Side, Times, WorkerResult, groups};
+use super::json::group_percent;
+use super::statistics::{DirectionStats, EntryResult, FioRunInfo, LatencyStats, groups};
 
 /// Number of percentile fields in fio's terse format.
 const PERCENTILES: usize = 20;
 
 /// Renders one line per report entry.
 #[must_use]
-pub fn lines(
-    results: &[WorkerResult<'_>],
-    circumstances: &Circumstances,
-    version: u32,
-) -> String {
+pub fn lines(results: &[EntryResult<'_>], circumstances: &FioRunInfo, version: u32) -> String {
     let groups = groups(results);
     let mut text = String::new();
     for result in results {
@@ -24,7 +20,7 @@ pub fn lines(
         let _ = write!(
             text,
             "{version};{};{};{};{}",
-            circumstances.version, result.worker.name, result.row.group, result.error.0
+            circumstances.version, result.options.name, result.row.group, result.error.0
         );
         side(&mut text, result, &result.read, read, version);
         side(&mut text, result, &result.write, write, version);
@@ -36,7 +32,7 @@ pub fn lines(
     text
 }
 
-fn totals(text: &mut String, result: &WorkerResult<'_>, circumstances: &Circumstances) {
+fn totals(text: &mut String, result: &EntryResult<'_>, circumstances: &FioRunInfo) {
     let used = &result.usage;
     let _ = write!(
         text,
@@ -62,8 +58,8 @@ fn totals(text: &mut String, result: &WorkerResult<'_>, circumstances: &Circumst
     for disk in &circumstances.disks {
         let _ = write!(text, ";{};{}", disk.name, disk.figures().join(";"));
     }
-    if !result.worker.description.is_empty() {
-        let _ = write!(text, ";{}", result.worker.description);
+    if !result.options.description.is_empty() {
+        let _ = write!(text, ";{}", result.options.description);
     }
     text.push('\n');
 }
@@ -71,8 +67,8 @@ fn totals(text: &mut String, result: &WorkerResult<'_>, circumstances: &Circumst
 /// Appends one direction; latencies in microseconds, bandwidths in KiB/s.
 fn side(
     text: &mut String,
-    result: &WorkerResult<'_>,
-    side: &Side,
+    result: &EntryResult<'_>,
+    side: &DirectionStats,
     of_group: u64,
     version: u32,
 ) {
@@ -83,19 +79,21 @@ fn side(
     });
     let _ = write!(text, ";{};{};{};{}", count.0, count.1, count.2, count.3);
     let none = ";0;0;0.000000;0.000000".to_owned();
-    let reported = |times: Option<&Times>| {
-        let Some(Times { all, mean_ns, deviation_ns }) = times else { return none.clone() };
+    let reported = |times: Option<&LatencyStats>| {
+        let Some(LatencyStats { all, mean_ns, deviation_ns }) = times else {
+            return none.clone();
+        };
         let (minimum, most) = (all.min() / 1000, all.max() / 1000);
         format!(";{minimum};{most};{:.6};{:.6}", mean_ns / 1e3, deviation_ns / 1e3)
     };
     text.push_str(&reported(done.and_then(|side| side.submission.as_ref())));
-    text.push_str(&reported(done.map(Side::completion)));
-    let list = &result.worker.percentiles;
+    text.push_str(&reported(done.map(DirectionStats::completion)));
+    let list = &result.options.percentiles;
     for index in 0..PERCENTILES {
         let _ = match list.get(index) {
             None => write!(text, ";0%=0"),
             Some(percent) => {
-                let at = |side: &Side| {
+                let at = |side: &DirectionStats| {
                     side.completion().all.value_at_quantile(percent / 100.0) / 1000
                 };
                 write!(text, ";{percent:.6}%={}", done.map_or(0, at))
@@ -106,7 +104,7 @@ fn side(
     samples(text, done, of_group, version);
 }
 
-fn samples(text: &mut String, done: Option<&Side>, of_group: u64, version: u32) {
+fn samples(text: &mut String, done: Option<&DirectionStats>, of_group: u64, version: u32) {
     let (bandwidth, rate) =
         done.map_or_else(Default::default, |side| (side.bandwidth, side.rate));
     let _ = write!(
@@ -114,7 +112,7 @@ fn samples(text: &mut String, done: Option<&Side>, of_group: u64, version: u32) 
         ";{};{};{:.6}%;{:.6};{:.6}",
         bandwidth.minimum as u64,
         bandwidth.maximum as u64,
-        of_group_percent(&bandwidth, of_group),
+        group_percent(&bandwidth, of_group),
         bandwidth.mean,
         bandwidth.deviation
     );

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use assay_model::workload::storage::Conduct;
+use assay_model::workload::storage::StreamBehavior;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::command_line::{Request, read};
-use super::compile::{FioPlan, Places, compile};
-use super::fault::Fault;
-use super::jobfile::Surroundings;
-use super::option::{self, Standing};
-use super::value::{self, Base, Size};
-use super::worker::Worker;
+use super::command_line::{FioRequest, parse};
+use super::compile::{FioCompileEnv, FioPlan, compile};
+use super::fault::FioFault;
+use super::jobfile::FioParseContext;
+use super::option::{self, OptionSupport};
+use super::section_options::FioOptions;
+use super::value::{self, NumberBase, SizeOrPercent};
 
-mod manner;
+mod behaviour;
 mod report;
 
 fn words(line: &str) -> Vec<String> {
@@ -24,30 +24,33 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// Parses a command line, with in-memory files.
-fn request(line: &str, files: &[(&str, &str)]) -> Result<Request, Fault> {
+fn request(line: &str, files: &[(&str, &str)]) -> Result<FioRequest, FioFault> {
     let files: BTreeMap<&str, &str> = files.iter().copied().collect();
     let read_file = |path: &str| {
         files.get(path).map(|text| (*text).to_owned()).ok_or_else(|| "not found".to_owned())
     };
-    let surroundings = Surroundings {
+    let surroundings = FioParseContext {
         read_file: &read_file,
         variable: &|name| (name == "SIZE").then(|| "64m".to_owned()),
         page_bytes: 4096,
         memory_mib: 1000,
         cpus: 2,
     };
-    read(&words(line), &surroundings)
+    parse(&words(line), &surroundings)
 }
 
 /// Compiles a request; files below `/there` have 1 GiB.
-fn plan_of(request: &Request) -> Result<FioPlan, Fault> {
+fn compile_request(request: &FioRequest) -> Result<FioPlan, FioFault> {
     let size_of = |path: &Path| path.starts_with("/there").then_some(1 << 30);
     let cpus_of_node = |node: usize| (node == 0).then(|| vec![0, 1]);
-    compile(request, &Places { size_of: &size_of, cpus_of_node: &cpus_of_node, fresh_seed: 7 })
+    compile(
+        request,
+        &FioCompileEnv { size_of: &size_of, cpus_of_node: &cpus_of_node, fresh_seed: 7 },
+    )
 }
 
-fn plan(line: &str, files: &[(&str, &str)]) -> Result<FioPlan, Fault> {
-    plan_of(&request(line, files)?)
+fn plan(line: &str, files: &[(&str, &str)]) -> Result<FioPlan, FioFault> {
+    compile_request(&request(line, files)?)
 }
 
 fn check_refused(line: &str, file: &str, expected: &Expect) {
@@ -56,19 +59,19 @@ fn check_refused(line: &str, file: &str, expected: &Expect) {
 }
 
 /// Lists the properties of a stream that differ from the defaults.
-fn non_default_properties(conduct: &Conduct) -> String {
-    let fields = |conduct: &Conduct| match serde_json::to_value(conduct).unwrap() {
+fn non_default_properties(conduct: &StreamBehavior) -> String {
+    let fields = |conduct: &StreamBehavior| match serde_json::to_value(conduct).unwrap() {
         serde_json::Value::Object(fields) => fields,
         other => panic!("{other}"),
     };
     // Default of every job without `mem`.
-    let nothing = fields(&Conduct { plain_pages: true, ..Conduct::default() });
+    let nothing = fields(&StreamBehavior { plain_pages: true, ..StreamBehavior::default() });
     let differing = fields(conduct).into_iter().filter(|(name, value)| nothing[name] != *value);
     differing.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Renders every phase with its length, load and streams.
-fn show(plan: &FioPlan) -> String {
+fn render_plan(plan: &FioPlan) -> String {
     let mut text = String::new();
     for phase in &plan.plan.phases {
         let work = &phase.workload;
@@ -118,7 +121,7 @@ fn show(plan: &FioPlan) -> String {
         let _ = writeln!(
             text,
             "report {} group {} jobs {} parts {}",
-            plan.workers[row.worker].name,
+            plan.options[row.section].name,
             row.group,
             row.members,
             row.parts.len()
@@ -129,11 +132,11 @@ fn show(plan: &FioPlan) -> String {
 
 fn check(line: &str, file: &str, expected: &Expect) {
     let plan = plan(line, &[("job", file)]).unwrap_or_else(|fault| panic!("{fault}"));
-    expected.assert_eq(&show(&plan));
+    expected.assert_eq(&render_plan(&plan));
 }
 
 #[test]
-fn numbers_are_read_as_fio_reads_them() {
+fn parses_numbers_like_fio() {
     let table = [
         (1024, "4k", Some(4096)),
         (1024, "4kB", Some(4096)),
@@ -157,30 +160,32 @@ fn numbers_are_read_as_fio_reads_them() {
         (1024, "((((((1", None),
     ];
     for (kb, text, expected) in table {
-        assert_eq!(Base { kb }.bytes(text), expected, "{text} at {kb}");
+        assert_eq!(NumberBase { kb }.parse_bytes(text), expected, "{text} at {kb}");
     }
-    assert_eq!(Base { kb: 1024 }.size("20%"), Some(Size::Percent(20.0)));
-    assert_eq!(Base { kb: 1024 }.size("120%"), None);
+    assert_eq!(NumberBase { kb: 1024 }.parse_size("20%"), Some(SizeOrPercent::Percent(20.0)));
+    assert_eq!(NumberBase { kb: 1024 }.parse_size("120%"), None);
     let times = [("30", 30.0), ("5m", 300.0), ("500ms", 0.5), ("2h", 7200.0), ("1d", 86_400.0)];
     for (text, expected) in times {
-        assert_eq!(value::seconds(text), Some(expected), "{text}");
+        assert_eq!(value::parse_seconds(text), Some(expected), "{text}");
     }
-    assert_eq!(value::seconds("1w"), None);
+    assert_eq!(value::parse_seconds("1w"), None);
 }
 
 #[test]
 fn every_option_has_one_row_and_a_reason() {
-    let mut names: Vec<&str> =
-        option::all().flat_map(|row| [row.name, row.alias]).filter(|n| !n.is_empty()).collect();
+    let mut names: Vec<&str> = option::all_options()
+        .flat_map(|row| [row.name, row.alias])
+        .filter(|n| !n.is_empty())
+        .collect();
     names.sort_unstable();
     let count = names.len();
     names.dedup();
     assert_eq!(names.len(), count);
-    for row in option::all() {
+    for row in option::all_options() {
         assert_eq!(option::find(row.name), Some(row));
-        match row.standing {
-            Standing::Done => {}
-            Standing::Noted(why) | Standing::Refused { why, .. } => {
+        match row.support {
+            OptionSupport::Implemented => {}
+            OptionSupport::Ignored(why) | OptionSupport::Rejected { why, .. } => {
                 assert!(!why.is_empty() && !why.ends_with('.'), "{}", row.name);
             }
         }
@@ -190,13 +195,13 @@ fn every_option_has_one_row_and_a_reason() {
 
 /// fio's own examples `waitfor.fio` and `steadystate.fio` contain it.
 #[test]
-fn an_option_of_a_profile_changes_nothing() {
+fn ignores_profile_option() {
     let plan = plan("--name=x --threads=1 --ioengine=null --size=1m", &[]).unwrap();
     assert!(plan.notes.iter().any(|note| note.contains("tiobench")), "{:?}", plan.notes);
 }
 
 #[test]
-fn the_command_line_that_netapp_pages_give() {
+fn compiles_netapp_command_line() {
     check(
         "--name=8krandomreads --rw=randread --direct=1 --ioengine=libaio --bs=8k --numjobs=2 \
          --iodepth=128 --size=4G --runtime=600 --group_reporting",
@@ -215,7 +220,7 @@ fn the_command_line_that_netapp_pages_give() {
 }
 
 #[test]
-fn what_is_left_of_a_file_behind_its_last_whole_block_is_not_worked_on() {
+fn excludes_incomplete_last_block() {
     check(
         "--name=etcd --rw=write --ioengine=sync --fdatasync=1 --size=1m --bs=2300 --nrfiles=2",
         "",
@@ -269,7 +274,7 @@ fn sections_inherit_and_stonewall_separates() {
 }
 
 #[test]
-fn sizes_mixes_and_rates() {
+fn compiles_sizes_mixes_and_rates() {
     let base = "[a]\nfilename=/there/x\ndirect=1\n";
     check(
         "job",
@@ -327,7 +332,7 @@ fn sizes_mixes_and_rates() {
 }
 
 #[test]
-fn what_was_written_is_read_back() {
+fn verify_adds_read_back_phase() {
     let file = "[a]\nrw=randwrite\nbs=4k\nsize=1m\nverify=crc32c\nfilename=/there/x\n";
     check(
         "job",
@@ -519,7 +524,7 @@ fn faults_have_a_place_and_a_hint() {
 }
 
 #[test]
-fn what_the_plan_has_no_words_for_is_refused() {
+fn rejects_rate_for_one_direction_only() {
     check_refused(
         "job",
         "[a]\nrw=randrw\nrate_iops=100,\nsize=1m\n",
@@ -531,7 +536,7 @@ fn what_the_plan_has_no_words_for_is_refused() {
 }
 
 #[test]
-fn an_include_is_found_beside_its_file_and_may_not_go_round() {
+fn includes_are_relative_and_not_cyclic() {
     let main = "[global]\ninclude more.fio\n[a]\nsize=1m\n";
     let files = [("dir/job", main), ("dir/more.fio", "bs=16k\ndirect=1\n")];
     let plan = plan("dir/job", &files).unwrap();
@@ -541,16 +546,16 @@ fn an_include_is_found_beside_its_file_and_may_not_go_round() {
 }
 
 #[test]
-fn arithmetic_may_use_the_machine() {
+fn arithmetic_expands_machine_keywords() {
     let request = request("--name=a --size=8*$pagesize --numjobs=$ncpus", &[]).unwrap();
-    let job = Worker::read(&request.sections[0]).unwrap();
-    assert_eq!(job.size, Some(Size::Bytes(32768)));
+    let job = FioOptions::from_section(&request.sections[0]).unwrap();
+    assert_eq!(job.size, Some(SizeOrPercent::Bytes(32768)));
     assert_eq!(job.clones, 2);
 }
 
 /// Generates nearly valid lines: they reach deeper into the parser than noise.
 fn line() -> impl Strategy<Value = String> {
-    let names: Vec<&str> = option::all().map(|row| row.name).collect();
+    let names: Vec<&str> = option::all_options().map(|row| row.name).collect();
     let value = prop_oneof![
         "[0-9]{1,20}[kmgtp%]?i?b?",
         "[(0-9k+*/^)-]{0,80}",

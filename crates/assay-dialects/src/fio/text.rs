@@ -6,26 +6,29 @@ use assay_model::workload::storage::SizeShare;
 use hdrhistogram::Histogram;
 
 use super::compile::FioPlan;
-use super::json::of_group_percent;
-use super::number::{FIGURES, Prefixes, TimeUnit, short};
-use super::statistics::{Circumstances, GroupSide, Side, Times, WorkerResult, groups};
-use super::steady::Window;
-use super::worker::Worker;
+use super::json::group_percent;
+use super::number::{SHORT_WIDTH, TimeUnit, UnitPrefixes, format_short};
+use super::section_options::FioOptions;
+use super::statistics::{
+    DirectionStats, EntryResult, FioRunInfo, GroupTotals, LatencyStats, groups,
+};
+use super::steady::FioSteadyWindow;
 
 /// Renders the text before the first job begins.
 #[must_use]
-pub fn start(plan: &FioPlan, version: &str) -> String {
+pub fn render_start(plan: &FioPlan, version: &str) -> String {
     let mut text = String::new();
     let mut clones = 0;
     let mut group = 0;
-    for (index, job) in plan.workers.iter().enumerate() {
-        let of_job = plan.reports.iter().find(|row| row.worker == index);
+    for (index, job) in plan.options.iter().enumerate() {
+        let of_job = plan.reports.iter().find(|row| row.section == index);
         group = of_job.map_or(group, |row| row.group);
-        let (reads, writes) = (sizes(&job.sizes.read, job), sizes(&job.sizes.write, job));
+        let (reads, writes) =
+            (format_size_range(&job.sizes.read, job), format_size_range(&job.sizes.write, job));
         let _ = writeln!(
             text,
             "{}: (g={group}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {reads}, ioengine={}, iodepth={}",
-            job.name, job.way_text, job.engine, job.depth
+            job.name, job.rw_text, job.engine, job.depth
         );
         if job.clones > 1 {
             text.push_str("...\n");
@@ -37,15 +40,15 @@ pub fn start(plan: &FioPlan, version: &str) -> String {
     text
 }
 
-fn sizes(sizes: &[SizeShare], job: &Worker) -> String {
+fn format_size_range(sizes: &[SizeShare], job: &FioOptions) -> String {
     let minimum = sizes.iter().map(|size| size.min_bytes).min().unwrap_or(0);
     let most = sizes.iter().map(|size| size.max_bytes).max().unwrap_or(0);
-    format!("{}-{}", bytes(minimum, job, false), bytes(most, job, false))
+    format!("{}-{}", format_bytes(minimum, job, false), format_bytes(most, job, false))
 }
 
 /// Renders the results of all jobs and groups.
 #[must_use]
-pub fn end(results: &[WorkerResult<'_>], circumstances: &Circumstances) -> String {
+pub fn render_end(results: &[EntryResult<'_>], circumstances: &FioRunInfo) -> String {
     let mut text = String::from("\n");
     let groups = groups(results);
     for result in results {
@@ -58,7 +61,7 @@ pub fn end(results: &[WorkerResult<'_>], circumstances: &Circumstances) -> Strin
         let base = results.iter().find(|result| result.row.group == *number);
         for (name, side) in [("   READ", read), ("  WRITE", write), ("   TRIM", trim)] {
             if let (Some(side), Some(result)) = (side, base) {
-                group_line(&mut text, name, side, result.worker);
+                group_line(&mut text, name, side, result.options);
             }
         }
     }
@@ -79,23 +82,23 @@ pub fn end(results: &[WorkerResult<'_>], circumstances: &Circumstances) -> Strin
 
 fn entry(
     text: &mut String,
-    result: &WorkerResult<'_>,
-    of_group: [Option<GroupSide>; 3],
-    circumstances: &Circumstances,
+    result: &EntryResult<'_>,
+    of_group: [Option<GroupTotals>; 3],
+    circumstances: &FioRunInfo,
 ) {
     let (number, reason) = &result.error;
     let reason = if *number == 0 { String::new() } else { format!(" ({reason})") };
     let _ = writeln!(
         text,
         "{}: (groupid={}, jobs={}): err={number:2}{reason}: pid={}: {}",
-        result.worker.name,
+        result.options.name,
         result.row.group,
         result.row.members,
         circumstances.process,
         circumstances.ended
     );
-    if !result.worker.description.is_empty() {
-        let _ = writeln!(text, "  Description  : [{}]", result.worker.description);
+    if !result.options.description.is_empty() {
+        let _ = writeln!(text, "  Description  : [{}]", result.options.description);
     }
     side(text, "read", "", result, &result.read, of_group[0]);
     side(text, "write", "; 0 zone resets", result, &result.write, of_group[1]);
@@ -109,7 +112,7 @@ fn entry(
     totals(text, result);
 }
 
-fn totals(text: &mut String, result: &WorkerResult<'_>) {
+fn totals(text: &mut String, result: &EntryResult<'_>) {
     let used = &result.usage;
     let _ = writeln!(
         text,
@@ -142,38 +145,42 @@ fn totals(text: &mut String, result: &WorkerResult<'_>) {
     let _ = writeln!(
         text,
         "     latency   : target=0, window=0, percentile=100.00%, depth={}",
-        result.worker.depth
+        result.options.depth
     );
     if let Some(window) = &result.steady {
-        steady(text, window, result.worker);
+        steady(text, window, result.options);
     }
 }
 
-fn steady(text: &mut String, window: &Window, job: &Worker) {
+fn steady(text: &mut String, window: &FioSteadyWindow, job: &FioOptions) {
     let (rate, bandwidth) = window.means();
-    let (one, other) = both(bandwidth, job, "B/s");
+    let (one, other) = format_both_prefixes(bandwidth, job, "B/s");
     let kind = if window.steady().by_slope { "slope" } else { "mean dev" };
     let percent = if window.steady().in_percent { "%" } else { "" };
     let _ = writeln!(
         text,
         "  steadystate  : attained={}, bw={one} ({other}), iops={}, {} {kind}={:.3}{percent}",
         if window.attained { "yes" } else { "no" },
-        short(rate, FIGURES, Prefixes::Decimal, ""),
-        window.what(),
+        format_short(rate, SHORT_WIDTH, UnitPrefixes::Decimal, ""),
+        window.metric_name(),
         window.criterion
     );
 }
 
-fn syncs(text: &mut String, result: &WorkerResult<'_>) {
+fn syncs(text: &mut String, result: &EntryResult<'_>) {
     let Some(times) = &result.syncs else { return };
     text.push_str("  fsync/fdatasync/sync_file_range:\n");
     latency_line(text, "sync", times);
-    percentiles(text, "sync", &times.all, &result.worker.percentiles);
+    percentiles(text, "sync", &times.all, &result.options.percentiles);
 }
 
-fn latency_line(text: &mut String, kind: &str, Times { all, mean_ns, deviation_ns }: &Times) {
-    let unit = TimeUnit::of(all.min(), all.max(), *deviation_ns);
-    let number = |ns: u64| short(ns / unit.ns(), 6, Prefixes::Decimal, "");
+fn latency_line(
+    text: &mut String,
+    kind: &str,
+    LatencyStats { all, mean_ns, deviation_ns }: &LatencyStats,
+) {
+    let unit = TimeUnit::choose(all.min(), all.max(), *deviation_ns);
+    let number = |ns: u64| format_short(ns / unit.ns(), 6, UnitPrefixes::Decimal, "");
     let scaled = |ns: &f64| ns / unit.ns() as f64;
     let _ = writeln!(
         text,
@@ -190,17 +197,17 @@ fn side(
     text: &mut String,
     name: &str,
     behind: &str,
-    result: &WorkerResult<'_>,
-    side: &Side,
-    group: Option<GroupSide>,
+    result: &EntryResult<'_>,
+    side: &DirectionStats,
+    group: Option<GroupTotals>,
 ) {
     if side.bytes == 0 {
         return;
     }
-    let job = result.worker;
-    let rate = short(side.ios_per_s() as u64, FIGURES, Prefixes::Decimal, "");
-    let (one, other) = both(side.bytes_per_s(), job, "B/s");
-    let total = bytes(side.bytes, job, false);
+    let job = result.options;
+    let rate = format_short(side.ios_per_s() as u64, SHORT_WIDTH, UnitPrefixes::Decimal, "");
+    let (one, other) = format_both_prefixes(side.bytes_per_s(), job, "B/s");
+    let total = format_bytes(side.bytes, job, false);
     let _ = writeln!(
         text,
         "  {name}: IOPS={rate}, BW={one} ({other})({total}/{}msec){behind}",
@@ -220,7 +227,7 @@ fn side(
     samples(text, side, group);
 }
 
-fn samples(text: &mut String, side: &Side, group: Option<GroupSide>) {
+fn samples(text: &mut String, side: &DirectionStats, group: Option<GroupTotals>) {
     let (bandwidth, rate) = (&side.bandwidth, &side.rate);
     if bandwidth.count == 0 {
         return;
@@ -231,7 +238,7 @@ fn samples(text: &mut String, side: &Side, group: Option<GroupSide>) {
         "   bw ({unit:>5}/s): min={:5}, max={:5}, per={:.2}%, avg={:5.2}, stdev={:5.2}, samples={}",
         (bandwidth.minimum / by) as u64,
         (bandwidth.maximum / by) as u64,
-        of_group_percent(bandwidth, group.map_or(0, |side| side.bytes_per_s)),
+        group_percent(bandwidth, group.map_or(0, |side| side.bytes_per_s)),
         bandwidth.mean / by,
         bandwidth.deviation / by,
         bandwidth.count
@@ -274,11 +281,11 @@ fn classes(text: &mut String, unit: &str, names: &[&str], shares: &[f64]) {
     }
 }
 
-fn group_line(text: &mut String, name: &str, side: &GroupSide, job: &Worker) {
-    let (all, all_other) = both(side.bytes_per_s, job, "B/s");
-    let (minimum, minimum_other) = both(side.minimum, job, "B/s");
-    let (most, most_other) = both(side.maximum, job, "B/s");
-    let (amount, amount_other) = both(side.bytes, job, "B");
+fn group_line(text: &mut String, name: &str, side: &GroupTotals, job: &FioOptions) {
+    let (all, all_other) = format_both_prefixes(side.bytes_per_s, job, "B/s");
+    let (minimum, minimum_other) = format_both_prefixes(side.minimum, job, "B/s");
+    let (most, most_other) = format_both_prefixes(side.maximum, job, "B/s");
+    let (amount, amount_other) = format_both_prefixes(side.bytes, job, "B");
     let _ = writeln!(
         text,
         "{name}: bw={all} ({all_other}), {minimum}-{most} ({minimum_other}-{most_other}), \
@@ -287,13 +294,18 @@ fn group_line(text: &mut String, name: &str, side: &GroupSide, job: &Worker) {
     );
 }
 
-fn bytes(value: u64, job: &Worker, other: bool) -> String {
+fn format_bytes(value: u64, job: &FioOptions, other: bool) -> String {
     let binary = (job.kb_base == 1024) != other;
-    short(value, FIGURES, if binary { Prefixes::Binary } else { Prefixes::Decimal }, "B")
+    format_short(
+        value,
+        SHORT_WIDTH,
+        if binary { UnitPrefixes::Binary } else { UnitPrefixes::Decimal },
+        "B",
+    )
 }
 
 /// Formats a value with the job's unit prefixes and with the other kind.
-fn both(value: u64, job: &Worker, unit: &str) -> (String, String) {
+fn format_both_prefixes(value: u64, job: &FioOptions, unit: &str) -> (String, String) {
     let rest = unit.strip_prefix('B').unwrap_or_default();
-    (bytes(value, job, false) + rest, bytes(value, job, true) + rest)
+    (format_bytes(value, job, false) + rest, format_bytes(value, job, true) + rest)
 }

@@ -1,15 +1,15 @@
 //! IOR's command line: supported options, and reasons for rejecting the others.
 
-use super::options::{Options, OptionsError};
+use super::options::{IorOptions, IorOptionsError};
 use super::{directives, script, units};
-use assay_model::near::nearest;
+use assay_model::spelling::nearest_word;
 
 /// Switches that are implemented or ignored.
 const FLAGS: &str = "CeEFgkKmqrRuvwWxYzZB";
 /// Options with a value.
 const VALUED: &str = "abtsiodDTQGNAOXjl";
 /// Rejected options with the reason.
-const REFUSED: &[(char, &str)] = &[
+const REJECTED: &[(char, &str)] = &[
     ('c', "POSIX I/O is never collective"),
     ('f', "a script is read only where `-f FILE` stands by itself"),
     ('H', "there are no MPI hints"),
@@ -25,7 +25,7 @@ const REFUSED: &[(char, &str)] = &[
     ('y', "there is one mount point"),
 ];
 /// Rejected long options with the reason; a name matches by its prefix.
-const REFUSED_LONG: &[(&str, &str)] = &[
+const REJECTED_LONG: &[(&str, &str)] = &[
     ("collective", "POSIX I/O is never collective"),
     ("posix.rangelocks", "ranks of one process would not keep each other out"),
     ("dummy.", "assay has POSIX alone"),
@@ -49,18 +49,24 @@ const LONG: &[&str] = &[
 ];
 
 /// Reads the text of a script.
-pub type Load<'l> = dyn FnMut(&str) -> std::io::Result<String> + 'l;
+pub type ScriptLoader<'l> = dyn FnMut(&str) -> std::io::Result<String> + 'l;
 
 /// Parses the arguments after `ior`, and the script of `-f` with `load`; returns one or more tests.
 ///
 /// # Errors
 /// The first argument that is not supported, or conflicting options.
-pub fn read(words: &[String], load: &mut Load<'_>) -> Result<Vec<Options>, OptionsError> {
-    let mut options = Options::default();
+pub fn parse(
+    words: &[String],
+    load: &mut ScriptLoader<'_>,
+) -> Result<Vec<IorOptions>, IorOptionsError> {
+    let mut options = IorOptions::default();
     let mut script = None;
     let (count, mut words) = (words.len(), words.iter());
     let placed = |from: usize, to: usize| {
-        move |what: OptionsError| OptionsError::Words { at: from..to, what: Box::new(what) }
+        move |what: IorOptionsError| IorOptionsError::Words {
+            at: from..to,
+            what: Box::new(what),
+        }
     };
     while let Some(word) = words.next() {
         let at = count - words.len() - 1;
@@ -72,11 +78,11 @@ pub fn read(words: &[String], load: &mut Load<'_>) -> Result<Vec<Options>, Optio
             continue;
         }
         let read = if let Some(long) = word.strip_prefix("--") {
-            long_option(&mut options, long, &mut words)
+            parse_long_option(&mut options, long, &mut words)
         } else if let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
-            cluster_of_letters(&mut options, cluster, &mut words)
+            parse_short_options(&mut options, cluster, &mut words)
         } else {
-            Err(OptionsError::Unknown { name: word.clone(), near: None })
+            Err(IorOptionsError::UnknownOption { name: word.clone(), near: None })
         };
         read.map_err(placed(at, count - words.len()))?;
     }
@@ -84,9 +90,12 @@ pub fn read(words: &[String], load: &mut Load<'_>) -> Result<Vec<Options>, Optio
         None => Ok(vec![options.complete().map_err(placed(0, count))?]),
         Some((file, placed)) => {
             let text = load(&file).map_err(|error| {
-                placed(OptionsError::Script { file: file.clone(), why: error.to_string() })
+                placed(IorOptionsError::UnreadableScript {
+                    file: file.clone(),
+                    why: error.to_string(),
+                })
             })?;
-            script::tests(&options, &text, &file)
+            script::parse_tests(&options, &text, &file)
         }
     }
 }
@@ -94,23 +103,23 @@ pub fn read(words: &[String], load: &mut Load<'_>) -> Result<Vec<Options>, Optio
 type Words<'a> = std::slice::Iter<'a, String>;
 
 /// Parses `-wrk`, `-t 1m`, `-t1m`, `-t=1m`.
-fn cluster_of_letters(
-    options: &mut Options,
+fn parse_short_options(
+    options: &mut IorOptions,
     cluster: &str,
     words: &mut Words<'_>,
-) -> Result<(), OptionsError> {
+) -> Result<(), IorOptionsError> {
     for (at, letter) in cluster.char_indices() {
         let name = format!("-{letter}");
-        if let Some((_, why)) = REFUSED.iter().find(|(known, _)| *known == letter) {
-            return Err(OptionsError::Refuse { name, why });
+        if let Some((_, why)) = REJECTED.iter().find(|(known, _)| *known == letter) {
+            return Err(IorOptionsError::Unsupported { name, why });
         }
         if FLAGS.contains(letter) {
-            options.flag(letter);
+            options.apply_switch(letter);
             continue;
         }
         if !VALUED.contains(letter) {
-            let near = nearest(cluster, LONG.iter().copied());
-            return Err(OptionsError::Unknown { name, near });
+            let near = nearest_word(cluster, LONG.iter().copied());
+            return Err(IorOptionsError::UnknownOption { name, near });
         }
         let rest = &cluster[at + letter.len_utf8()..];
         let glued = rest.strip_prefix('=').unwrap_or(rest);
@@ -120,23 +129,23 @@ fn cluster_of_letters(
         };
         return match letter {
             'O' => value.split(',').try_for_each(|part| directives::apply(options, part)),
-            _ => options.value(letter, &value),
+            _ => options.apply_value(letter, &value),
         };
     }
     Ok(())
 }
 
-fn long_option(
-    options: &mut Options,
+fn parse_long_option(
+    options: &mut IorOptions,
     long: &str,
     words: &mut Words<'_>,
-) -> Result<(), OptionsError> {
+) -> Result<(), IorOptionsError> {
     let (name, glued) = match long.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
         None => (long, None),
     };
-    if let Some((_, why)) = REFUSED_LONG.iter().find(|(start, _)| name.starts_with(start)) {
-        return Err(OptionsError::Refuse { name: format!("--{name}"), why });
+    if let Some((_, why)) = REJECTED_LONG.iter().find(|(start, _)| name.starts_with(start)) {
+        return Err(IorOptionsError::Unsupported { name: format!("--{name}"), why });
     }
     let mut value = || glued.clone().or_else(|| words.next().cloned()).unwrap_or_default();
     match name {
@@ -144,24 +153,28 @@ fn long_option(
         "dryRun" | "dry-run" => options.dry_run = true,
         "target-on-root" | "allow-unmounted" => options.target_on_root = true,
         "destroy-data" => options.destroy_data.push(value()),
-        "ranks" => return options.value('N', &value()),
-        "dataPacketType" => return options.value('l', &value()),
+        "ranks" => return options.apply_value('N', &value()),
+        "dataPacketType" => return options.apply_value('l', &value()),
         "warningAsErrors" => {
             options
                 .notes
                 .push("--warningAsErrors changes nothing: nothing is warned of".into());
         }
-        "random-offset-seed" => match units::size(&value()) {
+        "random-offset-seed" => match units::parse_size(&value()) {
             Some(seed) => options.signature = seed,
             None => {
                 let (name, value) = (format!("--{name}"), glued.unwrap_or_default());
-                return Err(OptionsError::Value { name, value, why: "it must be a number" });
+                return Err(IorOptionsError::InvalidValue {
+                    name,
+                    value,
+                    why: "it must be a number",
+                });
             }
         },
-        "randomPrefill" => match units::size(&value()) {
+        "randomPrefill" => match units::parse_size(&value()) {
             Some(bytes) => options.prefill_bytes = bytes,
             None => {
-                return Err(OptionsError::Value {
+                return Err(IorOptionsError::InvalidValue {
                     name: format!("--{name}"),
                     value: glued.unwrap_or_default(),
                     why: "it must be a size like 2m",
@@ -169,8 +182,8 @@ fn long_option(
             }
         },
         _ => {
-            let near = nearest(name, LONG.iter().copied());
-            return Err(OptionsError::Unknown { name: format!("--{name}"), near });
+            let near = nearest_word(name, LONG.iter().copied());
+            return Err(IorOptionsError::UnknownOption { name: format!("--{name}"), near });
         }
     }
     Ok(())

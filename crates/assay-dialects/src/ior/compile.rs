@@ -7,15 +7,16 @@ use std::path::PathBuf;
 use assay_model::path_text;
 use assay_model::seed;
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, Load, Opening, StorageData, StoragePhase, StoragePlan,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, EngineChoice, StorageData, StorageLoad, StoragePhase, StoragePlan,
+    StorageStream, StorageTarget, StorageTiming, StorageWorkload, TargetOpening, Verify,
+    WriteSync,
 };
 
-use super::options::Options;
+use super::options::IorOptions;
 
 /// Purpose of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum IorAccess {
     /// Timed writes.
     Write,
     /// Untimed read-back that verifies the writes (`-W`).
@@ -25,19 +26,19 @@ pub enum Access {
 }
 
 /// Default seed: shuffled offsets are the same in every run, unless `-G` is given.
-const SEED: u64 = 0x10_12;
+const DEFAULT_SEED: u64 = 0x10_12;
 /// Interval of the series: one second is the finest resolution that any output uses.
 const INTERVAL_S: f64 = 1.0;
 
 /// Returns the phases of one repetition (counted from 0) with their purposes.
 #[must_use]
-pub fn compile(options: &Options, repetition: u32) -> (StoragePlan, Vec<Access>) {
+pub fn compile(options: &IorOptions, repetition: u32) -> (StoragePlan, Vec<IorAccess>) {
     let wanted = [
-        (options.write, Access::Write),
-        (options.check_write, Access::CheckWrite),
-        (options.read || options.check_read, Access::Read),
+        (options.write, IorAccess::Write),
+        (options.check_write, IorAccess::CheckWrite),
+        (options.read || options.check_read, IorAccess::Read),
     ];
-    let accesses: Vec<Access> = wanted
+    let accesses: Vec<IorAccess> = wanted
         .into_iter()
         .filter(|(is_wanted, _)| *is_wanted)
         .map(|(_, access)| access)
@@ -48,14 +49,14 @@ pub fn compile(options: &Options, repetition: u32) -> (StoragePlan, Vec<Access>)
 
 /// Returns the phase of one access in one repetition.
 #[must_use]
-pub fn phase(options: &Options, access: Access, repetition: u32) -> StoragePhase {
+pub fn phase(options: &IorOptions, access: IorAccess, repetition: u32) -> StoragePhase {
     // IOR applies its delay before writes and before reads.
-    let waits = access != Access::CheckWrite;
+    let waits = access != IorAccess::CheckWrite;
     StoragePhase {
         name: match access {
-            Access::Write => "write",
-            Access::CheckWrite => "check",
-            Access::Read => "read",
+            IorAccess::Write => "write",
+            IorAccess::CheckWrite => "check",
+            IorAccess::Read => "read",
         }
         .to_owned(),
         loops: vec![],
@@ -64,14 +65,14 @@ pub fn phase(options: &Options, access: Access, repetition: u32) -> StoragePhase
     }
 }
 
-fn workload(options: &Options, access: Access, repetition: u32) -> StorageWorkload {
+fn workload(options: &IorOptions, access: IorAccess, repetition: u32) -> StorageWorkload {
     let ranks = 0..options.ranks;
     let checked = options.check_write || options.check_read;
-    let limited = options.deadline_s > 0 && access != Access::CheckWrite;
+    let limited = options.deadline_s > 0 && access != IorAccess::CheckWrite;
     StorageWorkload {
         targets: ranks.clone().map(|rank| target(options, access, rank, repetition)).collect(),
         streams: ranks.map(|rank| stream(options, access, rank)).collect(),
-        load: Load::Closed,
+        load: StorageLoad::Closed,
         timing: StorageTiming {
             warmup_s: 0.0,
             duration_s: limited.then(|| f64::from(options.deadline_s)),
@@ -83,13 +84,13 @@ fn workload(options: &Options, access: Access, repetition: u32) -> StorageWorklo
             compressible: 0.0,
             verify: if checked { Verify::OnRead } else { Verify::Off },
         },
-        seed: if options.signature == 0 { SEED } else { options.signature },
+        seed: if options.signature == 0 { DEFAULT_SEED } else { options.signature },
     }
 }
 
 /// Returns the rank whose part `rank` reads: its own, or another one with -C or -Z, so that its own
 /// cache is not used.
-fn read_by(options: &Options, rank: u32, repetition: u32) -> u32 {
+fn part_read_by(options: &IorOptions, rank: u32, repetition: u32) -> u32 {
     let ranks = u64::from(options.ranks);
     // With a negative seed, the order changes in every repetition.
     let seed = match options.reorder_seed {
@@ -99,10 +100,10 @@ fn read_by(options: &Options, rank: u32, repetition: u32) -> u32 {
     let part = match options.reorder_random {
         0 if options.reorder => (u64::from(rank) + u64::from(options.reorder_offset)) % ranks,
         0 => u64::from(rank),
-        1 => (u64::from(rank) + seed::derived(seed, u64::from(rank)) % ranks) % ranks,
+        1 => (u64::from(rank) + seed::derive_seed(seed, u64::from(rank)) % ranks) % ranks,
         _ => {
             let mut parts: Vec<u32> = (0..options.ranks).collect();
-            parts.sort_by_key(|part| seed::derived(seed, u64::from(*part)));
+            parts.sort_by_key(|part| seed::derive_seed(seed, u64::from(*part)));
             u64::from(parts[rank as usize])
         }
     };
@@ -111,7 +112,7 @@ fn read_by(options: &Options, rank: u32, repetition: u32) -> u32 {
 
 /// Returns the name of the file that contains the part of `rank`.
 #[must_use]
-pub fn file_name(options: &Options, rank: u32, repetition: u32) -> String {
+pub fn file_name(options: &IorOptions, rank: u32, repetition: u32) -> String {
     let mut name = options.test_file.clone();
     if options.file_per_rank {
         if options.unique_dir {
@@ -128,18 +129,24 @@ pub fn file_name(options: &Options, rank: u32, repetition: u32) -> String {
 
 /// Returns the folders of the ranks with `-u`, which must exist before the files.
 #[must_use]
-pub fn folders(options: &Options) -> Vec<PathBuf> {
+pub fn folders(options: &IorOptions) -> Vec<PathBuf> {
     if !(options.unique_dir && options.file_per_rank) {
         return vec![];
     }
-    let name = |rank| path_text::path(&file_name(options, rank, 0));
+    let name = |rank| path_text::decode_path(&file_name(options, rank, 0));
     (0..options.ranks).filter_map(|rank| Some(name(rank).parent()?.to_path_buf())).collect()
 }
 
 /// Returns the region of a file that a rank uses: the whole file, or its blocks in a shared file,
 /// where the blocks of all ranks alternate. With -z -z, a rank accesses any offset.
-fn target(options: &Options, access: Access, rank: u32, repetition: u32) -> StorageTarget {
-    let part = if access == Access::Write { rank } else { read_by(options, rank, repetition) };
+fn target(
+    options: &IorOptions,
+    access: IorAccess,
+    rank: u32,
+    repetition: u32,
+) -> StorageTarget {
+    let part =
+        if access == IorAccess::Write { rank } else { part_read_by(options, rank, repetition) };
     let name = file_name(options, part, repetition);
     let (start, bytes) = match options.file_per_rank {
         true => (0, options.block_bytes * options.segments),
@@ -147,22 +154,22 @@ fn target(options: &Options, access: Access, rank: u32, repetition: u32) -> Stor
         false => (u64::from(part) * options.block_bytes, options.aggregate_bytes()),
     };
     StorageTarget {
-        path: path_text::path(&name),
+        path: path_text::decode_path(&name),
         name,
-        size_bytes: (access == Access::Write).then_some(bytes),
+        size_bytes: (access == IorAccess::Write).then_some(bytes),
         range_bytes: Some((start, bytes)),
         align_bytes: None,
         direct: options.direct,
         sync: WriteSync::None,
-        sync_at_end: options.fsync && access == Access::Write,
-        opening: Opening::default(),
+        sync_at_end: options.fsync && access == IorAccess::Write,
+        opening: TargetOpening::default(),
     }
 }
 
-fn stream(options: &Options, access: Access, rank: u32) -> StorageStream {
+fn stream(options: &IorOptions, access: IorAccess, rank: u32) -> StorageStream {
     let stride = if options.file_per_rank { 1 } else { u64::from(options.ranks) };
     let bytes = options.transfer_bytes;
-    let writes = access == Access::Write;
+    let writes = access == IorAccess::Write;
     let most = if writes { 0 } else { options.wear_out_transfers };
     let pattern = match options.random {
         2.. => AccessPattern::Random,
@@ -182,7 +189,7 @@ fn stream(options: &Options, access: Access, rank: u32) -> StorageStream {
             (0, _) => Some(options.transfers_per_rank() * bytes),
             (most, _) => Some(most * bytes),
         },
-        ..StorageStream::of(pattern, bytes, if writes { 0.0 } else { 1.0 })
+        ..StorageStream::new(pattern, bytes, if writes { 0.0 } else { 1.0 })
     }
 }
 
@@ -190,9 +197,9 @@ fn stream(options: &Options, access: Access, rank: u32) -> StorageStream {
 /// did most transfers. `done` counts transfers by rank. The first phase completes the block that
 /// each rank is in, the second does whole blocks. Empty phases are left out.
 #[must_use]
-pub fn rest(
-    options: &Options,
-    access: Access,
+pub fn wear_out_phases(
+    options: &IorOptions,
+    access: IorAccess,
     repetition: u32,
     done: &[u64],
 ) -> Vec<StoragePhase> {
@@ -215,15 +222,15 @@ pub fn rest(
         done.iter().map(|it| begun(*it)).collect(),
         done.iter().map(|it| whole(*it)).collect(),
     ];
-    let phases = parts.iter().map(|parts| lacking(options, access, repetition, parts));
+    let phases = parts.iter().map(|parts| catch_up_phase(options, access, repetition, parts));
     phases.filter(|phase| !phase.workload.streams.is_empty()).collect()
 }
 
 /// Returns a phase in which every rank does a number of transfers from a given one on; `parts` has
 /// (first, count) by rank.
-fn lacking(
-    options: &Options,
-    access: Access,
+fn catch_up_phase(
+    options: &IorOptions,
+    access: IorAccess,
     repetition: u32,
     parts: &[(u64, u64)],
 ) -> StoragePhase {

@@ -1,7 +1,7 @@
 //! Directives: options by their long names, in `-O` and in scripts.
 
-use super::options::{Format, Options, OptionsError};
-use assay_model::near::nearest;
+use super::options::{IorFormat, IorOptions, IorOptionsError};
+use assay_model::spelling::nearest_word;
 
 /// Directives with a value that also have a letter; IOR ignores the case of the names.
 const VALUES: &[(&str, char)] = &[
@@ -55,7 +55,7 @@ const OTHERS: &[&str] = &[
     "summaryFormat",
 ];
 /// Rejected directives with the reason; the value 0 is accepted.
-const REFUSED: &[(&str, &str)] = &[
+const REJECTED: &[(&str, &str)] = &[
     ("allocateBufferOnGPU", "memory of graphics cards is not used"),
     ("collective", "POSIX I/O is never collective"),
     ("debug", "there is nothing to debug"),
@@ -76,50 +76,54 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 /// Applies `name=value`.
-pub(super) fn apply(options: &mut Options, text: &str) -> Result<(), OptionsError> {
+pub(super) fn apply(options: &mut IorOptions, text: &str) -> Result<(), IorOptionsError> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let (name, value) = (name.trim(), value.trim());
     if name.is_empty() {
         let why = "it must be NAME=VALUE, like blockSize=4m";
-        return Err(OptionsError::Value { name: "-O".into(), value: text.to_owned(), why });
+        return Err(IorOptionsError::InvalidValue {
+            name: "-O".into(),
+            value: text.to_owned(),
+            why,
+        });
     }
     let is = |known: &str| known.eq_ignore_ascii_case(name);
     if let Some((_, letter)) = VALUES.iter().find(|(known, _)| is(known)) {
-        return options.value(*letter, value);
+        return options.apply_value(*letter, value);
     }
     if let Some((_, letter)) = SWITCHES.iter().find(|(known, _)| is(known)) {
-        return switch(options, *letter, name, value);
+        return apply_switch(options, *letter, name, value);
     }
     let Some(other) = OTHERS.iter().find(|known| is(known)) else {
-        return match REFUSED.iter().find(|(known, _)| is(known)) {
+        return match REJECTED.iter().find(|(known, _)| is(known)) {
             Some(_) if value == "0" => Ok(()),
-            Some((_, why)) => Err(OptionsError::Refuse { name: text.to_owned(), why }),
+            Some((_, why)) => Err(IorOptionsError::Unsupported { name: text.to_owned(), why }),
             None => {
                 let all = VALUES.iter().chain(SWITCHES).map(|(known, _)| *known);
-                let near = nearest(name, all.chain(OTHERS.iter().copied()));
-                Err(OptionsError::Unknown { name: name.to_owned(), near })
+                let near = nearest_word(name, all.chain(OTHERS.iter().copied()));
+                Err(IorOptionsError::UnknownOption { name: name.to_owned(), near })
             }
         };
     };
-    without_letter(options, other, value)
+    apply_without_letter(options, other, value)
 }
 
 /// Sets a switch: `1` = given once, `2` = given twice, `0` = off.
-fn switch(
-    options: &mut Options,
+fn apply_switch(
+    options: &mut IorOptions,
     letter: char,
     name: &str,
     value: &str,
-) -> Result<(), OptionsError> {
-    let Ok(times) = value.parse::<u32>().map(|times| times.min(MOST)) else {
+) -> Result<(), IorOptionsError> {
+    let Ok(times) = value.parse::<u32>().map(|times| times.min(MAX_SWITCH_COUNT)) else {
         let (name, value) = (name.to_owned(), value.to_owned());
-        return Err(OptionsError::Value { name, value, why: "it must be 0 or 1" });
+        return Err(IorOptionsError::InvalidValue { name, value, why: "it must be 0 or 1" });
     };
     match letter {
         'z' => options.random = times,
         'Z' => options.reorder_random = times,
         'v' => options.verbose = times,
-        _ if times > 0 => options.flag(letter),
+        _ if times > 0 => options.apply_switch(letter),
         'B' => options.direct = false,
         'C' => options.reorder = false,
         'e' => options.fsync = false,
@@ -141,17 +145,21 @@ fn switch(
 }
 
 /// Maximum repetitions of a switch; more have no further effect.
-const MOST: u32 = 9;
+const MAX_SWITCH_COUNT: u32 = 9;
 
-fn without_letter(options: &mut Options, name: &str, value: &str) -> Result<(), OptionsError> {
+fn apply_without_letter(
+    options: &mut IorOptions,
+    name: &str,
+    value: &str,
+) -> Result<(), IorOptionsError> {
     let refuse = |why| {
         let (name, value) = (name.to_owned(), value.to_owned());
-        Err(OptionsError::Value { name, value, why })
+        Err(IorOptionsError::InvalidValue { name, value, why })
     };
     match (name, value.to_ascii_lowercase().as_str()) {
-        ("summaryFormat", "default") => options.format = Format::Text,
-        ("summaryFormat", "json") => options.format = Format::Json,
-        ("summaryFormat", "csv") => options.format = Format::Csv,
+        ("summaryFormat", "default") => options.format = IorFormat::Text,
+        ("summaryFormat", "json") => options.format = IorFormat::Json,
+        ("summaryFormat", "csv") => options.format = IorFormat::Csv,
         ("summaryFormat", _) => return refuse("it must be default, JSON or CSV"),
         ("summaryFile" | "stoneWallingStatusFile", "") => return refuse("it must be a file"),
         ("summaryFile", _) => options.summary_file = Some(value.to_owned()),

@@ -2,22 +2,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::compile::{Access, file_name};
-use super::options::Options;
-use super::result::{AccessResult, Moments, Test, summary};
-use super::text::{Circumstances, described};
+use super::compile::{IorAccess, file_name};
+use super::options::IorOptions;
+use super::result::{AccessResult, IorTestResult, Moments, summarize};
+use super::text::{IorRunInfo, describe_options};
 
 const MIB: f64 = 1_048_576.0;
 
 /// Renders the document.
 #[must_use]
-pub fn document(circumstances: &Circumstances, tests: &[Test], finished: &str) -> String {
+pub fn document(circumstances: &IorRunInfo, tests: &[IorTestResult], finished: &str) -> String {
     let (system, host) = &circumstances.machine;
     let numbered = || tests.iter().enumerate();
     let summaries: Vec<Value> = numbered()
         .flat_map(|(number, test)| {
-            let accesses = [Access::Write, Access::Read].into_iter();
-            accesses.filter_map(move |access| one_summary(test, number, access))
+            let accesses = [IorAccess::Write, IorAccess::Read].into_iter();
+            accesses.filter_map(move |access| summary_json(test, number, access))
         })
         .collect();
     let platform = format!("{host}({system})");
@@ -26,22 +26,22 @@ pub fn document(circumstances: &Circumstances, tests: &[Test], finished: &str) -
         "Began": circumstances.began,
         "Command line": circumstances.command,
         "Machine": format!("{system} {host}"),
-        "tests": numbered().map(|(number, it)| one_test(it, number, &platform)).collect::<Vec<_>>(),
+        "tests": numbered().map(|(number, it)| test_json(it, number, &platform)).collect::<Vec<_>>(),
         "summary": summaries,
         "Finished": finished,
     });
     format!("{document:#}\n")
 }
 
-fn one_test(test: &Test, number: usize, platform: &str) -> Value {
+fn test_json(test: &IorTestResult, number: usize, platform: &str) -> Value {
     let options = &test.options;
     let mut shown = json!({
         "TestID": number,
         "StartTime": test.began,
         "Path": file_name(options, 0, 0),
         "Parameters": parameters(options, number, platform),
-        "Options": shown_options(options),
-        "Results": test.results.iter().map(|it| one_result(options, it)).collect::<Vec<_>>(),
+        "Options": options_json(options),
+        "Results": test.results.iter().map(|it| result_json(options, it)).collect::<Vec<_>>(),
     });
     if options.verbose > 0 {
         shown["max"] = maximum(test);
@@ -59,10 +59,10 @@ fn one_test(test: &Test, number: usize, platform: &str) -> Value {
 }
 
 /// Returns the maximum bandwidths, which IOR adds with -v.
-fn maximum(test: &Test) -> Value {
+fn maximum(test: &IorTestResult) -> Value {
     let mut shown = Map::new();
-    for (name, access) in [("write", Access::Write), ("read", Access::Read)] {
-        if let Some(summary) = summary(test, access) {
+    for (name, access) in [("write", IorAccess::Write), ("read", IorAccess::Read)] {
+        if let Some(summary) = summarize(test, access) {
             let rate = summary.bytes_per_s.maximum;
             shown.insert(format!("{name}MiB"), (rate / MIB).into());
             shown.insert(format!("{name}MB"), (rate / 1e6).into());
@@ -72,7 +72,7 @@ fn maximum(test: &Test) -> Value {
 }
 
 /// Converts the options to JSON; numbers and text have the same types as in IOR.
-fn shown_options(options: &Options) -> Value {
+fn options_json(options: &IorOptions) -> Value {
     const NUMBERS: [&str; 10] = [
         "segments",
         "task offset",
@@ -89,13 +89,13 @@ fn shown_options(options: &Options) -> Value {
         let number = value.parse::<i64>().ok().filter(|_| NUMBERS.contains(&name));
         (name.to_owned(), number.map_or_else(|| Value::from(value), Value::from))
     };
-    Value::Object(described(options).into_iter().map(entry).collect::<Map<_, _>>())
+    Value::Object(describe_options(options).into_iter().map(entry).collect::<Map<_, _>>())
 }
 
 /// IOR's order of packet types. IOR's names for them are shifted by one; the output repeats that.
 const PACKETS: [char; 4] = ['t', 'o', 'i', 'r'];
 
-fn parameters(options: &Options, number: usize, platform: &str) -> Value {
+fn parameters(options: &IorOptions, number: usize, platform: &str) -> Value {
     let packet = PACKETS.iter().position(|it| *it == options.packet).unwrap_or(0);
     let texts = [
         ("api", "POSIX"),
@@ -109,7 +109,7 @@ fn parameters(options: &Options, number: usize, platform: &str) -> Value {
         ("refnum", options.ref_num),
         ("deadlineForStonewall", u64::from(options.deadline_s)),
         ("stoneWallingWearOut", u64::from(options.wear_out)),
-        ("maxTimeDuration", u64::from(options.most_minutes)),
+        ("maxTimeDuration", u64::from(options.max_minutes)),
         ("outlierThreshold", 0),
         ("dryRun", 0),
         ("nodes", 1),
@@ -150,9 +150,9 @@ fn parameters(options: &Options, number: usize, platform: &str) -> Value {
     Value::Object(texts.chain(numbers).chain([seed]).collect())
 }
 
-fn one_result(options: &Options, result: &AccessResult) -> Value {
+fn result_json(options: &IorOptions, result: &AccessResult) -> Value {
     json!({
-        "access": if result.access == Access::Write { "write" } else { "read" },
+        "access": if result.access == IorAccess::Write { "write" } else { "read" },
         "bwMiB": result.bytes_per_s() / MIB,
         "blockKiB": options.block_bytes as f64 / 1024.0,
         "xferKiB": options.transfer_bytes as f64 / 1024.0,
@@ -165,14 +165,14 @@ fn one_result(options: &Options, result: &AccessResult) -> Value {
     })
 }
 
-fn one_summary(test: &Test, number: usize, access: Access) -> Option<Value> {
-    let summary = summary(test, access)?;
-    let Test { options, results, .. } = test;
+fn summary_json(test: &IorTestResult, number: usize, access: IorAccess) -> Option<Value> {
+    let summary = summarize(test, access)?;
+    let IorTestResult { options, results, .. } = test;
     let Moments { maximum, minimum, mean, deviation } = summary.bytes_per_s;
     let transfers = summary.transfers_per_s;
     let done = results.iter().filter(|it| it.access == access).count();
     let mut shown = json!({
-        "operation": if access == Access::Write { "write" } else { "read" },
+        "operation": if access == IorAccess::Write { "write" } else { "read" },
         "API": "POSIX",
         "TestID": number,
         "ReferenceNumber": options.ref_num,

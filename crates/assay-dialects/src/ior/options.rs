@@ -6,7 +6,7 @@ use super::units;
 
 /// Options of a test; the fields are named as in IOR's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct IorOptions {
     /// Script that contains the test, and the line that ends it there, counted from 1.
     pub script: Option<(String, usize)>,
     /// `-A`.
@@ -31,7 +31,7 @@ pub struct Options {
     /// `-D`, seconds; 0 = none.
     pub deadline_s: u32,
     /// `-T`, minutes; 0 = none.
-    pub most_minutes: u32,
+    pub max_minutes: u32,
     /// `-e`.
     pub fsync: bool,
     /// `-Y`.
@@ -81,7 +81,7 @@ pub struct Options {
     /// `--posix.odirect`.
     pub direct: bool,
     /// `-O summaryFormat`.
-    pub format: Format,
+    pub format: IorFormat,
     /// `-O summaryFile`.
     pub summary_file: Option<String>,
     /// `--dryRun`.
@@ -96,7 +96,7 @@ pub struct Options {
 
 /// Format of the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum IorFormat {
     /// Human-readable text.
     Text,
     /// Single JSON document.
@@ -107,10 +107,10 @@ pub enum Format {
 
 /// Errors in the arguments or the script.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum OptionsError {
+pub enum IorOptionsError {
     /// Not an option of IOR.
     #[error("IOR has no option `{name}`")]
-    Unknown {
+    UnknownOption {
         /// Name as written.
         name: String,
         /// Nearest existing option.
@@ -118,15 +118,15 @@ pub enum OptionsError {
     },
     /// Option of IOR that would change the result and is not supported.
     #[error("assay does not carry out IOR's `{name}`: {why}")]
-    Refuse {
+    Unsupported {
         /// Option name.
         name: String,
         /// Reason.
         why: &'static str,
     },
     /// Invalid value of an option.
-    #[error("{}: {why}", refused(name, value))]
-    Value {
+    #[error("{}: {why}", describe_value_error(name, value))]
+    InvalidValue {
         /// Option name.
         name: String,
         /// Value as written; empty if missing.
@@ -136,7 +136,7 @@ pub enum OptionsError {
     },
     /// Script of `-f` that cannot be read.
     #[error("the script `{file}` cannot be read: {why}")]
-    Script {
+    UnreadableScript {
         /// Path as written.
         file: String,
         /// Error message of the system.
@@ -162,42 +162,42 @@ pub enum OptionsError {
     },
     /// Conflicting options.
     #[error("{what}")]
-    Combine {
+    Conflict {
         /// Description of the conflict.
         what: &'static str,
     },
 }
 
-fn refused(name: &str, value: &str) -> String {
+fn describe_value_error(name: &str, value: &str) -> String {
     match value {
         "" => format!("`{name}` has no value"),
         value => format!("`{value}` is no value of `{name}`"),
     }
 }
 
-impl OptionsError {
+impl IorOptionsError {
     /// Returns advice on how to fix the error.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
-            Self::Unknown { near: Some(near), .. } => format!("did you mean `{near}`?"),
-            Self::Unknown { near: None, .. } | Self::Value { .. } => {
+            Self::UnknownOption { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            Self::UnknownOption { near: None, .. } | Self::InvalidValue { .. } => {
                 "docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE"
                     .to_owned()
             }
-            Self::Refuse { .. } => {
+            Self::Unsupported { .. } => {
                 "remove it, or run this test with IOR itself; docs/ior.md lists what runs".to_owned()
             }
-            Self::Script { .. } => {
+            Self::UnreadableScript { .. } => {
                 "give it as -f FILE: lines of NAME=VALUE between `IOR START` and `IOR STOP`".to_owned()
             }
             Self::Words { what, .. } | Self::Line { what, .. } => what.hint(),
-            Self::Combine { .. } => "IOR itself refuses this, too; see docs/ior.md".to_owned(),
+            Self::Conflict { .. } => "IOR itself refuses this, too; see docs/ior.md".to_owned(),
         }
     }
 }
 
-impl Default for Options {
+impl Default for IorOptions {
     fn default() -> Self {
         Self {
             script: None,
@@ -211,7 +211,7 @@ impl Default for Options {
             reorder_seed: 0,
             delay_s: 0,
             deadline_s: 0,
-            most_minutes: 0,
+            max_minutes: 0,
             fsync: false,
             fsync_per_write: false,
             use_existing: false,
@@ -236,7 +236,7 @@ impl Default for Options {
             random: 0,
             verbose: 0,
             direct: false,
-            format: Format::Text,
+            format: IorFormat::Text,
             summary_file: None,
             dry_run: false,
             destroy_data: vec![],
@@ -246,9 +246,9 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl IorOptions {
     /// Applies a switch; letters without a function here add a note.
-    pub(super) fn flag(&mut self, letter: char) {
+    pub(super) fn apply_switch(&mut self, letter: char) {
         let note = match letter {
             'C' => return self.reorder = true,
             'e' => return self.fsync = true,
@@ -275,15 +275,19 @@ impl Options {
     }
 
     /// Applies an option with a value, except `-O`, whose values are options themselves.
-    pub(super) fn value(&mut self, letter: char, value: &str) -> Result<(), OptionsError> {
+    pub(super) fn apply_value(
+        &mut self,
+        letter: char,
+        value: &str,
+    ) -> Result<(), IorOptionsError> {
         let refuse = |why| {
-            Err(OptionsError::Value {
+            Err(IorOptionsError::InvalidValue {
                 name: format!("-{letter}"),
                 value: value.to_owned(),
                 why,
             })
         };
-        let bytes = units::size(value);
+        let bytes = units::parse_size(value);
         let Some(number) = bytes.or_else(|| "aolX".contains(letter).then_some(0)) else {
             return refuse("it must be a number, or a size like 4k, 1m or 2g");
         };
@@ -315,7 +319,7 @@ impl Options {
             'i' => self.repetitions = small,
             'd' => self.delay_s = small,
             'D' => self.deadline_s = small,
-            'T' => self.most_minutes = small,
+            'T' => self.max_minutes = small,
             'Q' => self.reorder_offset = small,
             'G' => self.signature = number,
             'A' => self.ref_num = number,
@@ -325,7 +329,7 @@ impl Options {
     }
 
     /// Fills in defaults and checks for conflicts.
-    pub(super) fn complete(mut self) -> Result<Self, OptionsError> {
+    pub(super) fn complete(mut self) -> Result<Self, IorOptionsError> {
         if !(self.write || self.read || self.check_write || self.check_read) {
             (self.write, self.read) = (true, true);
         }
@@ -371,7 +375,7 @@ impl Options {
             ),
         ];
         match table.into_iter().find(|(wrong, _)| *wrong) {
-            Some((_, what)) => Err(OptionsError::Combine { what }),
+            Some((_, what)) => Err(IorOptionsError::Conflict { what }),
             None => Ok(self),
         }
     }
@@ -385,7 +389,7 @@ impl Options {
     /// Returns the bytes that a file must hold to be read; `None` if fewer transfers may have been
     /// written.
     #[must_use]
-    pub fn bytes_of_file(&self) -> Option<u64> {
+    pub fn required_file_bytes(&self) -> Option<u64> {
         let is_whole =
             self.deadline_s == 0 && self.wear_out_transfers == 0 && self.status_file.is_none();
         let all = self.aggregate_bytes();

@@ -1,20 +1,20 @@
 //! IOR's figures, derived from the outcomes of the engine.
 
-use assay_model::facts::Capacity;
+use assay_model::facts::FileSystemCapacity;
 use assay_model::storage_outcome::StorageOutcome;
 
-use super::compile::Access;
-use super::options::Options;
+use super::compile::IorAccess;
+use super::options::IorOptions;
 
 /// Test with its results.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Test {
+pub struct IorTestResult {
     /// Requested options.
-    pub options: Options,
+    pub options: IorOptions,
     /// Start time: `Sat Nov 21 14:47:44 2026`.
     pub began: String,
     /// Capacity of the test file's file system, if it reports one.
-    pub capacity: Option<Capacity>,
+    pub capacity: Option<FileSystemCapacity>,
     /// Results in the order of the measurements.
     pub results: Vec<AccessResult>,
 }
@@ -27,7 +27,7 @@ pub struct Stonewall {
     /// Transfers of the rank with the fewest.
     pub minimum: u64,
     /// Transfers of the rank with the most.
-    pub most: u64,
+    pub maximum: u64,
     /// Transfers of all ranks.
     pub all: u64,
 }
@@ -36,7 +36,7 @@ pub struct Stonewall {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AccessResult {
     /// Writes or reads.
-    pub access: Access,
+    pub access: IorAccess,
     /// Number of the repetition, from 0.
     pub repetition: u32,
     /// Bytes transferred.
@@ -58,8 +58,12 @@ pub struct AccessResult {
 impl AccessResult {
     /// Derives the figures of a phase; `None` if nothing was transferred or the phase is not timed.
     #[must_use]
-    pub fn of(access: Access, repetition: u32, outcome: &StorageOutcome) -> Option<Self> {
-        if access == Access::CheckWrite || outcome.elapsed_s <= 0.0 {
+    pub fn from_outcome(
+        access: IorAccess,
+        repetition: u32,
+        outcome: &StorageOutcome,
+    ) -> Option<Self> {
+        if access == IorAccess::CheckWrite || outcome.elapsed_s <= 0.0 {
             return None;
         }
         let tallies = || outcome.tallies.iter().map(|tally| &tally.tally);
@@ -82,9 +86,9 @@ impl AccessResult {
     /// Adds the wear-out phases after the deadline; `done` counts transfers by rank at the
     /// deadline.
     #[must_use]
-    pub fn worn_out(
+    pub fn with_wear_out(
         mut self,
-        options: &Options,
+        options: &IorOptions,
         done: &[u64],
         rest: &[StorageOutcome],
     ) -> Self {
@@ -92,7 +96,7 @@ impl AccessResult {
             // Any time beyond the deadline is `fsync`.
             elapsed_s: self.elapsed_s.min(f64::from(options.deadline_s)),
             minimum: done.iter().copied().min().unwrap_or(0),
-            most: done.iter().copied().max().unwrap_or(0),
+            maximum: done.iter().copied().max().unwrap_or(0),
             all: done.iter().sum(),
         });
         for outcome in rest {
@@ -131,7 +135,7 @@ impl AccessResult {
 
 /// Summary of all repetitions of one access.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Summary {
+pub struct AccessSummary {
     /// Maximum, minimum, mean and deviation of B/s.
     pub bytes_per_s: Moments,
     /// Maximum, minimum, mean and deviation of transfers per second.
@@ -159,17 +163,17 @@ pub struct Moments {
 
 /// Summarizes the repetitions of `access`; `None` if there are none.
 #[must_use]
-pub fn summary(test: &Test, access: Access) -> Option<Summary> {
-    let Test { options, results, .. } = test;
+pub fn summarize(test: &IorTestResult, access: IorAccess) -> Option<AccessSummary> {
+    let IorTestResult { options, results, .. } = test;
     let done: Vec<&AccessResult> = results.iter().filter(|it| it.access == access).collect();
     let first = done.first()?;
     let values =
         |value: fn(&AccessResult) -> f64| done.iter().map(|it| value(it)).collect::<Vec<_>>();
     let seconds: f64 = done.iter().map(|it| it.total_s()).sum();
     let walls: Option<Vec<Stonewall>> = done.iter().map(|it| it.stonewall).collect();
-    Some(Summary {
-        bytes_per_s: Moments::of(&values(AccessResult::bytes_per_s)),
-        transfers_per_s: Moments::of(&values(AccessResult::transfers_over_all_s)),
+    Some(AccessSummary {
+        bytes_per_s: Moments::from_values(&values(AccessResult::bytes_per_s)),
+        transfers_per_s: Moments::from_values(&values(AccessResult::transfers_over_all_s)),
         mean_s: seconds / done.len() as f64,
         bytes: first.bytes,
         stonewall: walls.map(|walls| {
@@ -182,7 +186,7 @@ pub fn summary(test: &Test, access: Access) -> Option<Summary> {
 }
 
 impl Moments {
-    fn of(values: &[f64]) -> Self {
+    fn from_values(values: &[f64]) -> Self {
         let count = values.len().max(1) as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

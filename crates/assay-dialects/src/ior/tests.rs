@@ -8,48 +8,48 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::command_line;
-use super::compile::{self, Access, compile};
+use super::compile::{self, IorAccess, compile};
 use super::json;
-use super::options::{Options, OptionsError};
-use super::result::{AccessResult, Stonewall, Test};
-use super::text::{self, Circumstances};
-use assay_model::facts::Capacity;
+use super::options::{IorOptions, IorOptionsError};
+use super::result::{AccessResult, IorTestResult, Stonewall};
+use super::text::{self, IorRunInfo};
+use assay_model::facts::FileSystemCapacity;
 
 fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Parses a command line with one test and no script.
-fn read(words: &[String]) -> Result<Options, OptionsError> {
+fn read(words: &[String]) -> Result<IorOptions, IorOptionsError> {
     let mut load = |_: &str| Err(std::io::Error::from(std::io::ErrorKind::NotFound));
-    command_line::read(words, &mut load).map(|mut tests| tests.remove(0))
+    command_line::parse(words, &mut load).map(|mut tests| tests.remove(0))
 }
 
 /// Formats an error with its location; words are counted from 0.
-fn placed(error: &OptionsError) -> String {
+fn error_with_location(error: &IorOptionsError) -> String {
     match error {
-        OptionsError::Words { at, .. } => format!("{at:?}: {error}"),
-        OptionsError::Line { file, line, .. } => format!("{file}:{line}: {error}"),
+        IorOptionsError::Words { at, .. } => format!("{at:?}: {error}"),
+        IorOptionsError::Line { file, line, .. } => format!("{file}:{line}: {error}"),
         _ => error.to_string(),
     }
 }
 
 fn check_refused(line: &str, expected: &Expect) {
     let error = read(&words(line)).unwrap_err();
-    expected.assert_eq(&format!("{}\n{}\n", placed(&error), error.hint()));
+    expected.assert_eq(&format!("{}\n{}\n", error_with_location(&error), error.hint()));
 }
 
 #[test]
-fn words_may_be_glued_and_flags_clustered() {
+fn accepts_glued_values_and_clustered_flags() {
     let all = ["-w -r -k -b 4m -t 1m -o f", "-wrk -b4m -t=1m -o=f", "-wrkb 4m -t1m -of"];
-    let expected = Options {
+    let expected = IorOptions {
         write: true,
         read: true,
         keep: true,
         block_bytes: 4 << 20,
         transfer_bytes: 1 << 20,
         test_file: "f".to_owned(),
-        ..Options::default()
+        ..IorOptions::default()
     };
     for line in all {
         assert_eq!(read(&words(line)).unwrap(), expected, "{line}");
@@ -59,7 +59,7 @@ fn words_may_be_glued_and_flags_clustered() {
 }
 
 #[test]
-fn what_is_not_carried_out_is_refused_by_name() {
+fn rejects_unsupported_options_by_name() {
     check_refused(
         "-a MPIIO",
         &expect![[r#"
@@ -142,7 +142,8 @@ fn what_is_not_carried_out_is_refused_by_name() {
     ];
     let mut shown = String::new();
     for line in table {
-        writeln!(shown, "{line}: {}", placed(&read(&words(line)).unwrap_err())).unwrap();
+        writeln!(shown, "{line}: {}", error_with_location(&read(&words(line)).unwrap_err()))
+            .unwrap();
     }
     expect![[r#"
         -O stoneWallingWearOut=1: 0..2: -O stoneWallingWearOut belongs to a deadline, -D
@@ -192,7 +193,7 @@ fn what_is_not_carried_out_is_refused_by_name() {
 }
 
 /// Checks file, first byte, block stride and end of every rank's part.
-fn check_layout(line: &str, access: Access, expected: &[(&str, u64, u64, u64)]) {
+fn check_layout(line: &str, access: IorAccess, expected: &[(&str, u64, u64, u64)]) {
     let options = read(&words(line)).unwrap();
     let (plan, accesses) = compile(&options, 0);
     let index = accesses.iter().position(|it| *it == access).unwrap();
@@ -213,30 +214,30 @@ fn check_layout(line: &str, access: Access, expected: &[(&str, u64, u64, u64)]) 
 }
 
 #[test]
-fn ranks_have_their_parts() {
+fn assigns_parts_to_ranks() {
     const K: u64 = 1024;
     let shared = "-N 3 -b 4k -t 1k -s 2 -o f -C";
     check_layout(
         shared,
-        Access::Write,
+        IorAccess::Write,
         &[("f", 0, 12 * K, 24 * K), ("f", 4 * K, 12 * K, 24 * K), ("f", 8 * K, 12 * K, 24 * K)],
     );
     check_layout(
         shared,
-        Access::Read,
+        IorAccess::Read,
         &[("f", 4 * K, 12 * K, 24 * K), ("f", 8 * K, 12 * K, 24 * K), ("f", 0, 12 * K, 24 * K)],
     );
     check_layout(
         "-N 2 -F -b 4k -t 1k -s 2 -o f",
-        Access::Read,
+        IorAccess::Read,
         &[("f.00000000", 0, 4 * K, 8 * K), ("f.00000001", 0, 4 * K, 8 * K)],
     );
 }
 
 #[test]
-fn lines_are_as_ior_prints_them() {
+fn text_output_matches_ior() {
     let options = read(&words("-N 2 -b 4m -t 1m -s 2 -i 2 -C -e -o /data/f")).unwrap();
-    let circumstances = Circumstances {
+    let circumstances = IorRunInfo {
         version: "4.1.0+dev".to_owned(),
         began: "Sat Nov 21 14:47:44 2026".to_owned(),
         command: "ior -a POSIX".to_owned(),
@@ -254,18 +255,18 @@ fn lines_are_as_ior_prints_them() {
         stonewall: None,
     };
     let results = vec![
-        result(Access::Write, 0, 0.166_817),
-        result(Access::Read, 0, 0.027_768),
-        result(Access::Write, 1, 0.067_906),
-        result(Access::Read, 1, 0.027_981),
+        result(IorAccess::Write, 0, 0.166_817),
+        result(IorAccess::Read, 0, 0.027_768),
+        result(IorAccess::Write, 1, 0.067_906),
+        result(IorAccess::Read, 1, 0.027_981),
     ];
-    let mut shown = text::head(&circumstances);
+    let mut shown = text::render_head(&circumstances);
     let began = circumstances.began;
-    let test = Test { options, began, capacity: None, results };
-    shown += &text::start(&test, 0);
-    shown.extend(test.results.iter().map(|it| text::result(&test.options, it)));
-    shown += &text::maximum(&test);
-    shown += &text::end(&[test], "Sat Nov 21 14:47:45 2026");
+    let test = IorTestResult { options, began, capacity: None, results };
+    shown += &text::render_start(&test, 0);
+    shown.extend(test.results.iter().map(|it| text::render_result(&test.options, it)));
+    shown += &text::render_maximum(&test);
+    shown += &text::render_end(&[test], "Sat Nov 21 14:47:45 2026");
     expect![[r#"
         IOR-4.1.0+dev: MPI Coordinated Test of Parallel I/O
         Began               : Sat Nov 21 14:47:44 2026
@@ -331,7 +332,7 @@ fn keys_of(value: &Value, path: &str, keys: &mut Vec<String>) {
 }
 
 /// Returns a test with these options and constant results.
-fn done(line: &str) -> Test {
+fn constant_result(line: &str) -> IorTestResult {
     let options = read(&words(line)).unwrap();
     let (_, accesses) = compile(&options, 0);
     let result = |access| AccessResult {
@@ -346,20 +347,21 @@ fn done(line: &str) -> Test {
         stonewall: options.wear_out.then_some(Stonewall {
             elapsed_s: 0.05,
             minimum: 1,
-            most: 2,
+            maximum: 2,
             all: 3,
         }),
     };
     let results = accesses.into_iter().map(result).collect();
-    let capacity = Capacity { bytes: 1 << 40, free_bytes: 1 << 39, files: 100, free_files: 50 };
-    Test { options, began: "now".to_owned(), capacity: Some(capacity), results }
+    let capacity =
+        FileSystemCapacity { bytes: 1 << 40, free_bytes: 1 << 39, files: 100, free_files: 50 };
+    IorTestResult { options, began: "now".to_owned(), capacity: Some(capacity), results }
 }
 
 /// Checks that our document has the names and types of the real one, and the same parameters and
 /// options.
-fn check_json(real: &str, tests: &[Test]) {
+fn check_json(real: &str, tests: &[IorTestResult]) {
     let real: Value = serde_json::from_str(real).unwrap();
-    let ours = json::document(&Circumstances::default(), tests, "later");
+    let ours = json::document(&IorRunInfo::default(), tests, "later");
     let ours: Value = serde_json::from_str(&ours).unwrap();
     let (mut expected, mut found) = (vec![], vec![]);
     keys_of(&real, "", &mut expected);
@@ -382,16 +384,16 @@ fn check_json(real: &str, tests: &[Test]) {
 }
 
 #[test]
-fn json_has_the_keys_and_types_of_the_real_one() {
+fn json_has_keys_and_types_of_ior() {
     check_json(
         include_str!("../../tests/golden/ior/4.1.0-random-files.json"),
-        &[done(
+        &[constant_result(
             "-N 2 -F -b 1m -t 256k -z -e -w -r -O summaryFormat=JSON -o /var/tmp/data/file",
         )],
     );
     check_json(
         include_str!("../../tests/golden/ior/4.1.0-wear-out.json"),
-        &[done(
+        &[constant_result(
             "-N 2 -F -u -m -Z -X -3 -l random -b 1m -t 256k -s 4 -w -r -k -K -D 2 -Q 2 -A 7 -d 1 -v \
              -O stoneWallingWearOut=1 -o /var/tmp/assay/file",
         )],
@@ -399,7 +401,7 @@ fn json_has_the_keys_and_types_of_the_real_one() {
 }
 
 #[test]
-fn a_script_is_several_tests() {
+fn parses_script_with_several_tests() {
     let script = "left out\nIOR START\n api=POSIX # as ever\n testFile=/var/tmp/assay/file\n\n\
                   blockSize=1m, writeFile=1\nRUN\n  transferSize=64k\n  filePerProc=1\nRUN\n\
                   RUN\nIOR STOP\nnonsense\n";
@@ -408,10 +410,11 @@ fn a_script_is_several_tests() {
             assert_eq!(name, "s");
             Ok(text.to_owned())
         };
-        command_line::read(&words("-N 2 -f s -O summaryFormat=JSON"), &mut load)
+        command_line::parse(&words("-N 2 -f s -O summaryFormat=JSON"), &mut load)
     };
     let all = tests(script).unwrap();
-    let key = |it: &Options| (it.transfer_bytes, it.file_per_rank, it.write, it.read, it.ranks);
+    let key =
+        |it: &IorOptions| (it.transfer_bytes, it.file_per_rank, it.write, it.read, it.ranks);
     let expected =
         [(256 << 10, false, true, false, 2), (64 << 10, true, true, false, 2)].map(Some);
     assert_eq!(all.len(), 3);
@@ -421,24 +424,24 @@ fn a_script_is_several_tests() {
         s:3: `7x` is no value of `-b`: it must be a number, or a size like 4k, 1m or 2g
         docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
     "#]]
-    .assert_eq(&format!("{}\n{}\n", placed(&wrong), wrong.hint()));
+    .assert_eq(&format!("{}\n{}\n", error_with_location(&wrong), wrong.hint()));
     assert_eq!(tests("no start").unwrap().len(), 1);
     check_json(
         include_str!("../../tests/golden/ior/4.1.0-script.json"),
         &[
-            done("-N 2 -w -b 1m -t 256k -o /var/tmp/assay/file"),
-            done("-N 2 -w -b 1m -t 64k -F -o /var/tmp/assay/file"),
-            done("-N 2 -w -b 1m -t 64k -F -o /var/tmp/assay/file"),
+            constant_result("-N 2 -w -b 1m -t 256k -o /var/tmp/assay/file"),
+            constant_result("-N 2 -w -b 1m -t 64k -F -o /var/tmp/assay/file"),
+            constant_result("-N 2 -w -b 1m -t 64k -F -o /var/tmp/assay/file"),
         ],
     );
 }
 
 #[test]
-fn others_read_what_a_rank_wrote() {
+fn reordered_ranks_read_other_parts() {
     let parts = |line: &str, repetition| {
         let options = read(&words(line)).unwrap();
         let (plan, accesses) = compile(&options, repetition);
-        let at = accesses.iter().position(|it| *it == Access::Read).unwrap();
+        let at = accesses.iter().position(|it| *it == IorAccess::Read).unwrap();
         let targets = &plan.phases[at].workload.targets;
         targets.iter().map(|it| it.name.clone()).collect::<Vec<_>>()
     };
@@ -458,7 +461,7 @@ fn others_read_what_a_rank_wrote() {
 /// Checks first byte, bytes and end of each rank's remaining work, phase by phase.
 fn check_rest(line: &str, done: &[u64], expected: &[&[(u64, u64, u64)]]) {
     let options = read(&words(line)).unwrap();
-    let phases = compile::rest(&options, Access::Write, 0, done);
+    let phases = compile::wear_out_phases(&options, IorAccess::Write, 0, done);
     let found: Vec<Vec<_>> = phases
         .iter()
         .map(|phase| {
@@ -475,7 +478,7 @@ fn check_rest(line: &str, done: &[u64], expected: &[&[(u64, u64, u64)]]) {
 }
 
 #[test]
-fn ranks_that_are_behind_catch_up() {
+fn slower_ranks_catch_up_after_deadline() {
     let wear_out = "-D 1 -O stoneWallingWearOut=1 -o f";
     let files = format!("-N 2 -F -b 8k -t 1k -s 2 {wear_out}");
     // First the rest of the rank's current block, then the next block up to the other rank's
@@ -493,10 +496,10 @@ fn ranks_that_are_behind_catch_up() {
 
 proptest! {
     #[test]
-    fn no_words_panic(line in "[ -zA-Z0-9=.,-]{0,60}", other in "\\PC{0,40}") {
+    fn arbitrary_words_do_not_panic(line in "[ -zA-Z0-9=.,-]{0,60}", other in "\\PC{0,40}") {
         for text in [&line, &other] {
             if let Ok(options) = read(&words(text)) {
-                drop(text::described(&options));
+                drop(text::describe_options(&options));
                 if options.ranks <= 64 {
                     drop(compile(&options, 0));
                 }

@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-use assay_model::facts::Capacity;
+use assay_model::facts::FileSystemCapacity;
 use serde::{Deserialize, Serialize};
 
-use super::compile::{Access, file_name};
-use super::options::Options;
-use super::result::{AccessResult, Moments, Stonewall, Test, summary};
-use super::units::readable;
+use super::compile::{IorAccess, file_name};
+use super::options::IorOptions;
+use super::result::{AccessResult, IorTestResult, Moments, Stonewall, summarize};
+use super::units::format_size;
 
 /// Version, time and machine of a run, for its report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Circumstances {
+pub struct IorRunInfo {
     /// `4.1.0+dev (assay 0.1.0)`.
     pub version: String,
     /// Start time: `Sat Nov 21 14:47:44 2026`.
@@ -25,35 +25,35 @@ pub struct Circumstances {
 
 const MIB: f64 = 1_048_576.0;
 
-fn key(text: &mut String, key: &str, value: &str) {
+fn push_key(text: &mut String, key: &str, value: &str) {
     let _ = writeln!(text, "{key:<20}: {value}");
 }
 
 /// Renders the header before all tests.
 #[must_use]
-pub fn head(circumstances: &Circumstances) -> String {
+pub fn render_head(circumstances: &IorRunInfo) -> String {
     let (system, host) = &circumstances.machine;
     let mut text =
         format!("IOR-{}: MPI Coordinated Test of Parallel I/O\n", circumstances.version);
-    key(&mut text, "Began", &circumstances.began);
-    key(&mut text, "Command line", &circumstances.command);
-    key(&mut text, "Machine", &format!("{system} {host}"));
+    push_key(&mut text, "Began", &circumstances.began);
+    push_key(&mut text, "Command line", &circumstances.command);
+    push_key(&mut text, "Machine", &format!("{system} {host}"));
     text
 }
 
 /// Renders a test up to its first result; `number` counts tests from 0.
 #[must_use]
-pub fn start(test: &Test, number: usize) -> String {
+pub fn render_start(test: &IorTestResult, number: usize) -> String {
     let mut text = String::new();
-    key(&mut text, "TestID", &number.to_string());
-    key(&mut text, "StartTime", &test.began);
-    key(&mut text, "Path", &file_name(&test.options, 0, 0));
+    push_key(&mut text, "TestID", &number.to_string());
+    push_key(&mut text, "StartTime", &test.began);
+    push_key(&mut text, "Path", &file_name(&test.options, 0, 0));
     if let Some(capacity) = test.capacity {
-        key(&mut text, "FS", &filled(capacity));
+        push_key(&mut text, "FS", &format_capacity(capacity));
     }
     text.push_str("\nOptions: \n");
-    for (name, value) in described(&test.options) {
-        key(&mut text, name, &value);
+    for (name, value) in describe_options(&test.options) {
+        push_key(&mut text, name, &value);
     }
     text.push_str(
         "\nResults: \n\n\
@@ -63,8 +63,8 @@ pub fn start(test: &Test, number: usize) -> String {
     text
 }
 
-fn filled(capacity: Capacity) -> String {
-    let Capacity { bytes, free_bytes, files, free_files } = capacity;
+fn format_capacity(capacity: FileSystemCapacity) -> String {
+    let FileSystemCapacity { bytes, free_bytes, files, free_files } = capacity;
     let used = |all: u64, free: u64| 100.0 * (1.0 - free as f64 / all.max(1) as f64);
     let (size, unit) = match bytes >> 40 {
         0 => (bytes as f64 / 1_073_741_824.0, "GiB"),
@@ -80,7 +80,7 @@ fn filled(capacity: Capacity) -> String {
 
 /// Lists the options with IOR's names and in IOR's order.
 #[must_use]
-pub fn described(options: &Options) -> Vec<(&'static str, String)> {
+pub fn describe_options(options: &IorOptions) -> Vec<(&'static str, String)> {
     let ranks = options.ranks.to_string();
     let mut list = vec![
         ("api", "POSIX".to_owned()),
@@ -116,9 +116,9 @@ pub fn described(options: &Options) -> Vec<(&'static str, String)> {
         ("dataAccess", "CPU".to_owned()),
         ("GPUDirect", "0".to_owned()),
         ("repetitions", options.repetitions.to_string()),
-        ("xfersize", readable(options.transfer_bytes)),
-        ("blocksize", readable(options.block_bytes)),
-        ("aggregate filesize", readable(options.aggregate_bytes())),
+        ("xfersize", format_size(options.transfer_bytes)),
+        ("blocksize", format_size(options.block_bytes)),
+        ("aggregate filesize", format_size(options.aggregate_bytes())),
     ]);
     if options.verbose > 0 {
         list.push(("verbose", options.verbose.to_string()));
@@ -130,14 +130,14 @@ pub fn described(options: &Options) -> Vec<(&'static str, String)> {
     list
 }
 
-const fn access(options: &Options) -> &'static str {
+const fn access(options: &IorOptions) -> &'static str {
     if options.file_per_rank { "file-per-process" } else { "single-shared-file" }
 }
 
 /// Returns the line that IOR prints at a deadline with wear-out.
-fn wall(options: &Options, wall: Stonewall) -> String {
+fn stonewall_line(options: &IorOptions, wall: Stonewall) -> String {
     let gib = |transfers: u64| (transfers * options.transfer_bytes) as f64 / 1_073_741_824.0;
-    let Stonewall { minimum, most, all, elapsed_s } = wall;
+    let Stonewall { minimum, maximum: most, all, elapsed_s } = wall;
     format!(
         "stonewalling pairs accessed min: {minimum} max: {most} -- min data: {:.1} GiB mean data: {:.1} GiB \
          time: {elapsed_s:.1}s\n",
@@ -148,20 +148,20 @@ fn wall(options: &Options, wall: Stonewall) -> String {
 
 /// Renders the line of one result.
 #[must_use]
-pub fn result(options: &Options, result: &AccessResult) -> String {
-    let name = if result.access == Access::Write { "write" } else { "read" };
+pub fn render_result(options: &IorOptions, result: &AccessResult) -> String {
+    let name = if result.access == IorAccess::Write { "write" } else { "read" };
     let widths = [11, 11, 12, 11, 11, 11, 11, 11, 11];
-    let mut line = result.stonewall.map_or_else(String::new, |it| wall(options, it));
+    let mut line = result.stonewall.map_or_else(String::new, |it| stonewall_line(options, it));
     let _ = write!(line, "{name:<10}");
     for (value, width) in columns(options, result).into_iter().zip(widths) {
-        let _ = write!(line, "{:<width$}", number(value));
+        let _ = write!(line, "{:<width$}", format_number(value));
     }
     let _ = writeln!(line, "{:<4}", result.repetition);
     line
 }
 
 /// Returns the numbers of a result in column order.
-fn columns(options: &Options, result: &AccessResult) -> [f64; 9] {
+fn columns(options: &IorOptions, result: &AccessResult) -> [f64; 9] {
     [
         result.bytes_per_s() / MIB,
         result.transfers_per_s(),
@@ -176,7 +176,7 @@ fn columns(options: &Options, result: &AccessResult) -> [f64; 9] {
 }
 
 /// Formats with six decimals below 1, two below 3600, none above.
-fn number(value: f64) -> String {
+fn format_number(value: f64) -> String {
     match value {
         ..1.0 => format!("{value:.6}"),
         ..3600.0 => format!("{value:.2}"),
@@ -186,10 +186,11 @@ fn number(value: f64) -> String {
 
 /// Renders the lines after the results of one test, which scripts for IOR 3 expect.
 #[must_use]
-pub fn maximum(test: &Test) -> String {
+pub fn render_maximum(test: &IorTestResult) -> String {
     let mut text = String::new();
-    for (name, access) in [("Max Write: ", Access::Write), ("Max Read:  ", Access::Read)] {
-        if let Some(summary) = summary(test, access) {
+    for (name, access) in [("Max Write: ", IorAccess::Write), ("Max Read:  ", IorAccess::Read)]
+    {
+        if let Some(summary) = summarize(test, access) {
             let rate = summary.bytes_per_s.maximum;
             let (mib, mb) = (rate / MIB, rate / 1e6);
             let _ = writeln!(text, "{name}{mib:.2} MiB/sec ({mb:.2} MB/sec)");
@@ -200,38 +201,38 @@ pub fn maximum(test: &Test) -> String {
 
 /// Renders the text after the last test.
 #[must_use]
-pub fn end(tests: &[Test], finished: &str) -> String {
+pub fn render_end(tests: &[IorTestResult], finished: &str) -> String {
     let mut text = "\nSummary of all tests:\n\
          Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     StdDev    Mean(s) \
          Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff reordrand seed segcnt   blksiz    xsize \
          aggs(MiB)   API RefNum\n"
         .to_owned();
     for (number, test) in tests.iter().enumerate() {
-        for access in [Access::Write, Access::Read] {
+        for access in [IorAccess::Write, IorAccess::Read] {
             summary_line(&mut text, test, number, access);
         }
     }
-    key(&mut text, "Finished", finished);
+    push_key(&mut text, "Finished", finished);
     text
 }
 
 /// Renders the whole output.
 #[must_use]
-pub fn document(circumstances: &Circumstances, tests: &[Test], finished: &str) -> String {
-    let mut text = head(circumstances);
+pub fn document(circumstances: &IorRunInfo, tests: &[IorTestResult], finished: &str) -> String {
+    let mut text = render_head(circumstances);
     for (number, test) in tests.iter().enumerate() {
-        text.push_str(&start(test, number));
-        let results = test.results.iter().map(|it| result(&test.options, it));
+        text.push_str(&render_start(test, number));
+        let results = test.results.iter().map(|it| render_result(&test.options, it));
         text.extend(results);
-        text.push_str(&maximum(test));
+        text.push_str(&render_maximum(test));
     }
-    text + &end(tests, finished)
+    text + &render_end(tests, finished)
 }
 
-fn summary_line(text: &mut String, test: &Test, number: usize, access: Access) {
-    let Some(summary) = summary(test, access) else { return };
+fn summary_line(text: &mut String, test: &IorTestResult, number: usize, access: IorAccess) {
+    let Some(summary) = summarize(test, access) else { return };
     let options = &test.options;
-    let name = if access == Access::Write { "write" } else { "read" };
+    let name = if access == IorAccess::Write { "write" } else { "read" };
     let done = test.results.iter().filter(|it| it.access == access).count();
     let _ = write!(text, "{name:<9} {}", moments(summary.bytes_per_s, MIB));
     let _ = write!(text, "{}", moments(summary.transfers_per_s, 1.0));
@@ -271,7 +272,7 @@ fn moments(moments: Moments, unit: f64) -> String {
 
 /// Renders one line per result, for `summaryFormat=CSV`.
 #[must_use]
-pub fn csv(tests: &[Test]) -> String {
+pub fn csv(tests: &[IorTestResult]) -> String {
     let mut text =
         "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),\
                     total(s),numTasks,iter\n"
@@ -279,7 +280,7 @@ pub fn csv(tests: &[Test]) -> String {
     for (options, result) in
         tests.iter().flat_map(|it| it.results.iter().map(|r| (&it.options, r)))
     {
-        let name = if result.access == Access::Write { "write" } else { "read" };
+        let name = if result.access == IorAccess::Write { "write" } else { "read" };
         text.push_str(name);
         for number in columns(options, result) {
             let _ = write!(text, ",{number:.4}");

@@ -3,14 +3,15 @@
 use assay_model::quantity;
 
 /// Parses `4k`, `1m`, `47008`; returns `None` for anything else.
-pub(super) fn size(text: &str) -> Option<u64> {
-    let (number, unit) = quantity::foreign(text, |unit| quantity::letter(unit, 1024.0))?;
+pub(super) fn parse_size(text: &str) -> Option<u64> {
+    let (number, unit) =
+        quantity::split_factor(text, |unit| quantity::letter_factor(unit, 1024.0))?;
     let bytes = number.parse::<u64>().ok()?.checked_mul(unit as u64)?;
     i64::try_from(bytes).is_ok().then_some(bytes)
 }
 
 /// Formats `1 MiB`, `3.91 GiB`, `262144 bytes`.
-pub(super) fn readable(bytes: u64) -> String {
+pub(super) fn format_size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB")];
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
         None => format!("{bytes} bytes"),

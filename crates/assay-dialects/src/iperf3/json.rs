@@ -2,24 +2,24 @@
 
 use serde_json::{Map, Value, json};
 
-use super::text::share_percent;
-use super::{End, Interval, Start, StreamEnd, Stretch};
+use super::text::lost_percent;
+use super::{Iperf3End, Iperf3Interval, Iperf3Start, StreamInterval, StreamTotals};
 
 /// Builds the whole document (`-J`). A failed test keeps its measurements and adds `error`.
 #[must_use]
-pub fn document(
-    start: Option<&Start>,
-    intervals: &[Interval],
-    end: Option<&End>,
+pub fn build_document(
+    start: Option<&Iperf3Start>,
+    intervals: &[Iperf3Interval],
+    end: Option<&Iperf3End>,
     error: Option<&str>,
 ) -> Value {
     let mut map = Map::new();
     let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
-    put("start", start.map_or_else(|| json!({ "connected": [] }), self::start));
+    put("start", start.map_or_else(|| json!({ "connected": [] }), self::start_object));
     let bidirectional = start.is_some_and(|start| start.bidirectional);
-    put("intervals", intervals.iter().map(|it| interval(it, bidirectional)).collect());
+    put("intervals", intervals.iter().map(|it| interval_object(it, bidirectional)).collect());
     let udp = start.is_some_and(|start| start.udp);
-    put("end", end.map_or_else(|| json!({}), |end| self::end(end, udp, bidirectional)));
+    put("end", end.map_or_else(|| json!({}), |end| self::end_object(end, udp, bidirectional)));
     if let Some(start) = start {
         start.title.as_ref().map(|title| put("title", json!(title)));
         start.extra_data.as_ref().map(|data| put("extra_data", json!(data)));
@@ -34,13 +34,13 @@ pub fn document(
 
 /// Formats one line of `--json-stream`.
 #[must_use]
-pub fn event(name: &str, data: &Value) -> String {
+pub fn event_line(name: &str, data: &Value) -> String {
     json!({ "event": name, "data": data }).to_string()
 }
 
 /// Builds the object `start`.
 #[must_use]
-pub fn start(start: &Start) -> Value {
+pub fn start_object(start: &Iperf3Start) -> Value {
     let connected: Vec<Value> = start
         .connected
         .iter()
@@ -59,7 +59,7 @@ pub fn start(start: &Start) -> Value {
         "connected": connected,
         "version": start.version,
         "system_info": start.system,
-        "timestamp": { "time": calendar(start.time_s), "timesecs": start.time_s },
+        "timestamp": { "time": format_date(start.time_s), "timesecs": start.time_s },
         peer: { "host": start.peer, "port": start.port },
         "cookie": start.cookie,
         "target_bitrate": start.target_bit_per_s,
@@ -87,7 +87,7 @@ pub fn start(start: &Start) -> Value {
 }
 
 /// Formats a time like `Sat, 21 Nov 2026 11:38:42 GMT`, with Hinnant's algorithm (days from civil).
-fn calendar(time_s: u64) -> String {
+fn format_date(time_s: u64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -109,21 +109,21 @@ fn calendar(time_s: u64) -> String {
 
 /// Builds one element of `intervals`.
 #[must_use]
-pub fn interval(interval: &Interval, bidirectional: bool) -> Value {
-    let streams: Vec<Value> = interval.streams.iter().map(stretch).collect();
+pub fn interval_object(interval: &Iperf3Interval, bidirectional: bool) -> Value {
+    let streams: Vec<Value> = interval.streams.iter().map(stream_interval_object).collect();
     let mut value = json!({ "streams": streams });
     let forward = interval.streams.first().is_none_or(|first| first.sends);
     if let Some(sum) = interval.sum(forward) {
-        value["sum"] = stretch(&sum);
+        value["sum"] = stream_interval_object(&sum);
     }
     if bidirectional && let Some(sum) = interval.sum(!forward) {
-        value["sum_bidir_reverse"] = stretch(&sum);
+        value["sum_bidir_reverse"] = stream_interval_object(&sum);
     }
     value
 }
 
-fn stretch(stretch: &Stretch) -> Value {
-    let mut value = plain(stretch, stretch.sends);
+fn stream_interval_object(stretch: &StreamInterval) -> Value {
+    let mut value = basic_object(stretch, stretch.sends);
     value["omitted"] = json!(stretch.omitted);
     if let Some(tcp) = stretch.tcp {
         value["retransmits"] = json!(tcp.retransmits);
@@ -149,7 +149,7 @@ fn stretch(stretch: &Stretch) -> Value {
     value
 }
 
-fn plain(stretch: &Stretch, sender: bool) -> Value {
+fn basic_object(stretch: &StreamInterval, sender: bool) -> Value {
     let mut value = json!({
         "start": stretch.start_s,
         "end": stretch.end_s,
@@ -164,19 +164,19 @@ fn plain(stretch: &Stretch, sender: bool) -> Value {
     value
 }
 
-fn put_losses(value: &mut Value, stretch: &Stretch) {
+fn put_losses(value: &mut Value, stretch: &StreamInterval) {
     let udp = stretch.udp.unwrap_or_default();
     value["jitter_ms"] = json!(udp.jitter_s * 1e3);
     value["lost_packets"] = json!(udp.lost);
     value["packets"] = json!(udp.packets);
-    value["lost_percent"] = json!(share_percent(udp.lost, udp.packets));
+    value["lost_percent"] = json!(lost_percent(udp.lost, udp.packets));
 }
 
 /// Builds the object `end`.
 #[must_use]
-pub fn end(end: &End, udp: bool, bidirectional: bool) -> Value {
+pub fn end_object(end: &Iperf3End, udp: bool, bidirectional: bool) -> Value {
     let mut value = json!({
-        "streams": end.streams.iter().map(|it| stream_end(it, udp)).collect::<Vec<_>>(),
+        "streams": end.streams.iter().map(|it| stream_totals_object(it, udp)).collect::<Vec<_>>(),
         "cpu_utilization_percent": {
             "host_total": end.cpu_here.0,
             "host_user": end.cpu_here.1,
@@ -189,19 +189,19 @@ pub fn end(end: &End, udp: bool, bidirectional: bool) -> Value {
     // In a bidirectional test the client's streams come first at either end. `sum_sent` is
     // therefore always the client's data.
     let forward = end.streams.first().is_none_or(|first| first.sends);
-    let mut put = |key: &str, sum: Option<Stretch>, is_sent: bool, sender: bool| {
+    let mut put = |key: &str, sum: Option<StreamInterval>, is_sent: bool, sender: bool| {
         if let Some(sum) = sum {
-            value[key] = end_stretch(&sum, is_sent, sender);
+            value[key] = totals_object(&sum, is_sent, sender);
         }
     };
     if udp {
-        put("sum", end.received(forward).or_else(|| end.sent(forward)), false, forward);
+        put("sum", end.sum_received(forward).or_else(|| end.sum_sent(forward)), false, forward);
     }
-    put("sum_sent", end.sent(forward), true, forward || udp);
-    put("sum_received", end.received(forward), false, forward && !udp);
+    put("sum_sent", end.sum_sent(forward), true, forward || udp);
+    put("sum_received", end.sum_received(forward), false, forward && !udp);
     if bidirectional {
-        put("sum_sent_bidir_reverse", end.sent(!forward), true, !forward);
-        put("sum_received_bidir_reverse", end.received(!forward), false, !forward);
+        put("sum_sent_bidir_reverse", end.sum_sent(!forward), true, !forward);
+        put("sum_received_bidir_reverse", end.sum_received(!forward), false, !forward);
     }
     if let Some(name) = &end.congestion.0 {
         value["sender_tcp_congestion"] = json!(name);
@@ -212,8 +212,8 @@ pub fn end(end: &End, udp: bool, bidirectional: bool) -> Value {
     value
 }
 
-fn end_stretch(stretch: &Stretch, is_sent: bool, sender: bool) -> Value {
-    let mut value = plain(stretch, sender);
+fn totals_object(stretch: &StreamInterval, is_sent: bool, sender: bool) -> Value {
+    let mut value = basic_object(stretch, sender);
     if let Some(tcp) = stretch.tcp.filter(|_| is_sent) {
         value["retransmits"] = json!(tcp.retransmits);
     }
@@ -223,17 +223,17 @@ fn end_stretch(stretch: &Stretch, is_sent: bool, sender: bool) -> Value {
     value
 }
 
-fn stream_end(stream: &StreamEnd, udp: bool) -> Value {
+fn stream_totals_object(stream: &StreamTotals, udp: bool) -> Value {
     if udp {
         let seen = stream.received.or(stream.sent).unwrap_or_default();
-        let mut value = end_stretch(&seen, false, stream.sends);
+        let mut value = totals_object(&seen, false, stream.sends);
         value["socket"] = json!(stream.socket);
         value["out_of_order"] = json!(seen.udp.and_then(|udp| udp.out_of_order).unwrap_or(0));
         return json!({ "udp": value });
     }
-    let side = |side: Option<Stretch>, is_sent: bool| {
+    let side = |side: Option<StreamInterval>, is_sent: bool| {
         let known = side.unwrap_or_default();
-        let mut value = end_stretch(&known, is_sent, stream.sends);
+        let mut value = totals_object(&known, is_sent, stream.sends);
         value["socket"] = json!(stream.socket);
         value
     };

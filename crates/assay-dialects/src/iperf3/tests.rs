@@ -1,11 +1,11 @@
 //! Compares the output with lines that iperf3 3.12 printed.
 
-use super::text::Style;
-use super::units::Format;
+use super::text::Iperf3TextStyle;
+use super::units::RateFormat;
 use super::*;
 
-fn tcp_stretch() -> Stretch {
-    Stretch {
+fn tcp_stretch() -> StreamInterval {
+    StreamInterval {
         socket: Some(5),
         sends: true,
         start_s: 0.0,
@@ -17,47 +17,48 @@ fn tcp_stretch() -> Stretch {
             rtt_us: 69,
             ..TcpNumbers::default()
         }),
-        ..Stretch::default()
+        ..StreamInterval::default()
     }
 }
 
-fn udp_stretch(sends: bool) -> Stretch {
+fn udp_stretch(sends: bool) -> StreamInterval {
     let udp = UdpNumbers { packets: 31, lost: 0, out_of_order: None, jitter_s: 0.000_054 };
     let bytes = 992 << 10;
-    Stretch { sends, end_s: 1.0, bytes, tcp: None, udp: Some(udp), ..tcp_stretch() }
+    StreamInterval { sends, end_s: 1.0, bytes, tcp: None, udp: Some(udp), ..tcp_stretch() }
 }
 
-fn check_line(stretch: Stretch, bidirectional: bool, expected: &str) {
-    let style = Style { is_client: true, bidirectional, ..Style::default() };
-    let interval = Interval { streams: vec![stretch] };
-    assert_eq!(text::interval(&interval, style), format!("{expected}\n"));
+fn check_line(stretch: StreamInterval, bidirectional: bool, expected: &str) {
+    let style =
+        Iperf3TextStyle { is_client: true, bidirectional, ..Iperf3TextStyle::default() };
+    let interval = Iperf3Interval { streams: vec![stretch] };
+    assert_eq!(text::format_interval(&interval, style), format!("{expected}\n"));
 }
 
 #[test]
-fn what_one_end_does_not_know_the_sum_does_not_know() {
+fn sum_lacks_out_of_order_if_any_stream_lacks_it() {
     for (late, expected) in [
         ([Some(2), Some(3)], Some(5)),
         ([Some(2), None], None),
         ([None, Some(3)], None),
         ([None, None], None),
     ] {
-        let streams = late.map(|out_of_order| Stretch {
+        let streams = late.map(|out_of_order| StreamInterval {
             udp: Some(UdpNumbers { out_of_order, ..UdpNumbers::default() }),
-            ..Stretch::default()
+            ..StreamInterval::default()
         });
-        let sum = Stretch::sum(streams.iter()).unwrap();
+        let sum = StreamInterval::sum(streams.iter()).unwrap();
         assert_eq!(sum.udp.unwrap().out_of_order, expected, "{late:?}");
     }
 }
 
 #[test]
-fn interval_lines_are_iperf3s() {
+fn interval_lines_match_iperf3() {
     check_line(
         tcp_stretch(),
         false,
         "[  5]   0.00-0.50   sec   894 MBytes  15.0 Gbits/sec    8   1023 KBytes       ",
     );
-    let receiver = Stretch { sends: false, tcp: None, ..tcp_stretch() };
+    let receiver = StreamInterval { sends: false, tcp: None, ..tcp_stretch() };
     check_line(
         receiver,
         false,
@@ -74,17 +75,17 @@ fn interval_lines_are_iperf3s() {
         "[  5]   0.00-1.00   sec   992 KBytes  8.13 Mbits/sec  31  ",
     );
     check_line(
-        Stretch { omitted: true, ..udp_stretch(false) },
+        StreamInterval { omitted: true, ..udp_stretch(false) },
         false,
         "[  5]   0.00-1.00   sec   992 KBytes  8.13 Mbits/sec  0.054 ms  0/31 (0%)  (omitted)",
     );
 }
 
 #[test]
-fn several_streams_are_summed() {
-    let style = Style { is_client: true, ..Style::default() };
-    let both = Interval { streams: vec![tcp_stretch(), tcp_stretch()] };
-    let text = text::interval(&both, style);
+fn several_streams_get_a_sum_line() {
+    let style = Iperf3TextStyle { is_client: true, ..Iperf3TextStyle::default() };
+    let both = Iperf3Interval { streams: vec![tcp_stretch(), tcp_stretch()] };
+    let text = text::format_interval(&both, style);
     let last = text.lines().last();
     let sum = "[SUM]   0.00-0.50   sec  1.75 GBytes  30.0 Gbits/sec   16             ";
     assert_eq!(last, Some(sum));
@@ -93,22 +94,22 @@ fn several_streams_are_summed() {
 /// Versions 3.12 and 3.21 print at both ends of a test: `sum` is the client's data, and the other
 /// direction has the suffix, at the server too.
 #[test]
-fn both_directions_are_named_after_the_client() {
+fn bidirectional_sums_are_named_from_the_client() {
     for is_client in [true, false] {
-        let up = Stretch { sends: is_client, bytes: 1000, tcp: None, ..tcp_stretch() };
-        let down = Stretch { sends: !is_client, bytes: 7, tcp: None, ..tcp_stretch() };
-        let both = json::interval(&Interval { streams: vec![up, down] }, true);
+        let up = StreamInterval { sends: is_client, bytes: 1000, tcp: None, ..tcp_stretch() };
+        let down = StreamInterval { sends: !is_client, bytes: 7, tcp: None, ..tcp_stretch() };
+        let both = json::interval_object(&Iperf3Interval { streams: vec![up, down] }, true);
         assert_eq!(both["sum"]["bytes"], 1000);
         assert_eq!(both["sum"]["sender"], is_client);
         assert_eq!(both["sum_bidir_reverse"]["bytes"], 7);
-        let stream = |stretch: Stretch| StreamEnd {
+        let stream = |stretch: StreamInterval| StreamTotals {
             sends: stretch.sends,
             sent: Some(stretch).filter(|_| stretch.sends),
             received: Some(stretch).filter(|_| !stretch.sends),
-            ..ended(false).streams[0]
+            ..totals(false).streams[0]
         };
-        let end = End { streams: vec![stream(up), stream(down)], ..End::default() };
-        let end = json::end(&end, false, true);
+        let end = Iperf3End { streams: vec![stream(up), stream(down)], ..Iperf3End::default() };
+        let end = json::end_object(&end, false, true);
         let (up, down) = if is_client {
             ("sum_sent", "sum_received_bidir_reverse")
         } else {
@@ -118,13 +119,13 @@ fn both_directions_are_named_after_the_client() {
     }
 }
 
-fn ended(udp: bool) -> End {
+fn totals(udp: bool) -> Iperf3End {
     let (sent, received) = if udp {
         (udp_stretch(true), udp_stretch(false))
     } else {
-        (tcp_stretch(), Stretch { tcp: None, ..tcp_stretch() })
+        (tcp_stretch(), StreamInterval { tcp: None, ..tcp_stretch() })
     };
-    let stream = StreamEnd {
+    let stream = StreamTotals {
         socket: 5,
         sends: true,
         sent: Some(sent),
@@ -132,12 +133,12 @@ fn ended(udp: bool) -> End {
         rtt_us: Some((60, 65, 69)),
         windows_bytes: (10, 20),
     };
-    End { streams: vec![stream], cpu_here: (3.0, 1.0, 2.0), ..End::default() }
+    Iperf3End { streams: vec![stream], cpu_here: (3.0, 1.0, 2.0), ..Iperf3End::default() }
 }
 
 #[test]
-fn the_summary_is_iperf3s() {
-    let style = Style { is_client: true, ..Style::default() };
+fn summary_matches_iperf3() {
+    let style = Iperf3TextStyle { is_client: true, ..Iperf3TextStyle::default() };
     let expected = "\
 - - - - - - - - - - - - - - - - - - - - - - - - -
 [ ID] Interval           Transfer     Bitrate         Retr
@@ -146,11 +147,12 @@ fn the_summary_is_iperf3s() {
 
 iperf Done.
 ";
-    assert_eq!(text::end(&ended(false), style), expected);
-    let verbose = Style { verbose: true, ..style };
+    assert_eq!(text::format_end(&totals(false), style), expected);
+    let verbose = Iperf3TextStyle { verbose: true, ..style };
     let congestion = (Some("bbr".to_owned()), Some("cubic".to_owned()));
     let cpu_there = (70.4, 1.2, 69.2);
-    let costs = text::end(&End { congestion, cpu_there, ..ended(false) }, verbose);
+    let costs =
+        text::format_end(&Iperf3End { congestion, cpu_there, ..totals(false) }, verbose);
     let reported = "\
 CPU Utilization: local/sender 3.0% (1.0%u/2.0%s), remote/receiver 70.4% (1.2%u/69.2%s)
 snd_tcp_congestion bbr
@@ -167,11 +169,14 @@ iperf Done.
 
 iperf Done.
 ";
-    assert_eq!(text::end(&ended(true), Style { udp: true, ..style }), expected);
+    assert_eq!(
+        text::format_end(&totals(true), Iperf3TextStyle { udp: true, ..style }),
+        expected
+    );
 }
 
 #[test]
-fn shares_have_two_digits_as_c_prints_them() {
+fn percentages_match_printf_2g() {
     for (lost, packets, expected) in [
         (0, 31, "0%"),
         (50, 100, "50%"),
@@ -184,14 +189,14 @@ fn shares_have_two_digits_as_c_prints_them() {
     ] {
         let mut stretch = udp_stretch(false);
         stretch.udp = Some(UdpNumbers { lost, packets, ..UdpNumbers::default() });
-        let style = Style::default();
-        let text = text::interval(&Interval { streams: vec![stretch] }, style);
+        let style = Iperf3TextStyle::default();
+        let text = text::format_interval(&Iperf3Interval { streams: vec![stretch] }, style);
         assert!(text.contains(&format!("({expected})")), "{text}");
     }
 }
 
 #[test]
-fn numbers_scale_as_iperf3_scales_them() {
+fn number_scaling_matches_iperf3() {
     for (value, expected) in [
         (0.0, "0.00 Byte"),
         (1023.0, "1023 Byte"),
@@ -200,25 +205,25 @@ fn numbers_scale_as_iperf3_scales_them() {
         (131_072.0, " 128 KByte"),
         (1.61 * 1_073_741_824.0, "1.61 GByte"),
     ] {
-        assert_eq!(units::bytes(value), expected);
+        assert_eq!(units::format_bytes(value), expected);
     }
-    assert_eq!(units::rate(8_390_000.0, Format::Adaptive), "8.39 Mbit");
-    assert_eq!(units::rate(8_390_000.0, Format::Bits(1)), "8390 Kbit");
-    assert_eq!(units::rate(8.0 * 1_048_576.0, Format::Bytes(2)), "1.00 MByte");
+    assert_eq!(units::format_rate(8_390_000.0, RateFormat::Adaptive), "8.39 Mbit");
+    assert_eq!(units::format_rate(8_390_000.0, RateFormat::Bits(1)), "8390 Kbit");
+    assert_eq!(units::format_rate(8.0 * 1_048_576.0, RateFormat::Bytes(2)), "1.00 MByte");
     for (letter, expected) in [
-        ("m", Some(Format::Bits(2))),
-        ("G", Some(Format::Bytes(3))),
-        ("a", Some(Format::Adaptive)),
+        ("m", Some(RateFormat::Bits(2))),
+        ("G", Some(RateFormat::Bytes(3))),
+        ("a", Some(RateFormat::Adaptive)),
         ("x", None),
         ("", None),
         ("km", None),
     ] {
-        assert_eq!(Format::from_letter(letter), expected, "{letter}");
+        assert_eq!(RateFormat::from_letter(letter), expected, "{letter}");
     }
 }
 
 #[test]
-fn sizes_count_1024_and_rates_1000() {
+fn parses_sizes_by_1024_and_rates_by_1000() {
     for (text, size, rate) in [
         ("4k", Some(4096), Some(4000)),
         ("1.5M", Some(1_572_864), Some(1_500_000)),
@@ -235,13 +240,13 @@ fn sizes_count_1024_and_rates_1000() {
 }
 
 #[test]
-fn the_json_has_iperf3s_keys() {
+fn json_has_iperf3_keys() {
     let local = "127.0.0.1:40000".parse().unwrap();
-    let start = Start {
+    let start = Iperf3Start {
         is_client: true,
         peer: "host".into(),
         port: 5201,
-        connected: vec![Connected { socket: 5, local, remote: local, sends: true }],
+        connected: vec![DataConnection { socket: 5, local, remote: local, sends: true }],
         cookie: "c".into(),
         time_s: 1_795_261_122,
         version: "iperf 3.12".into(),
@@ -263,8 +268,8 @@ fn the_json_has_iperf3s_keys() {
         title: None,
         extra_data: None,
     };
-    let intervals = [Interval { streams: vec![tcp_stretch()] }];
-    let value = json::document(Some(&start), &intervals, Some(&ended(false)), None);
+    let intervals = [Iperf3Interval { streams: vec![tcp_stretch()] }];
+    let value = json::build_document(Some(&start), &intervals, Some(&totals(false)), None);
     for (pointer, expected) in [
         ("/start/connected/0/remote_port", serde_json::json!(40000)),
         ("/start/timestamp/time", serde_json::json!("Sat, 21 Nov 2026 11:38:42 GMT")),
@@ -279,6 +284,6 @@ fn the_json_has_iperf3s_keys() {
     ] {
         assert_eq!(value.pointer(pointer), Some(&expected), "{pointer}");
     }
-    let failed = json::document(None, &[], None, Some("why"));
+    let failed = json::build_document(None, &[], None, Some("why"));
     assert_eq!(failed["error"], "why");
 }

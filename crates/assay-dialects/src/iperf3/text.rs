@@ -4,14 +4,14 @@
 
 use std::fmt::Write as _;
 
-use super::units::{self, Format};
-use super::{End, Interval, Start, Stretch};
+use super::units::{self, RateFormat};
+use super::{Iperf3End, Iperf3Interval, Iperf3Start, StreamInterval};
 
 /// Options that change the format of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Style {
+pub struct Iperf3TextStyle {
     /// Unit of the rates.
-    pub format: Format,
+    pub format: RateFormat,
     /// Whether this end is the client.
     pub is_client: bool,
     /// Whether the test uses UDP.
@@ -30,7 +30,7 @@ pub const INCOMPLETE: &str =
 
 /// Formats the lines before the first interval.
 #[must_use]
-pub fn start(start: &Start, style: Style) -> String {
+pub fn format_start(start: &Iperf3Start, style: Iperf3TextStyle) -> String {
     let mut text = String::new();
     let peer = &start.peer;
     if style.is_client {
@@ -53,12 +53,12 @@ pub fn start(start: &Start, style: Style) -> String {
         );
     }
     let any_sends = start.connected.iter().any(|stream| stream.sends);
-    text + &head(style, interval_columns(style, any_sends))
+    text + &column_header(style, interval_columns(style, any_sends))
 }
 
 /// Returns the column titles. A 3.12 client always prints those of a TCP sender, a server only when
 /// it sends.
-const fn interval_columns(style: Style, any_sends: bool) -> &'static str {
+const fn interval_columns(style: Iperf3TextStyle, any_sends: bool) -> &'static str {
     match (style.udp, any_sends) {
         (true, true) if style.bidirectional => "         Jitter    Lost/Total Datagrams",
         (true, true) => "         Total Datagrams",
@@ -69,14 +69,14 @@ const fn interval_columns(style: Style, any_sends: bool) -> &'static str {
     }
 }
 
-fn head(style: Style, columns: &str) -> String {
+fn column_header(style: Iperf3TextStyle, columns: &str) -> String {
     let role = if style.bidirectional { "[Role]" } else { "" };
     format!("[ ID]{role} Interval           Transfer     Bitrate{columns}\n")
 }
 
 /// Formats the lines of one interval, with the sum of several streams.
 #[must_use]
-pub fn interval(interval: &Interval, style: Style) -> String {
+pub fn format_interval(interval: &Iperf3Interval, style: Iperf3TextStyle) -> String {
     let mut text: String =
         interval.streams.iter().map(|stretch| interval_line(stretch, style)).collect();
     for sends in [true, false] {
@@ -88,23 +88,23 @@ pub fn interval(interval: &Interval, style: Style) -> String {
     text
 }
 
-fn interval_line(stretch: &Stretch, style: Style) -> String {
+fn interval_line(stretch: &StreamInterval, style: Iperf3TextStyle) -> String {
     let omitted = if stretch.omitted { "(omitted)" } else { "" };
-    let front = front(stretch, stretch.sends, style);
+    let front = line_prefix(stretch, stretch.sends, style);
     match (stretch.tcp, stretch.udp) {
         (Some(tcp), _) if stretch.socket.is_some() => {
-            let window = units::bytes(tcp.congestion_window_bytes as f64);
+            let window = units::format_bytes(tcp.congestion_window_bytes as f64);
             format!("{front}  {:3}   {window}s       {omitted}\n", tcp.retransmits)
         }
         (Some(tcp), _) => format!("{front}  {:3}             {omitted}\n", tcp.retransmits),
         (None, Some(udp)) if stretch.sends => format!("{front}  {}  {omitted}\n", udp.packets),
-        (None, Some(_)) => format!("{front}  {}  {omitted}\n", losses(stretch)),
+        (None, Some(_)) => format!("{front}  {}  {omitted}\n", loss_columns(stretch)),
         (None, None) => format!("{front}                  {omitted}\n"),
     }
 }
 
 /// `[  5]   0.00-1.00   sec  1.61 GBytes  13.9 Gbits/sec`
-fn front(stretch: &Stretch, sends: bool, style: Style) -> String {
+fn line_prefix(stretch: &StreamInterval, sends: bool, style: Iperf3TextStyle) -> String {
     let name = stretch.socket.map_or("SUM".to_owned(), |socket| format!("{socket:3}"));
     let end = if style.is_client { 'C' } else { 'S' };
     let role = match (style.bidirectional, sends) {
@@ -116,31 +116,31 @@ fn front(stretch: &Stretch, sends: bool, style: Style) -> String {
         "[{name}]{role} {:6.2}-{:<6.2} sec  {}s  {}s/sec",
         stretch.start_s,
         stretch.end_s,
-        units::bytes(stretch.bytes as f64),
-        units::rate(stretch.bit_per_s(), style.format)
+        units::format_bytes(stretch.bytes as f64),
+        units::format_rate(stretch.bit_per_s(), style.format)
     )
 }
 
 /// `0.054 ms  0/31 (0%)`
-fn losses(stretch: &Stretch) -> String {
+fn loss_columns(stretch: &StreamInterval) -> String {
     let udp = stretch.udp.unwrap_or_default();
-    let share = share_percent(udp.lost, udp.packets);
+    let share = lost_percent(udp.lost, udp.packets);
     format!(
         "{:5.3} ms  {}/{} ({}%)",
         udp.jitter_s * 1e3,
         udp.lost,
         udp.packets,
-        two_digits(share)
+        format_two_digits(share)
     )
 }
 
 /// Lost datagrams in percent; 0 without datagrams.
-pub(super) fn share_percent(lost: i64, packets: i64) -> f64 {
+pub(super) fn lost_percent(lost: i64, packets: i64) -> f64 {
     if packets > 0 { lost as f64 * 100.0 / packets as f64 } else { 0.0 }
 }
 
 /// Formats like C's `%.2g`, for values from 0 to 100: two significant digits, no trailing zeros.
-fn two_digits(value: f64) -> String {
+fn format_two_digits(value: f64) -> String {
     let magnitude = if value.abs() > 0.0 { value.abs().log10().floor() as i32 } else { 0 };
     if !(-4..2).contains(&magnitude) {
         let text = format!("{value:.1e}");
@@ -160,24 +160,29 @@ fn two_digits(value: f64) -> String {
 
 /// Formats the summary after the last interval.
 #[must_use]
-pub fn end(end: &End, style: Style) -> String {
+pub fn format_end(end: &Iperf3End, style: Iperf3TextStyle) -> String {
     let mut text = RULE.to_owned();
     let columns = match (style.udp, style.is_client || end.streams.iter().any(|it| it.sends)) {
         (true, _) => "         Jitter    Lost/Total Datagrams",
         (false, true) => "         Retr",
         (false, false) => "",
     };
-    text.push_str(&head(style, columns));
+    text.push_str(&column_header(style, columns));
     for stream in &end.streams {
-        text.push_str(&end_lines(stream.sent, stream.received, stream.sends, style));
+        text.push_str(&summary_lines(stream.sent, stream.received, stream.sends, style));
     }
     for sends in [true, false] {
         if end.streams.iter().filter(|stream| stream.sends == sends).count() > 1 {
-            text.push_str(&end_lines(end.sent(sends), end.received(sends), sends, style));
+            text.push_str(&summary_lines(
+                end.sum_sent(sends),
+                end.sum_received(sends),
+                sends,
+                style,
+            ));
         }
     }
     if style.verbose {
-        text.push_str(&costs(end, style));
+        text.push_str(&cpu_and_congestion_lines(end, style));
     }
     if let Some(output) = &end.server_output_text {
         let _ = write!(text, "\nServer output:\n{output}");
@@ -189,7 +194,7 @@ pub fn end(end: &End, style: Style) -> String {
 }
 
 /// `CPU Utilization: local/sender 23.0% (0.0%u/23.0%s), remote/receiver 70.4% (1.2%u/69.2%s)`
-fn costs(end: &End, style: Style) -> String {
+fn cpu_and_congestion_lines(end: &Iperf3End, style: Iperf3TextStyle) -> String {
     let sends = end.streams.first().is_none_or(|first| first.sends);
     let (here, there) = if sends { ("sender", "receiver") } else { ("receiver", "sender") };
     let percent = |(total, user, system)| format!("{total:.1}% ({user:.1}%u/{system:.1}%s)");
@@ -211,15 +216,15 @@ fn costs(end: &End, style: Style) -> String {
 }
 
 /// Formats the summary of a stream or sum: a server prints only its own measurement, a client both.
-fn end_lines(
-    sent: Option<Stretch>,
-    received: Option<Stretch>,
+fn summary_lines(
+    sent: Option<StreamInterval>,
+    received: Option<StreamInterval>,
     sends: bool,
-    style: Style,
+    style: Iperf3TextStyle,
 ) -> String {
     let mut text = String::new();
     if let Some(sent) = sent.filter(|_| style.is_client || sends) {
-        let front = front(&sent, sends, style);
+        let front = line_prefix(&sent, sends, style);
         let _ = match (sent.tcp, sent.udp) {
             (Some(tcp), _) => {
                 writeln!(text, "{front}  {:3}             sender", tcp.retransmits)
@@ -231,9 +236,9 @@ fn end_lines(
         };
     }
     if let Some(received) = received.filter(|_| style.is_client || !sends) {
-        let front = front(&received, sends, style);
+        let front = line_prefix(&received, sends, style);
         let _ = match received.udp {
-            Some(_) => writeln!(text, "{front}  {}  receiver", losses(&received)),
+            Some(_) => writeln!(text, "{front}  {}  receiver", loss_columns(&received)),
             None => writeln!(text, "{front}                  receiver"),
         };
     }
@@ -242,7 +247,7 @@ fn end_lines(
 
 /// Formats the banner of a server that waits for test number `test`.
 #[must_use]
-pub fn listening(port: u16, test: u64) -> String {
+pub fn listening_banner(port: u16, test: u64) -> String {
     let rule = "-".repeat(59);
     format!("{rule}\nServer listening on {port} (test #{test})\n{rule}\n")
 }

@@ -5,7 +5,7 @@ use assay_model::quantity;
 
 /// Unit of rates in the output (`-f`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
+pub enum RateFormat {
     /// Largest prefix that fits.
     #[default]
     Adaptive,
@@ -15,7 +15,7 @@ pub enum Format {
     Bytes(u32),
 }
 
-impl Format {
+impl RateFormat {
     /// Parses the letter of `-f`: `k m g t` for bits, `K M G T` for bytes, `a` or `A` for adaptive.
     #[must_use]
     pub fn from_letter(letter: &str) -> Option<Self> {
@@ -33,21 +33,21 @@ const PREFIXES: [&str; 5] = ["", "K", "M", "G", "T"];
 /// Formats a size like `1.61 GByte`, the number four characters wide; iperf3 appends `s` or
 /// `s/sec`.
 #[must_use]
-pub fn bytes(value: f64) -> String {
-    scaled(value, 1024.0, "Byte", None)
+pub fn format_bytes(value: f64) -> String {
+    format_scaled(value, 1024.0, "Byte", None)
 }
 
 /// Formats a rate like `13.9 Gbit`, in the requested unit.
 #[must_use]
-pub fn rate(bit_per_s: f64, format: Format) -> String {
+pub fn format_rate(bit_per_s: f64, format: RateFormat) -> String {
     match format {
-        Format::Adaptive => scaled(bit_per_s, 1000.0, "bit", None),
-        Format::Bits(power) => scaled(bit_per_s, 1000.0, "bit", Some(power)),
-        Format::Bytes(power) => scaled(bit_per_s / 8.0, 1024.0, "Byte", Some(power)),
+        RateFormat::Adaptive => format_scaled(bit_per_s, 1000.0, "bit", None),
+        RateFormat::Bits(power) => format_scaled(bit_per_s, 1000.0, "bit", Some(power)),
+        RateFormat::Bytes(power) => format_scaled(bit_per_s / 8.0, 1024.0, "Byte", Some(power)),
     }
 }
 
-fn scaled(mut value: f64, step: f64, unit: &str, fixed: Option<u32>) -> String {
+fn format_scaled(mut value: f64, step: f64, unit: &str, fixed: Option<u32>) -> String {
     let mut power = 0;
     while fixed.map_or(value >= step && power + 1 < PREFIXES.len(), |it| power < it as usize) {
         value /= step;
@@ -65,17 +65,18 @@ fn scaled(mut value: f64, step: f64, unit: &str, fixed: Option<u32>) -> String {
 /// case.
 #[must_use]
 pub fn parse_size(text: &str) -> Option<u64> {
-    parse(text, 1024.0)
+    parse_quantity(text, 1024.0)
 }
 
 /// Parses a rate of `-b` or `--fq-rate`: `k`, `m`, `g`, `t` are powers of 1000, in either case.
 #[must_use]
 pub fn parse_rate(text: &str) -> Option<u64> {
-    parse(text, 1000.0)
+    parse_quantity(text, 1000.0)
 }
 
-fn parse(text: &str, step: f64) -> Option<u64> {
-    let (number, unit) = quantity::foreign(text, |unit| quantity::letter(unit, step))?;
+fn parse_quantity(text: &str, step: f64) -> Option<u64> {
+    let (number, unit) =
+        quantity::split_factor(text, |unit| quantity::letter_factor(unit, step))?;
     let value = number.parse::<f64>().ok()? * unit;
     (0.0..1e18).contains(&value).then_some(value as u64)
 }

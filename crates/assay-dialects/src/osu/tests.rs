@@ -2,10 +2,10 @@
 
 use super::*;
 
-fn table(test: MpiTest, shape: Shape) -> Table {
-    Table {
+fn table(test: MpiTest, shape: OsuLayout) -> OsuTable {
+    OsuTable {
         test,
-        shape,
+        layout: shape,
         full: false,
         percentiles: Vec::new(),
         validation: false,
@@ -15,24 +15,24 @@ fn table(test: MpiTest, shape: Shape) -> Table {
     }
 }
 
-fn row(bytes: u64, values: &[(&str, f64)]) -> Row {
-    Row {
+fn row(bytes: u64, values: &[(&str, f64)]) -> OsuRow {
+    OsuRow {
         bytes,
         values: values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         iterations: 1000,
         interval: None,
         batches: 1,
         percentiles: Vec::new(),
-        is_right: None,
+        is_valid: None,
     }
 }
 
-fn check(table: &Table, row: &Row, expected: &str) {
-    assert_eq!(table.head() + &table.row(row), expected);
+fn check(table: &OsuTable, row: &OsuRow, expected: &str) {
+    assert_eq!(table.render_head() + &table.render_row(row), expected);
 }
 
 /// Compares our table with the stored output of `osu_…`, from the table on.
-fn check_real(name: &str, table: &Table) {
+fn check_real(name: &str, table: &OsuTable) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../assay-adapters/tests/golden/osu");
     let printed = std::fs::read_to_string(path.join(format!("{name}.out"))).unwrap();
@@ -40,11 +40,11 @@ fn check_real(name: &str, table: &Table) {
     // The output of the launcher's library ends with its own line.
     let from =
         if printed[..title].ends_with("=\n\n") || title == 1 { title - 1 } else { title };
-    let mut ours = table.head();
+    let mut ours = table.render_head();
     for line in printed.lines().filter(|line| line.contains('.') && !line.contains('#')) {
         let fields: Vec<&str> = line.split_whitespace().collect();
         if fields[0].parse::<f64>().is_ok() {
-            ours += &table.row(&real_row(table, &fields));
+            ours += &table.render_row(&real_row(table, &fields));
         }
     }
     // Like 5.4.3, we leave the heading of a non-blocking barrier uncommented.
@@ -52,7 +52,7 @@ fn check_real(name: &str, table: &Table) {
 }
 
 /// Parses the figures of one line into base units.
-fn real_row(table: &Table, fields: &[&str]) -> Row {
+fn real_row(table: &OsuTable, fields: &[&str]) -> OsuRow {
     let mut fields = fields.iter();
     let mut number = || fields.next().unwrap().parse::<f64>().unwrap();
     let bytes = if table.test.has_sizes() { number() as u64 } else { 0 };
@@ -66,13 +66,13 @@ fn real_row(table: &Table, fields: &[&str]) -> Row {
     let factor = if table.is_windowed() { 1e-6 } else { MICRO };
     let percentiles =
         fields.map(|field| Some(field.parse::<f64>().unwrap() / factor)).collect();
-    Row { iterations, is_right, percentiles, ..row(bytes, &values) }
+    OsuRow { iterations, is_valid: is_right, percentiles, ..row(bytes, &values) }
 }
 
 #[test]
-fn tables_are_those_that_osus_programs_print() {
+fn tables_match_osu_output() {
     use MpiTest::{Allreduce, Bandwidth, Barrier, Iallgather, Ibarrier, Latency, MessageRate};
-    use Shape::{Osu5, Osu7};
+    use OsuLayout::{Osu5, Osu7};
     for (name, test, shape) in [
         ("5.4.3-latency", Latency, Osu5),
         ("5.4.3-bw", Bandwidth, Osu5),
@@ -87,7 +87,7 @@ fn tables_are_those_that_osus_programs_print() {
     ] {
         check_real(name, &table(test, shape));
     }
-    let full = |test, shape| Table { full: true, ..table(test, shape) };
+    let full = |test, shape| OsuTable { full: true, ..table(test, shape) };
     check_real("5.4.3-barrier", &full(Barrier, Osu5));
     check_real("5.4.3-allreduce", &full(Allreduce, Osu5));
     check_real("7.5-barrier", &full(Barrier, Osu7));
@@ -95,10 +95,10 @@ fn tables_are_those_that_osus_programs_print() {
     check_real("5.4.3-iallgather", &full(Iallgather, Osu5));
     check_real("7.5-ibarrier", &full(Ibarrier, Osu7));
     check_real("7.5-iallgather", &full(Iallgather, Osu7));
-    let checked = |table| Table { validation: true, ..table };
+    let checked = |table| OsuTable { validation: true, ..table };
     check_real("7.5-bw-checked", &checked(table(Bandwidth, Osu7)));
     let tails =
-        |percentiles: &[f64], table| Table { percentiles: percentiles.to_vec(), ..table };
+        |percentiles: &[f64], table| OsuTable { percentiles: percentiles.to_vec(), ..table };
     check_real("7.5-latency-tails", &checked(tails(&[50.0, 99.0], table(Latency, Osu7))));
     let all = tails(&[50.0, 90.0, 99.0], full(Allreduce, Osu7));
     check_real("7.5-allreduce-tails", &checked(all));
@@ -109,9 +109,9 @@ fn tables_are_those_that_osus_programs_print() {
 
 /// Layout of OSU 7.5; no stored output exists for this test.
 #[test]
-fn windows_are_reported_before_the_type() {
+fn one_sided_head_prints_window_before_type() {
     check(
-        &table(MpiTest::PutLatency, Shape::Osu7),
+        &table(MpiTest::PutLatency, OsuLayout::Osu7),
         &row(4, &[("latency", 0.74e-6)]),
         "# OSU MPI_Put Latency Test v7.5
 # Window creation: MPI_Win_allocate
@@ -125,17 +125,17 @@ fn windows_are_reported_before_the_type() {
 
 #[test]
 fn options_add_columns() {
-    let table = Table {
+    let table = OsuTable {
         full: true,
         percentiles: vec![50.0, 99.9],
         validation: true,
-        ..table(MpiTest::Broadcast, Shape::Assay)
+        ..table(MpiTest::Broadcast, OsuLayout::Assay)
     };
-    let row = Row {
+    let row = OsuRow {
         interval: Some((1.4e-6, 1.61e-6)),
         batches: 40,
         percentiles: vec![Some(1.5e-6), None],
-        is_right: Some(false),
+        is_valid: Some(false),
         ..row(8, &[("latency", 1.5e-6), ("latency_min", 1e-6), ("latency_max", 2e-6)])
     };
     check(
@@ -151,7 +151,7 @@ fn options_add_columns() {
 #[test]
 fn every_column_is_a_metric_of_its_benchmark() {
     for test in MpiTest::ALL {
-        let table = Table { full: true, ..table(test, Shape::Osu7) };
+        let table = OsuTable { full: true, ..table(test, OsuLayout::Osu7) };
         for column in table.columns() {
             assert!(Benchmark::Mpi(test).metric(column.metric).is_some(), "{}", column.metric);
         }

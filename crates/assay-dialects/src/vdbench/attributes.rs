@@ -5,16 +5,16 @@
 use assay_model::workload::file_set::FileOperation;
 use assay_model::workload::storage::{Verify, WriteSync};
 
-use super::commands::{CommandLines, OutputOf, Repetition};
+use super::commands::{CommandLines, CommandOutput, LoopLimit};
 use super::lines::Lines;
 use super::statements::Parameter;
-use super::values::{self, Number, Shown, Value};
+use super::values::{self, Number, ParameterValue, Scalar};
 
 /// Vdbench's default divisor: the mean distance of skewed access is the range divided by it.
 pub(super) const SKEW_DIVISOR: f64 = 3.0;
 
 /// Maximum number of threads on one target; a larger number is taken for a mistake.
-pub(super) const MOST_THREADS: u32 = 65_536;
+pub(super) const MAX_THREADS: u32 = 65_536;
 
 /// Flags with which files are opened.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +26,7 @@ pub(super) struct OpenFlags {
 
 /// Access pattern: how the next offset is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Seek {
+pub(super) enum SeekPattern {
     /// Percentage of random offsets; 100 = all random, 0 = sequential.
     Percent(f64),
     /// Sequential, once to the end.
@@ -37,7 +37,7 @@ pub(super) enum Seek {
 
 /// Sizes of one I/O.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Sizes {
+pub(super) enum TransferSizes {
     /// Bytes with their percentages.
     Shares(Vec<(u64, f64)>),
     /// Minimum, maximum and step, in bytes.
@@ -45,31 +45,31 @@ pub(super) enum Sizes {
 }
 
 /// Parses a percentage from 0 to 100.
-pub(super) fn percent(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
-    let value = values::one_number(lines, parameter)?;
+pub(super) fn parse_percent(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
+    let value = values::parse_one_number(lines, parameter)?;
     if (0.0..=100.0).contains(&value) {
         return Some(value);
     }
     let message = format!("`{}` is a percentage, not {value}", parameter.keyword.spelled);
     let error = lines.error("V123", parameter.spot, message).vdbench("takes it as it is");
-    lines.found.push(error);
+    lines.diagnostics.push(error);
     None
 }
 
 /// Parses a number above zero.
-pub(super) fn positive(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
-    let value = values::one_number(lines, parameter)?;
+pub(super) fn parse_positive(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
+    let value = values::parse_one_number(lines, parameter)?;
     if value > 0.0 {
         return Some(value);
     }
     let message = format!("`{}` must be more than zero", parameter.keyword.spelled);
     let error = lines.error("V123", parameter.spot, message);
-    lines.found.push(error);
+    lines.diagnostics.push(error);
     None
 }
 
 /// Parses the flags of `openflags=`.
-pub(super) fn open_flags(lines: &mut Lines, parameter: &Parameter) -> Option<OpenFlags> {
+pub(super) fn parse_open_flags(lines: &mut Lines, parameter: &Parameter) -> Option<OpenFlags> {
     let mut flags = OpenFlags { direct: false, sync: WriteSync::None, sync_at_end: false };
     for element in &parameter.elements {
         match element.text.to_ascii_lowercase().as_str() {
@@ -79,7 +79,7 @@ pub(super) fn open_flags(lines: &mut Lines, parameter: &Parameter) -> Option<Ope
             "o_sync" | "o_rsync" => flags.sync = WriteSync::All,
             "fsync" => flags.sync_at_end = true,
             "none" | "clear" => {}
-            other if flag_bits(other, &mut flags) => {}
+            other if add_flag_bits(other, &mut flags) => {}
             other => {
                 let error = lines
                     .error(
@@ -91,7 +91,7 @@ pub(super) fn open_flags(lines: &mut Lines, parameter: &Parameter) -> Option<Ope
                         "o_direct, directio, o_sync, o_dsync, o_rsync, fsync and sums of 0x1000 \
                          (o_dsync), 0x4000 (o_direct) and 0x101000 (o_sync) are known",
                     );
-                lines.found.push(error);
+                lines.diagnostics.push(error);
                 return None;
             }
         }
@@ -101,7 +101,7 @@ pub(super) fn open_flags(lines: &mut Lines, parameter: &Parameter) -> Option<Ope
 
 /// Adds flags written as Linux's numbers on x86, which Vdbench passes on, like `0x4000`. Returns
 /// whether all bits are supported.
-fn flag_bits(text: &str, flags: &mut OpenFlags) -> bool {
+fn add_flag_bits(text: &str, flags: &mut OpenFlags) -> bool {
     const DIRECT: u32 = 0x4000;
     const DATA_SYNC: u32 = 0x1000;
     const SYNC: u32 = 0x10_1000;
@@ -122,25 +122,27 @@ fn flag_bits(text: &str, flags: &mut OpenFlags) -> bool {
 }
 
 /// Parses sizes of one I/O: a single size, sizes with percentages, or minimum, maximum and step.
-pub(super) fn sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Sizes> {
-    let numbers = values::numbers(lines, parameter)?;
+pub(super) fn parse_sizes(lines: &mut Lines, parameter: &Parameter) -> Option<TransferSizes> {
+    let numbers = values::parse_numbers(lines, parameter)?;
     let sizes = match numbers[..] {
-        [one] => Sizes::Shares(vec![(one.value as u64, 100.0)]),
-        [min, max, step] => {
-            Sizes::Uniform(min.value as u64, max.value as u64, (step.value as u64).max(512))
-        }
-        _ if numbers.len().is_multiple_of(2) => shares(lines, parameter, &numbers)?,
+        [one] => TransferSizes::Shares(vec![(one.value as u64, 100.0)]),
+        [min, max, step] => TransferSizes::Uniform(
+            min.value as u64,
+            max.value as u64,
+            (step.value as u64).max(512),
+        ),
+        _ if numbers.len().is_multiple_of(2) => parse_size_shares(lines, parameter, &numbers)?,
         _ => {
             let message = "a distribution of sizes is (size,percent,size,percent,…)";
             let error = lines.error("V155", parameter.spot, message).vdbench("stops");
-            lines.found.push(error);
+            lines.diagnostics.push(error);
             return None;
         }
     };
     let whole = |bytes: u64| bytes > 0 && bytes.is_multiple_of(512);
     let (right, ordered) = match &sizes {
-        Sizes::Shares(shares) => (shares.iter().all(|(bytes, _)| whole(*bytes)), true),
-        Sizes::Uniform(min, max, step) => {
+        TransferSizes::Shares(shares) => (shares.iter().all(|(bytes, _)| whole(*bytes)), true),
+        TransferSizes::Uniform(min, max, step) => {
             (whole(*min) && whole(*max) && whole(*step), min <= max)
         }
     };
@@ -153,13 +155,17 @@ pub(super) fn sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Sizes> {
         let error = lines.error("V154", parameter.spot, message);
         let one = numbers.len() == 1;
         let does = if one { "takes it for a file" } else { "stops" };
-        lines.found.push(error.help("sectors have 512 bytes").vdbench(does));
+        lines.diagnostics.push(error.help("sectors have 512 bytes").vdbench(does));
         return None;
     }
     Some(sizes)
 }
 
-fn shares(lines: &mut Lines, parameter: &Parameter, numbers: &[Number]) -> Option<Sizes> {
+fn parse_size_shares(
+    lines: &mut Lines,
+    parameter: &Parameter,
+    numbers: &[Number],
+) -> Option<TransferSizes> {
     let shares: Vec<(u64, f64)> =
         numbers.chunks(2).map(|pair| (pair[0].value as u64, pair[1].value)).collect();
     let total: f64 = shares.iter().map(|(_, percent)| percent).sum();
@@ -167,41 +173,49 @@ fn shares(lines: &mut Lines, parameter: &Parameter, numbers: &[Number]) -> Optio
     if (total - 100.0).abs() > 0.5 || shares.iter().any(|(_, percent)| *percent < 0.0) {
         let message = format!("the percentages of `xfersize` add up to {total}, not 100");
         let error = lines.error("V155", parameter.spot, message).vdbench("stops");
-        lines.found.push(error);
+        lines.diagnostics.push(error);
         return None;
     }
-    Some(Sizes::Shares(shares))
+    Some(TransferSizes::Shares(shares))
 }
 
 /// Parses a value of `seekpct`.
-pub(super) fn seek(lines: &mut Lines, parameter: &Parameter, parsed: &Shown) -> Option<Seek> {
+pub(super) fn parse_seek(
+    lines: &mut Lines,
+    parameter: &Parameter,
+    parsed: &ParameterValue,
+) -> Option<SeekPattern> {
     let word = match &parsed.value {
         // Vdbench's own number for `eof` is -1.
-        Value::Number(number) if (-1.0..0.0).contains(&number.value) => return Some(Seek::Eof),
-        Value::Number(number) if (0.0..=100.0).contains(&number.value) => {
-            return Some(Seek::Percent(number.value));
+        Scalar::Number(number) if (-1.0..0.0).contains(&number.value) => {
+            return Some(SeekPattern::Eof);
         }
-        Value::Number(_) => parsed.text.as_str(),
-        Value::Word(word) => word.as_str(),
+        Scalar::Number(number) if (0.0..=100.0).contains(&number.value) => {
+            return Some(SeekPattern::Percent(number.value));
+        }
+        Scalar::Number(_) => parsed.text.as_str(),
+        Scalar::Word(word) => word.as_str(),
     };
     match word {
-        "eof" => return Some(Seek::Eof),
+        "eof" => return Some(SeekPattern::Eof),
         "seqnz" => {
             let message = "`seekpct=seqnz` is known to later Vdbench but not supported here";
             let error =
                 lines.error("V114", parameter.spot, message).vdbench("stops, up to 5.04.06");
-            lines.found.push(error.help("seekpct=sequential with range=, or a percentage"));
+            lines
+                .diagnostics
+                .push(error.help("seekpct=sequential with range=, or a percentage"));
         }
         word if word.len() >= 2 && "poisson".starts_with(word) => {
-            return Some(Seek::Skewed(SKEW_DIVISOR));
+            return Some(SeekPattern::Skewed(SKEW_DIVISOR));
         }
-        word if word.starts_with("rand") => return Some(Seek::Percent(100.0)),
-        word if word.starts_with("seq") => return Some(Seek::Percent(0.0)),
+        word if word.starts_with("rand") => return Some(SeekPattern::Percent(100.0)),
+        word if word.starts_with("seq") => return Some(SeekPattern::Percent(0.0)),
         other => {
             let message = format!("`{other}` is no seek percentage");
             let error = lines.error("V123", parameter.spot, message);
             lines
-                .found
+                .diagnostics
                 .push(error.help("random, sequential, eof or 0 to 100").vdbench("stops"));
         }
     }
@@ -209,62 +223,68 @@ pub(super) fn seek(lines: &mut Lines, parameter: &Parameter, parsed: &Shown) -> 
 }
 
 /// Parses `range=(low,high)` unchanged: percentages, or bytes above 100.
-pub(super) fn range(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
-    let (low, high) = pair(lines, parameter)?;
+pub(super) fn parse_range(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
+    let (low, high) = parse_pair(lines, parameter)?;
     if high <= low || low < 0.0 {
         let message = format!("the range from {low} to {high} is empty");
         let error = lines.error("V153", parameter.spot, message).vdbench("stops");
-        lines.found.push(error);
+        lines.diagnostics.push(error);
         return None;
     }
     if low <= 100.0 && (100.0..=200.0).contains(&high) && high > 100.0 {
         let message = "a range that goes round the end is not supported here";
         let error = lines.error("V114", parameter.spot, message);
         let help = "use two workloads with a range each";
-        lines.found.push(error.help(help).vdbench("carries it out"));
+        lines.diagnostics.push(error.help(help).vdbench("carries it out"));
         return None;
     }
     Some((low, high))
 }
 
 /// Parses `hotband=(low,high)`: the percentages that limit skewed access.
-pub(super) fn band(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
-    let band = range(lines, parameter)?;
-    let reported = lines.found.iter().any(|found| found.message.starts_with("`hotband`"));
+pub(super) fn parse_hot_band(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
+    let band = parse_range(lines, parameter)?;
+    let reported = lines.diagnostics.iter().any(|found| found.message.starts_with("`hotband`"));
     if !reported {
         let message =
             "`hotband` is drawn from an exponential law here, with a third of the band as mean";
         let warning = lines.warning("V114", parameter.spot, message);
         let help = "rates of cache hits depend on the law; compare assay with assay";
-        lines.found.push(warning.help(help).vdbench("draws from a table of its own"));
+        lines.diagnostics.push(warning.help(help).vdbench("draws from a table of its own"));
     }
     Some(band)
 }
 
 /// Parses `stride=(minimum,maximum)` in bytes.
-pub(super) fn strides(lines: &mut Lines, parameter: &Parameter) -> Option<(u64, u64)> {
-    let (minimum, most) = pair(lines, parameter)?;
+pub(super) fn parse_strides(lines: &mut Lines, parameter: &Parameter) -> Option<(u64, u64)> {
+    let (minimum, most) = parse_pair(lines, parameter)?;
     if minimum < 0.0 || most < minimum {
         let message = format!("the gaps from {minimum} to {most} bytes are impossible");
         let error = lines.error("V153", parameter.spot, message).vdbench("stops");
-        lines.found.push(error.help("write stride=(minimum,maximum)"));
+        lines.diagnostics.push(error.help("write stride=(minimum,maximum)"));
         return None;
     }
     let (minimum, most) = (minimum as u64, most as u64);
-    sectors(lines, parameter, minimum);
+    check_sector_multiple(lines, parameter, minimum);
     Some((minimum, most))
 }
 
 /// Parses `startcmd=` and `endcmd=`: commands and the destination of their output.
-pub(super) fn commands(parameter: &Parameter) -> Option<CommandLines> {
-    let mut all = CommandLines { lines: Vec::new(), to: OutputOf::Console };
+pub(super) fn parse_commands(parameter: &Parameter) -> Option<CommandLines> {
+    let mut all = CommandLines { lines: Vec::new(), output: CommandOutput::Console };
     for element in &parameter.elements {
         match element.text.to_ascii_lowercase().as_str() {
             // assay has one process, so master and slave are the same.
             "master" | "slave" => {}
-            word if !element.quoted && word.starts_with("cons") => all.to = OutputOf::Console,
-            word if !element.quoted && word.starts_with("sum") => all.to = OutputOf::Summary,
-            word if !element.quoted && word.starts_with("log") => all.to = OutputOf::Log,
+            word if !element.is_quoted && word.starts_with("cons") => {
+                all.output = CommandOutput::Console
+            }
+            word if !element.is_quoted && word.starts_with("sum") => {
+                all.output = CommandOutput::Summary
+            }
+            word if !element.is_quoted && word.starts_with("log") => {
+                all.output = CommandOutput::Log
+            }
             _ => all.lines.push(element.text.clone()),
         }
     }
@@ -272,7 +292,7 @@ pub(super) fn commands(parameter: &Parameter) -> Option<CommandLines> {
 }
 
 /// Parses `validate=`: every word but `no` enables verification.
-pub(super) fn verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
+pub(super) fn parse_verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
     const KNOWN: [(&str, Verify); 6] = [
         ("no", Verify::Off),
         ("yes", Verify::OnRead),
@@ -298,7 +318,7 @@ pub(super) fn verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
                 let error = lines
                     .error("V120", element.spot, message)
                     .help("yes, no, read_after_write, no_preread, time or ignore_zero_reads");
-                lines.found.push(error.vdbench("stops"));
+                lines.diagnostics.push(error.vdbench("stops"));
             }
         }
     }
@@ -306,41 +326,41 @@ pub(super) fn verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
 }
 
 /// Parses `loop=`: a number of passes, or a duration with the suffix `s`, `m` or `h`.
-pub(super) fn repetition(lines: &mut Lines, parameter: &Parameter) -> Option<Repetition> {
-    let written = values::one_word(lines, parameter)?;
+pub(super) fn parse_loop_limit(lines: &mut Lines, parameter: &Parameter) -> Option<LoopLimit> {
+    let written = values::parse_one_word(lines, parameter)?;
     let units = [("s", 1), ("m", 60), ("h", 3600)];
     let timed = units.iter().find_map(|(unit, s)| Some((written.strip_suffix(unit)?, *s)));
     let number = timed.map_or(written.as_str(), |(number, _)| number);
     let read = number.parse::<u64>().ok().filter(|number| *number > 0);
     let read = read.and_then(|number| match timed {
-        Some((_, unit_s)) => number.checked_mul(unit_s).map(Repetition::Seconds),
-        None => Some(Repetition::Times(number)),
+        Some((_, unit_s)) => number.checked_mul(unit_s).map(LoopLimit::Seconds),
+        None => Some(LoopLimit::Times(number)),
     });
     if read.is_none() {
         let message = format!("`loop` takes no `{written}`");
         let error = lines.error("V123", parameter.spot, message).help(
             "loop=3 does all runs three times, loop=30s, loop=30m, loop=2h for that time",
         );
-        lines.found.push(error.vdbench("stops"));
+        lines.diagnostics.push(error.vdbench("stops"));
     }
     read
 }
 
 /// Parses exactly two numbers.
-pub(super) fn pair(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
-    let numbers = values::numbers(lines, parameter)?;
+pub(super) fn parse_pair(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
+    let numbers = values::parse_numbers(lines, parameter)?;
     if let [a, b] = numbers[..] {
         return Some((a.value, b.value));
     }
     let message = format!("`{0}` takes two values: {0}=(a,b)", parameter.keyword.spelled);
     let error = lines.error("V120", parameter.spot, message).vdbench("stops");
-    lines.found.push(error);
+    lines.diagnostics.push(error);
     None
 }
 
 /// Parses a number, or `(number,divisor)`.
-pub(super) fn divided(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
-    let numbers = values::numbers(lines, parameter)?;
+pub(super) fn parse_divided(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
+    let numbers = values::parse_numbers(lines, parameter)?;
     match numbers[..] {
         [one] if one.value > 0.0 => Some(one.value),
         [one, by] if one.value > 0.0 && by.value >= 1.0 => Some(one.value / by.value),
@@ -348,22 +368,22 @@ pub(super) fn divided(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
             let spelled = parameter.keyword.spelled;
             let message = format!("`{spelled}` is a number, or (number,divisor)");
             let error = lines.error("V123", parameter.spot, message).vdbench("stops");
-            lines.found.push(error);
+            lines.diagnostics.push(error);
             None
         }
     }
 }
 
-pub(super) fn sectors(lines: &mut Lines, parameter: &Parameter, bytes: u64) {
+pub(super) fn check_sector_multiple(lines: &mut Lines, parameter: &Parameter, bytes: u64) {
     if !bytes.is_multiple_of(512) {
         let message = format!("`{}` is no multiple of 512", parameter.keyword.spelled);
         let error = lines.error("V154", parameter.spot, message).vdbench("stops");
-        lines.found.push(error);
+        lines.diagnostics.push(error);
     }
 }
 
 /// Parses the name of a file operation.
-pub(super) fn operation(
+pub(super) fn parse_operation(
     lines: &mut Lines,
     parameter: &Parameter,
     word: &str,
@@ -380,7 +400,7 @@ pub(super) fn operation(
         };
         let code = if known { "V114" } else { "V113" };
         let error = lines.error(code, parameter.spot, message);
-        lines.found.push(error.help(format!("there are {names}")));
+        lines.diagnostics.push(error.help(format!("there are {names}")));
     }
     found
 }

@@ -19,13 +19,13 @@ pub struct CommandLines {
     /// Command lines.
     pub lines: Vec<String>,
     /// Destination of their output.
-    pub to: OutputOf,
+    pub output: CommandOutput,
 }
 
 /// Destination of a command's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum OutputOf {
+pub enum CommandOutput {
     /// Console, summary and log.
     Console,
     /// Summary.
@@ -36,7 +36,7 @@ pub enum OutputOf {
 
 /// Repetition of all runs (`loop=`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repetition {
+pub enum LoopLimit {
     /// Fixed number of passes.
     Times(u64),
     /// Passes that start until this many seconds have elapsed.

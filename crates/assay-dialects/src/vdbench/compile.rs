@@ -8,124 +8,133 @@ use assay_model::path_text;
 use assay_model::seed;
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{
-    Load, RateRounding, StoragePhase, StoragePlan, StorageTiming, Verify,
+    RateRounding, StorageLoad, StoragePhase, StoragePlan, StorageTiming, Verify,
 };
 
 use super::definitions::Definitions;
 use super::lines::Lines;
-use super::runs::{self, Format, Rate, Run};
-use super::values::Shown;
-use super::{Execution, Input, RateLabel, RunLabel, Surroundings, UsedHost};
+use super::runs::{self, Rate, RunDefinition, TreeFormat};
+use super::values::ParameterValue;
+use super::{RateLabel, RunLabel, UsedHost, VdbenchEnv, VdbenchExecution, VdbenchInput};
 
+mod concatenation;
 mod file_hosts;
 mod files;
 mod format;
-mod joined;
 mod phase;
 mod select;
 mod targets;
 
-use select::Index;
-pub use targets::at_host;
+use select::NameIndex;
+pub use targets::host_path;
 
 /// Maximum number of runs; at one second each they would take a day.
-const MOST_RUNS: usize = 100_000;
+const MAX_RUNS: usize = 100_000;
 
 /// Values of the loops of one run, as key and value.
-type Combination<'a> = Vec<(&'static str, &'a Shown)>;
+type Combination<'a> = Vec<(&'static str, &'a ParameterValue)>;
 
 /// Builds the plan from the definitions.
 pub(super) struct Compiler<'a, 'b> {
-    input: &'a Input,
-    all: &'a Definitions,
+    input: &'a VdbenchInput,
+    definitions: &'a Definitions,
     lines: &'a mut Lines,
-    around: &'a mut Surroundings<'b>,
-    storages: Index,
-    workloads: Index,
-    hosts: Index,
-    file_systems: Index,
-    file_works: Index,
+    env: &'a mut VdbenchEnv<'b>,
+    storages: NameIndex,
+    workloads: NameIndex,
+    hosts: NameIndex,
+    file_systems: NameIndex,
+    file_workloads: NameIndex,
     used_hosts: BTreeSet<usize>,
-    execution: Execution,
+    execution: VdbenchExecution,
 }
 
 impl<'a, 'b> Compiler<'a, 'b> {
     pub(super) fn new(
-        input: &'a Input,
-        all: &'a Definitions,
+        input: &'a VdbenchInput,
+        definitions: &'a Definitions,
         lines: &'a mut Lines,
-        around: &'a mut Surroundings<'b>,
+        env: &'a mut VdbenchEnv<'b>,
     ) -> Self {
-        let execution = Execution {
+        let execution = VdbenchExecution {
             plan: StoragePlan { phases: Vec::new() },
             runs: Vec::new(),
             files: FilePlan::default(),
-            create_anchors: all.general.create_anchors,
-            commands: all.general.commands.clone(),
-            monitor: all.general.monitor.as_deref().map(path_text::path),
-            repetition: all.general.repetition,
+            create_anchors: definitions.general.create_anchors,
+            commands: definitions.general.commands.clone(),
+            monitor: definitions.general.monitor.as_deref().map(path_text::decode_path),
+            repetition: definitions.general.loop_limit,
             hosts: Vec::new(),
-            places: Vec::new(),
-            data_errors: all.general.data_errors,
+            host_indices: Vec::new(),
+            data_errors: definitions.general.data_errors,
             notes: Vec::new(),
             paths: Vec::new(),
         };
         Self {
             input,
-            all,
+            definitions,
             lines,
-            around,
-            storages: Index::new(all.storages.iter().map(|storage| storage.name.text.as_str())),
-            workloads: Index::new(all.workloads.iter().map(|workload| workload.name.as_str())),
-            hosts: Index::new(all.hosts.iter().map(|host| host.label.as_str())),
-            file_systems: Index::new(all.file_systems.iter().map(|it| it.name.text.as_str())),
-            file_works: Index::new(all.file_works.iter().map(|work| work.name.as_str())),
+            env,
+            storages: NameIndex::new(
+                definitions.storages.iter().map(|storage| storage.name.text.as_str()),
+            ),
+            workloads: NameIndex::new(
+                definitions.workloads.iter().map(|workload| workload.name.as_str()),
+            ),
+            hosts: NameIndex::new(definitions.hosts.iter().map(|host| host.label.as_str())),
+            file_systems: NameIndex::new(
+                definitions.file_systems.iter().map(|it| it.name.text.as_str()),
+            ),
+            file_workloads: NameIndex::new(
+                definitions.file_workloads.iter().map(|work| work.name.as_str()),
+            ),
             used_hosts: BTreeSet::new(),
             execution,
         }
     }
 
-    pub(super) fn compile(mut self) -> Execution {
-        let all = self.all;
+    pub(super) fn compile(mut self) -> VdbenchExecution {
+        let all = self.definitions;
         let luns = all.storages.iter().flat_map(|storage| &storage.luns).map(|(lun, _)| lun);
         let anchors = all.file_systems.iter().filter_map(|it| it.anchor.as_ref());
         let named = luns.chain(anchors).filter(|it| !it.text.is_empty());
-        let placed = named.map(|it| (path_text::path(&it.text), self.lines.place(it.spot)));
+        let placed =
+            named.map(|it| (path_text::decode_path(&it.text), self.lines.location(it.spot)));
         self.execution.paths = placed.collect();
         let is_raw = !all.storages.is_empty() || !all.workloads.is_empty();
-        if let Some(spot) = all.file_system.filter(|_| is_raw) {
+        if let Some(spot) = all.first_file_definition.filter(|_| is_raw) {
             let message = "raw and file-system definitions are mixed";
             let error = self.lines.error("V140", spot, message);
-            self.lines.found.push(error.help("make two files of them").vdbench("stops"));
+            self.lines.diagnostics.push(error.help("make two files of them").vdbench("stops"));
             return self.execution;
         }
         if !self.input.is_apart {
-            self.nested_anchors((0..all.file_systems.len()).collect());
+            self.check_nested_anchors((0..all.file_systems.len()).collect());
         }
         if all.runs.is_empty() {
             let nothing = super::Diagnostic::new(
-                super::Severity::Error,
+                super::DiagnosticSeverity::Error,
                 "V131",
                 None,
                 "the file defines no run (rd)",
             );
             let nothing = nothing.help("add rd=run1,wd=…,iorate=max,elapsed=60,interval=1");
-            self.lines.found.push(nothing.vdbench("stops"));
+            self.lines.diagnostics.push(nothing.vdbench("stops"));
         }
         for run in &all.runs {
-            self.run(run);
+            self.compile_run(run);
         }
-        if all.general.formats && is_raw {
-            self.format_all();
+        if all.general.formats_storage && is_raw {
+            self.add_storage_format();
         }
         // Each run gets its own seed, so that it does not find the blocks of another run in a
         // cache.
         for (nth, own) in (0..).zip(self.execution.seeds()) {
-            *own = seed::derived(self.input.seed, nth);
+            *own = seed::derive_seed(self.input.seed, nth);
         }
-        self.execution.hosts = self.hosts_used();
+        self.execution.hosts = self.collect_used_hosts();
         let used: Vec<usize> = self.used_hosts.into_iter().collect();
-        for place in self.execution.places.iter_mut().flatten() {
+        for place in self.execution.host_indices.iter_mut().flatten() {
             *place = used.binary_search(place).expect("it is noted before it is placed");
         }
         self.execution
@@ -134,37 +143,37 @@ impl<'a, 'b> Compiler<'a, 'b> {
     /// Returns the verification mode; the command line overrides the files.
     const fn verify(&self) -> Verify {
         match self.input.verify {
-            Verify::Off => self.all.general.verify,
+            Verify::Off => self.definitions.general.verify,
             given => given,
         }
     }
 
-    fn run(&mut self, run: &Run) {
+    fn compile_run(&mut self, run: &RunDefinition) {
         let mut run = run.clone();
         run.elapsed_s = self.input.elapsed_s.unwrap_or(run.elapsed_s);
         run.interval_s = self.input.interval_s.unwrap_or(run.interval_s);
         run.warmup_s = self.input.warmup_s.unwrap_or(run.warmup_s);
-        run.format = self.input.format.map_or(run.format, Format::by_option);
-        if !self.checked(&run) {
+        run.format = self.input.format.map_or(run.format, TreeFormat::from_option);
+        if !self.check_run(&run) {
             return;
         }
         let combinations = run.loops.iter().try_fold(1usize, |product, one| {
-            product.checked_mul(one.values.len()).filter(|product| *product <= MOST_RUNS)
+            product.checked_mul(one.values.len()).filter(|product| *product <= MAX_RUNS)
         });
         let points = run.rates.len() + run.file_rates.len() + run.curve.len() + 1;
         let Some(combinations) =
-            combinations.filter(|n| n * points + self.execution.runs.len() <= MOST_RUNS)
+            combinations.filter(|n| n * points + self.execution.runs.len() <= MAX_RUNS)
         else {
-            let message = format!("`{}` makes more than {MOST_RUNS} runs", run.name.text);
+            let message = format!("`{}` makes more than {MAX_RUNS} runs", run.name.text);
             let error = self.lines.error("V165", run.name.spot, message);
-            self.lines.found.push(error.help("shorten its loops"));
+            self.lines.diagnostics.push(error.help("shorten its loops"));
             return;
         };
         for number in 0..combinations {
             let values = combination(&run, number);
             // An error in the first combination would repeat in all others.
-            let done = match self.all.file_system {
-                None => self.one_combination(&run, &values),
+            let done = match self.definitions.first_file_definition {
+                None => self.storage_combination(&run, &values),
                 Some(_) => self.file_combination(&run, &values, number == 0),
             };
             if done.is_none() {
@@ -174,9 +183,9 @@ impl<'a, 'b> Compiler<'a, 'b> {
     }
 
     /// Checks rate and times of a run and reports errors; returns whether all are valid.
-    fn checked(&mut self, run: &Run) -> bool {
+    fn check_run(&mut self, run: &RunDefinition) -> bool {
         let mut wrong = Vec::new();
-        if self.all.file_system.is_some() {
+        if self.definitions.first_file_definition.is_some() {
             if run.file_rates.is_empty() && !run.format.only {
                 wrong.push(("V163", "has no rate of operations".to_owned(), "add fwdrate=max"));
             }
@@ -200,52 +209,70 @@ impl<'a, 'b> Compiler<'a, 'b> {
         for (code, what, help) in &wrong {
             let message = format!("the run `{}` {what}", run.name.text);
             let error = self.lines.error(code, run.name.spot, message);
-            self.lines.found.push(error.help(*help).vdbench("stops"));
+            self.lines.diagnostics.push(error.help(*help).vdbench("stops"));
         }
         wrong.is_empty()
     }
 
-    fn one_combination(&mut self, run: &Run, values: &Combination<'_>) -> Option<()> {
-        let loops: Vec<(String, String)> =
-            values.iter().map(|(key, parsed)| (runs::called(key), parsed.text.clone())).collect();
+    fn storage_combination(
+        &mut self,
+        run: &RunDefinition,
+        values: &Combination<'_>,
+    ) -> Option<()> {
+        let loops: Vec<(String, String)> = values
+            .iter()
+            .map(|(key, parsed)| (runs::loop_label(key), parsed.text.clone()))
+            .collect();
         for rate in &run.rates {
             let loops = runs::with_rate(&loops, ("iorate", &run.rates), *rate);
             match *rate {
                 Rate::Max => {
-                    self.phase(run, values, &loops, Load::Closed, RateLabel::UncontrolledMax)?;
+                    self.add_phase(
+                        run,
+                        values,
+                        &loops,
+                        StorageLoad::Closed,
+                        RateLabel::UncontrolledMax,
+                    )?;
                 }
                 Rate::PerSecond(rate_per_s) => {
-                    let load = Load::Open { rate_per_s, arrivals: run.arrivals };
-                    self.phase(run, values, &loops, load, RateLabel::PerSecond(rate_per_s))?;
+                    let load = StorageLoad::Open { rate_per_s, arrivals: run.arrivals };
+                    self.add_phase(
+                        run,
+                        values,
+                        &loops,
+                        load,
+                        RateLabel::PerSecond(rate_per_s),
+                    )?;
                 }
                 Rate::Percent(percent) => {
                     let Some(before) = self.execution.runs.len().checked_sub(1) else {
                         let message =
                             format!("{percent} % of the run before it, but it is the first");
                         let error = self.lines.error("V160", run.name.spot, message);
-                        self.lines.found.push(error.help("run it at iorate=max first"));
+                        self.lines.diagnostics.push(error.help("run it at iorate=max first"));
                         return None;
                     };
-                    let load = share_of(before, percent, run);
-                    self.phase(run, values, &loops, load, RateLabel::Percent(percent))?;
+                    let load = percent_load(before, percent, run);
+                    self.add_phase(run, values, &loops, load, RateLabel::Percent(percent))?;
                 }
-                Rate::Curve => self.curve(run, values, &loops)?,
+                Rate::Curve => self.add_curve(run, values, &loops)?,
             }
         }
         Some(())
     }
 
-    fn curve(
+    fn add_curve(
         &mut self,
-        run: &Run,
+        run: &RunDefinition,
         values: &Combination<'_>,
         loops: &[(String, String)],
     ) -> Option<()> {
         let first = self.execution.runs.len();
-        self.phase(run, values, loops, Load::Closed, RateLabel::UncontrolledCurve)?;
+        self.add_phase(run, values, loops, StorageLoad::Closed, RateLabel::UncontrolledCurve)?;
         for percent in &run.curve {
-            let load = share_of(first, *percent, run);
-            self.phase(run, values, loops, load, RateLabel::Percent(*percent))?;
+            let load = percent_load(first, *percent, run);
+            self.add_phase(run, values, loops, load, RateLabel::Percent(*percent))?;
             let label = self.execution.runs.last_mut().expect("it was just added");
             label.stop_curve_ms = run.stop_curve_ms;
             label.name = format!("{}_({}%)", run.name.text, percent.trunc());
@@ -256,15 +283,15 @@ impl<'a, 'b> Compiler<'a, 'b> {
     }
 
     /// Adds one phase and its label.
-    fn phase(
+    fn add_phase(
         &mut self,
-        run: &Run,
+        run: &RunDefinition,
         values: &Combination<'_>,
         loops: &[(String, String)],
-        load: Load,
+        load: StorageLoad,
         mut rate: RateLabel,
     ) -> Option<()> {
-        let built = self.build(run, values, load)?;
+        let built = self.build_phase(run, values, load)?;
         if built.is_balanced() {
             rate = match rate {
                 RateLabel::UncontrolledMax => RateLabel::ControlledMax,
@@ -273,7 +300,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
             };
         }
         let first = self.execution.runs.is_empty();
-        self.execution.places.extend(self.input.is_apart.then_some(built.hosts));
+        self.execution.host_indices.extend(self.input.is_apart.then_some(built.hosts));
         self.execution.runs.push(RunLabel {
             number: self.execution.runs.len(),
             name: run.name.text.clone(),
@@ -283,11 +310,11 @@ impl<'a, 'b> Compiler<'a, 'b> {
             interval_s: run.interval_s,
             loops: loops.to_vec(),
             stop_curve_ms: None,
-            shares_observed: !built.shares_given && built.used.workloads > 1,
+            shares_observed: !built.has_shares && built.resources.workloads > 1,
             limits: run.limits(built.parameters.storage_bytes),
             commands: run.commands.clone(),
             parameters: built.parameters,
-            used: built.used,
+            resources: built.resources,
         });
         self.execution.plan.phases.push(StoragePhase {
             name: run.name.text.clone(),
@@ -298,33 +325,38 @@ impl<'a, 'b> Compiler<'a, 'b> {
         Some(())
     }
 
-    fn hosts_used(&self) -> Vec<UsedHost> {
-        if self.all.hosts.is_empty() {
+    fn collect_used_hosts(&self) -> Vec<UsedHost> {
+        if self.definitions.hosts.is_empty() {
             let localhost = "localhost".to_owned();
             let (label, system) = (localhost.clone(), localhost);
-            return vec![UsedHost { label, system, user: None, place: None }];
+            return vec![UsedHost { label, system, user: None, location: None }];
         }
         let used = |index: &usize| {
-            let host = &self.all.hosts[*index];
+            let host = &self.definitions.hosts[*index];
             UsedHost {
                 label: host.label.clone(),
                 system: host.system.clone(),
                 user: host.user.clone(),
-                place: Some(self.lines.place(host.spot)),
+                location: Some(self.lines.location(host.spot)),
             }
         };
         self.used_hosts.iter().map(used).collect()
     }
 }
 
-fn share_of(phase: usize, percent: f64, run: &Run) -> Load {
+fn percent_load(phase: usize, percent: f64, run: &RunDefinition) -> StorageLoad {
     // Vdbench truncates the percentage.
     let percent = percent.trunc();
-    Load::ShareOf { phase, percent, rounding: RateRounding::Vdbench, arrivals: run.arrivals }
+    StorageLoad::ShareOf {
+        phase,
+        percent,
+        rounding: RateRounding::Vdbench,
+        arrivals: run.arrivals,
+    }
 }
 
 /// Returns combination `number` of the loops' values; the last loop changes fastest.
-fn combination(run: &Run, mut number: usize) -> Combination<'_> {
+fn combination(run: &RunDefinition, mut number: usize) -> Combination<'_> {
     let mut values: Combination<'_> = Vec::with_capacity(run.loops.len());
     for one in run.loops.iter().rev() {
         values.push((one.key, &one.values[number % one.values.len()]));
@@ -335,8 +367,8 @@ fn combination(run: &Run, mut number: usize) -> Combination<'_> {
 }
 
 /// Returns the times and limits of a run.
-fn timing(run: &Run, total_bytes: u64) -> StorageTiming {
-    let stop_after_bytes = run.max_data.map(|limit| runs::of_data(limit, total_bytes));
+fn timing(run: &RunDefinition, total_bytes: u64) -> StorageTiming {
+    let stop_after_bytes = run.max_data.map(|limit| runs::data_limit_bytes(limit, total_bytes));
     StorageTiming {
         warmup_s: run.warmup_s,
         duration_s: Some(run.elapsed_s),

@@ -5,53 +5,54 @@
 use std::collections::HashSet;
 
 use super::attributes::{
-    MOST_THREADS, OpenFlags, SKEW_DIVISOR, Seek, Sizes, band, divided, open_flags, pair,
-    percent, positive, range, sectors, seek, sizes, strides,
+    MAX_THREADS, OpenFlags, SKEW_DIVISOR, SeekPattern, TransferSizes, check_sector_multiple,
+    parse_divided, parse_hot_band, parse_open_flags, parse_pair, parse_percent, parse_positive,
+    parse_range, parse_seek, parse_sizes, parse_strides,
 };
-use super::keywords::Kind;
-use super::lines::{Lines, Spot};
-use super::runs::Run;
+use super::keywords::DefinitionKind;
+use super::lines::{Lines, SourceSpan};
+use super::runs::RunDefinition;
 use super::statements::{Parameter, Statement};
-use super::tokens::Element;
-use super::values::{self, Value};
+use super::tokens::ParameterElement;
+use super::values::{self, Scalar};
 
 mod file_systems;
 mod general;
 
-pub(super) use file_systems::{FileSystem, FileWork};
-pub(super) use general::General;
+pub(super) use file_systems::{FileTreeDefinition, FileWorkloadDefinition};
+pub(super) use general::GeneralParameters;
 
 /// All definitions of the files.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
-    pub(super) general: General,
-    pub(super) hosts: Vec<Host>,
-    pub(super) storages: Vec<Storage>,
-    pub(super) workloads: Vec<Workload>,
+    pub(super) general: GeneralParameters,
+    pub(super) hosts: Vec<HostDefinition>,
+    pub(super) storages: Vec<StorageDefinition>,
+    pub(super) workloads: Vec<WorkloadDefinition>,
     /// `wd=default`, for runs that name storage but no workload.
-    pub(super) default_workload: Workload,
-    pub(super) runs: Vec<Run>,
-    pub(super) file_systems: Vec<FileSystem>,
-    pub(super) file_works: Vec<FileWork>,
+    pub(super) default_workload: WorkloadDefinition,
+    pub(super) runs: Vec<RunDefinition>,
+    pub(super) file_systems: Vec<FileTreeDefinition>,
+    pub(super) file_workloads: Vec<FileWorkloadDefinition>,
     /// `fwd=default`, and `fwd=format` if defined.
-    default_file_work: FileWork,
-    pub(super) format: Option<FileWork>,
+    default_file_workload: FileWorkloadDefinition,
+    pub(super) format: Option<FileWorkloadDefinition>,
     /// Location of the first definition of a file-system workload.
-    pub(super) file_system: Option<Spot>,
+    pub(super) first_file_definition: Option<SourceSpan>,
 }
 
 /// Infix between the name of a host and the number of its client.
-pub(super) const CLIENT: &str = "_cl";
+pub(super) const CLIENT_INFIX: &str = "_cl";
 /// Maximum number of clients of one host; a larger number is taken for a mistake.
-const MOST_CLIENTS: u32 = 4096;
+const MAX_CLIENTS: u32 = 4096;
 
 /// Host definition (hd).
 #[derive(Debug, Clone)]
-pub(super) struct Host {
+pub(super) struct HostDefinition {
     pub(super) label: String,
     pub(super) system: String,
     pub(super) user: Option<String>,
-    pub(super) spot: Spot,
+    pub(super) spot: SourceSpan,
 }
 
 /// Defaults of host definitions.
@@ -64,10 +65,10 @@ struct DefaultHost {
 
 /// Storage definition (sd): a file or device.
 #[derive(Debug, Clone)]
-pub(super) struct Storage {
-    pub(super) name: Element,
+pub(super) struct StorageDefinition {
+    pub(super) name: ParameterElement,
     /// Paths, each with the hosts that use it (none: all).
-    pub(super) luns: Vec<(Element, Vec<Element>)>,
+    pub(super) luns: Vec<(ParameterElement, Vec<ParameterElement>)>,
     pub(super) size_bytes: Option<u64>,
     pub(super) threads: u32,
     pub(super) flags: Option<OpenFlags>,
@@ -79,13 +80,13 @@ pub(super) struct Storage {
 
 /// Workload definition (wd).
 #[derive(Debug, Clone)]
-pub(super) struct Workload {
+pub(super) struct WorkloadDefinition {
     pub(super) name: String,
-    pub(super) storages: Vec<Element>,
-    pub(super) hosts: Vec<Element>,
+    pub(super) storages: Vec<ParameterElement>,
+    pub(super) hosts: Vec<ParameterElement>,
     pub(super) read_percent: f64,
-    pub(super) sizes: Sizes,
-    pub(super) seek: Seek,
+    pub(super) sizes: TransferSizes,
+    pub(super) seek: SeekPattern,
     pub(super) skew_percent: Option<f64>,
     pub(super) hit_percents: (f64, f64),
     pub(super) range: Option<(f64, f64)>,
@@ -94,17 +95,17 @@ pub(super) struct Workload {
     pub(super) strides: Option<(u64, u64)>,
     /// Number of I/O in flight, for concatenated storage.
     pub(super) threads: Option<u32>,
-    pub(super) priority: Option<(u32, Spot)>,
+    pub(super) priority: Option<(u32, SourceSpan)>,
     pub(super) rate_per_s: Option<f64>,
     pub(super) flags: Option<OpenFlags>,
-    pub(super) spot: Spot,
+    pub(super) spot: SourceSpan,
 }
 
-const NOWHERE: Spot = Spot { line: 0, start: 0, end: 0 };
+const NO_SPAN: SourceSpan = SourceSpan { line: 0, start: 0, end: 0 };
 
-impl Default for Storage {
+impl Default for StorageDefinition {
     fn default() -> Self {
-        let name = Element { text: String::new(), quoted: false, spot: NOWHERE };
+        let name = ParameterElement { text: String::new(), is_quoted: false, spot: NO_SPAN };
         Self {
             name,
             luns: Vec::new(),
@@ -119,15 +120,15 @@ impl Default for Storage {
     }
 }
 
-impl Default for Workload {
+impl Default for WorkloadDefinition {
     fn default() -> Self {
         Self {
             name: "default".into(),
             storages: Vec::new(),
             hosts: Vec::new(),
             read_percent: 100.0,
-            sizes: Sizes::Shares(vec![(4096, 100.0)]),
-            seek: Seek::Percent(100.0),
+            sizes: TransferSizes::Shares(vec![(4096, 100.0)]),
+            seek: SeekPattern::Percent(100.0),
             skew_percent: None,
             hit_percents: (0.0, 0.0),
             range: None,
@@ -137,7 +138,7 @@ impl Default for Workload {
             priority: None,
             rate_per_s: None,
             flags: None,
-            spot: NOWHERE,
+            spot: NO_SPAN,
         }
     }
 }
@@ -146,35 +147,41 @@ impl Definitions {
     /// Applies defaults and parameters to each definition in order.
     pub(super) fn from_statements(lines: &mut Lines, statements: &[Statement]) -> Self {
         let mut all = Self::default();
-        let (mut storage, mut run) = (Storage::default(), Run::default());
-        let mut file_system = FileSystem::default();
+        let (mut storage, mut run) = (StorageDefinition::default(), RunDefinition::default());
+        let mut file_system = FileTreeDefinition::default();
         let mut host = DefaultHost::default();
         let mut names = HashSet::new();
-        let mut latest = Kind::General;
+        let mut latest = DefinitionKind::General;
         for statement in statements {
             if !statement.is_default() {
-                duplicate(lines, statement, &mut names);
+                check_duplicate(lines, statement, &mut names);
             }
-            out_of_order(lines, statement, &mut latest);
+            check_order(lines, statement, &mut latest);
             match statement.kind {
-                Kind::General => all.general.apply(lines, statement),
-                Kind::Host => all.host(lines, statement, &mut host),
-                Kind::Storage => all.storage(lines, statement, &mut storage),
-                Kind::Workload => all.workload(lines, statement),
-                Kind::Run => all.run(lines, statement, &mut run),
-                Kind::FileSystem => {
-                    all.file_system.get_or_insert(statement.name.spot);
-                    let made = file_systems::file_systems(lines, statement, &mut file_system);
+                DefinitionKind::General => all.general.apply(lines, statement),
+                DefinitionKind::Host => all.define_host(lines, statement, &mut host),
+                DefinitionKind::Storage => all.define_storage(lines, statement, &mut storage),
+                DefinitionKind::Workload => all.define_workload(lines, statement),
+                DefinitionKind::Run => all.define_run(lines, statement, &mut run),
+                DefinitionKind::FileSystem => {
+                    all.first_file_definition.get_or_insert(statement.name.spot);
+                    let made =
+                        file_systems::define_file_trees(lines, statement, &mut file_system);
                     all.file_systems.extend(made);
                 }
-                Kind::FileWorkload => all.file_work(lines, statement),
-                Kind::ReplayGroup => {}
+                DefinitionKind::FileWorkload => all.define_file_workload(lines, statement),
+                DefinitionKind::ReplayGroup => {}
             }
         }
         all
     }
 
-    fn host(&mut self, lines: &mut Lines, statement: &Statement, defaults: &mut DefaultHost) {
+    fn define_host(
+        &mut self,
+        lines: &mut Lines,
+        statement: &Statement,
+        defaults: &mut DefaultHost,
+    ) {
         let mut host = defaults.clone();
         for parameter in &statement.parameters {
             let word = || parameter.elements.first().map(|element| element.text.clone());
@@ -182,15 +189,15 @@ impl Definitions {
                 "system" => host.system = word(),
                 "user" => host.user = word(),
                 "clients" => {
-                    let most = f64::from(MOST_CLIENTS);
-                    host.clients = positive(lines, parameter).map(|n| n.min(most) as u32);
+                    let most = f64::from(MAX_CLIENTS);
+                    host.clients = parse_positive(lines, parameter).map(|n| n.min(most) as u32);
                 }
                 _ => {}
             }
             if parameter.elements.iter().any(|element| element.text.is_empty()) {
                 let message = format!("`{}` has an empty value", parameter.keyword.spelled);
                 let error = lines.error("V111", parameter.spot, message);
-                lines.found.push(error);
+                lines.diagnostics.push(error);
             }
         }
         if statement.is_default() {
@@ -201,9 +208,11 @@ impl Definitions {
         let system = host.system.unwrap_or_else(|| name.clone());
         let labels: Vec<String> = match host.clients {
             None => vec![name.clone()],
-            Some(clients) => (0..clients).map(|nth| format!("{name}{CLIENT}{nth}")).collect(),
+            Some(clients) => {
+                (0..clients).map(|nth| format!("{name}{CLIENT_INFIX}{nth}")).collect()
+            }
         };
-        self.hosts.extend(labels.into_iter().map(|label| Host {
+        self.hosts.extend(labels.into_iter().map(|label| HostDefinition {
             label,
             system: system.clone(),
             user: host.user.clone(),
@@ -211,17 +220,23 @@ impl Definitions {
         }));
     }
 
-    fn storage(&mut self, lines: &mut Lines, statement: &Statement, defaults: &mut Storage) {
-        let mut storage = Storage { name: statement.name.clone(), ..defaults.clone() };
+    fn define_storage(
+        &mut self,
+        lines: &mut Lines,
+        statement: &Statement,
+        defaults: &mut StorageDefinition,
+    ) {
+        let mut storage =
+            StorageDefinition { name: statement.name.clone(), ..defaults.clone() };
         let mut count = None;
         for parameter in &statement.parameters {
             let only_once = matches!(parameter.keyword.name, "lun" | "count");
             if only_once && statement.is_default() {
                 let message = format!("`{}` may not be a default", parameter.keyword.spelled);
                 let error = lines.error("V142", parameter.spot, message).vdbench("stops");
-                lines.found.push(error);
+                lines.diagnostics.push(error);
             } else if parameter.keyword.name == "count" {
-                count = pair(lines, parameter).map(|pair| (pair, parameter));
+                count = parse_pair(lines, parameter).map(|pair| (pair, parameter));
             } else {
                 storage.apply(lines, parameter);
             }
@@ -239,25 +254,25 @@ impl Definitions {
     fn replicate(
         &mut self,
         lines: &mut Lines,
-        storage: &Storage,
+        storage: &StorageDefinition,
         (start, n): (f64, f64),
         parameter: &Parameter,
     ) {
         /// Maximum number of copies; a larger number is taken for a mistake.
         const MOST: u32 = 100_000;
-        let Some(start) = values::first_number(lines, parameter, start) else { return };
-        let Some(n) = values::count(lines, parameter, n, MOST) else { return };
+        let Some(start) = values::check_first_number(lines, parameter, start) else { return };
+        let Some(n) = values::check_count(lines, parameter, n, MOST) else { return };
         for number in (0..u64::from(n)).map(|index| start + index) {
             let mut copy = storage.clone();
-            copy.name.text = numbered(&storage.name.text, number);
+            copy.name.text = insert_number(&storage.name.text, number);
             for (lun, _) in &mut copy.luns {
-                lun.text = numbered(&lun.text, number);
+                lun.text = insert_number(&lun.text, number);
             }
             self.storages.push(copy);
         }
     }
 
-    fn workload(&mut self, lines: &mut Lines, statement: &Statement) {
+    fn define_workload(&mut self, lines: &mut Lines, statement: &Statement) {
         let mut workload = self.default_workload.clone();
         workload.name.clone_from(&statement.name.text);
         workload.spot = statement.name.spot;
@@ -271,25 +286,30 @@ impl Definitions {
         }
     }
 
-    fn file_work(&mut self, lines: &mut Lines, statement: &Statement) {
-        let mut work = self.default_file_work.clone();
+    fn define_file_workload(&mut self, lines: &mut Lines, statement: &Statement) {
+        let mut work = self.default_file_workload.clone();
         work.name.clone_from(&statement.name.text);
         work.spot = statement.name.spot;
         for parameter in &statement.parameters {
             work.apply(lines, parameter);
         }
-        self.file_system.get_or_insert(work.spot);
+        self.first_file_definition.get_or_insert(work.spot);
         if statement.is_default() {
-            self.default_file_work = work;
+            self.default_file_workload = work;
         } else if statement.name.text.eq_ignore_ascii_case("format") {
             self.format = Some(work);
         } else {
-            self.file_works.push(work);
+            self.file_workloads.push(work);
         }
     }
 
-    fn run(&mut self, lines: &mut Lines, statement: &Statement, defaults: &mut Run) {
-        let mut run = Run { name: statement.name.clone(), ..defaults.clone() };
+    fn define_run(
+        &mut self,
+        lines: &mut Lines,
+        statement: &Statement,
+        defaults: &mut RunDefinition,
+    ) {
+        let mut run = RunDefinition { name: statement.name.clone(), ..defaults.clone() };
         for parameter in &statement.parameters {
             run.apply(lines, parameter);
         }
@@ -301,7 +321,7 @@ impl Definitions {
     }
 }
 
-impl Storage {
+impl StorageDefinition {
     fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
         match parameter.keyword.name {
             "lun" => match self.luns.last_mut() {
@@ -309,38 +329,40 @@ impl Storage {
                 _ => self.luns.push((parameter.elements[0].clone(), Vec::new())),
             },
             "host" => {
-                let hosts = values::names(lines, parameter);
+                let hosts = values::parse_names(lines, parameter);
                 match self.luns.last_mut() {
                     Some((lun, lun_hosts)) if !lun.text.is_empty() => *lun_hosts = hosts,
                     // `host=` before `lun=` applies to the next `lun=`.
                     _ => {
-                        let none =
-                            Element { text: String::new(), ..parameter.elements[0].clone() };
+                        let none = ParameterElement {
+                            text: String::new(),
+                            ..parameter.elements[0].clone()
+                        };
                         self.luns = vec![(none, hosts)];
                     }
                 }
             }
-            "size" => self.size_bytes = divided(lines, parameter).map(|size| size as u64),
+            "size" => self.size_bytes = parse_divided(lines, parameter).map(|size| size as u64),
             "threads" => {
-                let threads = divided(lines, parameter).map(|n| n.max(1.0).floor());
+                let threads = parse_divided(lines, parameter).map(|n| n.max(1.0).floor());
                 let threads =
-                    threads.and_then(|n| values::count(lines, parameter, n, MOST_THREADS));
+                    threads.and_then(|n| values::check_count(lines, parameter, n, MAX_THREADS));
                 self.threads = threads.unwrap_or(self.threads);
             }
-            "openflags" => self.flags = open_flags(lines, parameter),
-            "range" => self.range = range(lines, parameter),
+            "openflags" => self.flags = parse_open_flags(lines, parameter),
+            "range" => self.range = parse_range(lines, parameter),
             "offset" => {
-                self.offset_bytes =
-                    values::one_number(lines, parameter).map_or(0, |offset| offset as u64);
-                sectors(lines, parameter, self.offset_bytes);
+                self.offset_bytes = values::parse_one_number(lines, parameter)
+                    .map_or(0, |offset| offset as u64);
+                check_sector_multiple(lines, parameter, self.offset_bytes);
             }
             "align" => {
                 self.align_bytes =
-                    values::one_number(lines, parameter).map(|align| align as u64);
-                sectors(lines, parameter, self.align_bytes.unwrap_or(0));
+                    values::parse_one_number(lines, parameter).map(|align| align as u64);
+                check_sector_multiple(lines, parameter, self.align_bytes.unwrap_or(0));
             }
             "hitarea" => {
-                let bytes = values::one_number(lines, parameter);
+                let bytes = values::parse_one_number(lines, parameter);
                 self.hit_area_bytes = bytes.map_or(self.hit_area_bytes, |bytes| bytes as u64);
             }
             _ => {}
@@ -348,78 +370,81 @@ impl Storage {
     }
 }
 
-impl Workload {
+impl WorkloadDefinition {
     fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
         match parameter.keyword.name {
-            "sd" => self.storages = values::names(lines, parameter),
-            "host" => self.hosts = values::names(lines, parameter),
+            "sd" => self.storages = values::parse_names(lines, parameter),
+            "host" => self.hosts = values::parse_names(lines, parameter),
             "rdpct" => {
-                self.read_percent = percent(lines, parameter).unwrap_or(self.read_percent);
+                self.read_percent =
+                    parse_percent(lines, parameter).unwrap_or(self.read_percent);
             }
             "writepct" => {
-                let written = percent(lines, parameter);
+                let written = parse_percent(lines, parameter);
                 self.read_percent =
                     written.map_or(self.read_percent, |percent| 100.0 - percent);
             }
             "xfersize" => {
-                if let Some(sizes) = sizes(lines, parameter) {
+                if let Some(sizes) = parse_sizes(lines, parameter) {
                     self.sizes = sizes;
                 }
             }
             "seekpct" => {
-                let values = values::values(lines, parameter).unwrap_or_default();
-                if let Some(seek) = values.first().and_then(|v| seek(lines, parameter, v)) {
+                let values = values::parse_values(lines, parameter).unwrap_or_default();
+                if let Some(seek) = values.first().and_then(|v| parse_seek(lines, parameter, v))
+                {
                     self.seek = seek;
                 }
                 // `(poisson,5)`: the mean distance is a fifth of the range.
-                if let (Seek::Skewed(_), Some(Value::Number(divisor))) =
+                if let (SeekPattern::Skewed(_), Some(Scalar::Number(divisor))) =
                     (self.seek, values.get(1).map(|parsed| &parsed.value))
                 {
-                    self.seek = Seek::Skewed(divisor.value.max(1.0));
+                    self.seek = SeekPattern::Skewed(divisor.value.max(1.0));
                 }
             }
-            "skew" => self.skew_percent = percent(lines, parameter),
-            "rhpct" => self.hit_percents.0 = percent(lines, parameter).unwrap_or(0.0),
-            "whpct" => self.hit_percents.1 = percent(lines, parameter).unwrap_or(0.0),
-            "range" => self.range = range(lines, parameter),
+            "skew" => self.skew_percent = parse_percent(lines, parameter),
+            "rhpct" => self.hit_percents.0 = parse_percent(lines, parameter).unwrap_or(0.0),
+            "whpct" => self.hit_percents.1 = parse_percent(lines, parameter).unwrap_or(0.0),
+            "range" => self.range = parse_range(lines, parameter),
             "hotband" => {
-                self.range = band(lines, parameter);
-                self.seek = Seek::Skewed(SKEW_DIVISOR);
+                self.range = parse_hot_band(lines, parameter);
+                self.seek = SeekPattern::Skewed(SKEW_DIVISOR);
             }
-            "stride" => self.strides = strides(lines, parameter),
+            "stride" => self.strides = parse_strides(lines, parameter),
             "priority" => {
-                let value = values::one_number(lines, parameter);
-                let rank =
-                    value.and_then(|value| values::count(lines, parameter, value, u32::MAX));
+                let value = values::parse_one_number(lines, parameter);
+                let rank = value
+                    .and_then(|value| values::check_count(lines, parameter, value, u32::MAX));
                 self.priority = rank.map(|rank| (rank, parameter.spot));
             }
             "streams" => {
-                let streams = values::numbers(lines, parameter).unwrap_or_default();
+                let streams = values::parse_numbers(lines, parameter).unwrap_or_default();
                 match streams[..] {
                     [n] => {
-                        self.streams = values::count(lines, parameter, n.value, MOST_THREADS);
+                        self.streams =
+                            values::check_count(lines, parameter, n.value, MAX_THREADS);
                     }
                     _ => {
                         let message = "streams of a size of their own are not supported here";
                         let error = lines.error("V114", parameter.spot, message);
-                        lines.found.push(error.help("give their number alone"));
+                        lines.diagnostics.push(error.help("give their number alone"));
                     }
                 }
             }
-            "iorate" => self.rate_per_s = positive(lines, parameter),
+            "iorate" => self.rate_per_s = parse_positive(lines, parameter),
             "threads" => {
-                let threads = values::one_number(lines, parameter);
+                let threads = values::parse_one_number(lines, parameter);
                 self.threads =
-                    threads.and_then(|n| values::count(lines, parameter, n, MOST_THREADS));
+                    threads.and_then(|n| values::check_count(lines, parameter, n, MAX_THREADS));
             }
-            "openflags" => self.flags = open_flags(lines, parameter),
+            "openflags" => self.flags = parse_open_flags(lines, parameter),
             _ => {}
         }
     }
 }
 
 /// Inserts a number into a name, in place of `%d` or `%04d`, or else at the end.
-fn numbered(text: &str, number: u64) -> String {
+fn insert_number(text: &str, number: u64) -> String {
     let place = text.find('%').and_then(|at| {
         let width: String = text[at + 1..].chars().take_while(char::is_ascii_digit).collect();
         text[at + 1 + width.len()..].starts_with('d').then_some((at, width))
@@ -431,27 +456,31 @@ fn numbered(text: &str, number: u64) -> String {
     format!("{}{number:0width$}{rest}", &text[..at])
 }
 
-fn duplicate(lines: &mut Lines, statement: &Statement, names: &mut HashSet<(Kind, String)>) {
+fn check_duplicate(
+    lines: &mut Lines,
+    statement: &Statement,
+    names: &mut HashSet<(DefinitionKind, String)>,
+) {
     let name = statement.name.text.to_ascii_lowercase();
-    if statement.kind != Kind::General && !names.insert((statement.kind, name)) {
+    if statement.kind != DefinitionKind::General && !names.insert((statement.kind, name)) {
         let message = format!("`{}` is defined twice", statement.name.text);
         let error = lines
             .error("V142", statement.name.spot, message)
             .help("give each definition of a kind a name of its own")
             .vdbench("stops");
-        lines.found.push(error);
+        lines.diagnostics.push(error);
     }
 }
 
 /// Warns about definitions out of order: Vdbench requires hosts, storage, workloads, then runs.
-fn out_of_order(lines: &mut Lines, statement: &Statement, latest: &mut Kind) {
+fn check_order(lines: &mut Lines, statement: &Statement, latest: &mut DefinitionKind) {
     if statement.kind < *latest {
         let message = format!("`{}` stands behind what should follow it", statement.name.text);
         let warning = lines
             .warning("V141", statement.name.spot, message)
             .help("the order is hd, sd, wd, rd or hd, fsd, fwd, rd")
             .vdbench("stops");
-        lines.found.push(warning);
+        lines.diagnostics.push(warning);
     }
     *latest = (*latest).max(statement.kind);
 }

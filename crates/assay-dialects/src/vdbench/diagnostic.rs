@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Severity {
+pub enum DiagnosticSeverity {
     /// The file cannot run.
     Error,
     /// The file runs, perhaps not as intended.
@@ -18,7 +18,7 @@ pub enum Severity {
 
 /// Location in a parameter file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceLocation {
     /// File name as given.
     pub file: String,
     /// Line, from 1.
@@ -37,9 +37,9 @@ pub struct Diagnostic {
     /// Code, `V101` … `V174`.
     pub code: &'static str,
     /// Severity.
-    pub severity: Severity,
+    pub severity: DiagnosticSeverity,
     /// Location; `None` if the diagnostic concerns all files.
-    pub place: Option<Place>,
+    pub location: Option<SourceLocation>,
     /// Description of the problem.
     pub message: String,
     /// Recommended action.
@@ -51,12 +51,12 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// Creates a diagnostic without help.
     pub(crate) fn new(
-        severity: Severity,
+        severity: DiagnosticSeverity,
         code: &'static str,
-        place: Option<Place>,
+        location: Option<SourceLocation>,
         message: impl Into<String>,
     ) -> Self {
-        Self { code, severity, place, message: message.into(), help: None, vdbench: None }
+        Self { code, severity, location, message: message.into(), help: None, vdbench: None }
     }
 
     /// Adds a recommended action.
@@ -77,12 +77,12 @@ impl Diagnostic {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = match self.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
+            DiagnosticSeverity::Error => "error",
+            DiagnosticSeverity::Warning => "warning",
+            DiagnosticSeverity::Note => "note",
         };
         writeln!(f, "{severity}[{}]: {}", self.code, self.message)?;
-        if let Some(place) = &self.place {
+        if let Some(place) = &self.location {
             write!(f, "{place}")?;
         }
         if let Some(help) = &self.help {
@@ -95,7 +95,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// Maximum width; longer lines are cut around the location.
         const WIDEST: usize = 120;

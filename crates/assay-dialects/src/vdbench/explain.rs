@@ -7,17 +7,20 @@ use std::path::Path;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::file_set::FileTree;
 
-use super::{Execution, RateLabel, output};
+use super::{RateLabel, VdbenchExecution, output};
 
 /// Lists every run with its storage, workloads and I/O in flight, then total bytes and seconds.
 #[must_use]
-pub fn explain(execution: &Execution) -> String {
+pub fn explain(execution: &VdbenchExecution) -> String {
     let mut text =
         String::from("Nothing is read or written: the runs of the parameter files.\n");
     let is_raw = execution.files.phases.is_empty();
     for run in &execution.runs {
-        let words =
-            if is_raw { output::simulating(run) } else { output::files::simulating(run) };
+        let words = if is_raw {
+            output::simulating_line(run)
+        } else {
+            output::files::simulating_line(run)
+        };
         let _ = writeln!(text, "{words}");
     }
     text.push('\n');
@@ -33,7 +36,7 @@ pub fn explain(execution: &Execution) -> String {
         let threads = run.parameters.threads.map_or("various".into(), |n| n.to_string());
         let rate = match run.rate {
             RateLabel::Percent(percent) => format!("{percent}% of observed"),
-            other => output::rate(other, None),
+            other => output::format_rate(other, None),
         };
         let _ = writeln!(
             text,
@@ -41,17 +44,17 @@ pub fn explain(execution: &Execution) -> String {
             run.name,
             format!("{} s", run.warmup_s),
             if run.elapsed_s > 0.0 { format!("{} s", run.elapsed_s) } else { "to end".into() },
-            run.used.storages,
-            run.used.workloads,
-            run.used.outstanding,
-            output::loops(run),
+            run.resources.storages,
+            run.resources.workloads,
+            run.resources.outstanding,
+            output::format_loops(run),
         );
     }
-    totals(&mut text, execution);
+    append_totals(&mut text, execution);
     text
 }
 
-fn totals(text: &mut String, execution: &Execution) {
+fn append_totals(text: &mut String, execution: &VdbenchExecution) {
     let mut targets: BTreeMap<(Option<usize>, &Path), u64> = BTreeMap::new();
     for (host, target) in execution.placed_targets() {
         let bytes = targets.entry((host, &target.path)).or_default();
@@ -69,36 +72,37 @@ fn totals(text: &mut String, execution: &Execution) {
     let pauses = pauses.chain(execution.files.phases.iter().map(|phase| phase.pause_before_s));
     let runs = execution.runs.iter().map(|run| run.elapsed_s + run.warmup_s);
     let seconds: f64 = pauses.sum::<f64>() + runs.sum::<f64>();
-    let outstanding = execution.runs.iter().map(|run| run.used.outstanding).max().unwrap_or(0);
+    let outstanding =
+        execution.runs.iter().map(|run| run.resources.outstanding).max().unwrap_or(0);
     let files: u64 = trees.values().filter_map(FileTree::file_count).sum();
     let (what, bytes) = if trees.is_empty() {
-        (counted(targets.len() as u64, "file or device", "files or devices"), bytes as f64)
+        (format_count(targets.len() as u64, "file or device", "files or devices"), bytes as f64)
     } else {
-        let roots = counted(trees.len() as u64, "tree", "trees");
-        let what = format!("{} in {roots}", counted(files, "file", "files"));
+        let roots = format_count(trees.len() as u64, "tree", "trees");
+        let what = format!("{} in {roots}", format_count(files, "file", "files"));
         (what, trees.values().map(FileTree::bytes).sum())
     };
     let _ = writeln!(
         text,
         "\n{} on {what} of {} from {}; at most {outstanding} I/O in flight",
-        counted(execution.runs.len() as u64, "run", "runs"),
+        format_count(execution.runs.len() as u64, "run", "runs"),
         Quantity::new(bytes, Unit::Byte),
-        counted(execution.hosts.len() as u64, "host", "hosts"),
+        format_count(execution.hosts.len() as u64, "host", "hosts"),
     );
     let _ = writeln!(
         text,
         "at most {} without the time to lay files out; runs to the end of data (eof, maxdata) end sooner",
-        duration(seconds),
+        format_duration(seconds),
     );
 }
 
 /// Formats a count: `1 run`, `2 runs`.
-fn counted(count: u64, one: &str, many: &str) -> String {
+fn format_count(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Formats seconds as hours, minutes and seconds.
-fn duration(seconds: f64) -> String {
+fn format_duration(seconds: f64) -> String {
     let whole = seconds.ceil() as u64;
     format!("{} h {:02} min {:02} s", whole / 3600, whole / 60 % 60, whole % 60)
 }

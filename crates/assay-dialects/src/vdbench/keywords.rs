@@ -2,11 +2,11 @@
 //!
 //! The table holds the value kind of each keyword, and whether assay supports it.
 
-use assay_model::near::nearest;
+use assay_model::spelling::nearest_word;
 
 /// Kind of definition, or the general parameters before all definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Kind {
+pub(super) enum DefinitionKind {
     General,
     Host,
     ReplayGroup,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 
 /// Value kind of a keyword, which determines parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Values {
+pub(super) enum ValueKind {
     /// Words, even if they look like numbers.
     Words,
     /// Sizes, counts, percentages: `k` is 1024.
@@ -32,13 +32,13 @@ pub(super) enum Values {
 
 /// Support of a keyword by assay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Support {
+pub(super) enum KeywordSupport {
     /// Implemented.
     Full,
     /// Ignored, with the reason.
-    Idle(&'static str),
+    Ignored(&'static str),
     /// Rejected with the reason, because ignoring it would change the meaning of the file.
-    None(&'static str),
+    Unsupported(&'static str),
 }
 
 /// Keyword of the table.
@@ -48,13 +48,13 @@ pub(super) struct Keyword {
     pub(super) spelled: &'static str,
     /// Name in the rest of the compiler, shared by synonyms.
     pub(super) name: &'static str,
-    pub(super) values: Values,
-    pub(super) support: Support,
+    pub(super) values: ValueKind,
+    pub(super) support: KeywordSupport,
 }
 
-impl Kind {
+impl DefinitionKind {
     /// Returns the kind of definition that a keyword begins.
-    pub(super) fn of(keyword: &str) -> Option<Self> {
+    pub(super) fn from_keyword(keyword: &str) -> Option<Self> {
         Some(match keyword {
             "hd" | "host" => Self::Host,
             "rg" => Self::ReplayGroup,
@@ -68,7 +68,7 @@ impl Kind {
     }
 
     /// Describes a parameter of this kind.
-    pub(super) const fn called(self) -> &'static str {
+    pub(super) const fn description(self) -> &'static str {
         match self {
             Self::General => "general parameter",
             Self::Host => "parameter of a host definition (hd)",
@@ -98,60 +98,70 @@ impl Kind {
 
 /// Result of a search for a keyword.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum KeywordMatch {
     /// Unique match.
-    One(&'static Keyword),
+    Unique(&'static Keyword),
     /// Ambiguous prefix: the match that Vdbench takes, and another one.
-    First(&'static Keyword, &'static Keyword),
+    Ambiguous(&'static Keyword, &'static Keyword),
     /// No match.
     Unknown,
 }
 
 /// Finds the keyword for `written` (lower case): its full spelling, a prefix or the plural.
-pub(super) fn find(kind: Kind, written: &str) -> Found {
+pub(super) fn find_keyword(kind: DefinitionKind, written: &str) -> KeywordMatch {
     let rows = kind.keywords();
     if let Some(row) = rows.iter().find(|row| row.spelled == written) {
-        return Found::One(row);
+        return KeywordMatch::Unique(row);
     }
     if written.len() >= 2 {
         let mut begun = rows.iter().filter(|row| row.spelled.starts_with(written));
         if let Some(first) = begun.next() {
             return match begun.find(|row| row.name != first.name) {
-                Some(second) => Found::First(first, second),
-                None => Found::One(first),
+                Some(second) => KeywordMatch::Ambiguous(first, second),
+                None => KeywordMatch::Unique(first),
             };
         }
     }
     let singular = |row: &&Keyword| written.strip_prefix(row.spelled) == Some("s");
     match rows.iter().find(singular) {
-        Some(row) => Found::One(row),
-        None => Found::Unknown,
+        Some(row) => KeywordMatch::Unique(row),
+        None => KeywordMatch::Unknown,
     }
 }
 
 /// Returns the keyword with the most similar spelling.
-pub(super) fn near(kind: Kind, written: &str) -> Option<&'static str> {
-    nearest(written, kind.keywords().iter().map(|row| row.spelled))
+pub(super) fn nearest_keyword(kind: DefinitionKind, written: &str) -> Option<&'static str> {
+    nearest_word(written, kind.keywords().iter().map(|row| row.spelled))
 }
 
 /// Constructors for the tables; all but `ignored` and `unsupported` mean full support.
-const fn row(spelled: &'static str, values: Values) -> Keyword {
-    Keyword { spelled, name: spelled, values, support: Support::Full }
+const fn keyword(spelled: &'static str, values: ValueKind) -> Keyword {
+    Keyword { spelled, name: spelled, values, support: KeywordSupport::Full }
 }
 
-const fn also(spelled: &'static str, name: &'static str, values: Values) -> Keyword {
-    Keyword { spelled, name, values, support: Support::Full }
+const fn synonym(spelled: &'static str, name: &'static str, values: ValueKind) -> Keyword {
+    Keyword { spelled, name, values, support: KeywordSupport::Full }
 }
 
-const fn idle(spelled: &'static str, why: &'static str) -> Keyword {
-    Keyword { spelled, name: spelled, values: Values::Words, support: Support::Idle(why) }
+const fn ignored(spelled: &'static str, why: &'static str) -> Keyword {
+    Keyword {
+        spelled,
+        name: spelled,
+        values: ValueKind::Words,
+        support: KeywordSupport::Ignored(why),
+    }
 }
 
-const fn none(spelled: &'static str, why: &'static str) -> Keyword {
-    Keyword { spelled, name: spelled, values: Values::Words, support: Support::None(why) }
+const fn unsupported(spelled: &'static str, why: &'static str) -> Keyword {
+    Keyword {
+        spelled,
+        name: spelled,
+        values: ValueKind::Words,
+        support: KeywordSupport::Unsupported(why),
+    }
 }
 
-use Values::{Either, Numbers, Times, Words};
+use ValueKind::{Either, Numbers, Times, Words};
 
 const NO_JOURNAL: &str = "journals are not kept; -v checks data within one execution";
 const NO_REPLAY: &str = "traces are not replayed";
@@ -159,203 +169,209 @@ const UNIQUE: &str =
     "every block is written unique; storage that deduplicates stores more than with Vdbench";
 
 const GENERAL: &[Keyword] = &[
-    idle("messagescan", "the kernel's log is not copied into the output"),
-    row("data_errors", Either),
-    also("dataerrors", "data_errors", Either),
-    row("compratio", Numbers),
-    row("compression", Numbers),
-    idle("compressionseed", "what is written is drawn anew in every run"),
-    idle("dedupratio", UNIQUE),
-    idle("dedupunit", UNIQUE),
-    idle("dedupsets", UNIQUE),
-    idle("dedupflipflop", UNIQUE),
-    idle("deduphotsets", UNIQUE),
-    row("concatenatesds", Words),
-    also("concatenate", "concatenatesds", Words),
-    row("create_anchors", Words),
-    row("formatsds", Words),
-    row("formatxfersize", Numbers),
-    idle("histogram", "the histogram has its default limits"),
-    row("startcmd", Words),
-    also("start_cmd", "startcmd", Words),
-    row("endcmd", Words),
-    also("end_cmd", "endcmd", Words),
-    row("monitor", Words),
-    row("validate", Words),
-    none("journal", NO_JOURNAL),
-    idle("report", "all reports are written"),
-    idle("report_run_totals", "all reports are written"),
-    idle("port", "nothing listens"),
-    idle("debug", "there is nothing to debug"),
-    idle("misc", "it concerns Java"),
-    idle("swat", "no Swat file is written"),
-    idle("timeout", "an I/O may take as long as the kernel allows"),
-    idle("ios_per_jvm", "one process does all I/O"),
-    row("loop", Words),
-    idle("pattern", "what is written is random and as compressible as compratio says"),
-    none("force_error_after", "errors are not made up"),
-    idle("abort_failed_skew", "the shares reached are told, not enforced"),
-    none("replay", NO_REPLAY),
-    idle("dedupacross", UNIQUE),
-    idle("dedupmaxkey", UNIQUE),
-    idle("auxreport", "no other program's report is collected"),
-    idle("heartbeat_error", "one process does all I/O, and its end is the end of the run"),
-    idle("pattern_buffer", "what is written is drawn, not taken from a buffer"),
-    idle("showlba", "no list of addresses is written"),
+    ignored("messagescan", "the kernel's log is not copied into the output"),
+    keyword("data_errors", Either),
+    synonym("dataerrors", "data_errors", Either),
+    keyword("compratio", Numbers),
+    keyword("compression", Numbers),
+    ignored("compressionseed", "what is written is drawn anew in every run"),
+    ignored("dedupratio", UNIQUE),
+    ignored("dedupunit", UNIQUE),
+    ignored("dedupsets", UNIQUE),
+    ignored("dedupflipflop", UNIQUE),
+    ignored("deduphotsets", UNIQUE),
+    keyword("concatenatesds", Words),
+    synonym("concatenate", "concatenatesds", Words),
+    keyword("create_anchors", Words),
+    keyword("formatsds", Words),
+    keyword("formatxfersize", Numbers),
+    ignored("histogram", "the histogram has its default limits"),
+    keyword("startcmd", Words),
+    synonym("start_cmd", "startcmd", Words),
+    keyword("endcmd", Words),
+    synonym("end_cmd", "endcmd", Words),
+    keyword("monitor", Words),
+    keyword("validate", Words),
+    unsupported("journal", NO_JOURNAL),
+    ignored("report", "all reports are written"),
+    ignored("report_run_totals", "all reports are written"),
+    ignored("port", "nothing listens"),
+    ignored("debug", "there is nothing to debug"),
+    ignored("misc", "it concerns Java"),
+    ignored("swat", "no Swat file is written"),
+    ignored("timeout", "an I/O may take as long as the kernel allows"),
+    ignored("ios_per_jvm", "one process does all I/O"),
+    keyword("loop", Words),
+    ignored("pattern", "what is written is random and as compressible as compratio says"),
+    unsupported("force_error_after", "errors are not made up"),
+    ignored("abort_failed_skew", "the shares reached are told, not enforced"),
+    unsupported("replay", NO_REPLAY),
+    ignored("dedupacross", UNIQUE),
+    ignored("dedupmaxkey", UNIQUE),
+    ignored("auxreport", "no other program's report is collected"),
+    ignored("heartbeat_error", "one process does all I/O, and its end is the end of the run"),
+    ignored("pattern_buffer", "what is written is drawn, not taken from a buffer"),
+    ignored("showlba", "no list of addresses is written"),
 ];
 
 const HOST: &[Keyword] = &[
-    row("system", Words),
-    idle("jvms", "one process does all I/O of a host"),
-    row("shell", Words),
-    row("user", Words),
-    idle("vdbench", "assay brings itself to the host"),
-    row("clients", Numbers),
-    none("mount", "assay mounts nothing; mount it on each host beforehand and remove mount="),
-    idle("master", "the master is the host that assay is started on"),
+    keyword("system", Words),
+    ignored("jvms", "one process does all I/O of a host"),
+    keyword("shell", Words),
+    keyword("user", Words),
+    ignored("vdbench", "assay brings itself to the host"),
+    keyword("clients", Numbers),
+    unsupported(
+        "mount",
+        "assay mounts nothing; mount it on each host beforehand and remove mount=",
+    ),
+    ignored("master", "the master is the host that assay is started on"),
 ];
 
 const STORAGE: &[Keyword] = &[
-    row("lun", Words),
-    row("host", Words),
-    also("hd", "host", Words),
-    row("size", Numbers),
-    row("threads", Numbers),
-    row("openflags", Words),
-    row("range", Numbers),
-    row("offset", Numbers),
-    row("align", Numbers),
-    row("hitarea", Numbers),
-    row("count", Numbers),
-    none("streams", "give streams to the workload definition (wd)"),
-    idle("kstat", "Solaris alone has such statistics"),
-    idle("instance", "Solaris alone has such statistics"),
-    none("journal", NO_JOURNAL),
-    idle("dedupratio", UNIQUE),
-    idle("dedupunit", UNIQUE),
-    idle("dedupsets", UNIQUE),
-    none("replay", NO_REPLAY),
-    none("resetlun", "no command is sent to a device"),
-    none("resetbus", "no command is sent to a device"),
+    keyword("lun", Words),
+    keyword("host", Words),
+    synonym("hd", "host", Words),
+    keyword("size", Numbers),
+    keyword("threads", Numbers),
+    keyword("openflags", Words),
+    keyword("range", Numbers),
+    keyword("offset", Numbers),
+    keyword("align", Numbers),
+    keyword("hitarea", Numbers),
+    keyword("count", Numbers),
+    unsupported("streams", "give streams to the workload definition (wd)"),
+    ignored("kstat", "Solaris alone has such statistics"),
+    ignored("instance", "Solaris alone has such statistics"),
+    unsupported("journal", NO_JOURNAL),
+    ignored("dedupratio", UNIQUE),
+    ignored("dedupunit", UNIQUE),
+    ignored("dedupsets", UNIQUE),
+    unsupported("replay", NO_REPLAY),
+    unsupported("resetlun", "no command is sent to a device"),
+    unsupported("resetbus", "no command is sent to a device"),
 ];
 
 const WORKLOAD: &[Keyword] = &[
-    row("sd", Words),
-    row("host", Words),
-    also("hd", "host", Words),
-    row("rdpct", Numbers),
-    also("readpct", "rdpct", Numbers),
-    row("writepct", Numbers),
-    also("wrpct", "writepct", Numbers),
-    row("xfersize", Numbers),
-    row("seekpct", Either),
-    row("skew", Numbers),
-    row("rhpct", Numbers),
-    row("whpct", Numbers),
-    row("range", Numbers),
-    row("hotband", Numbers),
-    row("stride", Numbers),
-    row("streams", Numbers),
-    row("iorate", Numbers),
-    row("priority", Numbers),
-    row("threads", Numbers),
-    row("openflags", Words),
+    keyword("sd", Words),
+    keyword("host", Words),
+    synonym("hd", "host", Words),
+    keyword("rdpct", Numbers),
+    synonym("readpct", "rdpct", Numbers),
+    keyword("writepct", Numbers),
+    synonym("wrpct", "writepct", Numbers),
+    keyword("xfersize", Numbers),
+    keyword("seekpct", Either),
+    keyword("skew", Numbers),
+    keyword("rhpct", Numbers),
+    keyword("whpct", Numbers),
+    keyword("range", Numbers),
+    keyword("hotband", Numbers),
+    keyword("stride", Numbers),
+    keyword("streams", Numbers),
+    keyword("iorate", Numbers),
+    keyword("priority", Numbers),
+    keyword("threads", Numbers),
+    keyword("openflags", Words),
 ];
 
 const RUN: &[Keyword] = &[
-    row("wd", Words),
-    row("sd", Words),
-    row("fwd", Words),
-    none("fsd", "name the trees in the workload definitions (fwd)"),
-    row("iorate", Either),
-    row("curve", Either),
-    row("stopcurve", Numbers),
-    row("distribution", Words),
-    row("elapsed", Times),
-    row("interval", Times),
-    row("warmup", Times),
-    row("pause", Times),
-    row("maxdata", Numbers),
-    row("maxdataread", Numbers),
-    row("maxdatawritten", Numbers),
-    row("openflags", Words),
-    row("startcmd", Words),
-    also("start_cmd", "startcmd", Words),
-    row("endcmd", Words),
-    also("end_cmd", "endcmd", Words),
-    none("replay", NO_REPLAY),
-    none("mount", "assay mounts nothing; mount it on each host beforehand and remove mount="),
-    also("forxfersize", "xfersize", Either),
-    also("xfersize", "xfersize", Either),
-    also("forthreads", "threads", Numbers),
-    also("threads", "threads", Numbers),
-    also("forrdpct", "rdpct", Numbers),
-    also("rdpct", "rdpct", Numbers),
-    also("forreadpct", "rdpct", Numbers),
-    also("readpct", "rdpct", Numbers),
-    also("forrhpct", "rhpct", Numbers),
-    also("rhpct", "rhpct", Numbers),
-    also("forwhpct", "whpct", Numbers),
-    also("whpct", "whpct", Numbers),
-    also("forseekpct", "seekpct", Either),
-    also("seekpct", "seekpct", Either),
-    also("forhitarea", "hitarea", Numbers),
-    also("hitarea", "hitarea", Numbers),
-    also("forcompratio", "compratio", Numbers),
-    also("compratio", "compratio", Numbers),
-    row("fwdrate", Either),
-    row("format", Words),
-    also("foroperations", "operations", Words),
-    also("operations", "operations", Words),
-    also("fordepth", "depth", Numbers),
-    also("depth", "depth", Numbers),
-    also("forwidth", "width", Numbers),
-    also("width", "width", Numbers),
-    also("forfiles", "files", Numbers),
-    also("files", "files", Numbers),
-    also("forsizes", "sizes", Numbers),
-    also("sizes", "sizes", Numbers),
-    also("forsize", "sizes", Numbers),
-    also("fortotalsize", "totalsize", Numbers),
-    also("totalsize", "totalsize", Numbers),
+    keyword("wd", Words),
+    keyword("sd", Words),
+    keyword("fwd", Words),
+    unsupported("fsd", "name the trees in the workload definitions (fwd)"),
+    keyword("iorate", Either),
+    keyword("curve", Either),
+    keyword("stopcurve", Numbers),
+    keyword("distribution", Words),
+    keyword("elapsed", Times),
+    keyword("interval", Times),
+    keyword("warmup", Times),
+    keyword("pause", Times),
+    keyword("maxdata", Numbers),
+    keyword("maxdataread", Numbers),
+    keyword("maxdatawritten", Numbers),
+    keyword("openflags", Words),
+    keyword("startcmd", Words),
+    synonym("start_cmd", "startcmd", Words),
+    keyword("endcmd", Words),
+    synonym("end_cmd", "endcmd", Words),
+    unsupported("replay", NO_REPLAY),
+    unsupported(
+        "mount",
+        "assay mounts nothing; mount it on each host beforehand and remove mount=",
+    ),
+    synonym("forxfersize", "xfersize", Either),
+    synonym("xfersize", "xfersize", Either),
+    synonym("forthreads", "threads", Numbers),
+    synonym("threads", "threads", Numbers),
+    synonym("forrdpct", "rdpct", Numbers),
+    synonym("rdpct", "rdpct", Numbers),
+    synonym("forreadpct", "rdpct", Numbers),
+    synonym("readpct", "rdpct", Numbers),
+    synonym("forrhpct", "rhpct", Numbers),
+    synonym("rhpct", "rhpct", Numbers),
+    synonym("forwhpct", "whpct", Numbers),
+    synonym("whpct", "whpct", Numbers),
+    synonym("forseekpct", "seekpct", Either),
+    synonym("seekpct", "seekpct", Either),
+    synonym("forhitarea", "hitarea", Numbers),
+    synonym("hitarea", "hitarea", Numbers),
+    synonym("forcompratio", "compratio", Numbers),
+    synonym("compratio", "compratio", Numbers),
+    keyword("fwdrate", Either),
+    keyword("format", Words),
+    synonym("foroperations", "operations", Words),
+    synonym("operations", "operations", Words),
+    synonym("fordepth", "depth", Numbers),
+    synonym("depth", "depth", Numbers),
+    synonym("forwidth", "width", Numbers),
+    synonym("width", "width", Numbers),
+    synonym("forfiles", "files", Numbers),
+    synonym("files", "files", Numbers),
+    synonym("forsizes", "sizes", Numbers),
+    synonym("sizes", "sizes", Numbers),
+    synonym("forsize", "sizes", Numbers),
+    synonym("fortotalsize", "totalsize", Numbers),
+    synonym("totalsize", "totalsize", Numbers),
 ];
 
 const FILE_SYSTEM: &[Keyword] = &[
-    row("anchor", Words),
-    row("depth", Numbers),
-    row("width", Numbers),
-    row("files", Numbers),
-    also("sizes", "size", Numbers),
-    row("size", Numbers),
-    row("distribution", Words),
-    row("openflags", Words),
-    row("shared", Words),
-    row("totalsize", Numbers),
-    also("total_size", "totalsize", Numbers),
-    row("workingsetsize", Numbers),
-    also("wss", "workingsetsize", Numbers),
-    row("count", Numbers),
-    none("journal", NO_JOURNAL),
-    idle("log", "no list of reads and writes is written"),
-    idle("dedupratio", UNIQUE),
-    idle("dedupunit", UNIQUE),
-    idle("dedupsets", UNIQUE),
+    keyword("anchor", Words),
+    keyword("depth", Numbers),
+    keyword("width", Numbers),
+    keyword("files", Numbers),
+    synonym("sizes", "size", Numbers),
+    keyword("size", Numbers),
+    keyword("distribution", Words),
+    keyword("openflags", Words),
+    keyword("shared", Words),
+    keyword("totalsize", Numbers),
+    synonym("total_size", "totalsize", Numbers),
+    keyword("workingsetsize", Numbers),
+    synonym("wss", "workingsetsize", Numbers),
+    keyword("count", Numbers),
+    unsupported("journal", NO_JOURNAL),
+    ignored("log", "no list of reads and writes is written"),
+    ignored("dedupratio", UNIQUE),
+    ignored("dedupunit", UNIQUE),
+    ignored("dedupsets", UNIQUE),
 ];
 
 const FILE_WORKLOAD: &[Keyword] = &[
-    row("fsd", Words),
-    row("operation", Words),
-    also("operations", "operation", Words),
-    row("fileio", Words),
-    row("fileselect", Words),
-    row("xfersize", Numbers),
-    row("rdpct", Numbers),
-    also("readpct", "rdpct", Numbers),
-    row("threads", Numbers),
-    row("skew", Numbers),
-    row("stopafter", Numbers),
-    row("host", Words),
-    also("hd", "host", Words),
-    row("target", Words),
-    row("openflags", Words),
+    keyword("fsd", Words),
+    keyword("operation", Words),
+    synonym("operations", "operation", Words),
+    keyword("fileio", Words),
+    keyword("fileselect", Words),
+    keyword("xfersize", Numbers),
+    keyword("rdpct", Numbers),
+    synonym("readpct", "rdpct", Numbers),
+    keyword("threads", Numbers),
+    keyword("skew", Numbers),
+    keyword("stopafter", Numbers),
+    keyword("host", Words),
+    synonym("hd", "host", Words),
+    keyword("target", Words),
+    keyword("openflags", Words),
 ];

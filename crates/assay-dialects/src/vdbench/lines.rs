@@ -9,11 +9,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_model::failure::refusal;
+use assay_model::failure::os_error;
 use assay_model::path_text;
 
-use super::diagnostic::{Diagnostic, Place, Severity};
-use super::{Input, Surroundings};
+use super::diagnostic::{Diagnostic, DiagnosticSeverity, SourceLocation};
+use super::{VdbenchEnv, VdbenchInput};
 
 /// Lines with content, in the order of execution.
 #[derive(Debug, Default)]
@@ -22,9 +22,9 @@ pub(super) struct Lines {
     lines: Vec<Line>,
     /// Latest location and its column, so that many diagnostics in one long line cost one pass over
     /// it.
-    counted: Cell<Option<(Spot, u32)>>,
+    last_counted: Cell<Option<(SourceSpan, u32)>>,
     /// Diagnostics so far.
-    pub(super) found: Vec<Diagnostic>,
+    pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 #[derive(Debug)]
@@ -33,12 +33,12 @@ struct Line {
     number: u32,
     text: Arc<str>,
     /// Whether the line is an include, which was expanded when it was read.
-    is_obeyed: bool,
+    is_include: bool,
 }
 
 /// Part of a line, in bytes of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct SourceSpan {
     pub(super) line: usize,
     pub(super) start: usize,
     pub(super) end: usize,
@@ -46,7 +46,7 @@ pub(super) struct Spot {
 
 impl Lines {
     /// Reads the files in order, as if they were one.
-    pub(super) fn read(input: &Input, around: &mut Surroundings<'_>) -> Self {
+    pub(super) fn read(input: &VdbenchInput, around: &mut VdbenchEnv<'_>) -> Self {
         let mut variables: Vec<Variable> = input
             .variables
             .iter()
@@ -54,17 +54,17 @@ impl Lines {
             .collect();
         // Longest names first: `$host1` must not match `$host`.
         variables.sort_by_key(|variable| std::cmp::Reverse(variable.name.len()));
-        let mut reader = Reader { lines: Self::default(), around, variables };
+        let mut reader = Reader { lines: Self::default(), env: around, variables };
         for path in &input.files {
-            reader.file(path, path, None);
+            reader.read_file(path, path, None);
         }
         let Reader { mut lines, variables, .. } = reader;
         for variable in variables.iter().filter(|variable| !variable.used) {
             let message = format!("no line uses the variable `{}`", variable.name);
-            let unused = Diagnostic::new(Severity::Warning, "V104", None, message)
+            let unused = Diagnostic::new(DiagnosticSeverity::Warning, "V104", None, message)
                 .help(format!("write `${}` where its value belongs", variable.name))
                 .vdbench("stops");
-            lines.found.push(unused);
+            lines.diagnostics.push(unused);
         }
         lines
     }
@@ -78,22 +78,22 @@ impl Lines {
     }
 
     /// Whether the line is an include; the included lines follow it.
-    pub(super) fn is_obeyed(&self, line: usize) -> bool {
-        self.lines[line].is_obeyed
+    pub(super) fn is_include(&self, line: usize) -> bool {
+        self.lines[line].is_include
     }
 
     /// Adds a variant of a line, with the same location in the file.
     pub(super) fn add_variant(&mut self, original: usize, text: String) -> usize {
         let Line { file, number, .. } = self.lines[original];
-        self.lines.push(Line { file, number, text: text.into(), is_obeyed: false });
+        self.lines.push(Line { file, number, text: text.into(), is_include: false });
         self.lines.len() - 1
     }
 
     /// Converts a byte span to a location for diagnostics.
-    pub(super) fn place(&self, spot: Spot) -> Place {
+    pub(super) fn location(&self, spot: SourceSpan) -> SourceLocation {
         let line = &self.lines[spot.line];
         let meant = line.text[spot.start..spot.end].chars().count();
-        Place {
+        SourceLocation {
             file: self.files[line.file].clone(),
             line: line.number,
             column: self.chars_before(spot) + 1,
@@ -103,9 +103,9 @@ impl Lines {
     }
 
     /// Counts the characters of the line before a span.
-    fn chars_before(&self, spot: Spot) -> u32 {
+    fn chars_before(&self, spot: SourceSpan) -> u32 {
         let text = &self.lines[spot.line].text;
-        let (from, before) = match self.counted.get() {
+        let (from, before) = match self.last_counted.get() {
             Some((last, before)) if last.line == spot.line && last.start <= spot.start => {
                 (last.start, before)
             }
@@ -113,7 +113,7 @@ impl Lines {
         };
         let more = text[from..spot.start].chars().count();
         let before = before.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
-        self.counted.set(Some((spot, before)));
+        self.last_counted.set(Some((spot, before)));
         before
     }
 
@@ -121,25 +121,25 @@ impl Lines {
     pub(super) fn error(
         &self,
         code: &'static str,
-        spot: Spot,
+        spot: SourceSpan,
         message: impl Into<String>,
     ) -> Diagnostic {
-        Diagnostic::new(Severity::Error, code, Some(self.place(spot)), message)
+        Diagnostic::new(DiagnosticSeverity::Error, code, Some(self.location(spot)), message)
     }
 
     /// Creates a warning.
     pub(super) fn warning(
         &self,
         code: &'static str,
-        spot: Spot,
+        spot: SourceSpan,
         message: impl Into<String>,
     ) -> Diagnostic {
-        Diagnostic::new(Severity::Warning, code, Some(self.place(spot)), message)
+        Diagnostic::new(DiagnosticSeverity::Warning, code, Some(self.location(spot)), message)
     }
 }
 
 /// Maximum length of a line after variables are replaced.
-const MOST_LINE_BYTES: usize = 1 << 20;
+const MAX_LINE_BYTES: usize = 1 << 20;
 
 struct Variable<'a> {
     name: &'a str,
@@ -149,22 +149,22 @@ struct Variable<'a> {
 
 struct Reader<'a, 'b> {
     lines: Lines,
-    around: &'a mut Surroundings<'b>,
+    env: &'a mut VdbenchEnv<'b>,
     variables: Vec<Variable<'a>>,
 }
 
 impl Reader<'_, '_> {
     /// Adds the lines of the file at `path`, which the include at `by` names `written`.
-    fn file(&mut self, path: &Path, written: &Path, by: Option<(Spot, &Path)>) {
+    fn read_file(&mut self, path: &Path, written: &Path, by: Option<(SourceSpan, &Path)>) {
         let mut tried = path.to_path_buf();
-        let mut read = (self.around.load)(&tried);
+        let mut read = (self.env.read_file)(&tried);
         if read.is_err() && path != written {
             tried = written.to_path_buf();
-            read = (self.around.load)(&tried);
+            read = (self.env.read_file)(&tried);
         }
         let bytes = match read {
             Ok(bytes) => bytes,
-            Err(error) => return self.missing(path, written, by.map(|by| by.0), &error),
+            Err(error) => return self.report_missing(path, written, by.map(|by| by.0), &error),
         };
         let file = self.lines.files.len();
         self.lines.files.push(tried.display().to_string());
@@ -184,13 +184,13 @@ impl Reader<'_, '_> {
             }
             let text = self.substitute(raw.trim_end());
             let text = text.into();
-            self.lines.lines.push(Line { file, number, text, is_obeyed: false });
-            self.include(by.is_some(), &tried);
+            self.lines.lines.push(Line { file, number, text, is_include: false });
+            self.expand_include(by.is_some(), &tried);
         }
     }
 
     /// Replaces the newest line by the lines of its file, if it is an include.
-    fn include(&mut self, nested: bool, file: &Path) {
+    fn expand_include(&mut self, nested: bool, file: &Path) {
         let line = self.lines.count() - 1;
         let text = self.lines.text(line).to_owned();
         let start = text.len() - text.trim_start().len();
@@ -200,16 +200,16 @@ impl Reader<'_, '_> {
         }
         let value = value.split_whitespace().next().unwrap_or_default();
         let from = start + keyword.len() + 1;
-        let spot = Spot { line, start: from, end: from + value.len() };
-        let path = path_text::path(value.trim_matches('"').trim_end_matches(','));
-        self.lines.lines[line].is_obeyed = true;
+        let spot = SourceSpan { line, start: from, end: from + value.len() };
+        let path = path_text::decode_path(value.trim_matches('"').trim_end_matches(','));
+        self.lines.lines[line].is_include = true;
         if nested {
             let nested = self
                 .lines
                 .error("V102", spot, "an included file may not include another one")
                 .help("include both from the file that is given with -f")
                 .vdbench("stops");
-            self.lines.found.push(nested);
+            self.lines.diagnostics.push(nested);
         } else {
             let folder = file.parent().unwrap_or(Path::new(""));
             let beside = if path.to_string_lossy().contains('/') {
@@ -217,28 +217,28 @@ impl Reader<'_, '_> {
             } else {
                 folder.join(&path)
             };
-            self.file(&beside, &path, Some((spot, file)));
+            self.read_file(&beside, &path, Some((spot, file)));
         }
     }
 
-    fn missing(
+    fn report_missing(
         &mut self,
         path: &Path,
         written: &Path,
-        by: Option<Spot>,
+        by: Option<SourceSpan>,
         error: &std::io::Error,
     ) {
-        let why = refusal::plain(&error.to_string());
+        let why = os_error::simplify_message(&error.to_string());
         let message = format!("the file `{}` cannot be read: {why}", written.display());
-        let place = by.map(|spot| self.lines.place(spot));
-        let mut missing = Diagnostic::new(Severity::Error, "V101", place, message);
+        let place = by.map(|spot| self.lines.location(spot));
+        let mut missing = Diagnostic::new(DiagnosticSeverity::Error, "V101", place, message);
         if path == written {
             missing = missing.help(format!("tried `{}`", path.display()));
         } else {
             let tried = format!("tried `{}` and `{}`", path.display(), written.display());
             missing = missing.help(tried);
         }
-        self.lines.found.push(missing.vdbench("stops"));
+        self.lines.diagnostics.push(missing.vdbench("stops"));
     }
 
     /// Replaces `$name` and `!name` in a line.
@@ -250,7 +250,7 @@ impl Reader<'_, '_> {
                 let places = text.matches(&name).count();
                 // Values may name other variables. A replacement that makes the line too long is
                 // skipped; the variable is then reported.
-                if places > 0 && text.len() + places * variable.value.len() < MOST_LINE_BYTES {
+                if places > 0 && text.len() + places * variable.value.len() < MAX_LINE_BYTES {
                     text = Cow::Owned(text.replace(&name, variable.value));
                     variable.used = true;
                 }
@@ -264,7 +264,7 @@ impl Reader<'_, '_> {
 pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(path_text::text(OsStr::from_bytes(bytes))),
+        Err(_) => Cow::Owned(path_text::encode(OsStr::from_bytes(bytes))),
     }
 }
 

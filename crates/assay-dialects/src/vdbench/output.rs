@@ -10,12 +10,12 @@ mod average;
 pub mod files;
 pub mod flat_file;
 pub mod histogram;
-mod measured;
 pub mod pages;
 pub mod skew;
+mod totals;
 
-pub use average::{Average, average, is_whole};
-pub use measured::Measured;
+pub use average::{Average, average, is_full_length};
+pub use totals::StorageTotals;
 
 /// Time of day at the start of every line, like `15:28:54.017`.
 pub type TimeOfDay<'a> = &'a str;
@@ -25,7 +25,7 @@ pub const LINES_PER_HEADING: usize = 30;
 
 /// Time at which a row of the flat file was written.
 #[derive(Debug, Clone, Copy)]
-pub struct Moment<'a> {
+pub struct RowTime<'a> {
     /// Time of day.
     pub tod: TimeOfDay<'a>,
     /// Date, time and zone: `11/21/2026-17:20:02-UTC`.
@@ -34,34 +34,34 @@ pub struct Moment<'a> {
 
 /// Formats `Starting RD=…` without the time of day; `rate_per_s` is the run's rate, once known.
 #[must_use]
-pub fn starting(label: &RunLabel, rate_per_s: Option<f64>) -> String {
-    format!("Starting {}", described(label, rate_per_s))
+pub fn starting_line(label: &RunLabel, rate_per_s: Option<f64>) -> String {
+    format!("Starting {}", describe_run(label, rate_per_s))
 }
 
 /// Formats `Simulating RD=…`, as for `-s`.
 #[must_use]
-pub fn simulating(label: &RunLabel) -> String {
-    format!("Simulating {}", described(label, None))
+pub fn simulating_line(label: &RunLabel) -> String {
+    format!("Simulating {}", describe_run(label, None))
 }
 
-fn described(label: &RunLabel, rate_per_s: Option<f64>) -> String {
+fn describe_run(label: &RunLabel, rate_per_s: Option<f64>) -> String {
     let mut text = format!(
         "RD={}; I/O rate: {}; elapsed={}",
         label.name,
-        rate(label.rate, rate_per_s),
+        format_rate(label.rate, rate_per_s),
         // A run without a time limit ends when its work is complete.
         if label.elapsed_s > 0.0 { label.elapsed_s.to_string() } else { "(none)".into() }
     );
     if label.warmup_s > 0.0 {
         let _ = write!(text, " warmup={}", label.warmup_s);
     }
-    let _ = write!(text, "; For loops: {}", loops(label));
+    let _ = write!(text, "; For loops: {}", format_loops(label));
     text
 }
 
 /// Formats the loops as `threads=32 xfersize=8k`, or `None`.
 #[must_use]
-pub fn loops(label: &RunLabel) -> String {
+pub fn format_loops(label: &RunLabel) -> String {
     if label.loops.is_empty() {
         return "None".into();
     }
@@ -72,7 +72,7 @@ pub fn loops(label: &RunLabel) -> String {
 
 /// Formats the rate in Vdbench's words.
 #[must_use]
-pub fn rate(label: RateLabel, rate_per_s: Option<f64>) -> String {
+pub fn format_rate(label: RateLabel, rate_per_s: Option<f64>) -> String {
     match (label, rate_per_s) {
         (RateLabel::UncontrolledMax, _) => "Uncontrolled MAX".into(),
         (RateLabel::ControlledMax, _) => "Controlled MAX".into(),
@@ -96,12 +96,16 @@ pub fn heading(date: &str) -> String {
         "", "rate", "1024**2", "i/o", "pct", "time", "resp", "resp", "max", "stddev", "depth",
         "sys+u", "sys",
     ];
-    format!("{}\n{}", table(&format!("{date:<12}"), &above), table(&" ".repeat(12), &below))
+    format!(
+        "{}\n{}",
+        format_columns(&format!("{date:<12}"), &above),
+        format_columns(&" ".repeat(12), &below)
+    )
 }
 
 /// Formats one line of the table: an interval (its number) or an average (`avg_61-660`).
 #[must_use]
-pub fn line(tod: TimeOfDay<'_>, label: &str, measured: &Measured) -> String {
+pub fn table_line(tod: TimeOfDay<'_>, label: &str, measured: &StorageTotals) -> String {
     let cells = [
         label.to_owned(),
         format!("{:.2}", measured.rate_per_s()),
@@ -117,7 +121,7 @@ pub fn line(tod: TimeOfDay<'_>, label: &str, measured: &Measured) -> String {
         format!("{:.1}", measured.cpu_percent()),
         format!("{:.1}", measured.cpu_system_percent()),
     ];
-    table(tod, &cells.each_ref().map(String::as_str))
+    format_columns(tod, &cells.each_ref().map(String::as_str))
 }
 
 /// Formats the label of an average over intervals, counted from 1.
@@ -129,7 +133,7 @@ pub fn average_label(first: usize, last: usize) -> String {
 /// Returns the first interval of the average: the one after the warm-up, or the second without a
 /// warm-up.
 #[must_use]
-pub fn first_counted(label: &RunLabel) -> usize {
+pub fn first_averaged_interval(label: &RunLabel) -> usize {
     if label.warmup_s > 0.0 {
         (label.warmup_s / label.interval_s).round() as usize + 1
     } else {
@@ -143,7 +147,7 @@ pub fn first_counted(label: &RunLabel) -> usize {
 /// (Poisson). A run misses its rate if more than three of them, and more than three per cent, are
 /// missing.
 #[must_use]
-pub fn is_missed(rate_per_s: f64, count: u64, seconds: f64) -> bool {
+pub fn is_rate_missed(rate_per_s: f64, count: u64, seconds: f64) -> bool {
     /// Below this share of the requested rate, the rate counts as missed.
     const REACHED: f64 = 0.97;
     let (expected, count) = (rate_per_s * seconds, count as f64);
@@ -151,7 +155,7 @@ pub fn is_missed(rate_per_s: f64, count: u64, seconds: f64) -> bool {
 }
 
 /// Formats cells in the columns of Vdbench up to 5.04.06.
-fn table(first: &str, cells: &[&str; 13]) -> String {
+fn format_columns(first: &str, cells: &[&str; 13]) -> String {
     const WIDTHS: [usize; 13] = [10, 10, 8, 7, 6, 8, 8, 8, 8, 8, 5, 5, 5];
     let cells: Vec<String> =
         cells.iter().zip(WIDTHS).map(|(cell, width)| format!("{cell:>width$}")).collect();

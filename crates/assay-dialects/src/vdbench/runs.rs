@@ -2,35 +2,35 @@
 //!
 //! Loops keep the order in which they are written; the first is the outermost.
 
-use assay_model::workload::storage::Arrivals;
+use assay_model::workload::storage::ArrivalProcess;
 
 use super::FormatOption;
 use super::attributes::{self, OpenFlags};
 use super::commands::{Commands, DataLimits};
-use super::keywords::Values;
+use super::keywords::ValueKind;
 use super::lines::Lines;
 use super::statements::Parameter;
-use super::tokens::Element;
-use super::values::{self, Shown, Value};
+use super::tokens::ParameterElement;
+use super::values::{self, ParameterValue, Scalar};
 
 /// Percentages of `iorate=curve` unless the file defines others.
 pub(super) const DEFAULT_CURVE: [f64; 6] = [10.0, 50.0, 70.0, 80.0, 90.0, 100.0];
 
 /// Run definition (rd).
 #[derive(Debug, Clone)]
-pub(super) struct Run {
-    pub(super) name: Element,
-    pub(super) workloads: Vec<Element>,
-    pub(super) storages: Vec<Element>,
+pub(super) struct RunDefinition {
+    pub(super) name: ParameterElement,
+    pub(super) workloads: Vec<ParameterElement>,
+    pub(super) storages: Vec<ParameterElement>,
     /// `fwd=` of a file-system run.
-    pub(super) file_workloads: Vec<Element>,
+    pub(super) file_workloads: Vec<ParameterElement>,
     pub(super) rates: Vec<Rate>,
     /// `fwdrate=` of a file-system run.
     pub(super) file_rates: Vec<Rate>,
-    pub(super) format: Format,
+    pub(super) format: TreeFormat,
     pub(super) curve: Vec<f64>,
     pub(super) stop_curve_ms: Option<f64>,
-    pub(super) arrivals: Arrivals,
+    pub(super) arrivals: ArrivalProcess,
     pub(super) elapsed_s: f64,
     pub(super) interval_s: f64,
     pub(super) warmup_s: f64,
@@ -40,7 +40,7 @@ pub(super) struct Run {
     pub(super) max_data_written: Option<f64>,
     pub(super) commands: Commands,
     pub(super) flags: Option<OpenFlags>,
-    pub(super) loops: Vec<Loop>,
+    pub(super) loops: Vec<ParameterLoop>,
 }
 
 /// Value of `iorate=` or `fwdrate=`.
@@ -56,13 +56,13 @@ pub(super) enum Rate {
     Curve,
 }
 
-impl Format {
+impl TreeFormat {
     /// Converts the option `-c`, which overrides the file.
-    pub(super) fn by_option(option: FormatOption) -> Self {
+    pub(super) fn from_option(option: FormatOption) -> Self {
         let all = Self {
             removes: true,
-            makes_directories: true,
-            makes_files: true,
+            creates_directories: true,
+            creates_files: true,
             only: false,
             once: false,
         };
@@ -76,13 +76,13 @@ impl Format {
 
 /// Format of the trees before a file-system run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Format {
+pub(super) struct TreeFormat {
     /// Whether existing files and directories are removed.
     pub(super) removes: bool,
     /// Whether missing directories are created.
-    pub(super) makes_directories: bool,
+    pub(super) creates_directories: bool,
     /// Whether missing files are created.
-    pub(super) makes_files: bool,
+    pub(super) creates_files: bool,
     /// Whether the run itself is skipped.
     pub(super) only: bool,
     /// Whether the format precedes only the first combination of loops.
@@ -91,26 +91,26 @@ pub(super) struct Format {
 
 /// Loop over the values of one parameter.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Loop {
+pub(super) struct ParameterLoop {
     /// Name in reports: `threads`, `xfersize` …
     pub(super) key: &'static str,
-    pub(super) values: Vec<Shown>,
+    pub(super) values: Vec<ParameterValue>,
 }
 
-impl Default for Run {
+impl Default for RunDefinition {
     fn default() -> Self {
-        let spot = super::lines::Spot { line: 0, start: 0, end: 0 };
+        let spot = super::lines::SourceSpan { line: 0, start: 0, end: 0 };
         Self {
-            name: Element { text: String::new(), quoted: false, spot },
+            name: ParameterElement { text: String::new(), is_quoted: false, spot },
             workloads: Vec::new(),
             storages: Vec::new(),
             file_workloads: Vec::new(),
             rates: Vec::new(),
             file_rates: Vec::new(),
-            format: Format::default(),
+            format: TreeFormat::default(),
             curve: DEFAULT_CURVE.to_vec(),
             stop_curve_ms: None,
-            arrivals: Arrivals::Exponential,
+            arrivals: ArrivalProcess::Exponential,
             elapsed_s: 30.0,
             interval_s: 1.0,
             warmup_s: 0.0,
@@ -125,32 +125,34 @@ impl Default for Run {
     }
 }
 
-impl Run {
+impl RunDefinition {
     pub(super) fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
         let seconds = |lines: &mut Lines, old: f64| {
-            let value = values::one_number(lines, parameter).unwrap_or(old);
-            not_negative(lines, parameter, value)
+            let value = values::parse_one_number(lines, parameter).unwrap_or(old);
+            check_seconds(lines, parameter, value)
         };
         match parameter.keyword.name {
-            "wd" => self.workloads = values::names(lines, parameter),
-            "sd" => self.storages = values::names(lines, parameter),
-            "fwd" => self.file_workloads = values::names(lines, parameter),
-            "iorate" => self.rates = rates(lines, parameter),
-            "fwdrate" => self.file_rates = rates(lines, parameter),
-            "format" => self.format = format(lines, parameter),
-            "curve" => self.curve = curve(lines, parameter),
-            "stopcurve" => self.stop_curve_ms = attributes::positive(lines, parameter),
-            "distribution" => self.distribution(lines, parameter),
+            "wd" => self.workloads = values::parse_names(lines, parameter),
+            "sd" => self.storages = values::parse_names(lines, parameter),
+            "fwd" => self.file_workloads = values::parse_names(lines, parameter),
+            "iorate" => self.rates = parse_rates(lines, parameter),
+            "fwdrate" => self.file_rates = parse_rates(lines, parameter),
+            "format" => self.format = parse_format(lines, parameter),
+            "curve" => self.curve = parse_curve(lines, parameter),
+            "stopcurve" => self.stop_curve_ms = attributes::parse_positive(lines, parameter),
+            "distribution" => self.apply_distribution(lines, parameter),
             "elapsed" => self.elapsed_s = seconds(lines, self.elapsed_s),
             "interval" => self.interval_s = seconds(lines, self.interval_s),
             "warmup" => self.warmup_s = seconds(lines, self.warmup_s),
             "pause" => self.pause_s = seconds(lines, self.pause_s),
-            "maxdata" => self.max_data = attributes::positive(lines, parameter),
-            "maxdataread" => self.max_data_read = attributes::positive(lines, parameter),
-            "maxdatawritten" => self.max_data_written = attributes::positive(lines, parameter),
-            "startcmd" => self.commands.start = attributes::commands(parameter),
-            "endcmd" => self.commands.end = attributes::commands(parameter),
-            "openflags" => self.flags = attributes::open_flags(lines, parameter),
+            "maxdata" => self.max_data = attributes::parse_positive(lines, parameter),
+            "maxdataread" => self.max_data_read = attributes::parse_positive(lines, parameter),
+            "maxdatawritten" => {
+                self.max_data_written = attributes::parse_positive(lines, parameter)
+            }
+            "startcmd" => self.commands.start = attributes::parse_commands(parameter),
+            "endcmd" => self.commands.end = attributes::parse_commands(parameter),
+            "openflags" => self.flags = attributes::parse_open_flags(lines, parameter),
             "threads" | "xfersize" | "rdpct" | "rhpct" | "whpct" | "seekpct" | "hitarea"
             | "compratio" | "depth" | "width" | "files" | "sizes" | "totalsize"
             | "operations" => {
@@ -162,7 +164,8 @@ impl Run {
 
     /// Returns the bytes that end the run, for storage of `total_bytes` in total.
     pub(super) fn limits(&self, total_bytes: u64) -> DataLimits {
-        let bytes = |limit: Option<f64>| limit.map(|limit| of_data(limit, total_bytes));
+        let bytes =
+            |limit: Option<f64>| limit.map(|limit| data_limit_bytes(limit, total_bytes));
         DataLimits {
             read_bytes: bytes(self.max_data_read),
             written_bytes: bytes(self.max_data_written),
@@ -172,26 +175,26 @@ impl Run {
     /// Adds a loop; a repeated key replaces the earlier one, at the position of the later one.
     fn add_loop(&mut self, lines: &mut Lines, parameter: &Parameter) {
         let key = parameter.keyword.name;
-        let Some(values) = values::values(lines, parameter) else { return };
-        if !usable(lines, parameter, &values) {
+        let Some(values) = values::parse_values(lines, parameter) else { return };
+        if !check_loop_values(lines, parameter, &values) {
             return;
         }
         self.loops.retain(|earlier| earlier.key != key);
-        self.loops.push(Loop { key, values });
+        self.loops.push(ParameterLoop { key, values });
     }
 
-    fn distribution(&mut self, lines: &mut Lines, parameter: &Parameter) {
+    fn apply_distribution(&mut self, lines: &mut Lines, parameter: &Parameter) {
         for element in &parameter.elements {
             let word = element.text.to_ascii_lowercase();
             // Vdbench compares only the first letter.
             self.arrivals = match word.chars().next() {
-                Some('e') => Arrivals::Exponential,
-                Some('u') => Arrivals::Uniform,
-                Some('d') => Arrivals::Constant,
+                Some('e') => ArrivalProcess::Exponential,
+                Some('u') => ArrivalProcess::Uniform,
+                Some('d') => ArrivalProcess::Constant,
                 _ => {
                     let message = format!("`distribution={word}` is not supported here");
                     let error = lines.error("V114", element.spot, message);
-                    lines.found.push(error.help("exponential, uniform or deterministic"));
+                    lines.diagnostics.push(error.help("exponential, uniform or deterministic"));
                     return;
                 }
             };
@@ -200,20 +203,24 @@ impl Run {
 }
 
 /// Converts `maxdata=` to bytes: up to 100 it is a multiple of all storage, above that bytes.
-pub(super) fn of_data(limit: f64, total_bytes: u64) -> u64 {
+pub(super) fn data_limit_bytes(limit: f64, total_bytes: u64) -> u64 {
     if limit <= 100.0 { (limit * total_bytes as f64) as u64 } else { limit as u64 }
 }
 
 /// Whether every value of a loop is valid; reports the first that is not.
-fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
-    let wrong = |parsed: &&Shown| {
-        let Value::Number(number) = parsed.value else {
+fn check_loop_values(
+    lines: &mut Lines,
+    parameter: &Parameter,
+    values: &[ParameterValue],
+) -> bool {
+    let wrong = |parsed: &&ParameterValue| {
+        let Scalar::Number(number) = parsed.value else {
             return !matches!(parameter.keyword.name, "seekpct" | "operations");
         };
         match parameter.keyword.name {
             "threads" => {
                 number.value.fract() != 0.0
-                    || !(1.0..=f64::from(attributes::MOST_THREADS)).contains(&number.value)
+                    || !(1.0..=f64::from(attributes::MAX_THREADS)).contains(&number.value)
             }
             "xfersize" | "hitarea" => number.value < 512.0 || number.value % 512.0 != 0.0,
             "compratio" => number.value < 1.0,
@@ -224,11 +231,15 @@ fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
     };
     let Some(found) = values.iter().find(wrong) else {
         if parameter.keyword.name == "operations" {
-            let known = |parsed: &Shown| attributes::operation(lines, parameter, &parsed.text);
+            let known = |parsed: &ParameterValue| {
+                attributes::parse_operation(lines, parameter, &parsed.text)
+            };
             return values.iter().map(known).all(|operation| operation.is_some());
         }
         return parameter.keyword.name != "seekpct"
-            || values.iter().all(|parsed| attributes::seek(lines, parameter, parsed).is_some());
+            || values
+                .iter()
+                .all(|parsed| attributes::parse_seek(lines, parameter, parsed).is_some());
     };
     let (code, help) = match parameter.keyword.name {
         "xfersize" | "hitarea" => ("V154", "sizes are multiples of 512"),
@@ -237,23 +248,23 @@ fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
     };
     let message = format!("`{}` is impossible for `{}`", found.text, parameter.keyword.spelled);
     let error = lines.error(code, parameter.spot, message).help(help).vdbench("stops");
-    lines.found.push(error);
+    lines.diagnostics.push(error);
     false
 }
 
-fn rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
+fn parse_rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
     let mut rates = Vec::new();
-    for parsed in values::values(lines, parameter).unwrap_or_default() {
+    for parsed in values::parse_values(lines, parameter).unwrap_or_default() {
         let rate = match &parsed.value {
-            Value::Number(number) if number.percent && number.value > 0.0 => {
+            Scalar::Number(number) if number.is_percent && number.value > 0.0 => {
                 Rate::Percent(number.value)
             }
-            Value::Number(number) if number.value > 0.0 => Rate::PerSecond(number.value),
-            Value::Word(word) if word == "max" => Rate::Max,
-            Value::Word(word) if word == "curve" => Rate::Curve,
+            Scalar::Number(number) if number.value > 0.0 => Rate::PerSecond(number.value),
+            Scalar::Word(word) if word == "max" => Rate::Max,
+            Scalar::Word(word) if word == "curve" => Rate::Curve,
             _ => {
                 let message = format!("`{}` is no I/O rate", parsed.text);
-                let is_below = matches!(&parsed.value, Value::Number(n) if n.value < 0.0);
+                let is_below = matches!(&parsed.value, Scalar::Number(n) if n.value < 0.0);
                 let does = match is_below {
                     true => "takes it for percent of the rate of the run before",
                     false => "stops",
@@ -262,7 +273,7 @@ fn rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
                     .error("V123", parameter.spot, message)
                     .help("give IO/s, several in parentheses, max, or curve")
                     .vdbench(does);
-                lines.found.push(error);
+                lines.diagnostics.push(error);
                 continue;
             }
         };
@@ -271,13 +282,13 @@ fn rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
     if rates.len() > 1 && rates.contains(&Rate::Curve) {
         let message = format!("`{}` mixes a curve with other rates", parameter.keyword.spelled);
         let error = lines.error("V120", parameter.spot, message);
-        lines.found.push(error.help("make two runs of it").vdbench("stops"));
+        lines.diagnostics.push(error.help("make two runs of it").vdbench("stops"));
     }
     rates
 }
 
 /// Returns Vdbench's name of a loop in its reports.
-pub(super) fn called(key: &str) -> String {
+pub(super) fn loop_label(key: &str) -> String {
     match key {
         "operations" => "operation",
         "compratio" => "comp",
@@ -305,14 +316,14 @@ pub(super) fn with_rate(
     loops
 }
 
-fn format(lines: &mut Lines, parameter: &Parameter) -> Format {
-    let mut format = Format::default();
-    let all = |format: &mut Format| {
-        (format.makes_directories, format.makes_files) = (true, true);
+fn parse_format(lines: &mut Lines, parameter: &Parameter) -> TreeFormat {
+    let mut format = TreeFormat::default();
+    let all = |format: &mut TreeFormat| {
+        (format.creates_directories, format.creates_files) = (true, true);
     };
     for element in &parameter.elements {
         match element.text.to_ascii_lowercase().as_str() {
-            "no" | "n" => format = Format::default(),
+            "no" | "n" => format = TreeFormat::default(),
             "yes" | "y" => {
                 all(&mut format);
                 format.removes = true;
@@ -322,7 +333,7 @@ fn format(lines: &mut Lines, parameter: &Parameter) -> Format {
                 format.removes = false;
             }
             "only" => {
-                if format == Format::default() {
+                if format == TreeFormat::default() {
                     all(&mut format);
                     format.removes = true;
                 }
@@ -330,7 +341,7 @@ fn format(lines: &mut Lines, parameter: &Parameter) -> Format {
             }
             "clean" => (format.removes, format.only) = (true, true),
             "directories" | "dir" | "dirs" => {
-                (format.makes_directories, format.makes_files) = (true, false);
+                (format.creates_directories, format.creates_files) = (true, false);
             }
             "once" => format.once = true,
             // In assay a format always completes.
@@ -339,19 +350,19 @@ fn format(lines: &mut Lines, parameter: &Parameter) -> Format {
                 let message = format!("`format={other}` is not supported here");
                 let error = lines.error("V114", element.spot, message);
                 let known = "yes, no, restart, only, clean, directories, once and complete";
-                lines.found.push(error.help(format!("there are {known}")));
+                lines.diagnostics.push(error.help(format!("there are {known}")));
             }
         }
     }
     format
 }
 
-fn curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
+fn parse_curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
     let mut points = Vec::new();
-    for parsed in values::values(lines, parameter).unwrap_or_default() {
-        match values::number(&parsed.text, Values::Numbers).or(match parsed.value {
-            Value::Number(number) => Some(number),
-            Value::Word(_) => None,
+    for parsed in values::parse_values(lines, parameter).unwrap_or_default() {
+        match values::parse_number(&parsed.text, ValueKind::Numbers).or(match parsed.value {
+            Scalar::Number(number) => Some(number),
+            Scalar::Word(_) => None,
         }) {
             Some(number) if number.value > 0.0 => points.push(number.value),
             _ => {
@@ -360,14 +371,14 @@ fn curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
                     .error("V123", parameter.spot, message)
                     .help("curve=(10,50,70,80,90,100) holds percentages of the maximum rate")
                     .vdbench("stops");
-                lines.found.push(error);
+                lines.diagnostics.push(error);
             }
         }
     }
     points
 }
 
-fn not_negative(lines: &mut Lines, parameter: &Parameter, value: f64) -> f64 {
+fn check_seconds(lines: &mut Lines, parameter: &Parameter, value: f64) -> f64 {
     /// Maximum time, a year; a longer one is taken for a mistaken unit.
     const LONGEST_S: f64 = 366.0 * 24.0 * 3600.0;
     if (0.0..=LONGEST_S).contains(&value) {
@@ -375,6 +386,6 @@ fn not_negative(lines: &mut Lines, parameter: &Parameter, value: f64) -> f64 {
     }
     let message = format!("`{}` of {value} s is impossible", parameter.keyword.spelled);
     let error = lines.error("V123", parameter.spot, message).help("times are in seconds");
-    lines.found.push(error);
+    lines.diagnostics.push(error);
     1.0
 }

@@ -5,39 +5,41 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, Load, RateRounding, SizeShare, Skew,
+    AccessPattern, ArrivalProcess, AtEnd, Cursor, RateRounding, SizeShare, Skew, StorageLoad,
     StorageWorkload, Verify, WriteSync,
 };
 
-use super::commands::Repetition;
-use super::diagnostic::{Diagnostic, Severity};
-use super::{Execution, Input, Present, RateLabel, Surroundings, output, read};
+use super::commands::LoopLimit;
+use super::diagnostic::{Diagnostic, DiagnosticSeverity};
+use super::{
+    PathInfo, RateLabel, VdbenchEnv, VdbenchExecution, VdbenchInput, compile_files, output,
+};
 
 mod bytes;
+mod concatenation;
+mod diagnostics;
 mod file_systems;
 mod generated;
 mod golden;
-mod joined;
 mod page;
-mod refused;
 mod text;
 
 /// Compiles files that exist only in memory; `/dev/…` are devices of 1 GiB.
 fn compile(
     files: &HashMap<PathBuf, Vec<u8>>,
-    input: &Input,
-) -> Result<Execution, Vec<Diagnostic>> {
+    input: &VdbenchInput,
+) -> Result<VdbenchExecution, Vec<Diagnostic>> {
     let mut load = |path: &Path| {
         files.get(path).cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     };
     let mut look = |path: &Path| {
-        path.starts_with("/dev").then_some(Present { bytes: 1 << 30, device: true })
+        path.starts_with("/dev").then_some(PathInfo { bytes: 1 << 30, device: true })
     };
-    read(input, &mut Surroundings { load: &mut load, look: &mut look })
+    compile_files(input, &mut VdbenchEnv { read_file: &mut load, inspect: &mut look })
 }
 
-fn input(file: &str) -> Input {
-    Input {
+fn input(file: &str) -> VdbenchInput {
+    VdbenchInput {
         files: vec![file.into()],
         variables: Vec::new(),
         elapsed_s: None,
@@ -52,26 +54,26 @@ fn input(file: &str) -> Input {
 }
 
 /// Compiles one file without includes.
-fn one(text: &str) -> Result<Execution, Vec<Diagnostic>> {
+fn compile_text(text: &str) -> Result<VdbenchExecution, Vec<Diagnostic>> {
     let files = HashMap::from([(PathBuf::from("file"), text.as_bytes().to_vec())]);
     compile(&files, &input("file"))
 }
 
 /// Compiles one file with distributed hosts.
-fn apart(text: &str) -> Result<Execution, Vec<Diagnostic>> {
+fn compile_distributed(text: &str) -> Result<VdbenchExecution, Vec<Diagnostic>> {
     let files = HashMap::from([(PathBuf::from("file"), text.as_bytes().to_vec())]);
-    compile(&files, &Input { is_apart: true, ..input("file") })
+    compile(&files, &VdbenchInput { is_apart: true, ..input("file") })
 }
 
 /// Compiles one valid file.
-fn fine(text: &str) -> Execution {
-    match one(text) {
+fn compile_valid(text: &str) -> VdbenchExecution {
+    match compile_text(text) {
         Ok(execution) => execution,
-        Err(found) => panic!("{text}\n{}", shown(&found)),
+        Err(found) => panic!("{text}\n{}", render(&found)),
     }
 }
 
-fn shown(found: &[Diagnostic]) -> String {
+fn render(found: &[Diagnostic]) -> String {
     found.iter().map(ToString::to_string).collect()
 }
 
@@ -80,11 +82,11 @@ fn workload(middle: &str) -> StorageWorkload {
     let text = format!(
         "sd=sd1,lun=/a,size=1g\n{middle}\nrd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1"
     );
-    fine(&text).plan.phases.remove(0).workload
+    compile_valid(&text).plan.phases.remove(0).workload
 }
 
 #[test]
-fn patterns_of_access() {
+fn seekpct_selects_the_access_pattern() {
     let sequential =
         |cursor, at_end| AccessPattern::Sequential { cursor, at_end, gap_bytes: 0 };
     let table = [
@@ -108,21 +110,21 @@ fn patterns_of_access() {
 }
 
 #[test]
-fn every_run_of_every_pass_has_its_own_seed() {
-    let execution = fine(
+fn each_run_of_each_pass_has_its_own_seed() {
+    let execution = compile_valid(
         "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
          rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1,forthreads=(1,2,3)",
     );
-    assert_eq!(execution.pass(1), execution);
+    assert_eq!(execution.for_pass(1), execution);
     let seeds = (1..=4).flat_map(|number| {
-        let phases = execution.pass(number).plan.phases;
+        let phases = execution.for_pass(number).plan.phases;
         phases.into_iter().map(|phase| phase.workload.seed)
     });
     assert_eq!(seeds.collect::<std::collections::BTreeSet<_>>().len(), 12);
 }
 
 #[test]
-fn sizes_of_an_io() {
+fn parses_transfer_sizes() {
     let one = |bytes, share| SizeShare {
         min_bytes: bytes,
         max_bytes: bytes,
@@ -146,12 +148,12 @@ fn sizes_of_an_io() {
 }
 
 #[test]
-fn workloads_share_the_rate_and_the_threads_of_their_storage() {
+fn skew_divides_rate_and_threads() {
     let two = "wd=wd1,sd=sd1,skew=75\nwd=wd2,sd=sd1";
     let text = format!(
         "sd=sd1,lun=/a,size=1g,threads=8\n{two}\nrd=rd1,wd=wd*,iorate=1000,elapsed=10,interval=1"
     );
-    let workload = fine(&text).plan.phases.remove(0).workload;
+    let workload = compile_valid(&text).plan.phases.remove(0).workload;
     assert_eq!(workload.targets.len(), 1);
     let shares: Vec<_> = workload
         .streams
@@ -159,19 +161,21 @@ fn workloads_share_the_rate_and_the_threads_of_their_storage() {
         .map(|stream| (stream.name.as_str(), stream.rate_share, stream.in_flight_per_target))
         .collect();
     assert_eq!(shares, [("wd1", 0.75, 6), ("wd2", 0.25, 2)]);
-    let arrivals = Arrivals::Exponential;
-    assert_eq!(workload.load, Load::Open { rate_per_s: 1000.0, arrivals });
+    let arrivals = ArrivalProcess::Exponential;
+    assert_eq!(workload.load, StorageLoad::Open { rate_per_s: 1000.0, arrivals });
 }
 
 #[test]
-fn loops_nest_in_the_order_in_which_they_are_written() {
+fn loops_nest_in_written_order() {
     let text = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
                 rd=rd1,wd=wd1,forthreads=(1-4,d),forxfersize=(4k,8k),iorate=(100,200),el=4,in=2";
-    let execution = fine(text);
+    let execution = compile_valid(text);
     let labels: Vec<String> = execution
         .runs
         .iter()
-        .map(|run| format!("{} {}", output::loops(run), output::rate(run.rate, None)))
+        .map(|run| {
+            format!("{} {}", output::format_loops(run), output::format_rate(run.rate, None))
+        })
         .collect();
     assert_eq!(labels.len(), 12);
     assert_eq!(labels[0], "threads=1 xfersize=4k iorate=100 100");
@@ -181,10 +185,10 @@ fn loops_nest_in_the_order_in_which_they_are_written() {
 }
 
 #[test]
-fn a_curve_is_its_greatest_rate_and_shares_of_it() {
+fn curve_expands_to_maximum_and_percentages() {
     let text = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
                 rd=rd1,wd=wd1,curve=(10-30,10),iorate=curve,stopcurve=5,elapsed=4,interval=1";
-    let execution = fine(text);
+    let execution = compile_valid(text);
     let names: Vec<_> = execution.runs.iter().map(|run| run.name.as_str()).collect();
     assert_eq!(names, ["rd1", "rd1_(10%)", "rd1_(20%)", "rd1_(30%)"]);
     assert_eq!(execution.runs[0].rate, RateLabel::UncontrolledCurve);
@@ -193,19 +197,19 @@ fn a_curve_is_its_greatest_rate_and_shares_of_it() {
     for phase in &execution.plan.phases[1..] {
         let vdbench = RateRounding::Vdbench;
         assert!(
-            matches!(phase.workload.load, Load::ShareOf { phase: 0, rounding, .. } if rounding == vdbench)
+            matches!(phase.workload.load, StorageLoad::ShareOf { phase: 0, rounding, .. } if rounding == vdbench)
         );
     }
 }
 
 #[test]
-fn ranges_of_values() {
+fn expands_value_ranges() {
     let threads = |list: &str| {
         let text = format!(
             "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
              rd=rd1,wd=wd1,forthreads=({list}),iorate=max,elapsed=4,interval=1"
         );
-        let values = fine(&text);
+        let values = compile_valid(&text);
         values.runs.iter().filter_map(|run| run.parameters.threads).collect::<Vec<_>>()
     };
     assert_eq!(threads("1-5,2"), [1.0, 3.0, 5.0]);
@@ -217,13 +221,13 @@ fn ranges_of_values() {
 }
 
 #[test]
-fn devices_keep_their_first_block_and_ranges_are_whole() {
+fn device_ranges_skip_first_block_and_are_aligned() {
     let range = |storage: &str, workload: &str| {
         let text = format!(
             "{storage}\nwd=wd1,sd=sd1,xfersize=64k{workload}\n\
              rd=rd1,wd=wd1,iorate=max,elapsed=4,interval=1"
         );
-        fine(&text).plan.phases[0].workload.targets[0].range_bytes
+        compile_valid(&text).plan.phases[0].workload.targets[0].range_bytes
     };
     let device = "sd=sd1,lun=/dev/sdx,openflags=o_direct";
     assert_eq!(range(device, ""), Some((65536, 1 << 30)));
@@ -233,11 +237,11 @@ fn devices_keep_their_first_block_and_ranges_are_whole() {
 }
 
 #[test]
-fn lines_can_be_written_for_every_host() {
+fn repeats_lines_per_host() {
     let text = "hd=default,user=root\nhd=a,system=localhost\nhd=b,system=localhost\n\
                 sd=sd_$host,lun=/data/#host-of-#hosts,host=$host,size=1g\n\
                 wd=wd1,sd=sd_*\nrd=rd1,wd=wd1,iorate=max,elapsed=4,interval=1";
-    let execution = fine(text);
+    let execution = compile_valid(text);
     let targets = &execution.plan.phases[0].workload.targets;
     let paths: Vec<_> =
         targets.iter().map(|target| (target.name.as_str(), target.path.to_str())).collect();
@@ -266,17 +270,17 @@ fn variables_are_replaced_longest_first() {
 }
 
 #[test]
-fn storage_is_replicated_by_count() {
+fn count_replicates_storage() {
     let text = "sd=sd,lun=/a/f%04d,size=1g,count=(3,2)\nwd=wd1,sd=(sd3-sd4)\n\
                 rd=rd1,wd=wd1,iorate=max,elapsed=4,interval=1";
-    let targets = &fine(text).plan.phases[0].workload.targets;
+    let targets = &compile_valid(text).plan.phases[0].workload.targets;
     let paths: Vec<_> =
         targets.iter().map(|target| target.path.display().to_string()).collect();
     assert_eq!(paths, ["/a/f0003", "/a/f0004"]);
 }
 
 #[test]
-fn the_command_line_overrides_times() {
+fn command_line_overrides_times() {
     let text = b"sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
                  rd=rd1,wd=wd1,iorate=max,elapsed=10m,interval=5,warmup=1m";
     let files = HashMap::from([(PathBuf::from("file"), text.to_vec())]);
@@ -289,7 +293,7 @@ fn the_command_line_overrides_times() {
 }
 
 #[test]
-fn skewed_access_and_its_band() {
+fn poisson_and_hotband_set_skew_and_range() {
     for (text, mean_share, range) in [
         ("seekpct=poisson", 1.0 / 3.0, None),
         ("seekpct=(poisson,5)", 0.2, None),
@@ -304,46 +308,46 @@ fn skewed_access_and_its_band() {
 }
 
 #[test]
-fn shares_are_held_without_a_rate() {
+fn skew_without_rate_balances_load() {
     let table = [
         (
             "wd=wd1,sd=sd1,skew=30\nwd=wd2,sd=sd1,skew=70",
-            Load::Balanced,
+            StorageLoad::Balanced,
             RateLabel::ControlledMax,
         ),
-        ("wd=wd1,sd=sd1\nwd=wd2,sd=sd1", Load::Closed, RateLabel::UncontrolledMax),
+        ("wd=wd1,sd=sd1\nwd=wd2,sd=sd1", StorageLoad::Closed, RateLabel::UncontrolledMax),
     ];
     for (text, load, label) in table {
         let text = format!(
             "sd=sd1,lun=/a,size=1g\n{text}\nrd=rd1,wd=wd*,iorate=max,elapsed=10,interval=1"
         );
-        let execution = fine(&text);
+        let execution = compile_valid(&text);
         assert_eq!(execution.plan.phases[0].workload.load, load, "{text}");
         assert_eq!(execution.runs[0].rate, label, "{text}");
     }
 }
 
 #[test]
-fn workloads_with_a_rate_may_come_first() {
+fn accepts_priority_only_for_workloads_with_rate() {
     let usual = |middle: &str| {
         format!(
             "sd=sd1,lun=/a,size=1g\n{middle}\nrd=rd1,wd=wd*,iorate=max,elapsed=10,interval=1"
         )
     };
-    fine(&usual("wd=wd1,sd=sd1,iorate=50,priority=1\nwd=wd2,sd=sd1,priority=2"));
+    compile_valid(&usual("wd=wd1,sd=sd1,iorate=50,priority=1\nwd=wd2,sd=sd1,priority=2"));
     for refused in [
         "wd=wd1,sd=sd1,priority=1\nwd=wd2,sd=sd1,priority=2",
         "wd=wd1,sd=sd1,priority=1\nwd=wd2,sd=sd1,iorate=50,priority=2",
     ] {
-        let found = one(&usual(refused)).unwrap_err();
-        assert!(found.iter().any(|one| one.code == "V114"), "{}", shown(&found));
+        let found = compile_text(&usual(refused)).unwrap_err();
+        assert!(found.iter().any(|one| one.code == "V114"), "{}", render(&found));
     }
 }
 
 #[test]
-fn general_parameters_stand_for_options() {
+fn parses_validate_and_loop() {
     let with = |general: &str| {
-        fine(&format!(
+        compile_valid(&format!(
             "{general}\nsd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
              rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1"
         ))
@@ -360,21 +364,21 @@ fn general_parameters_stand_for_options() {
         assert_eq!(workload.data.verify, verify, "{general}");
     }
     let table = [
-        ("loop=3", Some(Repetition::Times(3))),
-        ("loop=90s", Some(Repetition::Seconds(90))),
-        ("loop=2h", Some(Repetition::Seconds(7200))),
+        ("loop=3", Some(LoopLimit::Times(3))),
+        ("loop=90s", Some(LoopLimit::Seconds(90))),
+        ("loop=2h", Some(LoopLimit::Seconds(7200))),
         ("compratio=1", None),
     ];
     for (general, repetition) in table {
         assert_eq!(with(general).repetition, repetition, "{general}");
     }
     for wrong in ["loop=0", "loop=x", "loop=1d", "validate=perhaps", "validate=(yes,)"] {
-        assert!(one(&format!("{wrong}\nsd=sd1,lun=/a,size=1g\n")).is_err(), "{wrong}");
+        assert!(compile_text(&format!("{wrong}\nsd=sd1,lun=/a,size=1g\n")).is_err(), "{wrong}");
     }
 }
 
 #[test]
-fn open_flags_have_names_and_numbers() {
+fn parses_open_flags_by_name_and_number() {
     let table = [
         ("o_direct", (true, WriteSync::None)),
         ("0x4000", (true, WriteSync::None)),
@@ -389,13 +393,13 @@ fn open_flags_have_names_and_numbers() {
     }
     for wrong in ["0x", "0x4001", "0x100000", "0xffffffffff", "o_nothing"] {
         let text = format!("sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1,openflags={wrong}\n");
-        assert_eq!(one(&text).unwrap_err()[0].code, "V113", "{wrong}");
+        assert_eq!(compile_text(&text).unwrap_err()[0].code, "V113", "{wrong}");
     }
 }
 
 #[test]
-fn formatsds_shifts_the_runs_behind_it() {
-    let execution = fine(
+fn formatsds_shifts_following_runs() {
+    let execution = compile_valid(
         "formatsds=yes\nsd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
          rd=rd1,wd=wd1,iorate=curve,curve=50,elapsed=10,interval=1",
     );
@@ -403,13 +407,14 @@ fn formatsds_shifts_the_runs_behind_it() {
     assert_eq!(names, ["SD_format", "rd1", "rd1_(50%)"]);
     let numbers: Vec<usize> = execution.runs.iter().map(|run| run.number).collect();
     assert_eq!(numbers, [0, 1, 2]);
-    let Load::ShareOf { phase, .. } = execution.plan.phases[2].workload.load else {
+    let StorageLoad::ShareOf { phase, .. } = execution.plan.phases[2].workload.load else {
         panic!("a point of a curve is a share");
     };
     assert_eq!(phase, 1);
-    let found =
-        one("formatsds=yes,formatxfersize=1m\nsd=sd1,lun=/a,size=1536k\nwd=wd1,sd=sd1\n\
-         rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1")
-        .unwrap_err();
+    let found = compile_text(
+        "formatsds=yes,formatxfersize=1m\nsd=sd1,lun=/a,size=1536k\nwd=wd1,sd=sd1\n\
+         rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1",
+    )
+    .unwrap_err();
     assert_eq!(found[0].code, "V154");
 }

@@ -2,45 +2,45 @@
 //!
 //! This module does not interpret keywords.
 
-use super::lines::{Lines, Spot};
+use super::lines::{Lines, SourceSpan};
 
 /// Token `keyword=value`.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     /// Keyword in lower case.
     pub(super) keyword: String,
-    pub(super) keyword_spot: Spot,
-    pub(super) elements: Vec<Element>,
+    pub(super) keyword_spot: SourceSpan,
+    pub(super) elements: Vec<ParameterElement>,
     /// Whether the value was in parentheses.
-    pub(super) list: bool,
+    pub(super) is_list: bool,
     /// Whole token.
-    pub(super) spot: Spot,
+    pub(super) spot: SourceSpan,
 }
 
 /// Single value, or element of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Element {
+pub(super) struct ParameterElement {
     /// Text without its quotes.
     pub(super) text: String,
-    pub(super) quoted: bool,
-    pub(super) spot: Spot,
+    pub(super) is_quoted: bool,
+    pub(super) spot: SourceSpan,
 }
 
 /// Splits a line into tokens; errors are added to `lines.diagnostics`.
-pub(super) fn tokens(lines: &mut Lines, line: usize) -> Vec<Token> {
+pub(super) fn tokenize(lines: &mut Lines, line: usize) -> Vec<Token> {
     let text = lines.text(line).to_owned();
     let start = text.len() - text.trim_start().len();
-    let Some(end) = end_of_content(lines, line, &text, start) else { return Vec::new() };
+    let Some(end) = content_end(lines, line, &text, start) else { return Vec::new() };
     let mut tokens = Vec::new();
-    let pieces = split(&text, start, end);
+    let pieces = split_at_commas(&text, start, end);
     let last = pieces.len().saturating_sub(1);
     for (index, (from, to)) in pieces.into_iter().enumerate() {
-        let spot = Spot { line, start: from, end: to };
+        let spot = SourceSpan { line, start: from, end: to };
         // A trailing comma means that the definition continues, which it does anyway.
         if from == to && index == last && index > 0 {
             continue;
         }
-        match token(&text, spot) {
+        match parse_token(&text, spot) {
             Some(token) => tokens.push(token),
             None => {
                 let piece = &text[from..to];
@@ -49,7 +49,7 @@ pub(super) fn tokens(lines: &mut Lines, line: usize) -> Vec<Token> {
                     .error("V111", spot, message)
                     .help("write `keyword=value`; lists stand in parentheses, comments behind a blank")
                     .vdbench("stops");
-                lines.found.push(error);
+                lines.diagnostics.push(error);
             }
         }
     }
@@ -57,7 +57,7 @@ pub(super) fn tokens(lines: &mut Lines, line: usize) -> Vec<Token> {
 }
 
 /// Returns the start of the comment; `None` if quotes or parentheses do not match.
-fn end_of_content(lines: &mut Lines, line: usize, text: &str, start: usize) -> Option<usize> {
+fn content_end(lines: &mut Lines, line: usize, text: &str, start: usize) -> Option<usize> {
     let (mut quote, mut open) = (None, Vec::new());
     for (at, c) in text[start..].char_indices().map(|(at, c)| (at + start, c)) {
         match c {
@@ -65,45 +65,47 @@ fn end_of_content(lines: &mut Lines, line: usize, text: &str, start: usize) -> O
             _ if quote.is_some() => {}
             '(' => open.push(at),
             ')' if open.pop().is_none() => {
-                return unmatched(lines, line, at, "`)` closes nothing");
+                return report_unmatched(lines, line, at, "`)` closes nothing");
             }
             c if c.is_whitespace() => {
                 let Some(&paren) = open.last() else {
-                    warn_of_swallowed(lines, line, text, at);
+                    warn_of_commented_parameter(lines, line, text, at);
                     return Some(at);
                 };
                 if text[at..].contains(')') {
-                    let spot = Spot { line, start: at, end: at + c.len_utf8() };
+                    let spot = SourceSpan { line, start: at, end: at + c.len_utf8() };
                     let error = lines
                         .error("V110", spot, "a blank inside parentheses ends the line")
                         .help("remove the blank")
                         .vdbench("reads the rest as a comment and stops");
-                    lines.found.push(error);
+                    lines.diagnostics.push(error);
                     return None;
                 }
-                return unmatched(lines, line, paren, "`(` is never closed");
+                return report_unmatched(lines, line, paren, "`(` is never closed");
             }
             _ => {}
         }
     }
     match (quote, open.last()) {
-        (Some(at), _) => unmatched(lines, line, at, "the quotation mark is never closed"),
-        (None, Some(&at)) => unmatched(lines, line, at, "`(` is never closed"),
+        (Some(at), _) => {
+            report_unmatched(lines, line, at, "the quotation mark is never closed")
+        }
+        (None, Some(&at)) => report_unmatched(lines, line, at, "`(` is never closed"),
         (None, None) => Some(text.len()),
     }
 }
 
-fn unmatched(lines: &mut Lines, line: usize, at: usize, what: &str) -> Option<usize> {
+fn report_unmatched(lines: &mut Lines, line: usize, at: usize, what: &str) -> Option<usize> {
     let error = lines
-        .error("V112", Spot { line, start: at, end: at + 1 }, what)
+        .error("V112", SourceSpan { line, start: at, end: at + 1 }, what)
         .help("parentheses and quotation marks come in pairs, on one line")
         .vdbench("does not notice, and takes the rest of the line as it stands");
-    lines.found.push(error);
+    lines.diagnostics.push(error);
     None
 }
 
 /// Warns about a parameter after a blank, which is part of the comment, presumably by mistake.
-fn warn_of_swallowed(lines: &mut Lines, line: usize, text: &str, blank: usize) {
+fn warn_of_commented_parameter(lines: &mut Lines, line: usize, text: &str, blank: usize) {
     let rest = text[blank..].trim_start();
     let word = rest.split(char::is_whitespace).next().unwrap_or_default();
     let keyword = word.split('=').next().unwrap_or_default();
@@ -112,18 +114,18 @@ fn warn_of_swallowed(lines: &mut Lines, line: usize, text: &str, blank: usize) {
     // `=`.
     if is_keyword && word.contains('=') && text[..blank].ends_with(',') {
         let start = text.len() - rest.len();
-        let spot = Spot { line, start, end: start + word.len() };
+        let spot = SourceSpan { line, start, end: start + word.len() };
         let message = format!("`{word}` stands behind a blank and is read as a comment");
         let warning = lines
             .warning("V110", spot, message)
             .help("remove the blank")
             .vdbench("ignores it silently");
-        lines.found.push(warning);
+        lines.diagnostics.push(warning);
     }
 }
 
 /// Splits at the commas outside quotes and parentheses.
-fn split(text: &str, start: usize, end: usize) -> Vec<(usize, usize)> {
+fn split_at_commas(text: &str, start: usize, end: usize) -> Vec<(usize, usize)> {
     let (mut pieces, mut from, mut quoted, mut depth) = (Vec::new(), start, false, 0);
     for (at, c) in text[start..end].char_indices().map(|(at, c)| (at + start, c)) {
         match c {
@@ -142,7 +144,7 @@ fn split(text: &str, start: usize, end: usize) -> Vec<(usize, usize)> {
     pieces
 }
 
-fn token(text: &str, spot: Spot) -> Option<Token> {
+fn parse_token(text: &str, spot: SourceSpan) -> Option<Token> {
     let piece = &text[spot.start..spot.end];
     let equals = piece.find('=')?;
     let keyword = &piece[..equals];
@@ -152,18 +154,24 @@ fn token(text: &str, spot: Spot) -> Option<Token> {
     let (from, to) = (spot.start + equals + 1, spot.end);
     let value = &text[from..to];
     let list = value.len() > 1 && value.starts_with('(') && value.ends_with(')');
-    let ranges = if list { split(text, from + 1, to - 1) } else { vec![(from, to)] };
+    let ranges = if list { split_at_commas(text, from + 1, to - 1) } else { vec![(from, to)] };
     let elements = ranges
         .into_iter()
-        .map(|(start, end)| element(text, spot.line, start, end))
+        .map(|(start, end)| parse_element(text, spot.line, start, end))
         .collect();
-    let keyword_spot = Spot { end: spot.start + equals, ..spot };
-    Some(Token { keyword: keyword.to_ascii_lowercase(), keyword_spot, elements, list, spot })
+    let keyword_spot = SourceSpan { end: spot.start + equals, ..spot };
+    Some(Token {
+        keyword: keyword.to_ascii_lowercase(),
+        keyword_spot,
+        elements,
+        is_list: list,
+        spot,
+    })
 }
 
-fn element(text: &str, line: usize, start: usize, end: usize) -> Element {
+fn parse_element(text: &str, line: usize, start: usize, end: usize) -> ParameterElement {
     let written = &text[start..end];
     let quoted = written.contains('"');
     let text = if quoted { written.replace('"', "") } else { written.to_owned() };
-    Element { text, quoted, spot: Spot { line, start, end } }
+    ParameterElement { text, is_quoted: quoted, spot: SourceSpan { line, start, end } }
 }

@@ -4,59 +4,65 @@
 
 use assay_model::quantity::{Quantity, Unit};
 
-use super::keywords::Values;
+use super::keywords::ValueKind;
 use super::lines::Lines;
 use super::statements::Parameter;
-use super::tokens::Element;
+use super::tokens::ParameterElement;
 
 /// Maximum number of values of one range; the runs of more would take years.
-const MOST_VALUES: usize = 10_000;
+const MAX_VALUES: usize = 10_000;
 
 /// Number or percentage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Number {
     pub(super) value: f64,
-    pub(super) percent: bool,
+    pub(super) is_percent: bool,
 }
 
 /// Number or word.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
+pub(super) enum Scalar {
     Number(Number),
     Word(String),
 }
 
 /// Value with its text for reports.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Shown {
-    pub(super) value: Value,
+pub(super) struct ParameterValue {
+    pub(super) value: Scalar,
     pub(super) text: String,
 }
 
 /// Parses all values of a parameter and expands ranges.
-pub(super) fn values(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Shown>> {
+pub(super) fn parse_values(
+    lines: &mut Lines,
+    parameter: &Parameter,
+) -> Option<Vec<ParameterValue>> {
     let kind = parameter.keyword.values;
-    if parameter.list && kind != Values::Words {
-        return numbers_of_list(lines, parameter);
+    if parameter.is_list && kind != ValueKind::Words {
+        return parse_list(lines, parameter);
     }
     let mut values = Vec::new();
     for element in &parameter.elements {
         if element.text.is_empty() {
             let message = format!("`{}` has an empty value", parameter.keyword.spelled);
             let error = lines.error("V111", parameter.spot, message).vdbench("stops");
-            lines.found.push(error);
+            lines.diagnostics.push(error);
             return None;
         }
-        match number(&element.text, kind) {
-            Some(number) if kind != Values::Words => {
-                values.push(Shown { value: Value::Number(number), text: element.text.clone() });
+        match parse_number(&element.text, kind) {
+            Some(number) if kind != ValueKind::Words => {
+                values.push(ParameterValue {
+                    value: Scalar::Number(number),
+                    text: element.text.clone(),
+                });
             }
-            None if matches!(kind, Values::Numbers | Values::Times) => {
-                bad_unit(lines, parameter, element);
+            None if matches!(kind, ValueKind::Numbers | ValueKind::Times) => {
+                report_malformed_number(lines, parameter, element);
                 return None;
             }
-            _ => values.push(Shown {
-                value: Value::Word(element.text.to_ascii_lowercase()),
+            _ => values.push(ParameterValue {
+                value: Scalar::Word(element.text.to_ascii_lowercase()),
                 text: element.text.clone(),
             }),
         }
@@ -65,31 +71,31 @@ pub(super) fn values(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Sho
 }
 
 /// Parses all values, which must be numbers.
-pub(super) fn numbers(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Number>> {
-    let values = values(lines, parameter)?;
+pub(super) fn parse_numbers(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Number>> {
+    let values = parse_values(lines, parameter)?;
     let numbers: Option<Vec<Number>> = values
         .iter()
         .map(|parsed| match parsed.value {
-            Value::Number(number) => Some(number),
-            Value::Word(_) => None,
+            Scalar::Number(number) => Some(number),
+            Scalar::Word(_) => None,
         })
         .collect();
     if numbers.is_none() {
-        bad_unit(lines, parameter, &parameter.elements[0]);
+        report_malformed_number(lines, parameter, &parameter.elements[0]);
     }
     numbers
 }
 
 /// Parses the only value, which must be a number.
-pub(super) fn one_number(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
-    match numbers(lines, parameter)?[..] {
+pub(super) fn parse_one_number(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
+    match parse_numbers(lines, parameter)?[..] {
         [one] => Some(one.value),
-        _ => one_expected(lines, parameter),
+        _ => report_not_single(lines, parameter),
     }
 }
 
 /// Checks that `value` is a whole number from 1 to `most`.
-pub(super) fn count(
+pub(super) fn check_count(
     lines: &mut Lines,
     parameter: &Parameter,
     value: f64,
@@ -103,12 +109,12 @@ pub(super) fn count(
         parameter.keyword.spelled
     );
     let error = lines.error("V123", parameter.spot, message);
-    lines.found.push(error);
+    lines.diagnostics.push(error);
     None
 }
 
 /// Checks the number of the first of several copies, which must be a whole number in 32 bits.
-pub(super) fn first_number(
+pub(super) fn check_first_number(
     lines: &mut Lines,
     parameter: &Parameter,
     value: f64,
@@ -122,41 +128,41 @@ pub(super) fn first_number(
         u32::MAX
     );
     let error = lines.error("V123", parameter.spot, message);
-    lines.found.push(error);
+    lines.diagnostics.push(error);
     None
 }
 
 /// Returns the only value as a word in lower case.
-pub(super) fn one_word(lines: &mut Lines, parameter: &Parameter) -> Option<String> {
+pub(super) fn parse_one_word(lines: &mut Lines, parameter: &Parameter) -> Option<String> {
     match &parameter.elements[..] {
         [one] => Some(one.text.to_ascii_lowercase()),
-        _ => one_expected(lines, parameter),
+        _ => report_not_single(lines, parameter),
     }
 }
 
 /// Parses `yes` or `no`.
-pub(super) fn yes_no(lines: &mut Lines, parameter: &Parameter) -> Option<bool> {
-    match one_word(lines, parameter)?.as_str() {
+pub(super) fn parse_yes_no(lines: &mut Lines, parameter: &Parameter) -> Option<bool> {
+    match parse_one_word(lines, parameter)?.as_str() {
         "yes" | "y" => Some(true),
         "no" | "n" => Some(false),
         other => {
             let message =
                 format!("`{}` is yes or no, not `{other}`", parameter.keyword.spelled);
             let error = lines.error("V120", parameter.spot, message).vdbench("stops");
-            lines.found.push(error);
+            lines.diagnostics.push(error);
             None
         }
     }
 }
 
 /// Returns names and patterns, with `(sd1-sd16)` expanded.
-pub(super) fn names(lines: &mut Lines, parameter: &Parameter) -> Vec<Element> {
+pub(super) fn parse_names(lines: &mut Lines, parameter: &Parameter) -> Vec<ParameterElement> {
     let mut names = Vec::new();
     for element in &parameter.elements {
-        if !parameter.list || element.quoted || !element.text.contains('-') {
+        if !parameter.is_list || element.is_quoted || !element.text.contains('-') {
             names.push(element.clone());
-        } else if let Some(expanded) = range_of_names(&element.text) {
-            let named = |text| Element { text, ..element.clone() };
+        } else if let Some(expanded) = expand_name_range(&element.text) {
+            let named = |text| ParameterElement { text, ..element.clone() };
             names.extend(expanded.into_iter().map(named));
         } else {
             let message = format!("`{}` is no range of names", element.text);
@@ -168,14 +174,14 @@ pub(super) fn names(lines: &mut Lines, parameter: &Parameter) -> Vec<Element> {
                     element.text
                 ))
                 .vdbench("stops");
-            lines.found.push(error);
+            lines.diagnostics.push(error);
         }
     }
     names
 }
 
 /// Parses a number of Vdbench: digits, optionally with a decimal point, and a unit or `%`.
-pub(super) fn number(text: &str, values: Values) -> Option<Number> {
+pub(super) fn parse_number(text: &str, values: ValueKind) -> Option<Number> {
     let (body, percent) = match text.strip_suffix('%') {
         Some(body) => (body, true),
         None => (text, false),
@@ -190,28 +196,34 @@ pub(super) fn number(text: &str, values: Values) -> Option<Number> {
     let lower = body.to_ascii_lowercase();
     let letters = lower.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let value = match (letters, values) {
-        ("" | "k" | "m" | "g" | "t", Values::Numbers | Values::Either | Values::Words) => {
-            Quantity::parse(&lower, Unit::Byte)
-        }
-        ("kb" | "mb" | "gb" | "tb", Values::Numbers | Values::Either | Values::Words) => {
-            Quantity::parse(lower.trim_end_matches('b'), Unit::Byte)
-        }
-        ("h", _) | ("" | "s" | "m", Values::Times) => Quantity::parse(&lower, Unit::Second),
+        (
+            "" | "k" | "m" | "g" | "t",
+            ValueKind::Numbers | ValueKind::Either | ValueKind::Words,
+        ) => Quantity::parse(&lower, Unit::Byte),
+        (
+            "kb" | "mb" | "gb" | "tb",
+            ValueKind::Numbers | ValueKind::Either | ValueKind::Words,
+        ) => Quantity::parse(lower.trim_end_matches('b'), Unit::Byte),
+        ("h", _) | ("" | "s" | "m", ValueKind::Times) => Quantity::parse(&lower, Unit::Second),
         _ => return None,
     };
-    Some(Number { value: sign * value.ok()?.value, percent })
+    Some(Number { value: sign * value.ok()?.value, is_percent: percent })
 }
 
-fn one_expected<T>(lines: &mut Lines, parameter: &Parameter) -> Option<T> {
+fn report_not_single<T>(lines: &mut Lines, parameter: &Parameter) -> Option<T> {
     let message = format!("`{}` takes one value", parameter.keyword.spelled);
     let error = lines.error("V120", parameter.spot, message);
-    lines.found.push(error);
+    lines.diagnostics.push(error);
     None
 }
 
-fn bad_unit(lines: &mut Lines, parameter: &Parameter, element: &Element) {
+fn report_malformed_number(
+    lines: &mut Lines,
+    parameter: &Parameter,
+    element: &ParameterElement,
+) {
     let units = match parameter.keyword.values {
-        Values::Times => {
+        ValueKind::Times => {
             "times are whole or decimal numbers, with s, m or h behind them if need be"
         }
         _ => "numbers may have k, m, g or t behind them, powers of 1024, or %",
@@ -220,19 +232,20 @@ fn bad_unit(lines: &mut Lines, parameter: &Parameter, element: &Element) {
         "`{}` is no number that `{}` understands",
         element.text, parameter.keyword.spelled
     );
-    let does = if parameter.list { "leaves it out of the list" } else { "stops" };
+    let does = if parameter.is_list { "leaves it out of the list" } else { "stops" };
     let error = lines.error("V123", element.spot, message).help(units).vdbench(does);
-    lines.found.push(error);
+    lines.diagnostics.push(error);
 }
 
 /// Parses a list in parentheses: all numbers, with ranges, or all words.
-fn numbers_of_list(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Shown>> {
+fn parse_list(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<ParameterValue>> {
     let kind = parameter.keyword.values;
-    let mut values: Vec<Shown> = Vec::new();
+    let mut values: Vec<ParameterValue> = Vec::new();
     let mut elements = parameter.elements.iter().peekable();
     while let Some(element) = elements.next() {
-        if let Some(number) = number(&element.text, kind) {
-            let parsed = Shown { value: Value::Number(number), text: element.text.clone() };
+        if let Some(number) = parse_number(&element.text, kind) {
+            let parsed =
+                ParameterValue { value: Scalar::Number(number), text: element.text.clone() };
             values.push(parsed);
             continue;
         }
@@ -242,23 +255,29 @@ fn numbers_of_list(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Shown
             .char_indices()
             .skip(1)
             .find(|(_, c)| *c == '-')
-            .filter(|_| !element.quoted)
+            .filter(|_| !element.is_quoted)
             .and_then(|(at, _)| {
-                let from = number(&element.text[..at], kind)?;
-                Some((from, number(&element.text[at + 1..], kind)?))
+                let from = parse_number(&element.text[..at], kind)?;
+                Some((from, parse_number(&element.text[at + 1..], kind)?))
             });
         if let Some((from, to)) = range {
             let step = elements.next().map(|element| element.text.clone());
-            values.extend(expand(lines, parameter, element, (from, to), step.as_deref())?);
+            values.extend(expand_range(
+                lines,
+                parameter,
+                element,
+                (from, to),
+                step.as_deref(),
+            )?);
         } else if element.text.eq_ignore_ascii_case("d") && values.len() == 2 {
             let ends: Vec<Number> = values.drain(..).filter_map(|v| as_number(&v)).collect();
-            let [from, to] = ends[..] else { return mixed(lines, parameter) };
-            values = expand(lines, parameter, element, (from, to), Some("d"))?;
-        } else if matches!(kind, Values::Either) {
-            let word = Value::Word(element.text.to_ascii_lowercase());
-            values.push(Shown { value: word, text: element.text.clone() });
+            let [from, to] = ends[..] else { return report_mixed(lines, parameter) };
+            values = expand_range(lines, parameter, element, (from, to), Some("d"))?;
+        } else if matches!(kind, ValueKind::Either) {
+            let word = Scalar::Word(element.text.to_ascii_lowercase());
+            values.push(ParameterValue { value: word, text: element.text.clone() });
         } else {
-            bad_unit(lines, parameter, element);
+            report_malformed_number(lines, parameter, element);
             return None;
         }
     }
@@ -266,51 +285,52 @@ fn numbers_of_list(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Shown
     // These parameters may mix numbers and words: `(eof,50,random)`, `(100,200,max)`.
     let may_mix = matches!(parameter.keyword.name, "seekpct" | "iorate" | "fwdrate");
     if are_numbers != 0 && are_numbers != values.len() && !may_mix {
-        return mixed(lines, parameter);
+        return report_mixed(lines, parameter);
     }
     Some(values)
 }
 
-fn as_number(parsed: &Shown) -> Option<Number> {
+fn as_number(parsed: &ParameterValue) -> Option<Number> {
     match parsed.value {
-        Value::Number(number) => Some(number),
-        Value::Word(_) => None,
+        Scalar::Number(number) => Some(number),
+        Scalar::Word(_) => None,
     }
 }
 
-fn mixed<T>(lines: &mut Lines, parameter: &Parameter) -> Option<T> {
+fn report_mixed<T>(lines: &mut Lines, parameter: &Parameter) -> Option<T> {
     let message = format!("`{}` mixes numbers and words", parameter.keyword.spelled);
     let error = lines
         .error("V120", parameter.spot, message)
         .help("a list holds numbers only or words only")
         .vdbench("leaves out what it does not understand");
-    lines.found.push(error);
+    lines.diagnostics.push(error);
     None
 }
 
 /// Expands a range.
-fn expand(
+fn expand_range(
     lines: &mut Lines,
     parameter: &Parameter,
-    element: &Element,
+    element: &ParameterElement,
     (from, to): (Number, Number),
     step: Option<&str>,
-) -> Option<Vec<Shown>> {
+) -> Option<Vec<ParameterValue>> {
     let Some(step) = step else {
         let message = format!("the range `{}` has no step", element.text);
         let error = lines
             .error("V121", element.spot, message)
             .help(format!("write ({},step) or, to double, ({},d)", element.text, element.text))
             .vdbench("stops");
-        lines.found.push(error);
+        lines.diagnostics.push(error);
         return None;
     };
     let listed = if step.eq_ignore_ascii_case("d") {
-        doubled(from.value, to.value)
+        doubling_range(from.value, to.value)
     } else {
-        let Some(step) = number(step, parameter.keyword.values).filter(|step| step.value > 0.0)
+        let Some(step) =
+            parse_number(step, parameter.keyword.values).filter(|step| step.value > 0.0)
         else {
-            bad_unit(lines, parameter, element);
+            report_malformed_number(lines, parameter, element);
             return None;
         };
         if from.value > to.value {
@@ -319,44 +339,45 @@ fn expand(
                 .warning("V122", element.spot, message)
                 .help("list the values, or write the range upwards")
                 .vdbench("takes the first value alone, as here");
-            lines.found.push(warning);
+            lines.diagnostics.push(warning);
             vec![from.value]
         } else {
-            stepped(from.value, to.value, step.value)
+            stepped_range(from.value, to.value, step.value)
         }
     };
-    if listed.len() > MOST_VALUES {
-        let message =
-            format!("the range `{}` has more than {MOST_VALUES} values", element.text);
+    if listed.len() > MAX_VALUES {
+        let message = format!("the range `{}` has more than {MAX_VALUES} values", element.text);
         let error = lines.error("V121", element.spot, message).help("take a greater step");
-        lines.found.push(error);
+        lines.diagnostics.push(error);
         return None;
     }
-    let percent = from.percent || to.percent;
-    let parsed =
-        |value| Shown { value: Value::Number(Number { value, percent }), text: compact(value) };
+    let percent = from.is_percent || to.is_percent;
+    let parsed = |value| ParameterValue {
+        value: Scalar::Number(Number { value, is_percent: percent }),
+        text: format_compact(value),
+    };
     Some(listed.into_iter().map(parsed).collect())
 }
 
-fn stepped(from: f64, to: f64, step: f64) -> Vec<f64> {
-    (0..=MOST_VALUES)
+fn stepped_range(from: f64, to: f64, step: f64) -> Vec<f64> {
+    (0..=MAX_VALUES)
         .map(|index| from + index as f64 * step)
         // Decimal steps do not reach the end exactly.
         .take_while(|value| *value <= to + step * 1e-9)
         .collect()
 }
 
-fn doubled(from: f64, to: f64) -> Vec<f64> {
+fn doubling_range(from: f64, to: f64) -> Vec<f64> {
     let (factor, up) = if from > to { (0.5, false) } else { (2.0, true) };
     let next = |value: &f64| (*value > 0.0).then_some(value * factor);
     std::iter::successors(Some(from), next)
         .take_while(|value| if up { *value <= to } else { *value >= to })
-        .take(MOST_VALUES + 1)
+        .take(MAX_VALUES + 1)
         .collect()
 }
 
 /// Formats a number like Vdbench: `8k`, `64k`, `1m`, otherwise plain.
-pub(super) fn compact(value: f64) -> String {
+pub(super) fn format_compact(value: f64) -> String {
     let units = [("t", 1u64 << 40), ("g", 1 << 30), ("m", 1 << 20), ("k", 1 << 10)];
     for (letter, bytes) in units {
         let quotient = value / bytes as f64;
@@ -368,7 +389,7 @@ pub(super) fn compact(value: f64) -> String {
 }
 
 /// Expands `sd1-sd3` to `sd1`, `sd2`, `sd3`.
-fn range_of_names(text: &str) -> Option<Vec<String>> {
+fn expand_name_range(text: &str) -> Option<Vec<String>> {
     let (from, to) = text.split_once('-')?;
     let digits = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (stem, first) = from.split_at(digits(from));
@@ -376,7 +397,7 @@ fn range_of_names(text: &str) -> Option<Vec<String>> {
     let (a, b): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
     let plain = |digits: &str| !digits.starts_with('0') || digits == "0";
     let is_range = !stem.is_empty() && stem.eq_ignore_ascii_case(other) && a <= b;
-    if !is_range || !plain(first) || !plain(last) || b - a >= MOST_VALUES as u64 {
+    if !is_range || !plain(first) || !plain(last) || b - a >= MAX_VALUES as u64 {
         return None;
     }
     Some((a..=b).map(|n| format!("{stem}{n}")).collect())

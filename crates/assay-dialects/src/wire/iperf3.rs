@@ -21,10 +21,10 @@ pub mod results;
 mod server;
 mod server_error;
 
-pub use client::{Client, ClientEvent};
-pub use parameters::{Parameters, Protocol};
-pub use results::{CpuPercent, Results, StreamResult};
-pub use server::{Server, ServerEvent};
+pub use client::{Iperf3Client, Iperf3ClientEvent};
+pub use parameters::{Iperf3Parameters, TransportProtocol};
+pub use results::{CpuPercent, Iperf3Results, StreamResult};
+pub use server::{Iperf3Server, Iperf3ServerEvent};
 
 /// Default port of a server.
 pub const DEFAULT_PORT: u16 = 5201;
@@ -40,7 +40,7 @@ const PARAMETERS_LIMIT: usize = 8 * 1024;
 /// included on request.
 const RESULTS_LIMIT: usize = 4 * 1024 * 1024;
 /// Maximum number of unparsed bytes: results with their length prefix and the next state.
-const WAITING_LIMIT: usize = RESULTS_LIMIT + 5;
+const UNPARSED_LIMIT: usize = RESULTS_LIMIT + 5;
 
 /// Identifier of a test, sent first on each of its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Cookie {
 
 /// States of the control connection, sent as one signed byte each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum ControlState {
     /// Both ends start their clocks.
     TestStart,
     /// Data flows.
@@ -94,7 +94,7 @@ pub enum State {
     ServerError,
 }
 
-impl State {
+impl ControlState {
     const ALL: [(u8, Self); 12] = [
         (1, Self::TestStart),
         (2, Self::TestRunning),
@@ -117,9 +117,9 @@ impl State {
         row.map(|(byte, _)| *byte).expect("every state has its row")
     }
 
-    fn from_byte(byte: u8) -> Result<Self, ProtocolError> {
+    fn from_byte(byte: u8) -> Result<Self, Iperf3ProtocolError> {
         let row = Self::ALL.iter().find(|(known, _)| *known == byte);
-        row.map(|(_, state)| *state).ok_or(ProtocolError::UnknownState { byte })
+        row.map(|(_, state)| *state).ok_or(Iperf3ProtocolError::UnknownState { byte })
     }
 }
 
@@ -132,10 +132,10 @@ pub const fn stream_id(index: usize) -> usize {
 
 /// Protocol violation by the peer, or its abort of the test.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ProtocolError {
+pub enum Iperf3ProtocolError {
     /// First bytes that are not a cookie.
     #[error("the peer does not speak iperf3: it began with {start}")]
-    NoCookie {
+    InvalidCookie {
         /// First bytes in hexadecimal.
         start: String,
     },
@@ -147,15 +147,15 @@ pub enum ProtocolError {
     },
     /// State received at the wrong time.
     #[error("the peer sent {state:?} while {expected} was due")]
-    OutOfTurn {
+    UnexpectedState {
         /// Received state.
-        state: State,
+        state: ControlState,
         /// Description of the expected message.
         expected: &'static str,
     },
     /// Flood of unparsed bytes, more than the protocol can need.
     #[error("the peer sent more than {limit} bytes out of turn")]
-    Flood {
+    TooManyBytes {
         /// Maximum number of unparsed bytes.
         limit: usize,
     },
@@ -181,8 +181,8 @@ pub enum ProtocolError {
     #[error("denied")]
     Denied,
     /// Failure reported by the server, with its error numbers.
-    #[error("the server gave up: {}", server_error::words(*iperf3, *system))]
-    Server {
+    #[error("the server gave up: {}", server_error::describe(*iperf3, *system))]
+    ServerError {
         /// `i_errno` of iperf3.
         iperf3: i32,
         /// `errno` of the server.
@@ -197,21 +197,21 @@ pub enum ProtocolError {
 }
 
 /// Prefixes a message with its length.
-fn framed(message: &[u8]) -> Vec<u8> {
+fn frame(message: &[u8]) -> Vec<u8> {
     let length = u32::try_from(message.len()).expect("our own messages are far below 4 GiB");
     [&length.to_be_bytes(), message].concat()
 }
 
 /// Takes a message with its 32-bit length prefix, if all of it is available.
-fn unframed(
+fn take_frame(
     buffer: &mut Buffer,
     what: &'static str,
     limit: usize,
-) -> Result<Option<Vec<u8>>, ProtocolError> {
+) -> Result<Option<Vec<u8>>, Iperf3ProtocolError> {
     let Some(head) = buffer.peek().first_chunk::<4>() else { return Ok(None) };
     let announced = u32::from_be_bytes(*head) as usize;
     if announced > limit {
-        return Err(ProtocolError::TooLong { what, announced, limit });
+        return Err(Iperf3ProtocolError::TooLong { what, announced, limit });
     }
     Ok(buffer.take(4 + announced).map(|message| message[4..].to_vec()))
 }

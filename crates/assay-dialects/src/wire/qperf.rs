@@ -13,22 +13,25 @@ mod client;
 mod messages;
 mod server;
 
-pub use client::{Client, ClientEvent};
-pub use messages::{Configuration, Counts, Request, Statistics, Test, Times};
-pub use server::{Server, ServerEvent};
+pub use client::{QperfClient, QperfClientEvent};
+pub use messages::{
+    MachineTicks, MessageCounts, QperfConfiguration, QperfRequest, QperfStatistics,
+    QperfTestKind,
+};
+pub use server::{QperfServer, QperfServerEvent};
 
 /// Default port of a server.
 pub const DEFAULT_PORT: u16 = 19765;
 /// Text that both ends send before the data.
-pub const BEFORE: &[u8; 27] = b"synchronization before test";
+pub const SYNC_BEFORE: &[u8; 27] = b"synchronization before test";
 /// Text that the client sends after the server's statistics.
-pub const AFTER: &[u8; 26] = b"synchronization after test";
+pub const SYNC_AFTER: &[u8; 26] = b"synchronization after test";
 /// Maximum number of unparsed bytes: the longest message has 256 bytes, an error text a few lines.
-const WAITING_LIMIT: usize = 4096;
+const UNPARSED_LIMIT: usize = 4096;
 
 /// Protocol violation by the peer, or its rejection of the test.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ProtocolError {
+pub enum QperfProtocolError {
     /// Request of another protocol version.
     #[error("the peer asks in version {major}.{minor} of qperf's protocol; 0.4 is spoken here")]
     Version {
@@ -45,7 +48,7 @@ pub enum ProtocolError {
     },
     /// Number above its limit.
     #[error("the peer asks for {what} of {value}; at most {limit} is served")]
-    TooMuch {
+    LimitExceeded {
         /// Name of the number.
         what: &'static str,
         /// Requested value.
@@ -55,19 +58,19 @@ pub enum ProtocolError {
     },
     /// Flood of unparsed bytes, more than the protocol can need.
     #[error("the peer sent more than {limit} bytes out of turn")]
-    Flood {
+    TooManyBytes {
         /// Maximum number of unparsed bytes.
         limit: usize,
     },
     /// Mismatch of the synchronization text.
     #[error("the peer lost step: `{expected}` was due")]
-    OutOfStep {
+    SyncMismatch {
         /// Expected text.
         expected: String,
     },
     /// Invalid port of the data socket.
     #[error("the server named {port} as its data port")]
-    Port {
+    InvalidPort {
         /// Announced port.
         port: u32,
     },

@@ -10,10 +10,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use assay_dialects::fio::command_line::{self, Request};
-use assay_dialects::fio::compile::{self, FioPlan, Places};
-use assay_dialects::fio::fault::Fault;
-use assay_dialects::fio::jobfile::Surroundings;
+use assay_dialects::fio::command_line::{self, FioRequest};
+use assay_dialects::fio::compile::{self, FioCompileEnv, FioPlan};
+use assay_dialects::fio::fault::FioFault;
+use assay_dialects::fio::jobfile::FioParseContext;
 use assay_fleet::root::Root;
 use assay_fleet::{capacity, facts};
 use assay_model::facts::HostFacts;
@@ -79,24 +79,24 @@ impl<'w> Question<'w> {
     }
 
     /// Parses the command line and its job files.
-    pub(super) fn request(&self) -> Result<Request, Fault> {
+    pub(super) fn request(&self) -> Result<FioRequest, FioFault> {
         let (page_bytes, memory_mib, cpus) = {
             let answers = self.answers.borrow();
             (answers.page_bytes, answers.memory_mib, answers.cpus)
         };
-        let surroundings = Surroundings {
+        let surroundings = FioParseContext {
             read_file: &|path| self.file(path),
             variable: &|name| self.variable(name),
             page_bytes,
             memory_mib,
             cpus,
         };
-        command_line::read(self.words, &surroundings)
+        command_line::parse(self.words, &surroundings)
     }
 
     /// Compiles the request to a plan.
-    pub(super) fn plan(&self, request: &Request) -> Result<FioPlan, Fault> {
-        let places = Places {
+    pub(super) fn plan(&self, request: &FioRequest) -> Result<FioPlan, FioFault> {
+        let places = FioCompileEnv {
             size_of: &|path| self.size(path),
             cpus_of_node: &|node| self.cpus_of_node(node),
             fresh_seed: self.answers.borrow().seed,
@@ -109,11 +109,11 @@ impl<'w> Question<'w> {
         let mut files = self.files.borrow_mut();
         let read = files.entry(path.to_owned()).or_insert_with(|| match self.machine {
             Some(_) => {
-                job_file::read(&path_text::path(path)).map_err(|error| error.to_string())
+                job_file::read(&path_text::decode_path(path)).map_err(|error| error.to_string())
             }
             None => Err("it was not there".to_owned()),
         });
-        read.as_ref().map(|it| path_text::text(OsStr::from_bytes(it))).map_err(Clone::clone)
+        read.as_ref().map(|it| path_text::encode(OsStr::from_bytes(it))).map_err(Clone::clone)
     }
 
     /// Returns every file that was read, verbatim.
@@ -140,7 +140,7 @@ impl<'w> Question<'w> {
     fn size(&self, path: &Path) -> Option<u64> {
         let ask = || self.machine.as_ref().and_then(|_| capacity::size(path).ok().flatten());
         let mut answers = self.answers.borrow_mut();
-        *answers.sizes.entry(path_text::text(path.as_os_str())).or_insert_with(ask)
+        *answers.sizes.entry(path_text::encode(path.as_os_str())).or_insert_with(ask)
     }
 
     fn cpus_of_node(&self, node: usize) -> Option<Vec<usize>> {

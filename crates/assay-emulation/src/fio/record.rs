@@ -4,18 +4,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use assay_dialects::fio::command_line::{Format, Request};
+use assay_dialects::fio::command_line::{FioFormat, FioRequest};
 use assay_dialects::fio::compile::FioPlan;
-use assay_dialects::fio::statistics::{Circumstances, results};
+use assay_dialects::fio::statistics::{FioRunInfo, results};
 use assay_dialects::fio::{json, terse, text};
 use assay_model::attribute::Attribute;
-use assay_model::event::Asked;
-use assay_model::failure::Area;
+use assay_model::event::RequestedCommand;
+use assay_model::failure::ErrorArea;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::Workload;
-use assay_model::workload::course::Course;
+use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{StoragePhase, StorageTest};
 use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{self, Recording};
@@ -42,7 +42,7 @@ pub(super) fn plan(plan: &FioPlan) -> Plan {
             point: None,
             provisioned_bytes_per_s: None,
             precondition_passes: 0,
-            course: Course::Once,
+            course: MeasurementMode::Once,
             workload: phase.workload.clone(),
         };
         (phase.name.clone(), Workload::Storage(Box::new(test)))
@@ -54,7 +54,7 @@ pub(super) fn plan(plan: &FioPlan) -> Plan {
 pub(super) struct Finished<'f> {
     pub(super) plan: &'f FioPlan,
     pub(super) outcomes: &'f [Result<StorageOutcome, Failure>],
-    pub(super) circumstances: &'f Circumstances,
+    pub(super) circumstances: &'f FioRunInfo,
     pub(super) interrupted: bool,
     /// Whether the journals of single I/O, kept for logs, are stored too.
     pub(super) journals: bool,
@@ -71,16 +71,21 @@ impl Finished<'_> {
             let outcome = match outcome {
                 Ok(outcome) => outcome,
                 Err(failure) => {
-                    recording.case(number, [], &[], Some(failure.of_case(Area::Storage)))?;
+                    recording.case(
+                        number,
+                        [],
+                        &[],
+                        Some(failure.of_case(ErrorArea::Storage)),
+                    )?;
                     continue;
                 }
             };
             let id = &planned.cases[number].id;
             let name = id.strip_prefix(LANGUAGE).map_or(id.as_str(), |it| &it[1..]);
-            let entries = outcome.entries().into_iter().chain(series::samples(outcome));
+            let entries = outcome.to_entries().into_iter().chain(series::samples(outcome));
             let workload = &self.plan.plan.phases[number].workload;
             let entries = entries.chain(volume::facts(workload));
-            let entries = entries.map(|entry| entry.within(Attribute::Phase, name));
+            let entries = entries.map(|entry| entry.with_dimension(Attribute::Phase, name));
             let journals = if self.journals { outcome.journals() } else { Vec::new() };
             let failure = series::failure(workload, outcome);
             recording.case(number, entries, &journals, failure)?;
@@ -118,9 +123,9 @@ fn unwritable(error: &serde_json::Error) -> Failure {
 /// Renders a stored run in these formats.
 pub fn stored(
     run: &Run,
-    asked: &Asked,
+    asked: &RequestedCommand,
     store: &Store,
-    formats: &[Format],
+    formats: &[FioFormat],
 ) -> Result<String, Failure> {
     let mut raw = BTreeMap::new();
     for (name, hash) in &run.raw {
@@ -136,7 +141,7 @@ pub(super) fn document(
     run: &Run,
     words: &[String],
     mut raw: BTreeMap<String, Vec<u8>>,
-    formats: Option<&[Format]>,
+    formats: Option<&[FioFormat]>,
 ) -> Result<String, Failure> {
     let incomplete = |what: &str| {
         let id = &run.started.run;
@@ -146,7 +151,7 @@ pub(super) fn document(
     };
     let circumstances = raw.remove(CIRCUMSTANCES);
     let circumstances = circumstances.ok_or_else(|| incomplete("its jobs did not end"))?;
-    let mut circumstances: Circumstances =
+    let mut circumstances: FioRunInfo =
         serde_json::from_slice(&circumstances).map_err(|error| unreadable(run, &error))?;
     circumstances.ended = in_words(circumstances.ended_ms, circumstances.utc_offset_s);
     let answers = raw.remove(ANSWERS).unwrap_or_default();
@@ -155,7 +160,7 @@ pub(super) fn document(
     let request = question.request().map_err(|fault| unreadable(run, &fault))?;
     let plan = question.plan(&request).map_err(|fault| unreadable(run, &fault))?;
     // Single I/O are only in the logs.
-    let outcomes = run.cases.iter().map(|case| StorageOutcome::of_record(case, &|_| None));
+    let outcomes = run.cases.iter().map(|case| StorageOutcome::from_record(case, &|_| None));
     let outcomes: Option<Vec<StorageOutcome>> = outcomes.collect();
     let outcomes = outcomes.ok_or_else(|| incomplete("a job failed"))?;
     let formats = formats.unwrap_or(&request.output.formats);
@@ -179,23 +184,23 @@ fn in_words(ended_ms: u64, utc_offset_s: i32) -> String {
 }
 
 fn rendered(
-    request: &Request,
+    request: &FioRequest,
     plan: &FioPlan,
     outcomes: &[StorageOutcome],
-    circumstances: &Circumstances,
-    formats: &[Format],
+    circumstances: &FioRunInfo,
+    formats: &[FioFormat],
 ) -> String {
     let results = results(plan, outcomes, circumstances);
     let mut written = String::new();
-    if formats.contains(&Format::Normal) {
-        written.push_str(&text::start(plan, &circumstances.version));
+    if formats.contains(&FioFormat::Normal) {
+        written.push_str(&text::render_start(plan, &circumstances.version));
     }
     for format in formats {
         let part = match format {
-            Format::Normal => text::end(&results, circumstances),
-            Format::Json => json::document(request, plan, &results, circumstances, false),
-            Format::JsonPlus => json::document(request, plan, &results, circumstances, true),
-            Format::Terse => {
+            FioFormat::Normal => text::render_end(&results, circumstances),
+            FioFormat::Json => json::document(request, plan, &results, circumstances, false),
+            FioFormat::JsonPlus => json::document(request, plan, &results, circumstances, true),
+            FioFormat::Terse => {
                 terse::lines(&results, circumstances, request.output.terse_version)
             }
         };

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use assay_dialects::fio::compile::{self, FioPlan};
-use assay_dialects::fio::statistics::{Circumstances, ProcessUse};
-use assay_dialects::fio::steady::Window;
-use assay_kernels::process_use::process_use;
+use assay_dialects::fio::statistics::{FioProcessUsage, FioRunInfo};
+use assay_dialects::fio::steady::FioSteadyWindow;
+use assay_kernels::process_counters::read_process_counters;
 use assay_run::storage::runner::StorageEvent;
 
 use super::VERSION;
@@ -24,14 +24,14 @@ fn now_ms() -> u64 {
 pub(super) struct Watch {
     disks: Disks,
     began: Option<Instant>,
-    before: assay_kernels::process_use::ProcessUse,
-    uses: Vec<ProcessUse>,
+    before: assay_kernels::process_counters::ProcessCounters,
+    uses: Vec<FioProcessUsage>,
     laid_out: Vec<String>,
     /// Start of the measured time of each started phase, in ms since 1970.
     pub(super) counted_from_ms: Vec<u64>,
     /// Flag that ends the current phase.
     enough: Option<Arc<AtomicBool>>,
-    steady: Option<(Window, Vec<usize>)>,
+    steady: Option<(FioSteadyWindow, Vec<usize>)>,
 }
 
 impl Watch {
@@ -63,12 +63,12 @@ impl Watch {
                 let warmup_s = plan.plan.phases[phase].workload.timing.warmup_s;
                 self.counted_from_ms.push(now_ms().saturating_add((warmup_s * 1e3) as u64));
                 self.steady = compile::steady_window(plan, phase);
-                self.before = process_use();
+                self.before = read_process_counters();
             }
             StorageEvent::PhaseDone { outcome, .. } => {
-                let used = process_use().since(self.before);
-                self.uses.push(ProcessUse {
-                    switches: used.switches,
+                let used = read_process_counters().since(self.before);
+                self.uses.push(FioProcessUsage {
+                    switches: used.context_switches,
                     major_faults: used.major_faults,
                     minor_faults: used.minor_faults,
                 });
@@ -87,11 +87,11 @@ impl Watch {
         }
     }
 
-    pub(super) fn circumstances(&self) -> Circumstances {
+    pub(super) fn circumstances(&self) -> FioRunInfo {
         let now = jiff::Zoned::now();
         let elapsed_ms =
             self.began.map_or(0, |began| began.elapsed().as_millis().min(u128::from(u64::MAX)));
-        Circumstances {
+        FioRunInfo {
             ended_ms: u64::try_from(now.timestamp().as_millisecond()).unwrap_or(0),
             utc_offset_s: now.offset().seconds(),
             ended: String::new(),

@@ -50,7 +50,7 @@ pub(crate) fn own_words(words: &[String]) -> Result<(KeepArguments, Vec<String>)
         };
         match name {
             "--no-store" => keep.no_store = true,
-            "--store" => keep.store.folder = Some(path_text::path(&value()?)),
+            "--store" => keep.store.folder = Some(path_text::decode_path(&value()?)),
             "--label" => keep.label = Some(value()?),
             _ => others.push(word.clone()),
         }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use assay_dialects::iperf3::units::{self, Format};
+use assay_dialects::iperf3::units::{self, RateFormat};
 use clap::{ArgGroup, Args};
 
 use assay_console::options::{self, KeepArguments};
@@ -35,7 +35,7 @@ pub struct Iperf3Arguments {
     pub(crate) interval: f64,
     /// Unit of rates: k, m, g, t for bits, K, M, G, T for bytes
     #[arg(short, long, value_name = "LETTER", value_parser = format_letter, default_value = "a")]
-    pub(crate) format: Format,
+    pub(crate) format: RateFormat,
     /// Print one JSON document
     #[arg(short = 'J', long)]
     pub(crate) json: bool,
@@ -193,7 +193,7 @@ pub struct QperfArguments {
     pub(crate) host: Option<String>,
     /// Tests: tcp_lat, tcp_bw, udp_lat, udp_bw, conf
     #[arg(value_name = "TEST", value_parser = qperf_test)]
-    pub(crate) tests: Vec<assay_dialects::wire::qperf::Test>,
+    pub(crate) tests: Vec<assay_dialects::wire::qperf::QperfTestKind>,
     /// Port of the server (qperf: -lp)
     #[arg(long, alias = "lp", visible_alias = "listen_port", default_value_t = 19765)]
     pub(crate) listen_port: u16,
@@ -392,13 +392,13 @@ fn services(text: &str) -> Result<u32, String> {
     })
 }
 
-fn format_letter(text: &str) -> Result<Format, String> {
-    Format::from_letter(text)
+fn format_letter(text: &str) -> Result<RateFormat, String> {
+    RateFormat::from_letter(text)
         .ok_or_else(|| format!("`{text}` is none of k, m, g, t, K, M, G, T"))
 }
 
-fn qperf_test(text: &str) -> Result<assay_dialects::wire::qperf::Test, String> {
-    assay_dialects::wire::qperf::Test::from_name(text).ok_or_else(|| {
+fn qperf_test(text: &str) -> Result<assay_dialects::wire::qperf::QperfTestKind, String> {
+    assay_dialects::wire::qperf::QperfTestKind::from_name(text).ok_or_else(|| {
         format!("`{text}` is none of tcp_lat, tcp_bw, udp_lat, udp_bw, conf, quit")
     })
 }

@@ -26,7 +26,7 @@ pub struct VdbenchArguments {
     /// Override warmup= of every run
     #[arg(short, value_name = "SECONDS")]
     pub(crate) warmup: Option<f64>,
-    /// Print what would run, in total and per run, without I/O
+    /// Print the plan, in total and per run, without I/O
     #[arg(short, long = "dry-run")]
     pub(crate) simulate: bool,
     /// Data validation: stamp every block written, check every block read; -vr also reads back after writing
@@ -61,7 +61,7 @@ pub struct VdbenchArguments {
     /// points of /etc/fstab and systemd
     #[arg(long, alias = "allow-unmounted")]
     pub(crate) target_on_root: bool,
-    /// Command that opens a pipe to a process on a host (hd=); {host} stands for its system=
+    /// Command that opens a pipe to a process on a host (hd=); {host} is replaced by its system=
     /// [default: ssh]
     #[arg(long, value_name = "COMMAND", help_heading = "Hosts")]
     pub via: Option<String>,

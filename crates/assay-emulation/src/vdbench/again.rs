@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_dialects::vdbench::{self, Input, Present};
-use assay_model::event::Status;
+use assay_dialects::vdbench::{self, PathInfo, VdbenchInput};
+use assay_model::event::RunStatus;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_run::failure::{Failure, Kind};
@@ -25,17 +25,17 @@ const QUESTION: &str = "question.json";
 /// Stored inputs of a compilation, which make it independent of time and machine.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Kept {
-    input: Input,
+    input: VdbenchInput,
     /// Parameter files; each is a raw output of its own.
     #[serde(with = "path_text::each")]
     files: Vec<PathBuf>,
-    present: Vec<(String, Option<Present>)>,
+    present: Vec<(String, Option<PathInfo>)>,
 }
 
 impl Kept {
     /// Returns the raw outputs of a run that starts: the inputs and the files.
     pub(super) fn files(
-        input: &Input,
+        input: &VdbenchInput,
         found: &Found,
     ) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         let kept = Self {
@@ -52,7 +52,7 @@ impl Kept {
         Ok(files.chain([(QUESTION.to_owned(), question)]).collect())
     }
 
-    fn read(run: &Run, store: &Store) -> Result<(Input, Found), Failure> {
+    fn read(run: &Run, store: &Store) -> Result<(VdbenchInput, Found), Failure> {
         let lost = |name: &str| {
             Failure::measurement(format!("{} has lost its {name}", run.started.run))
                 .advise("without --as it can be shown")
@@ -63,7 +63,8 @@ impl Kept {
         };
         let kept: Self = serde_json::from_slice(&raw(QUESTION)?)
             .map_err(|error| lost(QUESTION).because(&error))?;
-        let present = kept.present.into_iter().map(|(name, it)| (path_text::path(&name), it));
+        let present =
+            kept.present.into_iter().map(|(name, it)| (path_text::decode_path(&name), it));
         let mut found = Found { present: present.collect(), ..Found::default() };
         for path in kept.files {
             let bytes = raw(&name(&path))?;
@@ -74,7 +75,7 @@ impl Kept {
 }
 
 fn name(path: &Path) -> String {
-    path_text::text(path.as_os_str())
+    path_text::encode(path.as_os_str())
 }
 
 /// Prints the console output of a stored run and writes its folder to `output`.
@@ -86,7 +87,7 @@ pub fn shown(
 ) -> Result<(), Failure> {
     let (input, found) = Kept::read(run, store)?;
     let execution = found
-        .surround(|around| vdbench::read(&input, around))
+        .surround(|around| vdbench::compile_files(&input, around))
         .map_err(|wrong| refused(&wrong, terminal))?;
     let folder = output.map_or_else(Folder::nowhere, Folder::make)?;
     let mut report = Report::new(folder, terminal, &execution);
@@ -96,5 +97,5 @@ pub fn shown(
     open(&mut report, (&input, &execution), &found);
     let raw = |hash: &str| store.raw(hash).ok();
     driver::again(run, &execution, &raw, &mut |notice| report.notice(&notice))?;
-    close(report, run.status == Status::Complete)
+    close(report, run.status == RunStatus::Complete)
 }

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use assay_dialects::vdbench::output::{self, flat_file};
-use assay_dialects::vdbench::{self, Execution, Input};
-use assay_model::event::Asked;
+use assay_dialects::vdbench::{self, VdbenchExecution, VdbenchInput};
+use assay_model::event::RequestedCommand;
 use assay_run::failure::Failure;
 use assay_run::recording::Opening;
 use assay_run::storage::options::RunOptions;
@@ -41,7 +41,7 @@ const DIFFERENCES: [&str; 11] = [
 ];
 
 /// Returns the options of the run that the user set.
-pub(super) fn allowed(typed: &VdbenchArguments, execution: &Execution) -> RunOptions {
+pub(super) fn allowed(typed: &VdbenchArguments, execution: &VdbenchExecution) -> RunOptions {
     RunOptions {
         destroy_data: typed.destroy_data.clone(),
         target_on_root: typed.target_on_root,
@@ -55,7 +55,7 @@ pub(super) fn allowed(typed: &VdbenchArguments, execution: &Execution) -> RunOpt
 /// Executes the runs.
 pub(super) fn execute(
     typed: &VdbenchArguments,
-    (input, execution): (&Input, &Execution),
+    (input, execution): (&VdbenchInput, &VdbenchExecution),
     (found, hosts): (&Found, Option<&mut Sharers<'_>>),
     stop: &AtomicBool,
     terminal: &mut Terminal,
@@ -78,7 +78,10 @@ pub(super) fn execute(
         output: &output,
         opening: Opening {
             plan: driver::plan(execution),
-            asked: Asked { language: driver::LANGUAGE.to_owned(), words: given_words() },
+            asked: RequestedCommand {
+                language: driver::LANGUAGE.to_owned(),
+                words: given_words(),
+            },
             label: typed.keep.label.clone(),
             files: Kept::files(input, found)?,
             store: store.as_ref(),
@@ -113,7 +116,7 @@ pub(super) fn close(mut report: Report<'_>, is_well: bool) -> Result<(), Failure
 /// Writes the pages up to the first run.
 pub(super) fn open(
     report: &mut Report<'_>,
-    (input, execution): (&Input, &Execution),
+    (input, execution): (&VdbenchInput, &VdbenchExecution),
     found: &Found,
 ) {
     let heading = match execution.files.phases.is_empty() {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use jiff::Zoned;
 
-use assay_model::path_text::path;
-use assay_model::plain;
+use assay_model::path_text::decode_path;
+use assay_model::sanitize;
 use assay_run::failure::Failure;
 use assay_run::storage::opening;
 
@@ -142,7 +142,7 @@ impl Page {
         opening::replaces_its_own(&path, |start| start.starts_with(START.as_bytes()))?;
         let mut file = opening::output(&path, false)?;
         let title = path.display().to_string();
-        writeln!(file, "{START}{}</title><pre>", plain::within_page(&title))?;
+        writeln!(file, "{START}{}</title><pre>", sanitize::escape_tags(&title))?;
         Ok(Self { file: Some(file), failed: None })
     }
 
@@ -152,7 +152,7 @@ impl Page {
 
     /// Writes one or several lines of plain text.
     pub(super) fn line(&mut self, text: &str) {
-        self.markup(&plain::within_page(text));
+        self.markup(&sanitize::escape_tags(text));
     }
 
     /// Writes markup with links and anchors, whose names must already be escaped.
@@ -167,14 +167,14 @@ impl Page {
 /// date and time appended.
 fn free(named: &str) -> PathBuf {
     if let Some(stem) = named.strip_suffix(".tod") {
-        return path(&format!("{stem}.{}", Zoned::now().strftime("%y%m%d.%H%M%S")));
+        return decode_path(&format!("{stem}.{}", Zoned::now().strftime("%y%m%d.%H%M%S")));
     }
-    let Some(stem) = named.strip_suffix('+') else { return path(named) };
-    let numbered = (1..=999).map(|number| path(&format!("{stem}{number:03}")));
-    std::iter::once(path(stem))
+    let Some(stem) = named.strip_suffix('+') else { return decode_path(named) };
+    let numbered = (1..=999).map(|number| decode_path(&format!("{stem}{number:03}")));
+    std::iter::once(decode_path(stem))
         .chain(numbered)
         .find(|path| !path.exists())
-        .unwrap_or_else(|| path(stem))
+        .unwrap_or_else(|| decode_path(stem))
 }
 
 #[cfg(test)]

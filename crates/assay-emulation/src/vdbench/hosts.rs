@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use assay_dialects::vdbench::diagnostic::Diagnostic;
 use assay_dialects::vdbench::{
-    self, Execution, Input, Present, Surroundings, UsedHost, at_host,
+    self, PathInfo, UsedHost, VdbenchEnv, VdbenchExecution, VdbenchInput, host_path,
 };
 use assay_fleet::remote::agents::{self, Hosts};
 use assay_fleet::remote::controller::Course;
@@ -37,14 +37,14 @@ pub(super) struct Elsewhere {
 /// Returns the hosts of the parameter files if any of them is remote, and marks the input as
 /// distributed. Errors in the files are reported later, when they are read.
 pub(super) fn elsewhere(
-    input: &mut Input,
+    input: &mut VdbenchInput,
     typed: &VdbenchArguments,
     terminal: &mut Terminal,
 ) -> Result<Option<Elsewhere>, Failure> {
     let Ok(execution) = supposed(input) else { return Ok(None) };
     let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let own = own.trim().to_ascii_lowercase();
-    let names_any = execution.hosts.iter().any(|host| host.place.is_some());
+    let names_any = execution.hosts.iter().any(|host| host.location.is_some());
     if typed.via.is_some() && !names_any {
         return Err(Failure::usage("--via leads to hosts, and this parameter file has none")
             .explain("without hd= everything would be done on this machine")
@@ -89,9 +89,9 @@ fn ssh(host: &UsedHost) -> Vec<String> {
 }
 
 /// Compiles the files under the assumption that all named paths exist.
-fn supposed(input: &Input) -> Result<Execution, Vec<Diagnostic>> {
-    let mut look = |_: &Path| Some(Present { bytes: 1 << 40, device: false });
-    vdbench::read(input, &mut Surroundings { load: &mut load, look: &mut look })
+fn supposed(input: &VdbenchInput) -> Result<VdbenchExecution, Vec<Diagnostic>> {
+    let mut look = |_: &Path| Some(PathInfo { bytes: 1 << 40, device: false });
+    vdbench::compile_files(input, &mut VdbenchEnv { read_file: &mut load, inspect: &mut look })
 }
 
 fn is_here(system: &str, own: &str) -> bool {
@@ -106,7 +106,7 @@ impl Elsewhere {
     pub(super) fn execute(
         &self,
         typed: &VdbenchArguments,
-        input: &Input,
+        input: &VdbenchInput,
         terminal: &mut Terminal,
     ) -> Result<u8, Failure> {
         let program = Program::running().map_err(|error| {
@@ -122,8 +122,8 @@ impl Elsewhere {
             let mut present = BTreeMap::new();
             for ((name, paths), found) in self.names.iter().zip(&self.paths).zip(looked) {
                 for (path, at) in paths.iter().zip(found) {
-                    let at = at.map(|at| Present { bytes: at.bytes, device: at.is_device });
-                    present.insert(at_host(name, path), at);
+                    let at = at.map(|at| PathInfo { bytes: at.bytes, device: at.is_device });
+                    present.insert(host_path(name, path), at);
                 }
             }
             let at = |path: &Path| present.get(path).copied().flatten();

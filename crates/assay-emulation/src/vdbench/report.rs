@@ -1,11 +1,11 @@
 //! Vdbench's console output and pages of the runs, live and from the store.
 
-use assay_dialects::vdbench::commands::OutputOf;
+use assay_dialects::vdbench::commands::CommandOutput;
 use assay_dialects::vdbench::output::{
-    self, Average, Measured, Moment, flat_file, histogram, pages, skew,
+    self, Average, RowTime, StorageTotals, flat_file, histogram, pages, skew,
 };
-use assay_dialects::vdbench::{Execution, RateLabel, RunLabel};
-use assay_model::plain;
+use assay_dialects::vdbench::{RateLabel, RunLabel, VdbenchExecution};
+use assay_model::sanitize;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::file_set::FileOperation;
 use assay_model::workload::storage::StoragePhase;
@@ -50,17 +50,17 @@ impl<'t> Report<'t> {
     pub(super) fn new(
         folder: Folder,
         terminal: &'t mut Terminal,
-        execution: &Execution,
+        execution: &VdbenchExecution,
     ) -> Self {
         Self {
             folder,
             terminal,
             then: None,
             current: None,
-            contents: pages::contents(&execution.runs),
+            contents: pages::run_links(&execution.runs),
             begun: 0,
             hosts: hosts::HostPages::of(execution),
-            shown: output::files::shown(&execution.files),
+            shown: output::files::table_operations(&execution.files),
         }
     }
 
@@ -91,12 +91,12 @@ impl<'t> Report<'t> {
     fn reported(&mut self, reported: &Reported) {
         match reported {
             Reported::LayingOut { path, bytes } => {
-                let bytes = assay_model::quantity::Bytes(*bytes).quantity();
+                let bytes = assay_model::quantity::Bytes(*bytes).to_quantity();
                 self.say_now(&format!("Laying out {} ({bytes})", path.display()));
             }
             Reported::Noted { host, text } => self.say_now(&format!("{host}: {text}")),
             Reported::Doubted { doubt } => {
-                let said = words::doubt(doubt).plainly();
+                let said = words::doubt(doubt).without_no_break_spaces();
                 self.say_now(&format!("{}; {}", said.text, said.advice));
             }
             Reported::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
@@ -106,9 +106,9 @@ impl<'t> Report<'t> {
             Reported::Printed { to, line } => {
                 let line = format!("{} Cmd: {line}", self.time_of_day());
                 match to {
-                    OutputOf::Console => self.say(&line),
-                    OutputOf::Summary => self.folder.summary.line(&line),
-                    OutputOf::Log => self.folder.log.line(&line),
+                    CommandOutput::Console => self.say(&line),
+                    CommandOutput::Summary => self.folder.summary.line(&line),
+                    CommandOutput::Log => self.folder.log.line(&line),
                 }
             }
             Reported::LimitReached { limit } => {
@@ -172,7 +172,7 @@ impl<'t> Report<'t> {
 
     /// Warns about a host whose CPUs were busy.
     pub(super) fn busy(&mut self, host: &str, cpu_percent: f64) {
-        for line in pages::busy(host, cpu_percent).into_iter().flatten() {
+        for line in pages::busy_warning(host, cpu_percent).into_iter().flatten() {
             self.say_now(&line);
         }
     }
@@ -217,7 +217,7 @@ impl<'t> Report<'t> {
     /// Writes a line of the status page.
     pub(super) fn status(&mut self, event: &str, label: Option<&RunLabel>) {
         let run = label.map_or_else(String::new, |label| {
-            format!("\trd={}\tFor loops: {}", label.name, output::loops(label))
+            format!("\trd={}\tFor loops: {}", label.name, output::format_loops(label))
         });
         self.folder.status.line(&format!("{} \t{event}{run}", self.timestamp()));
     }
@@ -228,7 +228,7 @@ impl<'t> Report<'t> {
             _ => rate_per_s,
         };
         let heading = self.table_heading();
-        self.begins(&output::starting(label, rate_per_s), label, &heading);
+        self.begins(&output::starting_line(label, rate_per_s), label, &heading);
         self.goes_on(label, rate_per_s);
     }
 
@@ -246,9 +246,9 @@ impl<'t> Report<'t> {
             self.status("Warmup done", Some(&current.label));
         }
         current.number += 1;
-        let measured = Measured::of(tally);
+        let measured = StorageTotals::from_interval(tally);
         let (tod, number) = (self.time_of_day(), current.number.to_string());
-        self.say(&output::line(&tod, &number, &measured));
+        self.say(&output::table_line(&tod, &number, &measured));
         self.flat_row(&tod, &current, &number, &measured);
         self.current = Some(current);
     }
@@ -259,16 +259,16 @@ impl<'t> Report<'t> {
         &mut self,
         current: &Current,
         (phase, outcome): (&StoragePhase, &StorageOutcome),
-        average: &Average<Measured>,
+        average: &Average<StorageTotals>,
         is_stopped: bool,
     ) {
-        let Average { measured, label, .. } = average;
+        let Average { totals: measured, label, .. } = average;
         let tod = self.time_of_day();
-        let line = output::line(&tod, label, measured);
+        let line = output::table_line(&tod, label, measured);
         self.say(&line);
         self.folder.totals.line(&line);
         self.flat_row(&tod, current, label, measured);
-        self.folder.histogram.line(&histogram::sections(measured));
+        self.folder.histogram.line(&histogram::format_sections(measured));
         self.parts(&tod, current, (phase, outcome), average);
         let busy = self.pages_of_hosts(&tod, current, average);
         self.beyond_vdbench(measured, current.rate_per_s);
@@ -284,8 +284,14 @@ impl<'t> Report<'t> {
         }
     }
 
-    fn flat_row(&mut self, tod: &str, current: &Current, interval: &str, measured: &Measured) {
-        let moment = Moment { tod, timestamp: &self.timestamp() };
+    fn flat_row(
+        &mut self,
+        tod: &str,
+        current: &Current,
+        interval: &str,
+        measured: &StorageTotals,
+    ) {
+        let moment = RowTime { tod, timestamp: &self.timestamp() };
         let row =
             flat_file::row(moment, &current.label, interval, current.rate_per_s, measured);
         self.folder.flat_file.line(&row);
@@ -297,28 +303,28 @@ impl<'t> Report<'t> {
         tod: &str,
         current: &Current,
         (phase, outcome): (&StoragePhase, &StorageOutcome),
-        average: &Average<Measured>,
+        average: &Average<StorageTotals>,
     ) {
-        let Average { measured, full, .. } = average;
-        let storage = skew::of_storage(&phase.workload, outcome, measured);
-        let workloads = skew::of_workloads(&phase.workload, outcome, measured);
+        let Average { totals: measured, full_intervals: full, .. } = average;
+        let storage = skew::storage_totals(&phase.workload, outcome, measured);
+        let workloads = skew::workload_totals(&phase.workload, outcome, measured);
         let report = skew::report(tod, &current.label, (&storage, &workloads));
         self.folder.skew.line(&report);
         let label = &current.label;
-        let header = output::starting(label, current.rate_per_s);
+        let header = output::starting_line(label, current.rate_per_s);
         let anchor = pages::anchor(label.number, &format!("{tod} {header}"));
         let first = (label.warmup_s / label.interval_s).round() as usize + 1;
         let average = output::average_label(first, (*full).max(first));
         let kinds = [("SD report for sd=", storage), ("Workload Report for wd=", workloads)];
         for (title, parts) in kinds {
-            for skew::Part { name, measured, .. } in parts {
-                let line = output::line(tod, &average, &measured);
-                let shown = plain::within_page(&name);
+            for skew::DefinitionTotals { name, totals: measured, .. } in parts {
+                let line = output::table_line(tod, &average, &measured);
+                let shown = sanitize::escape_tags(&name);
                 let head = format!("{title}{shown}\n\n{}\n", histogram_link(&name));
                 let text = format!("{anchor}\n{}\n{line}", self.table_heading());
                 self.folder.part(&name, &head, &text);
                 let head = format!("{title}{shown}: response time histogram.\n");
-                let text = format!("{anchor}\n{}", histogram::sections(&measured));
+                let text = format!("{anchor}\n{}", histogram::format_sections(&measured));
                 self.folder.part(&format!("{name}.histogram"), &head, &text);
             }
         }
@@ -326,15 +332,15 @@ impl<'t> Report<'t> {
 
     /// Prints values that Vdbench does not report: a missed rate, and latency from the intended
     /// start of each I/O.
-    fn beyond_vdbench(&mut self, measured: &Measured, rate_per_s: Option<f64>) {
-        if let Some((mean_ms, p99_ms)) = measured.from_intended_ms() {
+    fn beyond_vdbench(&mut self, measured: &StorageTotals, rate_per_s: Option<f64>) {
+        if let Some((mean_ms, p99_ms)) = measured.intended_latency_ms() {
             self.say_now(&format!(
                 "From the intended start of each I/O: mean {mean_ms:.3} ms, p99 {p99_ms:.3} ms"
             ));
         }
         let reached = measured.rate_per_s();
         let is_missed =
-            |rate: &f64| output::is_missed(*rate, measured.count(), measured.seconds());
+            |rate: &f64| output::is_rate_missed(*rate, measured.count(), measured.seconds());
         if let Some(rate) = rate_per_s.filter(is_missed) {
             self.say_now(&format!(
                 "Rate not reached: {reached:.1} of the {rate:.1} I/O per second asked for"
@@ -346,7 +352,7 @@ impl<'t> Report<'t> {
     fn failed_io(&mut self, phase: &StoragePhase, outcome: &StorageOutcome) {
         for error in &outcome.errors {
             let target = &phase.workload.targets[error.target];
-            let operation = error.operation.word();
+            let operation = error.operation.name();
             let line = format!(
                 "{} op: {operation} lun: {} lba: {} 0x{:X} xfer: {} errno: {}",
                 self.time_of_day(),

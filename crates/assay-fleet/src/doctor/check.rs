@@ -1,7 +1,7 @@
-//! One row of the doctor's table, and what it may look at.
+//! Row of the doctor's table, and the inputs of a check.
 
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::finding::{Finding, Outcome, Severity};
+use assay_model::finding::{CheckOutcome, DoctorFinding, FindingSeverity};
 use assay_model::network_setup::NetworkSetup;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
@@ -9,36 +9,36 @@ use assay_model::quantity::{Quantity, Unit};
 
 use crate::root::{Missing, Root};
 
-/// One check. All texts are for people; see [`Finding`] for what each means.
+/// Check of one setting. For the meaning of the texts see [`Finding`].
 pub(super) struct Check {
     pub(super) id: &'static str,
     pub(super) expected: &'static str,
     pub(super) why: &'static str,
     pub(super) source: &'static str,
-    pub(super) severity: Severity,
+    pub(super) severity: FindingSeverity,
     pub(super) change: &'static str,
     pub(super) look: fn(&Scene) -> Result<Seen, Unseen>,
 }
 
-/// What a look saw.
+/// Result of a check.
 pub(super) struct Seen {
     pub(super) as_expected: bool,
     pub(super) observed: Phrase,
-    /// What to change here, where that is more than the table can say.
+    /// Command for this host, if the general one of the table is not specific enough.
     pub(super) change: Option<String>,
 }
 
-/// Why a look saw nothing.
+/// Reason why a check has no result.
 pub(super) enum Unseen {
-    /// What is not visible: completes "… is not visible".
+    /// Hidden file or property: completes "… is not visible".
     Hidden(Phrase),
-    /// That there is nothing to look at: it would be visible.
+    /// Object that does not exist although it would be visible.
     Absent(Phrase),
-    /// The reason for which it could not be read.
+    /// Reason why the file could not be read.
     Unreadable(Phrase),
 }
 
-/// The host as the checks see it.
+/// Inputs of the checks.
 pub(super) struct Scene<'a> {
     pub(super) root: &'a Root,
     pub(super) facts: &'a HostFacts,
@@ -47,19 +47,19 @@ pub(super) struct Scene<'a> {
 }
 
 impl Check {
-    pub(super) fn carry_out(&self, scene: &Scene) -> Finding {
+    pub(super) fn carry_out(&self, scene: &Scene) -> DoctorFinding {
         let mut change = None;
         let (outcome, observed) = match (self.look)(scene) {
             Ok(seen) => {
                 change = seen.change;
                 let is_ok = seen.as_expected;
-                (if is_ok { Outcome::Ok } else { Outcome::Deviates }, seen.observed)
+                (if is_ok { CheckOutcome::Ok } else { CheckOutcome::Deviates }, seen.observed)
             }
-            Err(Unseen::Hidden(what)) => (Outcome::NotVisible, scene.hidden(what)),
-            Err(Unseen::Absent(said)) => (Outcome::NotVisible, said),
-            Err(Unseen::Unreadable(reason)) => (Outcome::Unreadable, reason),
+            Err(Unseen::Hidden(what)) => (CheckOutcome::NotVisible, scene.hidden(what)),
+            Err(Unseen::Absent(said)) => (CheckOutcome::NotVisible, said),
+            Err(Unseen::Unreadable(reason)) => (CheckOutcome::Unreadable, reason),
         };
-        Finding {
+        DoctorFinding {
             id: self.id.to_owned(),
             outcome,
             observed: observed.to_string(),
@@ -96,12 +96,12 @@ impl Unseen {
         Self::Hidden(what.into())
     }
 
-    /// A field of a file that is no other's.
+    /// Reports a field of a file as hidden.
     pub(super) fn hidden_field(field: &str, file: &str) -> Self {
         Self::Hidden(phrase!("field-of", "{field} of {file}", field = field, file = file))
     }
 
-    /// A file that holds something else than what is meant to be there.
+    /// Reports that a file has unexpected content.
     pub(super) fn holds(file: &str, text: &str) -> Self {
         let text = format!("{text:?}");
         Self::Unreadable(phrase!("holds", "{file} holds {text}", file = file, text = text))
@@ -109,7 +109,7 @@ impl Unseen {
 }
 
 impl Scene<'_> {
-    /// What a check wants changed, for the network device where there is only one.
+    /// Returns the change that a check recommends, with the device filled in if there is only one.
     fn naming_the_device(&self, check: &Check) -> String {
         match self.network.devices.as_slice() {
             [only] if check.id.starts_with("network.") => {
@@ -119,7 +119,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The text of a file, or why there is none.
+    /// Reads the text of a file, or returns why it is unavailable.
     pub(super) fn text(&self, path: &str) -> Result<String, Unseen> {
         self.root.read(path).map_err(|missing| match missing {
             Missing::NotVisible => Unseen::hidden(format!("/{path}")),
@@ -127,14 +127,14 @@ impl Scene<'_> {
         })
     }
 
-    /// The number that a file holds, or why there is none.
+    /// Reads the number in a file, or returns why it is unavailable.
     pub(super) fn number(&self, path: &str) -> Result<u64, Unseen> {
         let text = self.text(path)?;
         text.parse().map_err(|_| Unseen::holds(&format!("/{path}"), &text))
     }
 
-    /// Whether all processes of the machine are visible: the kernel's own second process is. In a
-    /// container with process numbers of its own it is not.
+    /// Returns whether all processes of the machine are visible: the kernel's second process
+    /// (kthreadd) is not visible in a PID namespace of a container.
     pub(super) fn sees_all_processes(&self) -> bool {
         self.root.text("proc/2/stat").is_some_and(|stat| stat.contains("(kthreadd)"))
     }
@@ -154,17 +154,17 @@ impl Scene<'_> {
     }
 }
 
-/// A number of bytes for people.
+/// Formats a number of bytes for people.
 pub(super) fn size(bytes: u64) -> Phrase {
     Quantity::new(bytes as f64, Unit::Byte).into()
 }
 
-/// An exact number of bytes.
+/// Formats an exact number of bytes.
 pub(super) fn bytes(count: u64) -> Phrase {
-    Phrase::value(format!("{count} B"))
+    Phrase::exact_value(format!("{count} B"))
 }
 
-/// Members one after another, each as it is called.
+/// Joins names with a separator.
 pub(super) fn named<'n>(
     between: &str,
     names: impl IntoIterator<Item = &'n (impl AsRef<str> + ?Sized + 'n)>,
@@ -172,7 +172,7 @@ pub(super) fn named<'n>(
     Phrase::list(between, names.into_iter().map(|name| name.as_ref().into()))
 }
 
-/// That there is none.
+/// Phrase for an empty result.
 pub(super) fn none() -> Phrase {
     phrase!("none", "none")
 }

@@ -1,6 +1,6 @@
-//! Checks of the processor: frequency, idle states, threads per core, and which CPUs are there.
+//! Checks of the processor: frequency, idle states, threads per core, and online CPUs.
 
-use assay_model::finding::Severity;
+use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
@@ -17,7 +17,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "performance",
         why: "other governors follow the load with a delay, so that short measurements run at a lower clock",
         source: "tuned profile latency-performance; kernel documentation: admin-guide/pm/cpufreq.rst",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "cpupower frequency-set --governor performance",
         look: governor,
     },
@@ -26,7 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "performance",
         why: "the processor itself lowers its clock when told to save energy, whatever the governor says",
         source: "tuned profile throughput-performance; kernel documentation: admin-guide/pm/intel_pstate.rst",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/energy_performance_preference",
         look: energy_preference,
     },
@@ -35,7 +35,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "on for peak figures; equal on both sides of a comparison",
         why: "without boost a processor stays at its nominal clock; with it, the clock depends on load and temperature",
         source: "tuned profile latency-performance (boost=1); kernel documentation: admin-guide/pm/cpufreq.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "echo 1 > /sys/devices/system/cpu/cpufreq/boost, or echo 0 > /sys/devices/system/cpu/intel_pstate/no_turbo",
         look: boost,
     },
@@ -44,7 +44,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "scaling_max_freq equals cpuinfo_max_freq",
         why: "a limit below the highest frequency caps every figure",
         source: "kernel documentation: admin-guide/pm/cpufreq.rst",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "cpupower frequency-set --max with the value of cpuinfo_max_freq",
         look: frequency_limit,
     },
@@ -53,7 +53,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "the highest current frequency reaches the nominal one",
         why: "a clock below nominal comes from power saving, or from heat or power limits",
         source: "linux-rdma perftest, which warns that the CPU frequency is not the maximum",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "set the governor to performance, or check cooling and power limits",
         look: frequency,
     },
@@ -62,7 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "0 thermal throttling events since boot",
         why: "a processor that was too hot once will be again under the load of a measurement",
         source: "kernel documentation: ABI/testing/sysfs-devices-system-cpu (thermal_throttle)",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "improve the cooling; the counters start again at the next boot",
         look: throttling,
     },
@@ -72,7 +72,7 @@ pub(super) const CHECKS: &[Check] = &[
         why: "waking from a deep idle state takes tens to hundreds of microseconds",
         source: "tuned profile latency-performance (force_latency=cstate.id_no_zero:1|3); \
                  the Azure HB-series keeps C-states enabled",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "cpupower idle-set --disable-by-latency 3",
         look: idle_states,
     },
@@ -81,7 +81,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "off, or one thread per core",
         why: "two threads of a core share its units and caches: one disturbs the other",
         source: "Azure HBv2 to HBv5-series overviews (SMT disabled)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "echo off > /sys/devices/system/cpu/smt/control, or use one thread per core",
         look: smt,
     },
@@ -90,7 +90,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "every CPU present is online",
         why: "figures for a whole machine are made with all of its CPUs",
         source: "kernel documentation: core-api/cpu_hotplug.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "echo 1 > /sys/devices/system/cpu/cpuN/online",
         look: offline,
     },
@@ -99,7 +99,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "this process may use every CPU that is online",
         why: "figures for a whole machine are made with all of its CPUs, and the usual CPU counters hide the restriction",
         source: "sched_setaffinity(2); kernel documentation: admin-guide/cgroup-v2.rst (cpuset)",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "start without taskset, numactl or a cpuset; in a batch system, ask for the whole node",
         look: usable_cpus,
     },
@@ -108,7 +108,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "none, or exactly the CPUs that are measured",
         why: "threads come to isolated CPUs only when pinned there by number",
         source: "kernel documentation: admin-guide/kernel-parameters.rst (isolcpus)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "remove isolcpus= from the kernel's command line, or name these CPUs in the placement",
         look: isolated,
     },
@@ -117,7 +117,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "visible, and equal on both sides of a comparison",
         why: "microcode updates change mitigations, and with them speed",
         source: "kernel documentation: arch/x86/microcode.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "update the firmware or the microcode package, and reboot",
         look: microcode,
     },
@@ -130,8 +130,8 @@ fn governor(scene: &Scene) -> Result<Seen, Unseen> {
     Ok(Seen::judged(governor == "performance", governor))
 }
 
-/// The preference of the first usable CPU, or the older energy performance bias, where 0 is the most
-/// performance and 15 the least.
+/// Checks the preference of the first usable CPU, or the older energy performance bias (0 = most
+/// performance, 15 = least).
 fn energy_preference(scene: &Scene) -> Result<Seen, Unseen> {
     let cpu = first_cpu(scene);
     let preference = format!("{DIRECTORY}/cpu{cpu}/cpufreq/energy_performance_preference");
@@ -166,7 +166,7 @@ fn frequency_limit(scene: &Scene) -> Result<Seen, Unseen> {
     Ok(Seen::judged(limit >= highest, text))
 }
 
-/// 2 % below nominal is what a steady clock may show: its multiplier moves in steps of that size.
+/// Tolerates 2 % below nominal: the multiplier of a steady clock moves in steps of that size.
 fn frequency(scene: &Scene) -> Result<Seen, Unseen> {
     let hidden = || Unseen::hidden(phrase!("frequency", "the current CPU frequency"));
     let (lowest, highest) = scene.state.frequency_hz.ok_or_else(hidden)?;
@@ -208,8 +208,8 @@ fn idle_states(scene: &Scene) -> Result<Seen, Unseen> {
         let name = field("name").unwrap_or_else(|| format!("state{number}"));
         states.push(match field("latency") {
             Some(microseconds) => {
-                let wait = Phrase::value(format!("{microseconds} µs"));
-                Phrase::joined([format!("{name} (").into(), wait, ")".into()])
+                let wait = Phrase::exact_value(format!("{microseconds} µs"));
+                Phrase::concat([format!("{name} (").into(), wait, ")".into()])
             }
             None => name.into(),
         });
@@ -229,7 +229,7 @@ fn smt(scene: &Scene) -> Result<Seen, Unseen> {
         true => phrase!("threads-several", "several threads per core"),
         false => phrase!("threads-one", "one thread per core"),
     };
-    Ok(Seen::judged(!on, Phrase::joined([seen, control.into()])))
+    Ok(Seen::judged(!on, Phrase::concat([seen, control.into()])))
 }
 
 fn offline(scene: &Scene) -> Result<Seen, Unseen> {

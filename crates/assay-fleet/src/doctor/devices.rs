@@ -1,10 +1,11 @@
-//! Checks of each network device: its speed, its driver, and how driver and kernel share the work.
+//! Checks of network devices: speed, driver, offloads, queues and interrupts.
 //!
-//! Where a path to another host is asked about, the device that it begins with is checked alone,
-//! with the virtual function under it.
+//! For a path to another host, only its first device and the virtual function below are checked.
 
-use assay_model::finding::Severity;
-use assay_model::network_setup::{Coalescing, DeviceSetup, Extent, Offloads, Switch};
+use assay_model::finding::FindingSeverity;
+use assay_model::network_setup::{
+    Coalescing, DeviceSetup, NumericSetting, Offloads, SwitchSetting,
+};
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
@@ -12,11 +13,11 @@ use super::check::{Check, Scene, Seen, Unseen, bytes};
 use crate::cpu_list;
 use crate::network_device::{self, NetworkDevice};
 
-/// The largest packet of plain Ethernet.
+/// Largest packet of standard Ethernet.
 const ETHERNET_MTU_BYTES: u64 = 1500;
-/// A wait that is long beside the round trip within one rack, some 20 µs.
+/// Longest accepted interrupt delay. The round trip within one rack is about 20 µs.
 const LONG_WAIT_US: u32 = 10;
-/// Drivers of cards that hypervisors imitate register by register, each access a way out of the guest
+/// Drivers of cards that hypervisors emulate register by register; each access exits the guest
 /// (QEMU documentation: Network emulation).
 const IMITATED: [&str; 6] = ["8139cp", "8139too", "e1000", "e1000e", "ne2k-pci", "pcnet32"];
 
@@ -26,7 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "1500 or more on every device, the same at both ends",
         why: "headers take a larger share of smaller packets, and every packet costs CPU time",
         source: "RFC 894; Azure: TCP/IP performance tuning",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "ip link set DEVICE mtu 9000, where every hop of the path carries it",
         look: mtu,
     },
@@ -35,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "told by the device, and full duplex",
         why: "goodput can be held against it; half duplex means that a negotiation failed",
         source: "kernel documentation: ABI/testing/sysfs-class-net (speed, duplex)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "let both ends of the cable negotiate: ethtool -s DEVICE autoneg on",
         look: speed,
     },
@@ -44,7 +45,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "made for this device, or for guests (virtio_net, hv_netvsc, ena, gve, mlx5_core …)",
         why: "a card that the hypervisor imitates leaves the guest for every access to a register",
         source: "QEMU documentation: Network emulation",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "give the virtual machine a paravirtual network device",
         look: kernel_module,
     },
@@ -53,7 +54,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "TSO, GSO, GRO and checksums on",
         why: "without them the kernel handles every packet alone: throughput falls and CPU time rises",
         source: "kernel documentation: networking/segmentation-offloads.rst, checksum-offloads.rst",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "ethtool -K DEVICE tso on gso on gro on rx on tx on; what is fixed is up to the driver",
         look: |scene| of_setups(scene, |setup| setup.offloads.map(offloads)),
     },
@@ -62,7 +63,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "as many descriptors as the device has, where packets arrive in bursts",
         why: "what finds no free descriptor is dropped, and TCP takes that for a full link",
         source: "man 8 ethtool (-g); Red Hat: Monitoring and managing system status, network tuning",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "ethtool -G DEVICE rx N tx N with the most that is printed here",
         look: |scene| of_setups(scene, rings),
     },
@@ -71,7 +72,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "several receive queues, or packets spread over CPUs by the kernel (RPS)",
         why: "one queue means one CPU that takes every packet in, and soon it is the limit",
         source: "kernel documentation: networking/scaling.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "ethtool -L DEVICE combined N, or a mask in /sys/class/net/DEVICE/queues/rx-*/rps_cpus",
         look: receive_queues,
     },
@@ -80,7 +81,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "a receive queue for every CPU, or all that the device has",
         why: "a queue that is not used leaves its share of the packets to the CPUs of the others",
         source: "man 8 ethtool (-l); kernel documentation: networking/scaling.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "ethtool -L DEVICE combined N, or rx N where the device keeps directions apart",
         look: |scene| {
             let cpus = scene.facts.topology.cpu_ids().len();
@@ -92,7 +93,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "adaptive, or interrupts at most 10 µs late, where latency is measured",
         why: "a packet that waits for company before its interrupt makes every round trip longer",
         source: "man 8 ethtool (-c); kernel documentation: networking/net_dim.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "ethtool -C DEVICE adaptive-rx on, or rx-usecs 0 for latency",
         look: |scene| of_setups(scene, |setup| setup.coalescing.map(coalescing)),
     },
@@ -101,7 +102,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "interrupts of one device on different CPUs",
         why: "queues whose interrupts meet on one CPU share what that CPU can do",
         source: "kernel documentation: networking/scaling.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "start irqbalance, or write a CPU to /proc/irq/N/smp_affinity_list for each queue",
         look: interrupts,
     },
@@ -110,7 +111,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "on CPUs of the NUMA node that the device hangs on",
         why: "an interrupt on another node fetches every packet across the link between the sockets",
         source: "kernel documentation: networking/scaling.rst; tuned and vendors' guides: NIC-local CPUs",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "write CPUs of that node to /proc/irq/N/smp_affinity_list for each queue",
         look: interrupt_place,
     },
@@ -119,13 +120,14 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "a virtual function under every synthetic device (hv_netvsc)",
         why: "without it every packet goes through the host's virtual switch: more CPU time, higher latency",
         source: "Azure: Accelerated Networking overview",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "enable accelerated networking for the virtual machine's interface",
         look: accelerated,
     },
 ];
 
-/// The devices that are judged: of a path its own and what carries it, else all that are up.
+/// Returns the devices to check: the device of the path and its virtual function, else all that are
+/// up.
 fn judged(scene: &Scene) -> Vec<NetworkDevice> {
     let path = scene.network.path.as_ref();
     let names = match path.and_then(|path| path.device.clone()) {
@@ -139,7 +141,7 @@ fn judged(scene: &Scene) -> Vec<NetworkDevice> {
     devices.filter(|device| !device.is_down).collect()
 }
 
-/// One device after another, or that there is none.
+/// Checks each device, or reports that none has the property.
 fn of_devices(
     scene: &Scene,
     report: impl Fn(&NetworkDevice) -> Option<(bool, Phrase)>,
@@ -162,7 +164,7 @@ fn of_devices(
     Ok(Seen::judged(is_good, Phrase::list(", ", all)))
 }
 
-/// The same of what drivers answer.
+/// Checks each device by its driver settings.
 fn of_setups(
     scene: &Scene,
     report: impl Fn(&DeviceSetup) -> Option<(bool, Phrase)>,
@@ -182,7 +184,7 @@ fn speed(scene: &Scene) -> Result<Seen, Unseen> {
         let gigabits = device.link_bit_per_s? as f64 / 1e9;
         let is_half = device.duplex.as_deref() == Some("half");
         let half = is_half.then(|| phrase!("half-duplex", "half duplex"));
-        let speed = Phrase::value(format!("{gigabits} Gbit/s"));
+        let speed = Phrase::exact_value(format!("{gigabits} Gbit/s"));
         Some((!is_half, Phrase::list(", ", std::iter::once(speed).chain(half))))
     })
 }
@@ -209,13 +211,13 @@ fn offloads(offloads: Offloads) -> (bool, Phrase) {
         (phrase!("receive-checksum", "receive checksum"), offloads.receive_checksum),
         (phrase!("send-checksum", "send checksum"), offloads.send_checksum),
     ];
-    let word = |switch: Switch| match (switch.on, switch.fixed) {
+    let word = |switch: SwitchSetting| match (switch.on, switch.fixed) {
         (true, _) => phrase!("on", "on"),
         (false, false) => phrase!("off", "off"),
         (false, true) => phrase!("off-fixed", "off (fixed)"),
     };
     let are_on = wanted.iter().all(|(_, switch)| switch.on);
-    // Joining by the device is reported and not judged: GRO does the same and keeps the heads.
+    // LRO is reported but not judged: GRO does the same and keeps the packet headers.
     let reported = wanted.into_iter().chain([("LRO".into(), offloads.large_receive)]);
     let said = reported.map(|(name, switch)| Phrase::list(" ", [name, word(switch)]));
     (are_on, Phrase::list(" · ", said))
@@ -229,7 +231,7 @@ fn rings(setup: &DeviceSetup) -> Option<(bool, Phrase)> {
         false => phrase!("ring-send", "send {now} of at most {most}", now = now, most = most),
     };
     let rings = [(true, setup.receive_ring), (false, setup.send_ring)];
-    let rings: Vec<(bool, Extent)> =
+    let rings: Vec<(bool, NumericSetting)> =
         rings.into_iter().filter_map(|(receives, ring)| Some((receives, ring?))).collect();
     let is_full = rings.iter().all(|(_, ring)| ring.now >= ring.most);
     let all = rings.iter().map(|(receives, ring)| {
@@ -238,7 +240,7 @@ fn rings(setup: &DeviceSetup) -> Option<(bool, Phrase)> {
     (!rings.is_empty()).then(|| (is_full, Phrase::list(" · ", all)))
 }
 
-fn channels(queues: Extent, cpus: usize) -> (bool, Phrase) {
+fn channels(queues: NumericSetting, cpus: usize) -> (bool, Phrase) {
     let wanted = usize::try_from(queues.most).unwrap_or(usize::MAX).min(cpus.max(1));
     let text = phrase!(
         "channels",
@@ -254,10 +256,10 @@ fn coalescing(set: Coalescing) -> (bool, Phrase) {
     if set.adaptive_receive {
         return (true, phrase!("adaptive", "adaptive"));
     }
-    // A device that interrupts for every packet waits for none, whatever its time.
+    // A device that interrupts for every packet does not wait, whatever its time limit.
     let waits = set.receive_frames != 1 && set.receive_us > LONG_WAIT_US;
     let [receive, send] =
-        [set.receive_us, set.send_us].map(|time| Phrase::value(format!("{time} µs")));
+        [set.receive_us, set.send_us].map(|time| Phrase::exact_value(format!("{time} µs")));
     let text = phrase!(
         "coalescing",
         "receive after {receive} or so many packets: {packets}; send after {send}",
@@ -268,7 +270,7 @@ fn coalescing(set: Coalescing) -> (bool, Phrase) {
     (!waits, text)
 }
 
-/// The virtual function names the synthetic device as its master (`lower_*` links).
+/// A synthetic device lists its virtual function as a `lower_*` link.
 fn accelerated(scene: &Scene) -> Result<Seen, Unseen> {
     of_devices(scene, |device| {
         (device.kernel_module.as_deref() == Some(network_device::SYNTHETIC)).then(|| {
@@ -287,7 +289,7 @@ fn accelerated(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-/// Devices with something behind them; bridges and the like have no queues of their own.
+/// Returns whether hardware backs the device; bridges and the like have no queues of their own.
 fn is_real(scene: &Scene, name: &str) -> bool {
     !scene.root.names(&format!("sys/class/net/{name}/device")).is_empty()
 }
@@ -308,13 +310,13 @@ fn receive_queues(scene: &Scene) -> Result<Seen, Unseen> {
         };
         let spread = queues.iter().filter(is_spread).count();
         let ok = queues.len() > 1 || spread > 0 || cpus <= 1;
-        let count = Phrase::counted("queues", queues.len(), "{n} queue", "{n} queues");
+        let count = Phrase::plural("queues", queues.len(), "{n} queue", "{n} queues");
         let spread = phrase!("queues-spread", "{n} spread by RPS", n = spread);
         Some((ok, Phrase::list(", ", [count, spread])))
     })
 }
 
-/// The CPUs that the interrupts of a device go to, one text for each interrupt.
+/// Returns the CPUs of a device's interrupts, one text per interrupt.
 fn interrupt_cpus(scene: &Scene, device: &NetworkDevice) -> Option<Vec<String>> {
     let folders = ["device/msi_irqs", "device/../msi_irqs"];
     let numbers = folders.iter().find_map(|folder| {
@@ -328,7 +330,7 @@ fn interrupt_cpus(scene: &Scene, device: &NetworkDevice) -> Option<Vec<String>> 
     (!places.is_empty()).then_some(places)
 }
 
-/// Where the interrupts of each device's queues go; those of a device with a single one are not judged.
+/// Checks the distribution of each device's interrupts over CPUs. A single queue is not judged.
 fn interrupts(scene: &Scene) -> Result<Seen, Unseen> {
     let cpus = scene.facts.topology.cpu_ids().len();
     of_devices(scene, |device| {
@@ -347,7 +349,7 @@ fn interrupts(scene: &Scene) -> Result<Seen, Unseen> {
 
 fn interrupt_place(scene: &Scene) -> Result<Seen, Unseen> {
     of_devices(scene, |device| {
-        // A device that hangs on no node in particular says −1.
+        // −1 if the device belongs to no particular node.
         let node: u32 =
             scene.root.number(&format!("sys/class/net/{}/device/numa_node", device.name))?;
         let of_node = format!("sys/devices/system/node/node{node}/cpulist");

@@ -1,9 +1,9 @@
-//! Checks of the MPIs that a machine offers: installed ones, and environment modules that load one. Nothing is started.
+//! Checks of MPI installations and of environment modules that load one. Starts nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use assay_model::finding::Severity;
+use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
@@ -16,7 +16,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "a library beside every launcher",
         why: "a launcher without its library starts ranks that each believe they are alone, or none at all",
         source: "Azure azhpc-images: tests/test-definitions.sh (verify_hpcx_installation and others)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "install the MPI's library, or remove the launcher from PATH",
         look: installed,
     },
@@ -25,13 +25,13 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "every environment module of an MPI leads to a folder that exists",
         why: "a module that outlived its MPI loads without a word, and the job fails when it starts",
         source: "Azure azhpc-images: tests/test-definitions.sh (check_exists of module files); man 4 modulefile; Lmod documentation",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "install that MPI again, or remove the module file",
         look: modules,
     },
 ];
 
-/// Names that consist of words stand in the catalogue.
+/// Returns the make as a phrase; names that consist of words come from the catalogue.
 fn make(name: &str) -> Phrase {
     match name {
         EITHER => phrase!("mpich-or-intel", "MPICH or Intel MPI"),
@@ -43,7 +43,7 @@ fn make(name: &str) -> Phrase {
 const EITHER: &str = "MPICH or Intel MPI";
 const STANDARD: &str = "MPI of the standard ABI";
 
-/// Whose a library is, by its name.
+/// Makes of MPI by the name of the library.
 const LIBRARIES: [(&str, &str); 7] = [
     ("libmpi.so.40", "Open MPI"),
     ("libmpi.so.20", "Open MPI"),
@@ -54,9 +54,9 @@ const LIBRARIES: [(&str, &str); 7] = [
     ("libmpi_abi.so.0", STANDARD),
 ];
 
-/// What the environment and the usual places name, below the root.
+/// Collects the search locations from the environment and the usual folders, below the root.
 fn places(scene: &Scene) -> Places {
-    // Hidden in a captured tree, as it is where /proc is not mounted: the usual places are left.
+    // Hidden in a captured tree or without /proc; the usual folders remain.
     let text = scene.root.text("proc/self/environ").unwrap_or_default();
     let pairs = text.split('\0').filter_map(|pair| pair.split_once('='));
     let environment: BTreeMap<&str, &str> = pairs.collect();
@@ -68,7 +68,7 @@ fn places(scene: &Scene) -> Places {
     Places::by(scene.root.place(Path::new("/")), there)
 }
 
-/// As the host itself calls it.
+/// Formats a path as the host names it, without the root of the tree.
 fn shown(scene: &Scene, path: &Path) -> String {
     let root = scene.root.place(Path::new("/"));
     Path::new("/").join(path.strip_prefix(root).unwrap_or(path)).display().to_string()
@@ -119,7 +119,7 @@ fn modules(scene: &Scene) -> Result<Seen, Unseen> {
     }
     let leads = |module: &&Module| {
         let is_there = |path: &String| scene.root.exists(path.trim_start_matches('/'));
-        // One that puts its paths together, or loads another, says nothing that can be looked up.
+        // A module that composes its paths or loads another module mentions no path to check.
         module.paths.is_empty() || module.paths.iter().any(is_there)
     };
     let names = |modules: Vec<&Module>| named(", ", modules.into_iter().map(|it| &it.name));

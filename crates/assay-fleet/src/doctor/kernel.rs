@@ -1,15 +1,15 @@
-//! Checks of the kernel and of what the machine is: clock, mitigations, command line, watchdogs.
+//! Checks of the kernel and the machine: clock source, mitigations, command line, watchdogs.
 
-use assay_model::finding::Severity;
+use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 
 use super::check::{Check, Scene, Seen, Unseen, named};
 use crate::process_table;
 
-/// Clock sources that take a microsecond and more to read, or that tick too slowly.
+/// Clock sources that take a microsecond or more to read, or tick too slowly.
 const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "xen", "jiffies", "refined-jiffies"];
 
-/// Parameters that take CPUs, memory or clocks away.
+/// Parameters that remove CPUs, memory or clock sources.
 const TAKING: [&str; 9] = [
     "mem=",
     "maxcpus=",
@@ -21,7 +21,7 @@ const TAKING: [&str; 9] = [
     "clocksource=",
     "hugepages=",
 ];
-/// Parameters that change speed without taking anything away.
+/// Parameters that affect speed but remove nothing.
 const TUNING: [&str; 21] = [
     "mitigations=",
     "idle=",
@@ -52,7 +52,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "a name by which figures for the same machine type can be found",
         why: "a figure is worth most beside those of equal machines",
         source: "DMTF DSP0134 (SMBIOS), System Information; systemd-detect-virt(1)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "note the machine type with the results yourself",
         look: machine,
     },
@@ -62,7 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
                    arch_sys_counter), not hpet, acpi_pm or xen",
         why: "a slow clock is part of every short measurement",
         source: "kernel documentation: timers/timekeeping.rst and virt/kvm/x86/timekeeping.rst",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
         look: clock_source,
     },
@@ -71,7 +71,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "recorded, and equal on both sides of a comparison",
         why: "mitigations slow system calls, context switches and indirect calls down by very different amounts",
         source: "kernel documentation: admin-guide/hw-vuln/index.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "mitigations= on the kernel's command line, where the security of the machine allows it",
         look: mitigations,
     },
@@ -80,7 +80,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "no parameter that takes CPUs, memory or clocks away",
         why: "such a parameter makes a machine smaller or slower than its name says",
         source: "kernel documentation: admin-guide/kernel-parameters.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "edit the boot loader's configuration, and reboot",
         look: command_line,
     },
@@ -89,7 +89,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "0, where latency is measured",
         why: "it interrupts every CPU regularly and takes one of its performance counters",
         source: "tuned profile network-latency; kernel documentation: admin-guide/sysctl/kernel.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl -w kernel.nmi_watchdog=0",
         look: nmi_watchdog,
     },
@@ -98,7 +98,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "0, where latency is measured",
         why: "timers of idle CPUs run on busy ones, which then are interrupted for others",
         source: "tuned profile network-latency",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl -w kernel.timer_migration=0",
         look: timer_migration,
     },
@@ -107,7 +107,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "not running while latency is measured",
         why: "it moves interrupts between CPUs while they are measured",
         source: "Azure azhpc-images: components/setup_sku_customizations.sh (stops it); irqbalance(1)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "systemctl stop irqbalance",
         look: irqbalance,
     },
@@ -156,7 +156,7 @@ fn mitigations(scene: &Scene) -> Result<Seen, Unseen> {
 
 fn command_line(scene: &Scene) -> Result<Seen, Unseen> {
     let line = scene.text("proc/cmdline")?;
-    // Behind a lone `--` stand the arguments of the first process.
+    // After a lone `--` come the arguments of the first process.
     let parameters: Vec<&str> =
         line.split_whitespace().take_while(|parameter| *parameter != "--").collect();
     let among = |table: &[&str]| -> Vec<&str> {

@@ -1,6 +1,6 @@
-//! Checks of what control groups and resource limits allow this process.
+//! Checks of control groups and resource limits of this process.
 
-use assay_model::finding::Severity;
+use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
@@ -16,7 +16,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "none, or at least the number of CPUs",
         why: "a quota stops all threads for the rest of each period: nothing measured on all CPUs means anything",
         source: "kernel documentation: admin-guide/cgroup-v2.rst (cpu.max), scheduler/sched-bwc.rst",
-        severity: Severity::Blocks,
+        severity: FindingSeverity::Blocks,
         change: "raise the CPU limit of the container or service, or restrict it to whole CPUs by a cpuset",
         look: cpu_quota,
     },
@@ -25,7 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "0 times",
         why: "the group has been stopped for using up its quota, and will be again",
         source: "kernel documentation: admin-guide/cgroup-v2.rst (cpu.stat)",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "raise the CPU limit of the container or service",
         look: throttled,
     },
@@ -34,7 +34,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "none, or known",
         why: "arrays are sized by the memory of the group, not by that of the machine",
         source: "kernel documentation: admin-guide/cgroup-v2.rst (memory.max)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "raise the memory limit of the container or service",
         look: memory,
     },
@@ -43,7 +43,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "unlimited",
         why: "RDMA and io_uring pin their buffers in memory",
         source: "Azure azhpc-images: components/hpc-tuning.sh",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "ulimit -l unlimited, or memlock in /etc/security/limits.conf",
         look: locked_memory,
     },
@@ -52,7 +52,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "1048576 or more",
         why: "many connections and files at once need as many descriptors",
         source: "Azure azhpc-images: components/hpc-tuning.sh",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "ulimit -n 1048576, or nofile in /etc/security/limits.conf",
         look: open_files,
     },
@@ -61,7 +61,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "unlimited",
         why: "Fortran programs keep large arrays on the stack and end without a word when it is too small",
         source: "Azure azhpc-images: components/hpc-tuning.sh",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "ulimit -s unlimited, or stack in /etc/security/limits.conf",
         look: stack,
     },
@@ -76,7 +76,7 @@ fn cpu_quota(scene: &Scene) -> Result<Seen, Unseen> {
             phrase!(
                 "quota",
                 "{quota} CPUs' worth of time on {cpus} CPUs",
-                quota = Phrase::value(format!("{quota:.2}")),
+                quota = Phrase::exact_value(format!("{quota:.2}")),
                 cpus = cpus,
             ),
         ),
@@ -107,7 +107,7 @@ fn memory(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-/// No limit was found: there is none, or the groups themselves are hidden.
+/// Returns "none", unless the groups themselves are hidden.
 fn no_limit(scene: &Scene) -> Result<Seen, Unseen> {
     scene.text("proc/self/cgroup").map(|_| Seen::ok(none()))
 }

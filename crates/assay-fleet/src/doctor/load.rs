@@ -1,8 +1,8 @@
-//! Checks of what else happens on the machine now.
+//! Checks of current load on the machine.
 
 use std::time::{Duration, Instant};
 
-use assay_model::finding::Severity;
+use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
@@ -10,14 +10,14 @@ use super::check::{Check, Scene, Seen, Unseen, none};
 use crate::process_table::{self, Entry};
 use crate::state::{LOAD, MEMORY_PRESSURE, STEAL_SHARE};
 
-/// How long processes are watched: twenty ticks of the usual clock of 100 Hz, so that a share is known
-/// to five per cent.
+/// Sampling time of processes: twenty ticks of the usual 100 Hz clock, so that shares have a
+/// resolution of 5 %.
 const WATCH: Duration = Duration::from_millis(200);
-/// Share of one CPU from which on a process is named.
+/// Minimum share of one CPU for a process to be listed.
 const BUSY_SHARE: f64 = 0.05;
-/// Most processes named.
+/// Maximum number of listed processes.
 const MOST_NAMED: usize = 5;
-/// Share of ten seconds that tasks may wait for a CPU while nothing is measured.
+/// Maximum share of ten seconds that tasks may wait for a CPU before a measurement.
 const CPU_PRESSURE: f64 = 0.01;
 
 const RELIABLE: &str =
@@ -29,7 +29,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "below 0.5 before a measurement",
         why: "whatever else runs takes CPU time, caches and bandwidth away",
         source: RELIABLE,
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "stop other programs, and wait a minute",
         look: average,
     },
@@ -38,7 +38,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "no other process uses more than 5 % of a CPU",
         why: "these are the programs that would disturb a measurement now",
         source: RELIABLE,
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "stop the programs named",
         look: processes,
     },
@@ -47,7 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "at most 0.5 % of CPU time since boot",
         why: "the hypervisor gives these CPUs to others as well",
         source: "proc_stat(5), steal",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "use a machine type or a host that is not shared, or measure at a quieter time",
         look: steal,
     },
@@ -56,7 +56,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "tasks wait for a CPU in less than 1 % of the last ten seconds",
         why: "there is more to do than CPUs to do it",
         source: "kernel documentation: accounting/psi.rst",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "stop other programs",
         look: cpu_pressure,
     },
@@ -65,7 +65,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "tasks wait for memory in less than 1 % of the last ten seconds",
         why: "the kernel is busy making room; new arrays will make it worse",
         source: "kernel documentation: accounting/psi.rst",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "stop other programs, or use less memory",
         look: memory_pressure,
     },
@@ -74,7 +74,7 @@ pub(super) const CHECKS: &[Check] = &[
 fn average(scene: &Scene) -> Result<Seen, Unseen> {
     let hidden = || Unseen::hidden(phrase!("load-average", "the load average"));
     let load = scene.state.load_one_minute.ok_or_else(hidden)?;
-    let shown = Phrase::value(format!("{load:.2}"));
+    let shown = Phrase::exact_value(format!("{load:.2}"));
     Ok(Seen::judged(load < LOAD, phrase!("load", "{load} over the last minute", load = shown)))
 }
 
@@ -91,19 +91,19 @@ fn processes(scene: &Scene) -> Result<Seen, Unseen> {
         return Ok(Seen::ok(none()));
     }
     let named = busy.iter().take(MOST_NAMED).map(|(name, share)| {
-        let share = Phrase::value(format!("{:.0} %", 100.0 * share));
+        let share = Phrase::exact_value(format!("{:.0} %", 100.0 * share));
         Phrase::list(" ", [name.as_str().into(), share])
     });
     let named = Phrase::list(", ", named);
     Ok(Seen::deviates(phrase!("busy", "{processes} of a CPU", processes = named)))
 }
 
-/// The other processes that used more than the share of a CPU that counts, the busiest first.
+/// Returns the other processes above [`BUSY_SHARE`], busiest first.
 fn busiest(before: &[Entry], after: &[Entry], elapsed_s: f64) -> Vec<(String, f64)> {
     let ticks = rustix::param::clock_ticks_per_second() as f64 * elapsed_s;
     let share = |now: &Entry| {
         let same = |then: &&Entry| (then.id, then.start_ticks) == (now.id, now.start_ticks);
-        // One that has started meanwhile has done all its work meanwhile.
+        // A process that started between the snapshots has no earlier ticks.
         let earlier = before.iter().find(same).map_or(0, |then| then.busy_ticks);
         now.busy_ticks.saturating_sub(earlier) as f64 / ticks
     };
@@ -125,8 +125,8 @@ fn steal(scene: &Scene) -> Result<Seen, Unseen> {
     let text = phrase!(
         "stolen",
         "{share} since boot ({time})",
-        share = Phrase::value(format!("{:.2} %", 100.0 * share)),
-        time = Phrase::value(format!("{stolen:.1} s")),
+        share = Phrase::exact_value(format!("{:.2} %", 100.0 * share)),
+        time = Phrase::exact_value(format!("{stolen:.1} s")),
     );
     Ok(Seen::judged(share <= STEAL_SHARE, text))
 }
@@ -145,8 +145,8 @@ fn pressure(share: Option<f64>, most: f64) -> Result<Seen, Unseen> {
     let text = phrase!(
         "waited",
         "{share} of the last {time}",
-        share = Phrase::value(format!("{:.1} %", 100.0 * share)),
-        time = Phrase::value("10 s"),
+        share = Phrase::exact_value(format!("{:.1} %", 100.0 * share)),
+        time = Phrase::exact_value("10 s"),
     );
     Ok(Seen::judged(share < most, text))
 }

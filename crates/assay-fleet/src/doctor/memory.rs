@@ -1,6 +1,6 @@
-//! Checks of main memory: how much is free, how pages are handled, NUMA, swap, modules.
+//! Checks of main memory: free size, huge pages, NUMA, swap, modules.
 
-use assay_model::finding::Severity;
+use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
@@ -10,9 +10,9 @@ use crate::root::{Missing, chosen};
 
 const HUGE_PAGES: &str = "sys/kernel/mm/transparent_hugepage";
 
-/// STREAM's arrays: three, each at least four times the last-level caches together.
+/// Size of STREAM's arrays in last-level caches: three arrays, each at least four times the caches.
 const STREAM_FACTOR: u64 = 3 * 4;
-/// Share of memory that may wait to be written back before it is called much.
+/// Maximum share of memory that may wait for writeback.
 const DIRTY_SHARE: f64 = 0.01;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -21,7 +21,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "room for three STREAM arrays of four times the last-level caches each",
         why: "smaller arrays stay in the caches, and the result is the bandwidth of a cache",
         source: "STREAM benchmark, reference page: run rules on the size of the arrays",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "stop other programs, or raise the memory limit of the container or job",
         look: free,
     },
@@ -31,7 +31,7 @@ pub(super) const CHECKS: &[Check] = &[
         why: "with small pages alone, the translation of addresses slows large arrays down",
         source: "two documents disagree: tuned profile hpc-compute sets always, \
                  the Azure HBv5-series overview madvise; tuned profile network-latency sets never",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         look: huge_pages,
     },
@@ -40,7 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "always, madvise or defer+madvise",
         why: "otherwise memory that is fragmented yields small pages at the first touch, and two runs differ",
         source: "Azure HBv5-series overview (madvise); kernel documentation: admin-guide/mm/transhuge.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "echo madvise > /sys/kernel/mm/transparent_hugepage/defrag",
         look: huge_page_defrag,
     },
@@ -51,7 +51,7 @@ pub(super) const CHECKS: &[Check] = &[
               bound gain nothing by it",
         source: "two documents disagree: tuned profiles hpc-compute and network-latency set 0, \
                  the Azure HBv5-series overview sets 1",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl -w kernel.numa_balancing=0",
         look: numa_balancing,
     },
@@ -60,7 +60,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "the layout (nodes per socket) of the figures to be compared with",
         why: "how a socket is divided moves bandwidth and latency; the firmware decides it (NPS, SNC)",
         source: "Azure HBv2 to HBv5-series overviews (nodes per socket 2 or 4)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "set nodes per socket in the firmware; in a cloud, choose another machine type",
         look: numa_nodes,
     },
@@ -70,7 +70,7 @@ pub(super) const CHECKS: &[Check] = &[
         why: "with 0 a full node makes the kernel place memory on a distant one, silently",
         source: "tuned profile hpc-compute; Azure azhpc-images: components/hpc-tuning.sh; \
                  kernel documentation: admin-guide/sysctl/vm.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl -w vm.zone_reclaim_mode=1",
         look: zone_reclaim,
     },
@@ -79,7 +79,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "less than 1 % of memory waiting to be written; caches dropped before a run",
         why: "writing back and reclaiming cached pages take bandwidth from the measurement",
         source: "Azure HBv5-series overview (drop caches before running jobs)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sync; echo 3 > /proc/sys/vm/drop_caches",
         look: page_cache,
     },
@@ -88,7 +88,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "none, or known",
         why: "memory reserved as huge pages is not free for anything else, and is missing from what can be measured",
         source: "kernel documentation: admin-guide/mm/hugetlbpage.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl -w vm.nr_hugepages=0",
         look: reserved_huge_pages,
     },
@@ -97,7 +97,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "none",
         why: "a page that is swapped out during a measurement makes it one of the disk",
         source: "Azure HPC node health checks (swap of 0)",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "swapoff --all",
         look: swap,
     },
@@ -106,7 +106,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "at most 10, where there is swap",
         why: "a high value swaps a program's pages out to keep files cached",
         source: "tuned profile latency-performance; kernel documentation: admin-guide/sysctl/vm.rst",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl -w vm.swappiness=10",
         look: swappiness,
     },
@@ -115,7 +115,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "kind, width and speed of every module are visible",
         why: "they alone give the limit of the memory bandwidth; without them none is known",
         source: "DMTF DSP0134 (SMBIOS), Memory Device",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "run as root on the machine itself; a guest cannot see them",
         look: modules,
     },
@@ -123,7 +123,7 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn free(scene: &Scene) -> Result<Seen, Unseen> {
     let topology = &scene.facts.topology;
-    // A first level alone means that the firmware keeps the others to itself: every core has one.
+    // Every core has a second level; firmware that shows only the first hides the others.
     if topology.last_level().all(|cache| cache.level < 2) {
         return Err(Unseen::hidden(phrase!("last-level", "the size of the last-level cache")));
     }
@@ -149,8 +149,8 @@ fn huge_page_defrag(scene: &Scene) -> Result<Seen, Unseen> {
     Ok(Seen::judged(!["never", "defer"].contains(&chosen(&text)), chosen(&text)))
 }
 
-/// Either value follows one of the sources, so that this can be noted but not deviate. 2 and 3 switch
-/// on the tiering of memory, which neither asks for.
+/// Accepts 0 and 1, because the two sources disagree. 2 and 3 enable memory tiering, which neither
+/// asks for.
 fn numa_balancing(scene: &Scene) -> Result<Seen, Unseen> {
     let value = scene.number("proc/sys/kernel/numa_balancing")?;
     if scene.facts.topology.numa.len() < 2 {
@@ -192,8 +192,8 @@ fn numa_nodes(scene: &Scene) -> Result<Seen, Unseen> {
     let mut sockets: Vec<u32> = topology.cpus.iter().map(|cpu| cpu.socket).collect();
     sockets.sort_unstable();
     sockets.dedup();
-    let nodes = Phrase::counted("numa-nodes", topology.numa.len(), "{n} node", "{n} nodes");
-    let sockets = Phrase::counted("sockets", sockets.len(), "{n} socket", "{n} sockets");
+    let nodes = Phrase::plural("numa-nodes", topology.numa.len(), "{n} node", "{n} nodes");
+    let sockets = Phrase::plural("sockets", sockets.len(), "{n} socket", "{n} sockets");
     Ok(Seen::ok(phrase!(
         "nodes-on-sockets",
         "{nodes} on {sockets}",
@@ -232,7 +232,7 @@ fn reserved_huge_pages(scene: &Scene) -> Result<Seen, Unseen> {
     Ok(if bytes == 0 { Seen::ok(none()) } else { Seen::deviates(size(bytes)) })
 }
 
-/// `/proc/swaps` has a heading, and a line per swap area.
+/// Reads the swap areas: `/proc/swaps` has a heading, then a line per area.
 fn swap_areas(scene: &Scene) -> Result<Vec<String>, Unseen> {
     let text = scene.text("proc/swaps")?;
     let name = |line: &str| line.split_whitespace().next().map(str::to_owned);
@@ -272,6 +272,6 @@ fn modules(scene: &Scene) -> Result<Seen, Unseen> {
         .collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let count = Phrase::counted("modules", modules.len(), "{n} module", "{n} modules");
+    let count = Phrase::plural("modules", modules.len(), "{n} module", "{n} modules");
     Ok(Seen::ok(Phrase::list(", ", [count, named(", ", &kinds)])))
 }

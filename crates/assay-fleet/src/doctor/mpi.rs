@@ -1,9 +1,9 @@
-//! Checks of what makes MPI jobs fail silently or run over the wrong network. Where `PATH` has no
-//! launcher, there is nothing to check.
+//! Checks of settings that make MPI jobs fail silently or use the wrong network. They are skipped
+//! if `PATH` has no launcher.
 
 use std::collections::BTreeMap;
 
-use assay_model::finding::Severity;
+use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
@@ -15,7 +15,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "the library found first is of the launcher's make",
         why: "ranks whose library does not understand the launcher each believe they are alone: the job ends well and measures nothing",
         source: "observed with Open MPI 4.1 and 5.0 under Hydra, and MPICH under orterun",
-        severity: Severity::Blocks,
+        severity: FindingSeverity::Blocks,
         change: "load one MPI's module at a time, or take the other's folder out of LD_LIBRARY_PATH",
         look: library,
     },
@@ -24,7 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "an ordinary user",
         why: "Open MPI's mpirun refuses to start as root unless two variables allow it; assay sets them for its own jobs",
         source: "Open MPI documentation: mpirun(1), --allow-run-as-root",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "run as an ordinary user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
         look: root,
     },
@@ -33,7 +33,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "no variable that keeps MPI from a network for RDMA",
         why: "a variable left from a test sends messages over TCP while the fast network idles",
         source: "UCX documentation: UCX_TLS; libfabric fabric(7): FI_PROVIDER; Open MPI: MCA parameters pml and btl",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "unset the variable, or name the fast network in it",
         look: transport,
     },
@@ -42,16 +42,16 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "no variable that switches binding off",
         why: "a rank that moves from core to core loses its caches and its memory's node",
         source: "Open MPI: hwloc_base_binding_policy; Intel MPI Developer Reference: I_MPI_PIN; MVAPICH2 user guide: MV2_ENABLE_AFFINITY",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "unset the variable; MPICH's mpiexec binds only when told: -bind-to core",
         look: binding,
     },
 ];
 
-/// Names of launchers whose make a user cannot know from the name.
+/// Launcher names that do not reveal the make.
 const LAUNCHERS: [&str; 3] = ["mpirun", "mpiexec", "mpiexec.hydra"];
 const LIBRARY_FOLDERS: [&str; 4] = ["lib", "lib64", "lib/release", "lib/x86_64-linux-gnu"];
-/// File name and the make that it belongs to.
+/// Library file names and their makes.
 const LIBRARIES: [(&str, &str); 4] = [
     ("libmpi.so.40", "Open MPI"),
     ("libmpi.so.20", "Open MPI"),
@@ -61,7 +61,7 @@ const LIBRARIES: [(&str, &str); 4] = [
 
 type Environment = BTreeMap<String, String>;
 
-/// The environment of this process, and the folder above that of the first launcher on its `PATH`.
+/// Returns the environment of this process and the prefix of the first launcher on its `PATH`.
 fn environment_and_prefix(scene: &Scene) -> Result<(Environment, String), Unseen> {
     let text = scene.text("proc/self/environ")?;
     let pairs = text.split('\0').filter_map(|pair| pair.split_once('='));
@@ -83,7 +83,7 @@ fn below_root(path: &str) -> String {
     path.trim_start_matches('/').to_owned()
 }
 
-/// The makes whose libraries are in a folder.
+/// Returns the makes of the libraries in a folder.
 fn makes_in(scene: &Scene, folder: &str) -> Vec<&'static str> {
     let there = |name: &str| scene.root.exists(&below_root(&format!("{folder}/{name}")));
     let mut makes: Vec<&str> =
@@ -141,7 +141,7 @@ fn root(scene: &Scene) -> Result<Seen, Unseen> {
 fn transport(scene: &Scene) -> Result<Seen, Unseen> {
     let (environment, _) = environment_and_prefix(scene)?;
     let devices = scene.root.names("sys/class/infiniband");
-    /// Values that mean sockets, as whole words of a list.
+    /// Values that select sockets, as whole words of a list.
     const SOCKETS: [&str; 3] = ["tcp", "sockets", "udp"];
     let chooses_sockets = |name: &&str| {
         let value = environment.get(*name)?;
@@ -178,7 +178,7 @@ fn transport(scene: &Scene) -> Result<Seen, Unseen> {
 }
 
 fn binding(scene: &Scene) -> Result<Seen, Unseen> {
-    /// Variable and the values that switch binding off.
+    /// Variables and their values that disable binding.
     const OFF: [(&str, &[&str]); 6] = [
         ("OMPI_MCA_hwloc_base_binding_policy", &["none"]),
         ("PRTE_MCA_hwloc_default_binding_policy", &["none"]),

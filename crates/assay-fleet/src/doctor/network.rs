@@ -1,17 +1,19 @@
-//! Checks of what moves results over a network, as far as one host shows it without asking another.
+//! Checks of network settings that one host shows without contacting another.
 
-use assay_model::finding::Severity;
+use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 
 use super::check::{Check, Scene, Seen, Unseen, size};
 
-/// What buffers need of a path nothing is known of: 16 MiB, tuned's network-throughput.
+/// Required buffer size for a path with unknown properties: 16 MiB, from tuned's
+/// network-throughput.
 const BUFFER_BYTES: u64 = 16 << 20;
-/// What the kernel takes as a size of buffers at most: a number of 31 bits.
+/// Largest buffer size that the kernel accepts (31 bits).
 const LARGEST_BYTES: u64 = i32::MAX as u64;
-/// Half of a buffer holds payload, the rest what the kernel keeps beside it (`tcp_adv_win_scale` = 1).
+/// Buffer size per payload: half of a buffer holds payload, the rest kernel overhead
+/// (`tcp_adv_win_scale` = 1).
 const BUFFER_PER_PAYLOAD: f64 = 2.0;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -20,7 +22,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "cubic, Linux's default; another one is part of the result",
         why: "the same path gives half or double by congestion control alone",
         source: "kernel documentation: networking/ip-sysctl.rst (tcp_congestion_control)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl net.ipv4.tcp_congestion_control=cubic, or --congestion for one measurement",
         look: congestion,
     },
@@ -29,7 +31,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "twice link speed × round trip; 16 MiB or more where these are not known",
         why: "a stream moves at most its window per round trip",
         source: "tuned: network-throughput (tcp_rmem)",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "sysctl net.ipv4.tcp_rmem='MIN DEFAULT MAX'",
         look: |scene| buffer(scene, "proc/sys/net/ipv4/tcp_rmem"),
     },
@@ -38,7 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "twice link speed × round trip; 16 MiB or more where these are not known",
         why: "a stream has at most its send buffer under way per round trip",
         source: "tuned: network-throughput (tcp_wmem)",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "sysctl net.ipv4.tcp_wmem='MIN DEFAULT MAX'",
         look: |scene| buffer(scene, "proc/sys/net/ipv4/tcp_wmem"),
     },
@@ -47,7 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "0",
         why: "a connection that paused starts slowly again, and the next repetition with it",
         source: "kernel documentation: networking/ip-sysctl.rst (tcp_slow_start_after_idle)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl net.ipv4.tcp_slow_start_after_idle=0",
         look: |scene| {
             let value = scene.number("proc/sys/net/ipv4/tcp_slow_start_after_idle")?;
@@ -59,7 +61,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "a range that holds this group",
         why: "ping needs a raw socket, and with it a privilege, where the range is empty",
         source: "man 7 icmp (ping_group_range)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl net.ipv4.ping_group_range='0 2147483647'",
         look: ping,
     },
@@ -70,13 +72,13 @@ fn congestion(scene: &Scene) -> Result<Seen, Unseen> {
     Ok(Seen::judged(name == "cubic", name))
 }
 
-/// The last of three numbers is the limit of automatic growth.
+/// Checks the limit of automatic growth, the last of three numbers.
 fn buffer(scene: &Scene, path: &str) -> Result<Seen, Unseen> {
     let text = scene.text(path)?;
     let most = text.split_ascii_whitespace().last().and_then(|word| word.parse::<u64>().ok());
     let most = most.ok_or_else(|| Unseen::holds(&format!("/{path}"), &text))?;
     let observed = phrase!("at-most", "at most {size}", size = size(most));
-    // Never less than is allowed now, and the smallest and the first size stay.
+    // Keeps the current minimum and default, and never lowers the limit.
     let change = |needed: u64| {
         const MIB: u64 = 1 << 20;
         let largest = needed.div_ceil(MIB).saturating_mul(MIB).max(most).min(LARGEST_BYTES);

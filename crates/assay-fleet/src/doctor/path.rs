@@ -1,7 +1,6 @@
-//! Checks of the path to one host that the user named: does it answer, and does it carry what this
-//! end believes.
+//! Checks of the path to one host: reachability and path MTU.
 
-use assay_model::finding::Severity;
+use assay_model::finding::FindingSeverity;
 use assay_model::network_setup::NetworkPath;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
@@ -16,7 +15,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "leaves this machine, and the host answers echoes",
         why: "loopback says nothing about a network, and what does not answer cannot be judged",
         source: "RFC 1122 §3.2.2.6 (every host answers echo requests)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "name the host by an address of another machine; let ICMP echoes through",
         look: reached,
     },
@@ -25,7 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "as large as the device's, proven by an echo that may not be cut",
         why: "packets that do not fit are cut, or vanish where routers do not say so, and streams hang",
         source: "RFC 1191, RFC 8201 (path MTU discovery), RFC 2923 (black holes)",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "ip link set DEVICE mtu N at both ends, with what is carried here; let ICMP errors through",
         look: path_mtu,
     },

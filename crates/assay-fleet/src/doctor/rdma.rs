@@ -1,8 +1,8 @@
-//! Checks of RDMA devices, as far as sysfs shows them: no library is opened and nothing is sent.
+//! Checks of RDMA devices, as far as sysfs shows them. Opens no library and sends nothing.
 
 use std::time::Duration;
 
-use assay_model::finding::Severity;
+use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
@@ -11,18 +11,18 @@ use crate::network_device;
 use crate::rdma_device::CLASS;
 use crate::root::Root;
 
-/// Between two looks at the counters.
+/// Time between two readings of the counters.
 const WATCH: Duration = Duration::from_millis(200);
-/// What a packet of RoCE has around its payload: IP, UDP, and the heads of InfiniBand (`iboe_get_mtu` of
-/// the kernel's `ib_addr.h`).
+/// Headers of a RoCE packet: IP, UDP and InfiniBand headers (`iboe_get_mtu` of the kernel's
+/// `ib_addr.h`).
 const HEADS_BYTES: u64 = 96;
-/// What a `PCIe` link carries beyond payload: packets of 256 B have heads of 20 to 28 B, and acknowledgements
-/// and credits take the rest (PCI Express Base 6.0, 2.2 and 3.5).
+/// Ratio of raw `PCIe` rate to payload: packets of 256 B have headers of 20 to 28 B;
+/// acknowledgements and credits take the rest (PCI Express Base 6.0, 2.2 and 3.5).
 const WITH_HEADS: f64 = 1.2;
-/// The largest path MTU.
+/// Largest path MTU.
 const LARGEST_MTU_BYTES: u64 = 4096;
 
-/// Counters of a port that stand still on a sound link (InfiniBand 1.4, 16.1.3.5).
+/// Port counters that do not increase on a sound link (InfiniBand 1.4, 16.1.3.5).
 const LINK_ERRORS: [&str; 10] = [
     "symbol_error",
     "link_error_recovery",
@@ -35,7 +35,7 @@ const LINK_ERRORS: [&str; 10] = [
     "excessive_buffer_overrun_errors",
     "VL15_dropped",
 ];
-/// Counters of drivers (mlx5, rxe, irdma) for what had to be sent again or was refused.
+/// Driver counters (mlx5, rxe, irdma) of retransmitted or rejected packets.
 const TRANSPORT_ERRORS: [&str; 12] = [
     "out_of_sequence",
     "packet_seq_err",
@@ -51,25 +51,25 @@ const TRANSPORT_ERRORS: [&str; 12] = [
     "completer_retry_err",
 ];
 
-/// The one that says that there is no device.
+/// Check that also reports the absence of a device.
 pub(super) const LINK: &[Check] = &[Check {
     id: "rdma.link",
     expected: "ACTIVE on every port that has a cable",
     why: "only an active port carries anything; InfiniBand needs a subnet manager for that",
     source: "kernel documentation: ABI/stable/sysfs-class-infiniband (state, phys_state)",
-    severity: Severity::Blocks,
+    severity: FindingSeverity::Blocks,
     change: "ip link set DEVICE up for RoCE, opensm somewhere in an InfiniBand fabric, or another cable",
     look: link,
 }];
 
-/// The others, where there is a device.
+/// Checks that need a device.
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "rdma.access",
         expected: "a file in /dev/infiniband for every device",
         why: "programs reach a device through that file alone; without it MPI takes TCP and says nothing",
         source: "kernel documentation: infiniband/user_verbs.rst; Azure azhpc-images: tests/test-definitions.sh (verify_ib_modules_and_devices)",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "modprobe ib_uverbs rdma_ucm; a container needs --device /dev/infiniband",
         look: access,
     },
@@ -78,7 +78,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "all lanes of the link, at the rate of the fastest port of the same kind of card",
         why: "a bad cable or a transceiver that does not fit costs lanes or speed, and nothing else says so",
         source: "kernel documentation: ABI/stable/sysfs-class-infiniband (rate); man 8 ibstatus",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "seat or replace the cable; compare the port of the switch (iblinkinfo, mlxlink)",
         look: rate,
     },
@@ -87,7 +87,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "four lanes or more, or two where card and cable are built of two (HDR100, NDR200)",
         why: "a split cable or a card of half the rate has two lanes as it should; a bad cable leaves two of four, and the kernel shows both alike",
         source: "kernel documentation: ABI/stable/sysfs-class-infiniband (rate); man 8 iblinkinfo",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "ask the fabric: where iblinkinfo says \"Could be 4X\", seat or replace the cable; otherwise two are all there are",
         look: lanes,
     },
@@ -96,7 +96,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "no counter of errors moves",
         why: "what is damaged or dropped is sent again: latency has outliers and bandwidth falls",
         source: "InfiniBand Architecture 1.4, 16.1.3.5; kernel documentation: ABI/stable/sysfs-class-infiniband",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "replace the cable where the link's counters move; look for loss and for missing flow control (PFC, ECN) where the transport's do",
         look: errors,
     },
@@ -105,7 +105,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "a driver, and the same firmware on all cards of one kind",
         why: "cards of different firmware differ in latency and in faults that only one of them has",
         source: "kernel documentation: ABI/stable/sysfs-class-infiniband (fw_ver, board_id)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "update the firmware with the vendor's tool (mlxfwmanager, devlink dev flash)",
         look: firmware,
     },
@@ -114,7 +114,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "the speed and width that the card can do, and no less than its port",
         why: "a card in a slot of fewer lanes never reaches the rate of its port",
         source: "kernel documentation: ABI/testing/sysfs-bus-pci (current_link_speed, max_link_width)",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "put the card into a slot of its width, or look for a limit in the firmware of the board",
         look: pcie,
     },
@@ -123,7 +123,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "a RoCE v2 GID of an IPv4 address on every Ethernet port",
         why: "without an address RoCE has nobody to send to; version 1 is not routed",
         source: "kernel documentation: ABI/stable/sysfs-class-infiniband (gids, gid_attrs/types)",
-        severity: Severity::Blocks,
+        severity: FindingSeverity::Blocks,
         change: "ip addr add ADDRESS dev DEVICE; -x chooses a GID by its index",
         look: gid,
     },
@@ -132,18 +132,18 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "4192 B or more on the network device of RoCE, for a path MTU of 4096",
         why: "smaller packets have more heads and cost more of what the card can do a second",
         source: "Linux: include/rdma/ib_addr.h (iboe_get_mtu)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "ip link set DEVICE mtu 9000 at both ends, where every switch carries it",
         look: mtu,
     },
 ];
 
-/// Whether the kernel lists any device.
+/// Returns whether the kernel lists any device.
 pub(super) fn is_there(root: &Root) -> bool {
     !root.names(CLASS).is_empty()
 }
 
-/// A port of a device, as sysfs names it.
+/// Port of a device, as named by sysfs.
 struct Port {
     device: String,
     number: u32,
@@ -163,7 +163,7 @@ impl Port {
         scene.root.text(&self.path(file))
     }
 
-    /// What follows the number of a state: `ACTIVE` of `4: ACTIVE`.
+    /// Returns the word after the number of a state: `ACTIVE` of `4: ACTIVE`.
     fn state(&self, scene: &Scene, file: &str) -> Option<String> {
         let text = self.text(scene, file)?;
         Some(text.split_once(": ").map_or(text.as_str(), |(_, word)| word).to_owned())
@@ -181,14 +181,14 @@ impl Port {
         scene.root.text(&format!("{CLASS}/{}/{file}", self.device))
     }
 
-    /// Fewer lanes than four, of a link of InfiniBand.
+    /// Returns the lane reduction of an InfiniBand link with fewer than four lanes.
     fn few_lanes(&self, scene: &Scene) -> Option<Few> {
         let text = self.text(scene, "rate").filter(|_| !self.is_ethernet(scene))?;
         let (_, mode) = text.split_once('(')?;
         few_lanes(mode.trim_end_matches(')'))
     }
 
-    /// In bit/s, of `100 Gb/sec (4X EDR)`.
+    /// Returns the rate in bit/s, parsed from `100 Gb/sec (4X EDR)`.
     fn bit_per_s(&self, scene: &Scene) -> Option<f64> {
         let text = self.text(scene, "rate")?;
         let (number, _) = text.split_once(" Gb/sec")?;
@@ -205,7 +205,7 @@ fn ports(scene: &Scene) -> Vec<Port> {
     scene.root.names(CLASS).iter().flat_map(of).collect()
 }
 
-/// One port after another, or that there is nothing to see.
+/// Checks each port, or reports that none has the property.
 fn of_ports(
     scene: &Scene,
     what: Phrase,
@@ -230,7 +230,7 @@ fn on_ethernet() -> Phrase {
     phrase!("rdma-ethernet", "an RDMA device on Ethernet")
 }
 
-/// The devices of the class for programs name the one that they belong to.
+/// Finds a device's file by the `ibdev` entry of its verbs device.
 fn access(scene: &Scene) -> Result<Seen, Unseen> {
     const VERBS: &str = "sys/class/infiniband_verbs";
     let numbers = scene.root.numbered(VERBS, "uverbs");
@@ -253,7 +253,7 @@ fn access(scene: &Scene) -> Result<Seen, Unseen> {
     Ok(Seen::judged(files.iter().all(Option::is_some), Phrase::list(", ", lines)))
 }
 
-/// A port that looks for a partner in vain has no cable; that is nothing to mend where another has one.
+/// A polling port has no cable. That is accepted if another port is active.
 fn link(scene: &Scene) -> Result<Seen, Unseen> {
     let is_any_active = ports(scene).iter().any(|port| port.is_active(scene));
     of_ports(scene, phrase!("rdma-device", "an RDMA device"), |port| {
@@ -266,7 +266,7 @@ fn link(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-/// Devices of software and of hypervisors have a rate that says nothing; they have no link on PCI Express either.
+/// Skips software and hypervisor devices, which have no PCI Express link and a meaningless rate.
 fn rate(scene: &Scene) -> Result<Seen, Unseen> {
     let kind = |port: &Port| port.of_device(scene, "board_id");
     let all: Vec<(Option<String>, f64)> = ports(scene)
@@ -289,7 +289,7 @@ fn rate(scene: &Scene) -> Result<Seen, Unseen> {
                 rate = gigabits(fastest),
             )
         });
-        // Two may be all there are, which is another check's.
+        // Two lanes may be the full width; the check of lanes covers that.
         let lost = port.few_lanes(scene).filter(|few| !few.may_be_all).map(|few| few.said);
         let is_good = !is_slower && lost.is_none();
         let said = std::iter::once(text.into()).chain(lost).chain(slower);
@@ -297,7 +297,8 @@ fn rate(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-/// Two lanes that may be all there are, of a card that has no other of its kind beside it: what those have, their rates tell.
+/// Checks for two lanes that may be the full width. Skips cards with another of the same kind,
+/// whose rates are compared instead.
 fn lanes(scene: &Scene) -> Result<Seen, Unseen> {
     let kind = |port: &Port| port.of_device(scene, "board_id");
     let active: Vec<Port> = ports(scene).into_iter().filter(|it| it.is_active(scene)).collect();
@@ -314,14 +315,15 @@ fn lanes(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-/// A link with fewer lanes than four.
+/// Link with fewer lanes than four.
 struct Few {
     said: Phrase,
-    /// Whether cards and cables are built of so many. One lane is what a bad cable leaves of several.
+    /// Whether cards and cables with this width exist. A single lane is always a fault.
     may_be_all: bool,
 }
 
-/// What a link of InfiniBand says of its lanes, like `2X EDR`: of two, HDR and what is faster is built (HDR100, NDR200).
+/// Parses the width and speed of an InfiniBand link, like `2X EDR`. Two-lane links exist from HDR
+/// on (HDR100, NDR200).
 fn few_lanes(mode: &str) -> Option<Few> {
     let (lanes, speed) = mode.split_once(' ')?;
     match lanes {
@@ -337,7 +339,7 @@ fn few_lanes(mode: &str) -> Option<Few> {
     }
 }
 
-/// All counters of errors: port by port, name and number.
+/// Reads all error counters with their port and name.
 fn counters(scene: &Scene) -> Vec<(Phrase, u64)> {
     let mut found = Vec::new();
     for port in ports(scene) {
@@ -362,7 +364,7 @@ fn errors(scene: &Scene) -> Result<Seen, Unseen> {
     Ok(moved(&before, &counters(scene)))
 }
 
-/// What has moved between two looks, or else what has been counted before.
+/// Reports counters that increased between two readings, else counts from before.
 fn moved(before: &[(Phrase, u64)], after: &[(Phrase, u64)]) -> Seen {
     let moving: Vec<Phrase> = before
         .iter()
@@ -435,8 +437,8 @@ fn pcie(scene: &Scene) -> Result<Seen, Unseen> {
         let carried = width * lane_bit_per_s(speed);
         let asked = port.bit_per_s(scene).filter(|_| port.is_active(scene)).unwrap_or(0.0);
         let lanes = |speed: f64, width: f64| {
-            let speed = Phrase::value(format!("{speed} GT/s"));
-            Phrase::joined([speed, format!(" × {width}").into()])
+            let speed = Phrase::exact_value(format!("{speed} GT/s"));
+            Phrase::concat([speed, format!(" × {width}").into()])
         };
         let text = phrase!(
             "pcie",
@@ -451,23 +453,24 @@ fn pcie(scene: &Scene) -> Result<Seen, Unseen> {
                 phrase!("below-port", "below the {rate} of the port", rate = gigabits(asked));
             return Some((false, Phrase::list(", ", [text, below])));
         }
-        // A slot of an older kind that carries the port all the same costs nothing that shows.
+        // An older slot that still carries the port's rate costs nothing measurable.
         Some((is_full || carried >= asked * WITH_HEADS && asked > 0.0, text))
     })
 }
 
 fn gigabits(bit_per_s: f64) -> Phrase {
-    Phrase::value(format!("{} Gbit/s", bit_per_s / 1e9))
+    Phrase::exact_value(format!("{} Gbit/s", bit_per_s / 1e9))
 }
 
-/// What a lane carries: 8 of 10 bits are data up to 5 GT/s, 128 of 130 beyond (PCI Express Base 6.0, 4.2).
+/// Returns the payload rate of a lane: 8 of 10 bits are data up to 5 GT/s, 128 of 130 beyond (PCI
+/// Express Base 6.0, 4.2).
 fn lane_bit_per_s(giga_transfers: f64) -> f64 {
     let share = if giga_transfers <= 5.0 { 0.8 } else { 128.0 / 130.0 };
     giga_transfers * 1e9 * share
 }
 
 fn gid(scene: &Scene) -> Result<Seen, Unseen> {
-    /// Entries that are looked at; cards have some 256, of which the first few are filled.
+    /// Number of GID entries to check; cards have about 256, of which the first few are filled.
     const LOOKED_AT: u32 = 64;
     of_ports(scene, on_ethernet(), |port| {
         if !port.is_ethernet(scene) {
@@ -544,7 +547,7 @@ mod tests {
                 "unchanged; since the device was started: mlx5_0 port 1 symbol_error 7",
             ),
             (7, 9, false, "increasing: mlx5_0 port 1 symbol_error by 2"),
-            // Somebody has set it back meanwhile.
+            // The counter was reset in between.
             (7, 0, true, "counters: 1, all 0"),
         ] {
             let seen = moved(&at(was), &at(is));

@@ -1,6 +1,6 @@
-//! Checks of what stands between this host and its storage, as far as no target is known yet.
+//! Checks of the storage stack of this host that need no target.
 
-use assay_model::finding::Severity;
+use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
@@ -8,9 +8,9 @@ use super::check::{Check, Scene, Seen, Unseen, named};
 use crate::mounts::{self, Mount};
 use crate::root::chosen;
 
-/// NFS carries at most so much per call over most networks; below it large blocks are cut.
+/// Minimum NFS call size. Smaller calls split large blocks.
 const NFS_CALL_BYTES: u64 = 256 << 10;
-/// What several contexts of asynchronous I/O take together with a few depths of 128.
+/// Events for several contexts of asynchronous I/O with a few depths of 128.
 const AIO_EVENTS: u64 = 65_536;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -20,7 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
         why: "without io_uring, I/O goes through libaio or one thread per I/O, which costs more CPU \
               time each",
         source: "kernel documentation: admin-guide/sysctl/kernel.rst (io_uring_disabled)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl kernel.io_uring_disabled=0",
         look: |scene| {
             let value = scene.number("proc/sys/kernel/io_uring_disabled")?;
@@ -32,7 +32,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "65536 or more",
         why: "asynchronous I/O of all processes together has this many places",
         source: "kernel documentation: admin-guide/sysctl/fs.rst (aio-max-nr)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl fs.aio-max-nr=1048576",
         look: |scene| {
             let most = scene.number("proc/sys/fs/aio-max-nr")?;
@@ -44,7 +44,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "none on devices without moving parts",
         why: "a scheduler reorders and holds back I/O that a solid-state device does faster by itself",
         source: "kernel documentation: block/switching-sched.rst",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "echo none > /sys/block/DEVICE/queue/scheduler",
         look: schedulers,
     },
@@ -53,7 +53,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "recorded: more in flight than this waits in the kernel",
         why: "latency at depths beyond the queue is waiting time in this host",
         source: "kernel documentation: ABI/stable/sysfs-block (nr_requests)",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "choose depths below it, or raise /sys/block/DEVICE/queue/nr_requests",
         look: |scene| of_devices(scene, "nr_requests").map(Seen::ok),
     },
@@ -62,7 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "nconnect above 1 on every NFS volume; Azure NetApp Files: 8",
         why: "one TCP connection carries a third to a half of what a volume can do",
         source: "Azure NetApp Files: Linux NFS mount options best practices",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "mount with -o nconnect=8; the first mount of a server decides for all",
         look: |scene| {
             nfs(scene, |mount| {
@@ -76,7 +76,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "rsize and wsize of 256 KiB or more on every NFS volume",
         why: "larger blocks are cut into calls of this size",
         source: "Azure NetApp Files: Linux NFS mount options best practices",
-        severity: Severity::Skews,
+        severity: FindingSeverity::Skews,
         change: "mount with -o rsize=262144,wsize=262144",
         look: |scene| {
             nfs(scene, |mount| {
@@ -91,7 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
         expected: "at most 128 where NFS is mounted",
         why: "more calls on one connection than a server takes wait there, and some servers slow down",
         source: "Azure NetApp Files: Linux concurrency best practices, session slots",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         change: "sysctl sunrpc.tcp_max_slot_table_entries=128, then mount again",
         look: |scene| {
             if nfs_mounts(scene)?.is_empty() {
@@ -103,7 +103,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Disks and what they are attached as; memory, loops and mappings have no queue of their own.
+/// Returns real disks; excludes memory, loop and mapped devices, which have no queue of their own.
 fn devices(scene: &Scene) -> Result<Vec<String>, Unseen> {
     let real = |name: &String| {
         let made = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
@@ -139,7 +139,7 @@ fn schedulers(scene: &Scene) -> Result<Seen, Unseen> {
 
 fn nfs_mounts(scene: &Scene) -> Result<Vec<Mount>, Unseen> {
     let mut all = mounts::read(scene.root);
-    // Something is mounted on every machine.
+    // Every machine has at least one mount.
     if all.is_empty() {
         return Err(Unseen::hidden("/proc/self/mountinfo"));
     }
@@ -151,7 +151,7 @@ fn no_volume() -> Phrase {
     phrase!("no-nfs", "no NFS volume is mounted")
 }
 
-/// Judges every NFS volume; that there is none is fine.
+/// Judges every NFS volume; no volume is fine.
 fn nfs(scene: &Scene, judge: fn(&Mount) -> (bool, String)) -> Result<Seen, Unseen> {
     let mounts = nfs_mounts(scene)?;
     if mounts.is_empty() {
@@ -168,7 +168,7 @@ fn nfs(scene: &Scene, judge: fn(&Mount) -> (bool, String)) -> Result<Seen, Unsee
     Ok(Seen::judged(judged.iter().all(|(good, _)| *good), all))
 }
 
-/// The number behind `name=` among the options of a mount.
+/// Returns the number of `name=` in the mount options.
 fn option(mount: &Mount, name: &str) -> Option<u64> {
     mount
         .options

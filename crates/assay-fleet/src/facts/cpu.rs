@@ -13,7 +13,7 @@ use crate::root::Root;
 
 mod arm;
 
-/// Microcode revisions that hypervisors make up. KVM shows its guests 0x1000065 on AMD and 0x1 on
+/// Microcode revisions invented by hypervisors. KVM shows its guests 0x1000065 on AMD and 0x1 on
 /// Intel (arch/x86/kvm/svm/svm.c and vmx.c), Hyper-V 0xffffffff.
 const INVENTED_MICROCODE: [&str; 3] = ["0x1000065", "0x1", "0xffffffff"];
 
@@ -47,7 +47,7 @@ fn model(block: &Block) -> String {
     given.cloned().or_else(|| arm::model(block)).unwrap_or_else(|| "unknown".into())
 }
 
-/// Different kinds of cores in one machine are all named: `Cortex-A55 + Cortex-A76`.
+/// Joins the names of different kinds of cores: `Cortex-A55 + Cortex-A76`.
 fn distinct(names: impl Iterator<Item = String>) -> String {
     let names: BTreeSet<String> = names.collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -68,7 +68,7 @@ fn microcode(block: &Block, guest: bool) -> Option<String> {
     (!invented).then(|| revision.clone())
 }
 
-/// The nominal frequency in Hz, from the first of these that is visible:
+/// Returns the nominal frequency in Hz, from the first of these that is visible:
 ///
 /// 1. `cpufreq/base_frequency` in kHz (`intel_pstate`, admin-guide/pm/intel_pstate.rst);
 /// 2. `acpi_cppc/nominal_freq` in MHz (admin-guide/acpi/cppc_sysfs.rst);
@@ -92,7 +92,7 @@ fn nominal_hz(root: &Root, cpu: u32, block: &Block) -> Option<f64> {
     [base(), cppc(), named(), counter()].into_iter().flatten().find(|hz| plausible(*hz))
 }
 
-/// `Intel(R) Xeon(R) Platinum 8168 CPU @ 2.70GHz` → 2.7e9.
+/// Parses `Intel(R) Xeon(R) Platinum 8168 CPU @ 2.70GHz` → 2.7e9.
 fn named_hz(model: &str) -> Option<f64> {
     let (_, clock) = model.rsplit_once('@')?;
     let clock = clock.trim();
@@ -102,7 +102,7 @@ fn named_hz(model: &str) -> Option<f64> {
     scaled("GHz", 1e9).or_else(|| scaled("MHz", 1e6))
 }
 
-/// 100 MHz to 20 GHz: wider than any processor sold, narrower than a damaged file.
+/// Accepts 100 MHz to 20 GHz: wider than any processor sold, narrower than a damaged file.
 fn plausible(hz: f64) -> bool {
     (1e8..2e10).contains(&hz)
 }
@@ -133,7 +133,7 @@ fn boost(root: &Root) -> Option<bool> {
         .or_else(|| switch("sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| !off))
 }
 
-/// Threads per core above one, on any core this process may use.
+/// Returns whether any usable core has more than one thread.
 fn smt(root: &Root, usable: &BTreeSet<u32>) -> Option<bool> {
     let threads = |cpu: &u32| {
         let path = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");

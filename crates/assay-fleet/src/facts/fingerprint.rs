@@ -1,9 +1,9 @@
-//! A short name for "the same kind of machine": equal for a machine and itself after a reboot, an
-//! update, under `taskset` and in a container on it; different when the hardware shown differs.
+//! Fingerprint of a kind of machine. It survives reboots, updates, `taskset` and containers, and
+//! changes with the visible hardware.
 //!
-//! It holds nothing that needs privilege to be read, nothing that changes from boot to boot (measured
-//! frequencies, memory left over by the kernel, microcode, kernel), and no name of the host: two
-//! machines of one make share it.
+//! It excludes values that need privilege, values that change between boots (measured frequencies,
+//! memory reserved by the kernel, microcode, kernel version) and the host name: machines of one
+//! make share it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,8 +16,8 @@ use crate::cpus;
 use crate::meminfo;
 use crate::root::Root;
 
-/// Hexadecimal digits kept: 64 bits, so that even a million kinds of machines would meet with a
-/// probability of 3·10⁻⁸ only.
+/// Number of hexadecimal digits: 64 bits, so that a million kinds of machines collide with a
+/// probability of 3·10⁻⁸.
 const DIGITS: usize = 16;
 
 pub(super) fn of(
@@ -31,7 +31,8 @@ pub(super) fn of(
     blake3::hash(text.as_bytes()).to_hex().as_str()[..DIGITS].to_owned()
 }
 
-/// What is hashed. Counts instead of CPU numbers, because firmware may number CPUs again.
+/// Formats the text to hash. Uses counts instead of CPU numbers, because firmware may renumber
+/// CPUs.
 fn description(
     whole: &Topology,
     cpu: &CpuFacts,
@@ -63,9 +64,9 @@ fn description(
     text
 }
 
-/// Memory as built in. The kernel counts it in blocks (admin-guide/mm/memory-hotplug.rst); where these
-/// are not shown, `MemTotal`, which moves a little from boot to boot, rounded to an eighth of its power
-/// of two.
+/// Returns the installed memory, counted in the kernel's blocks
+/// (admin-guide/mm/memory-hotplug.rst). Falls back to `MemTotal`, which varies between boots,
+/// rounded to an eighth of its power of two.
 fn memory_bytes(root: &Root) -> u64 {
     let directory = "sys/devices/system/memory";
     let block = root.text(&format!("{directory}/block_size_bytes"));

@@ -1,11 +1,11 @@
-//! Which parameters of the kernel's command line are stored: those that are known to hold no secret.
+//! Filter for the stored kernel command line: keeps only parameters known to contain no secret.
 //!
-//! A command line may carry keys of encrypted disks, passwords of boot loaders and tokens of machines that
-//! install themselves. What is not in the list is counted and not stored, and so is all that stands behind a
-//! lone `--`, which is for the first process.
+//! A command line may contain keys of encrypted disks, passwords of boot loaders and tokens of
+//! unattended installers. Other parameters are only counted. Arguments after a lone `--`, which
+//! belong to the first process, are dropped.
 
-/// Names that move results or tell how a machine was set up, and whose values are numbers and words of the
-/// kernel's documentation (`admin-guide/kernel-parameters.rst`).
+/// Parameters that affect results or describe the setup, and whose values are numbers and words of
+/// the kernel's documentation (`admin-guide/kernel-parameters.rst`).
 const HARMLESS: &[&str] = &[
     "acpi",
     "amd_iommu",
@@ -102,15 +102,15 @@ const HARMLESS: &[&str] = &[
     "zswap.enabled",
 ];
 
-/// What is stored of a command line: `mitigations=off isolcpus=2-7 (4 others not stored)`.
+/// Returns the parameters to store: `mitigations=off isolcpus=2-7 (4 others not stored)`.
 pub(super) fn harmless(line: &str) -> String {
     let parameters: Vec<&str> =
         line.split_whitespace().take_while(|parameter| *parameter != "--").collect();
     let is_harmless = |parameter: &&str| {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        // The kernel takes both for the same.
+        // The kernel treats both characters alike.
         let name = name.replace('-', "_");
-        // A quotation mark begins a value that goes on behind a blank.
+        // A quoted value continues after the next blank.
         !value.contains('"') && HARMLESS.contains(&name.as_str())
     };
     let mut kept: Vec<String> =

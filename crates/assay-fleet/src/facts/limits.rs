@@ -1,4 +1,4 @@
-//! What the control groups and the resource limits allow this process.
+//! Limits of this process from control groups and resource limits.
 
 use assay_model::facts::LimitFacts;
 

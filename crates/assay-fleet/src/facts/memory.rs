@@ -6,7 +6,7 @@ use super::smbios;
 use crate::meminfo;
 use crate::root::Root;
 
-/// Longest SMBIOS table that is read; real ones have a few KiB.
+/// Maximum size of the SMBIOS table; real ones have a few KiB.
 const MOST_TABLE_BYTES: u64 = 1 << 20;
 
 pub(super) fn read(root: &Root, guest: bool) -> MemoryFacts {
@@ -15,7 +15,7 @@ pub(super) fn read(root: &Root, guest: bool) -> MemoryFacts {
         available_bytes: meminfo::bytes(root, "MemAvailable").unwrap_or(0),
         page_bytes: page_bytes(root),
         huge_page_bytes: root.number("sys/kernel/mm/transparent_hugepage/hpage_pmd_size"),
-        // What a hypervisor shows its guest are invented modules, never the machine's.
+        // A hypervisor shows its guest invented modules.
         modules: if guest { None } else { modules(root) },
     }
 }
@@ -24,8 +24,8 @@ fn modules(root: &Root) -> Option<Vec<assay_model::facts::MemoryModule>> {
     smbios::modules(&root.bytes("sys/firmware/dmi/tables/DMI", MOST_TABLE_BYTES).ok()?)
 }
 
-/// The page size behind the first mapping of this process (`proc_pid_smaps(5)`), or that which the
-/// running program was told by the kernel. A page of the file is enough, and much cheaper than all.
+/// Returns the page size of the first mapping of this process (`proc_pid_smaps(5)`), or the page
+/// size reported to the program. Reads only the first page of the file, which is much cheaper.
 fn page_bytes(root: &Root) -> u64 {
     let start = root.bytes("proc/self/smaps", 4096).unwrap_or_default();
     meminfo::field(&String::from_utf8_lossy(&start), "KernelPageSize")

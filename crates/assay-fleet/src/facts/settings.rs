@@ -1,10 +1,10 @@
-//! Kernel settings that move results, as they are. Never judges one: that is the doctor's work.
+//! Kernel settings that affect results, unjudged; the doctor judges them.
 
 use std::collections::BTreeMap;
 
 use crate::root::{Root, chosen};
 
-/// Directory, and the files in it that are recorded under their path from there.
+/// Directories, and the files in them to record under their relative path.
 const SETTINGS: [(&str, &[&str]); 3] = [
     (
         "sys/kernel/mm",

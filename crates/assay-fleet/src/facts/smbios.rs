@@ -1,20 +1,21 @@
-//! The memory modules, from the SMBIOS structure table (DMTF DSP0134, version 3.7, section 7.18:
-//! Memory Device, type 17).
+//! Memory modules from the SMBIOS structure table (DMTF DSP0134, version 3.7, section 7.18: Memory
+//! Device, type 17).
 //!
-//! A table is believed as a whole or not at all: a limit that rests on one invented module would be
-//! a false limit. Crates that decode all of SMBIOS exist, but one structure of forty is needed here.
+//! A table is accepted as a whole or not at all, because one invented module would give a false
+//! limit. Crates that decode all of SMBIOS exist, but only one of its forty structures is needed
+//! here.
 
 use assay_model::facts::MemoryModule;
 
-/// Fastest module believed, in million transfers per second. DDR5 ends at 8800 in the standard
-/// (JEDEC JESD79-5C) and HBM3 at 6400 per pin.
+/// Highest plausible rate in million transfers per second. DDR5 ends at 8800 in the standard (JEDEC
+/// JESD79-5C) and HBM3 at 6400 per pin.
 const MOST_MTS: u64 = 20_000;
 
 const MEMORY_DEVICE: u8 = 17;
 const END_OF_TABLE: u8 = 127;
 
-/// The kinds that are main memory today, by their number in the standard (section 7.18.2). Kinds that
-/// only hypervisors show (`RAM`, `DRAM`, `Other`, `Unknown`) are left out on purpose.
+/// Kinds of main memory by their number in the standard (section 7.18.2). Kinds that only
+/// hypervisors show (`RAM`, `DRAM`, `Other`, `Unknown`) are excluded on purpose.
 const KINDS: [(u8, &str); 13] = [
     (0x12, "DDR"),
     (0x13, "DDR2"),
@@ -31,11 +32,11 @@ const KINDS: [(u8, &str); 13] = [
     (0x24, "HBM3"),
 ];
 
-/// Flash, which holds the firmware on some boards, and persistent memory: devices of the same table
-/// that are no main memory.
+/// Flash (the firmware on some boards) and persistent memory: listed as memory devices, but not
+/// main memory.
 const OTHER_KINDS: [u8; 2] = [0x09, 0x1f];
 
-/// The populated modules; `None` unless every one of them is plausible.
+/// Returns the populated modules; `None` unless every one of them is plausible.
 pub(super) fn modules(table: &[u8]) -> Option<Vec<MemoryModule>> {
     let devices = structures(table).filter(|structure| structure.kind == MEMORY_DEVICE);
     let memory =
@@ -46,7 +47,7 @@ pub(super) fn modules(table: &[u8]) -> Option<Vec<MemoryModule>> {
     (!modules.is_empty()).then_some(modules)
 }
 
-/// One structure: its formatted area, and the strings behind it.
+/// Structure: its formatted area and the strings after it.
 struct Structure<'a> {
     kind: u8,
     formatted: &'a [u8],
@@ -68,25 +69,25 @@ impl Structure<'_> {
         Some(u32::from_le_bytes(bytes.try_into().ok()?))
     }
 
-    /// The string whose number, counted from 1, is at `offset`; 0 means that there is none.
+    /// Returns the string whose number (from 1) is at `offset`; 0 means no string.
     fn string(&self, offset: usize) -> Option<String> {
         let number = usize::from(self.byte(offset)?).checked_sub(1)?;
         Some(String::from_utf8_lossy(self.strings.get(number)?).trim().to_owned())
     }
 }
 
-/// The structures of a table, up to its end or to the first that is damaged.
+/// Iterates over the structures up to the end of the table or the first damaged one.
 fn structures(table: &[u8]) -> impl Iterator<Item = Structure<'_>> {
     let mut rest = table;
     std::iter::from_fn(move || {
         let (kind, length) = (*rest.first()?, usize::from(*rest.get(1)?));
-        // Four bytes of header are the minimum; less would also never end this loop.
+        // The header has four bytes; a smaller length would never end this loop.
         if kind == END_OF_TABLE || length < 4 {
             return None;
         }
         let formatted = rest.get(..length)?;
         let behind = &rest[length..];
-        // A double NUL ends the strings, also where there are none.
+        // A double NUL ends the strings, even if there are none.
         let end = behind.windows(2).position(|pair| pair == [0, 0])?;
         let strings = behind[..end].split(|byte| *byte == 0).collect();
         rest = &behind[end + 2..];
@@ -97,7 +98,7 @@ fn structures(table: &[u8]) -> impl Iterator<Item = Structure<'_>> {
 fn module(device: &Structure) -> Option<MemoryModule> {
     let kind = device.byte(0x12)?;
     let (_, kind) = KINDS.iter().find(|(number, _)| *number == kind)?;
-    // Bits without error correction. 0xffff stands for unknown.
+    // Width without error correction bits. 0xffff means unknown.
     let width_bits = u32::from(device.word(0x0a).filter(|width| (8..=1024).contains(width))?);
     let locator = device.string(0x10).filter(|name| specified(name))?;
     Some(MemoryModule {
@@ -114,8 +115,8 @@ fn specified(name: &str) -> bool {
     !["", "Not Specified", "Unknown"].contains(&name)
 }
 
-/// Size in bytes: 0 is an empty slot, `None` an unknown or damaged size. Bit 15 of the short field
-/// tells KiB from MiB; 0x7fff refers to the extended field, which is in MiB.
+/// Returns the size in bytes: 0 is an empty slot, `None` an unknown or damaged size. Bit 15 of the
+/// short field selects KiB instead of MiB; 0x7fff refers to the extended field, in MiB.
 fn size_bytes(device: &Structure) -> Option<u64> {
     match device.word(0x0c)? {
         0xffff => None,
@@ -125,12 +126,12 @@ fn size_bytes(device: &Structure) -> Option<u64> {
     }
 }
 
-/// Configured speed, or the rated one where the configured one is not told: it can only be higher, so
-/// that it still is a limit.
+/// Returns the configured speed, or the rated one as an upper bound if the configured one is
+/// missing.
 ///
 /// Before version 3.2 of the standard the configured field was called a clock, and firmware of that
-/// time may hold the clock in MHz, which is half the transfers: exactly half of the rated speed is read
-/// as such a clock.
+/// time may store MHz, half the transfers. A value of exactly half the rated speed is treated as
+/// such a clock.
 fn transfers_per_s(device: &Structure) -> Option<u64> {
     let rated = speed_mts(device, 0x15, 0x54);
     let configured = speed_mts(device, 0x20, 0x58);
@@ -141,7 +142,7 @@ fn transfers_per_s(device: &Structure) -> Option<u64> {
     (speed <= MOST_MTS).then_some(speed * 1_000_000)
 }
 
-/// 0 is unknown; 0xffff refers to the extended field.
+/// Reads a speed: 0 is unknown; 0xffff refers to the extended field.
 fn speed_mts(device: &Structure, short: usize, extended: usize) -> Option<u64> {
     let speed = match device.word(short)? {
         0xffff => u64::from(device.double_word(extended)? & 0x7fff_ffff),

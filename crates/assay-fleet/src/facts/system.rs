@@ -1,4 +1,4 @@
-//! Operating system, kernel, the name of the host, and the versions of what takes part.
+//! Operating system, kernel, host name, and versions of software.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::kernel_parameters;
 use super::virtualization::Virtualization;
 use crate::root::Root;
 
-/// Longest C library that is searched for its version; glibc has about 2 MB.
+/// Maximum size of a C library to search for its version; glibc has about 2 MB.
 const MOST_LIBRARY_BYTES: u64 = 8 << 20;
 
 pub(super) fn read(root: &Root, environment: &Virtualization) -> SystemFacts {
@@ -18,7 +18,7 @@ pub(super) fn read(root: &Root, environment: &Virtualization) -> SystemFacts {
         kernel_command_line: root
             .text("proc/cmdline")
             .map(|line| kernel_parameters::harmless(&line)),
-        // The file exists since Linux 6.1; the program's own architecture is the machine's.
+        // The file exists since Linux 6.1. Falls back to the architecture of this program.
         architecture: root
             .text("proc/sys/kernel/arch")
             .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
@@ -29,14 +29,14 @@ pub(super) fn read(root: &Root, environment: &Virtualization) -> SystemFacts {
     }
 }
 
-/// What the machine calls itself.
+/// Returns the host name of the machine.
 #[must_use]
 pub fn host_name(root: &Root) -> String {
     let name = root.text("proc/sys/kernel/hostname").or_else(|| root.text("etc/hostname"));
     name.unwrap_or_else(|| "localhost".into())
 }
 
-/// Versions of assay, the kernel and the C library.
+/// Returns the versions of assay, the kernel and the C library.
 pub(super) fn versions(root: &Root, system: &SystemFacts) -> BTreeMap<String, String> {
     let mut versions = BTreeMap::from([
         ("assay".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
@@ -54,7 +54,7 @@ fn distribution(root: &Root) -> Option<String> {
     Some(name.trim_matches(['"', '\'']).to_owned())
 }
 
-/// `/proc/version` begins with `Linux version 6.1.0 …`.
+/// Returns the kernel release; `/proc/version` begins with `Linux version 6.1.0 …`.
 fn kernel(root: &Root) -> String {
     let version = || {
         let version = root.text("proc/version")?;
@@ -64,7 +64,7 @@ fn kernel(root: &Root) -> String {
     release.unwrap_or_else(|| "unknown".into())
 }
 
-/// The product name of DMI with its vendor, or the model of a device tree, which ends in a NUL.
+/// Returns DMI's product name with its vendor, or the model of a device tree, which ends in a NUL.
 fn product(root: &Root) -> Option<String> {
     let field = |name: &str| root.text(&format!("sys/class/dmi/id/{name}"));
     let product = field("product_name").map(|name| match field("sys_vendor") {
@@ -76,11 +76,11 @@ fn product(root: &Root) -> Option<String> {
     product.or_else(model).map(|name| name.trim_end_matches('\0').to_owned())
 }
 
-/// How Azure marks its guests, whose product is that of any guest of Hyper-V (cloud-init's data
-/// source looks for the same).
+/// Asset tag of Azure guests; their product name is that of any Hyper-V guest. cloud-init's data
+/// source uses the same tag.
 const AZURE: &str = "7783-7084-3265-9085-8269-3286-77";
 
-/// The size of a guest of Azure, where cloud-init has left what Azure told it. Nobody is asked: the network is not touched.
+/// Returns the VM size of an Azure guest from cloud-init's stored metadata. Uses no network.
 fn azure(root: &Root) -> Option<String> {
     root.text("sys/class/dmi/id/chassis_asset_tag").filter(|tag| tag == AZURE)?;
     let data: Option<serde_json::Value> = root
@@ -91,13 +91,13 @@ fn azure(root: &Root) -> Option<String> {
     Some(format!("Microsoft Azure {}", size.unwrap_or("Virtual Machine")))
 }
 
-/// Letters, digits and what stands between them: what a file says is printed nowhere unseen.
+/// Accepts letters, digits and `_-.`, so that no control character of the file is printed.
 fn is_name(text: &&str) -> bool {
     let is_of_name = |it: char| it.is_ascii_alphanumeric() || "_-.".contains(it);
     !text.is_empty() && text.len() <= 64 && text.chars().all(is_of_name)
 }
 
-/// The C library that this process has mapped names its version in its own text.
+/// Finds the version of the C library mapped by this process in the library's own text.
 fn c_library(root: &Root) -> Option<String> {
     let maps = root.text("proc/self/maps")?;
     let mapped = |name: &str| {
@@ -112,7 +112,7 @@ fn c_library(root: &Root) -> Option<String> {
     glibc().or_else(musl)
 }
 
-/// The version number that follows `mark`.
+/// Returns the version number after `mark`.
 fn behind(bytes: &[u8], mark: &[u8]) -> Option<String> {
     let start = bytes.windows(mark.len()).position(|window| window == mark)? + mark.len();
     let number = |byte: &&u8| byte.is_ascii_digit() || **byte == b'.';
@@ -125,7 +125,7 @@ fn behind(bytes: &[u8], mark: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A guest of Azure is told by its mark alone, and its size by what cloud-init left.
+    /// An Azure guest is recognised by its asset tag, its size by cloud-init's metadata.
     #[test]
     fn a_guest_of_azure_is_known_and_its_size_where_it_was_told() {
         let told = |size: &str| {

@@ -1,7 +1,7 @@
-//! Which CPUs share cores, caches, sockets and NUMA nodes, from `/sys/devices/system`.
+//! Cores, caches, sockets and NUMA nodes, from `/sys/devices/system`.
 //!
-//! Only the CPUs it is asked about appear; a cache or a node that none of them uses does not exist
-//! here. Nothing is looked up in a list of processor models.
+//! Contains only the given CPUs; caches and nodes without any of them are left out. Uses no table
+//! of processor models.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +14,13 @@ use crate::root::Root;
 const CPUS: &str = "sys/devices/system/cpu";
 const NODES: &str = "sys/devices/system/node";
 
-/// The topology restricted to `usable`.
+/// Reads the topology restricted to `usable`.
 pub(super) fn read(root: &Root, usable: &BTreeSet<u32>) -> Topology {
     let numa = nodes(root, usable);
     Topology { cpus: cores(root, usable, &numa), caches: caches(root, usable), numa }
 }
 
-/// The place of one CPU as the kernel reports it.
+/// Location of one CPU as the kernel reports it.
 struct Place {
     id: u32,
     core: u32,
@@ -30,7 +30,7 @@ struct Place {
 }
 
 fn place(root: &Root, id: u32) -> Place {
-    // ARM firmware may leave the socket out, which the kernel shows as −1: then there is one.
+    // ARM firmware may omit the socket, which the kernel shows as −1: then there is one.
     let number = |name: &str| root.number(&format!("{CPUS}/cpu{id}/topology/{name}"));
     let threads = format!("{CPUS}/cpu{id}/topology/thread_siblings_list");
     let threads = cpu_list::listed(root, &threads).unwrap_or_default();
@@ -42,9 +42,8 @@ fn place(root: &Root, id: u32) -> Place {
     }
 }
 
-/// Core numbers are the kernel's where they are unique within a socket. Where two cores of a socket
-/// carry the same number (dies or clusters that count from 0 each), every core is named by its first
-/// thread instead.
+/// Assigns core numbers: the kernel's if they are unique within a socket. If dies or clusters of a
+/// socket each count from 0, uses the first thread of each core instead.
 fn cores(root: &Root, usable: &BTreeSet<u32>, numa: &[NumaNode]) -> Vec<Cpu> {
     let places: Vec<Place> = usable.iter().map(|id| place(root, *id)).collect();
     let mut cores: BTreeMap<(u32, u32), u32> = BTreeMap::new();
@@ -63,9 +62,9 @@ fn cores(root: &Root, usable: &BTreeSet<u32>, numa: &[NumaNode]) -> Vec<Cpu> {
     places.iter().map(cpu).collect()
 }
 
-/// The nodes that hold at least one of `usable`. A map that leaves out one of these CPUs is no map:
-/// then, as without one, there is one node with everything. A machine's only node has all its memory,
-/// whatever the node's own file says: that one leaves out memory which the kernel sets up later.
+/// Reads the nodes with at least one of `usable`. If the map omits one of these CPUs, falls back to
+/// one node with everything. A machine's only node gets all memory, because its own file omits
+/// memory that the kernel sets up later.
 fn nodes(root: &Root, usable: &BTreeSet<u32>) -> Vec<NumaNode> {
     let node = |id: u32| {
         let listed = cpu_list::listed(root, &format!("{NODES}/node{id}/cpulist"))?;
@@ -86,8 +85,8 @@ fn whole(root: &Root, usable: &BTreeSet<u32>) -> NumaNode {
     NumaNode { id: 0, cpus: usable.iter().copied().collect(), bytes }
 }
 
-/// Every distinct data or unified cache: same level and same CPUs is the same cache. The size is the
-/// whole cache's, also where other CPUs than `usable` share it.
+/// Reads all distinct data or unified caches; level and CPUs identify a cache. The size is that of
+/// the whole cache, even if it is shared with CPUs outside `usable`.
 fn caches(root: &Root, usable: &BTreeSet<u32>) -> Vec<Cache> {
     let mut distinct: BTreeMap<(u8, Vec<u32>), Cache> = BTreeMap::new();
     for cpu in usable {
@@ -101,7 +100,7 @@ fn caches(root: &Root, usable: &BTreeSet<u32>) -> Vec<Cache> {
     distinct.into_values().collect()
 }
 
-/// One cache; `None` for instruction caches and where the firmware leaves size or sharing out.
+/// Reads one cache; `None` for instruction caches and if the firmware omits size or sharing.
 fn cache(root: &Root, directory: &str, usable: &BTreeSet<u32>) -> Option<Cache> {
     let text = |name: &str| root.text(&format!("{directory}/{name}"));
     if !["Data", "Unified"].contains(&text("type")?.as_str()) {
@@ -118,7 +117,7 @@ fn cache(root: &Root, directory: &str, usable: &BTreeSet<u32>) -> Option<Cache> 
     .filter(|cache| cache.bytes > 0 && !cache.cpus.is_empty())
 }
 
-/// The kernel writes cache sizes in KiB: `32768K`. More than 1 TiB is damage, no cache.
+/// Parses a cache size in KiB: `32768K`. Sizes above 1 TiB count as damage.
 fn size_bytes(text: &str) -> Option<u64> {
     let kib: u64 = text.strip_suffix('K')?.parse().ok()?;
     (kib <= 1 << 30).then_some(kib << 10)

@@ -1,24 +1,24 @@
-//! Whether a hypervisor or a container engine shows itself, and which.
+//! Detection of hypervisors and container engines.
 //!
-//! Never loads a module or issues an instruction to find out: files only. The signs are those that
-//! systemd-detect-virt(1) documents, as far as files show them.
+//! Reads files only: loads no module and executes no special instruction. Uses the signs documented
+//! by systemd-detect-virt(1), as far as files show them.
 
 use std::collections::BTreeSet;
 
 use crate::cpuinfo;
 use crate::root::Root;
 
-/// What stands between this process and the machine.
+/// Layers between this process and the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Virtualization {
-    /// `kvm`, `xen`, `hyperv`, `vmware` …, or `unknown` when only the CPU flag tells.
+    /// `kvm`, `xen`, `hyperv`, `vmware` …, or `unknown` if only the CPU flag indicates a guest.
     pub(super) hypervisor: Option<String>,
     /// `docker`, `podman`, `kubernetes`, `lxc`, `apptainer` …
     pub(super) container: Option<String>,
 }
 
 impl Virtualization {
-    /// For people and for the facts: `kvm`, `docker`, `kvm, docker`.
+    /// Formats the layers: `kvm`, `docker`, `kvm, docker`.
     pub(super) fn name(&self) -> Option<String> {
         let layers: Vec<&str> = [&self.hypervisor, &self.container]
             .into_iter()
@@ -29,8 +29,8 @@ impl Virtualization {
     }
 }
 
-/// Product and vendor names that only virtual machines carry. The first word that occurs decides.
-/// Clouds built on KVM are named by what they run.
+/// Product and vendor names of virtual machines. The first match decides. Clouds built on KVM map
+/// to `kvm`.
 const PRODUCTS: [(&str, &str); 13] = [
     ("VMware", "vmware"),
     ("VirtualBox", "virtualbox"),
@@ -47,14 +47,14 @@ const PRODUCTS: [(&str, &str); 13] = [
     ("QEMU", "kvm"),
 ];
 
-/// What QEMU calls a processor whose instructions it carries out itself (target/i386/cpu.c, of `max`).
+/// Model name of QEMU's software-emulated processor (target/i386/cpu.c, of `max`).
 const EMULATED: &str = "QEMU TCG";
 
-/// Clock sources that only guests of one hypervisor have.
+/// Clock sources specific to one hypervisor.
 const CLOCK_SOURCES: [(&str, &str); 3] =
     [("kvm-clock", "kvm"), ("hyperv_clocksource", "hyperv"), ("xen", "xen")];
 
-/// What the path of a control group gives away.
+/// Container engines by words in the path of a control group.
 const GROUPS: [(&str, &str); 6] = [
     ("kubepods", "kubernetes"),
     ("docker", "docker"),
@@ -64,11 +64,12 @@ const GROUPS: [(&str, &str); 6] = [
     ("lxc", "lxc"),
 ];
 
-/// How the kubelet begins the `/etc/hosts` of every container that it starts (`pkg/kubelet/kubelet_pods.go`). Its groups
-/// are seen from outside alone where groups are of version 2, and other engines' marks are those of the runtime below it.
+/// First line of the `/etc/hosts` that the kubelet writes for its containers
+/// (`pkg/kubelet/kubelet_pods.go`). Groups of version 2 are visible only from outside, and marks of
+/// other engines belong to the runtime below the kubelet.
 const HOSTS_OF_A_POD: &str = "# Kubernetes-managed hosts file";
 
-/// Files that a container engine leaves in the root of its containers.
+/// Files that container engines create in the root of their containers.
 const MARKS: [(&str, &str); 3] = [
     (".dockerenv", "docker"),
     ("run/.containerenv", "podman"),
@@ -79,9 +80,9 @@ pub(super) fn read(root: &Root) -> Virtualization {
     Virtualization { hypervisor: hypervisor(root), container: container(root) }
 }
 
-/// On x86 the CPU flag decides, because the bare machines of clouds carry the same product names as
-/// their guests. Other architectures have no such flag; there the product name has to do, and one
-/// that says `metal` is none.
+/// Detects the hypervisor. On x86 the CPU flag decides, because bare-metal cloud machines have the
+/// product names of guests. Other architectures lack the flag; the product name decides, and names
+/// with `metal` are no guest.
 fn hypervisor(root: &Root) -> Option<String> {
     let block =
         cpuinfo::read(root, &BTreeSet::from([0])).into_iter().next().unwrap_or_default();
@@ -89,7 +90,7 @@ fn hypervisor(root: &Root) -> Option<String> {
     if block.contains_key("flags") && !flagged {
         return None;
     }
-    // The products are those of a guest with KVM.
+    // Emulated guests have the same product names as KVM guests.
     if block.get("model name").is_some_and(|model| model.contains(EMULATED)) {
         return Some(assay_model::facts::EMULATOR.to_owned());
     }

@@ -1,7 +1,7 @@
-//! Watching a running child: reads both its streams as they fill, so that it never blocks on a full
-//! pipe, and looks at the clock, the cap and the cancel flag meanwhile.
+//! Capture of a running child's output. Reads both streams as they fill, so that the child never
+//! blocks on a full pipe, and checks the deadline, the cap and the cancel flag.
 //!
-//! One thread does it all by poll(2). It sleeps nearly always, to disturb what the child measures as
+//! A single thread uses poll(2) and sleeps nearly always, to disturb the child's measurement as
 //! little as possible.
 
 use std::io::{self, Read};
@@ -15,24 +15,24 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::Captured;
 use super::family::{Family, Mark};
 
-/// Longest sleep: the time in which a raised cancel flag is noticed.
+/// Maximum sleep, and thus the delay of a cancellation.
 const NAP: Duration = Duration::from_millis(50);
 /// Sleep while both streams are closed and only the end of the child is awaited.
 const SHORT_NAP: Duration = Duration::from_millis(2);
-/// Time for what is still in the pipes after the child and its descendants are gone. Only one that hid
-/// from being found can hold them open longer, and it is not waited for.
+/// Time to drain the pipes after the child and its descendants have ended. Only a hidden descendant
+/// can hold them open longer; it is not waited for.
 const DRAIN: Duration = Duration::from_millis(200);
-/// A pipe holds 64 KiB (pipe(7)).
+/// Capacity of a pipe (pipe(7)).
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// The limits of a child.
+/// Limits of a child.
 pub(super) struct Watch<'a> {
     pub(super) cancel: &'a AtomicBool,
     pub(super) deadline: Option<Duration>,
     pub(super) cap_bytes: u64,
 }
 
-/// Why a child was ended before it ended by itself.
+/// Reason why a child was ended early.
 pub(super) enum Stop {
     Cancelled,
     Deadline(Duration, Captured),
@@ -74,7 +74,7 @@ impl Watch<'_> {
     }
 }
 
-/// Both streams of a child, and what they have delivered.
+/// Both streams of a child and their captured bytes.
 struct Streams {
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
@@ -98,7 +98,7 @@ impl Streams {
         self.stdout.is_some() || self.stderr.is_some()
     }
 
-    /// Sleeps until a stream has something, at most `nap`, and takes in what is there.
+    /// Sleeps until a stream is readable, at most `nap`, and reads the available bytes.
     fn wait(&mut self, nap: Duration) -> Result<(), Stop> {
         if !self.open() {
             std::thread::sleep(nap.min(SHORT_NAP));
@@ -122,7 +122,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Which of the two can be read without waiting; the end of a stream can, too.
+    /// Returns whether stdout and stderr can be read without blocking; end of file counts, too.
     fn ready(&self, nap: Duration) -> io::Result<(bool, bool)> {
         let mut polled = Vec::with_capacity(2);
         polled.extend(
@@ -151,7 +151,7 @@ impl Streams {
     }
 }
 
-/// Appends what a pipe holds now, and closes it at its end.
+/// Appends the available bytes of a pipe, and closes it at its end.
 fn take_in(
     pipe: &mut Option<impl Read>,
     bytes: &mut Vec<u8>,

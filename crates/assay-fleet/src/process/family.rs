@@ -1,9 +1,9 @@
-//! Ending a child together with everything it started.
+//! Termination of a child together with all its descendants.
 //!
-//! The process group is not enough: launchers such as `mpirun` put what they start into groups of its
-//! own, and daemons leave their parents. Both would go on computing beside the next measurement. So
-//! every child carries a mark in its environment, which its descendants inherit; those that cleared
-//! their environment are still found as children of their parents.
+//! The process group is not enough: launchers such as `mpirun` create groups of their own, and
+//! daemons leave their parents. Both would disturb the next measurement. So every child carries a
+//! mark in its environment, which its descendants inherit. Descendants that cleared their
+//! environment are still found as children of their parents.
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command, ExitStatus};
@@ -20,17 +20,17 @@ use crate::root::Root;
 
 /// Time between SIGTERM and SIGKILL, in which a launcher can end its own children.
 const GRACE: Duration = Duration::from_secs(2);
-/// The same where the user wants to stop, who is to wait a second at most for everything.
+/// Same time after a cancellation; the user waits one second at most for everything.
 const HASTE: Duration = Duration::from_millis(700);
 const NAP: Duration = Duration::from_millis(5);
 const MARK: &str = "ASSAY_CHILD";
 
-/// The value of the mark of one family: this process, and a number within it.
+/// Mark of one process family: id of this process, and a number within it.
 #[derive(Debug, Clone)]
 pub(super) struct Mark(String);
 
 impl Mark {
-    /// Puts its own mark on a child that is to be started.
+    /// Adds a new mark to the environment of a child to be started.
     pub(super) fn put_on(command: &mut Command) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -40,7 +40,7 @@ impl Mark {
     }
 }
 
-/// A running child that is the leader of its own process group. Dropping it ends the whole family.
+/// Running child that leads its own process group. Dropping it ends the whole family.
 pub(super) struct Family {
     child: Child,
     mark: Mark,
@@ -53,25 +53,25 @@ impl Family {
         Self { child, mark, reaped: false, grace: GRACE }
     }
 
-    /// Leaves less time to end in good order: the user waits.
+    /// Shortens the time to end cleanly after a cancellation.
     pub(super) const fn hasten(&mut self) {
         self.grace = HASTE;
     }
 
-    /// Whether the child has ended. It is left as a zombie, so that its number, which is also that of
-    /// its group, cannot go to another process yet.
+    /// Returns whether the child has ended. It stays a zombie, so that its id, also that of its
+    /// group, cannot be reused yet.
     pub(super) fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         !matches!(waitid(WaitId::Pid(self.id()), options), Ok(None))
     }
 
-    /// Ends what a child that has ended left behind.
+    /// Kills the remaining descendants of an ended child.
     pub(super) fn end_rest(&self) {
         self.signal_group(Signal::KILL);
         send(&self.outside(), Signal::KILL);
     }
 
-    /// The child's own end. Call only after [`Self::has_ended`].
+    /// Reaps the child. Call only after [`Self::has_ended`].
     pub(super) fn reap(mut self) -> std::io::Result<ExitStatus> {
         self.reaped = true;
         self.child.wait()
@@ -91,16 +91,16 @@ impl Family {
         }
         send(&outside, Signal::KILL);
         self.end_rest();
-        // The child is dead or has just been killed: this ends at once, and its status is not wanted.
+        // The child is dead or was just killed: returns at once, and the status is not needed.
         let _ = self.child.wait();
     }
 
     fn signal_group(&self, signal: Signal) {
-        // The only possible failure is that there is no such process any more.
+        // Fails only if there is no such process any more.
         let _ = kill_process_group(self.id(), signal);
     }
 
-    /// The descendants that are in other process groups.
+    /// Returns the descendants in other process groups.
     fn outside(&self) -> Vec<Entry> {
         let root = Root::machine();
         let leader = self.child.id();
@@ -132,25 +132,25 @@ impl Drop for Family {
     }
 }
 
-/// Has this process inherit the children of those it starts, so that [`end_descendants`] finds all of them.
+/// Makes this process inherit orphaned descendants, so that [`end_descendants`] finds all of them.
 pub fn adopt_orphans() {
-    // Kernels know it since 3.4; where it is refused, those whose parents live are found.
+    // Supported since Linux 3.4. Without it, only descendants with living parents are found.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Whether what was started is being ended because this process is.
+/// Whether descendants are being killed because this process ends.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Does not return where [`end_descendants`] was called: how a child ended then is nobody's business, and who heard of it
-/// could end this process in another way than its caller is about to.
+/// Blocks forever after [`end_descendants`] was called. Reporting the end of a killed child could
+/// end this process in another way than intended.
 pub(super) fn wait_for_the_end() {
     while IS_ENDING.load(Ordering::SeqCst) {
         std::thread::park();
     }
 }
 
-/// Ends everything that this process has started, at once. Its caller ends this process next: whoever waits for a child
-/// hears no more of it.
+/// Kills all descendants of this process at once. The caller ends this process next; threads that
+/// wait for a child do not return.
 pub fn end_descendants() {
     IS_ENDING.store(true, Ordering::SeqCst);
     if has_no_child() {
@@ -170,8 +170,9 @@ pub fn end_descendants() {
     }
 }
 
-/// Then it has no descendants either: those whose parents have ended are its own children (prctl(2),
-/// `PR_SET_CHILD_SUBREAPER`). Agents that end together look through no list of all processes of their machine.
+/// Returns whether this process has no child, and thus no descendant: orphans become its own
+/// children (prctl(2), `PR_SET_CHILD_SUBREAPER`). Spares agents that end together the scan of all
+/// processes.
 fn has_no_child() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     matches!(waitid(WaitId::All, options), Err(Errno::CHILD))
@@ -180,13 +181,14 @@ fn has_no_child() -> bool {
 fn send(processes: &[Entry], signal: Signal) {
     for process in processes.iter().filter(|process| !gone(process)) {
         if let Some(id) = i32::try_from(process.id).ok().and_then(Pid::from_raw) {
-            // It may have ended since it was looked at.
+            // The process may have ended since the snapshot.
             let _ = kill_process(id, signal);
         }
     }
 }
 
-/// A process with the same number that started at another time is not the same.
+/// Returns whether the process has ended. A process with the same id but another start time is a
+/// different one.
 fn gone(process: &Entry) -> bool {
     process_table::read(&Root::machine(), process.id)
         .is_none_or(|now| now.zombie || now.start_ticks != process.start_ticks)

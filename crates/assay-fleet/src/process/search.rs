@@ -1,4 +1,4 @@
-//! From the name of a program to its path.
+//! Search for executables on `PATH`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use rustix::fs::Access;
 
 use super::ProcessError;
 
-/// The executable file called `name` in the first directory of `PATH` that has one, as an absolute path.
-/// A `name` with a slash is a path and is only checked.
+/// Finds the first executable file `name` in the directories of `PATH`, as an absolute path. A
+/// `name` with a slash is a path and is only checked.
 #[must_use]
 pub fn find_executable(name: impl AsRef<Path>) -> Option<PathBuf> {
     find_in(name.as_ref(), &std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// The absolute path to start. It has to be absolute, because the child starts in another directory.
+/// Returns the absolute path to start; the child starts in another directory.
 pub(super) fn resolve(program: &Path) -> Result<PathBuf, ProcessError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     find_in(program, &path).ok_or_else(|| match present(program) {

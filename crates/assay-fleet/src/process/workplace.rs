@@ -1,4 +1,4 @@
-//! The working directory of a child: the files put in before, and those taken out after.
+//! Working directory of a child with its input and output files.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{Command, ProcessError};
 
-/// A directory that a child works in; one made for it is removed when this is dropped.
+/// Working directory of a child; a temporary one is removed on drop.
 pub(super) enum Workplace {
     Given(PathBuf),
     Fresh(tempfile::TempDir),
@@ -38,7 +38,7 @@ impl Workplace {
         }
     }
 
-    /// The files that are there, each of at most `cap_bytes`.
+    /// Reads the files that exist, each of at most `cap_bytes`.
     pub(super) fn collect(
         &self,
         program: &Path,
@@ -69,7 +69,7 @@ impl Workplace {
 fn given(path: &Path) -> Result<Workplace, ProcessError> {
     let refused = |source| ProcessError::Directory { path: path.to_owned(), source };
     let absolute = std::path::absolute(path).map_err(refused)?;
-    // Looked at here, because a start that fails on its directory reports a missing program.
+    // Checked here, because a start with a bad directory reports a missing program.
     fs::read_dir(&absolute).map_err(refused)?;
     Ok(Workplace::Given(absolute))
 }
@@ -94,7 +94,7 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(content)
 }
 
-/// One byte more than the cap shows that there is more.
+/// Reads one byte more than the cap, so that the caller detects larger files.
 fn read(path: &Path, cap_bytes: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     File::open(path)?.take(cap_bytes.saturating_add(1)).read_to_end(&mut content)?;

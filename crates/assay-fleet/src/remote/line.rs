@@ -216,7 +216,7 @@ fn last_line(said: &[u8]) -> String {
     let last = lines.next().unwrap_or_default();
     let before = lines.next().filter(|_| last.starts_with(RAN));
     let said = before.map_or_else(|| last.to_owned(), |before| format!("{before} ({last})"));
-    assay_model::plain::visible(&said).into_owned()
+    assay_model::sanitize::escape_hidden(&said).into_owned()
 }
 
 #[cfg(test)]

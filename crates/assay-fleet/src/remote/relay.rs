@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use assay_model::plain;
+use assay_model::sanitize;
 use serde::{Deserialize, Serialize};
 
 use super::agent::{Line, lock};
@@ -73,9 +73,9 @@ impl Passed {
             Self::Said(reply) => Heard::Said { reply, at_ns },
             Self::Lost { id, reason, advice } => Heard::Lost(HostFailure::Beyond {
                 relay: relay.to_owned(),
-                id: plain::visible(&id).into_owned(),
-                reason: plain::visible(&reason).into_owned(),
-                advice: plain::visible(&advice).into_owned(),
+                id: sanitize::escape_hidden(&id).into_owned(),
+                reason: sanitize::escape_hidden(&reason).into_owned(),
+                advice: sanitize::escape_hidden(&advice).into_owned(),
             }),
         }
     }

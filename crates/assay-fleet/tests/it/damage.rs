@@ -3,7 +3,7 @@
 use std::fs;
 
 use assay_fleet::{doctor, facts, state};
-use assay_model::network_setup::{DeviceSetup, Extent, NetworkPath, NetworkSetup};
+use assay_model::network_setup::{DeviceSetup, NetworkPath, NetworkSetup, NumericSetting};
 use proptest::prelude::*;
 
 use crate::tree::Host;
@@ -41,7 +41,7 @@ fn read_all(host: &Host) {
 fn network_on_paper() -> NetworkSetup {
     let device = DeviceSetup {
         device: "eth0".to_owned(),
-        receive_queues: Some(Extent { now: u32::MAX, most: u32::MAX }),
+        receive_queues: Some(NumericSetting { now: u32::MAX, most: u32::MAX }),
         ..DeviceSetup::default()
     };
     let path = NetworkPath {

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use assay_fleet::root::Root;
 use assay_fleet::{doctor, facts, state};
-use assay_model::finding::{Finding, Outcome};
+use assay_model::finding::{CheckOutcome, DoctorFinding};
 use assay_model::network_setup::NetworkSetup;
 use expect_test::{Expect, expect};
 
 use crate::tree::Host;
 
-fn findings(host: &Host) -> Vec<Finding> {
+fn findings(host: &Host) -> Vec<DoctorFinding> {
     let root = host.root();
     doctor::examine(&root, &facts::read(&root), &state::read(&root), &NetworkSetup::default())
 }
@@ -432,22 +432,32 @@ fn one_changed_file_changes_one_outcome() {
         findings.into_iter().find(|finding| finding.id == id).unwrap().outcome
     };
     for (id, path, content, expected) in [
-        ("cpu.governor", "cpu{}/cpufreq/scaling_governor", "performance", Outcome::Ok),
+        ("cpu.governor", "cpu{}/cpufreq/scaling_governor", "performance", CheckOutcome::Ok),
         (
             "cpu.energy-preference",
             "cpu{}/cpufreq/energy_performance_preference",
             "performance",
-            Outcome::Ok,
+            CheckOutcome::Ok,
         ),
-        ("cpu.boost", "intel_pstate/no_turbo", "1", Outcome::Deviates),
-        ("cpu.frequency-limit", "cpu{}/cpufreq/scaling_max_freq", "3700000", Outcome::Ok),
-        ("cpu.frequency-limit", "cpu{}/cpufreq/scaling_max_freq", "much", Outcome::Unreadable),
-        ("cpu.frequency", "cpu{}/cpufreq/scaling_cur_freq", "1200000", Outcome::Deviates),
-        ("cpu.throttling", "cpu{}/thermal_throttle/package_throttle_count", "0", Outcome::Ok),
-        ("cpu.idle-states", "cpu{}/cpuidle/state3/disable", "1", Outcome::Deviates),
-        ("cpu.idle-states", "cpu{}/cpuidle/state2/disable", "1", Outcome::Ok),
-        ("cpu.offline", "present", "0-95", Outcome::Deviates),
-        ("cpu.isolated", "isolated", "", Outcome::Ok),
+        ("cpu.boost", "intel_pstate/no_turbo", "1", CheckOutcome::Deviates),
+        ("cpu.frequency-limit", "cpu{}/cpufreq/scaling_max_freq", "3700000", CheckOutcome::Ok),
+        (
+            "cpu.frequency-limit",
+            "cpu{}/cpufreq/scaling_max_freq",
+            "much",
+            CheckOutcome::Unreadable,
+        ),
+        ("cpu.frequency", "cpu{}/cpufreq/scaling_cur_freq", "1200000", CheckOutcome::Deviates),
+        (
+            "cpu.throttling",
+            "cpu{}/thermal_throttle/package_throttle_count",
+            "0",
+            CheckOutcome::Ok,
+        ),
+        ("cpu.idle-states", "cpu{}/cpuidle/state3/disable", "1", CheckOutcome::Deviates),
+        ("cpu.idle-states", "cpu{}/cpuidle/state2/disable", "1", CheckOutcome::Ok),
+        ("cpu.offline", "present", "0-95", CheckOutcome::Deviates),
+        ("cpu.isolated", "isolated", "", CheckOutcome::Ok),
     ] {
         for number in 0..80 {
             host.write(
@@ -462,79 +472,89 @@ fn one_changed_file_changes_one_outcome() {
             "memory.huge-pages",
             "sys/kernel/mm/transparent_hugepage/enabled",
             "always madvise [never]",
-            Outcome::Deviates,
+            CheckOutcome::Deviates,
         ),
         (
             "memory.huge-page-defrag",
             "sys/kernel/mm/transparent_hugepage/defrag",
             "[always] defer never",
-            Outcome::Ok,
+            CheckOutcome::Ok,
         ),
-        ("memory.numa-balancing", "proc/sys/kernel/numa_balancing", "2", Outcome::Deviates),
-        ("memory.zone-reclaim", "proc/sys/vm/zone_reclaim_mode", "1", Outcome::Ok),
-        ("memory.swappiness", "proc/sys/vm/swappiness", "10", Outcome::Ok),
-        ("memory.swap", "proc/swaps", "Filename Type Size", Outcome::Ok),
+        (
+            "memory.numa-balancing",
+            "proc/sys/kernel/numa_balancing",
+            "2",
+            CheckOutcome::Deviates,
+        ),
+        ("memory.zone-reclaim", "proc/sys/vm/zone_reclaim_mode", "1", CheckOutcome::Ok),
+        ("memory.swappiness", "proc/sys/vm/swappiness", "10", CheckOutcome::Ok),
+        ("memory.swap", "proc/swaps", "Filename Type Size", CheckOutcome::Ok),
         (
             "memory.free",
             "proc/meminfo",
             "MemTotal: 99 kB\nMemAvailable: 99 kB",
-            Outcome::Deviates,
+            CheckOutcome::Deviates,
         ),
         (
             "memory.page-cache",
             "proc/meminfo",
             "MemTotal: 99 kB\nCached: 9 kB\nDirty: 9 kB\nWriteback: 0 kB",
-            Outcome::Deviates,
+            CheckOutcome::Deviates,
         ),
         (
             "kernel.clock-source",
             "sys/devices/system/clocksource/clocksource0/current_clocksource",
             "tsc",
-            Outcome::Ok,
+            CheckOutcome::Ok,
         ),
-        ("kernel.command-line", "proc/cmdline", "quiet -- mem=1G", Outcome::Ok),
-        ("kernel.command-line", "proc/cmdline", "mem=1G quiet", Outcome::Deviates),
-        ("kernel.nmi-watchdog", "proc/sys/kernel/nmi_watchdog", "0", Outcome::Ok),
+        ("kernel.command-line", "proc/cmdline", "quiet -- mem=1G", CheckOutcome::Ok),
+        ("kernel.command-line", "proc/cmdline", "mem=1G quiet", CheckOutcome::Deviates),
+        ("kernel.nmi-watchdog", "proc/sys/kernel/nmi_watchdog", "0", CheckOutcome::Ok),
         (
             "limits.cpu-quota",
             "sys/fs/cgroup/user.slice/cpu.max",
             "7900000 100000",
-            Outcome::Deviates,
+            CheckOutcome::Deviates,
         ),
-        ("limits.cpu-quota", "sys/fs/cgroup/user.slice/cpu.max", "8000000 100000", Outcome::Ok),
-        ("storage.io-uring", "proc/sys/kernel/io_uring_disabled", "0", Outcome::Ok),
-        ("storage.io-uring", "proc/sys/kernel/io_uring_disabled", "2", Outcome::Deviates),
+        (
+            "limits.cpu-quota",
+            "sys/fs/cgroup/user.slice/cpu.max",
+            "8000000 100000",
+            CheckOutcome::Ok,
+        ),
+        ("storage.io-uring", "proc/sys/kernel/io_uring_disabled", "0", CheckOutcome::Ok),
+        ("storage.io-uring", "proc/sys/kernel/io_uring_disabled", "2", CheckOutcome::Deviates),
         (
             "storage.nfs-connections",
             "proc/self/mountinfo",
             "1 0 0:1 / /v rw - nfs4 s:/v rw,nconnect=8",
-            Outcome::Ok,
+            CheckOutcome::Ok,
         ),
         (
             "storage.nfs-connections",
             "proc/self/mountinfo",
             "1 0 0:1 / /v rw - nfs s:/v rw",
-            Outcome::Deviates,
+            CheckOutcome::Deviates,
         ),
         (
             "storage.nfs-call-size",
             "proc/self/mountinfo",
             "1 0 0:1 / /v rw - nfs s:/v rw,rsize=65536,wsize=262144",
-            Outcome::Deviates,
+            CheckOutcome::Deviates,
         ),
         (
             "storage.nfs-slots",
             "proc/self/mountinfo",
             "1 0 8:1 / / rw - ext4 /dev/sda1 rw",
-            Outcome::Ok,
+            CheckOutcome::Ok,
         ),
-        ("load.average", "proc/loadavg", "0.51 0 0 1/1 1", Outcome::Deviates),
-        ("load.steal", "proc/stat", "cpu  100 0 0 0 0 0 0 1 0 0", Outcome::Deviates),
+        ("load.average", "proc/loadavg", "0.51 0 0 1/1 1", CheckOutcome::Deviates),
+        ("load.steal", "proc/stat", "cpu  100 0 0 0 0 0 0 1 0 0", CheckOutcome::Deviates),
         (
             "load.cpu-pressure",
             "proc/pressure/cpu",
             "some avg10=1.50 avg60=0",
-            Outcome::Deviates,
+            CheckOutcome::Deviates,
         ),
     ] {
         host.write(path, content.as_bytes());
@@ -556,15 +576,15 @@ fn queues_and_their_interrupts_are_judged_together_with_the_cpus() {
         host.write(&format!("proc/irq/{number}/effective_affinity_list"), b"3\n");
     }
     let one = "eth7 1 queue, 0 spread by RPS".to_owned();
-    assert_eq!(observed("network.receive-queues"), (Outcome::Deviates, one));
+    assert_eq!(observed("network.receive-queues"), (CheckOutcome::Deviates, one));
     let together = "eth7 interrupts: 3, on CPUs 3".to_owned();
-    assert_eq!(observed("network.interrupts"), (Outcome::Deviates, together));
+    assert_eq!(observed("network.interrupts"), (CheckOutcome::Deviates, together));
     host.write("sys/class/net/eth7/queues/rx-0/rps_cpus", b"00,0000000f\n");
     host.write("proc/irq/91/effective_affinity_list", b"5\n");
     let spread = "eth7 1 queue, 1 spread by RPS".to_owned();
-    assert_eq!(observed("network.receive-queues"), (Outcome::Ok, spread));
+    assert_eq!(observed("network.receive-queues"), (CheckOutcome::Ok, spread));
     let apart = "eth7 interrupts: 3, on CPUs 3 5".to_owned();
-    assert_eq!(observed("network.interrupts"), (Outcome::Ok, apart));
+    assert_eq!(observed("network.interrupts"), (CheckOutcome::Ok, apart));
 }
 
 #[test]
@@ -605,6 +625,6 @@ fn this_machine_is_examined_without_a_word_missing() {
         &NetworkSetup::default(),
     );
     let affinity = findings.iter().find(|finding| finding.id == "cpu.affinity").unwrap();
-    assert!(matches!(affinity.outcome, Outcome::Ok | Outcome::Deviates));
+    assert!(matches!(affinity.outcome, CheckOutcome::Ok | CheckOutcome::Deviates));
     assert!(findings.iter().all(|finding| !finding.observed.is_empty()));
 }

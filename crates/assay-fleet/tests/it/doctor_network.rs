@@ -2,9 +2,10 @@
 //! fires.
 
 use assay_fleet::{doctor, facts, state};
-use assay_model::finding::{Finding, Outcome};
+use assay_model::finding::{CheckOutcome, DoctorFinding};
 use assay_model::network_setup::{
-    Coalescing, DeviceSetup, Extent, KernelModule, NetworkPath, NetworkSetup, Offloads, Switch,
+    Coalescing, DeviceSetup, KernelModule, NetworkPath, NetworkSetup, NumericSetting, Offloads,
+    SwitchSetting,
 };
 
 use crate::tree::Host;
@@ -15,7 +16,7 @@ struct Scene {
     network: NetworkSetup,
 }
 
-const ON: Switch = Switch { on: true, fixed: false };
+const ON: SwitchSetting = SwitchSetting { on: true, fixed: false };
 
 impl Scene {
     fn new() -> Self {
@@ -46,13 +47,13 @@ impl Scene {
                 tcp_segmentation: ON,
                 generic_segmentation: ON,
                 generic_receive: ON,
-                large_receive: Switch { on: false, fixed: true },
+                large_receive: SwitchSetting { on: false, fixed: true },
                 receive_checksum: ON,
                 send_checksum: ON,
             }),
-            receive_ring: Some(Extent { now: 8192, most: 8192 }),
-            send_ring: Some(Extent { now: 1024, most: 1024 }),
-            receive_queues: Some(Extent { now: 4, most: 4 }),
+            receive_ring: Some(NumericSetting { now: 8192, most: 8192 }),
+            send_ring: Some(NumericSetting { now: 1024, most: 1024 }),
+            receive_queues: Some(NumericSetting { now: 4, most: 4 }),
             coalescing: Some(Coalescing { adaptive_receive: true, ..Coalescing::default() }),
         };
         let path = NetworkPath {
@@ -88,12 +89,12 @@ impl Scene {
         }
     }
 
-    fn finding(&self, id: &str) -> Option<(Outcome, String)> {
+    fn finding(&self, id: &str) -> Option<(CheckOutcome, String)> {
         let finding = self.examined(id)?;
         Some((finding.outcome, finding.observed))
     }
 
-    fn examined(&self, id: &str) -> Option<Finding> {
+    fn examined(&self, id: &str) -> Option<DoctorFinding> {
         let root = self.host.root();
         let (facts, state) = (facts::read(&root), state::read(&root));
         let findings = doctor::examine(&root, &facts, &state, &self.network);
@@ -103,7 +104,7 @@ impl Scene {
 
 /// Changes the scene in which everything is as expected, and sees what one check makes of it.
 #[track_caller]
-fn check(id: &str, change: impl FnOnce(&mut Scene), outcome: Outcome, observed: &str) {
+fn check(id: &str, change: impl FnOnce(&mut Scene), outcome: CheckOutcome, observed: &str) {
     let mut scene = Scene::new();
     change(&mut scene);
     assert_eq!(scene.finding(id), Some((outcome, observed.to_owned())), "{id}");
@@ -117,47 +118,50 @@ fn offloads_are_judged_but_for_joining_by_the_device() {
             "eth7 TSO {tso} · GSO on · GRO {gro} · receive checksum on · send checksum on · LRO {lro}"
         )
     };
-    check(id, |_| {}, Outcome::Ok, &reported("on", "on", "off (fixed)"));
+    check(id, |_| {}, CheckOutcome::Ok, &reported("on", "on", "off (fixed)"));
     let lro = |it: &mut Scene| it.offloads().large_receive = ON;
-    check(id, lro, Outcome::Ok, &reported("on", "on", "on"));
+    check(id, lro, CheckOutcome::Ok, &reported("on", "on", "on"));
     let change = Scene::new().examined(id).unwrap().change;
     assert!(change.starts_with("ethtool -K eth7 tso on"), "{change}");
     let gro = |it: &mut Scene| it.offloads().generic_receive.on = false;
-    check(id, gro, Outcome::Deviates, &reported("on", "off", "off (fixed)"));
+    check(id, gro, CheckOutcome::Deviates, &reported("on", "off", "off (fixed)"));
     let never = |it: &mut Scene| {
-        it.offloads().tcp_segmentation = Switch { on: false, fixed: true };
+        it.offloads().tcp_segmentation = SwitchSetting { on: false, fixed: true };
     };
-    check(id, never, Outcome::Deviates, &reported("off (fixed)", "on", "off (fixed)"));
+    check(id, never, CheckOutcome::Deviates, &reported("off (fixed)", "on", "off (fixed)"));
     let silent = |it: &mut Scene| it.device().offloads = None;
     let hidden = "this property of a network device is not visible on this host";
-    check(id, silent, Outcome::NotVisible, hidden);
+    check(id, silent, CheckOutcome::NotVisible, hidden);
 }
 
 #[test]
 fn rings_queues_and_waits_are_held_against_what_the_device_can() {
     let full = "eth7 receive 8192 of at most 8192 · send 1024 of at most 1024";
-    check("network.rings", |_| {}, Outcome::Ok, full);
-    let small =
-        |it: &mut Scene| it.device().receive_ring = Some(Extent { now: 512, most: 8192 });
+    check("network.rings", |_| {}, CheckOutcome::Ok, full);
+    let small = |it: &mut Scene| {
+        it.device().receive_ring = Some(NumericSetting { now: 512, most: 8192 })
+    };
     let reported = "eth7 receive 512 of at most 8192 · send 1024 of at most 1024";
-    check("network.rings", small, Outcome::Deviates, reported);
+    check("network.rings", small, CheckOutcome::Deviates, reported);
 
     let all = "eth7 4 of at most 4 receive queues for 80 CPUs";
-    check("network.channels", |_| {}, Outcome::Ok, all);
-    let one = |it: &mut Scene| it.device().receive_queues = Some(Extent { now: 1, most: 4 });
+    check("network.channels", |_| {}, CheckOutcome::Ok, all);
+    let one =
+        |it: &mut Scene| it.device().receive_queues = Some(NumericSetting { now: 1, most: 4 });
     let reported = "eth7 1 of at most 4 receive queues for 80 CPUs";
-    check("network.channels", one, Outcome::Deviates, reported);
-    let enough =
-        |it: &mut Scene| it.device().receive_queues = Some(Extent { now: 80, most: 128 });
+    check("network.channels", one, CheckOutcome::Deviates, reported);
+    let enough = |it: &mut Scene| {
+        it.device().receive_queues = Some(NumericSetting { now: 80, most: 128 })
+    };
     let reported = "eth7 80 of at most 128 receive queues for 80 CPUs";
-    check("network.channels", enough, Outcome::Ok, reported);
+    check("network.channels", enough, CheckOutcome::Ok, reported);
 
-    check("network.coalescing", |_| {}, Outcome::Ok, "eth7 adaptive");
+    check("network.coalescing", |_| {}, CheckOutcome::Ok, "eth7 adaptive");
     for (receive_us, receive_frames, outcome) in [
-        (0, 0, Outcome::Ok),
-        (10, 32, Outcome::Ok),
-        (50, 32, Outcome::Deviates),
-        (50, 1, Outcome::Ok),
+        (0, 0, CheckOutcome::Ok),
+        (10, 32, CheckOutcome::Ok),
+        (50, 32, CheckOutcome::Deviates),
+        (50, 1, CheckOutcome::Ok),
     ] {
         let set = Coalescing { receive_us, receive_frames, ..Coalescing::default() };
         let reported = format!(
@@ -170,23 +174,23 @@ fn rings_queues_and_waits_are_held_against_what_the_device_can() {
 
 #[test]
 fn a_device_tells_its_speed_and_who_drives_it() {
-    check("network.link-speed", |_| {}, Outcome::Ok, "eth7 25 Gbit/s");
+    check("network.link-speed", |_| {}, CheckOutcome::Ok, "eth7 25 Gbit/s");
     let half = |it: &mut Scene| it.host.write("sys/class/net/eth7/duplex", b"half\n");
-    check("network.link-speed", half, Outcome::Deviates, "eth7 25 Gbit/s, half duplex");
-    check("network.driver", |_| {}, Outcome::Ok, "eth7 mlx5_core");
+    check("network.link-speed", half, CheckOutcome::Deviates, "eth7 25 Gbit/s, half duplex");
+    check("network.driver", |_| {}, CheckOutcome::Ok, "eth7 mlx5_core");
     let driver = |name: &str| {
         Some(KernelModule { name: name.into(), version: "6.1".into(), firmware: "7".into() })
     };
     let real = |it: &mut Scene| it.device().kernel_module = driver("e1000e");
-    check("network.driver", real, Outcome::Ok, "eth7 e1000e 6.1, firmware 7");
+    check("network.driver", real, CheckOutcome::Ok, "eth7 e1000e 6.1, firmware 7");
     let imitated = |it: &mut Scene| {
         it.host.write("proc/cpuinfo", b"processor : 0\nflags : fpu hypervisor\n");
         it.device().kernel_module = driver("e1000e");
     };
-    check("network.driver", imitated, Outcome::Deviates, "eth7 e1000e 6.1, firmware 7");
+    check("network.driver", imitated, CheckOutcome::Deviates, "eth7 e1000e 6.1, firmware 7");
     let down = |it: &mut Scene| it.host.write("sys/class/net/eth7/operstate", b"down\n");
     let hidden = "this property of a network device is not visible on this host";
-    check("network.driver", down, Outcome::NotVisible, hidden);
+    check("network.driver", down, CheckOutcome::NotVisible, hidden);
 }
 
 #[test]
@@ -194,15 +198,15 @@ fn interrupts_belong_on_the_node_of_their_device() {
     let id = "network.interrupt-place";
     // Node 1 of this host has CPUs 20-39 and 60-79.
     let near = |it: &mut Scene| it.interrupts(&[20, 21, 60]);
-    check(id, near, Outcome::Ok, "eth7 3 of 3 interrupts on its node 1");
+    check(id, near, CheckOutcome::Ok, "eth7 3 of 3 interrupts on its node 1");
     let far = |it: &mut Scene| it.interrupts(&[20, 2, 60]);
-    check(id, far, Outcome::Deviates, "eth7 2 of 3 interrupts on its node 1");
+    check(id, far, CheckOutcome::Deviates, "eth7 2 of 3 interrupts on its node 1");
     let nowhere = |it: &mut Scene| {
         it.interrupts(&[20]);
         it.host.write("sys/class/net/eth7/device/numa_node", b"-1\n");
     };
     let hidden = "this property of a network device is not visible on this host";
-    check(id, nowhere, Outcome::NotVisible, hidden);
+    check(id, nowhere, CheckOutcome::NotVisible, hidden);
 }
 
 #[test]
@@ -210,19 +214,19 @@ fn buffers_are_held_against_what_the_path_has_under_way() {
     for id in ["network.receive-buffer", "network.send-buffer"] {
         let short =
             "at most 16.0 MiB; 25.0 Gbit/s × 200 µs = 610 KiB under way, which needs 1.19 MiB";
-        check(id, |_| {}, Outcome::Ok, short);
+        check(id, |_| {}, CheckOutcome::Ok, short);
         let long =
             "at most 16.0 MiB; 25.0 Gbit/s × 20.0 ms = 59.6 MiB under way, which needs 119 MiB";
         let far = |it: &mut Scene| it.path().round_trip_s = Some(0.02);
-        check(id, far, Outcome::Deviates, long);
+        check(id, far, CheckOutcome::Deviates, long);
         let unknown = |it: &mut Scene| it.path().link_bit_per_s = None;
-        check(id, unknown, Outcome::Ok, "at most 16.0 MiB");
+        check(id, unknown, CheckOutcome::Ok, "at most 16.0 MiB");
         let name = if id.contains("receive") { "tcp_rmem" } else { "tcp_wmem" };
         let small = |it: &mut Scene| {
             it.host.write(&format!("proc/sys/net/ipv4/{name}"), b"4096 16384 4194304\n");
             it.network.path = None;
         };
-        check(id, small, Outcome::Deviates, "at most 4.00 MiB");
+        check(id, small, CheckOutcome::Deviates, "at most 4.00 MiB");
         // 119.2 MiB in whole MiB; no less than is allowed already; no more than the kernel takes.
         let first = if id.contains("receive") { 131_072 } else { 65_536 };
         for (round_trip_s, allowed, most) in [
@@ -242,36 +246,36 @@ fn buffers_are_held_against_what_the_path_has_under_way() {
         let change = format!("sysctl net.ipv4.{name}='4096 16384 16777216'");
         assert_eq!(scene.examined(id).unwrap().change, change);
     }
-    check("network.congestion-control", |_| {}, Outcome::Ok, "cubic");
+    check("network.congestion-control", |_| {}, CheckOutcome::Ok, "cubic");
     let bbr =
         |it: &mut Scene| it.host.write("proc/sys/net/ipv4/tcp_congestion_control", b"bbr\n");
-    check("network.congestion-control", bbr, Outcome::Deviates, "bbr");
+    check("network.congestion-control", bbr, CheckOutcome::Deviates, "bbr");
 }
 
 #[test]
 fn a_path_carries_what_this_end_believes_or_is_told_apart() {
     let id = "network.path-mtu";
-    check(id, |_| {}, Outcome::Ok, "9000 B gets through");
+    check(id, |_| {}, CheckOutcome::Ok, "9000 B gets through");
     let router = |it: &mut Scene| {
         it.path().believed_mtu_bytes = Some(1500);
         it.path().carried_mtu_bytes = Some(1500);
     };
-    check(id, router, Outcome::Deviates, "1500 B gets through; eth7 would send 9000 B");
+    check(id, router, CheckOutcome::Deviates, "1500 B gets through; eth7 would send 9000 B");
     let hole = |it: &mut Scene| it.path().carried_mtu_bytes = Some(1500);
     let reported =
         "1500 B gets through, larger packets vanish without a word; 9000 B was assumed";
-    check(id, hole, Outcome::Deviates, reported);
+    check(id, hole, CheckOutcome::Deviates, reported);
     let silent = |it: &mut Scene| it.path().carried_mtu_bytes = None;
-    check(id, silent, Outcome::Ok, "9000 B assumed, not proven");
+    check(id, silent, CheckOutcome::Ok, "9000 B assumed, not proven");
 
     let id = "network.path";
-    check(id, |_| {}, Outcome::Ok, "far (192.0.2.9) over eth7, round trip 200 µs");
-    check(id, silent, Outcome::Deviates, "far (192.0.2.9) over eth7 answers no echo");
+    check(id, |_| {}, CheckOutcome::Ok, "far (192.0.2.9) over eth7, round trip 200 µs");
+    check(id, silent, CheckOutcome::Deviates, "far (192.0.2.9) over eth7 answers no echo");
     let home = |it: &mut Scene| it.path().is_loopback = true;
-    check(id, home, Outcome::Deviates, "far (192.0.2.9) is this machine: loopback");
+    check(id, home, CheckOutcome::Deviates, "far (192.0.2.9) is this machine: loopback");
     let refused = |it: &mut Scene| it.path().obstacle = Some("no ICMP socket".into());
     let reported = "far (192.0.2.9) over eth7: no ICMP socket";
-    check(id, refused, Outcome::Unreadable, reported);
+    check(id, refused, CheckOutcome::Unreadable, reported);
 
     let mut scene = Scene::new();
     scene.path().host = None;

@@ -1,7 +1,7 @@
 //! What the doctor says about RDMA devices: every check where it passes and where it fires.
 
 use assay_fleet::{doctor, facts, state};
-use assay_model::finding::Outcome;
+use assay_model::finding::CheckOutcome;
 use assay_model::network_setup::NetworkSetup;
 
 use crate::tree::Host;
@@ -57,7 +57,7 @@ fn of_card(host: &Host, card: &str, file: &str, content: &str) {
 
 /// Changes files of the second card, or the MTU of its network device, and sees what one check makes of it.
 #[track_caller]
-fn check(id: &str, changes: &[(&str, &str)], outcome: Outcome, observed: &str) {
+fn check(id: &str, changes: &[(&str, &str)], outcome: CheckOutcome, observed: &str) {
     let host = host();
     for (file, content) in changes {
         match *file {
@@ -87,44 +87,53 @@ fn programs_reach_a_device_through_its_file() {
     host.write("sys/class/infiniband_verbs/uverbs1/ibdev", b"mlx5_1\n");
     host.write("dev/infiniband/uverbs0", b"");
     let first = "mlx5_0: /dev/infiniband/uverbs0";
-    assert_eq!(seen(), (Outcome::Deviates, format!("{first}, mlx5_1: no file")));
+    assert_eq!(seen(), (CheckOutcome::Deviates, format!("{first}, mlx5_1: no file")));
     host.write("dev/infiniband/uverbs1", b"");
-    assert_eq!(seen(), (Outcome::Ok, format!("{first}, mlx5_1: /dev/infiniband/uverbs1")));
+    assert_eq!(seen(), (CheckOutcome::Ok, format!("{first}, mlx5_1: /dev/infiniband/uverbs1")));
 }
 
 #[test]
 fn a_link_is_active_or_has_no_cable() {
     let first = "mlx5_0 port 1 ACTIVE (LinkUp)";
     let id = "rdma.link";
-    check(id, &[], Outcome::Ok, &format!("{first}, mlx5_1 port 1 ACTIVE (LinkUp)"));
+    check(id, &[], CheckOutcome::Ok, &format!("{first}, mlx5_1 port 1 ACTIVE (LinkUp)"));
     let no_cable = [("ports/1/state", "1: DOWN"), ("ports/1/phys_state", "2: Polling")];
-    check(id, &no_cable, Outcome::Ok, &format!("{first}, mlx5_1 port 1 DOWN (Polling)"));
+    check(id, &no_cable, CheckOutcome::Ok, &format!("{first}, mlx5_1 port 1 DOWN (Polling)"));
     let no_manager = [("ports/1/state", "2: INIT")];
-    check(id, &no_manager, Outcome::Deviates, &format!("{first}, mlx5_1 port 1 INIT (LinkUp)"));
+    check(
+        id,
+        &no_manager,
+        CheckOutcome::Deviates,
+        &format!("{first}, mlx5_1 port 1 INIT (LinkUp)"),
+    );
 }
 
 #[test]
 fn rates_are_held_against_lanes_and_against_cards_of_the_same_kind() {
     let first = "mlx5_0 port 1 200 Gb/sec (4X HDR)";
     let (id, second) = ("rdma.rate", "mlx5_1 port 1");
-    check(id, &[], Outcome::Ok, &format!("{first}, {second} 100 Gb/sec (4X EDR)"));
+    check(id, &[], CheckOutcome::Ok, &format!("{first}, {second} 100 Gb/sec (4X EDR)"));
     let slower = "; another port of such a card has 200 Gbit/s";
     check(
         id,
         &[("board_id", "MT_0000000222")],
-        Outcome::Deviates,
+        CheckOutcome::Deviates,
         &format!("{first}, {second} 100 Gb/sec (4X EDR){slower}"),
     );
     // A card that has no other of its kind beside it.
     let two = "two lanes of the link are up";
     for (mode, outcome, said) in [
-        ("25 Gb/sec (1X EDR)", Outcome::Deviates, "; one lane of the link is up".to_owned()),
-        ("50 Gb/sec (2X EDR)", Outcome::Deviates, format!("; {two}")),
-        ("28 Gb/sec (2X FDR)", Outcome::Deviates, format!("; {two}")),
+        (
+            "25 Gb/sec (1X EDR)",
+            CheckOutcome::Deviates,
+            "; one lane of the link is up".to_owned(),
+        ),
+        ("50 Gb/sec (2X EDR)", CheckOutcome::Deviates, format!("; {two}")),
+        ("28 Gb/sec (2X FDR)", CheckOutcome::Deviates, format!("; {two}")),
         // So many may be all, HDR100 and NDR200: a note of its own.
-        ("100 Gb/sec (2X HDR)", Outcome::Ok, String::new()),
-        ("200 Gb/sec (2X NDR)", Outcome::Ok, String::new()),
-        ("400 Gb/sec (4X NDR)", Outcome::Ok, String::new()),
+        ("100 Gb/sec (2X HDR)", CheckOutcome::Ok, String::new()),
+        ("200 Gb/sec (2X NDR)", CheckOutcome::Ok, String::new()),
+        ("400 Gb/sec (4X NDR)", CheckOutcome::Ok, String::new()),
     ] {
         let lane = [("ports/1/link_layer", "InfiniBand"), ("ports/1/rate", mode)];
         let observed = format!("{first}, {second} {mode}{said}");
@@ -137,71 +146,81 @@ fn rates_are_held_against_lanes_and_against_cards_of_the_same_kind() {
         ("ports/1/rate", "100 Gb/sec (2X HDR)"),
     ];
     let observed = format!("{first}, {second} 100 Gb/sec (2X HDR){slower}");
-    check(id, &half, Outcome::Deviates, &observed);
+    check(id, &half, CheckOutcome::Deviates, &observed);
 }
 
 #[test]
 fn two_lanes_of_a_card_that_is_alone_are_worth_a_note() {
     let (id, second, whole) = ("rdma.lanes", "mlx5_1 port 1", "200 Gb/sec (4X HDR)");
     let of_both = |second: &str| format!("mlx5_0 port 1 {whole}, mlx5_1 port 1 {second}");
-    check(id, &[], Outcome::Ok, &of_both("100 Gb/sec (4X EDR)"));
+    check(id, &[], CheckOutcome::Ok, &of_both("100 Gb/sec (4X EDR)"));
     let two = "100 Gb/sec (2X HDR); two lanes of the link are up";
     let infiniband = ("ports/1/link_layer", "InfiniBand");
     let half = ("ports/1/rate", "100 Gb/sec (2X HDR)");
-    check(id, &[infiniband, half], Outcome::Deviates, &of_both(two));
+    check(id, &[infiniband, half], CheckOutcome::Deviates, &of_both(two));
     // What such a card can have shows where there is another one: its rate tells them apart.
     let alike = ("board_id", "MT_0000000222");
-    check(id, &[infiniband, half, alike], Outcome::Ok, &of_both(two));
+    check(id, &[infiniband, half, alike], CheckOutcome::Ok, &of_both(two));
     let down = ("ports/1/state", "1: DOWN");
-    check(id, &[infiniband, half, down], Outcome::Ok, &format!("mlx5_0 port 1 {whole}"));
+    check(id, &[infiniband, half, down], CheckOutcome::Ok, &format!("mlx5_0 port 1 {whole}"));
     // Where no card is built so, they are lost, and the check of rates says it.
     let lost = ("ports/1/rate", "50 Gb/sec (2X EDR)");
-    check(id, &[infiniband, lost], Outcome::Ok, &of_both("50 Gb/sec (2X EDR)"));
+    check(id, &[infiniband, lost], CheckOutcome::Ok, &of_both("50 Gb/sec (2X EDR)"));
     // Of RoCE this is how the kernel writes a rate.
-    check(id, &[half], Outcome::Ok, &format!("mlx5_0 port 1 {whole}, {second} {}", half.1));
+    check(
+        id,
+        &[half],
+        CheckOutcome::Ok,
+        &format!("mlx5_0 port 1 {whole}, {second} {}", half.1),
+    );
 }
 
 #[test]
 fn cards_are_held_against_their_slots_and_each_other() {
     let full = "16 GT/s × 16 of 16 GT/s × 16: 252 Gbit/s";
     let of_both = |second: &str| format!("mlx5_0 port 1 {full}, mlx5_1 port 1 {second}");
-    check("rdma.pcie", &[], Outcome::Ok, &of_both(full));
+    check("rdma.pcie", &[], CheckOutcome::Ok, &of_both(full));
     let narrow = [("device/current_link_width", "4")];
     let reported = "16 GT/s × 4 of 16 GT/s × 16: 63 Gbit/s, below the 100 Gbit/s of the port";
-    check("rdma.pcie", &narrow, Outcome::Deviates, &of_both(reported));
+    check("rdma.pcie", &narrow, CheckOutcome::Deviates, &of_both(reported));
     let enough = [("device/current_link_width", "8")];
     let reported = "16 GT/s × 8 of 16 GT/s × 16: 126 Gbit/s";
-    check("rdma.pcie", &enough, Outcome::Ok, &of_both(reported));
+    check("rdma.pcie", &enough, CheckOutcome::Ok, &of_both(reported));
 
     let first = "mlx5_0 port 1 mlx5_core firmware 20.35.3006 MT_0000000222";
     let other = [("board_id", "MT_0000000222"), ("fw_ver", "20.31.1014")];
     let reported = "mlx5_1 port 1 mlx5_core firmware 20.31.1014 MT_0000000222";
-    check("rdma.firmware", &other, Outcome::Deviates, &format!("{first}, {reported}"));
+    check("rdma.firmware", &other, CheckOutcome::Deviates, &format!("{first}, {reported}"));
     let reported = "mlx5_1 port 1 mlx5_core firmware 20.35.3006 MT_0000000008";
-    check("rdma.firmware", &[], Outcome::Ok, &format!("{first}, {reported}"));
+    check("rdma.firmware", &[], CheckOutcome::Ok, &format!("{first}, {reported}"));
 
     let still = "unchanged; since the device was started: mlx5_0 port 1 out_of_sequence 3, \
                  mlx5_1 port 1 out_of_sequence 3";
-    check("rdma.errors", &[], Outcome::Ok, still);
+    check("rdma.errors", &[], CheckOutcome::Ok, still);
 }
 
 #[test]
 fn roce_needs_an_address_and_large_packets() {
     let second = "mlx5_1 port 1";
     let ok = format!("{second} GID 1 (IPv4; GIDs of RoCE v2: 2)");
-    check("rdma.gid", &[], Outcome::Ok, &ok);
+    check("rdma.gid", &[], CheckOutcome::Ok, &ok);
     let old = [("ports/1/gid_attrs/types/1", "IB/RoCE v1")];
     let reported = format!("{second} GID 0 (IPv6 alone; GIDs of RoCE v2: 1)");
-    check("rdma.gid", &old, Outcome::Deviates, &reported);
+    check("rdma.gid", &old, CheckOutcome::Deviates, &reported);
     let none = [old[0], ("ports/1/gid_attrs/types/0", "IB/RoCE v1")];
-    check("rdma.gid", &none, Outcome::Deviates, &format!("{second} has no GID of RoCE v2"));
+    check(
+        "rdma.gid",
+        &none,
+        CheckOutcome::Deviates,
+        &format!("{second} has no GID of RoCE v2"),
+    );
 
     for (bytes, path, outcome) in [
-        ("9000", 4096, Outcome::Ok),
-        ("4192", 4096, Outcome::Ok),
-        ("4191", 2048, Outcome::Deviates),
-        ("1500", 1024, Outcome::Deviates),
-        ("300", 0, Outcome::Deviates),
+        ("9000", 4096, CheckOutcome::Ok),
+        ("4192", 4096, CheckOutcome::Ok),
+        ("4191", 2048, CheckOutcome::Deviates),
+        ("1500", 1024, CheckOutcome::Deviates),
+        ("300", 0, CheckOutcome::Deviates),
     ] {
         let reported = format!("{second} over eth7 with {bytes} B: path MTU {path} B");
         check("rdma.mtu", &[("mtu", bytes)], outcome, &reported);

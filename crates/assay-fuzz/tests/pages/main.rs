@@ -20,36 +20,36 @@ mod storage;
 #[path = "../../../assay-report/tests/it/troubled.rs"]
 mod troubled;
 
-use assay_claims::lint::{Finding, lint};
+use assay_claims::lint::{LintFinding, lint};
 use assay_model::quantity::Unit;
-use assay_model::summary::{Estimate, Summary};
+use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_report::build;
 use assay_report::locale::{Language, Locale};
 use assay_report::render::{html, learn, markdown};
 
-fn runs() -> Vec<Summary> {
+fn runs() -> Vec<RunSummary> {
     let mut all = vec![
         guest::quick(),
-        guest::beside_hpcc(),
+        guest::quick_with_hpcc(),
         node::memory(),
         node::copies(4),
         storage::volume(),
-        storage::courses(),
+        storage::steady_state_and_search(),
         storage::files(),
         mpi::mpi(),
         network::network(),
         troubled::run(),
-        troubled::refused_likewise(),
+        troubled::refused_for_one_reason(),
     ];
-    // Without a command to repeat it a page says less.
-    all.push(Summary { results: vec![], ..guest::quick() });
+    // Without a command to repeat it a page is shorter.
+    all.push(RunSummary { results: vec![], ..guest::quick() });
     all
 }
 
 /// Everything that was measured, so many times, as the laws allow: where rates grow, times shrink, and as many are in
 /// flight as before. What a machine can compute is not scaled with its peak.
-fn scale(summary: &mut Summary, factor: f64) {
-    let scaled = |it: &mut Estimate| {
+fn scale(summary: &mut RunSummary, factor: f64) {
+    let scaled = |it: &mut MetricEstimate| {
         let factor = match it.unit {
             Unit::Second => factor.recip(),
             Unit::Count | Unit::FlopPerSecond => 1.0,
@@ -68,8 +68,8 @@ fn scale(summary: &mut Summary, factor: f64) {
 }
 
 fn check(page: &str, what: &str) -> Vec<String> {
-    let found: Vec<Finding> = lint(page, None);
-    let reported = |it: &Finding| {
+    let found: Vec<LintFinding> = lint(page, None);
+    let reported = |it: &LintFinding| {
         let line: String = page.lines().nth(it.line - 1).unwrap().chars().take(200).collect();
         format!("{what}: {}: {}\n   {line}", it.rule.name(), it.message)
     };
@@ -83,7 +83,7 @@ fn no_page_of_ours_fails_our_lint() {
     for (number, mut summary) in runs().into_iter().enumerate() {
         for locale in Locale::ALL {
             scale(&mut summary, 0.2 + 3.0 * random.f64());
-            Language::of(locale).write(|| {
+            Language::for_locale(locale).scope(|| {
                 let what = format!("run {number} in {}", locale.tag());
                 let document = build::run(&summary, None);
                 let text = format!(

@@ -15,7 +15,7 @@
 use std::ffi::{CStr, c_char};
 use std::fmt;
 
-use crate::library::{self, Library, Scope};
+use crate::library::{self, SharedLibrary, SymbolScope};
 
 /// Short names and the library files for each, in the order they are tried.
 const SHORT_NAMES: &[(&str, &[&str])] = &[
@@ -25,13 +25,13 @@ const SHORT_NAMES: &[(&str, &[&str])] = &[
 ];
 
 /// Suffixes of function names: without one, and with the one of libraries with 64-bit integers.
-const ENDINGS: [&str; 2] = ["_", "_64_"];
+const SYMBOL_SUFFIXES: [&str; 2] = ["_", "_64_"];
 
 /// Reason a library cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BlasError {
     /// No file could be opened.
-    #[error("cannot open a BLAS library: {}", attempts(tried))]
+    #[error("cannot open a BLAS library: {}", format_attempts(tried))]
     Open {
         /// Each file that was tried, with the loader's reason.
         tried: Vec<(String, String)>,
@@ -54,7 +54,7 @@ pub enum BlasError {
     },
 }
 
-fn attempts(tried: &[(String, String)]) -> String {
+fn format_attempts(tried: &[(String, String)]) -> String {
     let attempts: Vec<String> =
         tried.iter().map(|(file, reason)| format!("{file}: {reason}")).collect();
     attempts.join("; ")
@@ -153,25 +153,26 @@ impl Blas {
     /// [`BlasError`]: no file could be opened (all attempts are listed), no BLAS, or a wrong result.
     pub fn open(name: &str) -> Result<Self, BlasError> {
         let (library, file) = open_first(name)?;
-        let functions = ENDINGS.iter().find_map(|ending| {
+        let functions = SYMBOL_SUFFIXES.iter().find_map(|ending| {
             Some((
-                library.function("dgemm", ending)?,
-                library.function("dtrsm", ending)?,
+                library.function_address("dgemm", ending)?,
+                library.function_address("dtrsm", ending)?,
                 *ending,
             ))
         });
         let Some((dgemm, dtrsm, ending)) = functions else {
-            let has_dgemm =
-                ENDINGS.iter().any(|ending| library.function("dgemm", ending).is_some());
+            let has_dgemm = SYMBOL_SUFFIXES
+                .iter()
+                .any(|ending| library.function_address("dgemm", ending).is_some());
             let missing = if has_dgemm { "dtrsm_" } else { "dgemm_" };
             return Err(BlasError::Symbol { path: file, missing });
         };
         let (vendor, version) = identify(&library);
         let blas = Self {
-            path: library::file_of(dgemm).unwrap_or(file),
+            path: library::containing_file(dgemm).unwrap_or(file),
             vendor,
             version,
-            integer_bits: library.function("daxpy", ending).map(|daxpy| {
+            integer_bits: library.function_address("daxpy", ending).map(|daxpy| {
                 // SAFETY: a function of this name has this signature in every BLAS.
                 integer_bits(unsafe { std::mem::transmute::<*const (), Daxpy>(daxpy) })
             }),
@@ -277,10 +278,10 @@ impl Blas {
 }
 
 /// Opens the first candidate file that can be opened.
-fn open_first(name: &str) -> Result<(Library, String), BlasError> {
+fn open_first(name: &str) -> Result<(SharedLibrary, String), BlasError> {
     let mut tried = Vec::new();
     for file in candidates(name) {
-        match Library::open(&file, Scope::Local) {
+        match SharedLibrary::open(&file, SymbolScope::Local) {
             Ok(library) => return Ok((library, file)),
             Err(reason) => tried.push((file, reason)),
         }
@@ -299,11 +300,11 @@ fn candidates(name: &str) -> Vec<String> {
 }
 
 /// Identifies the vendor and version of a library.
-fn identify(library: &Library) -> (BlasVendor, String) {
+fn identify(library: &SharedLibrary) -> (BlasVendor, String) {
     type Text = unsafe extern "C" fn() -> *const c_char;
     type Fill = unsafe extern "C" fn(*mut c_char, i64);
     let text = |name: &str, ending: &str| {
-        let function = library.function(name, ending)?;
+        let function = library.function_address(name, ending)?;
         // SAFETY: a function of this name takes nothing and returns a constant string.
         let text = unsafe { std::mem::transmute::<*const (), Text>(function)() };
         // SAFETY: as above; the pointer is checked for null.
@@ -318,7 +319,7 @@ fn identify(library: &Library) -> (BlasVendor, String) {
     if let Some(version) = text("bli_info_get_version_str", "") {
         return (BlasVendor::Blis, format!("BLIS {version}"));
     }
-    if let Some(function) = library.function("MKL_Get_Version_String", "") {
+    if let Some(function) = library.function_address("MKL_Get_Version_String", "") {
         let mut buffer = [0_u8; 256];
         let room = buffer.len() as i64 - 1;
         // SAFETY: the function of this name fills a buffer of the given length.
@@ -332,7 +333,7 @@ fn identify(library: &Library) -> (BlasVendor, String) {
 }
 
 /// Sets the library to one thread, with the setter that it has.
-fn use_one_thread(library: &Library) {
+fn use_one_thread(library: &SharedLibrary) {
     type Set = unsafe extern "C" fn(i64);
     let setters = [
         ("openblas_set_num_threads", ""),
@@ -341,7 +342,7 @@ fn use_one_thread(library: &Library) {
         ("MKL_Set_Num_Threads", ""),
     ];
     for (name, ending) in setters {
-        if let Some(function) = library.function(name, ending) {
+        if let Some(function) = library.function_address(name, ending) {
             // SAFETY: functions of these names take one integer in a register, of 32 or 64 bits.
             unsafe { std::mem::transmute::<*const (), Set>(function)(1) };
         }

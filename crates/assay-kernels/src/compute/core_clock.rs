@@ -20,11 +20,11 @@ use std::arch::asm;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::barrier::OwnLines;
+use crate::barrier::CachePadded;
 use crate::clock;
 use crate::compute::isa::Isa;
 use crate::compute::peak_flops::Precision;
-use crate::compute::peak_flops::kernel::Kernel;
+use crate::compute::peak_flops::kernel::PeakKernel;
 use crate::timed::TimedTeam;
 
 /// Adds per turn of the loop: enough to hide the counting and the branch, which run in parallel to
@@ -37,7 +37,7 @@ const TURNS: u64 = 8000;
 const SLICES: usize = 33;
 /// Longest accepted burst: on a core a burst takes less than a millisecond. On emulated cores, 16
 /// on two, a repetition took some 20 s, for a clock that they do not have.
-const LONGEST_BURST_S: f64 = 0.1;
+const MAX_BURST_S: f64 = 0.1;
 
 /// CPUs to measure, and their load.
 #[derive(Debug, Clone)]
@@ -61,8 +61,8 @@ pub struct CoreClockSample {
 #[derive(Debug)]
 pub struct CoreClock {
     team: TimedTeam,
-    load: Option<Kernel>,
-    times_ns: Vec<OwnLines<AtomicU64>>,
+    load: Option<PeakKernel>,
+    times_ns: Vec<CachePadded<AtomicU64>>,
 }
 
 impl CoreClock {
@@ -73,17 +73,18 @@ impl CoreClock {
     /// ([`io::ErrorKind::Unsupported`]), or a load that takes far longer than on a core
     /// ([`io::ErrorKind::TimedOut`]).
     pub fn prepare(config: &CoreClockConfig) -> io::Result<Self> {
-        let kernel = |isa| Kernel::find(isa, Precision::Fp64).ok_or(io::ErrorKind::Unsupported);
+        let kernel =
+            |isa| PeakKernel::find(isa, Precision::Fp64).ok_or(io::ErrorKind::Unsupported);
         let load = config.load.map(kernel).transpose()?;
         if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let team = TimedTeam::new(&config.cpus)?;
-        let times_ns = config.cpus.iter().map(|_| OwnLines::default()).collect();
+        let times_ns = config.cpus.iter().map(|_| CachePadded::default()).collect();
         let mut clock = Self { team, load, times_ns };
         if let Some(load) = load {
             let burst_s = clock.team.pass(|_| _ = std::hint::black_box(load.run()));
-            if burst_s > LONGEST_BURST_S {
+            if burst_s > MAX_BURST_S {
                 return Err(io::ErrorKind::TimedOut.into());
             }
         }
@@ -102,14 +103,14 @@ impl CoreClock {
                     std::hint::black_box(load.run());
                 }
                 let start_ns = clock::now_ns();
-                adds(TURNS);
+                run_add_chain(TURNS);
                 *slice_ns = clock::now_ns() - start_ns;
             }
             slices_ns.sort_unstable();
             times_ns[member].0.store(slices_ns[SLICES / 2].max(1), Ordering::Relaxed);
         });
         let adds = (TURNS * ADDS_PER_TURN) as f64;
-        let clock_hz = |time_ns: &OwnLines<AtomicU64>| {
+        let clock_hz = |time_ns: &CachePadded<AtomicU64>| {
             adds / time_ns.0.load(Ordering::Relaxed) as f64 * 1e9
         };
         CoreClockSample { seconds, clocks_hz: times_ns.iter().map(clock_hz).collect() }
@@ -118,7 +119,7 @@ impl CoreClock {
 
 /// Runs the chain of 16 dependent adds per turn.
 #[cfg(target_arch = "x86_64")]
-fn adds(turns: u64) {
+fn run_add_chain(turns: u64) {
     // SAFETY: only the declared registers change.
     unsafe {
         asm!(
@@ -173,7 +174,7 @@ mod tests {
     use crate::pin;
 
     #[test]
-    fn every_cpu_gets_a_clock_of_its_own() {
+    fn measures_clock_of_every_cpu() {
         let cpus = pin::allowed_cpus().unwrap();
         for load in Isa::available().into_iter().map(Some).chain([None]) {
             let config = CoreClockConfig { cpus: cpus.clone(), load };
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_run_is_refused() {
+    fn rejects_foreign_instruction_sets_and_bad_cpus() {
         let foreign = if cfg!(target_arch = "x86_64") { Isa::Neon } else { Isa::Avx2 };
         for (cpus, load) in [(vec![0], Some(foreign)), (vec![usize::MAX], None), (vec![], None)]
         {

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fallback_is_always_there_and_last() {
+    fn portable_is_always_available_and_last() {
         let available = Isa::available();
         assert_eq!(available.last(), Some(&Isa::Portable));
         assert_eq!(available[0], Isa::best());

@@ -26,7 +26,6 @@ use crate::compute::isa::Isa;
 use crate::mapping::{MapError, Mapping, PageAdvice};
 use crate::timed::TimedTeam;
 
-mod crew;
 mod dot;
 mod factor;
 mod kernels;
@@ -40,17 +39,18 @@ mod step;
 mod strip;
 mod tile;
 mod vector;
+mod workers;
 
-use crew::Crews;
-use factor::{Factorisation, Halt, Scratch};
+use factor::{EarlyExit, Factorisation, Scratch};
 use kernels::Kernels;
-use matrix::{Matrix, Shape};
-use panel::Board;
-use problem::Problem;
+use matrix::{LinpackMatrix, MatrixShape};
+use panel::PanelShared;
+use problem::LinpackProblem;
 use residual::Norms;
 use solve::Unknowns;
-use step::Step;
-use strip::Engine;
+use step::FactorisationStep;
+use strip::TrailingUpdate;
+use workers::WorkerBarriers;
 
 /// Threshold of HPL for the scaled residual.
 pub const THRESHOLD: f64 = 16.0;
@@ -70,7 +70,7 @@ pub struct LinpackConfig<'a> {
 
 /// Timed solution and its verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Solved {
+pub struct LinpackSolution {
     /// Seconds from the start of the factorisation to the end of the back substitution.
     pub seconds: f64,
     /// HPL's operation count, see [`flops`].
@@ -130,24 +130,24 @@ pub fn flops(n: usize) -> f64 {
 /// Returns the bytes that N unknowns take with this many threads: 8 N², a few per cent for padding
 /// if N is small, and about half a megabyte per thread. `None` on overflow.
 pub fn memory_bytes(n: usize, threads: usize) -> Option<usize> {
-    let shape = Shape::new(n)?;
+    let shape = MatrixShape::new(n)?;
     let scratch = scratch_doubles(shape, threads)?.checked_mul(size_of::<f64>())?;
     shape.bytes().checked_add(scratch)
 }
 
 /// System of equations with the memory and the threads to solve it.
 pub struct Linpack<'a> {
-    shape: Shape,
+    shape: MatrixShape,
     seed: u64,
     blas: Option<&'a Blas>,
     kernels: &'static Kernels,
-    matrix: Matrix,
+    matrix: LinpackMatrix,
     /// Scratch memory for strips, followed by the unknowns.
     scratch: Mapping,
-    steps: Vec<Step>,
+    steps: Vec<FactorisationStep>,
     team: TimedTeam,
-    crews: Crews,
-    board: Board,
+    barriers: WorkerBarriers,
+    panel_shared: PanelShared,
 }
 
 impl fmt::Debug for Linpack<'_> {
@@ -177,10 +177,10 @@ impl<'a> Linpack<'a> {
         }
         let members = config.cpus.len();
         let bytes = memory_bytes(n, members).ok_or(LinpackError::Order { n })?;
-        let shape = Shape::new(n).ok_or(LinpackError::Order { n })?;
+        let shape = MatrixShape::new(n).ok_or(LinpackError::Order { n })?;
         let doubles = scratch_doubles(shape, members).ok_or(LinpackError::Order { n })?;
         let allocate = |source| LinpackError::Allocate { n, bytes, source };
-        let mut matrix = Matrix::new(shape).map_err(allocate)?;
+        let mut matrix = LinpackMatrix::new(shape).map_err(allocate)?;
         let scratch =
             Mapping::new(doubles * size_of::<f64>(), PageAdvice::Huge).map_err(allocate)?;
         let team = TimedTeam::new(&config.cpus).map_err(LinpackError::Team)?;
@@ -191,12 +191,16 @@ impl<'a> Linpack<'a> {
             seed: config.seed,
             blas: config.blas,
             kernels,
-            steps: Step::plan(matrix.grid(), &panel_widths(shape.padded), members),
+            steps: FactorisationStep::plan(
+                matrix.shared_view(),
+                &panel_widths(shape.padded),
+                members,
+            ),
             matrix,
             scratch,
             team,
-            crews: Crews::new(members),
-            board: Board::new(members),
+            barriers: WorkerBarriers::new(members),
+            panel_shared: PanelShared::new(members),
         })
     }
 
@@ -224,9 +228,9 @@ impl<'a> Linpack<'a> {
         &mut self,
         cancel: &AtomicBool,
         progress: &(dyn Fn(f64) + Sync),
-    ) -> Result<Solved, LinpackError> {
-        let problem = Problem::new(self.shape.order, self.seed);
-        let (grid, members) = (self.matrix.grid(), self.team.members());
+    ) -> Result<LinpackSolution, LinpackError> {
+        let problem = LinpackProblem::new(self.shape.order, self.seed);
+        let (grid, members) = (self.matrix.shared_view(), self.team.members());
         self.team.team().run(|member| {
             // SAFETY: members write disjoint rows, and no other thread uses the matrix.
             unsafe { problem.write(grid, member, members, cancel) };
@@ -236,7 +240,7 @@ impl<'a> Linpack<'a> {
             return Err(LinpackError::Cancelled);
         }
         let seconds = self.factor_and_solve(cancel, progress)?;
-        let solved = self.judge(problem, seconds, cancel);
+        let solved = self.check_solution(problem, seconds, cancel);
         if cancel.load(Ordering::Relaxed) { Err(LinpackError::Cancelled) } else { Ok(solved) }
     }
 
@@ -246,46 +250,46 @@ impl<'a> Linpack<'a> {
         cancel: &AtomicBool,
         progress: &(dyn Fn(f64) + Sync),
     ) -> Result<f64, LinpackError> {
-        self.steps.iter().for_each(Step::reset);
-        self.board.clear();
-        let (grid, x) = (self.matrix.grid(), self.unknowns());
-        let (kernels, crews, steps) = (self.kernels, &self.crews, &self.steps);
+        self.steps.iter().for_each(FactorisationStep::reset);
+        self.panel_shared.clear();
+        let (grid, x) = (self.matrix.shared_view(), self.unknowns());
+        let (kernels, crews, steps) = (self.kernels, &self.barriers, &self.steps);
         let factorisation = Factorisation {
             steps,
-            engine: self.blas.map_or(Engine::Builtin(kernels), Engine::Blas),
+            update: self.blas.map_or(TrailingUpdate::Builtin(kernels), TrailingUpdate::Blas),
             kernels,
-            crews,
-            board: &self.board,
+            barriers: crews,
+            panel_shared: &self.panel_shared,
             members: self.team.members(),
             strip_columns: self.strip_columns(),
             scratch: Scratch {
                 start: self.scratch.as_ptr().cast(),
-                part: part_doubles(self.shape),
+                doubles_per_part: strip_scratch_doubles(self.shape),
             },
-            halt: Halt::new(cancel),
+            early_exit: EarlyExit::new(cancel),
             progress,
         };
         let seconds = self.team.pass(|member| {
-            let _alarm = crews.alarm();
+            let _alarm = crews.panic_guard();
             // SAFETY: all members call both, and no other thread uses matrix, scratch and unknowns.
             unsafe {
                 if factorisation.run(member) {
-                    let everyone = crews.everyone(member);
+                    let everyone = crews.whole_team(member);
                     solve::back_substitute(
                         (grid, x),
                         steps,
                         kernels,
                         everyone,
-                        &factorisation.halt,
+                        &factorisation.early_exit,
                     );
                 }
             }
         });
         // A cancelled factorisation may look singular.
-        if factorisation.halt.cancelled.load(Ordering::Relaxed) {
+        if factorisation.early_exit.cancelled.load(Ordering::Relaxed) {
             return Err(LinpackError::Cancelled);
         }
-        if let Some(column) = self.board.singular_column() {
+        if let Some(column) = self.panel_shared.singular_column() {
             return Err(LinpackError::Singular { column });
         }
         Ok(seconds)
@@ -293,19 +297,28 @@ impl<'a> Linpack<'a> {
 
     /// Checks the unknowns against the regenerated system. The result is meaningless once
     /// cancelled.
-    fn judge(&mut self, problem: Problem, seconds: f64, cancel: &AtomicBool) -> Solved {
+    fn check_solution(
+        &mut self,
+        problem: LinpackProblem,
+        seconds: f64,
+        cancel: &AtomicBool,
+    ) -> LinpackSolution {
         let x = &self.solution().to_vec();
         let (order, members) = (self.shape.order, self.team.members());
         let norms = Mutex::new(Norms::default());
         self.team.team().run(|member| {
             let rows = (member..order).step_by(members);
-            let mine =
-                Norms::of(problem, x, rows.take_while(|_| !cancel.load(Ordering::Relaxed)));
+            let mine = Norms::for_rows(
+                problem,
+                x,
+                rows.take_while(|_| !cancel.load(Ordering::Relaxed)),
+            );
             let mut all = norms.lock().unwrap_or_else(PoisonError::into_inner);
             *all = all.merge(mine);
         });
-        let residual = norms.into_inner().unwrap_or_else(PoisonError::into_inner).scaled(x);
-        Solved {
+        let residual =
+            norms.into_inner().unwrap_or_else(PoisonError::into_inner).scaled_residual(x);
+        LinpackSolution {
             seconds,
             flops: flops(order),
             residual,
@@ -316,7 +329,7 @@ impl<'a> Linpack<'a> {
 
     fn strip_columns(&self) -> usize {
         match (self.blas, self.kernels.isa) {
-            (Some(_), _) => BLAS_STRIP,
+            (Some(_), _) => BLAS_STRIP_COLUMNS,
             (None, Isa::Avx512) => PANEL_WIDTH,
             (None, _) => PANEL_WIDTH / 2,
         }
@@ -342,7 +355,7 @@ const PANEL_WIDTH: usize = 240;
 
 /// Most columns of a strip with a library, which packs L again in every call: with 960 columns that
 /// costs about a thousandth of the product.
-const BLAS_STRIP: usize = 960;
+const BLAS_STRIP_COLUMNS: usize = 960;
 
 /// Returns the widths of the panels, which add up to the padded order.
 fn panel_widths(padded: usize) -> Vec<usize> {
@@ -357,14 +370,15 @@ fn panel_widths(padded: usize) -> Vec<usize> {
 }
 
 /// Returns the doubles of one member's scratch for a packed strip.
-fn part_doubles(shape: Shape) -> usize {
-    PANEL_WIDTH.min(shape.padded) * PANEL_WIDTH.min(shape.padded.next_multiple_of(strip::UNIT))
+fn strip_scratch_doubles(shape: MatrixShape) -> usize {
+    PANEL_WIDTH.min(shape.padded)
+        * PANEL_WIDTH.min(shape.padded.next_multiple_of(strip::UNIT_COLUMNS))
 }
 
 /// Returns the doubles of all scratch: for the strip ahead, for each member's strips, and for the
 /// unknowns.
-fn scratch_doubles(shape: Shape, members: usize) -> Option<usize> {
-    part_doubles(shape).checked_mul(members.checked_add(1)?)?.checked_add(shape.padded)
+fn scratch_doubles(shape: MatrixShape, members: usize) -> Option<usize> {
+    strip_scratch_doubles(shape).checked_mul(members.checked_add(1)?)?.checked_add(shape.padded)
 }
 
 #[cfg(test)]

@@ -8,13 +8,13 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::barrier::OwnLines;
+use crate::barrier::CachePadded;
 use crate::compute::isa::Isa;
 use crate::timed::TimedTeam;
 
 pub(super) mod kernel;
 
-use kernel::{ITERATIONS, Kernel};
+use kernel::{ITERATIONS, PeakKernel};
 
 /// Length of one repetition: long compared with the clock's cost and the start line (under 1 µs
 /// each), short compared with a budget of seconds.
@@ -90,10 +90,10 @@ pub enum PeakError {
 pub struct Peak {
     cpus: Vec<usize>,
     isa: Isa,
-    kernel: Kernel,
+    kernel: PeakKernel,
     team: TimedTeam,
     /// Last wrong sum of each member, as bits; 0 if none.
-    wrong: Vec<OwnLines<AtomicU64>>,
+    wrong: Vec<CachePadded<AtomicU64>>,
     turns: u64,
 }
 
@@ -104,10 +104,10 @@ impl Peak {
     /// # Errors
     /// [`PeakError`]: the instruction set or a CPU is unavailable, or a sum is wrong.
     pub fn prepare(config: &PeakConfig) -> Result<Self, PeakError> {
-        let kernel = Kernel::find(config.isa, config.precision)
+        let kernel = PeakKernel::find(config.isa, config.precision)
             .ok_or(PeakError::Isa { isa: config.isa })?;
         let team = TimedTeam::new(&config.cpus).map_err(PeakError::Team)?;
-        let wrong = config.cpus.iter().map(|_| OwnLines::default()).collect();
+        let wrong = config.cpus.iter().map(|_| CachePadded::default()).collect();
         let cpus = config.cpus.clone();
         let mut peak = Self { cpus, isa: config.isa, kernel, team, wrong, turns: 1 };
         // Doubling also warms up: wide vector units of some CPUs are powered up only when used.
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_instruction_set_computes_and_counts() {
+    fn runs_every_instruction_set() {
         for isa in Isa::available() {
             for precision in [Precision::Fp64, Precision::Fp32] {
                 let mut peak = Peak::prepare(&config(isa, precision)).unwrap();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_sum_is_an_error_that_names_the_cpu() {
+    fn wrong_sum_error_names_the_cpu() {
         let mut peak = Peak::prepare(&config(Isa::Portable, Precision::Fp64)).unwrap();
         let last = peak.cpus.len() - 1;
         peak.wrong[last].0.store(7.0_f64.to_bits(), Ordering::Relaxed);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_machine_lacks_is_refused() {
+    fn rejects_missing_instruction_sets_and_cpus() {
         let foreign = if cfg!(target_arch = "x86_64") { Isa::Neon } else { Isa::Avx2 };
         let refused = Peak::prepare(&config(foreign, Precision::Fp64)).unwrap_err();
         assert!(matches!(refused, PeakError::Isa { isa } if isa == foreign));

@@ -46,13 +46,13 @@ pub struct LatencyConfig {
 
 /// Working set with its chain, and the pinned thread that follows it.
 #[derive(Debug)]
-pub struct Latency {
+pub struct PointerChase {
     team: TimedTeam,
     chain: Chain,
     steps: usize,
 }
 
-impl Latency {
+impl PointerChase {
     /// Starts the thread, which touches the set first and links the chain. Checks the chain (which
     /// also warms the caches), and determines the number of loads of a repetition.
     ///

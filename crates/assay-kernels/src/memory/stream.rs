@@ -32,50 +32,52 @@ use std::sync::{Mutex, PoisonError};
 
 pub use error::StreamError;
 pub use kernel::KernelInfo;
-pub use operation::Operation;
+pub use operation::StreamOperation;
 
 use crate::mapping::PageAdvice;
 use crate::timed::TimedTeam;
 use arrays::Arrays;
-use contents::{Expected, PatternSum};
+use contents::{ExpectedContents, PatternSum};
 
 /// Comparison of kernels, which alternate in rounds.
-struct Contest {
+struct KernelComparison {
     rounds: usize,
     /// Minimum length of a pass, if the arrays are large enough.
-    window_s: f64,
+    min_pass_s: f64,
     /// Statistic of a kernel's relative times.
     condense: fn(Vec<f64>) -> f64,
 }
 
-impl Contest {
+impl KernelComparison {
     /// Returns the same comparison with passes shortened to this share.
-    fn hurried(&self, share: f64) -> Self {
-        Self { window_s: self.window_s * share, ..*self }
+    fn shortened_to(&self, share: f64) -> Self {
+        Self { min_pass_s: self.min_pass_s * share, ..*self }
     }
 
     /// Returns the seconds for this number of kernels.
-    fn takes_s(&self, kernels: usize) -> f64 {
-        self.rounds as f64 * kernels as f64 * self.window_s
+    fn duration_s(&self, kernels: usize) -> f64 {
+        self.rounds as f64 * kernels as f64 * self.min_pass_s
     }
 }
 
 /// First comparison: all styles of the widest instruction set. Passes are long compared with the
 /// start of a team, tens of microseconds, and short compared with a budget: there are 32 of them
 /// for every operation.
-const QUALIFYING: Contest = Contest { rounds: 2, window_s: 0.005, condense: minimum };
+const FIRST_COMPARISON: KernelComparison =
+    KernelComparison { rounds: 2, min_pass_s: 0.005, condense: minimum };
 /// Styles that remain after it, to be compared in every instruction set.
 const FINALISTS: usize = 3;
 /// Second comparison, of the remaining styles; rounds are odd, so that the median ratio is a
 /// measured one.
-const FINAL: Contest = Contest { rounds: 5, window_s: 0.01, condense: median };
+const SECOND_COMPARISON: KernelComparison =
+    KernelComparison { rounds: 5, min_pass_s: 0.01, condense: median };
 /// Number of windows while the length of a pass is still to be estimated: one pass takes an eighth
 /// of the arrays.
-const PARTS_TO_ESTIMATE: usize = 8;
+const ESTIMATE_WINDOWS: usize = 8;
 /// Minimum part of each array for one such pass.
-const LEAST_WINDOW_BYTES: usize = 16 << 20;
+const MIN_WINDOW_BYTES: usize = 16 << 20;
 /// Stages of touching pages; progress is reported after each.
-const STAGES: usize = 16;
+const TOUCH_STAGES: usize = 16;
 
 /// Arrays to measure, and their placement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +98,7 @@ pub struct StreamConfig {
 pub struct Stream {
     team: TimedTeam,
     arrays: Arrays,
-    expected: Expected,
+    expected: ExpectedContents,
     /// Data of each member's part for checking its sum, see `contents`.
     pattern_sums: Vec<PatternSum>,
     /// Passes of kernel selection since the arrays were filled: each changes the contents of a part
@@ -122,15 +124,15 @@ impl Stream {
         let team = TimedTeam::new(&config.cpus).map_err(StreamError::StartTeam)?;
         let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
         let arrays = Arrays::map(config.bytes_per_array, team.members(), advice)?;
-        let expected = Expected::initial();
+        let expected = ExpectedContents::initial();
         let mut stream =
             Self { team, arrays, expected, pattern_sums: Vec::new(), windows_walked: 0 };
         if !config.source_cpus.is_empty() {
             stream.place_source(&config.source_cpus)?;
         }
-        for stage in 0..STAGES {
+        for stage in 0..TOUCH_STAGES {
             stream.touch(stage, cancel);
-            touched((stage + 1) as f64 / STAGES as f64);
+            touched((stage + 1) as f64 / TOUCH_STAGES as f64);
         }
         if cancel.load(Ordering::Relaxed) {
             return Err(StreamError::Cancelled);
@@ -144,7 +146,8 @@ impl Stream {
     fn touch(&mut self, stage: usize, cancel: &AtomicBool) {
         const ELEMENTS_PER_PAGE: usize = 4096 / size_of::<f64>();
         const PAGES_PER_LOOK: usize = 1 << 10;
-        let parts = self.arrays.parts().into_iter().map(|part| part.window(stage, STAGES));
+        let parts =
+            self.arrays.parts().into_iter().map(|part| part.window(stage, TOUCH_STAGES));
         let parts: Vec<_> = parts.map(Mutex::new).collect();
         self.team.team().run(|member| {
             let part = &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
@@ -159,7 +162,7 @@ impl Stream {
     }
 
     /// Returns the kernels for this operation that this CPU can run, the widest first. Never empty.
-    pub fn kernels(operation: Operation) -> Vec<&'static KernelInfo> {
+    pub fn kernels(operation: StreamOperation) -> Vec<&'static KernelInfo> {
         kernel::runnable(operation).map(|kernel| &kernel.info).collect()
     }
 
@@ -190,7 +193,7 @@ impl Stream {
     /// renewed (see `contents`).
     pub fn repetition(
         &mut self,
-        operation: Operation,
+        operation: StreamOperation,
         kernel: &str,
     ) -> Result<f64, StreamError> {
         let pass = kernel::find(operation, kernel)?.pass;
@@ -208,7 +211,7 @@ impl Stream {
             *sum = unsafe { pass(operation, part) };
         });
         self.expected.apply(operation);
-        if operation == Operation::Read {
+        if operation == StreamOperation::Read {
             for (member, slot) in parts.into_iter().enumerate() {
                 let (_, sum) = slot.into_inner().unwrap_or_else(PoisonError::into_inner);
                 self.expected.check_sum(member, self.pattern_sums[member], sum)?;
@@ -223,9 +226,9 @@ impl Stream {
     ///
     /// # Panics
     /// When there are no such members.
-    pub fn rate(&self, operation: Operation, members: Range<usize>) -> f64 {
-        let bytes = self.arrays.elements_of(members.clone()) * size_of::<f64>();
-        bytes_moved(operation, bytes) as f64 / self.team.span_s(members)
+    pub fn rate(&self, operation: StreamOperation, members: Range<usize>) -> f64 {
+        let bytes = self.arrays.member_elements(members.clone()) * size_of::<f64>();
+        bytes_moved(operation, bytes) as f64 / self.team.members_s(members)
     }
 
     /// Compares every element of the three arrays with the expected contents after the operations
@@ -261,37 +264,39 @@ impl Stream {
     /// Those of [`Stream::repetition`], and [`StreamError::Cancelled`] between two passes.
     pub fn pick_best(
         &mut self,
-        operation: Operation,
+        operation: StreamOperation,
         within_s: f64,
         cancel: &AtomicBool,
     ) -> Result<&'static KernelInfo, StreamError> {
-        let haste = (within_s / Self::choosing_s(operation)).min(1.0);
-        let (qualifying, last) = (QUALIFYING.hurried(haste), FINAL.hurried(haste));
+        let haste = (within_s / Self::selection_s(operation)).min(1.0);
+        let (qualifying, last) =
+            (FIRST_COMPARISON.shortened_to(haste), SECOND_COMPARISON.shortened_to(haste));
         let all = Self::kernels(operation);
         let widest: Vec<_> =
             all.iter().filter(|info| info.isa == all[0].isa).copied().collect();
-        let mut styles = self.ranked(operation, &widest, &qualifying, cancel)?;
+        let mut styles = self.rank_kernels(operation, &widest, &qualifying, cancel)?;
         styles.truncate(FINALISTS);
-        let has_finalist_style = |info: &&KernelInfo| styles.iter().any(|it| it.has_style_of(info));
+        let has_finalist_style =
+            |info: &&KernelInfo| styles.iter().any(|it| it.has_style_of(info));
         let left: Vec<_> = all.into_iter().filter(has_finalist_style).collect();
-        Ok(self.ranked(operation, &left, &last, cancel)?[0])
+        Ok(self.rank_kernels(operation, &left, &last, cancel)?[0])
     }
 
     /// Returns the seconds that [`Stream::pick_best`] takes for arrays of many windows, without a
     /// shorter limit.
-    pub fn choosing_s(operation: Operation) -> f64 {
+    pub fn selection_s(operation: StreamOperation) -> f64 {
         let all = Self::kernels(operation);
         let widest = all.iter().filter(|info| info.isa == all[0].isa).count();
         let finals = FINALISTS.min(widest) * all.len() / widest;
-        QUALIFYING.takes_s(widest) + FINAL.takes_s(finals)
+        FIRST_COMPARISON.duration_s(widest) + SECOND_COMPARISON.duration_s(finals)
     }
 
     /// Returns the kernels, the fastest first.
-    fn ranked(
+    fn rank_kernels(
         &mut self,
-        operation: Operation,
+        operation: StreamOperation,
         kernels: &[&'static KernelInfo],
-        contest: &Contest,
+        contest: &KernelComparison,
         cancel: &AtomicBool,
     ) -> Result<Vec<&'static KernelInfo>, StreamError> {
         let ratios = self.relative_times(operation, kernels, contest, cancel)?;
@@ -304,17 +309,17 @@ impl Stream {
     /// rounds.
     fn relative_times(
         &mut self,
-        operation: Operation,
+        operation: StreamOperation,
         kernels: &[&'static KernelInfo],
-        contest: &Contest,
+        contest: &KernelComparison,
         cancel: &AtomicBool,
     ) -> Result<Vec<f64>, StreamError> {
         let mut ratios = vec![Vec::new(); kernels.len()];
         let Some(first) = kernels.first() else { return Ok(Vec::new()) };
-        let most = (self.bytes_per_array() / LEAST_WINDOW_BYTES).max(1);
-        let parts = most.min(PARTS_TO_ESTIMATE);
+        let most = (self.bytes_per_array() / MIN_WINDOW_BYTES).max(1);
+        let parts = most.min(ESTIMATE_WINDOWS);
         let whole_s = parts as f64 * self.walk_window(operation, first, parts);
-        let windows = ((whole_s / contest.window_s) as usize).clamp(1, most);
+        let windows = ((whole_s / contest.min_pass_s) as usize).clamp(1, most);
         for _ in 0..contest.rounds {
             let mut times_s = Vec::new();
             for info in kernels {
@@ -333,7 +338,12 @@ impl Stream {
 
     /// Times a pass over the next of `windows` windows of each member's part, and leaves its
     /// contents unknown.
-    fn walk_window(&mut self, operation: Operation, info: &KernelInfo, windows: usize) -> f64 {
+    fn walk_window(
+        &mut self,
+        operation: StreamOperation,
+        info: &KernelInfo,
+        windows: usize,
+    ) -> f64 {
         let pass = kernel::find(operation, info.name).expect("one of the runnable ones").pass;
         let nth = self.windows_walked % windows;
         self.windows_walked += 1;
@@ -370,7 +380,7 @@ impl Stream {
     /// Writes the initial values; every member fills its own parts.
     fn fill(&mut self) {
         self.windows_walked = 0;
-        self.expected = Expected::initial();
+        self.expected = ExpectedContents::initial();
         let expected = &self.expected;
         let parts: Vec<_> = self
             .arrays
@@ -392,7 +402,7 @@ impl Stream {
 
 /// Returns the bytes that STREAM counts for one pass: Copy and Scale 2, Add and Triad 3, read and
 /// write 1 times the size of an array. Write-allocates are not counted.
-pub fn bytes_moved(operation: Operation, bytes_per_array: usize) -> u64 {
+pub fn bytes_moved(operation: StreamOperation, bytes_per_array: usize) -> u64 {
     operation.arrays_counted() * bytes_per_array as u64
 }
 

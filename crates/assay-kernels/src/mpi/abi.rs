@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
-use crate::library::Library;
+use crate::library::SharedLibrary;
 
 /// ABI of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ type AbiVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 ///
 /// Exporting `MPI_Abi_get_version` does not suffice for the standard ABI; the function must also
 /// return a version. The native libraries of MPICH 5 and Intel MPI have the function and return −1.
-pub(super) fn detect(library: &Library) -> Abi {
+pub(super) fn detect(library: &SharedLibrary) -> Abi {
     if let Some(function) = library.symbol(c"MPI_Abi_get_version") {
         // SAFETY: the standard gives this name this signature.
         let get = unsafe { std::mem::transmute::<*const (), AbiVersion>(function) };
@@ -105,7 +105,7 @@ pub(super) const STANDARD: Constants<usize> = Constants {
 
 /// Looks up the addresses of Open MPI's objects, by the names in its `mpi.h` since 1.3. The error
 /// is the missing name.
-pub(super) fn open_mpi(library: &Library) -> Result<Constants<usize>, &'static str> {
+pub(super) fn open_mpi(library: &SharedLibrary) -> Result<Constants<usize>, &'static str> {
     let address = |name: &'static CStr| -> Result<usize, &'static str> {
         let missing = name.to_str().unwrap_or("an object");
         library.symbol(name).map(|address| address.expose_provenance()).ok_or(missing)

@@ -5,18 +5,18 @@ use std::ffi::c_int;
 use crate::clock::now_ns;
 
 use super::abi::Handle;
-use super::calls::{Done, done};
+use super::benchmark_kind::{Collective, ELEMENT_BYTES, ReductionElement};
+use super::calls::{MpiResult, check_call};
 use super::communicator::Communicator;
-use super::contents::{are_summed, fill, fill_numbers, is_right, seed};
-use super::kind::{Collective, ELEMENT_BYTES, Element};
-use super::prepared::{Figures, OverlapParts, Prepared};
-use super::timing::Pass;
+use super::contents::{fill, fill_numbers, has_contents, has_sums, message_seed};
+use super::prepared_benchmark::{MpiFigures, OverlapParts, PreparedBenchmark};
+use super::timing::MpiPass;
 
 const ROOT: c_int = 0;
 
 /// Arguments of one collective operation's calls.
 #[derive(Debug, Clone, Copy)]
-struct Call<'j, H: Handle> {
+struct CollectiveCall<'j, H: Handle> {
     comm: &'j Communicator<H>,
     operation: Collective,
     out: *const std::ffi::c_void,
@@ -28,11 +28,11 @@ struct Call<'j, H: Handle> {
     element: H,
 }
 
-impl<H: Handle> Call<'_, H> {
+impl<H: Handle> CollectiveCall<'_, H> {
     /// Makes the blocking call. The branch is the same in every turn, so that the processor
     /// predicts it.
     #[inline(always)]
-    fn wait(&self) -> Done {
+    fn run_blocking(&self) -> MpiResult {
         let Self { comm, out, into, count, elements, element, .. } = *self;
         let Communicator { calls, names, .. } = comm;
         let (char, world) = (names.char, names.world);
@@ -43,30 +43,32 @@ impl<H: Handle> Call<'_, H> {
             Collective::Barrier => comm.barrier(),
             Collective::Broadcast => {
                 // SAFETY: see above.
-                done("MPI_Bcast", unsafe { (calls.broadcast)(into, count, char, ROOT, world) })
+                check_call("MPI_Bcast", unsafe {
+                    (calls.broadcast)(into, count, char, ROOT, world)
+                })
             }
             // SAFETY: see above.
-            Collective::Reduce => done("MPI_Reduce", unsafe {
+            Collective::Reduce => check_call("MPI_Reduce", unsafe {
                 (calls.reduce)(out, into, elements, element, names.sum, ROOT, world)
             }),
             // SAFETY: see above.
-            Collective::AllReduce => done("MPI_Allreduce", unsafe {
+            Collective::AllReduce => check_call("MPI_Allreduce", unsafe {
                 (calls.all_reduce)(out, into, elements, element, names.sum, world)
             }),
             // SAFETY: see above.
-            Collective::AllGather => done("MPI_Allgather", unsafe {
+            Collective::AllGather => check_call("MPI_Allgather", unsafe {
                 (calls.all_gather)(out, count, char, into, count, char, world)
             }),
             // SAFETY: see above.
-            Collective::AllToAll => done("MPI_Alltoall", unsafe {
+            Collective::AllToAll => check_call("MPI_Alltoall", unsafe {
                 (calls.all_to_all)(out, count, char, into, count, char, world)
             }),
             // SAFETY: see above.
-            Collective::Gather => done("MPI_Gather", unsafe {
+            Collective::Gather => check_call("MPI_Gather", unsafe {
                 (calls.gather)(out, count, char, into, count, char, ROOT, world)
             }),
             // SAFETY: see above.
-            Collective::Scatter => done("MPI_Scatter", unsafe {
+            Collective::Scatter => check_call("MPI_Scatter", unsafe {
                 (calls.scatter)(out, count, char, into, count, char, ROOT, world)
             }),
         }
@@ -77,7 +79,7 @@ impl<H: Handle> Call<'_, H> {
     /// # Safety
     /// The memory must stay until the request is complete.
     #[inline(always)]
-    unsafe fn start(&self, request: &mut H) -> Done {
+    unsafe fn start(&self, request: &mut H) -> MpiResult {
         let Self { comm, out, into, count, elements, element, .. } = *self;
         let Communicator { calls, names, .. } = comm;
         let (char, world) = (names.char, names.world);
@@ -85,44 +87,44 @@ impl<H: Handle> Call<'_, H> {
         match self.operation {
             Collective::Barrier => {
                 // SAFETY: see above.
-                done("MPI_Ibarrier", unsafe { (calls.ibarrier)(world, request) })
+                check_call("MPI_Ibarrier", unsafe { (calls.ibarrier)(world, request) })
             }
             // SAFETY: see above.
-            Collective::Broadcast => done("MPI_Ibcast", unsafe {
+            Collective::Broadcast => check_call("MPI_Ibcast", unsafe {
                 (calls.ibroadcast)(into, count, char, ROOT, world, request)
             }),
             // SAFETY: see above.
-            Collective::Reduce => done("MPI_Ireduce", unsafe {
+            Collective::Reduce => check_call("MPI_Ireduce", unsafe {
                 (calls.ireduce)(out, into, elements, element, names.sum, ROOT, world, request)
             }),
             // SAFETY: see above.
-            Collective::AllReduce => done("MPI_Iallreduce", unsafe {
+            Collective::AllReduce => check_call("MPI_Iallreduce", unsafe {
                 (calls.iall_reduce)(out, into, elements, element, names.sum, world, request)
             }),
             // SAFETY: see above.
-            Collective::AllGather => done("MPI_Iallgather", unsafe {
+            Collective::AllGather => check_call("MPI_Iallgather", unsafe {
                 (calls.iall_gather)(out, count, char, into, count, char, world, request)
             }),
             // SAFETY: see above.
-            Collective::AllToAll => done("MPI_Ialltoall", unsafe {
+            Collective::AllToAll => check_call("MPI_Ialltoall", unsafe {
                 (calls.iall_to_all)(out, count, char, into, count, char, world, request)
             }),
             // SAFETY: see above.
-            Collective::Gather => done("MPI_Igather", unsafe {
+            Collective::Gather => check_call("MPI_Igather", unsafe {
                 (calls.igather)(out, count, char, into, count, char, ROOT, world, request)
             }),
             // SAFETY: see above.
-            Collective::Scatter => done("MPI_Iscatter", unsafe {
+            Collective::Scatter => check_call("MPI_Iscatter", unsafe {
                 (calls.iscatter)(out, count, char, into, count, char, ROOT, world, request)
             }),
         }
     }
 }
 
-impl<H: Handle> Prepared<'_, H> {
-    fn call(&self, operation: Collective) -> Call<'_, H> {
+impl<H: Handle> PreparedBenchmark<'_, H> {
+    fn collective_call(&self, operation: Collective) -> CollectiveCall<'_, H> {
         let names = &self.comm.names;
-        Call {
+        CollectiveCall {
             comm: self.comm,
             operation,
             out: self.send.as_ptr().cast_const().cast(),
@@ -130,32 +132,36 @@ impl<H: Handle> Prepared<'_, H> {
             count: self.count,
             elements: self.count / ELEMENT_BYTES as c_int,
             element: match self.element {
-                Element::Integer => names.int,
-                Element::Float => names.float,
+                ReductionElement::Integer => names.int,
+                ReductionElement::Float => names.float,
             },
         }
     }
 
     /// Times calls separated by untimed barriers; a barrier itself needs none.
-    pub(super) fn collective(&mut self, operation: Collective, pass: &Pass) -> Done<Figures> {
-        let call = self.call(operation);
+    pub(super) fn time_collective(
+        &mut self,
+        operation: Collective,
+        pass: &MpiPass,
+    ) -> MpiResult<MpiFigures> {
+        let call = self.collective_call(operation);
         let elapsed_s = match operation {
-            Collective::Barrier => self.comm.time(pass, || call.wait())?,
-            _ => self.comm.time_apart(pass, || call.wait())?,
+            Collective::Barrier => self.comm.time_batch(pass, || call.run_blocking())?,
+            _ => self.comm.time_separated(pass, || call.run_blocking())?,
         };
-        over_ranks(self.comm, elapsed_s / pass.iterations as f64)
+        reduce_call_times(self.comm, elapsed_s / pass.iterations as f64)
     }
 
     /// Returns the mean over the ranks of each single call.
-    pub(super) fn each_collective(
+    pub(super) fn time_each_collective(
         &mut self,
         operation: Collective,
         warm_up: u64,
         count: usize,
-    ) -> Done<Vec<f64>> {
-        let call = self.call(operation);
+    ) -> MpiResult<Vec<f64>> {
+        let call = self.collective_call(operation);
         let apart = operation != Collective::Barrier;
-        let times = self.comm.time_each(warm_up, count, apart, || call.wait())?;
+        let times = self.comm.time_each(warm_up, count, apart, || call.run_blocking())?;
         let ranks = f64::from(self.comm.size);
         Ok(self.comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
     }
@@ -165,10 +171,15 @@ impl<H: Handle> Prepared<'_, H> {
     ///
     /// overlap = 1 − (overall − compute) / pure, not below 0: OSU's formula, from means over the
     /// ranks.
-    pub(super) fn overlap(&mut self, operation: Collective, pass: &Pass) -> Done<Figures> {
-        let (comm, call, mut request) = (self.comm, self.call(operation), H::default());
-        let (tests, parts) = (self.tests, self.parts);
-        let pure_s = comm.time_apart(pass, || {
+    pub(super) fn time_overlap(
+        &mut self,
+        operation: Collective,
+        pass: &MpiPass,
+    ) -> MpiResult<MpiFigures> {
+        let (comm, call, mut request) =
+            (self.comm, self.collective_call(operation), H::default());
+        let (tests, parts) = (self.tests, self.times_parts);
+        let pure_s = comm.time_separated(pass, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
             comm.wait(&mut request)
@@ -179,12 +190,12 @@ impl<H: Handle> Prepared<'_, H> {
         let mut sums_ns = [0_u64; 4];
         let mut left = pass.warm_up;
         let clock = || if parts { now_ns() } else { 0 };
-        let overall_s = comm.time_apart(pass, || {
+        let overall_s = comm.time_separated(pass, || {
             let began = clock();
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
             let started = clock();
-            let computed = compute(comm, &mut request, compute_ns, tests)?;
+            let computed = compute_with_tests(comm, &mut request, compute_ns, tests)?;
             let tested = clock();
             comm.wait(&mut request)?;
             if left == 0 {
@@ -201,18 +212,19 @@ impl<H: Handle> Prepared<'_, H> {
             Ok(())
         })? / pass.iterations as f64;
         let each_s = sums_ns.map(|sum_ns| sum_ns as f64 * 1e-9 / pass.iterations as f64);
-        over_ranks_apart(comm, [overall_s, pure_s], each_s, parts)
+        reduce_overlap_times(comm, [overall_s, pure_s], each_s, parts)
     }
 
     /// Times call, computation and wait together; returns the mean over the ranks of each single
     /// turn.
-    pub(super) fn each_overlap(
+    pub(super) fn time_each_overlap(
         &mut self,
         operation: Collective,
         warm_up: u64,
         count: usize,
-    ) -> Done<Vec<f64>> {
-        let (comm, call, mut request) = (self.comm, self.call(operation), H::default());
+    ) -> MpiResult<Vec<f64>> {
+        let (comm, call, mut request) =
+            (self.comm, self.collective_call(operation), H::default());
         let tests = self.tests;
         let alone_s = comm.time_each(warm_up, count, true, || {
             // SAFETY: completed right here.
@@ -223,7 +235,7 @@ impl<H: Handle> Prepared<'_, H> {
         let times = comm.time_each(warm_up, count, true, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
-            compute(comm, &mut request, compute_ns, tests)?;
+            compute_with_tests(comm, &mut request, compute_ns, tests)?;
             comm.wait(&mut request)
         })?;
         let ranks = f64::from(comm.size);
@@ -237,17 +249,17 @@ impl<H: Handle> Prepared<'_, H> {
         operation: Collective,
         turn: u64,
         starts: bool,
-    ) -> Done<Vec<bool>> {
+    ) -> MpiResult<Vec<bool>> {
         self.fill_collective(operation, turn);
         self.comm.barrier()?;
-        let call = self.call(operation);
+        let call = self.collective_call(operation);
         if starts {
             let mut request = H::default();
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
             self.comm.wait(&mut request)?;
         } else {
-            call.wait()?;
+            call.run_blocking()?;
         }
         Ok(self.check_collective(operation, turn))
     }
@@ -258,12 +270,19 @@ impl<H: Handle> Prepared<'_, H> {
         match operation {
             Collective::Barrier => {}
             Collective::Broadcast if rank == ROOT => {
-                fill(&mut self.receive.as_mut_slice::<u8>()[..bytes], seed(turn, ROOT, 0));
+                fill(
+                    &mut self.receive.as_mut_slice::<u8>()[..bytes],
+                    message_seed(turn, ROOT, 0),
+                );
             }
             Collective::Broadcast => {}
             Collective::Reduce | Collective::AllReduce => match self.element {
-                Element::Integer => fill_numbers(self.send.as_mut_slice::<u32>(), turn, rank),
-                Element::Float => fill_numbers(self.send.as_mut_slice::<f32>(), turn, rank),
+                ReductionElement::Integer => {
+                    fill_numbers(self.send.as_mut_slice::<u32>(), turn, rank)
+                }
+                ReductionElement::Float => {
+                    fill_numbers(self.send.as_mut_slice::<f32>(), turn, rank)
+                }
             },
             Collective::AllGather
             | Collective::Gather
@@ -272,7 +291,7 @@ impl<H: Handle> Prepared<'_, H> {
                 // The seed of a part identifies its sender and its receiver.
                 let parts = self.send.as_mut_slice::<u8>().chunks_exact_mut(bytes.max(1));
                 for (to, part) in parts.enumerate() {
-                    fill(part, seed(turn, rank, to));
+                    fill(part, message_seed(turn, rank, to));
                 }
             }
         }
@@ -284,54 +303,56 @@ impl<H: Handle> Prepared<'_, H> {
         let part = |from: c_int| &came[from as usize * bytes..(from as usize + 1) * bytes];
         match operation {
             Collective::Barrier => Vec::new(),
-            Collective::Broadcast => vec![is_right(part(0), seed(turn, ROOT, 0))],
+            Collective::Broadcast => vec![has_contents(part(0), message_seed(turn, ROOT, 0))],
             Collective::Reduce if rank != ROOT => Vec::new(),
             Collective::Reduce | Collective::AllReduce => {
                 let elements = bytes / ELEMENT_BYTES;
                 vec![match self.element {
-                    Element::Integer => {
-                        are_summed(&self.receive.as_slice::<u32>()[..elements], turn, ranks)
+                    ReductionElement::Integer => {
+                        has_sums(&self.receive.as_slice::<u32>()[..elements], turn, ranks)
                     }
-                    Element::Float => {
-                        are_summed(&self.receive.as_slice::<f32>()[..elements], turn, ranks)
+                    ReductionElement::Float => {
+                        has_sums(&self.receive.as_slice::<f32>()[..elements], turn, ranks)
                     }
                 }]
             }
             Collective::Gather if rank != ROOT => Vec::new(),
             // Each rank sends the same part to all, so it is the first of its parts.
-            Collective::AllGather | Collective::Gather => {
-                (0..ranks).map(|from| is_right(part(from), seed(turn, from, 0))).collect()
-            }
-            Collective::AllToAll => (0..ranks)
-                .map(|from| is_right(part(from), seed(turn, from, rank as usize)))
+            Collective::AllGather | Collective::Gather => (0..ranks)
+                .map(|from| has_contents(part(from), message_seed(turn, from, 0)))
                 .collect(),
-            Collective::Scatter => vec![is_right(part(0), seed(turn, ROOT, rank as usize))],
+            Collective::AllToAll => (0..ranks)
+                .map(|from| has_contents(part(from), message_seed(turn, from, rank as usize)))
+                .collect(),
+            Collective::Scatter => {
+                vec![has_contents(part(0), message_seed(turn, ROOT, rank as usize))]
+            }
         }
     }
 }
 
 /// Returns mean, minimum and maximum over the ranks; valid only on rank 0.
-fn over_ranks<H: Handle>(comm: &Communicator<H>, own_s: f64) -> Done<Figures> {
+fn reduce_call_times<H: Handle>(comm: &Communicator<H>, own_s: f64) -> MpiResult<MpiFigures> {
     let (minimum_s, maximum_s) = comm.extremes(own_s)?;
     let mean_s = comm.sum(&[own_s])?[0] / f64::from(comm.size);
-    Ok(Figures::Call { mean_s, minimum_s, maximum_s })
+    Ok(MpiFigures::Call { mean_s, minimum_s, maximum_s })
 }
 
 /// Returns means over the ranks of a call with computation and without, and of `computation, start,
 /// tests, wait`; valid only on rank 0.
-fn over_ranks_apart<H: Handle>(
+fn reduce_overlap_times<H: Handle>(
     comm: &Communicator<H>,
     [overall_s, pure_s]: [f64; 2],
     [compute_s, start_s, tests_s, wait_s]: [f64; 4],
     parts: bool,
-) -> Done<Figures> {
+) -> MpiResult<MpiFigures> {
     let ranks = f64::from(comm.size);
     let sums = comm.sum(&[overall_s, compute_s, pure_s, start_s, tests_s, wait_s])?;
     let mean_s = |i: usize| sums[i] / ranks;
     let (minimum_s, maximum_s) = comm.extremes(pure_s)?;
     let [overall_s, compute_s, pure_s] = [0, 1, 2].map(mean_s);
     let [start_s, tests_s, wait_s] = [3, 4, 5].map(mean_s);
-    Ok(Figures::Overlap {
+    Ok(MpiFigures::Overlap {
         overall_s,
         compute_s,
         pure_s,
@@ -342,12 +363,12 @@ fn over_ranks_apart<H: Handle>(
 
 /// Computes for `length_ns`, split into `tests` parts with a test after each. Returns the
 /// nanoseconds spent computing, without the tests.
-fn compute<H: Handle>(
+fn compute_with_tests<H: Handle>(
     comm: &Communicator<H>,
     request: &mut H,
     length_ns: u64,
     tests: u32,
-) -> Done<u64> {
+) -> MpiResult<u64> {
     if tests == 0 {
         return Ok(spin(length_ns));
     }

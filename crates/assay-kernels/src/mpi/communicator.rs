@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
 use super::abi::{Constants, Handle};
-use super::calls::{Calls, Done, done};
+use super::calls::{MpiCalls, MpiResult, check_call};
 use super::process_set::{ProcessSet, ProcessSetCalls};
 
 /// Buffer size for an error's text; the longest `MPI_MAX_ERROR_STRING` is 1024, in MPICH.
@@ -16,7 +16,7 @@ const ERROR_TEXT_BYTES: usize = 2048;
 /// Initialised library, and this process's rank in its world.
 #[derive(Debug)]
 pub(super) struct Communicator<H: Handle> {
-    pub(super) calls: Calls<H>,
+    pub(super) calls: MpiCalls<H>,
     pub(super) names: Constants<H>,
     pub(super) rank: c_int,
     pub(super) size: c_int,
@@ -30,50 +30,50 @@ impl<H: Handle> Communicator<H> {
     ///
     /// # Errors
     /// The refused call. Most libraries end the process instead when they cannot be initialised.
-    pub(super) fn start(calls: Calls<H>, names: Constants<H>) -> Done<Self> {
+    pub(super) fn start(calls: MpiCalls<H>, names: Constants<H>) -> MpiResult<Self> {
         // SAFETY: `MPI_Init` may be called once, with null for the arguments of the program.
-        done("MPI_Init", unsafe { (calls.init)(ptr::null_mut(), ptr::null_mut()) })?;
-        Self::meet(calls, names, None)
+        check_call("MPI_Init", unsafe { (calls.init)(ptr::null_mut(), ptr::null_mut()) })?;
+        Self::join_world(calls, names, None)
     }
 
     /// Initialises the library by a session.
     ///
     /// # Errors
     /// Those of [`Self::start`].
-    pub(super) fn start_process_set(
-        calls: Calls<H>,
+    pub(super) fn start_session(
+        calls: MpiCalls<H>,
         names: Constants<H>,
         process_set: ProcessSetCalls<H>,
-    ) -> Done<Self> {
+    ) -> MpiResult<Self> {
         let process_set = ProcessSet::start(process_set, &names)?;
         let names = Constants { world: process_set.world, ..names };
-        Self::meet(calls, names, Some(process_set))
+        Self::join_world(calls, names, Some(process_set))
     }
 
-    fn meet(
-        calls: Calls<H>,
+    fn join_world(
+        calls: MpiCalls<H>,
         names: Constants<H>,
         process_set: Option<ProcessSet<H>>,
-    ) -> Done<Self> {
+    ) -> MpiResult<Self> {
         // SAFETY: two handles of the library.
-        done("MPI_Comm_set_errhandler", unsafe {
+        check_call("MPI_Comm_set_errhandler", unsafe {
             (calls.set_errhandler)(names.world, names.errors_return)
         })?;
         let (mut rank, mut size) = (0, 0);
         // SAFETY: an integer to be written.
-        done("MPI_Comm_rank", unsafe { (calls.rank)(names.world, &raw mut rank) })?;
+        check_call("MPI_Comm_rank", unsafe { (calls.rank)(names.world, &raw mut rank) })?;
         // SAFETY: as above.
-        done("MPI_Comm_size", unsafe { (calls.size)(names.world, &raw mut size) })?;
+        check_call("MPI_Comm_size", unsafe { (calls.size)(names.world, &raw mut size) })?;
         Ok(Self { calls, names, rank, size, process_set })
     }
 
     /// Finalises the library on all ranks.
-    pub(super) fn finish(&self) -> Done {
+    pub(super) fn finish(&self) -> MpiResult {
         if let Some(process_set) = &self.process_set {
             return process_set.finish();
         }
         // SAFETY: the library was initialised, and no operation is pending.
-        done("MPI_Finalize", unsafe { (self.calls.finalize)() })
+        check_call("MPI_Finalize", unsafe { (self.calls.finalize)() })
     }
 
     /// Ends all processes of the job.
@@ -84,7 +84,7 @@ impl<H: Handle> Communicator<H> {
     }
 
     /// Returns the library's message for an error code.
-    pub(super) fn text(&self, code: c_int) -> String {
+    pub(super) fn error_text(&self, code: c_int) -> String {
         let mut text = [0_u8; ERROR_TEXT_BYTES];
         let mut length = 0;
         let start = text.as_mut_ptr().cast::<c_char>();
@@ -106,9 +106,9 @@ impl<H: Handle> Communicator<H> {
 
     /// Waits until every rank has called this.
     #[inline(always)]
-    pub(super) fn barrier(&self) -> Done {
+    pub(super) fn barrier(&self) -> MpiResult {
         // SAFETY: a handle of the library.
-        done("MPI_Barrier", unsafe { (self.calls.barrier)(self.names.world) })
+        check_call("MPI_Barrier", unsafe { (self.calls.barrier)(self.names.world) })
     }
 
     /// # Safety
@@ -120,10 +120,10 @@ impl<H: Handle> Communicator<H> {
         count: c_int,
         to: c_int,
         tag: c_int,
-    ) -> Done {
+    ) -> MpiResult {
         let Self { calls, names, .. } = self;
         // SAFETY: guaranteed by the caller; the memory is not kept.
-        done("MPI_Send", unsafe {
+        check_call("MPI_Send", unsafe {
             (calls.send)(from.cast(), count, names.char, to, tag, names.world)
         })
     }
@@ -137,11 +137,11 @@ impl<H: Handle> Communicator<H> {
         count: c_int,
         from: c_int,
         tag: c_int,
-    ) -> Done {
+    ) -> MpiResult {
         let Self { calls, names, .. } = self;
         let ignore = names.status_ignore;
         // SAFETY: guaranteed by the caller; the memory is not kept.
-        done("MPI_Recv", unsafe {
+        check_call("MPI_Recv", unsafe {
             (calls.receive)(into.cast(), count, names.char, from, tag, names.world, ignore)
         })
     }
@@ -156,10 +156,10 @@ impl<H: Handle> Communicator<H> {
         to: c_int,
         tag: c_int,
         request: &mut H,
-    ) -> Done {
+    ) -> MpiResult {
         let Self { calls, names, .. } = self;
         // SAFETY: guaranteed by the caller.
-        done("MPI_Isend", unsafe {
+        check_call("MPI_Isend", unsafe {
             (calls.isend)(from.cast(), count, names.char, to, tag, names.world, request)
         })
     }
@@ -174,68 +174,72 @@ impl<H: Handle> Communicator<H> {
         from: c_int,
         tag: c_int,
         request: &mut H,
-    ) -> Done {
+    ) -> MpiResult {
         let Self { calls, names, .. } = self;
         // SAFETY: guaranteed by the caller.
-        done("MPI_Irecv", unsafe {
+        check_call("MPI_Irecv", unsafe {
             (calls.ireceive)(into.cast(), count, names.char, from, tag, names.world, request)
         })
     }
 
     /// Completes one request.
     #[inline(always)]
-    pub(super) fn wait(&self, request: &mut H) -> Done {
+    pub(super) fn wait(&self, request: &mut H) -> MpiResult {
         // SAFETY: a request of this library, or the null request that replaced it.
-        done("MPI_Wait", unsafe { (self.calls.wait)(request, self.names.status_ignore) })
+        check_call("MPI_Wait", unsafe { (self.calls.wait)(request, self.names.status_ignore) })
     }
 
     /// Tests whether a request is complete, which lets the library make progress.
-    pub(super) fn test(&self, request: &mut H) -> Done {
+    pub(super) fn test(&self, request: &mut H) -> MpiResult {
         let mut is_complete = 0;
         let ignore = self.names.status_ignore;
         // SAFETY: a request of this library, or the null request that replaced it, and an integer.
-        done("MPI_Test", unsafe { (self.calls.test)(request, &raw mut is_complete, ignore) })
+        check_call("MPI_Test", unsafe {
+            (self.calls.test)(request, &raw mut is_complete, ignore)
+        })
     }
 
     /// Completes all requests.
     #[inline(always)]
-    pub(super) fn wait_all(&self, requests: &mut [H]) -> Done {
+    pub(super) fn wait_all(&self, requests: &mut [H]) -> MpiResult {
         let count = requests.len() as c_int;
         // SAFETY: `count` is the number of requests, all of this library.
-        done("MPI_Waitall", unsafe {
+        check_call("MPI_Waitall", unsafe {
             (self.calls.wait_all)(count, requests.as_mut_ptr(), self.names.status_ignore)
         })
     }
 
     /// Broadcasts rank 0's number to all ranks.
-    pub(super) fn agree(&self, number: u64) -> Done<u64> {
+    pub(super) fn broadcast_number(&self, number: u64) -> MpiResult<u64> {
         let Self { calls, names, .. } = self;
         let mut number = number;
         let at = (&raw mut number).cast::<c_void>();
         // SAFETY: one number of this type to be read on rank 0 and written elsewhere.
-        done("MPI_Bcast", unsafe { (calls.broadcast)(at, 1, names.uint64, 0, names.world) })?;
+        check_call("MPI_Bcast", unsafe {
+            (calls.broadcast)(at, 1, names.uint64, 0, names.world)
+        })?;
         Ok(number)
     }
 
     /// Returns the sums over all ranks, number by number, on rank 0; elsewhere the numbers
     /// unchanged.
-    pub(super) fn sum(&self, numbers: &[f64]) -> Done<Vec<f64>> {
+    pub(super) fn sum(&self, numbers: &[f64]) -> MpiResult<Vec<f64>> {
         self.reduce(numbers, self.names.sum)
     }
 
     /// Returns the minimum and maximum over all ranks; valid only on rank 0.
-    pub(super) fn extremes(&self, number: f64) -> Done<(f64, f64)> {
+    pub(super) fn extremes(&self, number: f64) -> MpiResult<(f64, f64)> {
         let minimum = self.reduce(&[number], self.names.min)?;
         let maximum = self.reduce(&[number], self.names.max)?;
         Ok((minimum[0], maximum[0]))
     }
 
-    fn reduce(&self, numbers: &[f64], operation: H) -> Done<Vec<f64>> {
+    fn reduce(&self, numbers: &[f64], operation: H) -> MpiResult<Vec<f64>> {
         let Self { calls, names, .. } = self;
         let mut all = numbers.to_vec();
         let count = numbers.len() as c_int;
         // SAFETY: two arrays of `count` doubles.
-        done("MPI_Reduce", unsafe {
+        check_call("MPI_Reduce", unsafe {
             (calls.reduce)(
                 numbers.as_ptr().cast(),
                 all.as_mut_ptr().cast(),
@@ -250,8 +254,8 @@ impl<H: Handle> Communicator<H> {
     }
 
     /// Gathers the contributions of all ranks, in the order of ranks, on all ranks.
-    pub(super) fn all_gather(&self, own: &[u8]) -> Done<Vec<Vec<u8>>> {
-        let longest = self.longest(own.len() as u64)?;
+    pub(super) fn all_gather(&self, own: &[u8]) -> MpiResult<Vec<Vec<u8>>> {
+        let longest = self.max_length(own.len() as u64)?;
         let Self { calls, names, .. } = self;
         // The length comes first, so that contributions may differ in length.
         let mut sent = (own.len() as u64).to_le_bytes().to_vec();
@@ -260,7 +264,7 @@ impl<H: Handle> Communicator<H> {
         let mut all = vec![0_u8; sent.len() * self.size as usize];
         let count = sent.len() as c_int;
         // SAFETY: `count` bytes, and room for as many from every rank.
-        done("MPI_Allgather", unsafe {
+        check_call("MPI_Allgather", unsafe {
             (calls.all_gather)(
                 sent.as_ptr().cast(),
                 count,
@@ -279,11 +283,11 @@ impl<H: Handle> Communicator<H> {
         Ok(all.chunks(sent.len()).map(part).collect())
     }
 
-    fn longest(&self, length: u64) -> Done<usize> {
+    fn max_length(&self, length: u64) -> MpiResult<usize> {
         let Self { calls, names, .. } = self;
         let mut longest = length;
         // SAFETY: one number of this type each.
-        done("MPI_Allreduce", unsafe {
+        check_call("MPI_Allreduce", unsafe {
             (calls.all_reduce)(
                 (&raw const length).cast(),
                 (&raw mut longest).cast(),

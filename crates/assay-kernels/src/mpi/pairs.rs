@@ -3,88 +3,92 @@
 use std::ffi::c_int;
 
 use super::abi::Handle;
-use super::calls::Done;
+use super::benchmark_kind::MpiBenchmarkKind;
+use super::calls::MpiResult;
 use super::communicator::Communicator;
-use super::contents::{fill, is_right, seed};
-use super::kind::Kind;
-use super::prepared::{Figures, Prepared};
-use super::timing::{OneByOne, Pass, Timed, Together};
+use super::contents::{fill, has_contents, message_seed};
+use super::prepared_benchmark::{MpiFigures, PreparedBenchmark};
+use super::timing::{EachTurn, MpiPass, TurnTimer, WholeBatch};
 
 /// Message tags of OSU: for ping-pongs, for data in each direction, and for the acknowledgement of
 /// a window.
-const PING: c_int = 1;
-const DATA: c_int = 100;
-const BACK: c_int = 10;
-const ANSWER: c_int = 101;
+const PING_TAG: c_int = 1;
+const DATA_TAG: c_int = 100;
+const REVERSE_DATA_TAG: c_int = 10;
+const ACK_TAG: c_int = 101;
 /// Bytes of the acknowledgement, as in OSU 5; one byte in OSU 7 takes the same time.
-const ANSWER_BYTES: c_int = 4;
+const ACK_BYTES: c_int = 4;
 
 /// Peer of a rank, and the half that the rank is in.
 #[derive(Debug, Clone, Copy)]
-struct Side {
+struct PairRole {
     peer: c_int,
-    is_low: bool,
+    is_lower: bool,
 }
 
 /// Returns the rank's role; `None` for the last rank of an odd number.
-fn side<H: Handle>(comm: &Communicator<H>) -> Option<Side> {
+fn pair_role<H: Handle>(comm: &Communicator<H>) -> Option<PairRole> {
     let half = comm.size / 2;
     match comm.rank {
-        rank if rank < half => Some(Side { peer: rank + half, is_low: true }),
-        rank if rank < 2 * half => Some(Side { peer: rank - half, is_low: false }),
+        rank if rank < half => Some(PairRole { peer: rank + half, is_lower: true }),
+        rank if rank < 2 * half => Some(PairRole { peer: rank - half, is_lower: false }),
         _ => None,
     }
 }
 
-impl<H: Handle> Prepared<'_, H> {
+impl<H: Handle> PreparedBenchmark<'_, H> {
     /// Times ping-pongs; the result is a half round trip.
-    pub(super) fn latency(&mut self, pass: &Pass) -> Done<Figures> {
+    pub(super) fn time_ping_pong(&mut self, pass: &MpiPass) -> MpiResult<MpiFigures> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
-        let elapsed_s = match side(comm) {
+        let elapsed_s = match pair_role(comm) {
             None => None,
-            Some(Side { peer, is_low: true }) => Some(comm.time(pass, || {
+            Some(PairRole { peer, is_lower: true }) => Some(comm.time_batch(pass, || {
                 // SAFETY: `count` bytes are at both addresses, which this benchmark owns.
-                unsafe { comm.send(out, count, peer, PING)? };
+                unsafe { comm.send(out, count, peer, PING_TAG)? };
                 // SAFETY: as above.
-                unsafe { comm.receive(back, count, peer, PING) }
+                unsafe { comm.receive(back, count, peer, PING_TAG) }
             })?),
-            Some(Side { peer, is_low: false }) => Some(comm.time(pass, || {
+            Some(PairRole { peer, is_lower: false }) => Some(comm.time_batch(pass, || {
                 // SAFETY: as above.
-                unsafe { comm.receive(back, count, peer, PING)? };
+                unsafe { comm.receive(back, count, peer, PING_TAG)? };
                 // SAFETY: as above.
-                unsafe { comm.send(out, count, peer, PING) }
+                unsafe { comm.send(out, count, peer, PING_TAG) }
             })?),
         };
         let half_s = elapsed_s.map(|elapsed_s| elapsed_s / (2 * pass.iterations) as f64);
         let seconds = match self.kind {
             // The other rank's clock would only add its wait for the first message.
-            Kind::Latency => half_s.unwrap_or_default(),
-            _ => mean(comm, half_s)?,
+            MpiBenchmarkKind::Latency => half_s.unwrap_or_default(),
+            _ => mean_over_ranks(comm, half_s)?,
         };
-        Ok(Figures::Latency { seconds })
+        Ok(MpiFigures::Latency { seconds })
     }
 
     /// Returns half of every single round trip of rank 0.
-    pub(super) fn each_round_trip(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
+    pub(super) fn time_each_round_trip(
+        &mut self,
+        warm_up: u64,
+        count: usize,
+    ) -> MpiResult<Vec<f64>> {
         let (comm, bytes) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
-        let mut times = match side(comm) {
+        let mut times = match pair_role(comm) {
             None => Vec::new(),
-            Some(Side { peer, is_low: true }) => {
+            Some(PairRole { peer, is_lower: true }) => {
                 comm.time_each(warm_up, count, false, || {
                     // SAFETY: `bytes` bytes are at both addresses, which this benchmark owns.
-                    unsafe { comm.send(out, bytes, peer, PING)? };
+                    unsafe { comm.send(out, bytes, peer, PING_TAG)? };
                     // SAFETY: as above.
-                    unsafe { comm.receive(back, bytes, peer, PING) }
+                    unsafe { comm.receive(back, bytes, peer, PING_TAG) }
                 })?
             }
-            Some(Side { peer, is_low: false }) => {
+            Some(PairRole { peer, is_lower: false }) => {
                 comm.time_each(warm_up, count, false, || {
                     // SAFETY: as above.
-                    unsafe { comm.receive(back, bytes, peer, PING)? };
+                    unsafe { comm.receive(back, bytes, peer, PING_TAG)? };
                     // SAFETY: as above.
-                    unsafe { comm.send(out, bytes, peer, PING) }
+                    unsafe { comm.send(out, bytes, peer, PING_TAG) }
                 })?
             }
         };
@@ -93,65 +97,74 @@ impl<H: Handle> Prepared<'_, H> {
     }
 
     /// Returns the payload of all pairs over the mean of the times of their senders.
-    pub(super) fn bandwidth(&mut self, pass: &Pass) -> Done<Figures> {
-        let own_s = self.windows(&Together(pass))?;
-        let directions = if self.kind == Kind::BothWays { 2.0 } else { 1.0 };
+    pub(super) fn measure_bandwidth(&mut self, pass: &MpiPass) -> MpiResult<MpiFigures> {
+        let own_s = self.time_windows(&WholeBatch(pass))?;
+        let directions = if self.kind == MpiBenchmarkKind::Bidirectional { 2.0 } else { 1.0 };
         let pairs = f64::from(self.comm.size / 2);
         let payload = self.count as f64 * self.in_flight as f64 * pass.iterations as f64;
-        let mean_s = mean(self.comm, own_s.and_then(|times| times.first().copied()))?;
-        Ok(Figures::Bandwidth { bytes_per_s: pairs * directions * payload / mean_s })
+        let mean_s =
+            mean_over_ranks(self.comm, own_s.and_then(|times| times.first().copied()))?;
+        Ok(MpiFigures::Bandwidth { bytes_per_s: pairs * directions * payload / mean_s })
     }
 
     /// Returns the seconds of every single window, mean over the pairs.
-    pub(super) fn each_window(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
-        let own_s = self.windows(&OneByOne { warm_up, count })?;
+    pub(super) fn time_each_window(
+        &mut self,
+        warm_up: u64,
+        count: usize,
+    ) -> MpiResult<Vec<f64>> {
+        let own_s = self.time_windows(&EachTurn { warm_up, count })?;
         let sums = self.comm.sum(&own_s.unwrap_or_else(|| vec![0.0; count]))?;
         let pairs = f64::from(self.comm.size / 2);
         Ok(sums.into_iter().map(|sum| sum / pairs).collect())
     }
 
     /// Times windows; the times are valid on one rank of each pair.
-    fn windows(&mut self, timed: &impl Timed) -> Done<Option<Vec<f64>>> {
-        if self.kind == Kind::BothWays { self.both_ways(timed) } else { self.one_way(timed) }
+    fn time_windows(&mut self, timed: &impl TurnTimer) -> MpiResult<Option<Vec<f64>>> {
+        if self.kind == MpiBenchmarkKind::Bidirectional {
+            self.time_both_ways(timed)
+        } else {
+            self.time_one_way(timed)
+        }
     }
 
     /// Times windows of messages from the lower to the upper half, each ended by an
     /// acknowledgement. A function of its own, so that code compiled with it does not change its
     /// loops.
     #[inline(never)]
-    fn one_way(&mut self, timed: &impl Timed) -> Done<Option<Vec<f64>>> {
+    fn time_one_way(&mut self, timed: &impl TurnTimer) -> MpiResult<Option<Vec<f64>>> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
         let requests = &mut self.requests[..self.in_flight];
         // The acknowledgement has its own buffer: messages may be shorter than it.
-        let mut answer = [0_u8; ANSWER_BYTES as usize];
+        let mut answer = [0_u8; ACK_BYTES as usize];
         let answer = answer.as_mut_ptr();
-        Ok(match side(comm) {
+        Ok(match pair_role(comm) {
             None => None,
-            Some(Side { peer, is_low: true }) => Some(timed.times(comm, || {
+            Some(PairRole { peer, is_lower: true }) => Some(timed.time_turns(comm, || {
                 let mut from = out;
                 for request in &mut *requests {
                     // SAFETY: the bytes are ours and stay until all requests are complete, below.
-                    unsafe { comm.isend(from, count, peer, DATA, request)? };
+                    unsafe { comm.isend(from, count, peer, DATA_TAG, request)? };
                     from = from.wrapping_add(stride);
                 }
                 comm.wait_all(requests)?;
                 // SAFETY: room for the acknowledgement.
-                unsafe { comm.receive(answer, ANSWER_BYTES, peer, ANSWER) }
+                unsafe { comm.receive(answer, ACK_BYTES, peer, ACK_TAG) }
             })?),
-            Some(Side { peer, is_low: false }) => {
-                timed.times(comm, || {
+            Some(PairRole { peer, is_lower: false }) => {
+                timed.time_turns(comm, || {
                     let mut into = back;
                     for request in &mut *requests {
                         // SAFETY: as above. All messages of a window may share one buffer, as in
                         // OSU.
-                        unsafe { comm.ireceive(into, count, peer, DATA, request)? };
+                        unsafe { comm.ireceive(into, count, peer, DATA_TAG, request)? };
                         into = into.wrapping_add(stride);
                     }
                     comm.wait_all(requests)?;
                     // SAFETY: the bytes of the acknowledgement.
-                    unsafe { comm.send(answer, ANSWER_BYTES, peer, ANSWER) }
+                    unsafe { comm.send(answer, ACK_BYTES, peer, ACK_TAG) }
                 })?;
                 // The sender's time counts: it ends when the acknowledgement has arrived.
                 None
@@ -162,16 +175,20 @@ impl<H: Handle> Prepared<'_, H> {
     /// Times windows of messages in both directions at once; a function of its own, like
     /// `time_one_way`.
     #[inline(never)]
-    fn both_ways(&mut self, timed: &impl Timed) -> Done<Option<Vec<f64>>> {
+    fn time_both_ways(&mut self, timed: &impl TurnTimer) -> MpiResult<Option<Vec<f64>>> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
         let (receives, sends) = self.requests.split_at_mut(self.in_flight);
-        Ok(match side(comm) {
+        Ok(match pair_role(comm) {
             None => None,
-            Some(Side { peer, is_low }) => {
-                let (ours, theirs) = if is_low { (DATA, BACK) } else { (BACK, DATA) };
-                let times = timed.times(comm, || {
+            Some(PairRole { peer, is_lower: is_low }) => {
+                let (ours, theirs) = if is_low {
+                    (DATA_TAG, REVERSE_DATA_TAG)
+                } else {
+                    (REVERSE_DATA_TAG, DATA_TAG)
+                };
+                let times = timed.time_turns(comm, || {
                     let (mut from, mut into) = (out, back);
                     for request in &mut *receives {
                         // SAFETY: the bytes are ours and stay until all requests are complete, below.
@@ -193,13 +210,18 @@ impl<H: Handle> Prepared<'_, H> {
 
     /// Sends one message per slot from the lower to the upper half and then back. Returns whether
     /// each message received here is right.
-    pub(super) fn validate_pairs(&mut self, turn: u64) -> Done<Vec<bool>> {
-        let Some(Side { peer, is_low }) = side(self.comm) else { return Ok(Vec::new()) };
+    pub(super) fn validate_pairs(&mut self, turn: u64) -> MpiResult<Vec<bool>> {
+        let Some(PairRole { peer, is_lower: is_low }) = pair_role(self.comm) else {
+            return Ok(Vec::new());
+        };
         let (comm, bytes) = (self.comm, self.count as usize);
         let slots = self.slots;
         for slot in 0..slots {
             let place = slot * bytes..(slot + 1) * bytes;
-            fill(&mut self.send.as_mut_slice::<u8>()[place], seed(turn, comm.rank, slot));
+            fill(
+                &mut self.send.as_mut_slice::<u8>()[place],
+                message_seed(turn, comm.rank, slot),
+            );
         }
         self.receive.as_mut_slice::<u8>().fill(0xff);
         for sends in [is_low, !is_low] {
@@ -209,24 +231,28 @@ impl<H: Handle> Prepared<'_, H> {
                 unsafe {
                     if sends {
                         let from = self.send.as_ptr().add(slot * bytes);
-                        comm.isend(from, self.count, peer, DATA, request)?;
+                        comm.isend(from, self.count, peer, DATA_TAG, request)?;
                     } else {
                         let into = self.receive.as_ptr().add(slot * bytes);
-                        comm.ireceive(into, self.count, peer, DATA, request)?;
+                        comm.ireceive(into, self.count, peer, DATA_TAG, request)?;
                     }
                 }
             }
             comm.wait_all(&mut self.requests[..slots])?;
         }
         let came = self.receive.as_slice::<u8>();
-        let right =
-            |slot| is_right(&came[slot * bytes..(slot + 1) * bytes], seed(turn, peer, slot));
+        let right = |slot| {
+            has_contents(
+                &came[slot * bytes..(slot + 1) * bytes],
+                message_seed(turn, peer, slot),
+            )
+        };
         Ok((0..slots).map(right).collect())
     }
 }
 
 /// Returns the mean over the ranks that have a value; valid only on rank 0.
-fn mean<H: Handle>(comm: &Communicator<H>, value: Option<f64>) -> Done<f64> {
+fn mean_over_ranks<H: Handle>(comm: &Communicator<H>, value: Option<f64>) -> MpiResult<f64> {
     let own = value.map_or([0.0, 0.0], |value| [value, 1.0]);
     let sums = comm.sum(&own)?;
     Ok(sums[0] / sums[1])

@@ -3,10 +3,10 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use crate::library::Library;
+use crate::library::SharedLibrary;
 
 use super::abi::{Constants, Handle};
-use super::calls::{Done, done};
+use super::calls::{MpiResult, check_call};
 
 /// Standard name of the set of all processes started together.
 const WORLD: &CStr = c"mpi://WORLD";
@@ -34,7 +34,7 @@ impl<H: Handle> ProcessSetCalls<H> {
     ///
     /// # Safety
     /// `H` must be the handle of the library's binary interface.
-    pub(super) unsafe fn load(library: &Library) -> Option<Self> {
+    pub(super) unsafe fn load(library: &SharedLibrary) -> Option<Self> {
         let free = |name: &CStr| {
             // SAFETY: the standard gives these names this signature.
             Some(unsafe { std::mem::transmute::<*const (), Free<H>>(library.symbol(name)?) })
@@ -66,30 +66,30 @@ pub(super) struct ProcessSet<H: Handle> {
 
 impl<H: Handle> ProcessSet<H> {
     /// Initialises the library; all ranks together.
-    pub(super) fn start(calls: ProcessSetCalls<H>, names: &Constants<H>) -> Done<Self> {
+    pub(super) fn start(calls: ProcessSetCalls<H>, names: &Constants<H>) -> MpiResult<Self> {
         let (mut handle, mut group, mut world) = (H::default(), H::default(), H::default());
         let (info, errors) = (names.null_info, names.errors_return);
         // SAFETY: handles of the library, and one to be written.
-        done("MPI_Session_init", unsafe { (calls.init)(info, errors, &raw mut handle) })?;
+        check_call("MPI_Session_init", unsafe { (calls.init)(info, errors, &raw mut handle) })?;
         // SAFETY: as above, and a valid string.
-        done("MPI_Group_from_session_pset", unsafe {
+        check_call("MPI_Group_from_session_pset", unsafe {
             (calls.group)(handle, WORLD.as_ptr(), &raw mut group)
         })?;
         // SAFETY: as above.
-        done("MPI_Comm_create_from_group", unsafe {
+        check_call("MPI_Comm_create_from_group", unsafe {
             (calls.create)(group, TAG.as_ptr(), info, errors, &raw mut world)
         })?;
         // SAFETY: the group was created above and is not needed any more.
-        done("MPI_Group_free", unsafe { (calls.free_group)(&raw mut group) })?;
+        check_call("MPI_Group_free", unsafe { (calls.free_group)(&raw mut group) })?;
         Ok(Self { calls, handle, world })
     }
 
     /// Finalises the library on all ranks.
-    pub(super) fn finish(&self) -> Done {
+    pub(super) fn finish(&self) -> MpiResult {
         let (mut world, mut handle) = (self.world, self.handle);
         // SAFETY: the communicator was created by this session, and no operation is pending.
-        done("MPI_Comm_free", unsafe { (self.calls.free_communicator)(&raw mut world) })?;
+        check_call("MPI_Comm_free", unsafe { (self.calls.free_communicator)(&raw mut world) })?;
         // SAFETY: the session was opened once, and all its objects are freed.
-        done("MPI_Session_finalize", unsafe { (self.calls.finalize)(&raw mut handle) })
+        check_call("MPI_Session_finalize", unsafe { (self.calls.finalize)(&raw mut handle) })
     }
 }

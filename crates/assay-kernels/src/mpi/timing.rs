@@ -6,7 +6,7 @@
 use crate::clock::now_ns;
 
 use super::abi::Handle;
-use super::calls::Done;
+use super::calls::MpiResult;
 use super::communicator::Communicator;
 
 /// Placement of the clock readings of a batch.
@@ -21,7 +21,7 @@ pub enum Timing {
 
 /// Number of turns of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pass {
+pub struct MpiPass {
     /// Untimed turns before the timed ones.
     pub warm_up: u64,
     /// Timed turns; at least one.
@@ -32,42 +32,42 @@ pub struct Pass {
 
 /// Timing of turns, together or each by itself. Each is a type, so that each has its own loop: with
 /// both in one function the turn is not inlined, which costs a window of small messages 0.7 %.
-pub(super) trait Timed {
+pub(super) trait TurnTimer {
     /// Returns the seconds of all timed turns together, or of each.
-    fn times<H: Handle>(
+    fn time_turns<H: Handle>(
         &self,
         comm: &Communicator<H>,
-        turn: impl FnMut() -> Done,
-    ) -> Done<Vec<f64>>;
+        turn: impl FnMut() -> MpiResult,
+    ) -> MpiResult<Vec<f64>>;
 }
 
 /// Times a batch as a whole.
-pub(super) struct Together<'p>(pub(super) &'p Pass);
+pub(super) struct WholeBatch<'p>(pub(super) &'p MpiPass);
 
-impl Timed for Together<'_> {
+impl TurnTimer for WholeBatch<'_> {
     #[inline(always)]
-    fn times<H: Handle>(
+    fn time_turns<H: Handle>(
         &self,
         comm: &Communicator<H>,
-        turn: impl FnMut() -> Done,
-    ) -> Done<Vec<f64>> {
-        Ok(vec![comm.time(self.0, turn)?])
+        turn: impl FnMut() -> MpiResult,
+    ) -> MpiResult<Vec<f64>> {
+        Ok(vec![comm.time_batch(self.0, turn)?])
     }
 }
 
 /// Times `count` turns one by one after `warm_up` untimed turns.
-pub(super) struct OneByOne {
+pub(super) struct EachTurn {
     pub(super) warm_up: u64,
     pub(super) count: usize,
 }
 
-impl Timed for OneByOne {
+impl TurnTimer for EachTurn {
     #[inline(always)]
-    fn times<H: Handle>(
+    fn time_turns<H: Handle>(
         &self,
         comm: &Communicator<H>,
-        turn: impl FnMut() -> Done,
-    ) -> Done<Vec<f64>> {
+        turn: impl FnMut() -> MpiResult,
+    ) -> MpiResult<Vec<f64>> {
         comm.time_each(self.warm_up, self.count, false, turn)
     }
 }
@@ -75,7 +75,11 @@ impl Timed for OneByOne {
 impl<H: Handle> Communicator<H> {
     /// Returns the seconds of all timed turns together; nothing else runs between the turns.
     #[inline(always)]
-    pub(super) fn time(&self, pass: &Pass, mut turn: impl FnMut() -> Done) -> Done<f64> {
+    pub(super) fn time_batch(
+        &self,
+        pass: &MpiPass,
+        mut turn: impl FnMut() -> MpiResult,
+    ) -> MpiResult<f64> {
         for _ in 0..pass.warm_up {
             turn()?;
         }
@@ -101,7 +105,11 @@ impl<H: Handle> Communicator<H> {
 
     /// Returns the seconds of all timed turns together, with an untimed barrier after each.
     #[inline(always)]
-    pub(super) fn time_apart(&self, pass: &Pass, mut turn: impl FnMut() -> Done) -> Done<f64> {
+    pub(super) fn time_separated(
+        &self,
+        pass: &MpiPass,
+        mut turn: impl FnMut() -> MpiResult,
+    ) -> MpiResult<f64> {
         for _ in 0..pass.warm_up {
             turn()?;
             self.barrier()?;
@@ -138,8 +146,8 @@ impl<H: Handle> Communicator<H> {
         warm_up: u64,
         count: usize,
         apart: bool,
-        mut turn: impl FnMut() -> Done,
-    ) -> Done<Vec<f64>> {
+        mut turn: impl FnMut() -> MpiResult,
+    ) -> MpiResult<Vec<f64>> {
         let mut times = vec![0.0; count];
         for _ in 0..warm_up {
             turn()?;

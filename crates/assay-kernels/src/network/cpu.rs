@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_thread_is_charged_and_so_is_its_process() {
+    fn counts_cpu_time_of_thread_and_process() {
         static ENOUGH: AtomicBool = AtomicBool::new(false);
         let before = process_time();
         let thread = std::thread::spawn(|| {

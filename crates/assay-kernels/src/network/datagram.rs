@@ -5,18 +5,18 @@
 //! of the sender's clock and a number from 1, of 64 or 32 bits, all big-endian.
 
 /// Bytes of the header with a 64-bit number; a datagram is never shorter.
-pub(super) const HEAD_BYTES: usize = 16;
+pub(super) const HEADER_BYTES: usize = 16;
 
 /// Header of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct DatagramHeader {
     /// Time of sending by the sender's clock, in nanoseconds; the wire format has microseconds.
     pub(super) sent_ns: u64,
     /// Number of the datagram, from 1.
     pub(super) number: u64,
 }
 
-impl Head {
+impl DatagramHeader {
     /// Writes the header into the start of a datagram of at least [`HEADER_BYTES`].
     pub(super) fn write(self, wide: bool, datagram: &mut [u8]) {
         let seconds = (self.sent_ns / 1_000_000_000) as u32;
@@ -43,7 +43,7 @@ impl Head {
 
 /// Loss, reordering and jitter of the datagrams received so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Arrivals {
+pub(super) struct DatagramArrivals {
     /// Highest number seen.
     pub(super) highest: u64,
     /// Numbers below it that have not arrived; negative when datagrams were duplicated.
@@ -56,9 +56,9 @@ pub(super) struct Arrivals {
     transit_ns: Option<i64>,
 }
 
-impl Arrivals {
+impl DatagramArrivals {
     /// Records one datagram that arrived at `now_ns`. The two clocks need no common origin.
-    pub(super) fn take(&mut self, head: Head, now_ns: u64) {
+    pub(super) fn record(&mut self, head: DatagramHeader, now_ns: u64) {
         if head.number > self.highest {
             let missing = head.number - self.highest - 1;
             // A peer may send any number; a loss beyond 2⁶² is meaningless either way.
@@ -82,23 +82,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_travel() {
+    fn headers_round_trip() {
         for (wide, number) in [(true, 1), (true, 1 << 40), (false, 77)] {
-            let head = Head { sent_ns: 5_000_007_000, number };
-            let mut datagram = [9; HEAD_BYTES];
+            let head = DatagramHeader { sent_ns: 5_000_007_000, number };
+            let mut datagram = [9; HEADER_BYTES];
             head.write(wide, &mut datagram);
-            assert_eq!(Head::read(wide, &datagram), Some(head));
-            assert_eq!(Head::read(wide, &datagram[..11]), None);
+            assert_eq!(DatagramHeader::read(wide, &datagram), Some(head));
+            assert_eq!(DatagramHeader::read(wide, &datagram[..11]), None);
         }
     }
 
     /// Records datagrams, given as (number, transit time in ns), and checks the resulting figures.
     fn check(datagrams: &[(u64, u64)], highest: u64, lost: i64, late: u64, jitter_ns: f64) {
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = DatagramArrivals::default();
         for (at, (number, transit_ns)) in datagrams.iter().enumerate() {
             let sent_ns = 1_000_000 * at as u64;
-            let head = Head { sent_ns, number: *number };
-            arrivals.take(head, sent_ns + transit_ns);
+            let head = DatagramHeader { sent_ns, number: *number };
+            arrivals.record(head, sent_ns + transit_ns);
         }
         let seen = (arrivals.highest, arrivals.lost, arrivals.out_of_order);
         assert_eq!(seen, (highest, lost, late), "{datagrams:?}");
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_and_reordering_are_told_apart() {
+    fn distinguishes_loss_from_reordering() {
         check(&[(1, 5), (2, 5), (3, 5)], 3, 0, 0, 0.0);
         check(&[(1, 5), (4, 5)], 4, 2, 0, 0.0);
         check(&[(1, 5), (3, 5), (2, 5)], 3, 0, 1, 0.0);

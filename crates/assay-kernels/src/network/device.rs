@@ -4,8 +4,8 @@ use std::ffi::{CStr, CString};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Returns the name of the device that has this address; `None` when no device has it.
-pub fn name_of(address: IpAddr) -> Option<String> {
-    let all = entries();
+pub fn find_name(address: IpAddr) -> Option<String> {
+    let all = interface_addresses();
     let found = all.into_iter().find(|entry| entry.address == address.to_canonical());
     found.map(|entry| entry.device)
 }
@@ -17,25 +17,30 @@ pub fn addresses() -> Vec<IpAddr> {
         IpAddr::V4(address) => address.is_link_local(),
         IpAddr::V6(address) => address.is_unicast_link_local(),
     };
-    let all = entries().into_iter().filter(|entry| entry.is_up).map(|entry| entry.address);
+    let all = interface_addresses()
+        .into_iter()
+        .filter(|entry| entry.is_up)
+        .map(|entry| entry.address);
     all.filter(|address| !address.is_loopback() && !is_link_local(address)).collect()
 }
 
 /// Returns the devices that are up and have a link-local IPv6 address, each once, in the system's
 /// order.
-pub fn of_links() -> Vec<String> {
+pub fn link_local_devices() -> Vec<String> {
     let is_link_local = |address: IpAddr| match address {
         IpAddr::V4(_) => false,
         IpAddr::V6(address) => address.is_unicast_link_local(),
     };
-    let all = entries().into_iter().filter(|entry| entry.is_up && is_link_local(entry.address));
+    let all = interface_addresses()
+        .into_iter()
+        .filter(|entry| entry.is_up && is_link_local(entry.address));
     let mut names: Vec<String> = all.map(|entry| entry.device).collect();
     names.dedup();
     names
 }
 
 /// Whether there is a device of this name or index.
-pub fn is_there(device: &str) -> bool {
+pub fn exists(device: &str) -> bool {
     let is_name = |name: CString| {
         // SAFETY: the name is a terminated string, which the call only reads.
         unsafe { libc::if_nametoindex(name.as_ptr()) != 0 }
@@ -44,14 +49,14 @@ pub fn is_there(device: &str) -> bool {
         || device.parse().is_ok_and(|number: u32| number > 0)
 }
 
-struct Entry {
+struct InterfaceAddress {
     device: String,
     address: IpAddr,
     is_up: bool,
 }
 
 /// Returns every address of every device.
-fn entries() -> Vec<Entry> {
+fn interface_addresses() -> Vec<InterfaceAddress> {
     let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
     // SAFETY: the call writes its own list to the pointer, or fails.
     if unsafe { libc::getifaddrs(&raw mut first) } != 0 {
@@ -66,7 +71,11 @@ fn entries() -> Vec<Entry> {
             // SAFETY: the kernel's names are terminated strings within the list.
             let name = unsafe { CStr::from_ptr(entry.ifa_name) };
             let is_up = entry.ifa_flags & libc::IFF_UP as u32 != 0;
-            found.push(Entry { device: name.to_string_lossy().into_owned(), address, is_up });
+            found.push(InterfaceAddress {
+                device: name.to_string_lossy().into_owned(),
+                address,
+                is_up,
+            });
         }
         next = entry.ifa_next;
     }
@@ -100,16 +109,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loopback_has_a_device_and_a_documentation_address_has_none() {
-        assert_eq!(name_of("127.0.0.1".parse().unwrap()).as_deref(), Some("lo"));
-        assert_eq!(name_of("192.0.2.77".parse().unwrap()), None);
+    fn finds_device_of_loopback_but_not_of_documentation_address() {
+        assert_eq!(find_name("127.0.0.1".parse().unwrap()).as_deref(), Some("lo"));
+        assert_eq!(find_name("192.0.2.77".parse().unwrap()), None);
     }
 
     #[test]
-    fn what_others_may_connect_to_has_a_device_and_is_no_loopback() {
+    fn reachable_addresses_have_devices_other_than_loopback() {
         for address in addresses() {
             assert!(!address.is_loopback());
-            assert!(name_of(address).is_some_and(|name| name != "lo"), "{address}");
+            assert!(find_name(address).is_some_and(|name| name != "lo"), "{address}");
         }
     }
 }

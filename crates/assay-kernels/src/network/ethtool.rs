@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use assay_model::network_setup::{
-    Coalescing, DeviceSetup, Extent, KernelModule, Offloads, Switch,
+    Coalescing, DeviceSetup, KernelModule, NumericSetting, Offloads, SwitchSetting,
 };
 
 /// Request numbers from the kernel's `linux/ethtool.h`.
@@ -28,11 +28,11 @@ const STRING_BYTES: usize = 32;
 /// # Errors
 /// When no socket for the requests can be created.
 pub fn read(device: &str) -> io::Result<DeviceSetup> {
-    let driver = Asked::new(device)?;
-    let rings = driver.ask(RINGS, 9);
+    let driver = EthtoolDevice::new(device)?;
+    let rings = driver.query(RINGS, 9);
     let extent = |most: usize, now: usize| {
         let words = rings.as_ref()?;
-        Some(Extent { now: words[now], most: words[most] }).filter(|it| it.most > 0)
+        Some(NumericSetting { now: words[now], most: words[most] }).filter(|it| it.most > 0)
     };
     Ok(DeviceSetup {
         device: device.to_owned(),
@@ -46,12 +46,12 @@ pub fn read(device: &str) -> io::Result<DeviceSetup> {
 }
 
 /// Network device with a socket for requests.
-struct Asked {
+struct EthtoolDevice {
     socket: OwnedFd,
     name: [libc::c_char; libc::IFNAMSIZ],
 }
 
-impl Asked {
+impl EthtoolDevice {
     fn new(device: &str) -> io::Result<Self> {
         // SAFETY: the call takes plain numbers.
         let fd =
@@ -71,15 +71,15 @@ impl Asked {
 
     /// Sends a request and returns the reply as words, including the request's number; `words` is
     /// the size of the request's structure.
-    fn ask(&self, question: u32, words: usize) -> Option<Vec<u32>> {
+    fn query(&self, question: u32, words: usize) -> Option<Vec<u32>> {
         let mut answer = vec![0; words];
         answer[0] = question;
-        self.ask_with(answer)
+        self.query_with(answer)
     }
 
     /// Sends a request with parameters. The first word is the request's number, and the vector must
     /// be as long as the reply to these parameters.
-    fn ask_with(&self, mut answer: Vec<u32>) -> Option<Vec<u32>> {
+    fn query_with(&self, mut answer: Vec<u32>) -> Option<Vec<u32>> {
         let mut request = libc::ifreq {
             ifr_name: self.name,
             ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_data: answer.as_mut_ptr().cast() },
@@ -93,16 +93,16 @@ impl Asked {
 
     fn kernel_module(&self) -> Option<KernelModule> {
         // Name, version, firmware, bus, ROM of 32 bytes each, 12 bytes unused, five counts.
-        let answer = bytes(&self.ask(DRIVER, 49)?);
-        let text = |at: usize| terminated(answer.get(at..at + 32).unwrap_or_default());
+        let answer = words_to_bytes(&self.query(DRIVER, 49)?);
+        let text = |at: usize| text_until_nul(answer.get(at..at + 32).unwrap_or_default());
         let module = KernelModule { name: text(4), version: text(36), firmware: text(68) };
         (!module.name.is_empty()).then_some(module)
     }
 
     /// Returns the channels that can receive: the receive-only and the combined ones.
-    fn receive_queues(&self) -> Option<Extent> {
-        let words = self.ask(CHANNELS, 9)?;
-        let queues = Extent {
+    fn receive_queues(&self) -> Option<NumericSetting> {
+        let words = self.query(CHANNELS, 9)?;
+        let queues = NumericSetting {
             most: words[1].saturating_add(words[4]),
             now: words[5].saturating_add(words[8]),
         };
@@ -110,7 +110,7 @@ impl Asked {
     }
 
     fn coalescing(&self) -> Option<Coalescing> {
-        let words = self.ask(COALESCING, 23)?;
+        let words = self.query(COALESCING, 23)?;
         Some(Coalescing {
             receive_us: words[1],
             receive_frames: words[2],
@@ -125,52 +125,52 @@ impl Asked {
         let mut question = vec![0; 2 + 4 * blocks];
         question[0] = FEATURES;
         question[1] = u32::try_from(blocks).ok()?;
-        let answer = self.ask_with(question)?;
-        offloads(&names, &answer[2..])
+        let answer = self.query_with(question)?;
+        parse_offloads(&names, &answer[2..])
     }
 
     /// Returns the names of all features of this kernel, in the order of their bits.
     fn feature_names(&self) -> Option<Vec<String>> {
         // A mask of 64 bits requests the sizes of sets; one was requested, so the reply has one
         // size.
-        let counts = self.ask_with(vec![STRING_COUNTS, 0, 1 << FEATURE_NAMES, 0, 0])?;
+        let counts = self.query_with(vec![STRING_COUNTS, 0, 1 << FEATURE_NAMES, 0, 0])?;
         let count = counts[4] as usize;
         let mut question = vec![0; 3 + count * STRING_BYTES / 4];
         question[..3].copy_from_slice(&[STRINGS, FEATURE_NAMES, counts[4]]);
-        let answer = bytes(&self.ask_with(question)?);
-        Some(answer[12..].chunks(STRING_BYTES).map(terminated).collect())
+        let answer = words_to_bytes(&self.query_with(question)?);
+        Some(answer[12..].chunks(STRING_BYTES).map(text_until_nul).collect())
     }
 }
 
 /// Parses blocks of 32 features: available, wanted, active and never-changed bits.
-fn offloads(names: &[String], blocks: &[u32]) -> Option<Offloads> {
+fn parse_offloads(names: &[String], blocks: &[u32]) -> Option<Offloads> {
     let feature = |name: &str| {
         let index = names.iter().position(|it| it == name)?;
         let block = blocks.get(index / 32 * 4..index / 32 * 4 + 4)?;
         let has = |word: u32| word >> (index % 32) & 1 == 1;
-        Some(Switch { on: has(block[2]), fixed: !has(block[0]) || has(block[3]) })
+        Some(SwitchSetting { on: has(block[2]), fixed: !has(block[0]) || has(block[3]) })
     };
     // A device computes checksums for one family, for both, or for any protocol.
     let kinds = ["tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-checksum-ipv6"];
-    let checksums: Vec<Switch> = kinds.into_iter().filter_map(feature).collect();
+    let checksums: Vec<SwitchSetting> = kinds.into_iter().filter_map(feature).collect();
     Some(Offloads {
         tcp_segmentation: feature("tx-tcp-segmentation")?,
         generic_segmentation: feature("tx-generic-segmentation")?,
         generic_receive: feature("rx-gro")?,
         large_receive: feature("rx-lro")?,
         receive_checksum: feature("rx-checksum")?,
-        send_checksum: Switch {
+        send_checksum: SwitchSetting {
             on: checksums.iter().any(|it| it.on),
             fixed: checksums.iter().all(|it| it.fixed),
         },
     })
 }
 
-fn bytes(words: &[u32]) -> Vec<u8> {
+fn words_to_bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
-fn terminated(bytes: &[u8]) -> String {
+fn text_until_nul(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn features_are_found_by_name_whatever_their_bit() {
+    fn finds_features_by_name() {
         let mut names: Vec<String> = (0..40).map(|number| format!("other-{number}")).collect();
         let places = [
             ("tx-tcp-segmentation", 3),
@@ -198,20 +198,20 @@ mod tests {
         // and stays on; LRO is unavailable.
         let low = [1 << 3 | 1 << 4 | 1 << 5 | 1 << 6, 0, 1 << 4 | 1 << 5 | 1 << 6, 1 << 5];
         let high = [1 << 1, 0, 1 << 1, 0];
-        let found = offloads(&names, &[low, high].concat()).unwrap();
-        let switch = |on, fixed| Switch { on, fixed };
+        let found = parse_offloads(&names, &[low, high].concat()).unwrap();
+        let switch = |on, fixed| SwitchSetting { on, fixed };
         assert_eq!(found.tcp_segmentation, switch(false, false));
         assert_eq!(found.generic_segmentation, switch(true, false));
         assert_eq!(found.generic_receive, switch(true, false));
         assert_eq!(found.large_receive, switch(false, true));
         assert_eq!(found.receive_checksum, switch(true, true));
         assert_eq!(found.send_checksum, switch(true, false));
-        assert_eq!(offloads(&names, &low), None, "a block is missing");
-        assert_eq!(offloads(&names[..5], &[0; 4]), None, "a name is missing");
+        assert_eq!(parse_offloads(&names, &low), None, "a block is missing");
+        assert_eq!(parse_offloads(&names[..5], &[0; 4]), None, "a name is missing");
     }
 
     #[test]
-    fn loopback_has_offloads_and_no_rings_and_an_unknown_device_has_nothing() {
+    fn reads_loopback_and_returns_nothing_for_unknown_device() {
         let loopback = read("lo").unwrap();
         let offloads = loopback.offloads.unwrap();
         assert!(offloads.generic_segmentation.on || !offloads.generic_segmentation.fixed);

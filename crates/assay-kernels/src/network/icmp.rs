@@ -13,7 +13,7 @@ use crate::clock;
 
 /// Kind of ICMP socket that could be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum IcmpAccess {
     /// Unprivileged datagram socket; the kernel sets identifier and checksum.
     Datagram,
     /// Raw socket; all echo replies of the machine arrive and are distinguished by identifier.
@@ -24,14 +24,14 @@ pub enum Access {
 #[derive(Debug)]
 pub struct Pinger {
     socket: OwnedFd,
-    access: Access,
+    access: IcmpAccess,
     remote: SocketAddr,
     identifier: u16,
 }
 
 /// Received echo reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reply {
+pub struct EchoReply {
     /// Round trip in nanoseconds.
     pub round_trip_ns: u64,
     /// TTL of the reply, if the socket reports it (raw IPv4).
@@ -41,7 +41,7 @@ pub struct Reply {
 }
 
 /// Bytes of the ICMP header.
-const HEAD_BYTES: usize = 8;
+const HEADER_BYTES: usize = 8;
 /// Largest payload that fits an IPv4 packet.
 pub const PAYLOAD_LIMIT_BYTES: usize = 65507;
 
@@ -52,10 +52,10 @@ impl Pinger {
     /// When neither socket is permitted; the message names the missing permissions.
     pub fn open(remote: SocketAddr) -> io::Result<Self> {
         let (socket, access) = match icmp_socket(remote, libc::SOCK_DGRAM) {
-            Ok(socket) => (socket, Access::Datagram),
+            Ok(socket) => (socket, IcmpAccess::Datagram),
             Err(datagram) => match icmp_socket(remote, libc::SOCK_RAW) {
-                Ok(socket) => (socket, Access::Raw),
-                Err(raw) => return Err(refused(remote.ip(), datagram, raw)),
+                Ok(socket) => (socket, IcmpAccess::Raw),
+                Err(raw) => return Err(socket_error(remote.ip(), datagram, raw)),
             },
         };
         // `ping` uses the low half of the process id, too.
@@ -64,7 +64,7 @@ impl Pinger {
     }
 
     /// Returns the kind of socket.
-    pub fn access(&self) -> Access {
+    pub fn access(&self) -> IcmpAccess {
         self.access
     }
 
@@ -87,7 +87,7 @@ impl Pinger {
                 (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO)
             }
         };
-        super::socket::set(&self.socket, level, option, &value, "never to fragment")
+        super::socket::set_option(&self.socket, level, option, &value, "never to fragment")
     }
 
     /// Sets the hop limit (TTL) of later requests.
@@ -99,26 +99,26 @@ impl Pinger {
             SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TTL),
             SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS),
         };
-        super::socket::set(&self.socket, level, option, &i32::from(hops), "the hops")
+        super::socket::set_option(&self.socket, level, option, &i32::from(hops), "the hops")
     }
 
     /// Returns the kernel's current path MTU, in bytes.
     ///
     /// # Errors
     /// The system's error.
-    pub fn believed_mtu_bytes(&self) -> io::Result<u32> {
+    pub fn kernel_mtu_bytes(&self) -> io::Result<u32> {
         let (level, option) = match self.remote {
             SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU),
             SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
         };
         let mut value = [0; 4];
-        super::socket::get(&self.socket, level, option, &mut value)?;
+        super::socket::read_option(&self.socket, level, option, &mut value)?;
         Ok(u32::from_ne_bytes(value))
     }
 
     /// Returns the bytes of the IP and ICMP headers of a request.
-    pub fn heads_bytes(&self) -> usize {
-        HEAD_BYTES + if self.remote.is_ipv4() { 20 } else { 40 }
+    pub fn header_bytes(&self) -> usize {
+        HEADER_BYTES + if self.remote.is_ipv4() { 20 } else { 40 }
     }
 
     /// Sends one echo request and waits for its reply; `None` on timeout.
@@ -130,7 +130,7 @@ impl Pinger {
         sequence: u16,
         payload_bytes: usize,
         timeout: Duration,
-    ) -> io::Result<Option<Reply>> {
+    ) -> io::Result<Option<EchoReply>> {
         let request = self.request(sequence, payload_bytes.min(PAYLOAD_LIMIT_BYTES));
         let sent_ns = clock::now_ns();
         self.send(&request)?;
@@ -140,7 +140,7 @@ impl Pinger {
             let now_ns = clock::now_ns();
             if let Some((time_to_live, message)) = self.own_reply(&buffer[..bytes], sequence) {
                 let round_trip_ns = now_ns - sent_ns;
-                return Ok(Some(Reply { round_trip_ns, time_to_live, bytes: message }));
+                return Ok(Some(EchoReply { round_trip_ns, time_to_live, bytes: message }));
             }
         }
         Ok(None)
@@ -150,7 +150,7 @@ impl Pinger {
         /// Message types of echo requests, by family.
         const REQUEST_V4: u8 = 8;
         const REQUEST_V6: u8 = 128;
-        let mut request = vec![0; HEAD_BYTES + payload_bytes];
+        let mut request = vec![0; HEADER_BYTES + payload_bytes];
         request[0] = if self.remote.is_ipv4() { REQUEST_V4 } else { REQUEST_V6 };
         request[4..6].copy_from_slice(&self.identifier.to_be_bytes());
         request[6..8].copy_from_slice(&sequence.to_be_bytes());
@@ -164,7 +164,7 @@ impl Pinger {
     fn own_reply(&self, packet: &[u8], sequence: u16) -> Option<(Option<u8>, usize)> {
         const REPLY_V4: u8 = 0;
         const REPLY_V6: u8 = 129;
-        let with_ip_head = self.access == Access::Raw && self.remote.is_ipv4();
+        let with_ip_head = self.access == IcmpAccess::Raw && self.remote.is_ipv4();
         let (time_to_live, message) = if with_ip_head {
             let head_bytes = usize::from(packet.first()? & 0xF) * 4;
             (Some(*packet.get(8)?), packet.get(head_bytes..)?)
@@ -173,7 +173,7 @@ impl Pinger {
         };
         let kind = if self.remote.is_ipv4() { REPLY_V4 } else { REPLY_V6 };
         let word = |at: usize| message.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes);
-        let is_ours = self.access == Access::Datagram || word(4)? == self.identifier;
+        let is_ours = self.access == IcmpAccess::Datagram || word(4)? == self.identifier;
         (message.first() == Some(&kind) && is_ours && word(6)? == sequence)
             .then_some((time_to_live, message.len()))
     }
@@ -242,7 +242,7 @@ fn icmp_socket(mut remote: SocketAddr, kind: libc::c_int) -> io::Result<OwnedFd>
 
 /// Combines the errors of both sockets: names the missing permissions if only these prevent the
 /// sockets, else reports the other error, with advice if the network is unreachable.
-fn refused(remote: IpAddr, datagram: io::Error, raw: io::Error) -> io::Error {
+fn socket_error(remote: IpAddr, datagram: io::Error, raw: io::Error) -> io::Error {
     let is_permission = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
     let other = [datagram, raw];
     if let [datagram, raw] = &other
@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksum_is_the_internets() {
+    fn computes_internet_checksum() {
         // RFC 1071 §3: the words 0001 f203 f4f5 f6f7 sum up to ddf2.
         let message = [0x00, 0x01, 0xF2, 0x03, 0xF4, 0xF5, 0xF6, 0xF7];
         assert_eq!(checksum(&message), !0xDDF2);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_a_right_only_where_that_is_missing() {
+    fn names_missing_permissions_only_if_they_are_the_cause() {
         let remote: IpAddr = "192.0.2.1".parse().unwrap();
         for (datagram, raw, expected) in [
             (libc::EACCES, libc::EPERM, "CAP_NET_RAW"),
@@ -308,7 +308,7 @@ mod tests {
             (libc::EACCES, libc::EAFNOSUPPORT, "not supported"),
         ] {
             let [datagram, raw] = [datagram, raw].map(io::Error::from_raw_os_error);
-            let message = refused(remote, datagram, raw).to_string();
+            let message = socket_error(remote, datagram, raw).to_string();
             assert!(message.contains(expected), "{message}");
             assert_eq!(message.contains("CAP_NET_RAW"), expected == "CAP_NET_RAW", "{message}");
         }
@@ -316,20 +316,25 @@ mod tests {
 
     /// Needs an ICMP socket on loopback; passes without one.
     #[test]
-    fn what_does_not_fit_the_path_is_an_error_and_hops_are_set() {
+    fn sets_fragmentation_and_hop_limit() {
         let Ok(pinger) = Pinger::open(SocketAddr::from(([127, 0, 0, 1], 0))) else { return };
         pinger.never_fragment().unwrap();
-        assert!(pinger.believed_mtu_bytes().unwrap() >= 65535);
-        assert_eq!(pinger.heads_bytes(), 28);
+        assert!(pinger.kernel_mtu_bytes().unwrap() >= 65535);
+        assert_eq!(pinger.header_bytes(), 28);
         pinger.limit_hops(1).unwrap();
         let mut hops = [0; 4];
-        super::super::socket::get(&pinger.socket, libc::IPPROTO_IP, libc::IP_TTL, &mut hops)
-            .unwrap();
+        super::super::socket::read_option(
+            &pinger.socket,
+            libc::IPPROTO_IP,
+            libc::IP_TTL,
+            &mut hops,
+        )
+        .unwrap();
         assert_eq!(i32::from_ne_bytes(hops), 1);
     }
 
     #[test]
-    fn loopback_answers_or_the_refusal_says_what_is_missing() {
+    fn pings_loopback_or_names_missing_permission() {
         for remote in ["127.0.0.1:9", "[::1]:9"] {
             match Pinger::open(remote.parse().unwrap()) {
                 Ok(pinger) => {
@@ -337,7 +342,10 @@ mod tests {
                         let reply = pinger
                             .ping(sequence, payload_bytes, Duration::from_secs(5))
                             .unwrap();
-                        assert_eq!(reply.map(|it| it.bytes), Some(HEAD_BYTES + payload_bytes));
+                        assert_eq!(
+                            reply.map(|it| it.bytes),
+                            Some(HEADER_BYTES + payload_bytes)
+                        );
                     }
                 }
                 Err(error) => assert!(error.to_string().contains("CAP_NET_RAW"), "{error}"),

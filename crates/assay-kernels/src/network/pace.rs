@@ -10,7 +10,7 @@ use crate::clock;
 
 /// Rate to keep, on average since the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
+pub struct SendRate {
     /// Bytes per second.
     pub bytes_per_s: f64,
     /// Blocks that are sent without a pause; at least one.
@@ -19,8 +19,8 @@ pub struct Pace {
 
 /// Schedule of one sender.
 #[derive(Debug)]
-pub(super) struct Schedule {
-    pace: Pace,
+pub(super) struct SendSchedule {
+    pace: SendRate,
     start_ns: u64,
     blocks_left: u32,
 }
@@ -29,8 +29,8 @@ pub(super) struct Schedule {
 /// wake-up too late.
 const SPIN_NS: u64 = 60_000;
 
-impl Schedule {
-    pub(super) fn new(pace: Pace) -> Self {
+impl SendSchedule {
+    pub(super) fn new(pace: SendRate) -> Self {
         Self { pace, start_ns: clock::now_ns(), blocks_left: 0 }
     }
 
@@ -89,8 +89,8 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_waits_once_and_an_end_is_seen() {
-        let mut schedule = Schedule::new(Pace { bytes_per_s: 1e3, burst: 3 });
+    fn waits_once_per_burst_and_stops_while_waiting() {
+        let mut schedule = SendSchedule::new(SendRate { bytes_per_s: 1e3, burst: 3 });
         assert!((0..3).all(|_| schedule.wait(0, || false)));
         assert!(!schedule.wait(1 << 40, || true), "told to stop while waiting");
     }

@@ -9,15 +9,15 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::progress::LOOK_EVERY;
+use super::progress::STOP_CHECK_INTERVAL;
 use crate::clock;
-use watch::{Beat, Bounds};
+use watch::{PendingMessage, WaitBounds};
 
 mod watch;
 
 /// Connected socket of a ping-pong.
 #[derive(Debug)]
-pub enum Line {
+pub enum PingPongSocket {
     /// Byte stream: messages may arrive in parts.
     Tcp(TcpStream),
     /// Datagrams: one is one message, and may be lost.
@@ -26,7 +26,7 @@ pub enum Line {
 
 /// Method of waiting for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waiting {
+pub enum WaitMode {
     /// The thread sleeps until the kernel wakes it.
     Sleep,
     /// The thread polls, which avoids the wake-up latency and uses a whole CPU.
@@ -35,7 +35,7 @@ pub enum Waiting {
 
 /// Limits of a ping-pong; the first one reached ends it.
 #[derive(Debug, Clone, Copy)]
-pub struct Until<'a> {
+pub struct PingPongLimits<'a> {
     /// Deadline by the clock, in nanoseconds.
     pub deadline_ns: u64,
     /// Number of round trips; also bounds the memory for their times.
@@ -59,9 +59,9 @@ pub struct RoundTrips {
 }
 
 /// Timeout of a reply, after which a datagram counts as lost, or a stream's peer as dead.
-pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+pub const REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 
-impl Line {
+impl PingPongSocket {
     fn fd(&self) -> RawFd {
         match self {
             Self::Tcp(stream) => stream.as_raw_fd(),
@@ -83,19 +83,19 @@ impl Line {
 
     /// Runs `work` in its own thread, so that each of its receives ends. A datagram may be lost,
     /// which only a receive timeout can detect, and a spinning receive does not sleep at all.
-    fn bounded<T: Send>(
+    fn run_bounded<T: Send>(
         &self,
-        waiting: Waiting,
-        bounds: &Bounds<'_>,
-        work: impl FnOnce(&Beat) -> io::Result<T> + Send,
+        waiting: WaitMode,
+        bounds: &WaitBounds<'_>,
+        work: impl FnOnce(&PendingMessage) -> io::Result<T> + Send,
     ) -> io::Result<T> {
         let watched = match self {
-            Self::Tcp(stream) if waiting == Waiting::Sleep => Some(stream),
+            Self::Tcp(stream) if waiting == WaitMode::Sleep => Some(stream),
             _ => None,
         };
-        self.set_timeout(watched.is_none().then_some(LOOK_EVERY))?;
-        let beat = Beat::default();
-        watch::watched((self.fd(), watched), bounds, &beat, || work(&beat))?
+        self.set_timeout(watched.is_none().then_some(STOP_CHECK_INTERVAL))?;
+        let beat = PendingMessage::default();
+        watch::run_watched((self.fd(), watched), bounds, &beat, || work(&beat))?
     }
 }
 
@@ -106,13 +106,13 @@ impl Line {
 /// The peer closed or did not reply; the round trips before that are discarded, because a failing
 /// peer may have distorted them.
 pub fn ping(
-    line: &Line,
+    line: &PingPongSocket,
     message_bytes: usize,
-    waiting: Waiting,
-    until: Until<'_>,
+    waiting: WaitMode,
+    until: PingPongLimits<'_>,
 ) -> io::Result<RoundTrips> {
-    line.bounded(waiting, &until.bounds(), |beat| {
-        let mut pinger = Pinger::new((line, beat), message_bytes, waiting, until);
+    line.run_bounded(waiting, &until.bounds(), |beat| {
+        let mut pinger = PingPong::new((line, beat), message_bytes, waiting, until);
         let start_ns = clock::now_ns();
         let mut before_ns = start_ns;
         // The end of one round trip is the start of the next: one reading of the clock for both.
@@ -133,13 +133,13 @@ pub fn ping(
 /// # Errors
 /// Those of [`ping`].
 pub fn ping_at_rate(
-    line: &Line,
+    line: &PingPongSocket,
     message_bytes: usize,
     messages_per_s: f64,
-    until: Until<'_>,
+    until: PingPongLimits<'_>,
 ) -> io::Result<RoundTrips> {
-    line.bounded(Waiting::Sleep, &until.bounds(), |beat| {
-        let mut pinger = Pinger::new((line, beat), message_bytes, Waiting::Sleep, until);
+    line.run_bounded(WaitMode::Sleep, &until.bounds(), |beat| {
+        let mut pinger = PingPong::new((line, beat), message_bytes, WaitMode::Sleep, until);
         let start_ns = clock::now_ns();
         let mut due = (0_u32..)
             .map(|message| start_ns + (f64::from(message) / messages_per_s * 1e9) as u64);
@@ -147,7 +147,7 @@ pub fn ping_at_rate(
             let sent_ns = wait_until(due_ns, until.cancel);
             // A sender that falls behind sends overdue messages when the far end has already ended.
             if !pinger.has_more(sent_ns) || pinger.exchange(due_ns, sent_ns)?.is_none() {
-                pinger.leave_the_rest(std::iter::once(due_ns).chain(due));
+                pinger.record_overdue(std::iter::once(due_ns).chain(due));
                 break;
             }
         }
@@ -172,7 +172,7 @@ fn sleep_towards(left_ns: u64) {
     /// Timer slack and wake-up take some 60 µs.
     const SPIN_NS: u64 = 100_000;
     if left_ns > SPIN_NS {
-        std::thread::sleep(Duration::from_nanos(left_ns - SPIN_NS).min(LOOK_EVERY));
+        std::thread::sleep(Duration::from_nanos(left_ns - SPIN_NS).min(STOP_CHECK_INTERVAL));
     } else {
         std::hint::spin_loop();
     }
@@ -184,13 +184,13 @@ fn sleep_towards(left_ns: u64) {
 /// # Errors
 /// The system's error, except those that mean that the peer closed.
 pub fn echo(
-    line: &Line,
+    line: &PingPongSocket,
     message_bytes: usize,
     deadline_ns: u64,
     stop: &AtomicBool,
 ) -> io::Result<u64> {
-    let bounds = Bounds { deadline_ns, stop, answer_timeout: None };
-    line.bounded(Waiting::Sleep, &bounds, |beat| {
+    let bounds = WaitBounds { deadline_ns, stop, reply_timeout: None };
+    line.run_bounded(WaitMode::Sleep, &bounds, |beat| {
         let mut buffer = vec![0; message_bytes.max(1)];
         let is_over = || stop.load(Ordering::Relaxed) || clock::now_ns() >= deadline_ns;
         let mut echoed = 0;
@@ -212,32 +212,32 @@ pub fn echo(
     })
 }
 
-impl Until<'_> {
-    const fn bounds(&self) -> Bounds<'_> {
-        Bounds {
+impl PingPongLimits<'_> {
+    const fn bounds(&self) -> WaitBounds<'_> {
+        WaitBounds {
             deadline_ns: self.deadline_ns,
             stop: self.cancel,
-            answer_timeout: Some(ANSWER_TIMEOUT),
+            reply_timeout: Some(REPLY_TIMEOUT),
         }
     }
 }
 
-struct Pinger<'a> {
-    line: &'a Line,
-    beat: &'a Beat,
+struct PingPong<'a> {
+    line: &'a PingPongSocket,
+    beat: &'a PendingMessage,
     out: Vec<u8>,
     back: Vec<u8>,
     flags: libc::c_int,
-    until: Until<'a>,
+    until: PingPongLimits<'a>,
     measured: RoundTrips,
 }
 
-impl<'a> Pinger<'a> {
+impl<'a> PingPong<'a> {
     fn new(
-        (line, beat): (&'a Line, &'a Beat),
+        (line, beat): (&'a PingPongSocket, &'a PendingMessage),
         message_bytes: usize,
-        waiting: Waiting,
-        until: Until<'a>,
+        waiting: WaitMode,
+        until: PingPongLimits<'a>,
     ) -> Self {
         let bytes = message_bytes.max(1);
         Self {
@@ -245,10 +245,10 @@ impl<'a> Pinger<'a> {
             beat,
             out: vec![0xCE; bytes],
             back: vec![0; bytes],
-            flags: if waiting == Waiting::Spin { libc::MSG_DONTWAIT } else { 0 },
+            flags: if waiting == WaitMode::Spin { libc::MSG_DONTWAIT } else { 0 },
             until,
             measured: RoundTrips {
-                times_ns: Vec::with_capacity(until.round_trips.min(FIRST_CAPACITY)),
+                times_ns: Vec::with_capacity(until.round_trips.min(INITIAL_CAPACITY)),
                 ..RoundTrips::default()
             },
         }
@@ -265,7 +265,7 @@ impl<'a> Pinger<'a> {
     /// little before ours.
     fn exchange(&mut self, from_ns: u64, now_ns: u64) -> io::Result<Option<u64>> {
         self.beat.set(now_ns);
-        let until_ns = (now_ns + ANSWER_TIMEOUT.as_nanos() as u64).min(self.until.deadline_ns);
+        let until_ns = (now_ns + REPLY_TIMEOUT.as_nanos() as u64).min(self.until.deadline_ns);
         send_whole(self.line, &self.out)?;
         let cancel = self.until.cancel;
         let is_over = || clock::now_ns() >= until_ns || cancel.load(Ordering::Relaxed);
@@ -281,7 +281,7 @@ impl<'a> Pinger<'a> {
         }
         let is_last = until_ns == self.until.deadline_ns;
         let waited = Duration::from_nanos(end_ns - now_ns);
-        if is_last && waited <= self.longest_end() {
+        if is_last && waited <= self.end_tolerance() {
             return Ok(None);
         }
         if self.line.is_stream() {
@@ -296,7 +296,7 @@ impl<'a> Pinger<'a> {
 
     /// Records the overdue messages: those due before the end without a reply, with their waiting
     /// times so far. For a peer that never replied, nothing is recorded.
-    fn leave_the_rest(&mut self, due: impl Iterator<Item = u64>) {
+    fn record_overdue(&mut self, due: impl Iterator<Item = u64>) {
         if self.measured.times_ns.is_empty() {
             return;
         }
@@ -313,7 +313,7 @@ impl<'a> Pinger<'a> {
     /// Returns the longest time that the last message may lack a reply because the far end's timer
     /// fired a little before ours. A longer wait is a stall, and omitting it would make the figures
     /// too good.
-    fn longest_end(&self) -> Duration {
+    fn end_tolerance(&self) -> Duration {
         /// Timers of both ends start one half round trip apart; a busy machine adds to that.
         const MINIMUM: Duration = Duration::from_millis(500);
         match self.measured.times_ns.iter().max() {
@@ -325,9 +325,9 @@ impl<'a> Pinger<'a> {
 }
 
 /// Initial capacity of the list of times; growing it copies it, which would distort one round trip.
-const FIRST_CAPACITY: usize = 1 << 20;
+const INITIAL_CAPACITY: usize = 1 << 20;
 
-fn send_whole(line: &Line, message: &[u8]) -> io::Result<()> {
+fn send_whole(line: &PingPongSocket, message: &[u8]) -> io::Result<()> {
     let mut sent = 0;
     while sent < message.len() {
         let part = &message[sent..];
@@ -350,7 +350,7 @@ fn send_whole(line: &Line, message: &[u8]) -> io::Result<()> {
 
 /// Receives one message; false if `is_over` returns true before one has arrived.
 fn receive_whole(
-    line: &Line,
+    line: &PingPongSocket,
     message: &mut [u8],
     flags: libc::c_int,
     is_over: impl Fn() -> bool,

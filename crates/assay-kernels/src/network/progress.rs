@@ -4,30 +4,30 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::datagram::Arrivals;
-use crate::barrier::OwnLines;
+use super::datagram::DatagramArrivals;
+use crate::barrier::CachePadded;
 use crate::clock;
 
 /// Interval at which a waiting stream checks whether it is stopped.
-pub(super) const LOOK_EVERY: Duration = Duration::from_millis(50);
+pub(super) const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// State shared by all streams of a transfer.
 #[derive(Debug)]
-pub(super) struct Control {
+pub(super) struct TransferControl {
     stopped: AtomicBool,
     /// Bytes that may still be sent; `None` = no limit.
-    left: Option<OwnLines<AtomicI64>>,
+    left: Option<CachePadded<AtomicI64>>,
     /// Bytes received by all streams, kept only under a limit, because all of them write to it.
-    received: OwnLines<AtomicU64>,
+    received: CachePadded<AtomicU64>,
 }
 
-impl Control {
+impl TransferControl {
     pub(super) fn new(limit_bytes: Option<u64>) -> Self {
         let left = limit_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
         Self {
             stopped: AtomicBool::new(false),
-            left: left.map(|left| OwnLines(AtomicI64::new(left))),
-            received: OwnLines::default(),
+            left: left.map(|left| CachePadded(AtomicI64::new(left))),
+            received: CachePadded::default(),
         }
     }
 
@@ -64,7 +64,7 @@ impl Control {
 
 /// Counters of one stream, written only by its thread.
 #[derive(Debug, Default)]
-pub(super) struct Progress(OwnLines<Counters>);
+pub(super) struct StreamProgress(CachePadded<Counters>);
 
 #[derive(Debug, Default)]
 struct Counters {
@@ -97,7 +97,7 @@ pub struct Snapshot {
     pub jitter_ns: u64,
 }
 
-impl Progress {
+impl StreamProgress {
     pub(super) fn bytes(&self) -> u64 {
         self.0.0.bytes.load(Ordering::Relaxed)
     }
@@ -116,7 +116,7 @@ impl Progress {
         self.0.0.packets.store(packets, Ordering::Relaxed);
     }
 
-    pub(super) fn set_arrivals(&self, arrivals: &Arrivals) {
+    pub(super) fn set_arrivals(&self, arrivals: &DatagramArrivals) {
         let counters = &self.0.0;
         counters.packets.store(arrivals.highest, Ordering::Relaxed);
         counters.lost.store(arrivals.lost, Ordering::Relaxed);
@@ -156,7 +156,7 @@ impl Progress {
 
 /// Whether the stream can try again after checking the stop flag: a timeout, an interruption or
 /// lack of buffers.
-pub(super) fn is_worth_another_try(error: &io::Error) -> bool {
+pub(super) fn is_retryable(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
         || error.raw_os_error() == Some(libc::ENOBUFS)

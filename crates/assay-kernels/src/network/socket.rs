@@ -44,9 +44,9 @@ pub fn connect_tcp(
     cancel: &AtomicBool,
 ) -> io::Result<TcpStream> {
     let socket = new_socket(remote, libc::SOCK_STREAM | libc::SOCK_NONBLOCK)?;
-    prepare_tcp(&socket, options)?;
+    apply_tcp_options(&socket, options)?;
     if let Some(local) = options.local {
-        set(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32, "SO_REUSEADDR")?;
+        set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32, "SO_REUSEADDR")?;
         bind(&socket, local)?;
     }
     match connect(&socket, remote) {
@@ -65,8 +65,8 @@ pub fn connect_tcp(
 ///
 /// # Errors
 /// The option that failed.
-pub fn adopt_tcp(stream: &TcpStream, options: &SocketOptions) -> io::Result<()> {
-    prepare_tcp(stream, options)
+pub fn configure_tcp(stream: &TcpStream, options: &SocketOptions) -> io::Result<()> {
+    apply_tcp_options(stream, options)
 }
 
 /// Creates a UDP socket connected to `remote`.
@@ -75,7 +75,7 @@ pub fn adopt_tcp(stream: &TcpStream, options: &SocketOptions) -> io::Result<()> 
 /// The option that failed, or the system's error.
 pub fn connect_udp(remote: SocketAddr, options: &SocketOptions) -> io::Result<UdpSocket> {
     let socket = new_socket(remote, libc::SOCK_DGRAM)?;
-    prepare(&socket, options)?;
+    apply_options(&socket, options)?;
     if let Some(local) = options.local {
         bind(&socket, local)?;
     }
@@ -90,7 +90,7 @@ pub fn connect_udp(remote: SocketAddr, options: &SocketOptions) -> io::Result<Ud
 /// The system's error, e.g. when another process uses the port.
 pub fn bind_udp(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = new_socket(local, libc::SOCK_DGRAM)?;
-    set(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32, "SO_REUSEADDR")?;
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32, "SO_REUSEADDR")?;
     bind(&socket, local)?;
     Ok(UdpSocket::from(socket))
 }
@@ -99,8 +99,8 @@ pub fn bind_udp(local: SocketAddr) -> io::Result<UdpSocket> {
 ///
 /// # Errors
 /// The option that failed.
-pub fn adopt_udp(socket: &UdpSocket, options: &SocketOptions) -> io::Result<()> {
-    prepare(socket, options)
+pub fn configure_udp(socket: &UdpSocket, options: &SocketOptions) -> io::Result<()> {
+    apply_options(socket, options)
 }
 
 /// Creates a listening socket.
@@ -120,19 +120,19 @@ pub fn congestion(socket: &impl AsFd) -> io::Result<String> {
     /// `TCP_CA_NAME_MAX` of the kernel.
     const NAME_BYTES: usize = 16;
     let mut name = [0_u8; NAME_BYTES];
-    let length = get(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;
+    let length = read_option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;
     let end = name[..length].iter().position(|byte| *byte == 0).unwrap_or(length);
     Ok(String::from_utf8_lossy(&name[..end]).into_owned())
 }
 
 /// Whether TCP sockets support this congestion control; nothing is sent.
 #[must_use]
-pub fn takes_congestion(name: &str) -> bool {
+pub fn supports_congestion(name: &str) -> bool {
     let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let options =
         SocketOptions { congestion: Some(name.to_owned()), ..SocketOptions::default() };
     let socket = new_socket(nowhere, libc::SOCK_STREAM);
-    socket.is_ok_and(|socket| prepare_tcp(&socket, &options).is_ok())
+    socket.is_ok_and(|socket| apply_tcp_options(&socket, &options).is_ok())
 }
 
 /// Returns the send and receive buffers in bytes, as the kernel counts them (twice the requested
@@ -143,7 +143,8 @@ pub fn takes_congestion(name: &str) -> bool {
 pub fn buffers_bytes(socket: &impl AsFd) -> io::Result<(u32, u32)> {
     let read = |option| {
         let mut value = [0_u8; 4];
-        get(socket, libc::SOL_SOCKET, option, &mut value).map(|_| u32::from_ne_bytes(value))
+        read_option(socket, libc::SOL_SOCKET, option, &mut value)
+            .map(|_| u32::from_ne_bytes(value))
     };
     Ok((read(libc::SO_SNDBUF)?, read(libc::SO_RCVBUF)?))
 }
@@ -154,7 +155,13 @@ pub fn buffers_bytes(socket: &impl AsFd) -> io::Result<(u32, u32)> {
 /// # Errors
 /// The system's error.
 pub(super) fn set_low_water(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
-    set(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, &bytes, "how much a receive waits for")
+    set_option(
+        socket,
+        libc::SOL_SOCKET,
+        libc::SO_RCVLOWAT,
+        &bytes,
+        "how much a receive waits for",
+    )
 }
 
 /// Returns the largest segment of a connection in bytes.
@@ -163,7 +170,7 @@ pub(super) fn set_low_water(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
 /// The system's error.
 pub fn segment_bytes(socket: &impl AsFd) -> io::Result<u32> {
     let mut value = [0_u8; 4];
-    get(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &mut value)?;
+    read_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &mut value)?;
     Ok(u32::from_ne_bytes(value))
 }
 
@@ -183,7 +190,7 @@ pub fn has_urgent(socket: &impl AsFd) -> bool {
 pub fn queued_bytes(socket: &impl AsFd) -> io::Result<u64> {
     let mut queued: libc::c_int = 0;
     // SAFETY: `queued` is a writable `int`, which is what this request fills.
-    outcome(unsafe {
+    check_result(unsafe {
         libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut queued)
     })?;
     Ok(u64::try_from(queued).unwrap_or(0))
@@ -198,26 +205,32 @@ pub fn wait_readable(socket: &impl AsFd, timeout: Duration) -> bool {
     unsafe { libc::poll(&raw mut poll, 1, millis) > 0 }
 }
 
-fn prepare_tcp(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
-    prepare(socket, options)?;
+fn apply_tcp_options(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
+    apply_options(socket, options)?;
     if options.no_delay {
-        set(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32, "TCP_NODELAY")?;
+        set_option(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32, "TCP_NODELAY")?;
     }
     if let Some(bytes) = options.segment_bytes {
-        set(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &bytes, "the segment size")?;
+        set_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &bytes, "the segment size")?;
     }
     if let Some(name) = &options.congestion {
         let name_c = CString::new(name.as_str())?;
         let what = format!("congestion control `{name}`");
-        set_bytes(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name_c.as_bytes(), &what)?;
+        set_option_bytes(
+            socket,
+            libc::IPPROTO_TCP,
+            libc::TCP_CONGESTION,
+            name_c.as_bytes(),
+            &what,
+        )?;
     }
     Ok(())
 }
 
-fn prepare(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
+fn apply_options(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
     if let Some(bytes) = options.window_bytes {
-        set(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &bytes, "the send buffer")?;
-        set(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes, "the receive buffer")?;
+        set_option(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &bytes, "the send buffer")?;
+        set_option(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes, "the receive buffer")?;
     }
     if options.type_of_service != 0 {
         let is_ipv6 = domain(socket)? == libc::AF_INET6;
@@ -226,21 +239,33 @@ fn prepare(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
         } else {
             (libc::IPPROTO_IP, libc::IP_TOS)
         };
-        set(socket, level, option, &options.type_of_service, "the type of service")?;
+        set_option(socket, level, option, &options.type_of_service, "the type of service")?;
     }
     if let Some(us) = options.busy_poll_us {
         let us = us.cast_signed();
-        set(socket, libc::SOL_SOCKET, libc::SO_BUSY_POLL, &us, "busy polling (SO_BUSY_POLL)")?;
+        set_option(
+            socket,
+            libc::SOL_SOCKET,
+            libc::SO_BUSY_POLL,
+            &us,
+            "busy polling (SO_BUSY_POLL)",
+        )?;
     }
     if let Some(rate) = options.pacing_bytes_per_s {
-        set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &rate, "the pacing rate")?;
+        set_option(
+            socket,
+            libc::SOL_SOCKET,
+            libc::SO_MAX_PACING_RATE,
+            &rate,
+            "the pacing rate",
+        )?;
     }
     Ok(())
 }
 
 fn domain(socket: &impl AsFd) -> io::Result<libc::c_int> {
     let mut value = [0_u8; 4];
-    get(socket, libc::SOL_SOCKET, libc::SO_DOMAIN, &mut value)?;
+    read_option(socket, libc::SOL_SOCKET, libc::SO_DOMAIN, &mut value)?;
     Ok(i32::from_ne_bytes(value))
 }
 
@@ -256,12 +281,12 @@ fn new_socket(address: SocketAddr, kind: libc::c_int) -> io::Result<OwnedFd> {
 }
 
 /// Address in the system's format.
-enum Address {
+enum RawAddress {
     V4(libc::sockaddr_in),
     V6(libc::sockaddr_in6),
 }
 
-impl Address {
+impl RawAddress {
     fn new(address: SocketAddr) -> Self {
         match address {
             SocketAddr::V4(v4) => Self::V4(libc::sockaddr_in {
@@ -280,7 +305,7 @@ impl Address {
         }
     }
 
-    fn parts(&self) -> (*const libc::sockaddr, libc::socklen_t) {
+    fn as_raw_parts(&self) -> (*const libc::sockaddr, libc::socklen_t) {
         match self {
             Self::V4(it) => ((&raw const *it).cast(), size_of_val(it) as libc::socklen_t),
             Self::V6(it) => ((&raw const *it).cast(), size_of_val(it) as libc::socklen_t),
@@ -289,18 +314,18 @@ impl Address {
 }
 
 pub(super) fn connect(socket: &OwnedFd, remote: SocketAddr) -> io::Result<()> {
-    let address = Address::new(remote);
-    let (pointer, length) = address.parts();
+    let address = RawAddress::new(remote);
+    let (pointer, length) = address.as_raw_parts();
     // SAFETY: pointer and length describe `address`, which outlives the call and is only read.
-    outcome(unsafe { libc::connect(socket.as_raw_fd(), pointer, length) })
+    check_result(unsafe { libc::connect(socket.as_raw_fd(), pointer, length) })
 }
 
 fn bind(socket: &OwnedFd, local: SocketAddr) -> io::Result<()> {
-    let address = Address::new(local);
-    let (pointer, length) = address.parts();
+    let address = RawAddress::new(local);
+    let (pointer, length) = address.as_raw_parts();
     // SAFETY: pointer and length describe `address`, which outlives the call and is only read.
-    outcome(unsafe { libc::bind(socket.as_raw_fd(), pointer, length) })
-        .map_err(|error| named(error, &format!("cannot use the local address {local}")))
+    check_result(unsafe { libc::bind(socket.as_raw_fd(), pointer, length) })
+        .map_err(|error| with_context(error, &format!("cannot use the local address {local}")))
 }
 
 fn wait_connected(socket: &OwnedFd, timeout: Duration, cancel: &AtomicBool) -> io::Result<()> {
@@ -330,14 +355,14 @@ fn wait_connected(socket: &OwnedFd, timeout: Duration, cancel: &AtomicBool) -> i
         }
     }
     let mut value = [0_u8; 4];
-    get(socket, libc::SOL_SOCKET, libc::SO_ERROR, &mut value)?;
+    read_option(socket, libc::SOL_SOCKET, libc::SO_ERROR, &mut value)?;
     match i32::from_ne_bytes(value) {
         0 => Ok(()),
         code => Err(io::Error::from_raw_os_error(code)),
     }
 }
 
-pub(super) fn set<T: Copy>(
+pub(super) fn set_option<T: Copy>(
     socket: &impl AsFd,
     level: libc::c_int,
     option: libc::c_int,
@@ -348,11 +373,11 @@ pub(super) fn set<T: Copy>(
     let length = size_of::<T>() as libc::socklen_t;
     let fd: RawFd = socket.as_fd().as_raw_fd();
     // SAFETY: pointer and length describe `value`, which the call only reads.
-    outcome(unsafe { libc::setsockopt(fd, level, option, pointer.cast(), length) })
-        .map_err(|error| named(error, &format!("cannot set {what}")))
+    check_result(unsafe { libc::setsockopt(fd, level, option, pointer.cast(), length) })
+        .map_err(|error| with_context(error, &format!("cannot set {what}")))
 }
 
-fn set_bytes(
+fn set_option_bytes(
     socket: &impl AsFd,
     level: libc::c_int,
     option: libc::c_int,
@@ -362,12 +387,12 @@ fn set_bytes(
     let length = value.len() as libc::socklen_t;
     let fd: RawFd = socket.as_fd().as_raw_fd();
     // SAFETY: pointer and length describe `value`, which the call only reads.
-    outcome(unsafe { libc::setsockopt(fd, level, option, value.as_ptr().cast(), length) })
-        .map_err(|error| named(error, &format!("cannot set {what}")))
+    check_result(unsafe { libc::setsockopt(fd, level, option, value.as_ptr().cast(), length) })
+        .map_err(|error| with_context(error, &format!("cannot set {what}")))
 }
 
 /// Reads an option into `value`; returns the number of bytes written.
-pub(super) fn get(
+pub(super) fn read_option(
     socket: &impl AsFd,
     level: libc::c_int,
     option: libc::c_int,
@@ -376,17 +401,17 @@ pub(super) fn get(
     let mut length = value.len() as libc::socklen_t;
     let fd: RawFd = socket.as_fd().as_raw_fd();
     // SAFETY: pointer and length describe `value`, which is ours to write.
-    outcome(unsafe {
+    check_result(unsafe {
         libc::getsockopt(fd, level, option, value.as_mut_ptr().cast(), &raw mut length)
     })?;
     Ok(length as usize)
 }
 
-fn outcome(result: libc::c_int) -> io::Result<()> {
+fn check_result(result: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-fn named(error: io::Error, what: &str) -> io::Error {
+fn with_context(error: io::Error, what: &str) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
@@ -406,7 +431,7 @@ mod tests {
     /// Connects to a listener with a full queue, which drops connection requests as a firewall
     /// does.
     #[test]
-    fn a_connection_that_is_not_wanted_any_more_is_given_up() {
+    fn cancellation_ends_connecting() {
         let listener = any_port("127.0.0.1");
         // SAFETY: the call takes plain numbers; the socket is listening already, and gets a shorter
         // queue.
@@ -473,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_named() {
+    fn errors_name_the_option() {
         let free = any_port("127.0.0.1").local_addr().unwrap();
         let error = connect_tcp(free, &SocketOptions::default(), SOON, &GO_ON).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
@@ -481,7 +506,7 @@ mod tests {
             SocketOptions { congestion: Some("no-such".into()), ..SocketOptions::default() };
         let error = connect_tcp(free, &unknown, SOON, &GO_ON).unwrap_err().to_string();
         assert!(error.contains("congestion control `no-such`"), "{error}");
-        assert!(takes_congestion("reno") && !takes_congestion("no-such"));
+        assert!(supports_congestion("reno") && !supports_congestion("no-such"));
         let foreign = SocketOptions {
             local: Some("192.0.2.1:0".parse().unwrap()),
             ..SocketOptions::default()

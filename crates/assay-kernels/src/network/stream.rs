@@ -9,17 +9,17 @@ use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsRawFd;
 
-use super::pace::{Pace, Schedule};
-use super::progress::{Control, LOOK_EVERY, Progress, is_worth_another_try};
-use gather::Gather;
-use source::Source;
+use super::pace::{SendRate, SendSchedule};
+use super::progress::{STOP_CHECK_INTERVAL, StreamProgress, TransferControl, is_retryable};
+use low_water::LowWaterMark;
+use source::BlockSource;
 
-mod gather;
+mod low_water;
 mod source;
 
 /// Whether data is copied from or into the program's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Copying {
+pub enum CopyMode {
     /// Every byte is copied from or into the program's memory, as in an application.
     Copy,
     /// A sender passes its pages to the kernel by reference (`vmsplice` and `splice`); a receiver
@@ -31,13 +31,13 @@ pub enum Copying {
 pub(super) fn send(
     stream: &TcpStream,
     block_bytes: usize,
-    copying: Copying,
-    pace: Option<Pace>,
-    (progress, control): (&Progress, &Control),
+    copying: CopyMode,
+    pace: Option<SendRate>,
+    (progress, control): (&StreamProgress, &TransferControl),
 ) -> io::Result<()> {
-    stream.set_write_timeout(Some(LOOK_EVERY))?;
-    let mut source = Source::new(block_bytes, copying)?;
-    let mut schedule = pace.map(Schedule::new);
+    stream.set_write_timeout(Some(STOP_CHECK_INTERVAL))?;
+    let mut source = BlockSource::new(block_bytes, copying)?;
+    let mut schedule = pace.map(SendSchedule::new);
     while !control.is_stopped() {
         if let Some(schedule) = &mut schedule
             && !schedule.wait(progress.bytes(), || control.is_stopped())
@@ -48,57 +48,57 @@ pub(super) fn send(
             break;
         }
         match send_block(stream, &mut source, block_bytes, (progress, control))? {
-            Sent::Whole => progress.add_block(),
-            Sent::Cut => {
+            BlockOutcome::Sent => progress.add_block(),
+            BlockOutcome::Stopped => {
                 // A receiver of whole blocks would wait for the rest. If the peer has closed
                 // meanwhile, the error is irrelevant.
                 drop(stream.shutdown(Shutdown::Write));
                 break;
             }
-            Sent::Gone => break,
+            BlockOutcome::PeerClosed => break,
         }
     }
     Ok(())
 }
 
 /// Outcome of sending a block.
-enum Sent {
-    Whole,
+enum BlockOutcome {
+    Sent,
     /// The sender was stopped within it.
-    Cut,
+    Stopped,
     /// The peer has closed the connection.
-    Gone,
+    PeerClosed,
 }
 
 /// Sends one whole block, unless stopped.
 fn send_block(
     stream: &TcpStream,
-    source: &mut Source,
+    source: &mut BlockSource,
     block_bytes: usize,
-    (progress, control): (&Progress, &Control),
-) -> io::Result<Sent> {
+    (progress, control): (&StreamProgress, &TransferControl),
+) -> io::Result<BlockOutcome> {
     let mut sent = 0;
     while sent < block_bytes {
         if control.is_stopped() {
-            return Ok(Sent::Cut);
+            return Ok(BlockOutcome::Stopped);
         }
         match source.send(stream.as_raw_fd(), sent, block_bytes - sent) {
             Ok(bytes) => {
                 sent += bytes;
                 progress.add_bytes(bytes as u64);
             }
-            Err(error) if is_worth_another_try(&error) => {}
-            Err(error) if is_end(&error) => return Ok(Sent::Gone),
+            Err(error) if is_retryable(&error) => {}
+            Err(error) if is_end(&error) => return Ok(BlockOutcome::PeerClosed),
             Err(error) => return Err(error),
         }
     }
-    Ok(Sent::Whole)
+    Ok(BlockOutcome::Sent)
 }
 
 /// Largest receive, and largest low-water mark of a receiver. A buffer that stays in the core's own
 /// cache is filled faster than one that goes through memory, and second-level caches hold 256 KiB
 /// and more.
-pub const GATHERED_BYTES: u32 = 256 << 10;
+pub const MAX_RECEIVE_BYTES: u32 = 256 << 10;
 
 /// Size of a receive in the no-copy mode: one call takes all that has arrived, and the buffer,
 /// which is never written, takes no memory.
@@ -108,18 +108,18 @@ const NO_COPY_RECEIVE_BYTES: usize = 4 << 20;
 pub(super) fn receive(
     stream: &TcpStream,
     block_bytes: usize,
-    copying: Copying,
-    (progress, control): (&Progress, &Control),
+    copying: CopyMode,
+    (progress, control): (&StreamProgress, &TransferControl),
 ) -> io::Result<()> {
-    stream.set_read_timeout(Some(LOOK_EVERY))?;
+    stream.set_read_timeout(Some(STOP_CHECK_INTERVAL))?;
     let (bytes, flags) = match copying {
-        Copying::Copy => (block_bytes.min(GATHERED_BYTES as usize), 0),
-        Copying::NoCopy => (NO_COPY_RECEIVE_BYTES, libc::MSG_TRUNC),
+        CopyMode::Copy => (block_bytes.min(MAX_RECEIVE_BYTES as usize), 0),
+        CopyMode::NoCopy => (NO_COPY_RECEIVE_BYTES, libc::MSG_TRUNC),
     };
     // Zeroed memory takes no physical memory before data arrives in it.
     let mut buffer = vec![0_u8; bytes];
     // Under a limit the last bytes end the test, and no data follows that could reach the mark.
-    let mut gather = (!control.is_limited()).then(|| Gather::new(stream));
+    let mut gather = (!control.is_limited()).then(|| LowWaterMark::new(stream));
     while !control.is_stopped() {
         match receive_once(stream.as_raw_fd(), &mut buffer, flags) {
             Ok(0) => break,
@@ -127,10 +127,10 @@ pub(super) fn receive(
                 progress.add_bytes(bytes as u64);
                 control.count_received(bytes as u64);
                 if let Some(gather) = &mut gather {
-                    gather.count(bytes as u64)?;
+                    gather.record(bytes as u64)?;
                 }
             }
-            Err(error) if is_worth_another_try(&error) => {}
+            Err(error) if is_retryable(&error) => {}
             Err(error) if is_end(&error) => break,
             Err(error) => return Err(error),
         }

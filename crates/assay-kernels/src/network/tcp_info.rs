@@ -42,7 +42,7 @@ const INFO_BYTES: usize = 512;
 /// The system's error, e.g. for a socket other than TCP.
 pub fn read(stream: &impl AsFd) -> io::Result<TcpInfo> {
     let mut bytes = [0; INFO_BYTES];
-    let length = socket::get(stream, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
+    let length = socket::read_option(stream, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
     Ok(from_bytes(&bytes[..length]))
 }
 
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_tells_about_itself() {
+    fn reads_statistics_of_a_connection() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let info = read(&stream).unwrap();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_kernel_has_fewer_fields() {
+    fn accepts_shorter_structures_of_old_kernels() {
         let bytes: Vec<u8> = (0..104).collect();
         let info = from_bytes(&bytes);
         assert_eq!(info.retransmits, u32::from_ne_bytes([100, 101, 102, 103]));

@@ -9,9 +9,9 @@ use std::net::{Shutdown, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use super::pace::Pace;
-use super::progress::{Control, Progress};
-use super::stream::{self, Copying};
+use super::pace::SendRate;
+use super::progress::{StreamProgress, TransferControl};
+use super::stream::{self, CopyMode};
 use super::tcp_info::{self, TcpInfo};
 use super::{cpu, socket, udp};
 use crate::pin;
@@ -42,16 +42,16 @@ pub struct Flow {
     /// Bytes per system call, or per datagram.
     pub block_bytes: usize,
     /// Whether data is copied from or into the program's memory.
-    pub copying: Copying,
+    pub copying: CopyMode,
     /// Rate to keep; `None` = as fast as possible.
-    pub pace: Option<Pace>,
+    pub pace: Option<SendRate>,
     /// CPU to run on; `None` = chosen by the system.
     pub cpu: Option<usize>,
 }
 
 /// Final result of a stream.
 #[derive(Debug)]
-pub struct FlowEnd {
+pub struct FlowResult {
     /// Final values of its counters.
     pub last: Snapshot,
     /// CPU time of its thread in nanoseconds.
@@ -65,16 +65,16 @@ pub struct FlowEnd {
 /// Running streams.
 #[derive(Debug)]
 pub struct Transfer {
-    control: Arc<Control>,
+    control: Arc<TransferControl>,
     running: Vec<Running>,
 }
 
 #[derive(Debug)]
 struct Running {
     sends: bool,
-    progress: Arc<Progress>,
+    progress: Arc<StreamProgress>,
     /// Second handle of a TCP connection, to monitor it while its thread is blocked.
-    look: Option<TcpStream>,
+    monitor: Option<TcpStream>,
     thread: JoinHandle<(u64, io::Result<()>)>,
 }
 
@@ -86,7 +86,7 @@ impl Transfer {
     /// The system's error when a thread cannot be started; threads already started are stopped
     /// again.
     pub fn start(flows: Vec<Flow>, limit_bytes: Option<u64>) -> io::Result<Self> {
-        let control = Arc::new(Control::new(limit_bytes));
+        let control = Arc::new(TransferControl::new(limit_bytes));
         let mut transfer = Self { control, running: Vec::new() };
         for (index, flow) in flows.into_iter().enumerate() {
             match start_flow(index, flow, &transfer.control) {
@@ -107,7 +107,7 @@ impl Transfer {
 
     /// Returns the statistics of every TCP connection.
     pub fn tcp_infos(&self) -> Vec<Option<TcpInfo>> {
-        let look = |running: &Running| tcp_info::read(running.look.as_ref()?).ok();
+        let look = |running: &Running| tcp_info::read(running.monitor.as_ref()?).ok();
         self.running.iter().map(look).collect()
     }
 
@@ -126,7 +126,7 @@ impl Transfer {
     /// acknowledged.
     pub fn unacknowledged_bytes(&self) -> u64 {
         let senders = self.running.iter().filter(|running| running.sends);
-        senders.filter_map(|running| socket::queued_bytes(running.look.as_ref()?).ok()).sum()
+        senders.filter_map(|running| socket::queued_bytes(running.monitor.as_ref()?).ok()).sum()
     }
 
     /// Returns the bytes received by all streams together; kept only under a limit.
@@ -156,14 +156,14 @@ impl Transfer {
     /// the data.
     pub fn close_sending(&self) {
         let senders = self.running.iter().filter(|running| running.sends);
-        for stream in senders.filter_map(|running| running.look.as_ref()) {
+        for stream in senders.filter_map(|running| running.monitor.as_ref()) {
             // A peer that has closed needs no shutdown.
             drop(stream.shutdown(Shutdown::Write));
         }
     }
 
     /// Stops every stream and waits for its thread.
-    pub fn finish(self) -> Vec<FlowEnd> {
+    pub fn finish(self) -> Vec<FlowResult> {
         self.stop();
         self.running.into_iter().map(Running::finish).collect()
     }
@@ -174,22 +174,22 @@ impl Running {
         self.progress.ended_cpu_ns().is_some()
     }
 
-    fn finish(self) -> FlowEnd {
-        let tcp = self.look.as_ref().and_then(|stream| tcp_info::read(stream).ok());
+    fn finish(self) -> FlowResult {
+        let tcp = self.monitor.as_ref().and_then(|stream| tcp_info::read(stream).ok());
         let (cpu_ns, result) = match self.thread.join() {
             Ok(ended) => ended,
             Err(_) => (0, Err(io::Error::other("the stream's thread panicked"))),
         };
-        FlowEnd { last: self.progress.snapshot(), cpu_ns, tcp, error: result.err() }
+        FlowResult { last: self.progress.snapshot(), cpu_ns, tcp, error: result.err() }
     }
 }
 
-fn start_flow(index: usize, flow: Flow, control: &Arc<Control>) -> io::Result<Running> {
+fn start_flow(index: usize, flow: Flow, control: &Arc<TransferControl>) -> io::Result<Running> {
     let look = match &flow.socket {
         Socket::Tcp(stream) => Some(stream.try_clone()?),
         Socket::Udp { .. } => None,
     };
-    let (sends, progress) = (flow.sends, Arc::new(Progress::default()));
+    let (sends, progress) = (flow.sends, Arc::new(StreamProgress::default()));
     let (shared, control) = (Arc::clone(&progress), Arc::clone(control));
     let thread = thread::Builder::new().name(format!("stream-{index}")).spawn(move || {
         let result = run(&flow, (&shared, &control));
@@ -197,10 +197,10 @@ fn start_flow(index: usize, flow: Flow, control: &Arc<Control>) -> io::Result<Ru
         shared.end(cpu_ns);
         (cpu_ns, result)
     })?;
-    Ok(Running { sends, progress, look, thread })
+    Ok(Running { sends, progress, monitor: look, thread })
 }
 
-fn run(flow: &Flow, shared: (&Progress, &Control)) -> io::Result<()> {
+fn run(flow: &Flow, shared: (&StreamProgress, &TransferControl)) -> io::Result<()> {
     if let Some(cpu) = flow.cpu {
         pin::pin_current_thread(cpu)?;
     }

@@ -3,9 +3,9 @@
 use std::io;
 use std::net::UdpSocket;
 
-use super::datagram::{Arrivals, HEAD_BYTES, Head};
-use super::pace::{Pace, Schedule};
-use super::progress::{Control, LOOK_EVERY, Progress, is_worth_another_try};
+use super::datagram::{DatagramArrivals, DatagramHeader, HEADER_BYTES};
+use super::pace::{SendRate, SendSchedule};
+use super::progress::{STOP_CHECK_INTERVAL, StreamProgress, TransferControl, is_retryable};
 use crate::clock;
 
 /// Sends numbered datagrams until stopped or until the limit is reached.
@@ -13,12 +13,12 @@ pub(super) fn send(
     socket: &UdpSocket,
     datagram_bytes: usize,
     wide: bool,
-    pace: Option<Pace>,
-    (progress, control): (&Progress, &Control),
+    pace: Option<SendRate>,
+    (progress, control): (&StreamProgress, &TransferControl),
 ) -> io::Result<()> {
-    socket.set_write_timeout(Some(LOOK_EVERY))?;
-    let mut datagram = vec![0; datagram_bytes.max(HEAD_BYTES)];
-    let mut schedule = pace.map(Schedule::new);
+    socket.set_write_timeout(Some(STOP_CHECK_INTERVAL))?;
+    let mut datagram = vec![0; datagram_bytes.max(HEADER_BYTES)];
+    let mut schedule = pace.map(SendSchedule::new);
     let mut number = 0;
     while !control.is_stopped() {
         if let Some(schedule) = &mut schedule
@@ -30,7 +30,7 @@ pub(super) fn send(
             break;
         }
         number += 1;
-        Head { sent_ns: clock::now_ns(), number }.write(wide, &mut datagram);
+        DatagramHeader { sent_ns: clock::now_ns(), number }.write(wide, &mut datagram);
         let bytes = send_one(socket, &datagram, control)?;
         progress.add_bytes(bytes as u64);
         progress.add_block();
@@ -40,11 +40,15 @@ pub(super) fn send(
 }
 
 /// Sends one datagram, and tries again when the queue is full; 0 when stopped meanwhile.
-fn send_one(socket: &UdpSocket, datagram: &[u8], control: &Control) -> io::Result<usize> {
+fn send_one(
+    socket: &UdpSocket,
+    datagram: &[u8],
+    control: &TransferControl,
+) -> io::Result<usize> {
     loop {
         match socket.send(datagram) {
             Ok(bytes) => return Ok(bytes),
-            Err(error) if is_worth_another_try(&error) && !control.is_stopped() => {
+            Err(error) if is_retryable(&error) && !control.is_stopped() => {
                 std::thread::yield_now();
             }
             Err(error) if control.is_stopped() => {
@@ -60,26 +64,26 @@ fn send_one(socket: &UdpSocket, datagram: &[u8], control: &Control) -> io::Resul
 pub(super) fn receive(
     socket: &UdpSocket,
     wide: bool,
-    (progress, control): (&Progress, &Control),
+    (progress, control): (&StreamProgress, &TransferControl),
 ) -> io::Result<()> {
     /// Size of the largest datagram.
     const LARGEST_BYTES: usize = 65536;
-    socket.set_read_timeout(Some(LOOK_EVERY))?;
+    socket.set_read_timeout(Some(STOP_CHECK_INTERVAL))?;
     let mut buffer = vec![0; LARGEST_BYTES];
-    let mut arrivals = Arrivals::default();
+    let mut arrivals = DatagramArrivals::default();
     while !control.is_stopped() {
         match socket.recv(&mut buffer) {
             Ok(bytes) => {
                 let now_ns = clock::now_ns();
                 // Datagrams without numbers, from other tools, are counted too.
-                if let Some(head) = Head::read(wide, &buffer[..bytes]) {
-                    arrivals.take(head, now_ns);
+                if let Some(head) = DatagramHeader::read(wide, &buffer[..bytes]) {
+                    arrivals.record(head, now_ns);
                     progress.set_arrivals(&arrivals);
                 }
                 progress.add_bytes(bytes as u64);
                 control.count_received(bytes as u64);
             }
-            Err(error) if is_worth_another_try(&error) => {}
+            Err(error) if is_retryable(&error) => {}
             Err(error) if control.is_stopped() => drop(error),
             Err(error) => return Err(error),
         }

@@ -59,18 +59,18 @@ pub(super) type Opaque = c_void;
 
 /// `struct ibv_context`, up to the table of driver functions that are no symbols.
 #[repr(C)]
-pub(super) struct Context {
+pub(super) struct VerbsContext {
     pub(super) device: *mut Opaque,
     operations: [*const (); 32],
 }
 
-impl Context {
+impl VerbsContext {
     pub(super) const POLL_CQ: usize = 11;
     pub(super) const POST_SEND: usize = 25;
     pub(super) const POST_RECEIVE: usize = 26;
 
     /// Returns a function of the device's driver.
-    pub(super) const fn operation(&self, at: usize) -> *const () {
+    pub(super) const fn driver_function(&self, at: usize) -> *const () {
         self.operations[at]
     }
 }
@@ -78,7 +78,7 @@ impl Context {
 /// `struct ibv_qp`, up to its number.
 #[repr(C)]
 pub(super) struct QueuePair {
-    pub(super) context: *mut Context,
+    pub(super) context: *mut VerbsContext,
     between: [u64; 5],
     handle: u32,
     pub(super) number: u32,
@@ -87,13 +87,13 @@ pub(super) struct QueuePair {
 /// `struct ibv_cq`, up to its context.
 #[repr(C)]
 pub(super) struct CompletionQueue {
-    pub(super) context: *mut Context,
+    pub(super) context: *mut VerbsContext,
 }
 
 /// `struct ibv_mr`.
 #[repr(C)]
-pub(super) struct Region {
-    context: *mut Context,
+pub(super) struct MemoryRegion {
+    context: *mut VerbsContext,
     domain: *mut Opaque,
     pub(super) address: *mut c_void,
     pub(super) length: usize,
@@ -105,7 +105,7 @@ pub(super) struct Region {
 /// `struct ibv_sge`: scatter/gather entry, a range of memory.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
+pub(super) struct ScatterGatherEntry {
     pub(super) address: u64,
     pub(super) bytes: u32,
     pub(super) key: u32,
@@ -116,7 +116,7 @@ pub(super) struct Piece {
 pub(super) struct SendRequest {
     pub(super) id: u64,
     pub(super) next: *mut Self,
-    pub(super) pieces: *mut Piece,
+    pub(super) pieces: *mut ScatterGatherEntry,
     pub(super) piece_count: i32,
     pub(super) opcode: u32,
     pub(super) flags: u32,
@@ -127,7 +127,11 @@ pub(super) struct SendRequest {
 }
 
 impl SendRequest {
-    pub(super) const fn new(opcode: u32, piece: *mut Piece, far: [u64; 4]) -> Self {
+    pub(super) const fn new(
+        opcode: u32,
+        piece: *mut ScatterGatherEntry,
+        far: [u64; 4],
+    ) -> Self {
         Self {
             id: 0,
             next: ptr::null_mut(),
@@ -162,14 +166,14 @@ impl SendRequest {
 pub(super) struct ReceiveRequest {
     pub(super) id: u64,
     pub(super) next: *mut Self,
-    pub(super) pieces: *mut Piece,
+    pub(super) pieces: *mut ScatterGatherEntry,
     pub(super) piece_count: i32,
 }
 
 /// `struct ibv_wc`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Completion {
+pub(super) struct WorkCompletion {
     pub(super) id: u64,
     pub(super) status: u32,
     opcode: u32,
@@ -251,7 +255,7 @@ pub(super) struct PortState {
 /// `struct ibv_qp_cap`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Capacity {
+pub(super) struct QueueCapacity {
     pub(super) sends: u32,
     pub(super) receives: u32,
     pub(super) send_pieces: u32,
@@ -261,12 +265,12 @@ pub(super) struct Capacity {
 
 /// `struct ibv_qp_init_attr`.
 #[repr(C)]
-pub(super) struct QueuePairAsked {
+pub(super) struct QueuePairInit {
     pub(super) context: *mut Opaque,
     pub(super) send_queue: *mut CompletionQueue,
     pub(super) receive_queue: *mut CompletionQueue,
     pub(super) shared: *mut Opaque,
-    pub(super) capacity: Capacity,
+    pub(super) capacity: QueueCapacity,
     pub(super) kind: u32,
     pub(super) signals_all: i32,
 }
@@ -274,7 +278,7 @@ pub(super) struct QueuePairAsked {
 /// `struct ibv_ah_attr`: address of a port and the path to it.
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Way {
+pub(super) struct AddressAttributes {
     pub(super) gid: [u8; 16],
     pub(super) flow_label: u32,
     pub(super) own_gid: u8,
@@ -301,9 +305,9 @@ pub(super) struct QueuePairState {
     pub(super) send_number: u32,
     pub(super) far_number: u32,
     pub(super) access: u32,
-    pub(super) capacity: Capacity,
-    pub(super) way: Way,
-    pub(super) alternative: Way,
+    pub(super) capacity: QueueCapacity,
+    pub(super) way: AddressAttributes,
+    pub(super) alternative: AddressAttributes,
     pub(super) partition: u16,
     pub(super) alternative_partition: u16,
     pub(super) draining: [u8; 2],
@@ -323,19 +327,21 @@ const _: () = {
         cfg!(target_endian = "little"),
         "unions are filled as little-endian systems read them"
     );
-    assert!(offset_of!(Context, operations) == 8);
-    assert!(8 + 8 * Context::POLL_CQ == 96);
-    assert!(8 + 8 * Context::POST_SEND == 208);
-    assert!(8 + 8 * Context::POST_RECEIVE == 216);
+    assert!(offset_of!(VerbsContext, operations) == 8);
+    assert!(8 + 8 * VerbsContext::POLL_CQ == 96);
+    assert!(8 + 8 * VerbsContext::POST_SEND == 208);
+    assert!(8 + 8 * VerbsContext::POST_RECEIVE == 216);
     assert!(offset_of!(QueuePair, number) == 52);
-    assert!(size_of::<Region>() == 48);
-    assert!(offset_of!(Region, local_key) == 36 && offset_of!(Region, remote_key) == 40);
-    assert!(size_of::<Piece>() == 16);
+    assert!(size_of::<MemoryRegion>() == 48);
+    assert!(
+        offset_of!(MemoryRegion, local_key) == 36 && offset_of!(MemoryRegion, remote_key) == 40
+    );
+    assert!(size_of::<ScatterGatherEntry>() == 16);
     assert!(size_of::<SendRequest>() == 128 && offset_of!(SendRequest, far) == 40);
     assert!(offset_of!(SendRequest, opcode) == 28 && offset_of!(SendRequest, flags) == 32);
     assert!(size_of::<ReceiveRequest>() == 32);
-    assert!(size_of::<Completion>() == 48 && offset_of!(Completion, status) == 8);
-    assert!(offset_of!(Completion, bytes) == 20);
+    assert!(size_of::<WorkCompletion>() == 48 && offset_of!(WorkCompletion, status) == 8);
+    assert!(offset_of!(WorkCompletion, bytes) == 20);
     assert!(size_of::<DeviceLimits>() == 232);
     assert!(offset_of!(DeviceLimits, reads_in) == 144);
     assert!(offset_of!(DeviceLimits, reads_out) == 156);
@@ -345,13 +351,16 @@ const _: () = {
     assert!(offset_of!(DeviceLimits, ports) == 227);
     assert!(size_of::<PortState>() >= 52 && offset_of!(PortState, lid) == 34);
     assert!(offset_of!(PortState, width) == 43 && offset_of!(PortState, link_layer) == 46);
-    assert!(size_of::<QueuePairAsked>() == 64);
+    assert!(size_of::<QueuePairInit>() == 64);
+    assert!(offset_of!(QueuePairInit, capacity) == 32 && offset_of!(QueuePairInit, kind) == 52);
     assert!(
-        offset_of!(QueuePairAsked, capacity) == 32 && offset_of!(QueuePairAsked, kind) == 52
+        size_of::<AddressAttributes>() == 32 && offset_of!(AddressAttributes, own_gid) == 20
     );
-    assert!(size_of::<Way>() == 32 && offset_of!(Way, own_gid) == 20);
-    assert!(offset_of!(Way, lid) == 24 && offset_of!(Way, is_global) == 29);
-    assert!(offset_of!(Way, port) == 30);
+    assert!(
+        offset_of!(AddressAttributes, lid) == 24
+            && offset_of!(AddressAttributes, is_global) == 29
+    );
+    assert!(offset_of!(AddressAttributes, port) == 30);
     assert!(size_of::<QueuePairState>() == 144 && offset_of!(QueuePairState, way) == 56);
     assert!(offset_of!(QueuePairState, queue_key) == 16);
     assert!(offset_of!(QueuePairState, partition) == 120);

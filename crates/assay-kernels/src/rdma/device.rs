@@ -8,14 +8,14 @@ use std::slice;
 use std::sync::OnceLock;
 
 use super::abi::Opaque;
-use super::calls::Calls;
+use super::calls::VerbsCalls;
 use super::error::RdmaError;
-use crate::library::{Library, Scope};
+use crate::library::{SharedLibrary, SymbolScope};
 
 /// Folder in which the kernel lists devices.
 const SYSFS: &str = "/sys/class/infiniband";
 /// Folder of the device files.
-const FILES: &str = "/dev/infiniband";
+const DEVICE_FILES: &str = "/dev/infiniband";
 
 /// Whether the kernel lists any device.
 #[must_use]
@@ -24,7 +24,7 @@ pub fn has_devices() -> bool {
 }
 
 /// Returns the reason the library finds no device; `root` is the root folder of the machine.
-fn unseen(root: &Path) -> RdmaError {
+fn missing_device_error(root: &Path) -> RdmaError {
     let names = |folder: &Path| -> Vec<String> {
         let found = fs::read_dir(root.join(folder.strip_prefix("/").unwrap_or(folder)));
         let name = |it: fs::DirEntry| it.file_name().to_string_lossy().into_owned();
@@ -36,7 +36,7 @@ fn unseen(root: &Path) -> RdmaError {
     }
     devices.sort();
     let devices = devices.join(", ");
-    match names(Path::new(FILES)).iter().any(|name| name.starts_with("uverbs")) {
+    match names(Path::new(DEVICE_FILES)).iter().any(|name| name.starts_with("uverbs")) {
         true => RdmaError::NoProvider { devices },
         false => RdmaError::NoVerbsFile { devices },
     }
@@ -49,27 +49,27 @@ pub(super) fn is_routable(device: &str, port: u8, index: u32) -> bool {
 }
 
 /// Returns the library's functions; it is opened once and never closed.
-pub(super) fn calls() -> Result<&'static Calls, RdmaError> {
-    static CALLS: OnceLock<Calls> = OnceLock::new();
+pub(super) fn verbs_calls() -> Result<&'static VerbsCalls, RdmaError> {
+    static CALLS: OnceLock<VerbsCalls> = OnceLock::new();
     if let Some(calls) = CALLS.get() {
         return Ok(calls);
     }
-    let library = Library::open("libibverbs.so.1", Scope::Local)
+    let library = SharedLibrary::open("libibverbs.so.1", SymbolScope::Local)
         .map_err(|reason| RdmaError::NoLibrary { reason })?;
-    let calls = Calls::load(&library).map_err(RdmaError::NoFunction)?;
+    let calls = VerbsCalls::load(&library).map_err(RdmaError::NoFunction)?;
     Ok(CALLS.get_or_init(|| calls))
 }
 
 /// Device list of the library, freed when dropped.
-pub(super) struct List {
-    calls: &'static Calls,
+pub(super) struct DeviceList {
+    calls: &'static VerbsCalls,
     devices: *mut *mut Opaque,
     count: usize,
 }
 
-impl List {
+impl DeviceList {
     pub(super) fn read() -> Result<Self, RdmaError> {
-        let calls = calls()?;
+        let calls = verbs_calls()?;
         let mut count: c_int = 0;
         // SAFETY: the count can be written.
         let devices = unsafe { (calls.get_device_list)(&raw mut count) };
@@ -79,13 +79,13 @@ impl List {
                 // SAFETY: the library's list, freed once.
                 unsafe { (calls.free_device_list)(devices) };
             }
-            return Err(unseen(Path::new("/")));
+            return Err(missing_device_error(Path::new("/")));
         }
         Ok(Self { calls, devices, count })
     }
 
     /// Returns name and address of every device.
-    fn all(&self) -> Vec<(String, *mut Opaque)> {
+    fn entries(&self) -> Vec<(String, *mut Opaque)> {
         // SAFETY: the library's list has `count` devices until it is freed.
         let all = unsafe { slice::from_raw_parts(self.devices, self.count) };
         let one = |device: &*mut Opaque| {
@@ -100,7 +100,7 @@ impl List {
 
     /// Returns the device of this name, or the first one without a name.
     pub(super) fn find(&self, name: Option<&str>) -> Result<(String, *mut Opaque), RdmaError> {
-        let all = self.all();
+        let all = self.entries();
         let Some(asked) = name else {
             return all.into_iter().next().ok_or(RdmaError::NoDevice);
         };
@@ -111,7 +111,7 @@ impl List {
     }
 }
 
-impl Drop for List {
+impl Drop for DeviceList {
     fn drop(&mut self) {
         // SAFETY: the library's list, freed once.
         unsafe { (self.calls.free_device_list)(self.devices) };
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_the_library_finds_nothing_the_reason_is_that_of_the_machine() {
+    fn missing_device_error_depends_on_the_machine() {
         for (at, (files, said, advice)) in [
             (&[][..], "there is no RDMA device on this machine", "rdma link add"),
             (
@@ -151,7 +151,7 @@ mod tests {
             for file in files {
                 fs::create_dir_all(root.join(file)).unwrap();
             }
-            let error = unseen(&root);
+            let error = missing_device_error(&root);
             let _ = fs::remove_dir_all(&root);
             assert!(error.to_string().contains(said), "{error}");
             assert!(error.advice().contains(advice), "{}", error.advice());

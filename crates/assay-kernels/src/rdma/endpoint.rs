@@ -5,14 +5,16 @@ use std::ffi::CStr;
 use std::ptr;
 
 use super::abi::{
-    self, Completion, CompletionQueue, HEADER_BYTES, Piece, PortState, QueuePairState,
-    ReceiveRequest, SendRequest, Way,
+    self, AddressAttributes, CompletionQueue, HEADER_BYTES, PortState, QueuePairState,
+    ReceiveRequest, ScatterGatherEntry, SendRequest, WorkCompletion,
 };
-use super::device::{List, calls};
+use super::device::{DeviceList, verbs_calls};
 use super::error::RdmaError;
-use super::held::Held;
 use super::limits;
-use super::made::{Made, Poll, PostReceive, PostSend, access, done, refused};
+use super::posted_receives::PostedReceives;
+use super::verbs_objects::{
+    Poll, PostReceive, PostSend, VerbsObjects, access_flags, call_error, check_code,
+};
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping, PageAdvice};
 
 /// Queue key of every UD queue pair: any number common to both ends, without the top bit, which is
@@ -42,7 +44,7 @@ pub enum Connection {
 
 /// Device, connection and resources of an endpoint.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct EndpointConfig<'a> {
     /// Device; `None` = the first.
     pub device: Option<&'a str>,
     /// Port of the device, from 1.
@@ -56,11 +58,11 @@ pub struct Wanted<'a> {
     /// Number of parallel connections.
     pub queue_pairs: u32,
     /// Size of the largest message.
-    pub most_bytes: u64,
+    pub max_message_bytes: u64,
     /// Maximum number of requests in flight on each queue pair.
     pub depth: u32,
     /// Receive requests of each queue pair that are posted before the first message arrives.
-    pub receives: u32,
+    pub posted_receives: u32,
     /// Messages up to this size are copied into the request; the device may support less.
     pub inline_bytes: u32,
     /// Transport settings.
@@ -89,7 +91,7 @@ impl Default for Tuning {
 
 /// Connection data that each end sends to the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Card {
+pub struct PeerInfo {
     /// Local identifier on InfiniBand; 0 on RoCE.
     pub lid: u16,
     /// Numbers of the queue pairs.
@@ -116,15 +118,15 @@ pub struct Card {
     reason = "addresses of the library's objects say nothing"
 )]
 pub struct Endpoint {
-    pub(super) made: Made,
+    pub(super) verbs: VerbsObjects,
     pub(super) memory: Mapping,
     slot_bytes: usize,
     /// Size of the largest message.
-    pub(super) most_bytes: u64,
+    pub(super) max_message_bytes: u64,
     /// Receive requests posted to each queue pair.
-    pub(super) held: Vec<Cell<Held>>,
+    pub(super) posted_receives: Vec<Cell<PostedReceives>>,
     pub(super) connection: Connection,
-    pub(super) far: Option<Card>,
+    pub(super) far: Option<PeerInfo>,
     poll: Poll,
     post_send: PostSend,
     post_receive: PostReceive,
@@ -139,7 +141,7 @@ pub struct Endpoint {
     /// Messages up to this size are copied into the request.
     pub inline_bytes: u32,
     /// Connection data for the other end.
-    pub card: Card,
+    pub info: PeerInfo,
     /// Port of the device.
     pub port: u8,
     tuning: Tuning,
@@ -153,10 +155,10 @@ impl Endpoint {
     ///
     /// # Errors
     /// There is no such device, its port is not active, or a driver call fails.
-    pub fn open(wanted: &Wanted<'_>) -> Result<Self, RdmaError> {
-        let devices = List::read()?;
+    pub fn open(wanted: &EndpointConfig<'_>) -> Result<Self, RdmaError> {
+        let devices = DeviceList::read()?;
         let (device, at) = devices.find(wanted.device)?;
-        let mut made = Made::of_device(calls()?, at)?;
+        let mut made = VerbsObjects::open(verbs_calls()?, at)?;
         let limits = made.limits()?;
         limits::check(&device, &limits, wanted)?;
         let state = made.port(wanted.port)?;
@@ -166,25 +168,25 @@ impl Endpoint {
         if mtu > port_mtu {
             return Err(RdmaError::MtuTooLarge { asked: mtu, mtu: port_mtu });
         }
-        if wanted.connection == Connection::Ud && wanted.most_bytes > mtu.into() {
-            return Err(RdmaError::TooLong { bytes: wanted.most_bytes, mtu });
+        if wanted.connection == Connection::Ud && wanted.max_message_bytes > mtu.into() {
+            return Err(RdmaError::TooLong { bytes: wanted.max_message_bytes, mtu });
         }
         let is_ethernet = state.link_layer == abi::LINK_ETHERNET;
         let chosen = made.choose_gid(&device, wanted, &state)?;
         let slot_bytes =
-            (wanted.most_bytes as usize + HEADER_BYTES).next_multiple_of(ALIGNMENT);
+            (wanted.max_message_bytes as usize + HEADER_BYTES).next_multiple_of(ALIGNMENT);
         let mut memory = Mapping::new(2 * slot_bytes, PageAdvice::Huge)?;
         // Touched by the thread that uses it, before the device pins it in place.
         memory.as_mut_slice::<u8>().fill(0);
         made.register(&memory)?;
-        let (poll, post_send, post_receive) = made.operations()?;
-        let inline_bytes = made.make_queues(wanted)?;
-        let (numbers, key) = made.names(&memory)?;
+        let (poll, post_send, post_receive) = made.driver_functions()?;
+        let inline_bytes = made.create_queues(wanted)?;
+        let (numbers, key) = made.numbers_and_key(&memory)?;
         let address = memory.as_ptr() as u64;
         // The device's maximum, as in perftest (`ctx_set_out_reads`): 16 on network cards, 128 on
         // software RoCE.
         let reads = |limit: i32| limit.clamp(0, u8::MAX.into()) as u8;
-        let card = Card {
+        let card = PeerInfo {
             lid: state.lid,
             numbers,
             // Any 24 bits; perftest draws them at random, too.
@@ -197,12 +199,15 @@ impl Endpoint {
             reads: reads(limits.reads_in),
         };
         let endpoint = Self {
-            made,
+            verbs: made,
             memory,
             slot_bytes,
-            most_bytes: wanted.most_bytes,
-            held: vec![
-                Cell::new(Held::new(wanted.receives.max(1).into(), wanted.connection));
+            max_message_bytes: wanted.max_message_bytes,
+            posted_receives: vec![
+                Cell::new(PostedReceives::new(
+                    wanted.posted_receives.max(1).into(),
+                    wanted.connection
+                ));
                 wanted.queue_pairs.max(1) as usize
             ],
             connection: wanted.connection,
@@ -211,11 +216,11 @@ impl Endpoint {
             post_send,
             post_receive,
             device,
-            firmware: text(&limits.firmware),
+            firmware: text_until_nul(&limits.firmware),
             is_ethernet,
             gid_index: chosen.map(|(index, _)| index),
             inline_bytes,
-            card,
+            info: card,
             port: wanted.port,
             tuning: wanted.tuning,
             reads: wanted.tuning.reads.unwrap_or_else(|| reads(limits.reads_out)),
@@ -228,17 +233,17 @@ impl Endpoint {
     ///
     /// # Errors
     /// A driver call fails.
-    pub fn connect(&mut self, far: &Card) -> Result<(), RdmaError> {
-        let way = self.way(far);
-        let path_mtu = self.card.mtu.min(far.mtu);
+    pub fn connect(&mut self, far: &PeerInfo) -> Result<(), RdmaError> {
+        let way = self.address_attributes(far);
+        let path_mtu = self.info.mtu.min(far.mtu);
         let is_connected = self.connection == Connection::Rc;
-        for (at, number) in far.numbers.iter().enumerate().take(self.made.queue_pairs.len()) {
+        for (at, number) in far.numbers.iter().enumerate().take(self.verbs.queue_pairs.len()) {
             self.connect_one(at, far, (*number, path_mtu, way))?;
         }
         if !is_connected {
-            self.made.reach(way)?;
+            self.verbs.create_address_handle(way)?;
         }
-        self.card.mtu = path_mtu;
+        self.info.mtu = path_mtu;
         self.far = Some(far.clone());
         Ok(())
     }
@@ -247,8 +252,8 @@ impl Endpoint {
     fn connect_one(
         &self,
         at: usize,
-        far: &Card,
-        (number, path_mtu, way): (u32, u32, Way),
+        far: &PeerInfo,
+        (number, path_mtu, way): (u32, u32, AddressAttributes),
     ) -> Result<(), RdmaError> {
         let is_connected = self.connection == Connection::Rc;
         let mut state = QueuePairState { state: abi::STATE_RTR, ..QueuePairState::default() };
@@ -257,7 +262,7 @@ impl Endpoint {
             state.path_mtu = path_mtu.ilog2() - 7;
             state.far_number = number;
             state.receive_number = far.sequence;
-            state.far_reads = self.card.reads;
+            state.far_reads = self.info.reads;
             state.not_ready_timer = NOT_READY_TIMER;
             state.way = way;
             mask |= abi::MASK_AV | abi::MASK_PATH_MTU | abi::MASK_FAR_NUMBER;
@@ -266,7 +271,7 @@ impl Endpoint {
         self.modify(at, &mut state, mask)?;
         let mut state = QueuePairState {
             state: abi::STATE_RTS,
-            send_number: self.card.sequence,
+            send_number: self.info.sequence,
             ..QueuePairState::default()
         };
         let mut mask = abi::MASK_STATE | abi::MASK_SQ_PSN;
@@ -290,7 +295,7 @@ impl Endpoint {
         let mut mask = abi::MASK_STATE | abi::MASK_PKEY | abi::MASK_PORT;
         match self.connection {
             Connection::Rc => {
-                state.access = access();
+                state.access = access_flags();
                 mask |= abi::MASK_ACCESS;
             }
             Connection::Ud => {
@@ -298,7 +303,7 @@ impl Endpoint {
                 mask |= abi::MASK_QKEY;
             }
         }
-        (0..self.made.queue_pairs.len()).try_for_each(|at| self.modify(at, &mut state, mask))
+        (0..self.verbs.queue_pairs.len()).try_for_each(|at| self.modify(at, &mut state, mask))
     }
 
     fn modify(
@@ -309,13 +314,13 @@ impl Endpoint {
     ) -> Result<(), RdmaError> {
         // SAFETY: the queue pair is ours, and the structure is the library's.
         let code =
-            unsafe { (self.made.calls.modify_qp)(self.made.queue_pairs[at], state, mask) };
-        done("ibv_modify_qp", code)
+            unsafe { (self.verbs.calls.modify_qp)(self.verbs.queue_pairs[at], state, mask) };
+        check_code("ibv_modify_qp", code)
     }
 
-    fn way(&self, far: &Card) -> Way {
+    fn address_attributes(&self, far: &PeerInfo) -> AddressAttributes {
         let global = self.gid_index;
-        Way {
+        AddressAttributes {
             gid: far.gid,
             own_gid: global.unwrap_or(0) as u8,
             hop_limit: HOP_LIMIT,
@@ -324,7 +329,7 @@ impl Endpoint {
             service_level: self.tuning.service_level,
             is_global: u8::from(global.is_some()),
             port: self.port,
-            ..Way::default()
+            ..AddressAttributes::default()
         }
     }
 
@@ -351,19 +356,23 @@ impl Endpoint {
     }
 
     /// Returns the memory range that messages are sent from.
-    pub(super) fn source_piece(&self, bytes: u64) -> Piece {
-        Piece { address: self.card.source, bytes: bytes as u32, key: self.local_key() }
+    pub(super) fn source_entry(&self, bytes: u64) -> ScatterGatherEntry {
+        ScatterGatherEntry {
+            address: self.info.source,
+            bytes: bytes as u32,
+            key: self.local_key(),
+        }
     }
 
     /// Returns the memory range that messages are received in, including the header of a datagram
     /// before it.
-    pub(super) fn sink_piece(&self, bytes: u64) -> Piece {
+    pub(super) fn sink_entry(&self, bytes: u64) -> ScatterGatherEntry {
         let header = match self.connection {
             Connection::Rc => 0,
             Connection::Ud => HEADER_BYTES as u64,
         };
-        Piece {
-            address: self.card.address - header,
+        ScatterGatherEntry {
+            address: self.info.address - header,
             bytes: (bytes + header) as u32,
             key: self.local_key(),
         }
@@ -373,12 +382,12 @@ impl Endpoint {
     pub(super) fn datagram(&self, at: usize) -> [u64; 4] {
         let far = self.far.as_ref();
         let number = far.and_then(|far| far.numbers.get(at).copied()).unwrap_or(0);
-        SendRequest::datagram(self.made.handle, number, QUEUE_KEY)
+        SendRequest::datagram(self.verbs.handle, number, QUEUE_KEY)
     }
 
     fn local_key(&self) -> u32 {
         // SAFETY: the region lives as long as this end.
-        unsafe { (*self.made.region).local_key }
+        unsafe { (*self.verbs.region).local_key }
     }
 
     /// Posts a send request to a queue pair.
@@ -387,8 +396,8 @@ impl Endpoint {
         // SAFETY: the request and its entry live until the call returns, the memory as long as this
         // end.
         let code =
-            unsafe { (self.post_send)(self.made.queue_pairs[at], request, &raw mut bad) };
-        done("ibv_post_send", code)
+            unsafe { (self.post_send)(self.verbs.queue_pairs[at], request, &raw mut bad) };
+        check_code("ibv_post_send", code)
     }
 
     /// Posts a receive request to a queue pair.
@@ -398,10 +407,10 @@ impl Endpoint {
         request: &mut ReceiveRequest,
     ) -> Result<(), RdmaError> {
         let mut bad = ptr::null_mut();
-        let pair = self.made.queue_pairs[at];
+        let pair = self.verbs.queue_pairs[at];
         // SAFETY: as above.
         let code = unsafe { (self.post_receive)(pair, request, &raw mut bad) };
-        done("ibv_post_recv", code)
+        check_code("ibv_post_recv", code)
     }
 
     /// Returns the next completion, if there is one.
@@ -409,31 +418,31 @@ impl Endpoint {
     pub(super) fn poll(
         &self,
         queue: *mut CompletionQueue,
-    ) -> Result<Option<Completion>, RdmaError> {
-        let mut found = Completion::default();
+    ) -> Result<Option<WorkCompletion>, RdmaError> {
+        let mut found = WorkCompletion::default();
         // SAFETY: a queue of ours, and room for one completion.
         match unsafe { (self.poll)(queue, 1, &raw mut found) } {
             0 => Ok(None),
             1 if found.status == 0 => Ok(Some(found)),
-            1 => Err(self.bad(&self.cause(found))),
-            code => Err(refused("ibv_poll_cq", code)),
+            1 => Err(self.completion_error(&self.root_failure(found))),
+            code => Err(call_error("ibv_poll_cq", code)),
         }
     }
 
     /// Returns the first completion that failed; after it, all other requests of the queue pair are
     /// flushed.
     #[cold]
-    fn cause(&self, found: Completion) -> Completion {
+    fn root_failure(&self, found: WorkCompletion) -> WorkCompletion {
         if found.status != abi::STATUS_FLUSHED {
             return found;
         }
-        let queues = [self.made.send_queue, self.made.receive_queue];
-        queues.into_iter().find_map(|queue| self.first_cause(queue)).unwrap_or(found)
+        let queues = [self.verbs.send_queue, self.verbs.receive_queue];
+        queues.into_iter().find_map(|queue| self.first_failure(queue)).unwrap_or(found)
     }
 
-    fn first_cause(&self, queue: *mut CompletionQueue) -> Option<Completion> {
+    fn first_failure(&self, queue: *mut CompletionQueue) -> Option<WorkCompletion> {
         loop {
-            let mut found = Completion::default();
+            let mut found = WorkCompletion::default();
             // SAFETY: a queue of ours, and room for one completion.
             if unsafe { (self.poll)(queue, 1, &raw mut found) } != 1 {
                 return None;
@@ -444,9 +453,9 @@ impl Endpoint {
         }
     }
 
-    fn bad(&self, found: &Completion) -> RdmaError {
+    fn completion_error(&self, found: &WorkCompletion) -> RdmaError {
         // SAFETY: accepts any number; the string is the library's and never freed.
-        let status = unsafe { (self.made.calls.wc_status_str)(found.status) };
+        let status = unsafe { (self.verbs.calls.wc_status_str)(found.status) };
         // SAFETY: the library has a string for every number.
         let status = unsafe { CStr::from_ptr(status) }.to_string_lossy().into_owned();
         RdmaError::Completion { code: found.status, status, vendor: found.vendor_error }
@@ -464,7 +473,7 @@ fn check_port(device: &str, port: u8, state: &PortState) -> Result<(), RdmaError
 }
 
 /// Returns the string up to its first NUL byte.
-fn text(bytes: &[u8]) -> String {
+fn text_until_nul(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }

@@ -22,7 +22,7 @@ pub enum RdmaError {
     #[error(
         "libibverbs.so.1 has another binary interface than version 1.1: {0} is not where it belongs"
     )]
-    OtherInterface(&'static str),
+    InterfaceMismatch(&'static str),
     /// The machine has no RDMA.
     #[error("there is no RDMA device on this machine")]
     NoDevice,
@@ -59,12 +59,12 @@ pub enum RdmaError {
         ports: u8,
     },
     /// The request exceeds a limit of the device.
-    #[error("{asked} {what} are more than {device} has room for: {most}", what = what.words())]
-    BeyondDevice {
+    #[error("{asked} {what} are more than {device} has room for: {most}", what = what.description())]
+    ExceedsDevice {
         /// Name of the device.
         device: String,
         /// Limited resource.
-        what: Bounded,
+        what: DeviceResource,
         /// Requested number.
         asked: u64,
         /// Limit of the device.
@@ -121,7 +121,7 @@ pub enum RdmaError {
     Memory(#[from] MapError),
     /// A call of the library or the driver failed.
     #[error("{call} failed")]
-    Refused {
+    CallFailed {
         /// Name of the function.
         call: &'static str,
         /// Error of the operating system.
@@ -150,7 +150,7 @@ pub enum RdmaError {
 
 /// Resource that is limited on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bounded {
+pub enum DeviceResource {
     /// Queue pairs.
     QueuePairs,
     /// Requests in flight on one queue pair.
@@ -165,8 +165,8 @@ pub enum Bounded {
     Reads,
 }
 
-impl Bounded {
-    const fn words(self) -> &'static str {
+impl DeviceResource {
+    const fn description(self) -> &'static str {
         match self {
             Self::QueuePairs => "queue pairs",
             Self::Requests => "requests in flight on a queue pair",
@@ -194,7 +194,7 @@ impl RdmaError {
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
-            Self::NoLibrary { .. } | Self::NoFunction(_) | Self::OtherInterface(_) => {
+            Self::NoLibrary { .. } | Self::NoFunction(_) | Self::InterfaceMismatch(_) => {
                 "install libibverbs (Debian: `apt install libibverbs1 ibverbs-providers`)"
             }
             Self::NoDevice => {
@@ -208,7 +208,7 @@ impl RdmaError {
             }
             Self::NoSuchDevice { .. } => "name one of those with -d",
             Self::NoSuchPort { .. } => "name one of those with -i",
-            Self::BeyondDevice { what, .. } => what.advice(),
+            Self::ExceedsDevice { what, .. } => what.advice(),
             Self::PortDown { .. } => {
                 "bring the link up (`ip link set DEV up` for RoCE, a subnet manager for InfiniBand), or name another port with -i"
             }
@@ -220,15 +220,15 @@ impl RdmaError {
                 "leave out -m, or raise the MTU of the network device at both ends (4192 B for a path MTU of 4096)"
             }
             Self::Memory(_) => "send less with -s",
-            Self::Refused { call, source }
+            Self::CallFailed { call, source }
                 if *call == "ibv_reg_mr" || source.raw_os_error() == Some(libc::ENOMEM) =>
             {
                 "memory that may be locked is bounded: `ulimit -l unlimited`, or `memlock` in /etc/security/limits.conf"
             }
-            Self::Refused { call: "ibv_modify_qp", .. } => {
+            Self::CallFailed { call: "ibv_modify_qp", .. } => {
                 "the GIDs of the two ends may be of different kinds, IPv4 and IPv6: choose with -x; the kernel's messages (`dmesg`) may say more"
             }
-            Self::Refused { .. } => {
+            Self::CallFailed { .. } => {
                 "read access to /dev/infiniband/uverbs* and the kernel's messages (`dmesg`) show why"
             }
             Self::Completion { code, .. } => completion_advice(*code),
@@ -266,10 +266,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_refusal_and_status_has_its_remedy() {
+    fn every_failed_call_and_status_has_advice() {
         let refused = |call, code| {
             let source = io::Error::from_raw_os_error(code);
-            RdmaError::Refused { call, source }
+            RdmaError::CallFailed { call, source }
         };
         let ended = |code| RdmaError::Completion { code, status: String::new(), vendor: 0 };
         for (error, remedy) in [

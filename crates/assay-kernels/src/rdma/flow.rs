@@ -3,11 +3,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::abi::{self, Piece, SendRequest};
+use super::abi::{self, ScatterGatherEntry, SendRequest};
 use super::endpoint::{Connection, Endpoint};
 use super::error::RdmaError;
-use super::passes::{Mark, Operation, Pass, Patience};
-use super::peak::peak;
+use super::passes::{ProgressMark, RdmaOperation, RdmaPass, SpinTimeout};
+use super::peak::fastest_window;
 use crate::clock;
 
 /// Requests per signalled one, which is how perftest moderates its completions.
@@ -21,23 +21,23 @@ const LAST_DATAGRAM_NS: u64 = 1_000_000_000;
 const FIRST_DATAGRAM_NS: u64 = 10_000_000_000;
 /// Maximum number of marks of a pass, so that the far end's number of messages does not determine
 /// this end's memory.
-const MOST_MARKS: u64 = 1 << 16;
+const MAX_MARKS: u64 = 1 << 16;
 
 /// Result of a pass at one end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Carried {
+pub struct PassResult {
     /// Completions of its own requests over the time since the first was posted.
-    pub sent: Vec<Mark>,
+    pub sent: Vec<ProgressMark>,
     /// Datagrams received over the time since the first, which is not counted.
-    pub received: Vec<Mark>,
+    pub received: Vec<ProgressMark>,
     /// Number of messages received.
     pub arrived: u64,
     /// Fastest window of the messages sent: their number and its length.
-    pub peak: Option<Mark>,
+    pub peak: Option<ProgressMark>,
 }
 
 /// State of one queue pair during a pass.
-struct Lane {
+struct QueuePairProgress {
     request: SendRequest,
     posted: u64,
     done: u64,
@@ -49,28 +49,28 @@ impl Endpoint {
     ///
     /// # Errors
     /// A request failed, no request completes any more, or the user interrupts.
-    pub fn carry(
+    pub fn run_pass(
         &mut self,
-        pass: &Pass,
+        pass: &RdmaPass,
         leads: bool,
         cancel: &AtomicBool,
-    ) -> Result<Carried, RdmaError> {
-        let mut flow = Flow::new(self, pass, leads);
+    ) -> Result<PassResult, RdmaError> {
+        let mut flow = PassRun::new(self, pass, leads);
         flow.run(cancel)?;
-        Ok(flow.over())
+        Ok(flow.into_result())
     }
 }
 
 /// Running pass.
-struct Flow<'e> {
+struct PassRun<'e> {
     end: &'e Endpoint,
-    pass: Pass,
-    lanes: Vec<Lane>,
+    pass: RdmaPass,
+    lanes: Vec<QueuePairProgress>,
     /// Memory entry that the requests point to.
-    _piece: Box<Piece>,
-    every: u64,
+    _piece: Box<ScatterGatherEntry>,
+    signal_interval: u64,
     /// Messages between two marks.
-    between: u64,
+    mark_interval: u64,
     to_send: u64,
     to_receive: u64,
     done: u64,
@@ -79,42 +79,43 @@ struct Flow<'e> {
     arrivals_ns: (u64, u64),
     /// Requests posted by the time of each mark in `sent`.
     posted: Vec<u64>,
-    carried: Carried,
+    result: PassResult,
 }
 
-impl<'e> Flow<'e> {
-    fn new(end: &'e Endpoint, pass: &Pass, leads: bool) -> Self {
-        let mut piece = Box::new(end.leading_piece(pass));
-        let lane = |at| Lane {
+impl<'e> PassRun<'e> {
+    fn new(end: &'e Endpoint, pass: &RdmaPass, leads: bool) -> Self {
+        let mut piece = Box::new(end.leading_entry(pass));
+        let lane = |at| QueuePairProgress {
             request: end.request(pass, &mut piece, at),
             posted: 0,
             done: 0,
             received: 0,
         };
-        let lanes: Vec<Lane> = (0..end.made.queue_pairs.len()).map(lane).collect();
+        let lanes: Vec<QueuePairProgress> =
+            (0..end.verbs.queue_pairs.len()).map(lane).collect();
         let all = pass.iterations * lanes.len() as u64;
-        let every = every(pass);
+        let signal_interval = signal_interval(pass);
         let (sends, receives) = (leads || pass.both, end.receives(pass, leads));
-        let between = between(all, every);
-        let most = (all / between) as usize + 1;
+        let mark_interval = mark_interval(all, signal_interval);
+        let most = (all / mark_interval) as usize + 1;
         let marks = |has: bool| Vec::with_capacity(if has { most } else { 0 });
         Self {
             end,
             pass: *pass,
             lanes,
             _piece: piece,
-            every,
-            between,
+            signal_interval,
+            mark_interval,
             to_send: if sends { all } else { 0 },
             to_receive: if receives { all } else { 0 },
             done: 0,
             start_ns: 0,
             arrivals_ns: (0, 0),
             posted: Vec::with_capacity(if sends { most } else { 0 }),
-            carried: Carried {
+            result: PassResult {
                 sent: marks(sends),
                 received: marks(receives),
-                ..Carried::default()
+                ..PassResult::default()
             },
         }
     }
@@ -122,44 +123,44 @@ impl<'e> Flow<'e> {
     fn run(&mut self, cancel: &AtomicBool) -> Result<(), RdmaError> {
         self.start_ns = clock::now_ns();
         if self.to_send > 0 {
-            (0..self.lanes.len()).try_for_each(|at| self.fill(at))?;
+            (0..self.lanes.len()).try_for_each(|at| self.post_requests(at))?;
         }
-        let mut patience = Patience::new(cancel);
-        while self.done < self.to_send || self.carried.arrived < self.to_receive {
-            let moved = self.done < self.to_send && self.complete()?;
-            let came = self.carried.arrived < self.to_receive && self.take()?;
+        let mut patience = SpinTimeout::new(cancel);
+        while self.done < self.to_send || self.result.arrived < self.to_receive {
+            let moved = self.done < self.to_send && self.poll_send()?;
+            let came = self.result.arrived < self.to_receive && self.poll_receive()?;
             if moved || came {
-                patience.renew()?;
+                patience.reset()?;
                 continue;
             }
             if self.is_rest_lost() {
                 break;
             }
-            patience.spend()?;
+            patience.count_poll()?;
         }
         // For datagrams the last arrival ends the measurement, whether or not later ones were lost.
-        let last = self.carried.arrived.saturating_sub(1);
+        let last = self.result.arrived.saturating_sub(1);
         let is_datagram = self.end.connection == Connection::Ud;
         if is_datagram
             && last > 0
-            && self.carried.received.last().is_none_or(|mark| mark.done < last)
+            && self.result.received.last().is_none_or(|mark| mark.done < last)
         {
             let at_ns = self.arrivals_ns.1 - self.arrivals_ns.0;
-            self.carried.received.push(Mark { done: last, at_ns });
+            self.result.received.push(ProgressMark { done: last, at_ns });
         }
         Ok(())
     }
 
     /// Returns the result, with its fastest window.
-    fn over(mut self) -> Carried {
-        self.carried.peak = peak(&self.carried.sent, &self.posted);
-        self.carried
+    fn into_result(mut self) -> PassResult {
+        self.result.peak = fastest_window(&self.result.sent, &self.posted);
+        self.result
     }
 
     /// Posts requests to a queue pair up to the depth.
     #[inline]
-    fn fill(&mut self, at: usize) -> Result<(), RdmaError> {
-        let (depth, n, every) = (self.pass.depth, self.pass.iterations, self.every);
+    fn post_requests(&mut self, at: usize) -> Result<(), RdmaError> {
+        let (depth, n, every) = (self.pass.depth, self.pass.iterations, self.signal_interval);
         let lane = &mut self.lanes[at];
         let plain = lane.request.flags & !abi::SIGNALED;
         while lane.posted < n && lane.posted - lane.done < depth {
@@ -174,49 +175,51 @@ impl<'e> Flow<'e> {
 
     /// Polls the send queue once; returns whether requests of this end have completed.
     #[inline]
-    fn complete(&mut self) -> Result<bool, RdmaError> {
-        let Some(found) = self.end.poll(self.end.made.send_queue)? else { return Ok(false) };
+    fn poll_send(&mut self) -> Result<bool, RdmaError> {
+        let Some(found) = self.end.poll(self.end.verbs.send_queue)? else { return Ok(false) };
         let (at, count) =
             ((found.id >> COUNT_BITS) as usize, found.id & ((1 << COUNT_BITS) - 1));
         let lane = &mut self.lanes[at];
         self.done += count - lane.done;
         lane.done = count;
         let at_ns = clock::now_ns() - self.start_ns;
-        let before = self.carried.sent.last().map_or(0, |mark| mark.done);
-        if self.done - before >= self.between || self.done == self.to_send {
-            self.carried.sent.push(Mark { done: self.done, at_ns });
+        let before = self.result.sent.last().map_or(0, |mark| mark.done);
+        if self.done - before >= self.mark_interval || self.done == self.to_send {
+            self.result.sent.push(ProgressMark { done: self.done, at_ns });
             self.posted.push(self.lanes.iter().map(|lane| lane.posted).sum());
         }
-        self.fill(at)?;
+        self.post_requests(at)?;
         Ok(true)
     }
 
     /// Polls the receive queue once; returns whether a message has arrived.
     #[inline]
-    fn take(&mut self) -> Result<bool, RdmaError> {
-        let Some(found) = self.end.poll(self.end.made.receive_queue)? else { return Ok(false) };
+    fn poll_receive(&mut self) -> Result<bool, RdmaError> {
+        let Some(found) = self.end.poll(self.end.verbs.receive_queue)? else {
+            return Ok(false);
+        };
         let at = found.id as usize;
         let lane = &mut self.lanes[at];
         lane.received += 1;
         // A late datagram of the previous pass could make one too many.
         let to_come = self.pass.iterations.saturating_sub(lane.received);
-        self.end.took(at, to_come)?;
-        self.carried.arrived += 1;
+        self.end.message_received(at, to_come)?;
+        self.result.arrived += 1;
         if self.end.connection == Connection::Ud {
-            self.note_datagram();
+            self.record_datagram();
         }
         Ok(true)
     }
 
     #[inline]
-    fn note_datagram(&mut self) {
-        let arrived = self.carried.arrived;
+    fn record_datagram(&mut self) {
+        let arrived = self.result.arrived;
         self.arrivals_ns.1 = clock::now_ns();
         if arrived == 1 {
             self.arrivals_ns.0 = self.arrivals_ns.1;
-        } else if arrived.is_multiple_of(self.between) {
+        } else if arrived.is_multiple_of(self.mark_interval) {
             let at_ns = self.arrivals_ns.1 - self.arrivals_ns.0;
-            self.carried.received.push(Mark { done: arrived - 1, at_ns });
+            self.result.received.push(ProgressMark { done: arrived - 1, at_ns });
         }
     }
 
@@ -227,7 +230,7 @@ impl<'e> Flow<'e> {
             return false;
         }
         let now_ns = clock::now_ns();
-        match self.carried.arrived {
+        match self.result.arrived {
             0 => now_ns - self.start_ns > FIRST_DATAGRAM_NS,
             _ => now_ns - self.arrivals_ns.1 > LAST_DATAGRAM_NS,
         }
@@ -235,7 +238,7 @@ impl<'e> Flow<'e> {
 }
 
 /// Returns the number of requests per signalled one; at least one of those in flight is signalled.
-fn every(pass: &Pass) -> u64 {
+fn signal_interval(pass: &RdmaPass) -> u64 {
     match pass.moderation {
         Some(asked) => asked.min(pass.depth).max(1),
         None => MODERATION.min(pass.depth.div_ceil(2)).max(1),
@@ -243,15 +246,15 @@ fn every(pass: &Pass) -> u64 {
 }
 
 /// Returns the number of messages between two marks: those of a completion, more in a long pass.
-fn between(all: u64, every: u64) -> u64 {
-    every.max(all.div_ceil(MOST_MARKS))
+fn mark_interval(all: u64, every: u64) -> u64 {
+    every.max(all.div_ceil(MAX_MARKS))
 }
 
-impl Pass {
+impl RdmaPass {
     /// Whether messages may be lost, because they are not sent again.
     #[must_use]
-    pub fn loses(&self, connection: Connection) -> bool {
-        connection == Connection::Ud && self.operation == Operation::Send && self.depth > 1
+    pub fn may_lose_messages(&self, connection: Connection) -> bool {
+        connection == Connection::Ud && self.operation == RdmaOperation::Send && self.depth > 1
     }
 }
 
@@ -260,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_those_in_flight_one_is_always_signalled() {
+    fn signals_at_least_one_request_in_flight() {
         for (depth, moderation, expected) in [
             (128, None, 64),
             (1024, None, 100),
@@ -269,16 +272,16 @@ mod tests {
             (128, Some(1024), 128),
             (128, Some(0), 1),
         ] {
-            let (operation, both) = (Operation::Send, false);
-            let pass = Pass { operation, depth, both, bytes: 2, iterations: 5, moderation };
-            assert_eq!(every(&pass), expected, "{depth} {moderation:?}");
+            let (operation, both) = (RdmaOperation::Send, false);
+            let pass = RdmaPass { operation, depth, both, bytes: 2, iterations: 5, moderation };
+            assert_eq!(signal_interval(&pass), expected, "{depth} {moderation:?}");
         }
     }
 
     #[test]
-    fn what_the_far_end_asks_for_is_no_memory_of_this_end() {
+    fn number_of_marks_is_bounded() {
         for (all, every, expected) in [(5000, 64, 64), (1 << 54, 1, 1 << 38)] {
-            assert_eq!(between(all, every), expected, "{all}");
+            assert_eq!(mark_interval(all, every), expected, "{all}");
         }
     }
 }

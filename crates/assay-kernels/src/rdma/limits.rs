@@ -2,35 +2,35 @@
 //! reason.
 
 use super::abi::DeviceLimits;
-use super::endpoint::Wanted;
-use super::error::{Bounded, RdmaError};
+use super::endpoint::EndpointConfig;
+use super::error::{DeviceResource, RdmaError};
 
 /// Returns an error for the first limit that is exceeded.
 pub(super) fn check(
     device: &str,
     limits: &DeviceLimits,
-    wanted: &Wanted<'_>,
+    wanted: &EndpointConfig<'_>,
 ) -> Result<(), RdmaError> {
     if !(1..=limits.ports).contains(&wanted.port) {
         let (asked, ports) = (wanted.port, limits.ports);
         return Err(RdmaError::NoSuchPort { device: device.to_owned(), asked, ports });
     }
     let pairs = u64::from(wanted.queue_pairs.max(1));
-    let (sends, receives) = (u64::from(wanted.depth), u64::from(wanted.receives));
+    let (sends, receives) = (u64::from(wanted.depth), u64::from(wanted.posted_receives));
     let reads = u64::from(wanted.tuning.reads.unwrap_or(0));
     for (what, asked, most) in [
-        (Bounded::QueuePairs, pairs, limits.queue_pairs),
-        (Bounded::Requests, sends, limits.requests),
-        (Bounded::Receives, receives, limits.requests),
+        (DeviceResource::QueuePairs, pairs, limits.queue_pairs),
+        (DeviceResource::Requests, sends, limits.requests),
+        (DeviceResource::Receives, receives, limits.requests),
         // All queue pairs share one queue of each kind.
-        (Bounded::Completions, sends * pairs, limits.completions),
-        (Bounded::Arrivals, receives * pairs, limits.completions),
-        (Bounded::Reads, reads, limits.reads_out),
+        (DeviceResource::Completions, sends * pairs, limits.completions),
+        (DeviceResource::Arrivals, receives * pairs, limits.completions),
+        (DeviceResource::Reads, reads, limits.reads_out),
     ] {
         // Without a known limit the driver decides.
         let Some(most) = u64::try_from(most).ok().filter(|most| *most > 0) else { continue };
         if asked > most {
-            return Err(RdmaError::BeyondDevice {
+            return Err(RdmaError::ExceedsDevice {
                 device: device.to_owned(),
                 what,
                 asked,
@@ -46,50 +46,53 @@ mod tests {
     use super::super::endpoint::{Connection, Endpoint, Tuning};
     use super::*;
 
-    fn wanted() -> Wanted<'static> {
-        Wanted {
+    fn wanted() -> EndpointConfig<'static> {
+        EndpointConfig {
             device: None,
             port: 1,
             gid_index: None,
             mtu: None,
             connection: Connection::Rc,
             queue_pairs: 1,
-            most_bytes: 8,
+            max_message_bytes: 8,
             depth: 128,
-            receives: Endpoint::RECEIVES,
+            posted_receives: Endpoint::DEFAULT_RECEIVES,
             inline_bytes: 0,
             tuning: Tuning::default(),
         }
     }
 
     #[test]
-    fn what_a_device_cannot_do_is_said_with_its_limit_and_the_option() {
+    fn limit_error_names_the_limit_and_the_option() {
         let mut limits = DeviceLimits::new();
         (limits.ports, limits.reads_out) = (2, 16);
         (limits.queue_pairs, limits.requests, limits.completions) = (100, 1000, 20_000);
         let usual = wanted();
         let reads = |reads| Tuning { reads: Some(reads), ..Tuning::default() };
         for (wanted, expected) in [
-            (Wanted { port: 2, ..usual }, None),
-            (Wanted { port: 3, ..usual }, Some(("rxe0 has no port 3; it has 2", "-i"))),
-            (Wanted { port: 0, ..usual }, Some(("rxe0 has no port 0", "-i"))),
-            (Wanted { depth: 1000, queue_pairs: 20, ..usual }, None),
+            (EndpointConfig { port: 2, ..usual }, None),
+            (EndpointConfig { port: 3, ..usual }, Some(("rxe0 has no port 3; it has 2", "-i"))),
+            (EndpointConfig { port: 0, ..usual }, Some(("rxe0 has no port 0", "-i"))),
+            (EndpointConfig { depth: 1000, queue_pairs: 20, ..usual }, None),
             (
-                Wanted { depth: 1001, ..usual },
+                EndpointConfig { depth: 1001, ..usual },
                 Some((
                     "1001 requests in flight on a queue pair are more than rxe0 has room for: 1000",
                     "-t",
                 )),
             ),
-            (Wanted { queue_pairs: 101, ..usual }, Some(("101 queue pairs", "-q"))),
+            (EndpointConfig { queue_pairs: 101, ..usual }, Some(("101 queue pairs", "-q"))),
             (
-                Wanted { depth: 1000, queue_pairs: 21, ..usual },
+                EndpointConfig { depth: 1000, queue_pairs: 21, ..usual },
                 Some(("21000 requests in flight on all queue pairs", "-t or -q")),
             ),
-            (Wanted { receives: 1001, ..usual }, Some(("messages to receive", "-r"))),
-            (Wanted { queue_pairs: 40, ..usual }, Some(("20480 messages", "-r or -q"))),
-            (Wanted { tuning: reads(16), ..usual }, None),
-            (Wanted { tuning: reads(17), ..usual }, Some(("has room for: 16", "-o"))),
+            (
+                EndpointConfig { posted_receives: 1001, ..usual },
+                Some(("messages to receive", "-r")),
+            ),
+            (EndpointConfig { queue_pairs: 40, ..usual }, Some(("20480 messages", "-r or -q"))),
+            (EndpointConfig { tuning: reads(16), ..usual }, None),
+            (EndpointConfig { tuning: reads(17), ..usual }, Some(("has room for: 16", "-o"))),
         ] {
             let found = check("rxe0", &limits, &wanted).err();
             let found = found.map(|error| (error.to_string(), error.advice()));

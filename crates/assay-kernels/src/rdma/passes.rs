@@ -5,28 +5,28 @@
 
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 
-use super::abi::{self, CompletionQueue, Piece, ReceiveRequest, SendRequest};
+use super::abi::{self, CompletionQueue, ReceiveRequest, ScatterGatherEntry, SendRequest};
 use super::endpoint::{Connection, Endpoint};
 use super::error::RdmaError;
-use super::flow::Carried;
+use super::flow::PassResult;
 use crate::clock;
 
 /// Sends of a ping-pong per signalled one: completions of the others are not reported.
 const SIGNAL_EVERY: u64 = 32;
 /// Polls between two checks of the clock and the cancel flag.
-const PATIENT_POLLS: u32 = 1 << 14;
+const POLLS_PER_CHECK: u32 = 1 << 14;
 /// Time without a completion until a pass counts as stalled. Longer than a queue pair repeats a
 /// packet before it gives up (7 timeouts of 67 ms, each up to four times as long: InfiniBand 1.4,
 /// 9.7.6.1.3), and than any message of 8 MiB takes.
-const PATIENCE_S: u64 = 30;
+const STALL_TIMEOUT_S: u64 = 30;
 /// Maximum time that counts between two checks, which are milliseconds apart, even on emulated
 /// processors. If more time has passed, this thread had no CPU, and may not have seen completions
 /// yet.
-const LOOK_COUNTS_NS: u64 = 100_000_000;
+const MAX_COUNTED_NS: u64 = 100_000_000;
 
 /// RDMA operation of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
+pub enum RdmaOperation {
     /// Messages that the far end receives.
     Send,
     /// Writes into the far end's memory.
@@ -39,9 +39,9 @@ pub enum Operation {
 
 /// Timed pass with one message size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pass {
+pub struct RdmaPass {
     /// Operation of the pass.
-    pub operation: Operation,
+    pub operation: RdmaOperation,
     /// Requests in flight on each queue pair; 1 = one after another, each with its reply.
     pub depth: u64,
     /// Whether both ends lead at the same time.
@@ -58,7 +58,7 @@ pub struct Pass {
 /// Number of messages completed at a time after the first was posted, or after the first had
 /// arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct ProgressMark {
     /// Number of messages.
     pub done: u64,
     /// Time in nanoseconds.
@@ -68,11 +68,11 @@ pub struct Mark {
 impl Endpoint {
     /// Default number of receive requests of each queue pair that are posted before the first
     /// message arrives: perftest's `DEF_RX_SEND`.
-    pub const RECEIVES: u32 = 512;
+    pub const DEFAULT_RECEIVES: u32 = 512;
 
     /// Returns the number of requests that queue pairs need for passes of this depth.
     #[must_use]
-    pub fn room(depth: u64) -> u32 {
+    pub fn queue_depth(depth: u64) -> u32 {
         depth.max(2 * SIGNAL_EVERY) as u32
     }
 
@@ -80,17 +80,17 @@ impl Endpoint {
     ///
     /// # Errors
     /// A driver call fails.
-    pub fn prepare(&mut self, pass: &Pass, leads: bool) -> Result<(), RdmaError> {
+    pub fn prepare(&mut self, pass: &RdmaPass, leads: bool) -> Result<(), RdmaError> {
         let bytes = pass.bytes as usize;
         for (at, byte) in self.source(bytes).iter_mut().enumerate() {
-            *byte = content(at, leads);
+            *byte = content_byte(at, leads);
         }
         self.sink(bytes).fill(0);
         if self.receives(pass, leads) {
-            self.forget_late_datagrams()?;
-            for at in 0..self.held.len() {
-                for _ in 0..self.held[at].get().missing(pass.iterations) {
-                    self.give(at)?;
+            self.discard_late_datagrams()?;
+            for at in 0..self.posted_receives.len() {
+                for _ in 0..self.posted_receives[at].get().missing(pass.iterations) {
+                    self.post_receive_buffer(at)?;
                 }
             }
         }
@@ -100,36 +100,36 @@ impl Endpoint {
 
     /// Discards datagrams of the previous pass that arrived after they were given up, so that the
     /// next pass does not count them.
-    fn forget_late_datagrams(&self) -> Result<(), RdmaError> {
+    fn discard_late_datagrams(&self) -> Result<(), RdmaError> {
         while self.connection == Connection::Ud
-            && let Some(found) = self.poll(self.made.receive_queue)?
+            && let Some(found) = self.poll(self.verbs.receive_queue)?
         {
-            let mut held = self.held[found.id as usize].get();
-            held.take(0);
-            self.held[found.id as usize].set(held);
+            let mut held = self.posted_receives[found.id as usize].get();
+            held.consume(0);
+            self.posted_receives[found.id as usize].set(held);
         }
         Ok(())
     }
 
     /// Posts memory for one message of the largest size: after datagrams, some requests remain for
     /// the next size.
-    fn give(&self, at: usize) -> Result<(), RdmaError> {
-        let mut piece = self.sink_piece(self.most_bytes);
+    fn post_receive_buffer(&self, at: usize) -> Result<(), RdmaError> {
+        let mut piece = self.sink_entry(self.max_message_bytes);
         self.receive(at, &mut receive_request(&mut piece, at))?;
-        let mut held = self.held[at].get();
-        held.give();
-        self.held[at].set(held);
+        let mut held = self.posted_receives[at].get();
+        held.post();
+        self.posted_receives[at].set(held);
         Ok(())
     }
 
     /// Accounts for a message that has arrived at a queue pair, with `to_come` messages still to
     /// arrive there.
     #[inline]
-    pub(super) fn took(&self, at: usize, to_come: u64) -> Result<(), RdmaError> {
-        let mut held = self.held[at].get();
-        let gives = held.take(to_come);
-        self.held[at].set(held);
-        if gives { self.give(at) } else { Ok(()) }
+    pub(super) fn message_received(&self, at: usize, to_come: u64) -> Result<(), RdmaError> {
+        let mut held = self.posted_receives[at].get();
+        let gives = held.consume(to_come);
+        self.posted_receives[at].set(held);
+        if gives { self.post_receive_buffer(at) } else { Ok(()) }
     }
 
     /// Leads a pass of depth 1; returns the time of every round trip or operation in ns, in order.
@@ -138,15 +138,15 @@ impl Endpoint {
     /// A request failed, no request completes any more, or the user interrupts.
     pub fn lead_one_by_one(
         &mut self,
-        pass: &Pass,
+        pass: &RdmaPass,
         cancel: &AtomicBool,
     ) -> Result<Vec<u64>, RdmaError> {
         let mut starts_ns = vec![0_u64; pass.iterations as usize + 1];
         match pass.operation {
-            Operation::Send => self.ping(pass, cancel, &mut starts_ns)?,
-            Operation::Write => self.ping_by_writes(pass, cancel, &mut starts_ns)?,
-            Operation::Read | Operation::FetchAdd => {
-                self.ask_one_by_one(pass, cancel, &mut starts_ns)?;
+            RdmaOperation::Send => self.ping(pass, cancel, &mut starts_ns)?,
+            RdmaOperation::Write => self.ping_by_writes(pass, cancel, &mut starts_ns)?,
+            RdmaOperation::Read | RdmaOperation::FetchAdd => {
+                self.request_one_by_one(pass, cancel, &mut starts_ns)?;
             }
         }
         Ok(starts_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect())
@@ -159,17 +159,17 @@ impl Endpoint {
     /// The same as for [`Endpoint::lead_one_by_one`].
     pub fn follow(
         &mut self,
-        pass: &Pass,
+        pass: &RdmaPass,
         cancel: &AtomicBool,
-    ) -> Result<Option<Carried>, RdmaError> {
+    ) -> Result<Option<PassResult>, RdmaError> {
         match pass.operation {
-            _ if pass.depth > 1 && (pass.both || pass.operation == Operation::Send) => {
-                return self.carry(pass, false, cancel).map(Some);
+            _ if pass.depth > 1 && (pass.both || pass.operation == RdmaOperation::Send) => {
+                return self.run_pass(pass, false, cancel).map(Some);
             }
-            Operation::Send => self.pong(pass, cancel)?,
-            Operation::Write if pass.depth == 1 => self.pong_by_writes(pass, cancel)?,
+            RdmaOperation::Send => self.pong(pass, cancel)?,
+            RdmaOperation::Write if pass.depth == 1 => self.pong_by_writes(pass, cancel)?,
             // The device replies without the CPU.
-            Operation::Write | Operation::Read | Operation::FetchAdd => {}
+            RdmaOperation::Write | RdmaOperation::Read | RdmaOperation::FetchAdd => {}
         }
         Ok(None)
     }
@@ -177,57 +177,67 @@ impl Endpoint {
     /// Whether this end received the contents that the far end sent; true if nothing was to be
     /// received.
     #[must_use]
-    pub fn is_right(&mut self, pass: &Pass, leads: bool) -> bool {
+    pub fn has_expected_contents(&mut self, pass: &RdmaPass, leads: bool) -> bool {
         fence(Ordering::SeqCst);
         let bytes = pass.bytes as usize;
         match pass.operation {
-            Operation::FetchAdd if leads => true,
-            Operation::FetchAdd => *self.sink(8) == pass.iterations.to_le_bytes(),
-            Operation::Read if !leads && !pass.both => true,
-            Operation::Send | Operation::Write if leads && pass.depth > 1 && !pass.both => true,
+            RdmaOperation::FetchAdd if leads => true,
+            RdmaOperation::FetchAdd => *self.sink(8) == pass.iterations.to_le_bytes(),
+            RdmaOperation::Read if !leads && !pass.both => true,
+            RdmaOperation::Send | RdmaOperation::Write
+                if leads && pass.depth > 1 && !pass.both =>
+            {
+                true
+            }
             // The last byte of a ping-pong by writes is a counter.
-            Operation::Write if pass.depth == 1 => {
+            RdmaOperation::Write if pass.depth == 1 => {
                 let sink = self.sink(bytes);
                 let (count, before) = sink.split_last().expect("a message has a byte");
-                *count == counted(pass.iterations) && is_content(before, !leads)
+                *count == write_counter(pass.iterations) && matches_content(before, !leads)
             }
-            _ => is_content(self.sink(bytes), !leads),
+            _ => matches_content(self.sink(bytes), !leads),
         }
     }
 
     /// Whether messages are received at this end.
-    pub(super) const fn receives(&self, pass: &Pass, leads: bool) -> bool {
-        matches!(pass.operation, Operation::Send) && (pass.depth == 1 || !leads || pass.both)
+    pub(super) const fn receives(&self, pass: &RdmaPass, leads: bool) -> bool {
+        matches!(pass.operation, RdmaOperation::Send)
+            && (pass.depth == 1 || !leads || pass.both)
     }
 
     /// Returns the memory range that the leading end's requests send from, or receive into.
-    pub(super) fn leading_piece(&self, pass: &Pass) -> Piece {
+    pub(super) fn leading_entry(&self, pass: &RdmaPass) -> ScatterGatherEntry {
         match pass.operation {
-            Operation::Send | Operation::Write => self.source_piece(pass.bytes),
-            Operation::Read | Operation::FetchAdd => Piece {
-                address: self.card.address,
+            RdmaOperation::Send | RdmaOperation::Write => self.source_entry(pass.bytes),
+            RdmaOperation::Read | RdmaOperation::FetchAdd => ScatterGatherEntry {
+                address: self.info.address,
                 bytes: pass.bytes as u32,
-                key: self.sink_piece(0).key,
+                key: self.sink_entry(0).key,
             },
         }
     }
 
-    pub(super) fn request(&self, pass: &Pass, piece: &mut Piece, at: usize) -> SendRequest {
+    pub(super) fn request(
+        &self,
+        pass: &RdmaPass,
+        piece: &mut ScatterGatherEntry,
+        at: usize,
+    ) -> SendRequest {
         let (address, source, key) =
             self.far.as_ref().map_or((0, 0, 0), |far| (far.address, far.source, far.key));
         let (opcode, far) = match pass.operation {
-            Operation::Send => {
+            RdmaOperation::Send => {
                 let is_datagram = self.connection == Connection::Ud;
                 (abi::OPCODE_SEND, if is_datagram { self.datagram(at) } else { [0; 4] })
             }
-            Operation::Write => (abi::OPCODE_WRITE, SendRequest::remote(address, key)),
-            Operation::Read => (abi::OPCODE_READ, SendRequest::remote(source, key)),
-            Operation::FetchAdd => {
+            RdmaOperation::Write => (abi::OPCODE_WRITE, SendRequest::remote(address, key)),
+            RdmaOperation::Read => (abi::OPCODE_READ, SendRequest::remote(source, key)),
+            RdmaOperation::FetchAdd => {
                 (abi::OPCODE_FETCH_ADD, SendRequest::fetch_add(address, key, 1))
             }
         };
         let mut request = SendRequest::new(opcode, piece, far);
-        let sends = matches!(pass.operation, Operation::Send | Operation::Write);
+        let sends = matches!(pass.operation, RdmaOperation::Send | RdmaOperation::Write);
         if sends && pass.bytes <= self.inline_bytes.into() {
             request.flags = abi::INLINE;
         }
@@ -237,11 +247,11 @@ impl Endpoint {
     /// Runs a ping-pong; each send is timed by the start of the next one, as in perftest.
     fn ping(
         &self,
-        pass: &Pass,
+        pass: &RdmaPass,
         cancel: &AtomicBool,
         starts_ns: &mut [u64],
     ) -> Result<(), RdmaError> {
-        let mut turn = Turn::new(self, pass, cancel);
+        let mut turn = PingPongEnd::new(self, pass, cancel);
         for (at, start_ns) in (1..=pass.iterations).zip(&mut *starts_ns) {
             *start_ns = clock::now_ns();
             turn.send(at)?;
@@ -251,8 +261,8 @@ impl Endpoint {
         turn.finish()
     }
 
-    fn pong(&self, pass: &Pass, cancel: &AtomicBool) -> Result<(), RdmaError> {
-        let mut turn = Turn::new(self, pass, cancel);
+    fn pong(&self, pass: &RdmaPass, cancel: &AtomicBool) -> Result<(), RdmaError> {
+        let mut turn = PingPongEnd::new(self, pass, cancel);
         for at in 1..=pass.iterations {
             turn.receive()?;
             turn.send(at)?;
@@ -262,43 +272,47 @@ impl Endpoint {
 
     fn ping_by_writes(
         &mut self,
-        pass: &Pass,
+        pass: &RdmaPass,
         cancel: &AtomicBool,
         starts_ns: &mut [u64],
     ) -> Result<(), RdmaError> {
-        let mut turn = Turn::new(self, pass, cancel);
+        let mut turn = PingPongEnd::new(self, pass, cancel);
         for (at, start_ns) in (1..=pass.iterations).zip(&mut *starts_ns) {
             *start_ns = clock::now_ns();
             turn.write(at)?;
-            turn.see(at)?;
+            turn.wait_for_write(at)?;
         }
         starts_ns[pass.iterations as usize] = clock::now_ns();
         turn.finish()
     }
 
-    fn pong_by_writes(&mut self, pass: &Pass, cancel: &AtomicBool) -> Result<(), RdmaError> {
-        let mut turn = Turn::new(self, pass, cancel);
+    fn pong_by_writes(
+        &mut self,
+        pass: &RdmaPass,
+        cancel: &AtomicBool,
+    ) -> Result<(), RdmaError> {
+        let mut turn = PingPongEnd::new(self, pass, cancel);
         for at in 1..=pass.iterations {
-            turn.see(at)?;
+            turn.wait_for_write(at)?;
             turn.write(at)?;
         }
         turn.finish()
     }
 
-    fn ask_one_by_one(
+    fn request_one_by_one(
         &self,
-        pass: &Pass,
+        pass: &RdmaPass,
         cancel: &AtomicBool,
         starts_ns: &mut [u64],
     ) -> Result<(), RdmaError> {
-        let mut piece = self.leading_piece(pass);
+        let mut piece = self.leading_entry(pass);
         let mut request = self.request(pass, &mut piece, 0);
         request.flags |= abi::SIGNALED;
-        let mut patience = Patience::new(cancel);
+        let mut patience = SpinTimeout::new(cancel);
         for start_ns in &mut starts_ns[..pass.iterations as usize] {
             *start_ns = clock::now_ns();
             self.send(0, &mut request)?;
-            self.wait(self.made.send_queue, &mut patience)?;
+            self.wait(self.verbs.send_queue, &mut patience)?;
         }
         starts_ns[pass.iterations as usize] = clock::now_ns();
         Ok(())
@@ -309,21 +323,21 @@ impl Endpoint {
     fn wait(
         &self,
         queue: *mut CompletionQueue,
-        patience: &mut Patience<'_>,
+        patience: &mut SpinTimeout<'_>,
     ) -> Result<(), RdmaError> {
         while self.poll(queue)?.is_none() {
-            patience.spend()?;
+            patience.count_poll()?;
         }
-        patience.renew()
+        patience.reset()
     }
 }
 
 /// State of one end in a ping-pong.
-struct Turn<'e> {
+struct PingPongEnd<'e> {
     end: &'e Endpoint,
     request: SendRequest,
     /// Memory entries that the requests point to.
-    pieces: Box<[Piece; 2]>,
+    pieces: Box<[ScatterGatherEntry; 2]>,
     plain: u32,
     bytes: u64,
     iterations: u64,
@@ -331,12 +345,12 @@ struct Turn<'e> {
     received: u64,
     /// Signalled sends that have not completed.
     pending: u64,
-    patience: Patience<'e>,
+    patience: SpinTimeout<'e>,
 }
 
-impl<'e> Turn<'e> {
-    fn new(end: &'e Endpoint, pass: &Pass, cancel: &'e AtomicBool) -> Self {
-        let mut pieces = Box::new([end.leading_piece(pass), end.sink_piece(pass.bytes)]);
+impl<'e> PingPongEnd<'e> {
+    fn new(end: &'e Endpoint, pass: &RdmaPass, cancel: &'e AtomicBool) -> Self {
+        let mut pieces = Box::new([end.leading_entry(pass), end.sink_entry(pass.bytes)]);
         let request = end.request(pass, &mut pieces[0], 0);
         Self {
             end,
@@ -347,7 +361,7 @@ impl<'e> Turn<'e> {
             iterations: pass.iterations,
             received: 0,
             pending: 0,
-            patience: Patience::new(cancel),
+            patience: SpinTimeout::new(cancel),
         }
     }
 
@@ -366,9 +380,9 @@ impl<'e> Turn<'e> {
 
     #[inline]
     fn receive(&mut self) -> Result<(), RdmaError> {
-        self.end.wait(self.end.made.receive_queue, &mut self.patience)?;
+        self.end.wait(self.end.verbs.receive_queue, &mut self.patience)?;
         self.received += 1;
-        self.end.took(0, self.iterations - self.received)
+        self.end.message_received(0, self.iterations - self.received)
     }
 
     /// Sends a message whose last byte is a counter.
@@ -376,30 +390,30 @@ impl<'e> Turn<'e> {
     fn write(&mut self, at: u64) -> Result<(), RdmaError> {
         let last = self.end.memory.as_ptr().wrapping_add(self.bytes as usize - 1);
         // SAFETY: within the memory of this end; only this thread and the device use it.
-        unsafe { last.write_volatile(counted(at)) };
+        unsafe { last.write_volatile(write_counter(at)) };
         fence(Ordering::SeqCst);
         self.send(at)
     }
 
     /// Polls until the far end's message of this number has arrived.
     #[inline]
-    fn see(&mut self, at: u64) -> Result<(), RdmaError> {
+    fn wait_for_write(&mut self, at: u64) -> Result<(), RdmaError> {
         let sink = self.pieces[1].address + self.bytes - 1;
         let last = std::ptr::with_exposed_provenance::<u8>(sink as usize);
         // SAFETY: within the memory of this end, which the device writes.
-        while unsafe { last.read_volatile() } != counted(at) {
-            if self.pending > 0 && self.end.poll(self.end.made.send_queue)?.is_some() {
+        while unsafe { last.read_volatile() } != write_counter(at) {
+            if self.pending > 0 && self.end.poll(self.end.verbs.send_queue)?.is_some() {
                 self.pending -= 1;
             }
-            self.patience.spend()?;
+            self.patience.count_poll()?;
         }
-        self.patience.renew()
+        self.patience.reset()
     }
 
     /// Waits until no send is pending.
     fn finish(&mut self) -> Result<(), RdmaError> {
         while self.pending > 0 {
-            self.end.wait(self.end.made.send_queue, &mut self.patience)?;
+            self.end.wait(self.end.verbs.send_queue, &mut self.patience)?;
             self.pending -= 1;
         }
         Ok(())
@@ -407,74 +421,74 @@ impl<'e> Turn<'e> {
 }
 
 /// Stall timeout and cancellation of a polling end.
-pub(super) struct Patience<'c> {
+pub(super) struct SpinTimeout<'c> {
     cancel: &'c AtomicBool,
     polls: u32,
     /// Time of the last check since a completion; 0 = none yet.
-    looked_ns: u64,
+    checked_ns: u64,
     waited_ns: u64,
 }
 
-impl<'c> Patience<'c> {
+impl<'c> SpinTimeout<'c> {
     #[inline]
     pub(super) const fn new(cancel: &'c AtomicBool) -> Self {
-        Self { cancel, polls: 0, looked_ns: 0, waited_ns: 0 }
+        Self { cancel, polls: 0, checked_ns: 0, waited_ns: 0 }
     }
 
     /// Resets the timeout after a completion. Also checks the cancel flag: on a fast link
     /// completions never pause.
     #[inline]
-    pub(super) fn renew(&mut self) -> Result<(), RdmaError> {
-        (self.looked_ns, self.waited_ns) = (0, 0);
-        self.spend()
+    pub(super) fn reset(&mut self) -> Result<(), RdmaError> {
+        (self.checked_ns, self.waited_ns) = (0, 0);
+        self.count_poll()
     }
 
     /// Counts an unsuccessful poll, and checks the time and the cancel flag now and then. Polls
     /// without a pause instruction, which takes 140 cycles from Skylake on and would be included in
     /// every latency; perftest does not pause either.
     #[inline]
-    pub(super) fn spend(&mut self) -> Result<(), RdmaError> {
+    pub(super) fn count_poll(&mut self) -> Result<(), RdmaError> {
         self.polls += 1;
-        if self.polls < PATIENT_POLLS { Ok(()) } else { self.look() }
+        if self.polls < POLLS_PER_CHECK { Ok(()) } else { self.check() }
     }
 
     #[cold]
-    fn look(&mut self) -> Result<(), RdmaError> {
+    fn check(&mut self) -> Result<(), RdmaError> {
         self.polls = 0;
         if self.cancel.load(Ordering::Relaxed) {
             return Err(RdmaError::Interrupted);
         }
         let now_ns = clock::now_ns();
-        if self.looked_ns > 0 {
-            self.waited_ns += (now_ns - self.looked_ns).min(LOOK_COUNTS_NS);
+        if self.checked_ns > 0 {
+            self.waited_ns += (now_ns - self.checked_ns).min(MAX_COUNTED_NS);
         }
-        self.looked_ns = now_ns;
-        if self.waited_ns > PATIENCE_S * 1_000_000_000 {
-            return Err(RdmaError::Stalled { seconds: PATIENCE_S });
+        self.checked_ns = now_ns;
+        if self.waited_ns > STALL_TIMEOUT_S * 1_000_000_000 {
+            return Err(RdmaError::Stalled { seconds: STALL_TIMEOUT_S });
         }
         Ok(())
     }
 }
 
-const fn receive_request(piece: &mut Piece, at: usize) -> ReceiveRequest {
+const fn receive_request(piece: &mut ScatterGatherEntry, at: usize) -> ReceiveRequest {
     ReceiveRequest { id: at as u64, next: std::ptr::null_mut(), pieces: piece, piece_count: 1 }
 }
 
 /// Returns the last byte of write number `at`, from 1: different from that of the previous write,
 /// and from the zero of memory in which no message has arrived.
-const fn counted(at: u64) -> u8 {
+const fn write_counter(at: u64) -> u8 {
     (at % 251) as u8 + 1
 }
 
 /// Returns byte `at` of the messages of an end, in a sequence that repeats nowhere within a
 /// message.
-const fn content(at: usize, leads: bool) -> u8 {
+const fn content_byte(at: usize, leads: bool) -> u8 {
     let mixed = (at as u64 ^ (leads as u64) << 63).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 56) as u8
 }
 
-fn is_content(bytes: &[u8], leads: bool) -> bool {
-    bytes.iter().enumerate().all(|(at, byte)| *byte == content(at, leads))
+fn matches_content(bytes: &[u8], leads: bool) -> bool {
+    bytes.iter().enumerate().all(|(at, byte)| *byte == content_byte(at, leads))
 }
 
 #[cfg(test)]
@@ -482,45 +496,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contents_of_the_two_ends_differ_and_a_shifted_message_is_wrong() {
-        let sent: Vec<u8> = (0..4096).map(|at| content(at, true)).collect();
-        assert!(is_content(&sent, true));
-        assert!(!is_content(&sent, false));
-        assert!(!is_content(&sent[1..], true));
-        assert!(!is_content(&vec![0; 4096], true));
+    fn detects_shifted_and_swapped_contents() {
+        let sent: Vec<u8> = (0..4096).map(|at| content_byte(at, true)).collect();
+        assert!(matches_content(&sent, true));
+        assert!(!matches_content(&sent, false));
+        assert!(!matches_content(&sent[1..], true));
+        assert!(!matches_content(&vec![0; 4096], true));
         let mut damaged = sent;
         damaged[4095] ^= 1;
-        assert!(!is_content(&damaged, true));
+        assert!(!matches_content(&damaged, true));
     }
 
     #[test]
-    fn whoever_wants_to_stop_is_heard_while_messages_come() {
+    fn cancellation_is_checked_while_messages_arrive() {
         let cancel = AtomicBool::new(true);
-        let mut patience = Patience::new(&cancel);
-        let ended = (0..PATIENT_POLLS).find_map(|_| patience.renew().err());
+        let mut patience = SpinTimeout::new(&cancel);
+        let ended = (0..POLLS_PER_CHECK).find_map(|_| patience.reset().err());
         assert!(matches!(ended, Some(RdmaError::Interrupted)));
         let go_on = AtomicBool::new(false);
-        let long = PATIENCE_S * 1_000_000_000 + 1;
+        let long = STALL_TIMEOUT_S * 1_000_000_000 + 1;
         // Without a CPU since the machine started, no waiting time was counted.
         for (looked_ns, waited_ns, has_come, is_stalled) in
             [(0, long, false, true), (0, long, true, false), (1, 0, false, false)]
         {
-            let mut patience = Patience::new(&go_on);
-            (patience.looked_ns, patience.waited_ns) = (looked_ns, waited_ns);
+            let mut patience = SpinTimeout::new(&go_on);
+            (patience.checked_ns, patience.waited_ns) = (looked_ns, waited_ns);
             if has_come {
-                patience.renew().unwrap();
+                patience.reset().unwrap();
             }
-            let ended = (0..PATIENT_POLLS).find_map(|_| patience.spend().err());
+            let ended = (0..POLLS_PER_CHECK).find_map(|_| patience.count_poll().err());
             let stalled = matches!(ended, Some(RdmaError::Stalled { .. }));
             assert_eq!(stalled, is_stalled);
         }
     }
 
     #[test]
-    fn counts_differ_from_their_neighbours_and_from_nothing() {
+    fn write_counters_differ_from_neighbours_and_zero() {
         for at in 1..1000 {
-            assert_ne!(counted(at), 0);
-            assert_ne!(counted(at), counted(at + 1));
+            assert_ne!(write_counter(at), 0);
+            assert_ne!(write_counter(at), write_counter(at + 1));
         }
     }
 }

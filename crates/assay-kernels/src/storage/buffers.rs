@@ -9,11 +9,11 @@ use super::content;
 /// Alignment of parts: the page, which satisfies every device's memory alignment.
 const ALIGNMENT_BYTES: usize = 4096;
 /// Minimum size of a slab for huge pages.
-const LARGE_BYTES: usize = 2 << 20;
+const MIN_HUGE_BYTES: usize = 2 << 20;
 
 /// Requirements of a worker's memory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Need {
+pub(super) struct BufferSpec {
     /// Parts for each direction.
     pub(super) slots: u32,
     /// Size of the largest I/O.
@@ -30,21 +30,21 @@ pub(super) struct Need {
 
 /// Read and write memory of a worker.
 #[derive(Debug)]
-pub(super) struct Buffers {
+pub(super) struct IoBuffers {
     slab: Mapping,
     stride: usize,
     /// Offset of the first write part.
-    writes_at: usize,
+    write_offset: usize,
 }
 
-impl Buffers {
+impl IoBuffers {
     /// Maps, touches and fills the memory.
-    pub(super) fn new(need: Need) -> Result<Self, MapError> {
+    pub(super) fn new(need: BufferSpec) -> Result<Self, MapError> {
         let stride = (need.bytes as usize).next_multiple_of(ALIGNMENT_BYTES);
         let half = stride * need.slots as usize;
         let writes_at = if need.reads { half } else { 0 };
         let all = writes_at + if need.writes.is_some() { half } else { 0 };
-        let advice = if need.huge && all >= LARGE_BYTES {
+        let advice = if need.huge && all >= MIN_HUGE_BYTES {
             PageAdvice::Huge
         } else {
             PageAdvice::Default
@@ -55,11 +55,11 @@ impl Buffers {
         if let Some(compressible) = need.writes {
             content::fill(&mut memory[writes_at..], compressible, need.seed);
         }
-        Ok(Self { slab, stride, writes_at })
+        Ok(Self { slab, stride, write_offset: writes_at })
     }
 
     /// Returns start and length of all memory, for an engine.
-    pub(super) fn all(&self) -> (*mut u8, usize) {
+    pub(super) fn slab(&self) -> (*mut u8, usize) {
         (self.slab.as_ptr(), self.slab.len_bytes())
     }
 
@@ -72,7 +72,7 @@ impl Buffers {
     /// Returns the address that slot `slot` writes from.
     #[inline]
     pub(super) fn write_part(&self, slot: u32) -> *mut u8 {
-        self.slab.as_ptr().wrapping_add(self.writes_at + slot as usize * self.stride)
+        self.slab.as_ptr().wrapping_add(self.write_offset + slot as usize * self.stride)
     }
 
     /// Returns the data that slot `slot` has read; the slot must not be in flight.

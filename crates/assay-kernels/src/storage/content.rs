@@ -17,16 +17,16 @@ const MAGIC: u64 = u64::from_le_bytes(*b"assay\x01st");
 const WORDS: usize = SECTOR_BYTES / 8;
 /// Positions of the stamp's words in a sector. Magic and address are at both ends, so that a partly
 /// overwritten sector is still recognised as stamped.
-const AT_MAGIC: usize = 0;
-const AT_ADDRESS: usize = 1;
-const AT_GENERATION: usize = 2;
-const AT_CHECKSUM: usize = 3;
-const AT_LAST_ADDRESS: usize = WORDS - 2;
-const AT_LAST_MAGIC: usize = WORDS - 1;
+const MAGIC_WORD: usize = 0;
+const ADDRESS_WORD: usize = 1;
+const GENERATION_WORD: usize = 2;
+const CHECKSUM_WORD: usize = 3;
+const LAST_ADDRESS_WORD: usize = WORDS - 2;
+const LAST_MAGIC_WORD: usize = WORDS - 1;
 
 /// Damage of a sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Damage {
+pub(super) enum SectorDamage {
     /// The sector should be stamped, and has no part of a stamp.
     Unstamped,
     /// The contents do not match the checksum.
@@ -40,7 +40,7 @@ pub(super) enum Damage {
     Stale,
 }
 
-impl fmt::Display for Damage {
+impl fmt::Display for SectorDamage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unstamped => write!(f, "the stamp is gone"),
@@ -53,7 +53,7 @@ impl fmt::Display for Damage {
 
 /// Stamp that a sector is expected to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expected {
+pub(super) enum ExpectedStamp {
     /// Written during this phase, with this generation.
     Generation(u64),
     /// Stamped before this phase.
@@ -65,18 +65,18 @@ pub(super) enum Expected {
 /// Fills memory with incompressible data; the share `compressible` of each page is zeros.
 pub(super) fn fill(memory: &mut [u8], compressible: f64, seed: u64) {
     let random_bytes = ((1.0 - compressible) * PAGE_BYTES as f64).round() as usize;
-    let mut draws = random::Draws::new(seed, 0);
+    let mut draws = random::RandomStream::new(seed, 0);
     for page in memory.chunks_mut(PAGE_BYTES) {
         let (noise, zeros) = page.split_at_mut(random_bytes.min(page.len()));
         for word in noise.chunks_mut(8) {
-            word.copy_from_slice(&draws.word().to_le_bytes()[..word.len()]);
+            word.copy_from_slice(&draws.next_u64().to_le_bytes()[..word.len()]);
         }
         zeros.fill(0);
     }
 }
 
 /// Makes the pages of one write unique, which prevents deduplication.
-pub(super) fn distinguish(memory: &mut [u8], address: u64, serial: u64) {
+pub(super) fn make_unique(memory: &mut [u8], address: u64, serial: u64) {
     for (page, at) in memory.chunks_exact_mut(PAGE_BYTES).zip(0_u64..) {
         page[..8].copy_from_slice(&random::mix(address + at).to_le_bytes());
         page[8..16].copy_from_slice(&serial.to_le_bytes());
@@ -84,57 +84,61 @@ pub(super) fn distinguish(memory: &mut [u8], address: u64, serial: u64) {
 }
 
 /// Stamps every whole sector of a write at `address`.
-pub(super) fn stamp(memory: &mut [u8], address: u64, generation: u64) {
+pub(super) fn stamp_sectors(memory: &mut [u8], address: u64, generation: u64) {
     for (sector, at) in
         memory.chunks_exact_mut(SECTOR_BYTES).zip((address..).step_by(SECTOR_BYTES))
     {
         for (place, word) in [
-            (AT_MAGIC, MAGIC),
-            (AT_ADDRESS, at),
-            (AT_GENERATION, generation),
-            (AT_LAST_ADDRESS, at),
-            (AT_LAST_MAGIC, MAGIC),
+            (MAGIC_WORD, MAGIC),
+            (ADDRESS_WORD, at),
+            (GENERATION_WORD, generation),
+            (LAST_ADDRESS_WORD, at),
+            (LAST_MAGIC_WORD, MAGIC),
         ] {
-            put(sector, place, word);
+            write_word(sector, place, word);
         }
         let checksum = checksum(sector);
-        put(sector, AT_CHECKSUM, checksum);
+        write_word(sector, CHECKSUM_WORD, checksum);
     }
 }
 
 /// Returns the damage of one sector that was read from `address`, if any.
-pub(super) fn check(sector: &[u8], address: u64, expected: Expected) -> Option<Damage> {
+pub(super) fn check_sector(
+    sector: &[u8],
+    address: u64,
+    expected: ExpectedStamp,
+) -> Option<SectorDamage> {
     if !is_stamped(sector, address) {
-        return (expected != Expected::Unknown).then_some(Damage::Unstamped);
+        return (expected != ExpectedStamp::Unknown).then_some(SectorDamage::Unstamped);
     }
-    if get(sector, AT_CHECKSUM) != checksum(sector) {
-        return Some(Damage::Contents);
+    if read_word(sector, CHECKSUM_WORD) != checksum(sector) {
+        return Some(SectorDamage::Contents);
     }
     // The checksum covers all fields below.
-    let found = get(sector, AT_ADDRESS);
+    let found = read_word(sector, ADDRESS_WORD);
     if found != address {
-        return Some(Damage::Address { found });
+        return Some(SectorDamage::Address { found });
     }
-    let is_stale =
-        matches!(expected, Expected::Generation(it) if it != get(sector, AT_GENERATION));
-    is_stale.then_some(Damage::Stale)
+    let is_stale = matches!(expected, ExpectedStamp::Generation(it) if it != read_word(sector, GENERATION_WORD));
+    is_stale.then_some(SectorDamage::Stale)
 }
 
 /// Returns whether any part of a stamp is left: magic or address, at either end. Empty sectors
 /// contain zeros too, so for address 0 only the magic counts.
 pub(super) fn is_stamped(sector: &[u8], address: u64) -> bool {
-    get(sector, AT_MAGIC) == MAGIC
-        || get(sector, AT_LAST_MAGIC) == MAGIC
+    read_word(sector, MAGIC_WORD) == MAGIC
+        || read_word(sector, LAST_MAGIC_WORD) == MAGIC
         || (address != 0
-            && (get(sector, AT_ADDRESS) == address || get(sector, AT_LAST_ADDRESS) == address))
+            && (read_word(sector, ADDRESS_WORD) == address
+                || read_word(sector, LAST_ADDRESS_WORD) == address))
 }
 
-fn get(sector: &[u8], place: usize) -> u64 {
+fn read_word(sector: &[u8], place: usize) -> u64 {
     let bytes = &sector[place * 8..place * 8 + 8];
     u64::from_le_bytes(bytes.try_into().expect("eight bytes were taken"))
 }
 
-fn put(sector: &mut [u8], place: usize, word: u64) {
+fn write_word(sector: &mut [u8], place: usize, word: u64) {
     sector[place * 8..place * 8 + 8].copy_from_slice(&word.to_le_bytes());
 }
 
@@ -146,7 +150,8 @@ fn checksum(sector: &[u8]) -> u64 {
     let mut lanes = [K, K.rotate_left(16), K.rotate_left(32), K.rotate_left(48)];
     for at in (0..WORDS).step_by(4) {
         for (lane, h) in lanes.iter_mut().enumerate() {
-            let word = if at + lane == AT_CHECKSUM { 0 } else { get(sector, at + lane) };
+            let word =
+                if at + lane == CHECKSUM_WORD { 0 } else { read_word(sector, at + lane) };
             *h = (h.rotate_left(23) ^ word).wrapping_mul(K);
         }
     }
@@ -160,16 +165,18 @@ mod tests {
     fn stamped(address: u64, sectors: usize) -> Vec<u8> {
         let mut memory = vec![0; sectors * SECTOR_BYTES];
         fill(&mut memory, 0.0, 4);
-        stamp(&mut memory, address, 17);
+        stamp_sectors(&mut memory, address, 17);
         memory
     }
 
     #[test]
-    fn sound_sectors_are_sound() {
+    fn accepts_undamaged_sectors() {
         let memory = stamped(1 << 20, 8);
         for (sector, at) in memory.chunks(SECTOR_BYTES).zip((1_u64 << 20..).step_by(512)) {
-            for expected in [Expected::Generation(17), Expected::Stamped, Expected::Unknown] {
-                assert_eq!(check(sector, at, expected), None);
+            for expected in
+                [ExpectedStamp::Generation(17), ExpectedStamp::Stamped, ExpectedStamp::Unknown]
+            {
+                assert_eq!(check_sector(sector, at, expected), None);
             }
         }
     }
@@ -180,42 +187,51 @@ mod tests {
             let mut sector = stamped(4096, 1);
             sector[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(
-                check(&sector, 4096, Expected::Unknown),
-                Some(Damage::Contents),
+                check_sector(&sector, 4096, ExpectedStamp::Unknown),
+                Some(SectorDamage::Contents),
                 "{bit}"
             );
         }
     }
 
     #[test]
-    fn damage_is_told_apart() {
+    fn distinguishes_kinds_of_damage() {
         let sound = stamped(8192, 1);
         for (sector, address, expected, found) in [
-            (sound.clone(), 4096, Expected::Unknown, Some(Damage::Address { found: 8192 })),
-            (sound.clone(), 8192, Expected::Generation(18), Some(Damage::Stale)),
-            (vec![0; 512], 8192, Expected::Stamped, Some(Damage::Unstamped)),
-            (vec![0; 512], 8192, Expected::Generation(1), Some(Damage::Unstamped)),
-            (vec![0; 512], 8192, Expected::Unknown, None),
-            (vec![0; 512], 0, Expected::Unknown, None),
+            (
+                sound.clone(),
+                4096,
+                ExpectedStamp::Unknown,
+                Some(SectorDamage::Address { found: 8192 }),
+            ),
+            (sound.clone(), 8192, ExpectedStamp::Generation(18), Some(SectorDamage::Stale)),
+            (vec![0; 512], 8192, ExpectedStamp::Stamped, Some(SectorDamage::Unstamped)),
+            (vec![0; 512], 8192, ExpectedStamp::Generation(1), Some(SectorDamage::Unstamped)),
+            (vec![0; 512], 8192, ExpectedStamp::Unknown, None),
+            (vec![0; 512], 0, ExpectedStamp::Unknown, None),
             (
                 [&sound[..256], &[0; 256]].concat(),
                 8192,
-                Expected::Unknown,
-                Some(Damage::Contents),
+                ExpectedStamp::Unknown,
+                Some(SectorDamage::Contents),
             ),
             (
                 [&[0; 256], &sound[256..]].concat(),
                 8192,
-                Expected::Unknown,
-                Some(Damage::Contents),
+                ExpectedStamp::Unknown,
+                Some(SectorDamage::Contents),
             ),
         ] {
-            assert_eq!(check(&sector, address, expected), found, "{address} {expected:?}");
+            assert_eq!(
+                check_sector(&sector, address, expected),
+                found,
+                "{address} {expected:?}"
+            );
         }
     }
 
     #[test]
-    fn the_asked_share_of_each_page_is_zeros() {
+    fn fills_the_compressible_share_with_zeros() {
         for (compressible, random_bytes) in [(0.0, 4096), (0.25, 3072), (1.0, 0)] {
             let mut memory = vec![1; 3 * PAGE_BYTES];
             fill(&mut memory, compressible, 9);

@@ -20,7 +20,7 @@ pub(super) use uring::{Uring, UringPolled};
 
 /// Operation requested from the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum IoAction {
     /// Fill the memory from the target.
     Read,
     /// Write the memory to the target.
@@ -35,12 +35,12 @@ pub(super) enum Action {
 
 /// Single I/O to submit.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Request {
+pub(super) struct IoRequest {
     /// Identifier, returned with the completion. Below the number of slots of the setup, and in
     /// flight at most once.
     pub(super) slot: u32,
     /// Operation.
-    pub(super) action: Action,
+    pub(super) action: IoAction,
     /// Index into the setup's files.
     pub(super) file: u32,
     /// Length in bytes.
@@ -53,7 +53,7 @@ pub(super) struct Request {
 
 /// Completed I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Completion {
+pub(super) struct IoCompletion {
     /// Slot of the request.
     pub(super) slot: u32,
     /// Bytes moved, or a negative error number.
@@ -66,7 +66,7 @@ pub(super) enum Wait {
     /// No wait: submit, and collect the completions available.
     No,
     /// Until a completion; something is in flight. The kernel sets no timer.
-    Done,
+    UntilDone,
     /// Until a completion, at most for this time.
     AtMost {
         /// Nanoseconds.
@@ -76,7 +76,7 @@ pub(super) enum Wait {
 
 /// Descriptors of one target; separate where the file system serves read-only ones better.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Files {
+pub(super) struct TargetDescriptors {
     /// For reads and `fsync`.
     pub(super) read: RawFd,
     /// For writes.
@@ -85,15 +85,15 @@ pub(super) struct Files {
 
 /// Parameters of an engine. Descriptors and memory must outlive it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Setup<'a> {
+pub(super) struct EngineSetup<'a> {
     /// The targets.
-    pub(super) files: &'a [Files],
+    pub(super) files: &'a [TargetDescriptors],
     /// Start and length of the memory that contains all requests' buffers.
     pub(super) slab: (*mut u8, usize),
     /// Maximum number of I/O in flight.
     pub(super) slots: u32,
     /// Whether a target is on another host.
-    pub(super) is_far: bool,
+    pub(super) is_remote: bool,
 }
 
 /// Submits I/O to the kernel and collects completions, on the thread that created it.
@@ -105,13 +105,13 @@ pub(super) trait StorageEngine: Sized {
     ///
     /// # Errors
     /// The system's refusal.
-    fn set_up(setup: Setup<'_>) -> io::Result<Self>;
+    fn set_up(setup: EngineSetup<'_>) -> io::Result<Self>;
 
     /// Returns the features that the kernel granted: `single issuer, fixed files`.
-    fn granted(&self) -> String;
+    fn granted_features(&self) -> String;
 
     /// Appends one I/O to the queue.
-    fn queue(&mut self, request: Request);
+    fn queue(&mut self, request: IoRequest);
 
     /// Submits at most `most` queued I/O, the oldest first, without waiting, so that submission can
     /// be timed by itself. Returns the number still queued; `None` if this engine has no such call.
@@ -121,7 +121,7 @@ pub(super) trait StorageEngine: Sized {
     fn submit(
         &mut self,
         _most: usize,
-        _done: &mut Vec<Completion>,
+        _done: &mut Vec<IoCompletion>,
     ) -> io::Result<Option<usize>> {
         Ok(None)
     }
@@ -135,12 +135,12 @@ pub(super) trait StorageEngine: Sized {
         &mut self,
         most: usize,
         wait: Wait,
-        done: &mut Vec<Completion>,
+        done: &mut Vec<IoCompletion>,
     ) -> io::Result<usize>;
 }
 
 /// Returns whether a call can be repeated: interrupted, temporarily out of resources, or timed out.
-fn passes(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY | libc::ETIME))
 }
 

@@ -9,18 +9,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_model::file_outcome::{FileFailure, FileInterval, FileOutcome, FileTally};
-use assay_model::storage_outcome::Ended;
+use assay_model::storage_outcome::EndReason;
 use assay_model::workload::file_set::{
     FileLoad, FileOperation, FileOrder, FileStream, FileWorkload,
 };
 
 pub use self::changes::Changes;
 use self::tree::TreeState;
-use self::worker::{Worker, nanoseconds};
-use super::arrivals::Schedule;
-use super::busy::Busy;
+use self::worker::{FileWorker, nanoseconds};
+use super::arrivals::ArrivalSchedule;
+use super::cpu_usage::CpuUsage;
 use super::error::StorageError;
-use super::random::Draws;
+use super::random::RandomStream;
 
 mod changes;
 mod open_file;
@@ -28,9 +28,9 @@ mod tree;
 mod worker;
 
 /// Maximum number of failures reported with details; all are counted.
-const MOST_TOLD: usize = 20;
+const MAX_REPORTED_FAILURES: usize = 20;
 /// Interval of the checks for the end of all work.
-const GLANCE: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Callbacks and controls of a running phase.
 #[expect(missing_debug_implementations, reason = "a function has no text")]
@@ -42,7 +42,7 @@ pub struct FileControl<'a> {
     /// Called after each interval, in order, by the thread that called [`run`].
     pub on_interval: &'a mut dyn FnMut(&FileInterval),
     /// Number of failed operations that ends the phase.
-    pub most_errors: u64,
+    pub max_errors: u64,
 }
 
 /// Runs one phase. Its load is closed or open; failed operations are collected in the outcome.
@@ -53,15 +53,15 @@ pub fn run(
     workload: &FileWorkload,
     control: &mut FileControl<'_>,
 ) -> Result<FileOutcome, StorageError> {
-    let look = |(index, tree)| TreeState::look(tree, Changes::of(workload, index));
+    let look = |(index, tree)| TreeState::scan(tree, Changes::of(workload, index));
     let trees: Vec<TreeState<'_>> =
         workload.trees.iter().enumerate().map(look).collect::<Result<_, _>>()?;
-    let shared = Shared::new(workload, &trees)?;
+    let shared = FilePhaseState::new(workload, &trees)?;
     let mut workers = Vec::new();
     for (index, stream) in workload.streams.iter().enumerate() {
         for _ in 0..stream.threads {
             let id = workers.len() as u64;
-            workers.push(Worker::new(&shared, index, workload, id)?);
+            workers.push(FileWorker::new(&shared, index, workload, id)?);
         }
     }
     let tallies: Vec<Mutex<FileTally>> = workers.iter().map(|_| Mutex::default()).collect();
@@ -72,15 +72,15 @@ pub fn run(
         for (worker, tally) in workers.into_iter().zip(&tallies) {
             scope.spawn(move || worker.work(tally));
         }
-        shared.watch(workload, &tallies, control)
+        shared.monitor(workload, &tallies, control)
     }))
 }
 
 /// State that all threads of a phase share.
-struct Shared<'w> {
+struct FilePhaseState<'w> {
     streams: Vec<StreamState<'w>>,
     /// Start of the threads.
-    began: OnceLock<Instant>,
+    started: OnceLock<Instant>,
     /// Time of the last thread's end so far, in nanoseconds since `began`.
     ended_ns: AtomicU64,
     /// Set when the phase is over.
@@ -101,14 +101,14 @@ struct StreamState<'w> {
     /// Next position in the order.
     cursor: AtomicU64,
     /// Schedule of the operations; `None` in a closed loop.
-    schedule: Option<Mutex<Schedule>>,
+    schedule: Option<Mutex<ArrivalSchedule>>,
     /// Whether another stream provides work for this one, by creating or removing entries.
-    is_fed: bool,
+    has_feeder: bool,
     /// Number of running threads.
     active: AtomicUsize,
 }
 
-impl<'w> Shared<'w> {
+impl<'w> FilePhaseState<'w> {
     fn new(
         workload: &'w FileWorkload,
         trees: &'w [TreeState<'w>],
@@ -121,13 +121,13 @@ impl<'w> Shared<'w> {
                 let tree = trees.get(stream.tree).ok_or_else(|| StorageError::Workload {
                     what: format!("the stream {} works on no tree", stream.name),
                 })?;
-                let schedule = schedule(workload, stream, index as u64);
+                let schedule = build_schedule(workload, stream, index as u64);
                 Ok(StreamState {
                     stream,
                     tree,
                     cursor: AtomicU64::new(0),
                     schedule: schedule.map(Mutex::new),
-                    is_fed: is_fed(workload, stream),
+                    has_feeder: has_feeder(workload, stream),
                     active: AtomicUsize::new(stream.threads as usize),
                 })
             })
@@ -135,7 +135,7 @@ impl<'w> Shared<'w> {
         let threads = streams.iter().map(|it| it.stream.threads as usize).sum();
         Ok(Self {
             streams,
-            began: OnceLock::new(),
+            started: OnceLock::new(),
             ended_ns: AtomicU64::new(0),
             over: AtomicBool::new(false),
             active: AtomicUsize::new(threads),
@@ -147,7 +147,7 @@ impl<'w> Shared<'w> {
     }
 
     fn elapsed(&self) -> Duration {
-        self.began.get_or_init(Instant::now).elapsed()
+        self.started.get_or_init(Instant::now).elapsed()
     }
 
     fn elapsed_ns(&self) -> u64 {
@@ -158,16 +158,16 @@ impl<'w> Shared<'w> {
         self.over.load(Ordering::Relaxed)
     }
 
-    fn fail(&self, failure: FileFailure) {
+    fn record_failure(&self, failure: FileFailure) {
         self.error_count.fetch_add(1, Ordering::Relaxed);
-        let mut errors = locked(&self.errors);
-        if errors.len() < MOST_TOLD {
+        let mut errors = lock(&self.errors);
+        if errors.len() < MAX_REPORTED_FAILURES {
             errors.push(failure);
         }
     }
 
     /// Produces the intervals until the time is up or no work is left.
-    fn watch(
+    fn monitor(
         &self,
         workload: &FileWorkload,
         tallies: &[Mutex<FileTally>],
@@ -175,13 +175,13 @@ impl<'w> Shared<'w> {
     ) -> FileOutcome {
         let timing = workload.timing;
         let end_s = timing.duration_s.map(|duration_s| timing.warmup_s + duration_s);
-        let mut busy = Busy::begin();
+        let mut busy = CpuUsage::start();
         let mut outcome = FileOutcome {
             elapsed_s: 0.0,
             total: FileTally::default(),
             errors: Vec::new(),
             error_count: 0,
-            ended: Ended::Time,
+            ended: EndReason::Time,
         };
         let mut start_s = 0.0;
         for number in 1.. {
@@ -193,64 +193,65 @@ impl<'w> Shared<'w> {
                 // Operations in flight are finished and belong to the last interval.
                 self.over.store(true, Ordering::Relaxed);
                 while self.active.load(Ordering::Acquire) > 0 {
-                    thread::sleep(GLANCE);
+                    thread::sleep(POLL_INTERVAL);
                 }
             }
             // The work ended with its last thread, not when that was noticed.
             let now_s = match reason {
-                Some(Ended::Work) => self.ended_ns.load(Ordering::Acquire) as f64 * 1e-9,
+                Some(EndReason::Work) => self.ended_ns.load(Ordering::Acquire) as f64 * 1e-9,
                 _ => self.elapsed().as_secs_f64(),
             };
             let now_s = now_s.max(start_s);
-            let interval = self.interval(tallies, (start_s, now_s), timing.warmup_s, &mut busy);
+            let interval =
+                self.take_interval(tallies, (start_s, now_s), timing.warmup_s, &mut busy);
             (control.on_interval)(&interval);
             if !interval.warmup {
                 outcome.elapsed_s += interval.length_s;
-                outcome.total.join(&interval.tally);
+                outcome.total.merge(&interval.tally);
             }
             start_s = now_s;
             if is_last {
-                outcome.ended = reason.unwrap_or(Ended::Time);
+                outcome.ended = reason.unwrap_or(EndReason::Time);
                 break;
             }
         }
-        outcome.errors.append(&mut locked(&self.errors));
+        outcome.errors.append(&mut lock(&self.errors));
         outcome.error_count = self.error_count.load(Ordering::Relaxed);
         outcome
     }
 
     /// Waits until `due_s`; returns the reason for an earlier end, if any.
-    fn wait_until(&self, due_s: f64, control: &FileControl<'_>) -> Option<Ended> {
+    fn wait_until(&self, due_s: f64, control: &FileControl<'_>) -> Option<EndReason> {
         loop {
             if control.stop.load(Ordering::Relaxed) {
-                return Some(Ended::Interrupted);
+                return Some(EndReason::Interrupted);
             }
-            if self.error_count.load(Ordering::Relaxed) >= control.most_errors {
-                return Some(Ended::Errors);
+            if self.error_count.load(Ordering::Relaxed) >= control.max_errors {
+                return Some(EndReason::Errors);
             }
             if self.active.load(Ordering::Acquire) == 0 {
-                return Some(Ended::Work);
+                return Some(EndReason::Work);
             }
             let left_s = due_s - self.elapsed().as_secs_f64();
             if left_s <= 0.0 {
                 return None;
             }
-            thread::sleep(GLANCE.min(Duration::from_secs_f64(left_s)));
+            thread::sleep(POLL_INTERVAL.min(Duration::from_secs_f64(left_s)));
         }
     }
 
-    fn interval(
+    fn take_interval(
         &self,
         tallies: &[Mutex<FileTally>],
         (start_s, now_s): (f64, f64),
         warmup_s: f64,
-        busy: &mut Busy,
+        busy: &mut CpuUsage,
     ) -> FileInterval {
         let mut tally = FileTally::default();
         for part in tallies {
-            tally.join(&std::mem::take(&mut *locked(part)));
+            tally.merge(&std::mem::take(&mut *lock(part)));
         }
-        let (cpu_user, cpu_system) = busy.shares();
+        let (cpu_user, cpu_system) = busy.take_shares();
         // An interval that begins shortly before the end of the warm-up belongs to the measured
         // time.
         let warmup = start_s + 0.5 * (now_s - start_s) < warmup_s;
@@ -260,7 +261,7 @@ impl<'w> Shared<'w> {
 
 /// Returns whether another stream on the same tree provides work for `stream`, by creating or
 /// removing entries.
-fn is_fed(workload: &FileWorkload, stream: &FileStream) -> bool {
+fn has_feeder(workload: &FileWorkload, stream: &FileStream) -> bool {
     let feeder = match stream.operation {
         FileOperation::Create => FileOperation::Delete,
         FileOperation::Mkdir => FileOperation::Rmdir,
@@ -271,15 +272,19 @@ fn is_fed(workload: &FileWorkload, stream: &FileStream) -> bool {
     !workload.in_turn && stream.order != FileOrder::Once && workload.streams.iter().any(feeds)
 }
 
-fn schedule(workload: &FileWorkload, stream: &FileStream, id: u64) -> Option<Schedule> {
+fn build_schedule(
+    workload: &FileWorkload,
+    stream: &FileStream,
+    id: u64,
+) -> Option<ArrivalSchedule> {
     let FileLoad::Open { per_s, arrivals } = workload.load else { return None };
-    let draws = Draws::new(workload.seed, u64::MAX - id);
-    Some(Schedule::new(arrivals, per_s * stream.rate_share, 1.0, draws))
+    let draws = RandomStream::new(workload.seed, u64::MAX - id);
+    Some(ArrivalSchedule::new(arrivals, per_s * stream.rate_share, 1.0, draws))
 }
 
 /// Locks a mutex. No data here can be left half changed by a panic, so a poisoned lock is safe to
 /// use.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

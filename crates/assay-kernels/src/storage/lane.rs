@@ -2,23 +2,23 @@
 //!
 //! Never submits anything to the kernel.
 
-use assay_model::storage_outcome::Operation;
+use assay_model::storage_outcome::IoOperation;
 use assay_model::workload::storage::{AccessPattern, StorageStream, StorageTarget};
 
-use super::crew::{self, LanePlan};
-use super::mix::Mix;
-use super::phase::Phase;
-use super::places::{Area, Places};
-use super::random::Draws;
-use super::rotation::{Rotation, Seat};
-use super::skew::Law;
+use super::io_mix::IoMix;
+use super::offset_pattern::{ByteRange, OffsetPattern};
+use super::phase::PhaseState;
+use super::random::RandomStream;
+use super::rotation::{RotationState, TargetCursor};
+use super::skew::SkewedOffsets;
+use super::worker_plans::{self, LanePlan};
 
 /// Draws of an offset before a lane yields to the lanes that have claimed its blocks.
-const ATTEMPTS: u32 = 64;
+const CLAIM_ATTEMPTS: u32 = 64;
 
 /// Stream of I/O to one target, or to several that alternate.
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(super) struct StorageLane {
     /// Index of the last I/O's target.
     pub(super) target: usize,
     /// Free slots, in an open loop.
@@ -29,12 +29,12 @@ pub(super) struct Lane {
     pub(super) writes_since_sync: u64,
     stream: usize,
     align: Option<u64>,
-    pending: Option<Planned>,
-    mix: Mix,
-    places: Places,
+    pending: Option<PlannedIo>,
+    mix: IoMix,
+    places: OffsetPattern,
     /// Skewed or rotating offsets, which few lanes have.
-    elsewhere: Option<Box<Elsewhere>>,
-    draws: Draws,
+    offset_source: Option<Box<OffsetSource>>,
+    draws: RandomStream,
     /// Bytes until the end of a pass over all targets' ranges, when the page cache is dropped; the
     /// maximum if it is kept.
     pass_left: u64,
@@ -42,16 +42,16 @@ pub(super) struct Lane {
 }
 
 #[derive(Debug)]
-enum Elsewhere {
-    Skewed(Law),
-    InTurn(Rotation),
+enum OffsetSource {
+    Skewed(SkewedOffsets),
+    Rotating(RotationState),
 }
 
 /// Next action of a lane.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Next {
+pub(super) enum NextIo {
     /// Submit this I/O.
-    Io(Planned),
+    Io(PlannedIo),
     /// Retry later: other lanes have claimed the blocks.
     Busy,
     /// The lane has ended.
@@ -60,16 +60,16 @@ pub(super) enum Next {
 
 /// I/O whose blocks are claimed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Planned {
+pub(super) struct PlannedIo {
     /// Read or write.
-    pub(super) operation: Operation,
+    pub(super) operation: IoOperation,
     /// Offset in bytes.
     pub(super) offset: u64,
     /// Length in bytes.
     pub(super) bytes: u64,
 }
 
-impl Lane {
+impl StorageLane {
     /// Creates a lane at its beginning.
     pub(super) fn new(
         plan: &LanePlan,
@@ -78,26 +78,27 @@ impl Lane {
         seed: u64,
     ) -> Self {
         let target = &targets[plan.target];
-        let mix = Mix::new(stream, plan.area);
-        let area: Area = mix.rest(plan.area);
-        let maximum = crew::maximum_bytes(stream);
+        let mix = IoMix::new(stream, plan.area);
+        let area: ByteRange = mix.cold_area(plan.area);
+        let maximum = worker_plans::maximum_bytes(stream);
         let places = |target: &StorageTarget, area, position| {
             let align = target.align_bytes;
-            Places::new((area, stream.pattern), position, align, maximum, seed)
+            OffsetPattern::new((area, stream.pattern), position, align, maximum, seed)
         };
         let rotation = stream.conduct.turns.map(|turns| {
             let own = std::iter::once((plan.target, plan.area, plan.position.clone()));
-            let seat = |(at, area, position): (usize, Area, _)| Seat {
+            let seat = |(at, area, position): (usize, ByteRange, _)| TargetCursor {
                 target: at,
-                places: places(&targets[at], area, position),
+                pattern: places(&targets[at], area, position),
                 bytes: area.end - area.start,
-                given: 0,
+                issued_bytes: 0,
             };
             let seats = own.chain(plan.others.iter().cloned()).map(seat).collect();
-            Elsewhere::InTurn(Rotation::new(turns, seats))
+            OffsetSource::Rotating(RotationState::new(turns, seats))
         });
         let skew = stream.conduct.skew.as_ref();
-        let skewed = skew.map(|skew| Elsewhere::Skewed(Law::new(skew, area, seed)));
+        let skewed =
+            skew.map(|skew| OffsetSource::Skewed(SkewedOffsets::new(skew, area, seed)));
         // Only patterns that cover their whole range have passes.
         let passes =
             !matches!(stream.pattern, AccessPattern::Random | AccessPattern::Mixed { .. });
@@ -108,7 +109,7 @@ impl Lane {
         let position = plan.position.clone();
         // Moves a position at the start of a range past the hot area.
         position.fetch_max(
-            Places::first(area, stream.pattern),
+            OffsetPattern::initial_position(area, stream.pattern),
             std::sync::atomic::Ordering::Relaxed,
         );
         Self {
@@ -120,9 +121,9 @@ impl Lane {
             align: target.align_bytes,
             pending: None,
             places: places(target, area, position),
-            elsewhere: rotation.or(skewed).map(Box::new),
+            offset_source: rotation.or(skewed).map(Box::new),
             mix,
-            draws: Draws::new(seed, plan.id),
+            draws: RandomStream::new(seed, plan.id),
             pass_left: pass_bytes,
             pass_bytes,
         }
@@ -130,118 +131,122 @@ impl Lane {
 
     /// Plans the next I/O and claims its blocks. It is charged to the byte limits if it `counts`.
     #[inline]
-    pub(super) fn next(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
+    pub(super) fn plan_next(&mut self, phase: &PhaseState<'_>, counts: bool) -> NextIo {
         if phase.balance.is_some() {
-            return self.balanced(phase, counts);
+            return self.plan_balanced(phase, counts);
         }
-        self.planned(phase, counts)
+        self.plan_io(phase, counts)
     }
 
     /// Plans the next I/O, unless the stream is ahead of its share.
     #[inline(never)]
-    fn balanced(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
-        let Some(balance) = &phase.balance else { return Next::Done };
-        if !balance.may_begin(self.stream) {
-            return Next::Busy;
+    fn plan_balanced(&mut self, phase: &PhaseState<'_>, counts: bool) -> NextIo {
+        let Some(balance) = &phase.balance else { return NextIo::Done };
+        if !balance.may_start(self.stream) {
+            return NextIo::Busy;
         }
-        let next = self.planned(phase, counts);
+        let next = self.plan_io(phase, counts);
         match next {
-            Next::Io(_) => balance.begins(self.stream),
-            Next::Done => balance.ends(self.stream),
-            Next::Busy => {}
+            NextIo::Io(_) => balance.note_start(self.stream),
+            NextIo::Done => balance.note_end(self.stream),
+            NextIo::Busy => {}
         }
         next
     }
 
     #[inline]
-    fn planned(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
-        for _ in 0..ATTEMPTS {
+    fn plan_io(&mut self, phase: &PhaseState<'_>, counts: bool) -> NextIo {
+        for _ in 0..CLAIM_ATTEMPTS {
             let Some(planned) = self.pending.take().or_else(|| self.draw()) else {
-                return Next::Done;
+                return NextIo::Done;
             };
-            let Planned { offset, bytes, .. } = planned;
+            let PlannedIo { offset, bytes, .. } = planned;
             let target = &phase.targets[self.target];
             if target.is_given_up() {
-                if self.has_others() {
+                if self.leave_target() {
                     continue;
                 }
-                return Next::Done;
+                return NextIo::Done;
             }
             if !target.claim(offset, bytes) {
-                if self.places.ends() {
+                if self.places.visits_each_once() {
                     // This pattern does not return to the offset.
                     self.pending = Some(planned);
-                    return Next::Busy;
+                    return NextIo::Busy;
                 }
                 continue;
             }
             if counts && !phase.charge(self.stream, bytes) {
                 target.release(offset, bytes);
-                return Next::Done;
+                return NextIo::Done;
             }
             if self.pass_left == 0 {
-                self.begin_anew(phase);
+                self.drop_caches(phase);
             }
             self.pass_left = self.pass_left.saturating_sub(bytes);
-            return Next::Io(planned);
+            return NextIo::Io(planned);
         }
-        Next::Busy
+        NextIo::Busy
     }
 
     /// Drops the page cache before another pass, as fio, which reopens all files of a job
     /// (`io_reopen` of backend.c).
     #[cold]
-    fn begin_anew(&mut self, phase: &Phase<'_>) {
-        match self.elsewhere.as_deref() {
-            Some(Elsewhere::InTurn(rotation)) => {
+    fn drop_caches(&mut self, phase: &PhaseState<'_>) {
+        match self.offset_source.as_deref() {
+            Some(OffsetSource::Rotating(rotation)) => {
                 rotation.targets().for_each(|at| phase.targets[at].opened.drop_cache());
             }
-            Some(Elsewhere::Skewed(_)) | None => phase.targets[self.target].opened.drop_cache(),
+            Some(OffsetSource::Skewed(_)) | None => {
+                phase.targets[self.target].opened.drop_cache()
+            }
         }
         self.pass_left = self.pass_bytes;
     }
 
     /// Leaves a target that was given up. Returns whether another is left.
-    fn has_others(&mut self) -> bool {
+    fn leave_target(&mut self) -> bool {
         let target = self.target;
-        match self.elsewhere.as_deref_mut() {
-            Some(Elsewhere::InTurn(rotation)) => rotation.leave(target),
-            Some(Elsewhere::Skewed(_)) | None => false,
+        match self.offset_source.as_deref_mut() {
+            Some(OffsetSource::Rotating(rotation)) => rotation.remove_target(target),
+            Some(OffsetSource::Skewed(_)) | None => false,
         }
     }
 
     /// Draws the operation of an I/O that never started.
-    pub(super) fn operation(&mut self) -> Operation {
-        self.mix.operation(&mut self.draws)
+    pub(super) fn draw_operation(&mut self) -> IoOperation {
+        self.mix.draw_operation(&mut self.draws)
     }
 
     #[inline]
-    fn draw(&mut self) -> Option<Planned> {
-        let operation = self.mix.operation(&mut self.draws);
-        let bytes = self.mix.bytes(operation, &mut self.draws);
-        if self.elsewhere.is_some() {
-            return self.draw_elsewhere(operation, bytes);
+    fn draw(&mut self) -> Option<PlannedIo> {
+        let operation = self.mix.draw_operation(&mut self.draws);
+        let bytes = self.mix.draw_bytes(operation, &mut self.draws);
+        if self.offset_source.is_some() {
+            return self.draw_from_source(operation, bytes);
         }
-        let offset = match self.mix.hit(operation, &mut self.draws) {
-            Some(hot) => hot.random(bytes, self.align.unwrap_or(bytes), &mut self.draws)?,
-            None => self.places.next(bytes, &mut self.draws)?,
+        let offset = match self.mix.draw_hit(operation, &mut self.draws) {
+            Some(hot) => {
+                hot.random_offset(bytes, self.align.unwrap_or(bytes), &mut self.draws)?
+            }
+            None => self.places.next_offset(bytes, &mut self.draws)?,
         };
-        Some(Planned { operation, offset, bytes })
+        Some(PlannedIo { operation, offset, bytes })
     }
 
     #[inline(never)]
-    fn draw_elsewhere(&mut self, operation: Operation, bytes: u64) -> Option<Planned> {
-        let offset = match self.elsewhere.as_deref_mut()? {
-            Elsewhere::InTurn(rotation) => {
-                let (target, offset) = rotation.next(bytes, &mut self.draws)?;
+    fn draw_from_source(&mut self, operation: IoOperation, bytes: u64) -> Option<PlannedIo> {
+        let offset = match self.offset_source.as_deref_mut()? {
+            OffsetSource::Rotating(rotation) => {
+                let (target, offset) = rotation.next_io(bytes, &mut self.draws)?;
                 self.target = target;
                 offset
             }
-            Elsewhere::Skewed(law) => {
+            OffsetSource::Skewed(law) => {
                 let align = self.align.unwrap_or(bytes);
-                law.place(operation, (bytes, align), &mut self.draws)?
+                law.draw_offset(operation, (bytes, align), &mut self.draws)?
             }
         };
-        Some(Planned { operation, offset, bytes })
+        Some(PlannedIo { operation, offset, bytes })
     }
 }

@@ -10,20 +10,21 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use assay_model::storage_outcome::Ended;
+use assay_model::storage_outcome::EndReason;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, Load, NewFile, Opening, StorageData,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, AtEnd, Cursor, EngineChoice, NewFile, StorageData, StorageLoad,
+    StorageStream, StorageTarget, StorageTiming, StorageWorkload, TargetOpening, Verify,
+    WriteSync,
 };
 
 use super::content;
 use super::error::StorageError;
 use super::hard_links;
-use super::{Control, Held, run};
+use super::{OpenTargets, PhaseControl, run};
 
 /// Size of one write: large enough for a device's full bandwidth, and a multiple of every device's
 /// granule.
-const PIECE_BYTES: u64 = 1 << 20;
+const WRITE_BYTES: u64 = 1 << 20;
 /// Writes in flight.
 const DEPTH: u32 = 8;
 
@@ -37,7 +38,7 @@ pub fn lay_out(
     target: &StorageTarget,
     data: &StorageData,
     seed: u64,
-    control: (&AtomicBool, &Held),
+    control: (&AtomicBool, &OpenTargets),
     on_progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), StorageError> {
     let Some(size_bytes) = target.size_bytes.filter(|&size| size > 0) else {
@@ -49,19 +50,20 @@ pub fn lay_out(
         .create(true)
         .truncate(false)
         .mode(0o644)
-        .open(control.1.place(&target.path))
+        .open(control.1.open_path(&target.path))
         .map_err(failed)?;
     hard_links::refuse(&file, &target.path)?;
-    reserve(&file, size_bytes, 0).map_err(|error| at(target, 0, &error.to_string()))?;
-    let whole = size_bytes / PIECE_BYTES * PIECE_BYTES;
+    reserve(&file, size_bytes, 0)
+        .map_err(|error| layout_error(target, 0, &error.to_string()))?;
+    let whole = size_bytes / WRITE_BYTES * WRITE_BYTES;
     on_progress(0, size_bytes);
     if whole > 0 {
-        pieces(target, data, (seed, whole, size_bytes), control, on_progress)?;
+        write_pieces(target, data, (seed, whole, size_bytes), control, on_progress)?;
     }
-    rest(&file, whole, size_bytes, data, seed)
+    write_rest(&file, whole, size_bytes, data, seed)
         .and_then(|()| file.sync_all())
-        .map_err(|error| at(target, whole, &error.to_string()))?;
-    forget(&file);
+        .map_err(|error| layout_error(target, whole, &error.to_string()))?;
+    drop_from_cache(&file);
     on_progress(size_bytes, size_bytes);
     Ok(())
 }
@@ -70,14 +72,17 @@ pub fn lay_out(
 ///
 /// # Errors
 /// [`StorageError`] if the file system has no space, or refuses.
-pub fn make_unwritten(target: &StorageTarget, held: &Held) -> Result<(), StorageError> {
+pub fn create_unwritten(
+    target: &StorageTarget,
+    held: &OpenTargets,
+) -> Result<(), StorageError> {
     let Some(size_bytes) = target.size_bytes.filter(|&size| size > 0) else {
         return Err(StorageError::NoSize { path: target.path.clone() });
     };
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o644);
     let file = options
-        .open(held.place(&target.path))
+        .open(held.open_path(&target.path))
         .map_err(|source| StorageError::Open { path: target.path.clone(), source })?;
     hard_links::refuse(&file, &target.path)?;
     let made = match target.opening.new_file {
@@ -86,15 +91,15 @@ pub fn make_unwritten(target: &StorageTarget, held: &Held) -> Result<(), Storage
         NewFile::Hole => file.set_len(size_bytes),
         NewFile::Empty => Ok(()),
     };
-    made.map_err(|error| at(target, 0, &error.to_string()))
+    made.map_err(|error| layout_error(target, 0, &error.to_string()))
 }
 
 /// Writes all whole pieces, with an engine.
-fn pieces(
+fn write_pieces(
     target: &StorageTarget,
     data: &StorageData,
     (seed, whole, all): (u64, u64, u64),
-    (stop, held): (&AtomicBool, &Held),
+    (stop, held): (&AtomicBool, &OpenTargets),
     on_progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), StorageError> {
     let mut done = 0;
@@ -102,24 +107,29 @@ fn pieces(
         done += entry.writes.bytes;
         on_progress(done, all);
     };
-    let mut control = Control { stop, held, on_ready: None, on_interval: &mut on_interval };
-    let workload = filling(target, *data, seed, whole);
+    let mut control =
+        PhaseControl { stop, held, on_ready: None, on_interval: &mut on_interval };
+    let workload = fill_workload(target, *data, seed, whole);
     let outcome = match run(&workload, &mut control) {
         // Uses the page cache if direct I/O is not supported.
         Err(StorageError::Direct { .. }) => {
             let buffered = StorageTarget { direct: false, ..target.clone() };
-            run(&filling(&buffered, *data, seed, whole), &mut control)?
+            run(&fill_workload(&buffered, *data, seed, whole), &mut control)?
         }
         other => other?,
     };
     if let Some(first) = outcome.errors.first() {
-        return Err(at(target, first.offset, &first.reason));
+        return Err(layout_error(target, first.offset, &first.reason));
     }
-    if outcome.ended == Ended::Interrupted { Err(StorageError::Interrupted) } else { Ok(()) }
+    if outcome.ended == EndReason::Interrupted {
+        Err(StorageError::Interrupted)
+    } else {
+        Ok(())
+    }
 }
 
 /// Returns a workload of one sequential pass of writes over the first `bytes`.
-fn filling(
+fn fill_workload(
     target: &StorageTarget,
     data: StorageData,
     seed: u64,
@@ -132,23 +142,23 @@ fn filling(
             align_bytes: None,
             sync: WriteSync::None,
             sync_at_end: false,
-            opening: Opening::default(),
+            opening: TargetOpening::default(),
             ..target.clone()
         }],
         streams: vec![StorageStream {
             name: "layout".to_owned(),
             in_flight_per_target: DEPTH,
-            ..StorageStream::of(
+            ..StorageStream::new(
                 AccessPattern::Sequential {
                     cursor: Cursor::Shared,
                     at_end: AtEnd::Stop,
                     gap_bytes: 0,
                 },
-                PIECE_BYTES,
+                WRITE_BYTES,
                 0.0,
             )
         }],
-        load: Load::Closed,
+        load: StorageLoad::Closed,
         timing: StorageTiming {
             warmup_s: 0.0,
             duration_s: None,
@@ -162,12 +172,18 @@ fn filling(
 }
 
 /// Writes the rest after the last whole piece, through the page cache.
-fn rest(file: &File, from: u64, to: u64, data: &StorageData, seed: u64) -> io::Result<()> {
+fn write_rest(
+    file: &File,
+    from: u64,
+    to: u64,
+    data: &StorageData,
+    seed: u64,
+) -> io::Result<()> {
     // The rest is smaller than one piece.
     let mut memory = vec![0; (to - from) as usize];
     content::fill(&mut memory, data.compressible, seed ^ from);
     if data.verify != Verify::Off {
-        content::stamp(&mut memory, from, 0);
+        content::stamp_sectors(&mut memory, from, 0);
     }
     file.write_all_at(&memory, from)
 }
@@ -192,13 +208,13 @@ fn reserve(file: &File, size_bytes: u64, mode: libc::c_int) -> io::Result<()> {
 }
 
 /// Drops the file from the page cache, so that a buffered phase begins with device reads.
-fn forget(file: &File) {
+fn drop_from_cache(file: &File) {
     // SAFETY: the call takes numbers only. It is advice; a refusal affects no measurement without
     // the cache.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 
-fn at(target: &StorageTarget, offset: u64, reason: &str) -> StorageError {
+fn layout_error(target: &StorageTarget, offset: u64, reason: &str) -> StorageError {
     let path: PathBuf = target.path.clone();
     StorageError::LayOut { path, offset, reason: reason.to_owned() }
 }

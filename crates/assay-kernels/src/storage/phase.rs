@@ -6,22 +6,22 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use assay_model::workload::storage::{AccessPattern, StorageWorkload, Verify};
 
-use super::balance::Balance;
-use super::content::{self, Expected};
-use super::generations::Generations;
-use super::target::Opened;
+use super::balance::ShareBalance;
+use super::content::{self, ExpectedStamp};
+use super::generations::BlockGenerations;
+use super::target::OpenedTarget;
 
 /// Number of failures after which a target is given up: it will not recover, and the others need
 /// the time.
-const GIVEN_UP_AFTER: u32 = 100;
+const MAX_TARGET_FAILURES: u32 = 100;
 
 /// State shared by all workers.
 #[derive(Debug)]
-pub(super) struct Phase<'a> {
+pub(super) struct PhaseState<'a> {
     /// Workload of the phase.
     pub(super) workload: &'a StorageWorkload,
     /// Targets in the workload's order.
-    pub(super) targets: Vec<Target<'a>>,
+    pub(super) targets: Vec<PhaseTarget<'a>>,
     /// Time after which no I/O starts; moved forward to end the phase early.
     pub(super) end_ns: AtomicU64,
     /// Whether I/O that completes after the end counts, because the `fsync` at the end is measured.
@@ -30,24 +30,24 @@ pub(super) struct Phase<'a> {
     phase_left: Option<AtomicU64>,
     stream_left: Vec<Option<AtomicU64>>,
     /// Balance between the streams' shares; `None` = no shares to keep.
-    pub(super) balance: Option<Balance>,
+    pub(super) balance: Option<ShareBalance>,
 }
 
 /// Target, as shared by all workers.
 #[derive(Debug)]
-pub(super) struct Target<'a> {
+pub(super) struct PhaseTarget<'a> {
     /// Descriptors of the target.
-    pub(super) opened: &'a Opened,
+    pub(super) opened: &'a OpenedTarget,
     /// Verification state of its blocks, if they are verified.
-    pub(super) generations: Option<Generations>,
+    pub(super) generations: Option<BlockGenerations>,
     failures: AtomicU32,
 }
 
-impl Target<'_> {
+impl PhaseTarget<'_> {
     /// Returns whether the target failed too often.
     #[inline]
     pub(super) fn is_given_up(&self) -> bool {
-        self.failures.load(Ordering::Relaxed) >= GIVEN_UP_AFTER
+        self.failures.load(Ordering::Relaxed) >= MAX_TARGET_FAILURES
     }
 
     /// Records that the kernel refused an I/O.
@@ -70,14 +70,18 @@ impl Target<'_> {
     }
 }
 
-impl<'a> Phase<'a> {
+impl<'a> PhaseState<'a> {
     /// Creates the state of a phase that has not begun.
-    pub(super) fn new(workload: &'a StorageWorkload, opened: &'a [Opened], mark: u64) -> Self {
-        let verified = |(index, opened): (usize, &'a Opened)| Target {
+    pub(super) fn new(
+        workload: &'a StorageWorkload,
+        opened: &'a [OpenedTarget],
+        mark: u64,
+    ) -> Self {
+        let verified = |(index, opened): (usize, &'a OpenedTarget)| PhaseTarget {
             opened,
             generations: (workload.data.verify != Verify::Off).then(|| {
                 let bytes = block_bytes(workload, index, opened.area.start);
-                Generations::new(opened.area, bytes, mark, before(opened))
+                BlockGenerations::new(opened.area, bytes, mark, unwritten_stamp(opened))
             }),
             failures: AtomicU32::new(0),
         };
@@ -92,7 +96,7 @@ impl<'a> Phase<'a> {
                 .iter()
                 .map(|stream| stream.stop_after_bytes.map(AtomicU64::new))
                 .collect(),
-            balance: Balance::of(workload),
+            balance: ShareBalance::for_workload(workload),
         }
     }
 
@@ -112,13 +116,13 @@ impl<'a> Phase<'a> {
     }
 
     /// Ends the phase at `ns`, unless it ends earlier.
-    pub(super) fn end_at(&self, ns: u64) {
+    pub(super) fn end_no_later_than(&self, ns: u64) {
         self.end_ns.fetch_min(ns, Ordering::Relaxed);
     }
 
     /// Returns whether every target has been given up.
     pub(super) fn is_given_up(&self) -> bool {
-        self.targets.iter().all(Target::is_given_up)
+        self.targets.iter().all(PhaseTarget::is_given_up)
     }
 }
 
@@ -127,34 +131,34 @@ impl<'a> Phase<'a> {
 pub(super) fn block_bytes(workload: &StorageWorkload, index: usize, start: u64) -> u64 {
     let mut block_bytes = workload.targets[index].align_bytes.unwrap_or(0);
     for stream in workload.streams.iter().filter(|stream| stream.targets.contains(&index)) {
-        for size in stream.every_size() {
-            block_bytes = divisor(block_bytes, size.min_bytes);
+        for size in stream.all_sizes() {
+            block_bytes = gcd(block_bytes, size.min_bytes);
             if size.max_bytes > size.min_bytes {
-                block_bytes = divisor(block_bytes, size.step_bytes);
+                block_bytes = gcd(block_bytes, size.step_bytes);
             }
         }
-        block_bytes = divisor(block_bytes, stream.hit_area.map_or(0, |hit| hit.bytes));
+        block_bytes = gcd(block_bytes, stream.hit_area.map_or(0, |hit| hit.bytes));
         if let AccessPattern::Sequential { gap_bytes, .. } = stream.pattern {
-            block_bytes = divisor(block_bytes, gap_bytes);
+            block_bytes = gcd(block_bytes, gap_bytes);
         }
         if let AccessPattern::Blocks { stride_bytes: stride, .. }
         | AccessPattern::Strides { least_bytes: stride, .. } = stream.pattern
         {
-            block_bytes = divisor(block_bytes, stride);
+            block_bytes = gcd(block_bytes, stride);
         }
     }
     // Random offsets are multiples of the size from the start of the target, not of the area.
-    divisor(block_bytes, start)
+    gcd(block_bytes, start)
 }
 
 /// Returns the greatest common divisor; that of 0 and a number is the number.
-fn divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { divisor(b, a % b) }
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Determines whether a target was stamped throughout before this phase: of 64 sectors over all of
 /// its area, at least 61 have a stamp. The others may be damaged, which verification then finds.
-fn before(opened: &Opened) -> Expected {
+fn unwritten_stamp(opened: &OpenedTarget) -> ExpectedStamp {
     const PLACES: u64 = 64;
     const ENOUGH: usize = 61;
     let area = opened.area;
@@ -162,7 +166,7 @@ fn before(opened: &Opened) -> Expected {
     let stamped = (0..PLACES).filter(|nth| {
         let sector = sectors.saturating_sub(1) * nth / (PLACES - 1);
         let offset = area.start + sector * content::SECTOR_BYTES as u64;
-        opened.sector(offset).is_some_and(|sector| content::is_stamped(&sector, offset))
+        opened.read_sector(offset).is_some_and(|sector| content::is_stamped(&sector, offset))
     });
-    if stamped.count() >= ENOUGH { Expected::Stamped } else { Expected::Unknown }
+    if stamped.count() >= ENOUGH { ExpectedStamp::Stamped } else { ExpectedStamp::Unknown }
 }

@@ -16,15 +16,15 @@ use super::error::StorageError;
 pub(super) fn check(workload: &StorageWorkload) -> Result<(), StorageError> {
     match workload.engine {
         EngineChoice::IoUringPolled => {
-            workload.targets.iter().try_for_each(|it| queues(&it.path))
+            workload.targets.iter().try_for_each(|it| check_target(&it.path))
         }
         _ => Ok(()),
     }
 }
 
-fn queues(target: &Path) -> Result<(), StorageError> {
-    let told = match device(target) {
-        Some(device) => told(Path::new("/sys"), device),
+fn check_target(target: &Path) -> Result<(), StorageError> {
+    let told = match device_of(target) {
+        Some(device) => check_device(Path::new("/sys"), device),
         None => Err("it has no place yet".to_owned()),
     };
     told.map_err(|queues| StorageError::Polling { path: target.to_path_buf(), queues })
@@ -34,7 +34,7 @@ fn queues(target: &Path) -> Result<(), StorageError> {
 /// has the queues of its disk, whose folder contains its own. Stacked devices are not resolved:
 /// that is done in `assay-fleet`, on which the kernels do not depend, and callers without it are
 /// refused as well.
-fn told(sys: &Path, device: u64) -> Result<(), String> {
+fn check_device(sys: &Path, device: u64) -> Result<(), String> {
     let (major, minor) = (libc::major(device), libc::minor(device));
     let own = sys.join(format!("dev/block/{major}:{minor}"));
     let settings = [own.join("queue/io_poll"), own.join("../queue/io_poll")];
@@ -46,7 +46,7 @@ fn told(sys: &Path, device: u64) -> Result<(), String> {
 }
 
 /// Returns the device itself, or that of the file system that contains or will contain the file.
-fn device(target: &Path) -> Option<u64> {
+fn device_of(target: &Path) -> Option<u64> {
     let found = fs::metadata(target).or_else(|_| {
         let folder = target.parent().filter(|it| !it.as_os_str().is_empty());
         fs::metadata(folder.unwrap_or(Path::new(".")))
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_partition_is_polled_as_its_disk_is_and_the_place_that_says_so_is_there() {
+    fn partition_uses_the_setting_of_its_disk() {
         let sys = std::env::temp_dir().join(format!("assay-polling-{}", std::process::id()));
         let disk = sys.join("block/nvme0n1");
         for folder in [&disk.join("queue"), &disk.join("nvme0n1p1"), &sys.join("dev/block")] {
@@ -74,7 +74,7 @@ mod tests {
         for polls in ["0", "1"] {
             fs::write(disk.join("queue/io_poll"), format!("{polls}\n")).unwrap();
             for device in [disk_itself, partition] {
-                match told(&sys, device) {
+                match check_device(&sys, device) {
                     Ok(()) => assert_eq!(polls, "1"),
                     Err(said) => {
                         let (place, value) = said.split_once(" is ").unwrap();
@@ -84,7 +84,7 @@ mod tests {
                 }
             }
         }
-        assert!(told(&sys, none).unwrap_err().starts_with("there is no "));
+        assert!(check_device(&sys, none).unwrap_err().starts_with("there is no "));
         fs::remove_dir_all(&sys).unwrap();
     }
 }

@@ -6,59 +6,59 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 
-use assay_model::storage_outcome::{IntervalTally, StreamCount, Tally};
+use assay_model::storage_outcome::{IntervalTally, IoTally, StreamCount};
 
-use super::busy::Busy;
-use super::ledger::{Frame, Handed};
-use super::timeline::{Span, Timeline};
+use super::cpu_usage::CpuUsage;
+use super::timeline::{IntervalSpan, Timeline};
+use super::worker_recorder::{SentFrame, SeriesFrame};
 
 /// Intervals under construction.
 #[derive(Debug)]
-pub(super) struct Series {
+pub(super) struct StorageSeries {
     timeline: Timeline,
     streams: usize,
-    workers: Vec<Contributor>,
-    pending: BTreeMap<usize, Entry>,
-    busy: Busy,
+    workers: Vec<SeriesWorker>,
+    pending: BTreeMap<usize, SeriesInterval>,
+    cpu_usage: CpuUsage,
 }
 
 /// Worker that contributes to the series.
 #[derive(Debug)]
-pub(super) struct Contributor {
+pub(super) struct SeriesWorker {
     /// Index of its stream.
     pub(super) stream: usize,
     /// Channel for its empty frames.
-    pub(super) empty: Sender<Box<Frame>>,
+    pub(super) empty: Sender<Box<SeriesFrame>>,
     /// Index of its next interval; the maximum when it has ended.
     next: usize,
 }
 
-impl Contributor {
+impl SeriesWorker {
     /// Creates the state of a worker that has sent nothing.
-    pub(super) fn new(stream: usize, empty: Sender<Box<Frame>>) -> Self {
+    pub(super) fn new(stream: usize, empty: Sender<Box<SeriesFrame>>) -> Self {
         Self { stream, empty, next: 0 }
     }
 }
 
 #[derive(Debug)]
-struct Entry {
-    frame: Frame,
+struct SeriesInterval {
+    frame: SeriesFrame,
     streams: Vec<StreamCount>,
 }
 
-impl Series {
+impl StorageSeries {
     /// Creates a series without intervals.
-    pub(super) fn new(timeline: Timeline, streams: usize, workers: Vec<Contributor>) -> Self {
-        let (pending, busy) = (BTreeMap::new(), Busy::begin());
-        Self { timeline, streams, workers, pending, busy }
+    pub(super) fn new(timeline: Timeline, streams: usize, workers: Vec<SeriesWorker>) -> Self {
+        let (pending, cpu_usage) = (BTreeMap::new(), CpuUsage::start());
+        Self { timeline, streams, workers, pending, cpu_usage }
     }
 
     /// Adds a frame. Returns the intervals that are complete now.
-    pub(super) fn add(&mut self, handed: Handed) -> Vec<IntervalTally> {
-        let Handed { worker, index, mut frame, is_last } = handed;
+    pub(super) fn add(&mut self, handed: SentFrame) -> Vec<IntervalTally> {
+        let SentFrame { worker, index, mut frame, is_last } = handed;
         let streams = self.streams;
-        let entry = self.pending.entry(index).or_insert_with(|| Entry {
-            frame: Frame::empty(),
+        let entry = self.pending.entry(index).or_insert_with(|| SeriesInterval {
+            frame: SeriesFrame::empty(),
             streams: vec![StreamCount::default(); streams],
         });
         entry.frame.add(&frame);
@@ -71,7 +71,8 @@ impl Series {
         count.write_bytes += writes.bytes;
         count.read_service_ns += reads.service_sum_ns;
         count.write_service_ns += writes.service_sum_ns;
-        let maximum = |tally: &Tally| if tally.count > 0 { tally.service_ns.max() } else { 0 };
+        let maximum =
+            |tally: &IoTally| if tally.count > 0 { tally.service_ns.max() } else { 0 };
         count.read_maximum_ns = count.read_maximum_ns.max(maximum(reads));
         count.write_maximum_ns = count.write_maximum_ns.max(maximum(writes));
         contributor.next = if is_last { usize::MAX } else { index + 1 };
@@ -80,22 +81,22 @@ impl Series {
         let _ = contributor.empty.send(frame);
         let complete = self.workers.iter().map(|worker| worker.next).min().unwrap_or(0);
         // The last intervals may be shortened by an end that is not known yet.
-        if complete == usize::MAX { Vec::new() } else { self.take(complete, u64::MAX) }
+        if complete == usize::MAX { Vec::new() } else { self.take_before(complete, u64::MAX) }
     }
 
     /// Returns all remaining intervals, ended at `end_ns`.
     pub(super) fn finish(&mut self, end_ns: u64) -> Vec<IntervalTally> {
-        self.take(usize::MAX, end_ns)
+        self.take_before(usize::MAX, end_ns)
     }
 
-    fn take(&mut self, before: usize, end_ns: u64) -> Vec<IntervalTally> {
+    fn take_before(&mut self, before: usize, end_ns: u64) -> Vec<IntervalTally> {
         let mut taken = Vec::new();
         while let Some(first) = self.pending.first_entry()
             && *first.key() < before
         {
             let (index, entry) = first.remove_entry();
-            let span = self.timeline.span(index);
-            let span = Span { end_ns: span.end_ns.min(end_ns), ..span };
+            let span = self.timeline.interval(index);
+            let span = IntervalSpan { end_ns: span.end_ns.min(end_ns), ..span };
             if span.start_ns < span.end_ns {
                 taken.push(self.tally(span, entry));
             }
@@ -103,10 +104,10 @@ impl Series {
         taken
     }
 
-    fn tally(&mut self, span: Span, entry: Entry) -> IntervalTally {
+    fn tally(&mut self, span: IntervalSpan, entry: SeriesInterval) -> IntervalTally {
         let [reads, writes] = entry.frame.tallies;
         let length_ns = (span.end_ns - span.start_ns) as f64;
-        let (cpu_user, cpu_system) = self.busy.shares();
+        let (cpu_user, cpu_system) = self.cpu_usage.take_shares();
         IntervalTally {
             start_s: (span.start_ns - self.timeline.start_ns) as f64 * 1e-9,
             length_s: length_ns * 1e-9,

@@ -4,22 +4,22 @@
 //! The hot offsets of the first two are scattered over the range, as keys of a database are. Draws
 //! directly from each distribution, without a table.
 
-use assay_model::storage_outcome::Operation;
+use assay_model::storage_outcome::IoOperation;
 use assay_model::workload::storage::{Skew, Zone};
 
-use super::places::{Area, permute};
-use super::random::Draws;
+use super::offset_pattern::{ByteRange, permute};
+use super::random::RandomStream;
 
 /// Distribution over one area.
 #[derive(Debug, Clone)]
-pub(super) struct Law {
-    area: Area,
+pub(super) struct SkewedOffsets {
+    area: ByteRange,
     seed: u64,
-    kind: Kind,
+    kind: SkewKind,
 }
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum SkewKind {
     Zipf { theta: f64 },
     SelfSimilar { power: f64 },
     Bell { spread: f64 },
@@ -27,20 +27,20 @@ enum Kind {
     Zones { reads: Vec<Zone>, writes: Vec<Zone> },
 }
 
-impl Law {
+impl SkewedOffsets {
     /// Creates the distribution of `skew` over `area`.
-    pub(super) fn new(skew: &Skew, area: Area, seed: u64) -> Self {
+    pub(super) fn new(skew: &Skew, area: ByteRange, seed: u64) -> Self {
         let kind = match skew {
-            Skew::Zipf { theta } => Kind::Zipf { theta: *theta },
+            Skew::Zipf { theta } => SkewKind::Zipf { theta: *theta },
             // The share `a` of all offsets gets 1 − a of the I/O: u^p ≤ a for 1 − a of all u, so p
             // = ln a / ln(1 − a).
             Skew::SelfSimilar { area } => {
-                Kind::SelfSimilar { power: area.ln() / (-area).ln_1p() }
+                SkewKind::SelfSimilar { power: area.ln() / (-area).ln_1p() }
             }
-            Skew::Bell { spread_share } => Kind::Bell { spread: *spread_share },
-            Skew::Exponential { mean_share } => Kind::Exponential { mean: *mean_share },
+            Skew::Bell { spread_share } => SkewKind::Bell { spread: *spread_share },
+            Skew::Exponential { mean_share } => SkewKind::Exponential { mean: *mean_share },
             Skew::Zones { reads, writes } => {
-                Kind::Zones { reads: reads.clone(), writes: writes.clone() }
+                SkewKind::Zones { reads: reads.clone(), writes: writes.clone() }
             }
         };
         Self { area, seed, kind }
@@ -48,44 +48,46 @@ impl Law {
 
     /// Draws the offset of an I/O of `bytes` that starts at a multiple of `align`; `None` if none
     /// fits.
-    pub(super) fn place(
+    pub(super) fn draw_offset(
         &self,
-        operation: Operation,
+        operation: IoOperation,
         (bytes, align): (u64, u64),
-        draws: &mut Draws,
+        draws: &mut RandomStream,
     ) -> Option<u64> {
-        if let Kind::Zones { reads, writes } = &self.kind {
-            let zones = if operation == Operation::Read { reads } else { writes };
-            return zone(self.area, zones, draws)?.random(bytes, align, draws);
+        if let SkewKind::Zones { reads, writes } = &self.kind {
+            let zones = if operation == IoOperation::Read { reads } else { writes };
+            return draw_zone(self.area, zones, draws)?.random_offset(bytes, align, draws);
         }
         let first = self.area.start.next_multiple_of(align);
         let slots = self.area.end.checked_sub(first)?.checked_sub(bytes)? / align + 1;
-        Some(first + self.slot(slots, draws) * align)
+        Some(first + self.draw_slot(slots, draws) * align)
     }
 
-    fn slot(&self, slots: u64, draws: &mut Draws) -> u64 {
+    fn draw_slot(&self, slots: u64, draws: &mut RandomStream) -> u64 {
         let at = |share: f64| ((share * slots as f64) as u64).min(slots - 1);
         match &self.kind {
-            Kind::Zipf { theta } => permute(zipf(slots, *theta, draws) - 1, slots, self.seed),
-            Kind::SelfSimilar { power } => {
-                permute(at(draws.unit().powf(*power)), slots, self.seed)
+            SkewKind::Zipf { theta } => {
+                permute(draw_zipf(slots, *theta, draws) - 1, slots, self.seed)
             }
-            Kind::Bell { spread } => {
-                let mean = (0..12).map(|_| draws.unit()).sum::<f64>() / 12.0;
-                at((mean + spread * (draws.unit() - 0.5)).max(0.0))
+            SkewKind::SelfSimilar { power } => {
+                permute(at(draws.uniform_unit().powf(*power)), slots, self.seed)
+            }
+            SkewKind::Bell { spread } => {
+                let mean = (0..12).map(|_| draws.uniform_unit()).sum::<f64>() / 12.0;
+                at((mean + spread * (draws.uniform_unit() - 0.5)).max(0.0))
             }
             // −ln u of a uniform u above 0 is exponential with mean 1.
-            Kind::Exponential { mean } => {
-                (-(1.0 - draws.unit()).ln() * mean * slots as f64) as u64 % slots
+            SkewKind::Exponential { mean } => {
+                (-(1.0 - draws.uniform_unit()).ln() * mean * slots as f64) as u64 % slots
             }
-            Kind::Zones { .. } => 0,
+            SkewKind::Zones { .. } => 0,
         }
     }
 }
 
 /// Draws a zone; returns it as a part of `area`.
-fn zone(area: Area, zones: &[Zone], draws: &mut Draws) -> Option<Area> {
-    let mut left = draws.unit() * zones.iter().map(|zone| zone.io_share).sum::<f64>();
+fn draw_zone(area: ByteRange, zones: &[Zone], draws: &mut RandomStream) -> Option<ByteRange> {
+    let mut left = draws.uniform_unit() * zones.iter().map(|zone| zone.io_share).sum::<f64>();
     let by_share = zones.iter().find(|zone| {
         left -= zone.io_share;
         left < 0.0
@@ -95,33 +97,33 @@ fn zone(area: Area, zones: &[Zone], draws: &mut Draws) -> Option<Area> {
     let length = (area.end - area.start) as f64;
     let at = |share: f64| area.start + (share * length) as u64;
     let end = if zone.to_share >= 1.0 { area.end } else { at(zone.to_share) };
-    Some(Area { start: at(zone.from_share), end })
+    Some(ByteRange { start: at(zone.from_share), end })
 }
 
 /// Draws a number k from 1 to `n` with a probability proportional to k^−θ: rejection from the
 /// inverse of the integral of x^−θ (Hörmann and Derflinger 1996). Less than 1.2 draws on average.
-fn zipf(n: u64, theta: f64, draws: &mut Draws) -> u64 {
-    let integral = Integral { theta };
-    let maximum = integral.at(n as f64 + 0.5);
-    let minimum = integral.at(1.5) - 1.0;
-    let squeeze = 2.0 - integral.inverse(integral.at(2.5) - 2.0_f64.powf(-theta));
+fn draw_zipf(n: u64, theta: f64, draws: &mut RandomStream) -> u64 {
+    let integral = PowerIntegral { theta };
+    let maximum = integral.value(n as f64 + 0.5);
+    let minimum = integral.value(1.5) - 1.0;
+    let squeeze = 2.0 - integral.inverse(integral.value(2.5) - 2.0_f64.powf(-theta));
     loop {
-        let drawn = maximum + draws.unit() * (minimum - maximum);
+        let drawn = maximum + draws.uniform_unit() * (minimum - maximum);
         let x = integral.inverse(drawn);
         let k = x.round().clamp(1.0, n as f64);
-        if k - x <= squeeze || drawn >= integral.at(k + 0.5) - k.powf(-theta) {
+        if k - x <= squeeze || drawn >= integral.value(k + 0.5) - k.powf(-theta) {
             return k as u64;
         }
     }
 }
 
 /// ∫ x^−θ dx and its inverse, without loss of digits near θ = 1.
-struct Integral {
+struct PowerIntegral {
     theta: f64,
 }
 
-impl Integral {
-    fn at(&self, x: f64) -> f64 {
+impl PowerIntegral {
+    fn value(&self, x: f64) -> f64 {
         let log = x.ln();
         let t = (1.0 - self.theta) * log;
         log * if t.abs() > 1e-8 { t.exp_m1() / t } else { 1.0 + t / 2.0 }
@@ -140,12 +142,12 @@ mod tests {
     const COUNT: u32 = 200_000;
 
     fn shares(skew: &Skew, slots: u64) -> Vec<f64> {
-        let area = Area { start: 4096, end: 4096 * (slots + 1) };
-        let law = Law::new(skew, area, 3);
-        let mut draws = Draws::new(1, 1);
+        let area = ByteRange { start: 4096, end: 4096 * (slots + 1) };
+        let law = SkewedOffsets::new(skew, area, 3);
+        let mut draws = RandomStream::new(1, 1);
         let mut hits = vec![0.0; slots as usize];
         for _ in 0..COUNT {
-            let at = law.place(Operation::Read, (4096, 4096), &mut draws).unwrap();
+            let at = law.draw_offset(IoOperation::Read, (4096, 4096), &mut draws).unwrap();
             assert_eq!(at % 4096, 0);
             hits[(at / 4096 - 1) as usize] += 1.0 / f64::from(COUNT);
         }
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn zipf_has_its_law() {
+    fn zipf_follows_its_distribution() {
         for theta in [0.5, 0.99, 1.0, 1.2, 2.5] {
             let found = sorted(shares(&Skew::Zipf { theta }, 100));
             let sum: f64 = (1..=100).map(|k| f64::from(k).powf(-theta)).sum();
@@ -173,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fifth_of_the_places_gets_four_fifths() {
+    fn self_similar_hot_area_gets_its_share() {
         let found = sorted(shares(&Skew::SelfSimilar { area: 0.2 }, 1000));
         let hot: f64 = found[..200].iter().sum();
         assert!((hot - 0.8).abs() < 0.01, "{hot}");
     }
 
     #[test]
-    fn the_bell_stands_in_the_middle() {
+    fn bell_is_centred() {
         let found = shares(&Skew::Bell { spread_share: 0.2 }, 100);
         let middle: f64 = found[30..70].iter().sum();
         // Variance 1/144 + 0.2²/12: a deviation of 0.101, so 0.2 to each side are two of them.
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exponential_law_is_folded_at_the_end() {
+    fn exponential_wraps_at_the_end() {
         let found = shares(&Skew::Exponential { mean_share: 1.0 / 3.0 }, 1000);
         // Truncated at three means: half of it is below −ln(1 − 0.5 (1 − e⁻³)) / 3 = 0.2148 of the
         // range.
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_one_place_is_enough() {
+    fn accepts_a_range_of_one_offset() {
         for skew in [
             Skew::Zipf { theta: 1.2 },
             Skew::SelfSimilar { area: 0.2 },

@@ -2,7 +2,7 @@
 //!
 //! Latencies are rounded only to a histogram's bucket; sums and squares are exact.
 
-use assay_model::storage_outcome::Tally;
+use assay_model::storage_outcome::IoTally;
 use hdrhistogram::Histogram;
 
 /// Digits of a latency in the totals: 0.1 %.
@@ -13,7 +13,7 @@ const SERIES_DIGITS: u8 = 2;
 const MAXIMUM_NS: u64 = 3_600_000_000_000;
 
 /// Creates a tally for a total, fully allocated, so that recording never allocates.
-pub(super) fn total() -> Tally {
+pub(super) fn new_total() -> IoTally {
     empty(|| {
         Histogram::new_with_bounds(1, MAXIMUM_NS, TOTAL_DIGITS)
             .expect("the bounds and the digits are constants that the histogram allows")
@@ -21,15 +21,15 @@ pub(super) fn total() -> Tally {
 }
 
 /// Creates a tally for one interval of the series.
-pub(super) fn series() -> Tally {
+pub(super) fn new_interval() -> IoTally {
     empty(|| {
         Histogram::new(SERIES_DIGITS)
             .expect("the digits are a constant that the histogram allows")
     })
 }
 
-fn empty(histogram: impl Fn() -> Histogram<u64>) -> Tally {
-    Tally {
+fn empty(histogram: impl Fn() -> Histogram<u64>) -> IoTally {
+    IoTally {
         count: 0,
         bytes: 0,
         service_ns: histogram(),
@@ -42,7 +42,7 @@ fn empty(histogram: impl Fn() -> Histogram<u64>) -> Tally {
 /// Counts one I/O.
 #[inline]
 pub(super) fn record(
-    tally: &mut Tally,
+    tally: &mut IoTally,
     bytes: u64,
     service_ns: u64,
     from_intended_ns: Option<u64>,
@@ -51,14 +51,14 @@ pub(super) fn record(
     tally.bytes += bytes;
     tally.service_sum_ns += service_ns;
     tally.service_square_sum += (service_ns as f64) * (service_ns as f64);
-    put(&mut tally.service_ns, service_ns);
+    record_latency(&mut tally.service_ns, service_ns);
     if let Some(ns) = from_intended_ns {
-        put(&mut tally.from_intended_ns, ns);
+        record_latency(&mut tally.from_intended_ns, ns);
     }
 }
 
 #[inline]
-fn put(histogram: &mut Histogram<u64>, ns: u64) {
+fn record_latency(histogram: &mut Histogram<u64>, ns: u64) {
     histogram
         .record(ns.min(MAXIMUM_NS))
         .expect("a histogram of the series grows, one of the totals reaches the maximum");
@@ -66,7 +66,7 @@ fn put(histogram: &mut Histogram<u64>, ns: u64) {
 
 /// Counts I/O that was due and not completed when the phase ended: only its latency from the
 /// intended start.
-pub(super) fn record_overdue(tally: &mut Tally, from_intended_ns: u64, count: u64) {
+pub(super) fn record_overdue(tally: &mut IoTally, from_intended_ns: u64, count: u64) {
     tally
         .from_intended_ns
         .record_n(from_intended_ns.min(MAXIMUM_NS), count)
@@ -74,7 +74,7 @@ pub(super) fn record_overdue(tally: &mut Tally, from_intended_ns: u64, count: u6
 }
 
 /// Adds another tally.
-pub(super) fn add(sum: &mut Tally, part: &Tally) {
+pub(super) fn add(sum: &mut IoTally, part: &IoTally) {
     sum.count += part.count;
     sum.bytes += part.bytes;
     sum.service_sum_ns += part.service_sum_ns;
@@ -90,7 +90,7 @@ pub(super) fn add(sum: &mut Tally, part: &Tally) {
 }
 
 /// Clears a tally and keeps its memory.
-pub(super) fn clear(tally: &mut Tally) {
+pub(super) fn clear(tally: &mut IoTally) {
     tally.count = 0;
     tally.bytes = 0;
     tally.service_sum_ns = 0;
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn parts_add_up_exactly() {
-        for make in [total, series] {
+        for make in [new_total, new_interval] {
             let (mut whole, mut sum, mut parts) = (make(), make(), [make(), make()]);
             for n in 1..10_000_u64 {
                 let (service, intended) = (n * 37, (n % 3 == 0).then_some(n * 41));
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn no_latency_is_too_long() {
-        for make in [total, series] {
+        for make in [new_total, new_interval] {
             let mut tally = make();
             record(&mut tally, 1, u64::MAX / 4, Some(0));
             assert_eq!(tally.service_ns.len(), 1);

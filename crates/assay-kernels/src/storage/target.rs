@@ -14,14 +14,14 @@ use assay_model::workload::storage::{ExpectedOrder, StorageTarget, WriteSync};
 use crate::mapping::{Mapping, PageAdvice};
 
 use super::content::SECTOR_BYTES;
-use super::engine::Files;
+use super::engine::TargetDescriptors;
 use super::error::StorageError;
 use super::hard_links;
-use super::places::Area;
+use super::offset_pattern::ByteRange;
 
 /// Access that a target is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Access {
+pub(super) struct TargetAccess {
     /// Whether a stream reads it.
     pub(super) read: bool,
     /// Whether a stream writes it.
@@ -30,56 +30,65 @@ pub(super) struct Access {
 
 /// Open target. The null engine's has no file.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenedTarget {
     files: Option<(File, Option<File>)>,
     /// Used part of the target.
-    pub(super) area: Area,
+    pub(super) area: ByteRange,
     /// Divisor of all offsets and lengths of I/O, in bytes; 1 with the page cache.
     pub(super) granule: u64,
     /// Whether `io_uring` may fall back to kernel threads, because the target does not report that
     /// an I/O would block.
-    pub(super) may_detour: bool,
+    pub(super) may_fall_back: bool,
     /// Whether the target is on another host.
-    pub(super) is_far: bool,
+    pub(super) is_remote: bool,
 }
 
-impl Opened {
+impl OpenedTarget {
     /// Creates a target of the null engine: an address range.
     pub(super) fn without_file(target: &StorageTarget) -> Result<Self, StorageError> {
-        Self::foreseen(target, 1)
+        Self::for_future_file(target, 1)
     }
 
     /// Creates a target with the expected granule, for a file that does not have its size yet.
-    pub(super) fn foreseen(target: &StorageTarget, granule: u64) -> Result<Self, StorageError> {
-        let area = area(target, target.size_bytes.unwrap_or(0))?;
-        Ok(Self { files: None, area, granule, may_detour: false, is_far: false })
+    pub(super) fn for_future_file(
+        target: &StorageTarget,
+        granule: u64,
+    ) -> Result<Self, StorageError> {
+        let area = used_area(target, target.size_bytes.unwrap_or(0))?;
+        Ok(Self { files: None, area, granule, may_fall_back: false, is_remote: false })
     }
 
     /// Opens a target at `place`: its path, or that of an open descriptor.
     pub(super) fn open(
         target: &StorageTarget,
         place: &Path,
-        access: Access,
+        access: TargetAccess,
     ) -> Result<Self, StorageError> {
         let failed = |source| StorageError::Open { path: target.path.clone(), source };
-        let is_nfs = file_system(place) == Some(NFS);
+        let is_nfs = file_system_magic(place) == Some(NFS);
         // NFS serves read-only descriptors without falling back (since Linux 7.1), and no others.
-        let apart = is_nfs && access == Access { read: true, write: true };
-        let reads_alone = Access { read: true, write: false };
-        let first = open(target, place, if apart { reads_alone } else { access })?;
+        let apart = is_nfs && access == TargetAccess { read: true, write: true };
+        let reads_alone = TargetAccess { read: true, write: false };
+        let first = open_file(target, place, if apart { reads_alone } else { access })?;
         let second = match apart {
-            true => Some(open(target, place, Access { read: false, write: true })?),
+            true => Some(open_file(target, place, TargetAccess { read: false, write: true })?),
             false => None,
         };
         let size_bytes = (&first).seek(SeekFrom::End(0)).map_err(failed)?;
         let granule = if target.direct { direct_granule(&first).map_err(failed)? } else { 1 };
-        let area = area(target, target.size_bytes.unwrap_or(size_bytes))?;
+        let area = used_area(target, target.size_bytes.unwrap_or(size_bytes))?;
         for file in std::iter::once(&first).chain(&second) {
-            prepare(file, target, area).map_err(failed)?;
+            prepare_file(file, target, area).map_err(failed)?;
         }
         let may_detour =
-            (is_nfs && access.write) || !says_when_it_would_block(place, granule, size_bytes);
-        Ok(Self { files: Some((first, second)), area, granule, may_detour, is_far: is_nfs })
+            (is_nfs && access.write) || !supports_nowait(place, granule, size_bytes);
+        Ok(Self {
+            files: Some((first, second)),
+            area,
+            granule,
+            may_fall_back: may_detour,
+            is_remote: is_nfs,
+        })
     }
 
     /// Drops the used part from the page cache. Dirty pages stay.
@@ -87,19 +96,24 @@ impl Opened {
     pub(super) fn drop_cache(&self) {
         if let Some((first, _)) = &self.files {
             // A refusal leaves the cache unchanged, as in fio.
-            let _ = forget(first, self.area);
+            let _ = drop_clean_pages(first, self.area);
         }
     }
 
     /// Returns the descriptors for an engine.
-    pub(super) fn descriptors(&self) -> Files {
-        let Some((first, second)) = &self.files else { return Files { read: -1, write: -1 } };
-        Files { read: first.as_raw_fd(), write: second.as_ref().unwrap_or(first).as_raw_fd() }
+    pub(super) fn descriptors(&self) -> TargetDescriptors {
+        let Some((first, second)) = &self.files else {
+            return TargetDescriptors { read: -1, write: -1 };
+        };
+        TargetDescriptors {
+            read: first.as_raw_fd(),
+            write: second.as_ref().unwrap_or(first).as_raw_fd(),
+        }
     }
 
     /// Reads one sector with the alignment that direct I/O requires. `None` if the target is not
     /// open for reading or is shorter.
-    pub(super) fn sector(&self, offset: u64) -> Option<[u8; SECTOR_BYTES]> {
+    pub(super) fn read_sector(&self, offset: u64) -> Option<[u8; SECTOR_BYTES]> {
         let (file, _) = self.files.as_ref()?;
         let granule = self.granule.max(SECTOR_BYTES as u64);
         let start = offset / granule * granule;
@@ -120,9 +134,9 @@ impl Opened {
 }
 
 /// Prepares a target before its first I/O.
-fn prepare(file: &File, target: &StorageTarget, area: Area) -> io::Result<()> {
+fn prepare_file(file: &File, target: &StorageTarget, area: ByteRange) -> io::Result<()> {
     if target.opening.drops_cache {
-        forget(file, area)?;
+        drop_clean_pages(file, area)?;
     }
     let advice = match target.opening.expects {
         None => return Ok(()),
@@ -135,7 +149,7 @@ fn prepare(file: &File, target: &StorageTarget, area: Area) -> io::Result<()> {
 
 /// Drops clean pages from the cache: those of the area for a file, all for a device, which needs
 /// privileges.
-fn forget(file: &File, area: Area) -> io::Result<()> {
+fn drop_clean_pages(file: &File, area: ByteRange) -> io::Result<()> {
     /// `_IO(0x12, 97)` of `linux/fs.h`: writes back and drops the cache of a block device.
     const BLKFLSBUF: libc::Ioctl = 0x1261;
     if !file.metadata()?.file_type().is_block_device() {
@@ -155,18 +169,18 @@ fn forget(file: &File, area: Area) -> io::Result<()> {
 }
 
 /// Gives advice about an area; file systems without support for it ignore it.
-fn advise(file: &File, area: Area, advice: libc::c_int) {
+fn advise(file: &File, area: ByteRange, advice: libc::c_int) {
     let (from, bytes) = (area.start as libc::off_t, (area.end - area.start) as libc::off_t);
     // SAFETY: the call takes numbers only.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), from, bytes, advice) };
 }
 
-fn area(target: &StorageTarget, size_bytes: u64) -> Result<Area, StorageError> {
+fn used_area(target: &StorageTarget, size_bytes: u64) -> Result<ByteRange, StorageError> {
     if size_bytes == 0 {
         return Err(StorageError::NoSize { path: target.path.clone() });
     }
     let (start, end) = target.range_bytes.unwrap_or((0, size_bytes));
-    let area = Area { start, end: end.min(size_bytes) };
+    let area = ByteRange { start, end: end.min(size_bytes) };
     if area.start >= area.end {
         let what = format!(
             "{}: the range from byte {start} to {end} holds nothing of its {size_bytes} B",
@@ -177,7 +191,11 @@ fn area(target: &StorageTarget, size_bytes: u64) -> Result<Area, StorageError> {
     Ok(area)
 }
 
-fn open(target: &StorageTarget, place: &Path, access: Access) -> Result<File, StorageError> {
+fn open_file(
+    target: &StorageTarget,
+    place: &Path,
+    access: TargetAccess,
+) -> Result<File, StorageError> {
     let sync = match target.sync {
         WriteSync::None => 0,
         WriteSync::Data => libc::O_DSYNC,
@@ -214,12 +232,12 @@ fn open(target: &StorageTarget, place: &Path, access: Access) -> Result<File, St
 }
 
 /// Returns the granule of direct I/O for the target; `None` if it cannot be determined now.
-pub(super) fn granule_at(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
-    match open(target, &target.path, Access { read: true, write: false }) {
+pub(super) fn find_granule(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
+    match open_file(target, &target.path, TargetAccess { read: true, write: false }) {
         Ok(file) => Ok(direct_granule(&file).ok()),
         Err(refused @ StorageError::Direct { .. }) => Err(refused),
         Err(StorageError::Open { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-            granule_beside(target)
+            granule_in_folder(target)
         }
         Err(_) => Ok(None),
     }
@@ -227,7 +245,7 @@ pub(super) fn granule_at(target: &StorageTarget) -> Result<Option<u64>, StorageE
 
 /// Determines the granule for a missing file from an unnamed one in its folder, which disappears
 /// when it is closed. `None` if the file system does not support such files (open(2), `O_TMPFILE`).
-fn granule_beside(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
+fn granule_in_folder(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
     let folder = target.path.parent().filter(|it| !it.as_os_str().is_empty());
     let nameless = |flags| {
         let mut options = OpenOptions::new();
@@ -275,7 +293,7 @@ fn direct_granule(file: &File) -> io::Result<u64> {
 
 /// Returns whether the target supports `RWF_NOWAIT`: `io_uring` tries every I/O that way first, and
 /// falls back to a kernel thread without support. Returns true if it cannot be tested.
-fn says_when_it_would_block(path: &Path, granule: u64, size_bytes: u64) -> bool {
+fn supports_nowait(path: &Path, granule: u64, size_bytes: u64) -> bool {
     let mut options = OpenOptions::new();
     let direct = if granule > 1 { libc::O_DIRECT } else { 0 };
     let Ok(file) = options.read(true).custom_flags(direct).open(path) else { return true };
@@ -294,7 +312,7 @@ fn says_when_it_would_block(path: &Path, granule: u64, size_bytes: u64) -> bool 
 /// Magic number of NFS (`linux/magic.h`).
 const NFS: i64 = 0x6969;
 
-fn file_system(path: &Path) -> Option<i64> {
+fn file_system_magic(path: &Path) -> Option<i64> {
     use std::os::unix::ffi::OsStrExt;
     // A missing file will be on the file system of its folder.
     let path = if path.exists() { path } else { path.parent()? };
@@ -318,7 +336,7 @@ mod tests {
     use super::*;
 
     /// Counts the pages of the file in the page cache.
-    fn held(file: &File, bytes: usize) -> usize {
+    fn cached_pages(file: &File, bytes: usize) -> usize {
         let (read, shared) = (libc::PROT_READ, libc::MAP_SHARED);
         // SAFETY: a new mapping of a file that is open; nothing is read through it.
         let start = unsafe {
@@ -335,18 +353,18 @@ mod tests {
     }
 
     #[test]
-    fn a_question_about_a_file_leaves_nothing_of_it_in_the_cache() {
+    fn nowait_check_leaves_nothing_in_the_cache() {
         const BYTES: usize = 1 << 20;
         let path = std::env::temp_dir().join(format!("assay-question-{}", std::process::id()));
         std::fs::write(&path, vec![1; BYTES]).unwrap();
         let file = File::open(&path).unwrap();
         file.sync_all().unwrap();
-        advise(&file, Area { start: 0, end: BYTES as u64 }, libc::POSIX_FADV_DONTNEED);
-        let before = held(&file, BYTES);
-        says_when_it_would_block(&path, 1, BYTES as u64);
+        advise(&file, ByteRange { start: 0, end: BYTES as u64 }, libc::POSIX_FADV_DONTNEED);
+        let before = cached_pages(&file, BYTES);
+        supports_nowait(&path, 1, BYTES as u64);
         // Read-ahead, if started, runs in the background.
         std::thread::sleep(std::time::Duration::from_millis(100));
-        let after = held(&file, BYTES);
+        let after = cached_pages(&file, BYTES);
         std::fs::remove_file(&path).unwrap();
         if before > 0 {
             eprintln!("SKIPPED a_question_about_a_file…: its cache cannot be dropped");

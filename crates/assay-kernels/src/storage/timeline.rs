@@ -18,7 +18,7 @@ pub(super) struct Timeline {
 
 /// Interval of the series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct IntervalSpan {
     /// Start.
     pub(super) start_ns: u64,
     /// End, exclusive.
@@ -41,7 +41,7 @@ impl Timeline {
     }
 
     /// Returns the interval with this index.
-    pub(super) fn span(&self, index: usize) -> Span {
+    pub(super) fn interval(&self, index: usize) -> IntervalSpan {
         let warmup_ns = self.warm_end_ns - self.start_ns;
         let entries = warmup_ns.div_ceil(self.interval_ns);
         let index = index as u64;
@@ -49,11 +49,11 @@ impl Timeline {
             |base: u64, count: u64| base.saturating_add(count.saturating_mul(self.interval_ns));
         if index < entries {
             let end_ns = after(self.start_ns, index + 1).min(self.warm_end_ns);
-            Span { start_ns: after(self.start_ns, index), end_ns, warmup: true }
+            IntervalSpan { start_ns: after(self.start_ns, index), end_ns, warmup: true }
         } else {
             let start_ns = after(self.warm_end_ns, index - entries);
             let end_ns = after(start_ns, 1);
-            Span { start_ns, end_ns, warmup: false }
+            IntervalSpan { start_ns, end_ns, warmup: false }
         }
     }
 }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_entry_straddles_the_end_of_the_warm_up() {
+    fn no_interval_crosses_the_end_of_the_warm_up() {
         let timing = |warmup_s| StorageTiming {
             warmup_s,
             duration_s: Some(2.0),
@@ -77,7 +77,7 @@ mod tests {
         ] {
             let timeline = Timeline::new(5_000_000_000, timing(warmup_s));
             let found = [0, 1, 2].map(|index| {
-                let span = timeline.span(index);
+                let span = timeline.interval(index);
                 let ms = |ns: u64| (ns - 5_000_000_000) / 1_000_000;
                 (ms(span.start_ns), ms(span.end_ns), span.warmup)
             });

@@ -12,78 +12,78 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use assay_model::storage_outcome::{IoFailure, JournalEntry, Operation};
+use assay_model::storage_outcome::{IoFailure, IoOperation, JournalEntry};
 use assay_model::workload::storage::Verify;
 
 use crate::clock;
 
-use super::agenda::{Agenda, SPIN_NS};
-use super::buffers::Buffers;
+use super::buffers::IoBuffers;
 use super::content;
-use super::engine::{Action, Completion, Request, StorageEngine, Wait};
-use super::lane::{Lane, Next, Planned};
-use super::ledger::Ledger;
-use super::phase::Phase;
-use super::pieces::Pieces;
+use super::engine::{IoAction, IoCompletion, IoRequest, StorageEngine, Wait};
+use super::lane::{NextIo, PlannedIo, StorageLane};
+use super::phase::PhaseState;
+use super::slot_scheduler::{SPIN_NS, SlotScheduler};
+use super::submission_chunk::SubmissionChunk;
+use super::worker_recorder::WorkerRecorder;
 
 /// Maximum wait between two checks for the end of the phase.
-const LOOK_NS: u64 = 50_000_000;
+const MAX_WAIT_NS: u64 = 50_000_000;
 /// Time before the start in which a worker spins instead of sleeping: the common lead is 2 ms.
-const NEAR_NS: u64 = 5_000_000;
+const SPIN_BEFORE_START_NS: u64 = 5_000_000;
 /// Wait when other workers have claimed all blocks that this one needs.
-const GIVE_WAY_NS: u64 = 50_000;
+const BUSY_RETRY_NS: u64 = 50_000;
 
 /// Engine, lanes and records of a thread.
 #[derive(Debug)]
-pub(super) struct Worker<'a, E> {
+pub(super) struct StorageWorker<'a, E> {
     engine: E,
-    phase: &'a Phase<'a>,
-    lanes: Vec<Lane>,
-    slots: Vec<Slot>,
-    buffers: Buffers,
-    agenda: Agenda,
+    phase: &'a PhaseState<'a>,
+    lanes: Vec<StorageLane>,
+    slots: Vec<IoSlot>,
+    buffers: IoBuffers,
+    scheduler: SlotScheduler,
     /// Slots whose I/O continues: read back, `fsync`, retry.
-    again: Vec<u32>,
+    continuing: Vec<u32>,
     /// Slots that are queued and not submitted, the oldest first.
     batch: Vec<u32>,
     /// Number of slots in the batch that already count as in flight: their latency has begun.
     held_back: usize,
-    pieces: Pieces,
-    done: Vec<Completion>,
+    chunk: SubmissionChunk,
+    done: Vec<IoCompletion>,
     in_flight: usize,
     /// Number of writes so far, to make each unique.
     serial: u64,
     verifies: bool,
     sync_every: u64,
-    sync: Action,
+    sync: IoAction,
     /// Whether writes are trims.
     trims: bool,
     /// End of the stream, if before that of the phase.
     end_ns: u64,
     /// Whether each I/O is checked: for the journal, or for a maximum latency that ends the stream.
-    watches: bool,
-    most_latency_ns: u64,
-    ledger: Ledger,
+    checks_each_io: bool,
+    max_latency_ns: u64,
+    recorder: WorkerRecorder,
 }
 
 /// State of one I/O.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
+pub(super) struct IoSlot {
     lane: u32,
     target: u32,
-    doing: Doing,
+    stage: SlotStage,
     bytes: u32,
     offset: u64,
     intended_ns: Option<u64>,
     submitted_ns: u64,
     /// Time at which the submitting call returned, if that is timed.
-    handed_ns: u64,
+    submit_returned_ns: u64,
     stamp: u64,
 }
 
 /// Stage of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doing {
+enum SlotStage {
     Read,
     Write,
     /// Reads the data just written.
@@ -91,32 +91,32 @@ enum Doing {
     Sync,
 }
 
-impl Slot {
+impl IoSlot {
     /// Creates an idle slot of a lane.
-    pub(super) fn of(lane: u32) -> Self {
+    pub(super) fn for_lane(lane: u32) -> Self {
         Self {
             lane,
             target: 0,
-            doing: Doing::Read,
+            stage: SlotStage::Read,
             bytes: 0,
             offset: 0,
             intended_ns: None,
             submitted_ns: 0,
-            handed_ns: 0,
+            submit_returned_ns: 0,
             stamp: 0,
         }
     }
 }
 
-impl<'a, E: StorageEngine> Worker<'a, E> {
+impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     /// Creates a worker of the stream `stream`, ready to start. `slots` are those of all lanes; all
     /// of them are free in the scheduler.
     pub(super) fn new(
         engine: E,
-        (phase, stream): (&'a Phase<'a>, usize),
-        (lanes, slots): (Vec<Lane>, Vec<Slot>),
-        buffers: Buffers,
-        (agenda, ledger): (Agenda, Ledger),
+        (phase, stream): (&'a PhaseState<'a>, usize),
+        (lanes, slots): (Vec<StorageLane>, Vec<IoSlot>),
+        buffers: IoBuffers,
+        (scheduler, recorder): (SlotScheduler, WorkerRecorder),
     ) -> Self {
         let room = slots.len();
         let conduct = &phase.workload.streams[stream].conduct;
@@ -126,27 +126,27 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             lanes,
             slots,
             buffers,
-            agenda,
-            again: Vec::with_capacity(room),
+            scheduler,
+            continuing: Vec::with_capacity(room),
             batch: Vec::with_capacity(room),
             held_back: 0,
-            pieces: Pieces::new(room),
+            chunk: SubmissionChunk::new(room),
             done: Vec::with_capacity(room),
             in_flight: 0,
             serial: 0,
             verifies: phase.workload.data.verify != Verify::Off,
             sync_every: phase.workload.streams[stream].sync_every,
-            sync: if conduct.syncs_data_only { Action::SyncData } else { Action::Sync },
+            sync: if conduct.syncs_data_only { IoAction::SyncData } else { IoAction::Sync },
             trims: conduct.trims,
             end_ns: u64::MAX,
-            watches: conduct.keeps_journal || conduct.most_latency_ns.is_some(),
-            most_latency_ns: conduct.most_latency_ns.unwrap_or(u64::MAX),
-            ledger,
+            checks_each_io: conduct.keeps_journal || conduct.most_latency_ns.is_some(),
+            max_latency_ns: conduct.most_latency_ns.unwrap_or(u64::MAX),
+            recorder,
         }
     }
 
     /// Sets an end at `end_ns`, even if the phase continues.
-    pub(super) fn until(self, end_ns: u64) -> Self {
+    pub(super) fn ending_at(self, end_ns: u64) -> Self {
         Self { end_ns, ..self }
     }
 
@@ -157,16 +157,16 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
 
     /// Works from `start_ns` until the phase ends or no work is left, and completes the I/O in
     /// flight. Returns the records and the time of the last detected completion.
-    pub(super) fn work(mut self, start_ns: u64) -> (Ledger, u64, io::Result<()>) {
+    pub(super) fn work(mut self, start_ns: u64) -> (WorkerRecorder, u64, io::Result<()>) {
         let mut now_ns = self.await_start(start_ns);
         let result = self.run(&mut now_ns);
-        self.leave_the_rest();
-        self.ledger.close(now_ns.min(self.end_ns()));
+        self.record_not_started();
+        self.recorder.close(now_ns.min(self.end_ns()));
         if result.is_err() {
             // Leaks the buffers: the kernel may still write to them.
             std::mem::forget(self.buffers);
         }
-        (self.ledger, now_ns, result)
+        (self.recorder, now_ns, result)
     }
 
     /// Sleeps until shortly before the start, then spins, so that it starts within a microsecond.
@@ -178,8 +178,10 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             }
             self.advance(now_ns);
             match start_ns - now_ns {
-                ..=NEAR_NS => std::hint::spin_loop(),
-                left_ns => std::thread::sleep(Duration::from_nanos(left_ns.min(LOOK_NS) / 2)),
+                ..=SPIN_BEFORE_START_NS => std::hint::spin_loop(),
+                left_ns => {
+                    std::thread::sleep(Duration::from_nanos(left_ns.min(MAX_WAIT_NS) / 2))
+                }
             }
         }
     }
@@ -190,16 +192,16 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             if *now_ns >= end_ns {
                 break;
             }
-            self.resume();
-            let Some(wait) = self.issue(*now_ns) else { break };
-            *now_ns = self.exchange(limited(wait, end_ns - *now_ns))?;
+            self.queue_continuing();
+            let Some(wait) = self.queue_due(*now_ns) else { break };
+            *now_ns = self.exchange(limit_wait(wait, end_ns - *now_ns))?;
         }
         loop {
-            self.resume();
+            self.queue_continuing();
             if self.in_flight == 0 && self.batch.is_empty() {
                 return Ok(());
             }
-            *now_ns = self.exchange(Wait::Done)?;
+            *now_ns = self.exchange(Wait::UntilDone)?;
         }
     }
 
@@ -209,17 +211,17 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     fn advance(&mut self, now_ns: u64) {
         let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
         let most_ns = end_ns.saturating_sub(u64::from(!self.phase.late_counts));
-        self.ledger.advance(now_ns.min(most_ns), self.in_flight);
+        self.recorder.advance(now_ns.min(most_ns), self.in_flight);
     }
 
     /// Counts I/O that was due and never started.
-    fn leave_the_rest(&mut self) {
+    fn record_not_started(&mut self) {
         let end_ns = self.end_ns();
-        let counts = self.ledger.is_counting(end_ns);
-        let (lanes, ledger) = (&mut self.lanes, &mut self.ledger);
-        self.agenda.not_started(end_ns, |lane, due_ns, count| {
+        let counts = self.recorder.is_counting(end_ns);
+        let (lanes, ledger) = (&mut self.lanes, &mut self.recorder);
+        self.scheduler.drain_not_started(end_ns, |lane, due_ns, count| {
             let at = &mut lanes[lane as usize];
-            let key = (lane as usize, at.target, at.operation());
+            let key = (lane as usize, at.target, at.draw_operation());
             ledger.record_overdue(key, (end_ns - due_ns, count), counts);
             ledger.not_started += if counts { count } else { 0 };
         });
@@ -227,86 +229,90 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
 
     /// Queues slots whose I/O continues.
     #[inline]
-    fn resume(&mut self) {
-        while let Some(slot) = self.again.pop() {
+    fn queue_continuing(&mut self) {
+        while let Some(slot) = self.continuing.pop() {
             self.queue(slot);
         }
     }
 
     /// Queues due I/O. Returns the wait for completions, or `None` when all is done.
-    fn issue(&mut self, now_ns: u64) -> Option<Wait> {
-        let counts = self.ledger.is_counting(now_ns);
+    fn queue_due(&mut self, now_ns: u64) -> Option<Wait> {
+        let counts = self.recorder.is_counting(now_ns);
         let mut gives_way = false;
-        while let Some((slot, intended_ns)) = self.agenda.take(now_ns, &mut self.lanes) {
+        while let Some((slot, intended_ns)) = self.scheduler.take(now_ns, &mut self.lanes) {
             let lane = self.slots[slot as usize].lane;
-            match self.lanes[lane as usize].next(self.phase, counts) {
-                Next::Io(planned) => {
-                    self.agenda.issued(lane, planned.bytes);
-                    self.begin(slot, planned, intended_ns);
+            match self.lanes[lane as usize].plan_next(self.phase, counts) {
+                NextIo::Io(planned) => {
+                    self.scheduler.note_issued(lane, planned.bytes);
+                    self.start_io(slot, planned, intended_ns);
                 }
-                Next::Busy => {
-                    self.agenda.put_back(slot, lane, intended_ns);
+                NextIo::Busy => {
+                    self.scheduler.put_back(slot, lane, intended_ns);
                     gives_way = true;
                 }
                 // Neither the slot nor the lane's next arrival comes back.
-                Next::Done => self.agenda.retire(),
+                NextIo::Done => self.scheduler.retire(),
             }
         }
-        self.agenda.return_put_back(&mut self.lanes);
+        self.scheduler.return_put_back(&mut self.lanes);
         let is_idle = self.in_flight == 0 && self.batch.is_empty();
-        match self.agenda.next_ns() {
-            _ if gives_way => Some(Wait::AtMost { ns: GIVE_WAY_NS }),
+        match self.scheduler.next_start_ns() {
+            _ if gives_way => Some(Wait::AtMost { ns: BUSY_RETRY_NS }),
             None if is_idle => None,
-            None => Some(Wait::Done),
+            None => Some(Wait::UntilDone),
             Some(due_ns) if due_ns.saturating_sub(now_ns) <= SPIN_NS => Some(Wait::No),
-            Some(due_ns) => Some(Wait::AtMost { ns: (due_ns - now_ns - SPIN_NS).min(LOOK_NS) }),
+            Some(due_ns) => {
+                Some(Wait::AtMost { ns: (due_ns - now_ns - SPIN_NS).min(MAX_WAIT_NS) })
+            }
         }
     }
 
     #[inline]
-    fn begin(&mut self, slot: u32, planned: Planned, intended_ns: Option<u64>) {
-        let Planned { operation, offset, bytes } = planned;
+    fn start_io(&mut self, slot: u32, planned: PlannedIo, intended_ns: Option<u64>) {
+        let PlannedIo { operation, offset, bytes } = planned;
         let at = &mut self.slots[slot as usize];
         at.target = self.lanes[at.lane as usize].target as u32;
         at.offset = offset;
         // Validation limits sizes to 1 GiB.
         at.bytes = bytes as u32;
         at.intended_ns = intended_ns;
-        at.doing = match operation {
-            Operation::Read => Doing::Read,
-            Operation::Write => Doing::Write,
+        at.stage = match operation {
+            IoOperation::Read => SlotStage::Read,
+            IoOperation::Write => SlotStage::Write,
         };
-        if operation == Operation::Write && !self.trims {
-            self.prepare(slot);
+        if operation == IoOperation::Write && !self.trims {
+            self.prepare_data(slot);
         }
         self.queue(slot);
     }
 
     /// Generates the data of a write.
-    fn prepare(&mut self, slot: u32) {
+    fn prepare_data(&mut self, slot: u32) {
         let at = &mut self.slots[slot as usize];
         let memory = self.buffers.writable(slot, at.bytes as usize);
         self.serial += 1;
         match &self.phase.targets[at.target as usize].generations {
             Some(generations) => {
-                at.stamp = generations.next(at.offset, u64::from(at.bytes));
-                content::stamp(memory, at.offset, at.stamp);
+                at.stamp = generations.next_stamp(at.offset, u64::from(at.bytes));
+                content::stamp_sectors(memory, at.offset, at.stamp);
             }
-            None => content::distinguish(memory, at.offset, self.serial),
+            None => content::make_unique(memory, at.offset, self.serial),
         }
     }
 
     #[inline]
     fn queue(&mut self, slot: u32) {
         let at = &self.slots[slot as usize];
-        let (action, memory) = match at.doing {
-            Doing::Read | Doing::ReadBack => (Action::Read, self.buffers.read_part(slot)),
-            Doing::Write if self.trims => (Action::Trim, self.buffers.write_part(slot)),
-            Doing::Write => (Action::Write, self.buffers.write_part(slot)),
-            Doing::Sync => (self.sync, self.buffers.write_part(slot)),
+        let (action, memory) = match at.stage {
+            SlotStage::Read | SlotStage::ReadBack => {
+                (IoAction::Read, self.buffers.read_part(slot))
+            }
+            SlotStage::Write if self.trims => (IoAction::Trim, self.buffers.write_part(slot)),
+            SlotStage::Write => (IoAction::Write, self.buffers.write_part(slot)),
+            SlotStage::Sync => (self.sync, self.buffers.write_part(slot)),
         };
         let (file, bytes, offset) = (at.target, at.bytes, at.offset);
-        self.engine.queue(Request { slot, action, file, bytes, offset, memory });
+        self.engine.queue(IoRequest { slot, action, file, bytes, offset, memory });
         self.batch.push(slot);
     }
 
@@ -315,20 +321,20 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     #[inline]
     fn exchange(&mut self, wait: Wait) -> io::Result<u64> {
         self.start_clocks();
-        let mut most = self.pieces.size();
-        if self.ledger.apart.is_some() && !self.batch.is_empty() {
+        let mut most = self.chunk.size();
+        if self.recorder.split_latency.is_some() && !self.batch.is_empty() {
             most = self.time_submission(most)?;
         }
         let wait = if self.batch.len() > most { Wait::No } else { wait };
         self.held_back = self.engine.exchange(most, wait, &mut self.done)?;
-        self.handed_over();
+        self.remove_submitted();
         let now_ns = clock::now_ns();
         let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
         let in_time = now_ns <= end_ns || self.phase.late_counts;
         self.advance(now_ns);
-        let counts = in_time && self.ledger.is_counting(now_ns);
+        let counts = in_time && self.recorder.is_counting(now_ns);
         self.in_flight -= self.done.len();
-        self.pieces.learn(self.held_back, self.in_flight);
+        self.chunk.adapt(self.held_back, self.in_flight);
         let mut done = std::mem::take(&mut self.done);
         for completion in done.drain(..) {
             self.complete(completion, now_ns, (in_time, counts));
@@ -354,7 +360,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
 
     /// Removes the submitted part of the batch.
     #[inline]
-    fn handed_over(&mut self) {
+    fn remove_submitted(&mut self) {
         let handed = self.batch.len() - self.held_back;
         self.batch.drain(..handed);
     }
@@ -362,47 +368,48 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     #[inline]
     fn complete(
         &mut self,
-        completion: Completion,
+        completion: IoCompletion,
         now_ns: u64,
         (in_time, counts): (bool, bool),
     ) {
-        let Completion { slot, result } = completion;
+        let IoCompletion { slot, result } = completion;
         let at = self.slots[slot as usize];
-        let expected = if at.doing == Doing::Sync { 0 } else { at.bytes as i32 };
+        let expected = if at.stage == SlotStage::Sync { 0 } else { at.bytes as i32 };
         if result != expected {
-            return self.not_done(slot, result);
+            return self.handle_failure(slot, result);
         }
-        let operation = match at.doing {
-            Doing::Read => Operation::Read,
-            Doing::Write => Operation::Write,
-            Doing::Sync if counts => {
-                self.ledger.record_sync(now_ns.saturating_sub(at.submitted_ns));
-                return self.follow(slot);
+        let operation = match at.stage {
+            SlotStage::Read => IoOperation::Read,
+            SlotStage::Write => IoOperation::Write,
+            SlotStage::Sync if counts => {
+                self.recorder.record_sync(now_ns.saturating_sub(at.submitted_ns));
+                return self.continue_slot(slot);
             }
-            Doing::ReadBack | Doing::Sync => return self.follow(slot),
+            SlotStage::ReadBack | SlotStage::Sync => return self.continue_slot(slot),
         };
         if in_time {
             let service_ns = now_ns.saturating_sub(at.submitted_ns);
             let from_intended_ns = at.intended_ns.map(|ns| now_ns.saturating_sub(ns));
             let key = (at.lane as usize, at.target as usize, operation);
             let times = (service_ns, from_intended_ns);
-            self.ledger.record(key, u64::from(at.bytes), times, counts);
+            self.recorder.record(key, u64::from(at.bytes), times, counts);
             if counts {
-                let completion_ns = now_ns.saturating_sub(at.handed_ns.max(at.submitted_ns));
-                self.ledger.record_completion(operation, completion_ns);
+                let completion_ns =
+                    now_ns.saturating_sub(at.submit_returned_ns.max(at.submitted_ns));
+                self.recorder.record_completion(operation, completion_ns);
             }
-            if self.watches && counts {
-                self.watch(slot, operation, (now_ns, service_ns));
+            if self.checks_each_io && counts {
+                self.check_io(slot, operation, (now_ns, service_ns));
             }
         } else if let Some(due_ns) = at.intended_ns {
             let key = (at.lane as usize, at.target as usize, operation);
-            let counts = self.ledger.is_counting(self.end_ns());
-            self.ledger.record_overdue(key, (now_ns.saturating_sub(due_ns), 1), counts);
+            let counts = self.recorder.is_counting(self.end_ns());
+            self.recorder.record_overdue(key, (now_ns.saturating_sub(due_ns), 1), counts);
         }
-        if operation == Operation::Write || self.verifies {
-            self.follow(slot);
+        if operation == IoOperation::Write || self.verifies {
+            self.continue_slot(slot);
         } else {
-            self.agenda.free(slot, at.lane, &mut self.lanes);
+            self.scheduler.release_slot(slot, at.lane, &mut self.lanes);
         }
     }
 
@@ -414,34 +421,39 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             return Ok(most);
         };
         let end_ns = clock::now_ns();
-        let counts = self.ledger.is_counting(end_ns);
+        let counts = self.recorder.is_counting(end_ns);
         for slot in &self.batch[..self.batch.len() - held_back] {
             let at = &mut self.slots[*slot as usize];
-            at.handed_ns = end_ns;
+            at.submit_returned_ns = end_ns;
             if counts {
-                let operation = match at.doing {
-                    Doing::Read => Operation::Read,
-                    Doing::Write => Operation::Write,
-                    Doing::ReadBack | Doing::Sync => continue,
+                let operation = match at.stage {
+                    SlotStage::Read => IoOperation::Read,
+                    SlotStage::Write => IoOperation::Write,
+                    SlotStage::ReadBack | SlotStage::Sync => continue,
                 };
                 let submission_ns = end_ns.saturating_sub(at.submitted_ns);
-                self.ledger.record_submission(operation, submission_ns);
+                self.recorder.record_submission(operation, submission_ns);
             }
         }
         self.held_back = held_back;
-        self.handed_over();
+        self.remove_submitted();
         Ok(0)
     }
 
     /// Adds an I/O to the journal, and ends the stream if it took too long.
     #[inline(never)]
-    fn watch(&mut self, slot: u32, operation: Operation, (now_ns, service_ns): (u64, u64)) {
+    fn check_io(
+        &mut self,
+        slot: u32,
+        operation: IoOperation,
+        (now_ns, service_ns): (u64, u64),
+    ) {
         let at = self.slots[slot as usize];
         let (offset, bytes) = (at.offset, at.bytes);
         let entry = JournalEntry { at_ns: 0, service_ns, offset, bytes, operation };
-        self.ledger.keep(now_ns, entry);
-        if service_ns > self.most_latency_ns {
-            self.ledger.fail(IoFailure {
+        self.recorder.record_journal(now_ns, entry);
+        if service_ns > self.max_latency_ns {
+            self.recorder.record_failure(IoFailure {
                 target: at.target as usize,
                 operation,
                 offset,
@@ -449,7 +461,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
                 reason: format!(
                     "it took {} µs, and {} are the most (os error {})",
                     service_ns / 1000,
-                    self.most_latency_ns / 1000,
+                    self.max_latency_ns / 1000,
                     libc::ETIMEDOUT
                 ),
             });
@@ -458,36 +470,38 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     }
 
     /// Continues after an I/O that completed: verification, reading back, `fsync`, the next I/O.
-    fn follow(&mut self, slot: u32) {
+    fn continue_slot(&mut self, slot: u32) {
         let at = self.slots[slot as usize];
         let bytes = u64::from(at.bytes);
         let target = at.target as usize;
         let verify = self.phase.workload.data.verify;
         if let Some(generations) = &self.phase.targets[target].generations {
-            match at.doing {
-                Doing::Write => generations.wrote(at.offset, bytes, Some(at.stamp)),
-                Doing::Read | Doing::ReadBack => self.verify(slot),
-                Doing::Sync => {}
+            match at.stage {
+                SlotStage::Write => generations.record_write(at.offset, bytes, Some(at.stamp)),
+                SlotStage::Read | SlotStage::ReadBack => self.verify(slot),
+                SlotStage::Sync => {}
             }
-            if at.doing == Doing::Write && verify == Verify::AfterWrite {
-                return self.go_on(slot, Doing::ReadBack);
+            if at.stage == SlotStage::Write && verify == Verify::AfterWrite {
+                return self.set_stage(slot, SlotStage::ReadBack);
             }
-            if at.doing != Doing::Sync {
+            if at.stage != SlotStage::Sync {
                 generations.release(at.offset, bytes);
             }
         }
-        if matches!(at.doing, Doing::Write | Doing::ReadBack) && self.wants_sync(at.lane) {
-            return self.go_on(slot, Doing::Sync);
+        if matches!(at.stage, SlotStage::Write | SlotStage::ReadBack)
+            && self.is_sync_due(at.lane)
+        {
+            return self.set_stage(slot, SlotStage::Sync);
         }
-        self.agenda.free(slot, at.lane, &mut self.lanes);
+        self.scheduler.release_slot(slot, at.lane, &mut self.lanes);
     }
 
-    fn go_on(&mut self, slot: u32, doing: Doing) {
-        self.slots[slot as usize].doing = doing;
-        self.again.push(slot);
+    fn set_stage(&mut self, slot: u32, doing: SlotStage) {
+        self.slots[slot as usize].stage = doing;
+        self.continuing.push(slot);
     }
 
-    fn wants_sync(&mut self, lane: u32) -> bool {
+    fn is_sync_due(&mut self, lane: u32) -> bool {
         let every = self.sync_every;
         let lane = &mut self.lanes[lane as usize];
         lane.writes_since_sync += 1;
@@ -506,10 +520,12 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         let memory = self.buffers.readable(slot, at.bytes as usize);
         let sectors = memory.chunks_exact(content::SECTOR_BYTES);
         for (sector, offset) in sectors.zip((at.offset..).step_by(content::SECTOR_BYTES)) {
-            if let Some(damage) = content::check(sector, offset, generations.expected(offset)) {
-                self.ledger.fail(IoFailure {
+            if let Some(damage) =
+                content::check_sector(sector, offset, generations.expected(offset))
+            {
+                self.recorder.record_failure(IoFailure {
                     target,
-                    operation: Operation::Read,
+                    operation: IoOperation::Read,
                     offset,
                     bytes: content::SECTOR_BYTES as u64,
                     reason: format!("wrong data: {damage}"),
@@ -519,43 +535,45 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     }
 
     /// Handles an I/O that failed, was short, or must be retried.
-    fn not_done(&mut self, slot: u32, result: i32) {
+    fn handle_failure(&mut self, slot: u32, result: i32) {
         let at = self.slots[slot as usize];
         if matches!(-result, libc::EAGAIN | libc::EINTR) {
-            return self.again.push(slot);
+            return self.continuing.push(slot);
         }
         let target = at.target as usize;
         let failing = &self.phase.targets[target];
-        let is_write = matches!(at.doing, Doing::Write | Doing::Sync);
-        let reason = match (result, at.doing) {
-            (..0, Doing::Sync) => format!("fsync: {}", io::Error::from_raw_os_error(-result)),
+        let is_write = matches!(at.stage, SlotStage::Write | SlotStage::Sync);
+        let reason = match (result, at.stage) {
+            (..0, SlotStage::Sync) => {
+                format!("fsync: {}", io::Error::from_raw_os_error(-result))
+            }
             (..0, _) => io::Error::from_raw_os_error(-result).to_string(),
             (moved, _) => format!("short: {moved} of {} B", at.bytes),
         };
-        self.ledger.fail(IoFailure {
+        self.recorder.record_failure(IoFailure {
             target,
-            operation: if is_write { Operation::Write } else { Operation::Read },
+            operation: if is_write { IoOperation::Write } else { IoOperation::Read },
             offset: at.offset,
             bytes: u64::from(at.bytes),
             reason,
         });
         failing.note_failure();
         if let Some(generations) = &failing.generations
-            && at.doing != Doing::Sync
+            && at.stage != SlotStage::Sync
         {
-            if at.doing == Doing::Write {
-                generations.wrote(at.offset, u64::from(at.bytes), None);
+            if at.stage == SlotStage::Write {
+                generations.record_write(at.offset, u64::from(at.bytes), None);
             }
             generations.release(at.offset, u64::from(at.bytes));
         }
-        self.agenda.free(slot, at.lane, &mut self.lanes);
+        self.scheduler.release_slot(slot, at.lane, &mut self.lanes);
     }
 }
 
-fn limited(wait: Wait, left_ns: u64) -> Wait {
+fn limit_wait(wait: Wait, left_ns: u64) -> Wait {
     match wait {
         // I/O in flight is completed in any case.
-        Wait::No | Wait::Done => wait,
+        Wait::No | Wait::UntilDone => wait,
         Wait::AtMost { ns } => Wait::AtMost { ns: ns.min(left_ns) },
     }
 }

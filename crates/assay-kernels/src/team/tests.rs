@@ -38,7 +38,7 @@ fn members_wake_after_they_have_gone_to_sleep() {
 }
 
 #[test]
-fn a_panic_comes_back_and_frees_those_who_wait() {
+fn panic_reaches_the_caller_and_frees_waiting_members() {
     let mut team = Team::new(&some_cpus(3)).unwrap();
     for panicking in 0..3 {
         let barrier = team.barrier();
@@ -56,7 +56,7 @@ fn a_panic_comes_back_and_frees_those_who_wait() {
 }
 
 #[test]
-fn impossible_teams_are_refused() {
+fn rejects_impossible_teams() {
     let usable = pin::allowed_cpus().unwrap()[0];
     for (cpus, expected) in
         [(vec![], "needs a CPU"), (vec![8191], "CPU 8191"), (vec![usable, 8190], "CPU 8190")]

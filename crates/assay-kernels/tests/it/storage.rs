@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use assay_kernels::storage::{self, Control, Held, StorageError};
+use assay_kernels::storage::{self, OpenTargets, PhaseControl, StorageError};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, Load, Opening, SizeShare, StorageData,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, AtEnd, Cursor, EngineChoice, SizeShare, StorageData, StorageLoad,
+    StorageStream, StorageTarget, StorageTiming, StorageWorkload, TargetOpening, Verify,
+    WriteSync,
 };
 
 pub(crate) mod device;
@@ -56,13 +57,13 @@ pub(crate) fn target(path: &Path, size_bytes: u64) -> StorageTarget {
         direct: false,
         sync: WriteSync::None,
         sync_at_end: false,
-        opening: Opening::default(),
+        opening: TargetOpening::default(),
     }
 }
 
 /// Returns the sizes of I/O that is always `bytes` long.
 pub(crate) fn size(bytes: u64) -> Vec<SizeShare> {
-    vec![SizeShare::all(bytes)]
+    vec![SizeShare::single(bytes)]
 }
 
 /// Creates a stream on target 0 with eight I/O in flight.
@@ -70,7 +71,7 @@ pub(crate) fn stream(pattern: AccessPattern, bytes: u64, read_share: f64) -> Sto
     StorageStream {
         name: "s".to_owned(),
         in_flight_per_target: 8,
-        ..StorageStream::of(pattern, bytes, read_share)
+        ..StorageStream::new(pattern, bytes, read_share)
     }
 }
 
@@ -87,7 +88,7 @@ pub(crate) fn workload(
     StorageWorkload {
         targets,
         streams: vec![stream],
-        load: Load::Closed,
+        load: StorageLoad::Closed,
         timing: StorageTiming {
             warmup_s: 0.0,
             duration_s,
@@ -104,9 +105,9 @@ pub(crate) fn run(workload: &StorageWorkload) -> Result<StorageOutcome, StorageE
     let stop = AtomicBool::new(false);
     storage::run(
         workload,
-        &mut Control {
+        &mut PhaseControl {
             stop: &stop,
-            held: &Held::default(),
+            held: &OpenTargets::default(),
             on_ready: None,
             on_interval: &mut |_| {},
         },
@@ -116,7 +117,8 @@ pub(crate) fn run(workload: &StorageWorkload) -> Result<StorageOutcome, StorageE
 pub(crate) fn lay_out(target: &StorageTarget, verify: Verify) {
     let data = StorageData { compressible: 0.0, verify };
     let stop = AtomicBool::new(false);
-    storage::lay_out(target, &data, 5, (&stop, &Held::default()), &mut |_, _| {}).unwrap();
+    storage::lay_out(target, &data, 5, (&stop, &OpenTargets::default()), &mut |_, _| {})
+        .unwrap();
 }
 
 pub(crate) fn count(outcome: &StorageOutcome) -> u64 {

@@ -13,13 +13,15 @@ use std::process::Command;
 
 use assay_kernels::storage::StorageError;
 use assay_model::storage_outcome::StorageOutcome;
-use assay_model::workload::storage::{AccessPattern, Arrivals, EngineChoice, Load, Verify};
+use assay_model::workload::storage::{
+    AccessPattern, ArrivalProcess, EngineChoice, StorageLoad, Verify,
+};
 
 use crate::storage::device::RamDisk;
 use crate::storage::{Folder, MIB, count, lay_out, run, stream, target, workload};
 
 /// Returns whether truth tests are requested; otherwise prints that the test is skipped.
-fn is_asked_for(test: &str) -> bool {
+fn is_requested(test: &str) -> bool {
     let asked = std::env::var_os("ASSAY_TRUTH").is_some();
     if !asked {
         eprintln!(
@@ -30,7 +32,7 @@ fn is_asked_for(test: &str) -> bool {
 }
 
 /// Prints the results of assay and fio, with the truth and its relative tolerance.
-fn reported(unit: &str, (truth, tolerance): (f64, f64), measured: f64, peer: Option<f64>) {
+fn print_try(unit: &str, (truth, tolerance): (f64, f64), measured: f64, peer: Option<f64>) {
     let peer = peer.map_or("-".to_owned(), |value| value.to_string());
     println!("TRY {unit} {truth} {tolerance} {measured} fio {peer}");
 }
@@ -45,14 +47,14 @@ struct Throttle {
 
 /// Version of the cgroup hierarchy: root, the file that accepts a thread or a process, and name and
 /// format of the limits.
-struct Hierarchy {
+struct CgroupHierarchy {
     root: &'static str,
     members: &'static str,
     limits: [(&'static str, &'static str); 2],
 }
 
-const HIERARCHIES: [Hierarchy; 2] = [
-    Hierarchy {
+const HIERARCHIES: [CgroupHierarchy; 2] = [
+    CgroupHierarchy {
         root: "/sys/fs/cgroup/blkio",
         members: "tasks",
         limits: [
@@ -60,7 +62,7 @@ const HIERARCHIES: [Hierarchy; 2] = [
             ("blkio.throttle.read_bps_device", ""),
         ],
     },
-    Hierarchy {
+    CgroupHierarchy {
         root: "/sys/fs/cgroup",
         members: "cgroup.procs",
         limits: [("io.max", "riops="), ("io.max", "rbps=")],
@@ -68,13 +70,13 @@ const HIERARCHIES: [Hierarchy; 2] = [
 ];
 
 #[derive(Clone, Copy)]
-enum Limit {
+enum ThrottleLimit {
     ReadsPerS = 0,
     BytesPerS = 1,
 }
 
 impl Throttle {
-    fn new(test: &str, disk: &RamDisk, limit: Limit, value: u64) -> Option<Self> {
+    fn new(test: &str, disk: &RamDisk, limit: ThrottleLimit, value: u64) -> Option<Self> {
         let made = HIERARCHIES.iter().find_map(|hierarchy| {
             let group =
                 Path::new(hierarchy.root).join(format!("assay-{}-{test}", std::process::id()));
@@ -110,12 +112,12 @@ const WARM_UP_S: f64 = 1.0;
 const DURATION_S: f64 = 2.0;
 
 /// Measures a throttled RAM disk with assay, and with fio in bytes per second.
-fn throttled(
+fn measure_throttled(
     test: &str,
-    (limit, value): (Limit, u64),
-    (bytes, load): (u64, Load),
+    (limit, value): (ThrottleLimit, u64),
+    (bytes, load): (u64, StorageLoad),
 ) -> Option<(StorageOutcome, Option<f64>)> {
-    if !is_asked_for(test) {
+    if !is_requested(test) {
         return None;
     }
     let disk = RamDisk::new(test, "256M")?;
@@ -124,7 +126,7 @@ fn throttled(
     let mut reads = stream(AccessPattern::Random, bytes, 1.0);
     reads.in_flight_per_target = IN_FLIGHT;
     let mut phase = workload(vec![target], reads, Some(DURATION_S));
-    let is_closed = matches!(load, Load::Closed);
+    let is_closed = matches!(load, StorageLoad::Closed);
     phase.load = load;
     phase.timing.warmup_s = if is_closed { WARM_UP_S } else { 0.0 };
     phase.engine = EngineChoice::Libaio;
@@ -136,7 +138,7 @@ fn throttled(
             // throttle is.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
             // fio has no load with fixed due times and latencies measured from them.
-            (run(&phase).unwrap(), is_closed.then(|| fio(&disk.path, bytes)))
+            (run(&phase).unwrap(), is_closed.then(|| measure_with_fio(&disk.path, bytes)))
         });
         ahead.join().unwrap()
     });
@@ -146,7 +148,7 @@ fn throttled(
 }
 
 /// Measures the same with fio, in bytes per second.
-fn fio(disk: &Path, bytes: u64) -> f64 {
+fn measure_with_fio(disk: &Path, bytes: u64) -> f64 {
     let output = Command::new("fio")
         .args(["--name=peer", "--rw=randread", "--ioengine=libaio", "--direct=1", "--thread"])
         .args(["--norandommap", "--time_based", "--output-format=terse", "--terse-version=3"])
@@ -167,19 +169,25 @@ fn fio(disk: &Path, bytes: u64) -> f64 {
 #[test]
 fn ten_thousand_reads_per_second_are_ten_thousand() {
     let test = "ten_thousand_reads_per_second_are_ten_thousand";
-    let limit = (Limit::ReadsPerS, 10_000);
-    let Some((found, peer)) = throttled(test, limit, (4096, Load::Closed)) else { return };
+    let limit = (ThrottleLimit::ReadsPerS, 10_000);
+    let Some((found, peer)) = measure_throttled(test, limit, (4096, StorageLoad::Closed))
+    else {
+        return;
+    };
     let rate = count(&found) as f64 / found.elapsed_s;
-    reported("IO/s", (10_000.0, 0.005), rate, peer.map(|bytes_per_s| bytes_per_s / 4096.0));
+    print_try("IO/s", (10_000.0, 0.005), rate, peer.map(|bytes_per_s| bytes_per_s / 4096.0));
 }
 
 #[test]
 fn a_hundred_mebibytes_per_second_are_a_hundred() {
     let test = "a_hundred_mebibytes_per_second_are_a_hundred";
-    let limit = (Limit::BytesPerS, 100 * MIB);
-    let Some((found, peer)) = throttled(test, limit, (16_384, Load::Closed)) else { return };
+    let limit = (ThrottleLimit::BytesPerS, 100 * MIB);
+    let Some((found, peer)) = measure_throttled(test, limit, (16_384, StorageLoad::Closed))
+    else {
+        return;
+    };
     let bytes: u64 = found.tallies.iter().map(|part| part.tally.bytes).sum();
-    reported("B/s", (100.0 * MIB as f64, 0.005), bytes as f64 / found.elapsed_s, peer);
+    print_try("B/s", (100.0 * MIB as f64, 0.005), bytes as f64 / found.elapsed_s, peer);
 }
 
 /// At 5,000 arrivals and 4,000 completions per second the queue grows by 1,000 a second. I/O that
@@ -189,8 +197,10 @@ fn a_hundred_mebibytes_per_second_are_a_hundred() {
 #[test]
 fn a_rate_that_is_not_reached_shows_in_the_latency_from_the_intended_start() {
     let test = "a_rate_that_is_not_reached_shows_in_the_latency_from_the_intended_start";
-    let load = Load::Open { rate_per_s: 5000.0, arrivals: Arrivals::Constant };
-    let Some((found, _)) = throttled(test, (Limit::ReadsPerS, 4000), (4096, load)) else {
+    let load = StorageLoad::Open { rate_per_s: 5000.0, arrivals: ArrivalProcess::Constant };
+    let Some((found, _)) =
+        measure_throttled(test, (ThrottleLimit::ReadsPerS, 4000), (4096, load))
+    else {
         return;
     };
     let tally = &found.tallies[0].tally;
@@ -198,13 +208,13 @@ fn a_rate_that_is_not_reached_shows_in_the_latency_from_the_intended_start() {
     let at = |share| tally.from_intended_ns.value_at_quantile(share) as f64 * 1e-9;
     assert!(service_s < at(0.5), "the wait before the start is no part of the service");
     assert!((count(&found) as f64) < 4800.0 * found.elapsed_s, "the rate is missed");
-    reported("s", (0.32, 0.1), at(0.9) - at(0.1), None);
+    print_try("s", (0.32, 0.1), at(0.9) - at(0.1), None);
 }
 
 /// Reports the engine whose count deviates most from the truth.
 #[test]
 fn a_rate_that_can_be_reached_is_kept() {
-    if !is_asked_for("a_rate_that_can_be_reached_is_kept") {
+    if !is_requested("a_rate_that_can_be_reached_is_kept") {
         return;
     }
     let folder = Folder::new();
@@ -215,7 +225,8 @@ fn a_rate_that_can_be_reached_is_kept() {
         let mut reads = stream(AccessPattern::Random, 4096, 1.0);
         reads.threads = 2;
         let mut phase = workload(vec![file.clone()], reads, Some(1.0));
-        phase.load = Load::Open { rate_per_s: 2000.0, arrivals: Arrivals::Constant };
+        phase.load =
+            StorageLoad::Open { rate_per_s: 2000.0, arrivals: ArrivalProcess::Constant };
         phase.engine = engine;
         let found = match run(&phase) {
             Err(StorageError::Engine { .. }) => continue,
@@ -223,12 +234,12 @@ fn a_rate_that_can_be_reached_is_kept() {
         };
         worst = if (found - 2000.0).abs() > (worst - 2000.0).abs() { found } else { worst };
     }
-    reported("count", (2000.0, 0.02), worst, None);
+    print_try("count", (2000.0, 0.02), worst, None);
 }
 
 #[test]
 fn a_cap_is_reached() {
-    if !is_asked_for("a_cap_is_reached") {
+    if !is_requested("a_cap_is_reached") {
         return;
     }
     let mut phase = workload(
@@ -237,6 +248,6 @@ fn a_cap_is_reached() {
         Some(1.0),
     );
     phase.engine = EngineChoice::Null;
-    phase.load = Load::Capped { bytes_per_s: 8.0 * MIB as f64 };
-    reported("count", (2048.0, 0.02), count(&run(&phase).unwrap()) as f64, None);
+    phase.load = StorageLoad::Capped { bytes_per_s: 8.0 * MIB as f64 };
+    print_try("count", (2048.0, 0.02), count(&run(&phase).unwrap()) as f64, None);
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine_choice::EngineReason;
+use crate::engine_reason::EngineReason;
 
 /// Value of an attribute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum AttributeValue {
     /// A truth value.
     Flag(bool),
     /// A whole number.
@@ -24,12 +24,12 @@ pub enum Value {
     /// External names with their values: environment variables, command lines.
     Pairs(BTreeMap<String, String>),
     /// CPU bindings of the ranks of an MPI program, in rank order.
-    Ranks(Vec<BoundRank>),
+    Ranks(Vec<RankBinding>),
 }
 
 /// CPU binding of one rank of an MPI program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BoundRank {
+pub struct RankBinding {
     /// Its host, if the ranks run on several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
@@ -37,10 +37,10 @@ pub struct BoundRank {
     pub cpus: Vec<u32>,
 }
 
-impl BoundRank {
+impl RankBinding {
     /// Formats all ranks on one line: `0; 1`, or with hosts if there are several: `a:0,1; b:4`.
     #[must_use]
-    pub fn line(ranks: &[Self]) -> String {
+    pub fn format_line(ranks: &[Self]) -> String {
         let one = |rank: &Self| {
             let cpus: Vec<String> = rank.cpus.iter().map(ToString::to_string).collect();
             let host = rank.host.as_ref().map(|host| format!("{host}:")).unwrap_or_default();
@@ -50,10 +50,10 @@ impl BoundRank {
     }
 }
 
-impl Value {
+impl AttributeValue {
     /// Returns the value as a number, if it is one.
     #[must_use]
-    pub const fn number(&self) -> Option<f64> {
+    pub const fn as_number(&self) -> Option<f64> {
         match self {
             Self::Integer(number) => Some(*number as f64),
             Self::Number(number) => Some(*number),
@@ -67,7 +67,7 @@ impl Value {
 
     /// Returns the value as text, if it is text.
     #[must_use]
-    pub fn text(&self) -> Option<&str> {
+    pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             Self::Flag(_)
@@ -80,43 +80,43 @@ impl Value {
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for AttributeValue {
     fn from(flag: bool) -> Self {
         Self::Flag(flag)
     }
 }
 
-impl From<u32> for Value {
+impl From<u32> for AttributeValue {
     fn from(number: u32) -> Self {
         Self::Integer(number.into())
     }
 }
 
-impl From<u64> for Value {
+impl From<u64> for AttributeValue {
     fn from(number: u64) -> Self {
         Self::Integer(number)
     }
 }
 
-impl From<usize> for Value {
+impl From<usize> for AttributeValue {
     fn from(number: usize) -> Self {
         Self::Integer(number as u64)
     }
 }
 
-impl From<f64> for Value {
+impl From<f64> for AttributeValue {
     fn from(number: f64) -> Self {
         Self::Number(number)
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for AttributeValue {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
-impl From<String> for Value {
+impl From<String> for AttributeValue {
     fn from(text: String) -> Self {
         Self::Text(text)
     }

@@ -1,17 +1,17 @@
 //! Benchmark row for figures of other tools that no benchmark here defines. They have a unit and a
 //! direction; assay cannot vouch for their method.
 
-use super::{Asks, Better, Definition, Luck, Metric, Section};
+use super::{Better, Definition, Metric, ReportSection, SuiteSettings, VarianceSource};
 use crate::quantity::Unit;
 
 const MEANING: &str = "as the tool defines it; the test is named beside it";
 
-const fn more(name: &'static str, unit: Unit) -> Metric {
-    Metric::of(name, unit, Better::Higher, MEANING)
+const fn higher_is_better(name: &'static str, unit: Unit) -> Metric {
+    Metric::new(name, unit, Better::Higher, MEANING)
 }
 
-const fn less(name: &'static str, unit: Unit) -> Metric {
-    Metric::of(name, unit, Better::Lower, MEANING)
+const fn lower_is_better(name: &'static str, unit: Unit) -> Metric {
+    Metric::new(name, unit, Better::Lower, MEANING)
 }
 
 pub(super) const FOREIGN: Definition = Definition {
@@ -22,23 +22,23 @@ Figures that a file of another tool's results contains and that no benchmark of 
 the one that the tool's source code gives the figure, or the file itself where it has a column for units. \
 How it was measured only the tool can tell.",
     metrics: &[
-        more("bandwidth", Unit::BytePerSecond),
-        more("bit_rate", Unit::BitPerSecond),
-        more("flop_rate", Unit::FlopPerSecond),
-        more("io_rate", Unit::IoPerSecond),
-        more("event_rate", Unit::Hertz),
-        less("time", Unit::Second),
-        less("time_min", Unit::Second),
-        less("time_max", Unit::Second),
-        less("time_mean", Unit::Second),
-        less("time_deviation", Unit::Second),
-        more("score", Unit::Count),
-        less("penalty", Unit::Count),
-        more("share", Unit::Ratio),
+        higher_is_better("bandwidth", Unit::BytePerSecond),
+        higher_is_better("bit_rate", Unit::BitPerSecond),
+        higher_is_better("flop_rate", Unit::FlopPerSecond),
+        higher_is_better("io_rate", Unit::IoPerSecond),
+        higher_is_better("event_rate", Unit::Hertz),
+        lower_is_better("time", Unit::Second),
+        lower_is_better("time_min", Unit::Second),
+        lower_is_better("time_max", Unit::Second),
+        lower_is_better("time_mean", Unit::Second),
+        lower_is_better("time_deviation", Unit::Second),
+        higher_is_better("score", Unit::Count),
+        lower_is_better("penalty", Unit::Count),
+        higher_is_better("share", Unit::Ratio),
     ],
-    section: Section::General,
-    luck: Luck::Pages,
+    section: ReportSection::General,
+    variance_source: VarianceSource::Pages,
     preparations: 1,
-    asks: Asks::Nothing,
+    settings: SuiteSettings::Nothing,
     target: 0.01,
 };

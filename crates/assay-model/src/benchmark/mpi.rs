@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asks, Better, Definition, Luck, Metric, PREPARATIONS, Section};
+use super::{
+    Better, DEFAULT_PREPARATIONS, Definition, Metric, ReportSection, SuiteSettings,
+    VarianceSource,
+};
 use crate::quantity::Unit;
 
 /// MPI test. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
@@ -211,11 +214,11 @@ impl MpiTest {
 }
 
 const fn time(name: &'static str, meaning: &'static str) -> Metric {
-    Metric::of(name, Unit::Second, Better::Lower, meaning)
+    Metric::new(name, Unit::Second, Better::Lower, meaning)
 }
 
 const fn rate(meaning: &'static str) -> Metric {
-    Metric::of("bandwidth", Unit::BytePerSecond, Better::Higher, meaning)
+    Metric::new("bandwidth", Unit::BytePerSecond, Better::Higher, meaning)
 }
 
 const fn row(
@@ -229,10 +232,10 @@ const fn row(
         title,
         method,
         metrics,
-        section: Section::Mpi,
-        luck: Luck::Launch,
-        preparations: PREPARATIONS,
-        asks: Asks::Mpi,
+        section: ReportSection::Mpi,
+        variance_source: VarianceSource::Launch,
+        preparations: DEFAULT_PREPARATIONS,
+        settings: SuiteSettings::Mpi,
         target: 0.01,
     }
 }
@@ -253,7 +256,7 @@ const OVERLAP_METRICS: &[Metric] = &[
     time("latency", "time of call, computation and wait together, mean over the ranks"),
     time("compute", "time of the computation, mean over the ranks"),
     time("communication", "time of call and wait without computation, mean over the ranks"),
-    Metric::of(
+    Metric::new(
         "overlap",
         Unit::Ratio,
         Better::Higher,
@@ -270,7 +273,7 @@ const fn collective(id: &'static str, title: &'static str) -> Definition {
     row(id, title, COLLECTIVE, COLLECTIVE_METRICS)
 }
 
-const fn overlapped(id: &'static str, title: &'static str) -> Definition {
+const fn non_blocking(id: &'static str, title: &'static str) -> Definition {
     row(id, title, OVERLAP, OVERLAP_METRICS)
 }
 
@@ -283,7 +286,7 @@ of round trips are timed by one clock; the figure is the time over twice their n
 trip, as in OSU's osu_latency. The clock is not read within a batch, so its cost is not included; OSU \
 5.7 and later read it around every message, which adds to their latency.",
     &[time("latency", "half of a round trip: time of a batch / (2 × round trips)")
-        .headline("MPI latency")],
+        .with_headline("MPI latency")],
 );
 const BANDWIDTH: Definition = row(
     "mpi.bw",
@@ -291,7 +294,7 @@ const BANDWIDTH: Definition = row(
     "\
 One rank posts a window of 64 non-blocking sends, then waits for all of them and for a short reply of \
 the other rank, repeatedly. The figure is the bytes sent over the sender's time.",
-    &[rate("bytes sent over the sender's time").headline("MPI bandwidth")],
+    &[rate("bytes sent over the sender's time").with_headline("MPI bandwidth")],
 );
 const BOTH_WAYS: Definition = row(
     "mpi.bibw",
@@ -309,7 +312,7 @@ As mpi.bw, with all pairs at once; rank i sends to rank i + pairs. The figure is
 over the mean of their times.",
     &[
         rate("bytes of all pairs over the time"),
-        Metric::of(
+        Metric::new(
             "message_rate",
             Unit::Hertz,
             Better::Higher,
@@ -331,14 +334,15 @@ const GATHER: Definition = collective("mpi.gather", "gather from all ranks to on
 const SCATTER: Definition = collective("mpi.scatter", "scatter from one rank to all ranks");
 const ALLGATHER: Definition = collective("mpi.allgather", "gather from all ranks to all ranks");
 const ALLTOALL: Definition = collective("mpi.alltoall", "all-to-all exchange");
-const IBARRIER: Definition = overlapped("mpi.ibarrier", "non-blocking barrier");
-const IBROADCAST: Definition = overlapped("mpi.ibcast", "non-blocking broadcast");
-const IREDUCE: Definition = overlapped("mpi.ireduce", "non-blocking sum to one rank");
-const IALLREDUCE: Definition = overlapped("mpi.iallreduce", "non-blocking sum to all ranks");
-const IGATHER: Definition = overlapped("mpi.igather", "non-blocking gather");
-const ISCATTER: Definition = overlapped("mpi.iscatter", "non-blocking scatter");
-const IALLGATHER: Definition = overlapped("mpi.iallgather", "non-blocking gather to all ranks");
-const IALLTOALL: Definition = overlapped("mpi.ialltoall", "non-blocking all-to-all exchange");
+const IBARRIER: Definition = non_blocking("mpi.ibarrier", "non-blocking barrier");
+const IBROADCAST: Definition = non_blocking("mpi.ibcast", "non-blocking broadcast");
+const IREDUCE: Definition = non_blocking("mpi.ireduce", "non-blocking sum to one rank");
+const IALLREDUCE: Definition = non_blocking("mpi.iallreduce", "non-blocking sum to all ranks");
+const IGATHER: Definition = non_blocking("mpi.igather", "non-blocking gather");
+const ISCATTER: Definition = non_blocking("mpi.iscatter", "non-blocking scatter");
+const IALLGATHER: Definition =
+    non_blocking("mpi.iallgather", "non-blocking gather to all ranks");
+const IALLTOALL: Definition = non_blocking("mpi.ialltoall", "non-blocking all-to-all exchange");
 const PUT_LATENCY: Definition = row(
     "mpi.put_latency",
     "latency of one-sided writes",
@@ -361,7 +365,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_back_to_their_tests() {
+    fn names_round_trip() {
         for test in MpiTest::ALL {
             assert_eq!(MpiTest::from_name(test.name()), Some(test));
         }

@@ -1,45 +1,48 @@
 //! Benchmark rows of the network.
 
-use super::{Asks, Better, Bound, Definition, Luck, Metric, PREPARATIONS, Section};
+use super::{
+    Better, DEFAULT_PREPARATIONS, Definition, LimitKind, Metric, ReportSection, SuiteSettings,
+    VarianceSource,
+};
 use crate::quantity::Unit;
 
-const GOODPUT: Metric = Metric::of(
+const GOODPUT: Metric = Metric::new(
     "goodput",
     Unit::BitPerSecond,
     Better::Higher,
     "payload received over the receiver's time, all streams together",
 )
-.within(Bound::Link);
+.with_limit(LimitKind::Link);
 
-const SEND_RATE: Metric = Metric::of(
+const SEND_RATE: Metric = Metric::new(
     "send_rate",
     Unit::BitPerSecond,
     Better::Higher,
     "payload that the sender handed to its kernel over the sender's time",
 );
 
-const CPU_PER_BYTE: Metric = Metric::of(
+const CPU_PER_BYTE: Metric = Metric::new(
     "cpu_per_byte",
     Unit::SecondPerByte,
     Better::Lower,
     "CPU time of the streams' threads, interrupts and softirqs over the payload; of the process alone if the far end is iperf3",
 );
 
-const CPU_LOAD: Metric = Metric::of(
+const CPU_LOAD: Metric = Metric::new(
     "cpu_load",
     Unit::Ratio,
     Better::Lower,
     "busy time of all CPUs (all but idle, iowait and steal time) over their number and the time",
 );
 
-const ROUND_TRIP: Metric = Metric::of(
+const ROUND_TRIP: Metric = Metric::new(
     "round_trip",
     Unit::Second,
     Better::Lower,
     "one message there and back: from before its send to after the receive of its reply",
 );
 
-const HALF_ROUND_TRIP: Metric = Metric::of(
+const HALF_ROUND_TRIP: Metric = Metric::new(
     "half_round_trip",
     Unit::Second,
     Better::Lower,
@@ -47,8 +50,8 @@ const HALF_ROUND_TRIP: Metric = Metric::of(
 );
 
 const LOSS: Metric =
-    Metric::of("loss", Unit::Ratio, Better::Lower, "datagrams or echoes lost over those sent")
-        .pooled();
+    Metric::new("loss", Unit::Ratio, Better::Lower, "datagrams or echoes lost over those sent")
+        .with_ratio_pooling();
 
 pub(super) const TCP: Definition = Definition {
     id: "network.tcp",
@@ -64,51 +67,51 @@ each round trip is timed by one clock on this end. Round trips and half round tr
 metrics. With `load`, TCP streams load the link meanwhile. All round trips of a repetition are stored \
 as a distribution; 300 of them, evenly spaced, are samples.",
     metrics: &[
-        GOODPUT.headline("TCP"),
+        GOODPUT.with_headline("TCP"),
         SEND_RATE,
-        Metric::of(
+        Metric::new(
             "retransmits",
             Unit::Count,
             Better::Lower,
             "segments that the sender's TCP retransmitted, per repetition",
         ),
-        Metric::of(
+        Metric::new(
             "smoothed_round_trip",
             Unit::Second,
             Better::Lower,
             "of one stream: the smoothed round trip (srtt) of the sender's TCP at the end of an interval",
         ),
-        Metric::of(
+        Metric::new(
             "congestion_window",
             Unit::Byte,
             Better::Higher,
             "of one stream: the sender's congestion window at the end of an interval",
         ),
-        Metric::of(
+        Metric::new(
             "send_window",
             Unit::Byte,
             Better::Higher,
             "of one stream: the window that its receiver announced, at the end of an interval",
         ),
-        Metric::of(
+        Metric::new(
             "round_trip_deviation",
             Unit::Second,
             Better::Lower,
             "of one stream: the deviation of its round trips as the sender's TCP smooths it",
         ),
-        Metric::of(
+        Metric::new(
             "path_mtu",
             Unit::Byte,
             Better::Higher,
             "of one stream: the largest packet of its path as the sender's TCP has found it",
         ),
-        Metric::of(
+        Metric::new(
             "reorderings",
             Unit::Count,
             Better::Lower,
             "of one stream: times that segments arrived out of order since it was connected",
         ),
-        Metric::of(
+        Metric::new(
             "delivery_rate",
             Unit::BitPerSecond,
             Better::Higher,
@@ -116,13 +119,13 @@ as a distribution; 300 of them, evenly spaced, are samples.",
         ),
         CPU_PER_BYTE,
         CPU_LOAD,
-        ROUND_TRIP.headline("round trip"),
+        ROUND_TRIP.with_headline("round trip"),
         HALF_ROUND_TRIP,
     ],
-    section: Section::Network,
-    luck: Luck::Connections,
-    preparations: PREPARATIONS,
-    asks: Asks::Tcp,
+    section: ReportSection::Network,
+    variance_source: VarianceSource::Connections,
+    preparations: DEFAULT_PREPARATIONS,
+    settings: SuiteSettings::Tcp,
     target: 0.01,
 };
 
@@ -138,38 +141,38 @@ Round trips are measured as over TCP, with one datagram at a time.",
         GOODPUT,
         SEND_RATE,
         LOSS,
-        Metric::of(
+        Metric::new(
             "jitter",
             Unit::Second,
             Better::Lower,
             "RFC 1889's smoothed difference of transit times at the end of a repetition",
         ),
-        Metric::of(
+        Metric::new(
             "reordered",
             Unit::Ratio,
             Better::Lower,
             "datagrams that arrived after one with a higher number, over those sent",
         )
-        .pooled(),
-        Metric::of(
+        .with_ratio_pooling(),
+        Metric::new(
             "pacing_error",
             Unit::Ratio,
             Better::Lower,
             "difference between the rate sent and the rate requested, over the latter",
         ),
-        Metric::of(
+        Metric::new(
             "datagrams",
             Unit::Count,
             Better::Higher,
             "of one stream: datagrams sent, or that should have arrived",
         ),
-        Metric::of(
+        Metric::new(
             "lost_datagrams",
             Unit::Count,
             Better::Lower,
             "of one stream: those missing; below 0 where some of an earlier interval came late",
         ),
-        Metric::of(
+        Metric::new(
             "late_datagrams",
             Unit::Count,
             Better::Lower,
@@ -180,10 +183,10 @@ Round trips are measured as over TCP, with one datagram at a time.",
         ROUND_TRIP,
         HALF_ROUND_TRIP,
     ],
-    section: Section::Network,
-    luck: Luck::Connections,
-    preparations: PREPARATIONS,
-    asks: Asks::Udp,
+    section: ReportSection::Network,
+    variance_source: VarianceSource::Connections,
+    preparations: DEFAULT_PREPARATIONS,
+    settings: SuiteSettings::Udp,
     target: 0.01,
 };
 
@@ -194,10 +197,10 @@ pub(super) const ICMP: Definition = Definition {
 Echo requests are sent one at a time; each is timed by one clock on this end, from before the send to \
 after the receive of the reply. The far end's kernel replies, so no program there adds to the time. \
 An unprivileged socket is used if the kernel allows it, otherwise a raw one.",
-    metrics: &[ROUND_TRIP.headline("ping"), LOSS],
-    section: Section::Network,
-    luck: Luck::Connections,
-    preparations: PREPARATIONS,
-    asks: Asks::Icmp,
+    metrics: &[ROUND_TRIP.with_headline("ping"), LOSS],
+    section: ReportSection::Network,
+    variance_source: VarianceSource::Connections,
+    preparations: DEFAULT_PREPARATIONS,
+    settings: SuiteSettings::Icmp,
     target: 0.01,
 };

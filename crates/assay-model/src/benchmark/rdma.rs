@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asks, Better, Bound, Definition, Luck, Metric, PREPARATIONS, Section};
+use super::{
+    Better, DEFAULT_PREPARATIONS, Definition, LimitKind, Metric, ReportSection, SuiteSettings,
+    VarianceSource,
+};
 use crate::quantity::Unit;
 
 /// RDMA test. The name after `rdma.` is that of perftest's program after `ib_`.
@@ -60,14 +63,14 @@ impl RdmaTest {
 
     /// Whether a value is half of a round trip.
     #[must_use]
-    pub const fn is_halved(self) -> bool {
+    pub const fn is_half_round_trip(self) -> bool {
         matches!(self, Self::SendLatency | Self::WriteLatency)
     }
 
     /// Returns the name of a latency test's metric.
     #[must_use]
     pub const fn latency_metric(self) -> &'static str {
-        if self.is_halved() { "half_round_trip" } else { "latency" }
+        if self.is_half_round_trip() { "half_round_trip" } else { "latency" }
     }
 
     /// Returns the row of the table.
@@ -95,34 +98,35 @@ const fn row(
         title,
         method,
         metrics,
-        section: Section::General,
-        luck: Luck::Connections,
-        preparations: PREPARATIONS,
-        asks: Asks::Rdma,
+        section: ReportSection::General,
+        variance_source: VarianceSource::Connections,
+        preparations: DEFAULT_PREPARATIONS,
+        settings: SuiteSettings::Rdma,
         target: 0.01,
     }
 }
 
-const fn half(meaning: &'static str) -> Metric {
-    Metric::of("half_round_trip", Unit::Second, Better::Lower, meaning)
+const fn half_round_trip(meaning: &'static str) -> Metric {
+    Metric::new("half_round_trip", Unit::Second, Better::Lower, meaning)
 }
 
-const fn whole(meaning: &'static str) -> Metric {
-    Metric::of("latency", Unit::Second, Better::Lower, meaning)
+const fn full_latency(meaning: &'static str) -> Metric {
+    Metric::new("latency", Unit::Second, Better::Lower, meaning)
 }
 
-const BANDWIDTH: Metric = Metric::of(
+const BANDWIDTH: Metric = Metric::new(
     "bandwidth",
     Unit::BytePerSecond,
     Better::Higher,
     "payload over the time from the first request to the last completion",
 )
-.within(Bound::Link)
-.headline("RDMA bandwidth");
+.with_limit(LimitKind::Link)
+.with_headline("RDMA bandwidth");
 const MESSAGE_RATE: Metric =
-    Metric::of("message_rate", Unit::Hertz, Better::Higher, "messages over the same time");
+    Metric::new("message_rate", Unit::Hertz, Better::Higher, "messages over the same time");
 const LOSS: Metric =
-    Metric::of("loss", Unit::Ratio, Better::Lower, "datagrams lost over those sent").pooled();
+    Metric::new("loss", Unit::Ratio, Better::Lower, "datagrams lost over those sent")
+        .with_ratio_pooling();
 const RATES: &[Metric] = &[BANDWIDTH, MESSAGE_RATE];
 const RATES_AND_LOSS: &[Metric] = &[BANDWIDTH, MESSAGE_RATE, LOSS];
 
@@ -136,7 +140,7 @@ perftest's ib_send_lat does; a value is half of it. Messages up to 236 B (of UD 
 request where the device can, as there. There is no warm-up, and none is left out. \
 Contents are compared after the pass. Beside all of them stand the figures that ib_send_lat would \
 print, by its rules: without the last message, and with the two slowest cut off.",
-    &[half("half of a round trip of one message").headline("RDMA latency")],
+    &[half_round_trip("half of a round trip of one message").with_headline("RDMA latency")],
 );
 const SEND_BANDWIDTH: Definition = row(
     "rdma.send_bw",
@@ -157,7 +161,7 @@ Ping-pong over one queue pair: one end writes into the other's memory, which spi
 writes back. The last byte counts messages; the device writes it last, as perftest assumes, too. \
 Up to 220 B are copied into the request where the device can, as perftest does. \
 Contents are compared after the pass. A value is half of a round trip.",
-    &[half("half of a round trip of one write")],
+    &[half_round_trip("half of a round trip of one write")],
 );
 const WRITE_BANDWIDTH: Definition = row(
     "rdma.write_bw",
@@ -171,7 +175,7 @@ const READ_LATENCY: Definition = row(
     "\
 One read of the far end's memory after another, each from before it is posted to its completion: the \
 full time, not half of it. The far end's processor does nothing.",
-    &[whole("time of one read")],
+    &[full_latency("time of one read")],
 );
 const READ_BANDWIDTH: Definition = row(
     "rdma.read_bw",
@@ -181,13 +185,13 @@ const READ_BANDWIDTH: Definition = row(
 );
 const ATOMIC_LATENCY: Definition = Definition {
     // Atomic operands always have 8 bytes.
-    asks: Asks::Nothing,
+    settings: SuiteSettings::Nothing,
     ..row(
         "rdma.atomic_lat",
         "latency of RDMA atomic operations",
         "\
 One fetch-and-add on 8 bytes of the far end's memory after another, each from before it is posted to \
 its completion. The far end's number is compared with how many there were.",
-        &[whole("time of one fetch-and-add")],
+        &[full_latency("time of one fetch-and-add")],
     )
 };

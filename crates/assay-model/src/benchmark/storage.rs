@@ -1,15 +1,17 @@
 //! Benchmark rows of storage: blocks of files and devices, and file trees.
 
-use super::{Asks, Better, Bound, Definition, Luck, Metric, Section};
+use super::{
+    Better, Definition, LimitKind, Metric, ReportSection, SuiteSettings, VarianceSource,
+};
 use crate::quantity::Unit;
 
-const CPU_USER: Metric = Metric::of(
+const CPU_USER: Metric = Metric::new(
     "cpu_user",
     Unit::Ratio,
     Better::Lower,
     "share of the machine's CPU time in user mode",
 );
-const CPU_SYSTEM: Metric = Metric::of(
+const CPU_SYSTEM: Metric = Metric::new(
     "cpu_system",
     Unit::Ratio,
     Better::Lower,
@@ -41,50 +43,50 @@ mean, and no trend goes on; a warning says if it was not reached. The same workl
 engine that does no I/O, so that the load generator \
 is not mistaken for the storage.",
     metrics: &[
-        Metric::of(
+        Metric::new(
             "rate",
             Unit::IoPerSecond,
             Better::Higher,
             "I/O completed in a stretch of the run over its length",
         )
-        .headline("storage rate"),
-        Metric::of(
+        .with_headline("storage rate"),
+        Metric::new(
             "bandwidth",
             Unit::BytePerSecond,
             Better::Higher,
             "bytes of the I/O completed in a stretch of the run over its length",
         )
-        .within(Bound::Provisioned)
-        .headline("storage"),
-        Metric::of(
+        .with_limit(LimitKind::Provisioned)
+        .with_headline("storage"),
+        Metric::new(
             "latency",
             Unit::Second,
             Better::Lower,
             "submission to completion; a sample is the median of a stretch, while minimum, \
              maximum, mean and percentiles are of all I/O",
         ),
-        Metric::of(
+        Metric::new(
             "latency_from_intended",
             Unit::Second,
             Better::Lower,
             "from when the I/O was due to its completion; open loop only, otherwise as \
              latency",
         ),
-        Metric::of(
+        Metric::new(
             "cpu_per_io",
             Unit::Second,
             Better::Lower,
             "CPU time of the threads that generated the load, user and system, over I/O \
              completed",
         ),
-        Metric::of(
+        Metric::new(
             "late",
             Unit::Ratio,
             Better::Lower,
             "I/O that took longer than the goal, from when it was due, over all I/O",
         )
-        .pooled(),
-        Metric::of(
+        .with_ratio_pooling(),
+        Metric::new(
             "in_flight",
             Unit::Count,
             Better::Higher,
@@ -93,11 +95,11 @@ is not mistaken for the storage.",
         CPU_USER,
         CPU_SYSTEM,
     ],
-    section: Section::Storage,
-    luck: Luck::Pages,
+    section: ReportSection::Storage,
+    variance_source: VarianceSource::Pages,
     // A file is laid out once; variation over time shows in the stretches.
     preparations: 1,
-    asks: Asks::Storage,
+    settings: SuiteSettings::Storage,
     target: 0.01,
 };
 
@@ -117,27 +119,27 @@ its latency. Names and data are usually cached in memory when they are accessed 
 the file system with its caches. With a rate, the times at which operations are due are fixed in \
 advance, and latency is also reported from then.",
     metrics: &[
-        Metric::of(
+        Metric::new(
             "rate",
             Unit::IoPerSecond,
             Better::Higher,
             "operations completed in a pass, or in a stretch of the time, over its length",
         )
-        .headline("files"),
-        Metric::of(
+        .with_headline("files"),
+        Metric::new(
             "bandwidth",
             Unit::BytePerSecond,
             Better::Higher,
             "bytes read and written over the same length",
         ),
-        Metric::of(
+        Metric::new(
             "latency",
             Unit::Second,
             Better::Lower,
             "one operation; a sample is the median of a pass or stretch, while minimum, maximum, \
              mean and percentiles are of all operations",
         ),
-        Metric::of(
+        Metric::new(
             "latency_from_intended",
             Unit::Second,
             Better::Lower,
@@ -146,10 +148,10 @@ advance, and latency is also reported from then.",
         CPU_USER,
         CPU_SYSTEM,
     ],
-    section: Section::Files,
-    luck: Luck::Pages,
+    section: ReportSection::Files,
+    variance_source: VarianceSource::Pages,
     // Every pass creates what it needs.
     preparations: 1,
-    asks: Asks::Files,
+    settings: SuiteSettings::Files,
     target: 0.01,
 };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Resource of a host that a measurement can saturate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Resource {
+pub enum HostResource {
     /// All its CPUs together.
     Cpus,
     /// A single CPU.
@@ -31,7 +31,7 @@ pub struct SteadyWindow {
 /// Required order between two figures of one sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum FigureOrder {
     /// min ≤ median.
     MinMedian,
     /// median ≤ p99.

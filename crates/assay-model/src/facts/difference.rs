@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::HostFacts;
-use crate::finding::{Finding, Outcome};
+use crate::finding::{CheckOutcome, DoctorFinding};
 
 /// Property in which hosts differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference<'a> {
+pub struct HostDifference<'a> {
     /// Its name: `kernel`, `transparent_hugepage/enabled`, `check cpu.governor`.
     pub what: String,
     /// Each value with its hosts, the most frequent first.
@@ -18,21 +18,21 @@ pub struct Difference<'a> {
 
 /// Properties of one host, for the comparison.
 #[derive(Debug, Clone, Copy)]
-pub struct Compared<'a> {
+pub struct ComparedHost<'a> {
     /// The name by which the user refers to it.
     pub name: &'a str,
     /// Its facts.
     pub facts: &'a HostFacts,
     /// Its findings.
-    pub findings: &'a [Finding],
+    pub findings: &'a [DoctorFinding],
 }
 
 /// Lists all properties in which the hosts differ: facts, settings and results of checks. Excludes
 /// values that vary by themselves: load, available memory, measured frequencies.
 #[must_use]
-pub fn differences<'a>(hosts: &[Compared<'a>]) -> Vec<Difference<'a>> {
+pub fn find_differences<'a>(hosts: &[ComparedHost<'a>]) -> Vec<HostDifference<'a>> {
     let mut columns: BTreeMap<(u8, String), BTreeMap<String, Vec<&'a str>>> = BTreeMap::new();
-    let all: Vec<_> = hosts.iter().map(|host| (host.name, values(host))).collect();
+    let all: Vec<_> = hosts.iter().map(|host| (host.name, comparable_values(host))).collect();
     for key in all.iter().flat_map(|(_, values)| values.keys()) {
         columns.entry(key.clone()).or_default();
     }
@@ -47,13 +47,13 @@ pub fn differences<'a>(hosts: &[Compared<'a>]) -> Vec<Difference<'a>> {
         .map(|((_, what), column)| {
             let mut values: Vec<_> = column.into_iter().collect();
             values.sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
-            Difference { what, values }
+            HostDifference { what, values }
         })
         .collect()
 }
 
 /// Returns names and values, in groups that keep their order.
-fn values(host: &Compared<'_>) -> BTreeMap<(u8, String), String> {
+fn comparable_values(host: &ComparedHost<'_>) -> BTreeMap<(u8, String), String> {
     let facts = host.facts;
     let or_dash = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
     let on_or_off =
@@ -87,10 +87,10 @@ fn values(host: &Compared<'_>) -> BTreeMap<(u8, String), String> {
     }
     let checks = host.findings.iter().map(|it| {
         let outcome = match it.outcome {
-            Outcome::Ok => "as expected",
-            Outcome::Deviates => "deviates",
-            Outcome::NotVisible => "not observable",
-            Outcome::Unreadable => "could not be read",
+            CheckOutcome::Ok => "as expected",
+            CheckOutcome::Deviates => "deviates",
+            CheckOutcome::NotVisible => "not observable",
+            CheckOutcome::Unreadable => "could not be read",
         };
         ((4, format!("check {}", it.id)), outcome.to_owned())
     });
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_listed_with_the_most_frequent_first() {
+    fn lists_differences_most_frequent_first() {
         let old = HostFacts {
             name: "a".to_owned(),
             settings: [("vm.swappiness".to_owned(), "60".to_owned())].into(),
@@ -112,17 +112,18 @@ mod tests {
         let mut new = HostFacts { name: "b".to_owned(), ..HostFacts::default() };
         new.system.kernel = "6.12".to_owned();
         new.memory.available_bytes = 5;
-        let host = |name, facts| Compared { name, facts, findings: &[] };
-        let found = differences(&[host("vm1", &new), host("vm2", &old), host("vm3", &old)]);
+        let host = |name, facts| ComparedHost { name, facts, findings: &[] };
+        let found =
+            find_differences(&[host("vm1", &new), host("vm2", &old), host("vm3", &old)]);
         let expected = [
             ("kernel", [("", vec!["vm2", "vm3"]), ("6.12", vec!["vm1"])]),
             ("vm.swappiness", [("60", vec!["vm2", "vm3"]), ("-", vec!["vm1"])]),
         ];
-        let expected = expected.map(|(what, values)| Difference {
+        let expected = expected.map(|(what, values)| HostDifference {
             what: what.to_owned(),
             values: values.map(|(value, hosts)| (value.to_owned(), hosts)).into(),
         });
         assert_eq!(found, expected);
-        assert!(differences(&[host("vm2", &old), host("vm3", &old)]).is_empty());
+        assert!(find_differences(&[host("vm2", &old), host("vm3", &old)]).is_empty());
     }
 }

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 
 use super::{FileFailure, FileInterval, FileOutcome, FileTally, OperationCount};
-use crate::attribute::{Attribute, Attributes, Value};
-use crate::distribution::Distribution;
+use crate::attribute::{Attribute, AttributeValue, Attributes};
+use crate::distribution::LatencyDistribution;
 use crate::doubt::Doubt;
-use crate::entry::{Entry, Key, Seen, Span};
-use crate::event::Stretch;
+use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use crate::event::StretchRecord;
 use crate::run::{CaseRecord, SeriesRecord};
-use crate::storage_outcome::Ended;
+use crate::storage_outcome::EndReason;
 use crate::workload::file_set::FileOperation;
 
 const LATENCY: &str = "latency";
@@ -25,14 +25,14 @@ const INTERVAL: &str = "interval";
 impl FileOutcome {
     /// Converts the outcome and its intervals to entries.
     #[must_use]
-    pub fn entries(&self, intervals: &[FileInterval]) -> Vec<Entry> {
+    pub fn to_entries(&self, intervals: &[FileInterval]) -> Vec<MeasurementEntry> {
         let mut entries = vec![
-            Entry::Fact(Attribute::ElapsedS, self.elapsed_s.into()),
-            Entry::Fact(Attribute::Errors, self.error_count.into()),
-            Entry::Fact(Attribute::Ended, self.ended.word().into()),
+            MeasurementEntry::Fact(Attribute::ElapsedS, self.elapsed_s.into()),
+            MeasurementEntry::Fact(Attribute::Errors, self.error_count.into()),
+            MeasurementEntry::Fact(Attribute::Ended, self.ended.name().into()),
         ];
         entries.extend(self.errors.iter().map(|error| {
-            Entry::Doubt(Doubt::FileOperationFailed {
+            MeasurementEntry::Doubt(Doubt::FileOperationFailed {
                 path: error.path.clone(),
                 operation: error.operation.name().to_owned(),
                 cause: error.reason.clone(),
@@ -41,84 +41,87 @@ impl FileOutcome {
         let due = self.total.from_intended_ns.as_ref().map_or(0, Histogram::len);
         let not_started = due.saturating_sub(self.total.requested.count);
         if not_started > 0 {
-            entries.push(Entry::Fact(Attribute::NotStarted, not_started.into()));
+            entries.push(MeasurementEntry::Fact(Attribute::NotStarted, not_started.into()));
         }
-        entries.extend(Doubt::not_started(not_started, due).map(Entry::Doubt));
-        let whole = Span::of_seconds(0.0, self.elapsed_s, false);
-        add(&self.total, whole, None, &mut entries);
-        entries.extend(intervals.iter().flat_map(FileInterval::entries));
+        entries.extend(Doubt::not_started(not_started, due).map(MeasurementEntry::Doubt));
+        let whole = MeasuredSpan::from_seconds(0.0, self.elapsed_s, false);
+        add_tally_entries(&self.total, whole, None, &mut entries);
+        entries.extend(intervals.iter().flat_map(FileInterval::to_entries));
         entries
     }
 
     /// Reads the intervals of every host in the total, in the order in which they were stored.
     #[must_use]
-    pub fn members_of_record(record: &CaseRecord) -> Vec<(String, Vec<FileInterval>)> {
+    pub fn member_intervals_from_record(
+        record: &CaseRecord,
+    ) -> Vec<(String, Vec<FileInterval>)> {
         let mut hosts: Vec<&str> = Vec::new();
-        for host in record.series.iter().filter_map(member) {
+        for host in record.series.iter().filter_map(member_host) {
             if !hosts.contains(&host) {
                 hosts.push(host);
             }
         }
-        let own = |host: &str| (host.to_owned(), intervals(&of_member(record, Some(host))));
+        let own =
+            |host: &str| (host.to_owned(), read_intervals(&member_series(record, Some(host))));
         hosts.into_iter().map(own).collect()
     }
 
     /// Reads the outcome and its intervals from a stored case.
     #[must_use]
-    pub fn of_record(record: &CaseRecord) -> Option<(Self, Vec<FileInterval>)> {
-        let number = |name| record.facts.get(&name).and_then(Value::number);
-        let ended = record.facts.get(&Attribute::Ended).and_then(Value::text)?;
-        let series = of_member(record, None);
+    pub fn from_record(record: &CaseRecord) -> Option<(Self, Vec<FileInterval>)> {
+        let number = |name| record.facts.get(&name).and_then(AttributeValue::as_number);
+        let ended = record.facts.get(&Attribute::Ended).and_then(AttributeValue::as_text)?;
+        let series = member_series(record, None);
         let outcome = Self {
             elapsed_s: number(Attribute::ElapsedS)?,
-            total: tallies(&series, None)
+            total: read_tallies(&series, None)
                 .pop_first()
                 .map(|(_, tally)| tally)
                 .unwrap_or_default(),
-            errors: record.doubts.iter().filter_map(failure).collect(),
+            errors: record.doubts.iter().filter_map(to_failure).collect(),
             error_count: number(Attribute::Errors)? as u64,
-            ended: Ended::of_word(ended)?,
+            ended: EndReason::from_name(ended)?,
         };
-        Some((outcome, intervals(&series)))
+        Some((outcome, read_intervals(&series)))
     }
 }
 
 impl FileInterval {
     /// Converts the interval to entries of one host in the total.
     #[must_use]
-    pub fn entries_of_member(&self, host: &str) -> Vec<Entry> {
+    pub fn to_member_entries(&self, host: &str) -> Vec<MeasurementEntry> {
         let member = Attributes::from([(Attribute::Member, host.into())]);
-        self.entries().into_iter().map(|entry| entry.of(&member)).collect()
+        self.to_entries().into_iter().map(|entry| entry.with_dimensions(&member)).collect()
     }
 
-    fn entries(&self) -> Vec<Entry> {
+    fn to_entries(&self) -> Vec<MeasurementEntry> {
         let mut entries = Vec::new();
-        let span = Span::of_seconds(self.start_s, self.length_s, self.warmup);
-        add(&self.tally, span, Some(INTERVAL), &mut entries);
+        let span = MeasuredSpan::from_seconds(self.start_s, self.length_s, self.warmup);
+        add_tally_entries(&self.tally, span, Some(INTERVAL), &mut entries);
         for (metric, value) in [("cpu_user", self.cpu_user), ("cpu_system", self.cpu_system)] {
-            let key = Key::with(metric, [(Attribute::Stage, INTERVAL.into())]);
+            let key = SeriesKey::with_dimensions(metric, [(Attribute::Stage, INTERVAL.into())]);
             let weight = self.length_s;
-            entries.push(Entry::Measured(key, Seen::Sample { value, weight }));
+            entries.push(MeasurementEntry::Measured(key, EntryValue::Sample { value, weight }));
         }
         entries
     }
 }
 
 /// Returns the host of a series, if several hosts share the outcome.
-fn member(series: &SeriesRecord) -> Option<&str> {
-    series.dimensions.get(&Attribute::Member).and_then(Value::text)
+fn member_host(series: &SeriesRecord) -> Option<&str> {
+    series.dimensions.get(&Attribute::Member).and_then(AttributeValue::as_text)
 }
 
-fn of_member<'r>(record: &'r CaseRecord, host: Option<&str>) -> Vec<&'r SeriesRecord> {
-    record.series.iter().filter(|series| member(series) == host).collect()
+fn member_series<'r>(record: &'r CaseRecord, host: Option<&str>) -> Vec<&'r SeriesRecord> {
+    record.series.iter().filter(|series| member_host(series) == host).collect()
 }
 
-fn intervals(series: &[&SeriesRecord]) -> Vec<FileInterval> {
-    let [user, system] = ["cpu_user", "cpu_system"].map(|metric| shares(series, metric));
+fn read_intervals(series: &[&SeriesRecord]) -> Vec<FileInterval> {
+    let [user, system] = ["cpu_user", "cpu_system"].map(|metric| sample_values(series, metric));
     let share = |all: &[f64], index: usize| all.get(index).copied().unwrap_or(0.0);
-    let intervals = tallies(series, Some(INTERVAL)).into_iter().enumerate();
+    let intervals = read_tallies(series, Some(INTERVAL)).into_iter().enumerate();
     let intervals = intervals.map(|(index, (span, tally))| {
-        let (start_s, length_s) = span.seconds();
+        let (start_s, length_s) = span.to_seconds();
         FileInterval {
             start_s,
             length_s,
@@ -131,17 +134,23 @@ fn intervals(series: &[&SeriesRecord]) -> Vec<FileInterval> {
     intervals.collect()
 }
 
-fn add(tally: &FileTally, span: Span, stage: Option<&str>, entries: &mut Vec<Entry>) {
-    let stage = stage.map(|stage| (Attribute::Stage, Value::from(stage)));
-    let mut put = |metric, operation: Option<FileOperation>, seen: Distribution| {
+fn add_tally_entries(
+    tally: &FileTally,
+    span: MeasuredSpan,
+    stage: Option<&str>,
+    entries: &mut Vec<MeasurementEntry>,
+) {
+    let stage = stage.map(|stage| (Attribute::Stage, AttributeValue::from(stage)));
+    let mut put = |metric, operation: Option<FileOperation>, seen: LatencyDistribution| {
         let operation = operation.map(|it| (Attribute::Operation, it.name().into()));
-        let key = Key::with(metric, operation.into_iter().chain(stage.clone()));
-        entries.push(Entry::Measured(key, Seen::Distribution(span, seen)));
+        let key =
+            SeriesKey::with_dimensions(metric, operation.into_iter().chain(stage.clone()));
+        entries.push(MeasurementEntry::Measured(key, EntryValue::Distribution(span, seen)));
     };
-    let values = tally.service_ns.as_ref().map(Distribution::of);
-    put(LATENCY, None, moments(tally.requested, None, values));
+    let values = tally.service_ns.as_ref().map(LatencyDistribution::from_histogram);
+    put(LATENCY, None, to_moments(tally.requested, None, values));
     if let Some(intended) = &tally.from_intended_ns {
-        put(INTENDED, None, Distribution::of(intended));
+        put(INTENDED, None, LatencyDistribution::from_histogram(intended));
     }
     for operation in FileOperation::ALL {
         let bytes = match operation {
@@ -149,20 +158,20 @@ fn add(tally: &FileTally, span: Span, stage: Option<&str>, entries: &mut Vec<Ent
             FileOperation::Write => Some(tally.written_bytes),
             _ => None,
         };
-        let count = tally.of(operation);
+        let count = tally.count_of(operation);
         if count.count > 0 || bytes.is_some_and(|bytes| bytes > 0) {
-            put(LATENCY, Some(operation), moments(count, bytes, None));
+            put(LATENCY, Some(operation), to_moments(count, bytes, None));
         }
     }
 }
 
 /// Returns exact moments, with the values if they are kept.
-fn moments(
+fn to_moments(
     count: OperationCount,
     bytes: Option<u64>,
-    values: Option<Distribution>,
-) -> Distribution {
-    Distribution {
+    values: Option<LatencyDistribution>,
+) -> LatencyDistribution {
+    LatencyDistribution {
         count: count.count,
         sum_ns: count.sum_ns as f64,
         square_sum: None,
@@ -174,35 +183,38 @@ fn moments(
 }
 
 /// Returns the tallies of a stage by time span.
-fn tallies(series: &[&SeriesRecord], stage: Option<&str>) -> BTreeMap<Span, FileTally> {
-    let mut found: BTreeMap<Span, FileTally> = BTreeMap::new();
+fn read_tallies(
+    series: &[&SeriesRecord],
+    stage: Option<&str>,
+) -> BTreeMap<MeasuredSpan, FileTally> {
+    let mut found: BTreeMap<MeasuredSpan, FileTally> = BTreeMap::new();
     for series in series {
-        let text = |name| series.dimensions.get(&name).and_then(Value::text);
+        let text = |name| series.dimensions.get(&name).and_then(AttributeValue::as_text);
         if text(Attribute::Stage) != stage {
             continue;
         }
         let word = text(Attribute::Operation);
         let operation = FileOperation::ALL.into_iter().find(|it| Some(it.name()) == word);
         for stretch in &series.distributions {
-            let tally = found.entry(span(stretch)).or_default();
-            put_back(tally, &series.metric, operation, &stretch.seen);
+            let tally = found.entry(stretch_span(stretch)).or_default();
+            restore_tally(tally, &series.metric, operation, &stretch.seen);
         }
     }
     found
 }
 
-fn span(stretch: &Stretch<Distribution>) -> Span {
-    Span { from_ns: stretch.from_ns, to_ns: stretch.to_ns, warmup: stretch.warmup }
+fn stretch_span(stretch: &StretchRecord<LatencyDistribution>) -> MeasuredSpan {
+    MeasuredSpan { from_ns: stretch.from_ns, to_ns: stretch.to_ns, warmup: stretch.warmup }
 }
 
-fn put_back(
+fn restore_tally(
     tally: &mut FileTally,
     metric: &str,
     operation: Option<FileOperation>,
-    seen: &Distribution,
+    seen: &LatencyDistribution,
 ) {
     let count = OperationCount { count: seen.count, sum_ns: seen.sum_ns as u64 };
-    let values = || seen.histogram.as_ref().map(|_| seen.values());
+    let values = || seen.histogram.as_ref().map(|_| seen.decode_histogram());
     match (metric, operation) {
         (INTENDED, _) => tally.from_intended_ns = values(),
         (LATENCY, None) => {
@@ -221,12 +233,12 @@ fn put_back(
     }
 }
 
-fn shares(series: &[&SeriesRecord], metric: &str) -> Vec<f64> {
+fn sample_values(series: &[&SeriesRecord], metric: &str) -> Vec<f64> {
     let matching = series.iter().filter(|series| series.metric == metric);
     matching.flat_map(|series| series.samples.iter().map(|sample| sample.value)).collect()
 }
 
-fn failure(doubt: &Doubt) -> Option<FileFailure> {
+fn to_failure(doubt: &Doubt) -> Option<FileFailure> {
     let Doubt::FileOperationFailed { path, operation, cause } = doubt else { return None };
     let operation = FileOperation::ALL.into_iter().find(|it| it.name() == operation)?;
     Some(FileFailure { path: path.clone(), operation, reason: cause.clone() })
@@ -236,7 +248,7 @@ fn failure(doubt: &Doubt) -> Option<FileFailure> {
 mod tests {
     use super::*;
     use crate::distribution::new_histogram;
-    use crate::run::recorded_for_tests;
+    use crate::run::record_for_tests;
 
     fn tally(n: u64, kept: bool) -> FileTally {
         let mut tally = FileTally { read_bytes: 4096 * n, ..FileTally::default() };
@@ -253,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_of_files_come_back_from_the_record() {
+    fn outcome_round_trips_through_record() {
         let interval = |start_s, warmup, n| FileInterval {
             start_s,
             length_s: 1.0,
@@ -273,17 +285,17 @@ mod tests {
                 reason: "no".to_owned(),
             }],
             error_count: 9,
-            ended: Ended::Work,
+            ended: EndReason::Work,
         };
-        let mut entries = outcome.entries(&intervals);
+        let mut entries = outcome.to_entries(&intervals);
         for host in ["vm2", "vm1"] {
-            entries.extend(intervals.iter().flat_map(|it| it.entries_of_member(host)));
+            entries.extend(intervals.iter().flat_map(|it| it.to_member_entries(host)));
         }
-        let record = recorded_for_tests(entries);
-        let (back, series) = FileOutcome::of_record(&record).unwrap();
+        let record = record_for_tests(entries);
+        let (back, series) = FileOutcome::from_record(&record).unwrap();
         assert!(back == outcome, "{back:?}");
         assert!(series == intervals, "{series:?}");
-        let hosts = FileOutcome::members_of_record(&record);
+        let hosts = FileOutcome::member_intervals_from_record(&record);
         let names: Vec<&str> = hosts.iter().map(|(host, _)| host.as_str()).collect();
         assert_eq!(names, ["vm2", "vm1"]);
         assert!(hosts.iter().all(|(_, own)| *own == intervals), "{hosts:?}");

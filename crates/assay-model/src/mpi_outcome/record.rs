@@ -4,13 +4,13 @@
 //! Batches are the samples of a metric. Single messages are a distribution or samples of their own
 //! (dimension `timed`). Validation results are counts that do not belong to a result.
 
-use super::{FORMAT, MpiLibrary, MpiOutcome, MpiRank, MpiSize, MpiValidation};
-use crate::attribute::{Attribute, Attributes, BoundRank, Value};
+use super::{FORMAT, MpiLibrary, MpiOutcome, MpiRank, MpiSizeResult, MpiValidation};
+use crate::attribute::{Attribute, AttributeValue, Attributes, RankBinding};
 use crate::benchmark::{Benchmark, MpiTest};
-use crate::distribution::Distribution;
+use crate::distribution::LatencyDistribution;
 use crate::doubt::Doubt;
-use crate::entry::{Entry, Key, Seen, Span};
-use crate::event::Count;
+use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use crate::event::EventCount;
 use crate::run::{CaseRecord, SeriesRecord};
 use crate::workload::{MpiWorkload, Workload};
 
@@ -29,23 +29,23 @@ const STRETCHES: usize = 24;
 impl MpiOutcome {
     /// Converts the batches and validation results to entries, once per launch.
     #[must_use]
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn to_entries(&self) -> Vec<MeasurementEntry> {
         let Some(test) = MpiTest::from_name(&self.benchmark) else { return Vec::new() };
-        self.sizes.iter().flat_map(|size| of_size(test, size)).collect()
+        self.sizes.iter().flat_map(|size| batch_entries(test, size)).collect()
     }
 
     /// Converts individually timed messages, calls or windows to entries; each includes a clock
     /// reading.
     #[must_use]
-    pub fn single_entries(&self) -> Vec<Entry> {
+    pub fn to_single_entries(&self) -> Vec<MeasurementEntry> {
         let Some(test) = MpiTest::from_name(&self.benchmark) else { return Vec::new() };
-        self.sizes.iter().flat_map(|size| self.of_singles(test, size)).collect()
+        self.sizes.iter().flat_map(|size| self.single_value_entries(test, size)).collect()
     }
 
     /// Returns library, launcher and placement of the ranks as facts.
     #[must_use]
-    pub fn facts(&self) -> Vec<Entry> {
-        let mut facts: Vec<(Attribute, Value)> = Vec::new();
+    pub fn to_facts(&self) -> Vec<MeasurementEntry> {
+        let mut facts: Vec<(Attribute, AttributeValue)> = Vec::new();
         if let Some(library) = &self.library {
             facts.extend([
                 (Attribute::Mpi, library.label().into()),
@@ -55,22 +55,22 @@ impl MpiOutcome {
             ]);
         }
         facts.push((Attribute::Launcher, self.launcher.as_str().into()));
-        facts.push((Attribute::Cpus, Value::Ranks(self.bound())));
+        facts.push((Attribute::Cpus, AttributeValue::Ranks(self.rank_bindings())));
         if MpiTest::from_name(&self.benchmark).is_some_and(is_windowed) {
             facts.push((Attribute::Window, self.window.into()));
         }
-        facts.retain(|(_, value)| value.text() != Some(""));
+        facts.retain(|(_, value)| value.as_text() != Some(""));
         if !self.environment.is_empty() {
-            facts.push((Attribute::Variables, Value::Pairs(self.environment.clone())));
+            facts.push((Attribute::Variables, AttributeValue::Pairs(self.environment.clone())));
         }
-        facts.into_iter().map(|(name, value)| Entry::Fact(name, value)).collect()
+        facts.into_iter().map(|(name, value)| MeasurementEntry::Fact(name, value)).collect()
     }
 
     /// Returns the actual CPU bindings of all ranks, with hosts if there are several.
     #[must_use]
-    pub fn bound(&self) -> Vec<BoundRank> {
+    pub fn rank_bindings(&self) -> Vec<RankBinding> {
         let several = self.ranks.iter().any(|rank| rank.host != self.ranks[0].host);
-        let one = |rank: &MpiRank| BoundRank {
+        let one = |rank: &MpiRank| RankBinding {
             host: several.then(|| rank.host.clone()),
             cpus: rank.cpus.clone(),
         };
@@ -79,7 +79,7 @@ impl MpiOutcome {
 
     /// Returns a doubt if ranks may move between CPUs, where they would find cold caches.
     #[must_use]
-    pub fn unbound(&self) -> Option<Doubt> {
+    pub fn binding_doubt(&self) -> Option<Doubt> {
         let wandering = self.ranks.iter().filter(|rank| rank.cpus.len() > 1).count();
         let moved = self.ranks.iter().filter(|rank| rank.seen_on.len() > 1).count();
         let ranks = self.ranks.len();
@@ -89,11 +89,13 @@ impl MpiOutcome {
     /// Returns the single values, stretch by stretch, in the unit of the benchmark's first metric:
     /// seconds, or bytes per second of the messages of a window.
     #[must_use]
-    pub fn singles(&self, test: MpiTest, size: &MpiSize) -> Vec<f64> {
+    pub fn single_values(&self, test: MpiTest, size: &MpiSizeResult) -> Vec<f64> {
         if !is_windowed(test) {
-            let all = whole_ns(size);
+            let all = single_times_ns(size);
             let parts = all.chunks(all.len().div_ceil(STRETCHES).max(1));
-            return parts.flat_map(|part| spread(&Distribution::of_values(part))).collect();
+            return parts
+                .flat_map(|part| expand_values(&LatencyDistribution::from_values(part)))
+                .collect();
         }
         let bytes = self.window_bytes(test, size.bytes);
         size.messages_s.iter().map(|seconds| bytes / seconds).collect()
@@ -107,27 +109,33 @@ impl MpiOutcome {
     }
 
     /// Returns the entries of the single values of a size.
-    fn of_singles(&self, test: MpiTest, size: &MpiSize) -> Vec<Entry> {
-        let bytes = test.has_sizes().then_some((Attribute::Bytes, Value::from(size.bytes)));
+    fn single_value_entries(
+        &self,
+        test: MpiTest,
+        size: &MpiSizeResult,
+    ) -> Vec<MeasurementEntry> {
+        let bytes =
+            test.has_sizes().then_some((Attribute::Bytes, AttributeValue::from(size.bytes)));
         let timed = (Attribute::Timed, SINGLE.into());
-        let key = Key::with(first_metric(test), bytes.into_iter().chain([timed]));
+        let key =
+            SeriesKey::with_dimensions(first_metric(test), bytes.into_iter().chain([timed]));
         if size.messages_s.is_empty() {
             return Vec::new();
         }
         if is_windowed(test) {
-            let values = self.singles(test, size).into_iter();
-            let seen = values.map(|value| Seen::Sample { value, weight: 1.0 });
-            return seen.map(|seen| Entry::Measured(key.clone(), seen)).collect();
+            let values = self.single_values(test, size).into_iter();
+            let seen = values.map(|value| EntryValue::Sample { value, weight: 1.0 });
+            return seen.map(|seen| MeasurementEntry::Measured(key.clone(), seen)).collect();
         }
-        let all = whole_ns(size);
+        let all = single_times_ns(size);
         let mut from_ns = 0;
         let stretches = all.chunks(all.len().div_ceil(STRETCHES)).map(|part| {
             let to_ns = from_ns + part.iter().sum::<u64>();
-            let span = Span { from_ns, to_ns, warmup: false };
+            let span = MeasuredSpan { from_ns, to_ns, warmup: false };
             from_ns = to_ns;
-            Entry::Measured(
+            MeasurementEntry::Measured(
                 key.clone(),
-                Seen::Distribution(span, Distribution::of_values(part)),
+                EntryValue::Distribution(span, LatencyDistribution::from_values(part)),
             )
         });
         stretches.collect()
@@ -136,10 +144,10 @@ impl MpiOutcome {
     /// Reads a stored job, with all values that its table needs; `None` if the case is not an MPI
     /// test.
     #[must_use]
-    pub fn of_record(record: &CaseRecord, host: &str) -> Option<Self> {
+    pub fn from_record(record: &CaseRecord, host: &str) -> Option<Self> {
         let Workload::Mpi(work) = &record.case.workload else { return None };
-        let text = |name: Attribute| Some(record.facts.get(&name)?.text()?.to_owned());
-        let number = |name: Attribute| record.facts.get(&name)?.number();
+        let text = |name: Attribute| Some(record.facts.get(&name)?.as_text()?.to_owned());
+        let number = |name: Attribute| record.facts.get(&name)?.as_number();
         let mut outcome = Self {
             format: FORMAT,
             assay: String::new(),
@@ -154,7 +162,7 @@ impl MpiOutcome {
                 standard: text(Attribute::Standard).unwrap_or_default(),
             }),
             launcher: text(Attribute::Launcher).unwrap_or_default(),
-            ranks: ranks(record.facts.get(&Attribute::Cpus), host),
+            ranks: read_ranks(record.facts.get(&Attribute::Cpus), host),
             environment: std::collections::BTreeMap::new(),
             window: number(Attribute::Window).map_or(0, |it| it as u32),
             sizes: Vec::new(),
@@ -162,60 +170,67 @@ impl MpiOutcome {
             failure: None,
         };
         for series in &record.series {
-            outcome.add(work, series);
+            outcome.add_series(work, series);
         }
         Some(outcome)
     }
 
-    fn add(&mut self, work: &MpiWorkload, series: &SeriesRecord) {
-        let bytes = series.dimensions.get(&Attribute::Bytes).and_then(Value::number);
+    fn add_series(&mut self, work: &MpiWorkload, series: &SeriesRecord) {
+        let bytes =
+            series.dimensions.get(&Attribute::Bytes).and_then(AttributeValue::as_number);
         let bytes = bytes.map_or(0, |bytes| bytes as u64);
         let window_bytes = self.window_bytes(work.test, bytes);
-        let index = self.sizes.iter().position(|size| size.bytes == bytes).unwrap_or_else(|| {
-            self.sizes.push(MpiSize { bytes, ..MpiSize::default() });
-            self.sizes.len() - 1
-        });
+        let index =
+            self.sizes.iter().position(|size| size.bytes == bytes).unwrap_or_else(|| {
+                self.sizes.push(MpiSizeResult { bytes, ..MpiSizeResult::default() });
+                self.sizes.len() - 1
+            });
         let size = &mut self.sizes[index];
         let values = series.samples.iter().map(|sample| sample.value);
         if let Some(count) = series.counts.first() {
-            let Count { part: wrong, whole: messages } = count.seen;
+            let EventCount { part: wrong, whole: messages } = count.seen;
             size.validation = Some(MpiValidation { messages, wrong });
-        } else if !is(&series.dimensions, Attribute::Timed, SINGLE) {
-            let iterations = series.facts.get(&Attribute::Iterations).and_then(Value::number);
+        } else if !has_text(&series.dimensions, Attribute::Timed, SINGLE) {
+            let iterations =
+                series.facts.get(&Attribute::Iterations).and_then(AttributeValue::as_number);
             size.iterations = iterations.map_or(size.iterations, |it| it as u64);
             size.samples.insert(series.metric.clone(), values.collect());
         } else if is_windowed(work.test) {
             size.messages_s = values.map(|value| window_bytes / value).collect();
         } else {
             let parts = series.distributions.iter();
-            size.messages_s = parts.flat_map(|part| spread(&part.seen)).collect();
+            size.messages_s = parts.flat_map(|part| expand_values(&part.seen)).collect();
         }
     }
 }
 
-fn of_size(test: MpiTest, size: &MpiSize) -> Vec<Entry> {
+fn batch_entries(test: MpiTest, size: &MpiSizeResult) -> Vec<MeasurementEntry> {
     let benchmark = Benchmark::Mpi(test);
-    let bytes = test.has_sizes().then_some((Attribute::Bytes, Value::from(size.bytes)));
+    let bytes =
+        test.has_sizes().then_some((Attribute::Bytes, AttributeValue::from(size.bytes)));
     let first = first_metric(test);
     let mut entries = Vec::new();
     for (name, samples) in &size.samples {
         // Both ends have the same version, so every name is known.
         let Some(metric) = benchmark.metric(name) else { continue };
-        let key = Key::with(metric.name, bytes.clone());
+        let key = SeriesKey::with_dimensions(metric.name, bytes.clone());
         let weight = 1.0;
-        let sample = |value: &f64| Seen::Sample { value: *value, weight };
-        entries.extend(samples.iter().map(|value| Entry::Measured(key.clone(), sample(value))));
+        let sample = |value: &f64| EntryValue::Sample { value: *value, weight };
+        entries.extend(
+            samples.iter().map(|value| MeasurementEntry::Measured(key.clone(), sample(value))),
+        );
         let mut fact = |name, value| {
-            entries.push(Entry::SeriesFact(key.clone(), name, value));
+            entries.push(MeasurementEntry::SeriesFact(key.clone(), name, value));
         };
         fact(Attribute::Timed, BATCH.into());
         fact(Attribute::Iterations, size.iterations.into());
     }
     if let Some(MpiValidation { messages, wrong }) = size.validation {
         let stage = (Attribute::Stage, CONTENTS.into());
-        let key = Key::with(first, bytes.into_iter().chain([stage]));
-        let count = Count { part: wrong, whole: messages };
-        entries.push(Entry::Measured(key, Seen::Count(whole(size), count)));
+        let key = SeriesKey::with_dimensions(first, bytes.into_iter().chain([stage]));
+        let count = EventCount { part: wrong, whole: messages };
+        entries
+            .push(MeasurementEntry::Measured(key, EntryValue::Count(whole_span(size), count)));
     }
     entries
 }
@@ -239,18 +254,18 @@ fn first_metric(test: MpiTest) -> &'static str {
 
 /// Returns the span from 0 over all single messages, which have no clock that counts from the start
 /// of the case.
-fn whole(size: &MpiSize) -> Span {
-    Span::of_seconds(0.0, size.messages_s.iter().sum(), false)
+fn whole_span(size: &MpiSizeResult) -> MeasuredSpan {
+    MeasuredSpan::from_seconds(0.0, size.messages_s.iter().sum(), false)
 }
 
 /// Returns the times of the single messages in whole nanoseconds.
-fn whole_ns(size: &MpiSize) -> Vec<u64> {
+fn single_times_ns(size: &MpiSizeResult) -> Vec<u64> {
     size.messages_s.iter().map(|seconds| (seconds * NS_PER_S).round() as u64).collect()
 }
 
 /// Expands a distribution to its values in seconds, each to the precision of the histogram.
-fn spread(distribution: &Distribution) -> Vec<f64> {
-    let values = distribution.values();
+fn expand_values(distribution: &LatencyDistribution) -> Vec<f64> {
+    let values = distribution.decode_histogram();
     let one = |ns: u64, times: u64| std::iter::repeat_n(ns as f64 / NS_PER_S, times as usize);
     values
         .iter_recorded()
@@ -258,35 +273,35 @@ fn spread(distribution: &Distribution) -> Vec<f64> {
         .collect()
 }
 
-fn is(attributes: &Attributes, name: Attribute, word: &str) -> bool {
-    attributes.get(&name).and_then(Value::text) == Some(word)
+fn has_text(attributes: &Attributes, name: Attribute, word: &str) -> bool {
+    attributes.get(&name).and_then(AttributeValue::as_text) == Some(word)
 }
 
 /// Reads the ranks from the result of [`MpiOutcome::rank_bindings`]; ranks without a host are on
 /// `host`.
-fn ranks(bound: Option<&Value>, host: &str) -> Vec<MpiRank> {
-    let one = |(rank, bound): (u32, BoundRank)| MpiRank {
+fn read_ranks(bound: Option<&AttributeValue>, host: &str) -> Vec<MpiRank> {
+    let one = |(rank, bound): (u32, RankBinding)| MpiRank {
         rank,
         host: bound.host.unwrap_or_else(|| host.to_owned()),
         cpus: bound.cpus,
         seen_on: Vec::new(),
     };
     let bound = match bound {
-        Some(Value::Ranks(bound)) => bound.clone(),
-        Some(Value::Text(line)) => of_line(line),
+        Some(AttributeValue::Ranks(bound)) => bound.clone(),
+        Some(AttributeValue::Text(line)) => parse_rank_line(line),
         _ => Vec::new(),
     };
     (0..).zip(bound).map(one).collect()
 }
 
 /// Parses the line format of the first runs of format 2.
-fn of_line(line: &str) -> Vec<BoundRank> {
+fn parse_rank_line(line: &str) -> Vec<RankBinding> {
     let one = |text: &str| {
         let (host, cpus) = text
             .rsplit_once(':')
             .map_or((None, text), |(host, cpus)| (Some(host.to_owned()), cpus));
         let cpus = cpus.split(',').filter_map(|cpu| cpu.parse().ok()).collect();
-        BoundRank { host, cpus }
+        RankBinding { host, cpus }
     };
     line.split("; ").map(one).collect()
 }
@@ -296,13 +311,13 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::mpi_installation::{MpiInstallation, MpiStarter};
+    use crate::mpi_installation::{MpiInstallation, MpiLauncherKind};
     use crate::mpi_outcome::MpiAbi;
-    use crate::run::recorded_for_tests;
+    use crate::run::record_for_tests;
     use crate::workload::{Domain, MpiHosts, MpiPreset};
 
     fn outcome(test: MpiTest, metric: &str, value: f64) -> MpiOutcome {
-        let size = |bytes: u64| MpiSize {
+        let size = |bytes: u64| MpiSizeResult {
             bytes,
             iterations: 100,
             warm_up: 0,
@@ -347,7 +362,7 @@ mod tests {
                 library: library.path.clone(),
                 abi: library.abi,
                 launcher: String::new(),
-                starter: MpiStarter::Orte,
+                starter: MpiLauncherKind::Orte,
             },
             ranks: 2,
             placement: Domain { placement: "launcher".to_owned(), cpus: Vec::new() },
@@ -359,30 +374,30 @@ mod tests {
     }
 
     #[test]
-    fn a_job_comes_back_from_its_record() {
+    fn job_round_trips_through_record() {
         for (test, metric, value) in [
             (MpiTest::Latency, "latency", 0.25e-6),
             (MpiTest::BothWays, "bandwidth", 1e9),
             (MpiTest::Iallreduce, "overlap", 0.5),
         ] {
             let before = outcome(test, metric, value);
-            let parts = [before.facts(), before.entries(), before.single_entries()];
-            let mut record = recorded_for_tests(parts.concat());
+            let parts = [before.to_facts(), before.to_entries(), before.to_single_entries()];
+            let mut record = record_for_tests(parts.concat());
             let library = before.library.as_ref().unwrap();
             record.case.workload = Workload::Mpi(work(test, library));
-            let after = MpiOutcome::of_record(&record, "a").unwrap();
+            let after = MpiOutcome::from_record(&record, "a").unwrap();
             assert_eq!(after, before, "{}", test.name());
         }
     }
 
     /// The interval of a median takes at least six values.
     #[test]
-    fn single_messages_are_stretches_that_follow_each_other() {
+    fn single_messages_form_adjacent_stretches() {
         for (messages, expected) in [(1, 1), (20, 20), (24, 24), (100, 20), (3000, 24)] {
             let mut outcome = outcome(MpiTest::Latency, "latency", 1e-6);
             outcome.sizes.truncate(1);
             outcome.sizes[0].messages_s = vec![1e-6; messages];
-            let record = recorded_for_tests(outcome.single_entries());
+            let record = record_for_tests(outcome.to_single_entries());
             let parts = &record.series[0].distributions;
             assert_eq!(parts.len(), expected, "{messages}");
             assert!(parts.windows(2).all(|pair| pair[0].to_ns == pair[1].from_ns));
@@ -392,15 +407,17 @@ mod tests {
     }
 
     #[test]
-    fn ranks_of_several_hosts_have_their_hosts() {
+    fn keeps_hosts_of_ranks() {
         let mut outcome = outcome(MpiTest::Latency, "latency", 1e-6);
         let mut check = |host: &str, expected: &str| {
             host.clone_into(&mut outcome.ranks[1].host);
-            let line = BoundRank::line(&outcome.bound());
+            let line = RankBinding::format_line(&outcome.rank_bindings());
             assert_eq!(line, expected);
             // Older runs contain only the line.
-            for stored in [Value::Ranks(outcome.bound()), Value::Text(line)] {
-                assert_eq!(ranks(Some(&stored), "a"), outcome.ranks);
+            for stored in
+                [AttributeValue::Ranks(outcome.rank_bindings()), AttributeValue::Text(line)]
+            {
+                assert_eq!(read_ranks(Some(&stored), "a"), outcome.ranks);
             }
         };
         check("a", "0,1; 4");

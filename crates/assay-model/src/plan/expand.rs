@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use super::{Case, Missing, Omitted, Pair, Plan, Stopping};
+use super::{Case, CasePair, MissingRequirement, OmittedMeasure, Plan, StoppingRule};
 use crate::benchmark::Benchmark;
 use crate::facts::HostFacts;
 use crate::mpi_installation::MpiInstallation;
 use crate::quantity::Bytes;
 use crate::seed;
-use crate::suite::{InstructionSets, Measure, MpiPlacement, Placement, Request, Suite};
+use crate::suite::{InstructionSets, Measure, MeasureRequest, MpiPlacement, Placement, Suite};
 use crate::workload::{
     CopyWorkload, Domain, LatencyWorkload, LinpackWorkload, MpiHosts, MpiPreset,
     PeakFlopsWorkload, StreamWorkload, Workload, usual_line_bytes,
@@ -27,14 +27,14 @@ mod sizes;
 mod storage;
 
 pub use measurers::Measurer;
-pub use mpi::pairs_of;
-pub use pairs::{PairChoices, PairTurn, goes_out};
+pub use mpi::pair_distances;
+pub use pairs::{PairChoices, PairTurn, is_between_hosts};
+pub(super) use sizes::estimate_peak;
 pub use sizes::ladder_bytes;
-pub(super) use sizes::presumed_peak;
 
 /// Choices of the command line that complete a suite.
 #[derive(Debug, Clone)]
-pub struct Choices<'a> {
+pub struct PlanChoices<'a> {
     /// Measurers of measures that do not name their own.
     pub by: Vec<String>,
     /// All measurers on this host.
@@ -106,7 +106,7 @@ pub enum PlanError {
     },
     /// Not enough memory.
     #[error("{what} needs {needed}, and {usable} of memory can be used")]
-    TooLarge {
+    NotEnoughMemory {
         /// The object that needs it.
         what: String,
         /// Required size.
@@ -126,7 +126,7 @@ pub enum PlanError {
     },
     /// A size exceeds its maximum.
     #[error("{what} is too large: {given} given, at most {most} possible")]
-    SizeBeyond {
+    SizeTooLarge {
         /// Name of the size.
         what: &'static str,
         /// Given size.
@@ -136,7 +136,7 @@ pub enum PlanError {
     },
     /// A number exceeds its maximum.
     #[error("{what} of {given} is impossible; it must be at most {most}")]
-    Beyond {
+    NumberTooLarge {
         /// Name of the number.
         what: String,
         /// Given number.
@@ -146,7 +146,7 @@ pub enum PlanError {
     },
     /// A rate exceeds its maximum.
     #[error("a rate of {given:e} per second is impossible; it must be at most {most:e}")]
-    RateBeyond {
+    RateTooLarge {
         /// Given rate.
         given: f64,
         /// Maximum.
@@ -177,7 +177,7 @@ pub enum PlanError {
     NoTarget,
     /// No measurer can measure any part of the suite.
     #[error("nothing is left to measure: {by} can measure none of what suite {suite} asks for")]
-    Nothing {
+    NothingToMeasure {
         /// Requested measurers.
         by: String,
         /// Name of the suite.
@@ -187,26 +187,26 @@ pub enum PlanError {
 
 impl PlanError {
     /// Returns the requirement that this machine lacks, if another machine could meet it.
-    const fn missing(&self) -> Option<Missing> {
+    const fn missing_requirement(&self) -> Option<MissingRequirement> {
         match self {
-            Self::NoSuchDomain { .. } => Some(Missing::Domain),
-            Self::TooManyThreads { .. } => Some(Missing::Cores),
-            Self::TooLarge { .. } => Some(Missing::Memory),
-            Self::NoSuchMeasurer { .. } => Some(Missing::Tool),
-            Self::NoTarget => Some(Missing::Target),
+            Self::NoSuchDomain { .. } => Some(MissingRequirement::Domain),
+            Self::TooManyThreads { .. } => Some(MissingRequirement::Cores),
+            Self::NotEnoughMemory { .. } => Some(MissingRequirement::Memory),
+            Self::NoSuchMeasurer { .. } => Some(MissingRequirement::Tool),
+            Self::NoTarget => Some(MissingRequirement::Target),
             Self::Zero { .. }
             | Self::TooSmall { .. }
-            | Self::SizeBeyond { .. }
-            | Self::Beyond { .. }
-            | Self::RateBeyond { .. }
+            | Self::SizeTooLarge { .. }
+            | Self::NumberTooLarge { .. }
+            | Self::RateTooLarge { .. }
             | Self::DepthBelowThreads { .. }
-            | Self::Nothing { .. } => None,
+            | Self::NothingToMeasure { .. } => None,
         }
     }
 }
 
 /// Maximum number of cases; at one second each they take three hours.
-pub const MOST_CASES: usize = 10_000;
+pub const MAX_CASES: usize = 10_000;
 
 /// Resolves every case of `suite` on `host`.
 ///
@@ -215,7 +215,7 @@ pub const MOST_CASES: usize = 10_000;
 pub fn expand(
     suite: &Suite,
     host: &HostFacts,
-    choices: &Choices<'_>,
+    choices: &PlanChoices<'_>,
 ) -> Result<Plan, PlanError> {
     let budget_s = choices.budget_s.unwrap_or(suite.budget_s);
     let mut omitted = Vec::new();
@@ -223,7 +223,7 @@ pub fn expand(
     // divided.
     let mut measures = Vec::new();
     for measure in &suite.measures {
-        if is_possible(measure, host, choices, budget_s, &mut omitted)? {
+        if has_cases(measure, host, choices, budget_s, &mut omitted)? {
             measures.push(measure);
         }
     }
@@ -231,7 +231,7 @@ pub fn expand(
     let mut cases = Vec::new();
     // Each host's own cases come first: pairs need two hosts that are idle.
     measures.sort_by_key(|measure| {
-        choices.pairs.as_ref().is_some_and(|pairs| pairs.take(&measure.request))
+        choices.pairs.as_ref().is_some_and(|pairs| pairs.applies_to(&measure.request))
     });
     if choices.pairs.as_ref().is_some_and(|pairs| pairs.is_far_end) {
         measures.clear();
@@ -239,33 +239,33 @@ pub fn expand(
     for measure in measures {
         let budget_s = budget_s * measure.share / shares;
         cases.extend(measure_cases(measure, host, choices, budget_s)?);
-        if cases.len() > MOST_CASES {
+        if cases.len() > MAX_CASES {
             let (what, given) = ("a number of cases".to_owned(), cases.len() as u64);
-            return Err(PlanError::Beyond { what, given, most: MOST_CASES as u64 });
+            return Err(PlanError::NumberTooLarge { what, given, most: MAX_CASES as u64 });
         }
     }
     // A host that starts no pair may be the other end of one.
     if cases.is_empty() && choices.pairs.is_none() {
         let by = choices.by.join(", ");
-        return Err(PlanError::Nothing { by, suite: suite.name.clone() });
+        return Err(PlanError::NothingToMeasure { by, suite: suite.name.clone() });
     }
-    pairs::in_order(&mut cases);
+    pairs::order_cases(&mut cases);
     let seed = Some(choices.seed);
-    Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: merged(cases), omitted })
+    Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: merge_cases(cases), omitted })
 }
 
 /// Whether a measure has cases here. Records the missing requirement of an optional measure in
 /// `omitted`.
-fn is_possible(
+fn has_cases(
     measure: &Measure,
     host: &HostFacts,
-    choices: &Choices<'_>,
+    choices: &PlanChoices<'_>,
     budget_s: f64,
-    omitted: &mut Vec<Omitted>,
+    omitted: &mut Vec<OmittedMeasure>,
 ) -> Result<bool, PlanError> {
     let benchmark = measure.request.benchmark().id();
     let mut omit = |benchmark: String, reason| {
-        let omission = Omitted { benchmark, reason, hosts: Vec::new() };
+        let omission = OmittedMeasure { benchmark, reason, hosts: Vec::new() };
         if !omitted.contains(&omission) {
             omitted.push(omission);
         }
@@ -273,13 +273,14 @@ fn is_possible(
     if !measure.optional {
         return Ok(true);
     }
-    let absent = measurers::absent(measure, choices);
-    let is_nobody_left = !absent.is_empty() && measurers::present(measure, choices).is_empty();
-    let reason = match missing(measure, choices) {
-        None if is_nobody_left => Some(Missing::Tool),
+    let absent = measurers::missing_measurers(measure, choices);
+    let is_nobody_left =
+        !absent.is_empty() && measurers::available_measurers(measure, choices).is_empty();
+    let reason = match unmet_requirement(measure, choices) {
+        None if is_nobody_left => Some(MissingRequirement::Tool),
         None => match measure_cases(measure, host, choices, budget_s) {
             Ok(_) => None,
-            Err(error) => Some(error.missing().ok_or(error)?),
+            Err(error) => Some(error.missing_requirement().ok_or(error)?),
         },
         reason => reason,
     };
@@ -287,7 +288,9 @@ fn is_possible(
         Some(reason) => omit(benchmark.to_owned(), reason),
         // Other measurers are present.
         None => {
-            absent.iter().for_each(|tool| omit(format!("{benchmark}/{tool}"), Missing::Tool));
+            absent
+                .iter()
+                .for_each(|tool| omit(format!("{benchmark}/{tool}"), MissingRequirement::Tool));
         }
     }
     Ok(reason.is_none())
@@ -296,36 +299,45 @@ fn is_possible(
 /// Whether a suite has measures between two hosts, and would omit all of them without a second
 /// host. In a run of several hosts, each is then paired with a neighbour.
 #[must_use]
-pub fn takes_a_neighbour(suite: &Suite) -> bool {
+pub fn needs_neighbour(suite: &Suite) -> bool {
     let is_aimed = |measure: &Measure| {
-        let Request::Network(asked) = &measure.request else { return false };
-        asked.questions.iter().any(|question| question.to.is_some())
+        let MeasureRequest::Network(asked) = &measure.request else { return false };
+        asked.tests.iter().any(|question| question.to.is_some())
     };
-    let mut asked = suite.measures.iter().filter(|it| goes_out(&it.request)).peekable();
+    let mut asked = suite.measures.iter().filter(|it| is_between_hosts(&it.request)).peekable();
     asked.peek().is_some() && asked.all(|it| it.optional && !is_aimed(it))
 }
 
 /// Returns a requirement that neither the command line names nor the machine has.
-fn missing(measure: &Measure, choices: &Choices<'_>) -> Option<Missing> {
+fn unmet_requirement(
+    measure: &Measure,
+    choices: &PlanChoices<'_>,
+) -> Option<MissingRequirement> {
     match &measure.request {
-        Request::Network(asked) if choices.to.is_none() && choices.pairs.is_none() => {
-            let here = asked.questions.iter().all(|question| question.to.is_none());
-            here.then_some(Missing::Host)
+        MeasureRequest::Network(asked) if choices.to.is_none() && choices.pairs.is_none() => {
+            let here = asked.tests.iter().all(|question| question.to.is_none());
+            here.then_some(MissingRequirement::Host)
         }
-        Request::Rdma(_) if !choices.has_rdma => Some(Missing::RdmaDevice),
-        Request::Rdma(_) if choices.to.is_none() && choices.pairs.is_none() => {
-            Some(Missing::Host)
+        MeasureRequest::Rdma(_) if !choices.has_rdma => Some(MissingRequirement::RdmaDevice),
+        MeasureRequest::Rdma(_) if choices.to.is_none() && choices.pairs.is_none() => {
+            Some(MissingRequirement::Host)
         }
-        Request::Storage(asked) if asked.targets.is_empty() => Some(Missing::Target),
-        Request::Files(asked) if asked.folder.is_none() => Some(Missing::Target),
-        Request::Mpi(_) if choices.mpi.installations.is_empty() => Some(Missing::Mpi),
+        MeasureRequest::Storage(asked) if asked.targets.is_empty() => {
+            Some(MissingRequirement::Target)
+        }
+        MeasureRequest::Files(asked) if asked.folder.is_none() => {
+            Some(MissingRequirement::Target)
+        }
+        MeasureRequest::Mpi(_) if choices.mpi.installations.is_empty() => {
+            Some(MissingRequirement::Mpi)
+        }
         _ => None,
     }
 }
 
 /// Merges cases with the same identifier, which request the same: sums their time and takes the
 /// strictest precision.
-fn merged(cases: Vec<Case>) -> Vec<Case> {
+fn merge_cases(cases: Vec<Case>) -> Vec<Case> {
     let mut merged: Vec<Case> = Vec::new();
     let mut indices = BTreeMap::new();
     for case in cases {
@@ -343,50 +355,51 @@ fn merged(cases: Vec<Case>) -> Vec<Case> {
 fn measure_cases(
     measure: &Measure,
     host: &HostFacts,
-    choices: &Choices<'_>,
+    choices: &PlanChoices<'_>,
     budget_s: f64,
 ) -> Result<Vec<Case>, PlanError> {
     if let Some(name) =
-        measurers::absent(measure, choices).first().filter(|_| !measure.optional)
+        measurers::missing_measurers(measure, choices).first().filter(|_| !measure.optional)
     {
         let found: Vec<&str> = choices.measurers.iter().map(|it| it.name).collect();
         let (name, found) = (name.to_string(), found.join(", "));
         return Err(PlanError::NoSuchMeasurer { name, found });
     }
-    let measurers = measurers::present(measure, choices);
+    let measurers = measurers::available_measurers(measure, choices);
     let share_s = budget_s / measurers.len() as f64;
     let workloads = workloads(&measure.request, host, share_s, choices)?;
     let asked: Vec<_> = workloads
         .iter()
         .flat_map(|named| measurers.iter().map(move |by| (named, by)))
-        .filter(|((_, workload), by)| (by.takes)(workload))
+        .filter(|((_, workload), by)| (by.supports)(workload))
         .collect();
-    let efforts: f64 = asked.iter().map(|((_, workload), _)| effort(workload)).sum();
-    let stopping = |workload: &Workload| Stopping {
+    let efforts: f64 = asked.iter().map(|((_, workload), _)| relative_time(workload)).sum();
+    let stopping = |workload: &Workload| StoppingRule {
         target: measure.target,
         repetitions: 10,
         preparations: workload.benchmark().definition().preparations,
-        budget_s: budget_s * effort(workload) / efforts,
+        budget_s: budget_s * relative_time(workload) / efforts,
     };
-    let case = |((name, workload), by): &(&Named, &Measurer)| {
+    let case = |((name, workload), by): &(&NamedWorkload, &Measurer)| {
         let id = case_id(workload, name, by.name);
         Case {
             by: by.name.to_owned(),
             stopping: stopping(workload),
-            workload: workload.clone().with_seed(seed::named(choices.seed, &id)),
+            workload: workload.clone().with_seed(seed::derive_named_seed(choices.seed, &id)),
             id,
             pair: None,
         }
     };
-    let Some(pairs) = choices.pairs.as_ref().filter(|it| it.take(&measure.request)) else {
+    let Some(pairs) = choices.pairs.as_ref().filter(|it| it.applies_to(&measure.request))
+    else {
         return Ok(asked.iter().map(case).collect());
     };
     let paired_cases = asked.iter().flat_map(|it| {
         pairs.turns.iter().map(move |turn| {
             let case = case(it);
             let budget_s = case.stopping.budget_s / f64::from(pairs.rounds.max(1));
-            let stopping = Stopping { budget_s, ..case.stopping };
-            paired(Case { stopping, ..case }, turn)
+            let stopping = StoppingRule { budget_s, ..case.stopping };
+            pair_case(Case { stopping, ..case }, turn)
         })
     });
     Ok(paired_cases.collect())
@@ -394,8 +407,8 @@ fn measure_cases(
 
 /// Converts a case to that of one pair of hosts, whichever pair it belonged to before.
 #[must_use]
-pub fn paired(case: Case, turn: &PairTurn) -> Case {
-    let name = case.workload.clone().aimed(&turn.name).1;
+pub fn pair_case(case: Case, turn: &PairTurn) -> Case {
+    let name = case.workload.clone().with_host(&turn.name).1;
     let id = case_id(&case.workload, &name, &case.by);
     let mut stopping = case.stopping;
     // Cases that are measured together must end together, by time alone: bandwidth that one of them
@@ -403,7 +416,7 @@ pub fn paired(case: Case, turn: &PairTurn) -> Case {
     if turn.together > 1 {
         stopping.target = 0.0;
     }
-    let pair = Pair {
+    let pair = CasePair {
         peer: turn.peer.clone(),
         address: turn.address.clone(),
         question: case.pair.map_or(0, |pair| pair.question),
@@ -412,12 +425,12 @@ pub fn paired(case: Case, turn: &PairTurn) -> Case {
         own: turn.own.clone(),
         far: turn.far.clone(),
     };
-    let (workload, _) = case.workload.aimed(&turn.peer);
+    let (workload, _) = case.workload.with_host(&turn.peer);
     Case { id, workload, stopping, pair: Some(pair), ..case }
 }
 
 /// Returns the relative time that a case needs within its measure, to divide the budget fairly.
-fn effort(workload: &Workload) -> f64 {
+fn relative_time(workload: &Workload) -> f64 {
     /// Chain size at which layout and traversal take about as long as the fixed cost of a case: 128
     /// Ki lines at 100 ns, 13 ms.
     const CHAIN_BYTES: f64 = (8 << 20) as f64;
@@ -432,50 +445,50 @@ fn case_id(workload: &Workload, name: &str, by: &str) -> String {
     if by == "assay" { format!("{id}/{name}") } else { format!("{id}/{name}/{by}") }
 }
 
-type Named = (String, Workload);
+type NamedWorkload = (String, Workload);
 
 fn workloads(
-    request: &Request,
+    request: &MeasureRequest,
     host: &HostFacts,
     budget_s: f64,
-    choices: &Choices<'_>,
-) -> Result<Vec<Named>, PlanError> {
+    choices: &PlanChoices<'_>,
+) -> Result<Vec<NamedWorkload>, PlanError> {
     match request {
-        Request::Machine(Benchmark::MemoryCopy) => copies(host),
-        Request::Machine(_) => Ok(Vec::new()),
-        Request::Stream { placements, threads, bytes } => {
-            streams(host, placements, *threads, *bytes)
+        MeasureRequest::Machine(Benchmark::MemoryCopy) => copy_workloads(host),
+        MeasureRequest::Machine(_) => Ok(Vec::new()),
+        MeasureRequest::Stream { placements, threads, bytes } => {
+            stream_workloads(host, placements, *threads, *bytes)
         }
-        Request::Latency { from, to } => latencies(host, *from, *to),
-        Request::PeakFlops { placements, threads, instruction_sets } => {
-            peaks(host, placements, *threads, *instruction_sets)
+        MeasureRequest::Latency { from, to } => latency_workloads(host, *from, *to),
+        MeasureRequest::PeakFlops { placements, threads, instruction_sets } => {
+            peak_workloads(host, placements, *threads, *instruction_sets)
         }
-        Request::Linpack { size, threads, blas } => {
+        MeasureRequest::Linpack { size, threads, blas } => {
             let cpus = domains::node(host, *threads, "threads")?.cpus;
             let n = sizes::equations(*size, host, &cpus, budget_s)?;
             let workload = LinpackWorkload { n, cpus, blas: blas.clone(), seed: LINPACK_SEED };
             Ok(vec![(format!("n={n}"), Workload::Linpack(workload))])
         }
-        Request::Network(asked) => {
-            let taking = choices.pairs.as_ref().filter(|it| it.take(request));
+        MeasureRequest::Network(asked) => {
+            let taking = choices.pairs.as_ref().filter(|it| it.applies_to(request));
             let rounds = taking.map_or(1, |it| it.rounds.max(1));
             network::resolve(asked, choices.to.as_deref(), budget_s / f64::from(rounds))
         }
-        Request::Storage(asked) => storage::resolve(asked, budget_s),
-        Request::Files(asked) => files::resolve(asked, budget_s),
-        Request::Mpi(asked) if choices.pairs.as_ref().is_some_and(|it| it.of_mpi) => {
+        MeasureRequest::Storage(asked) => storage::resolve(asked, budget_s),
+        MeasureRequest::Files(asked) => files::resolve(asked, budget_s),
+        MeasureRequest::Mpi(asked) if choices.pairs.as_ref().is_some_and(|it| it.of_mpi) => {
             // The other host is named by each pair.
             let hosts = MpiHosts { list: Some(String::new()), file: None };
             mpi::resolve(asked, host, &MpiChoices { hosts, ..choices.mpi.clone() })
         }
-        Request::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
-        Request::Rdma(asked) => rdma::resolve(asked, choices.to.clone()),
+        MeasureRequest::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
+        MeasureRequest::Rdma(asked) => rdma::resolve(asked, choices.to.clone()),
     }
 }
 
 /// Returns copies between all ordered pairs of NUMA nodes; with one node, of last-level caches;
 /// with one cache, of the node with itself.
-fn copies(host: &HostFacts) -> Result<Vec<Named>, PlanError> {
+fn copy_workloads(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanError> {
     let single_domains = |placement: Placement| -> Vec<Domain> {
         let groups = domains::resolve(host, &[placement], None).unwrap_or_default();
         let single = groups.into_iter().filter(|group| group.domains.len() == 1);
@@ -507,12 +520,12 @@ fn copies(host: &HostFacts) -> Result<Vec<Named>, PlanError> {
 /// Fixed, so that every run solves the same system of equations and runs are comparable.
 const LINPACK_SEED: u64 = 2026;
 
-fn streams(
+fn stream_workloads(
     host: &HostFacts,
     placements: &[Placement],
     threads: Option<u32>,
     bytes: Option<Bytes>,
-) -> Result<Vec<Named>, PlanError> {
+) -> Result<Vec<NamedWorkload>, PlanError> {
     let mut named = Vec::new();
     for group in domains::resolve(host, placements, threads)? {
         let cpus: Vec<u32> = group.domains.iter().flat_map(|d| d.cpus.clone()).collect();
@@ -523,18 +536,18 @@ fn streams(
         let workload = StreamWorkload {
             domains: group.domains,
             bytes_per_array,
-            cache_multiple: sizes::rounded(multiple),
+            cache_multiple: sizes::round_for_display(multiple),
         };
         named.push((group.name, Workload::Stream(workload)));
     }
     Ok(named)
 }
 
-fn latencies(
+fn latency_workloads(
     host: &HostFacts,
     from: Bytes,
     to: Option<Bytes>,
-) -> Result<Vec<Named>, PlanError> {
+) -> Result<Vec<NamedWorkload>, PlanError> {
     let cpu = domains::first_core(host);
     let caches = host.topology.last_level_bytes(&[cpu]);
     let visible = host.topology.last_level().next().map(|cache| cache.line_bytes);
@@ -545,12 +558,12 @@ fn latencies(
     Ok(sizes.into_iter().map(|bytes| (name(bytes), workload(bytes))).collect())
 }
 
-fn peaks(
+fn peak_workloads(
     host: &HostFacts,
     placements: &[Placement],
     threads: Option<u32>,
     which: InstructionSets,
-) -> Result<Vec<Named>, PlanError> {
+) -> Result<Vec<NamedWorkload>, PlanError> {
     let sets = instruction_sets(host);
     let sets = match which {
         InstructionSets::Widest => &sets[..1],

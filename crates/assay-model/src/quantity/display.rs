@@ -12,21 +12,21 @@ use super::{Bytes, Quantity, Unit};
 const DIGITS: usize = 4;
 /// Time per byte is printed per gigabyte, as is usual for transfer costs: fractions of a nanosecond
 /// are hard to read.
-const BYTES_OF_A_TIME: f64 = 1e9;
+const BYTES_PER_GB: f64 = 1e9;
 
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or(DIGITS).max(1);
         let value = match self.unit {
-            Unit::SecondPerByte => self.value * BYTES_OF_A_TIME,
+            Unit::SecondPerByte => self.value * BYTES_PER_GB,
             _ => self.value,
         };
-        let (factor, prefix) = chosen(value, prefixes(self.unit), digits);
-        let number = significant(value / factor, digits);
+        let (factor, prefix) = choose_prefix(value, prefixes(self.unit), digits);
+        let number = format_significant(value / factor, digits);
         match self.unit {
-            Unit::Ratio | Unit::Count => aligned(f, &number),
-            Unit::SecondPerByte => aligned(f, &format!("{number} {prefix}s/GB")),
-            _ => aligned(f, &format!("{number} {prefix}{}", self.unit.symbol())),
+            Unit::Ratio | Unit::Count => write_aligned(f, &number),
+            Unit::SecondPerByte => write_aligned(f, &format!("{number} {prefix}s/GB")),
+            _ => write_aligned(f, &format!("{number} {prefix}{}", self.unit.symbol())),
         }
     }
 }
@@ -35,14 +35,14 @@ impl Quantity {
     /// Formats with the prefix of `like`, so that a column has one unit: next to 200 µs, 1.8 ms
     /// prints as 1800 µs.
     #[must_use]
-    pub fn beside(self, like: f64, digits: usize) -> String {
-        let (factor, prefix) = chosen(like, prefixes(self.unit), DIGITS);
+    pub fn format_like(self, like: f64, digits: usize) -> String {
+        let (factor, prefix) = choose_prefix(like, prefixes(self.unit), DIGITS);
         // Units without prefixes have their normal format.
         match prefixes(self.unit).len() {
             1 => format!("{self:.digits$}"),
             _ => format!(
                 "{} {prefix}{}",
-                significant(self.value / factor, digits.max(1)),
+                format_significant(self.value / factor, digits.max(1)),
                 self.unit.symbol()
             ),
         }
@@ -51,7 +51,7 @@ impl Quantity {
 
 /// Applies width and alignment. `Formatter::pad` would also truncate the text at the precision,
 /// which here means significant digits.
-fn aligned(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+fn write_aligned(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     let width = f.width().unwrap_or(0);
     match f.align() {
         Some(fmt::Alignment::Right) => write!(f, "{text:>width$}"),
@@ -70,7 +70,7 @@ impl fmt::Display for Bytes {
         });
         let (factor, prefix) =
             whole.map_or((1, ""), |(factor, prefix)| (*factor as u64, prefix));
-        aligned(f, &format!("{} {prefix}B", self.0 / factor))
+        write_aligned(f, &format!("{} {prefix}B", self.0 / factor))
     }
 }
 
@@ -104,12 +104,12 @@ const fn prefixes(unit: Unit) -> &'static [Prefix] {
 }
 
 /// Returns the largest prefix in which the rounded value is at least 1.
-fn chosen(value: f64, prefixes: &[Prefix], digits: usize) -> Prefix {
+fn choose_prefix(value: f64, prefixes: &[Prefix], digits: usize) -> Prefix {
     /// Values below this never become 1 by rounding to one or more significant digits.
     const FAR_BELOW: f64 = 0.9;
     let fits = |(factor, _): &&Prefix| {
         let scaled = (value / factor).abs();
-        scaled >= 1.0 || scaled > FAR_BELOW && rounded(scaled, digits) >= 1.0
+        scaled >= 1.0 || scaled > FAR_BELOW && round_significant(scaled, digits) >= 1.0
     };
     let plain = if value == 0.0 || !value.is_finite() {
         prefixes.iter().find(|(f, _)| *f >= 1.0)
@@ -119,12 +119,12 @@ fn chosen(value: f64, prefixes: &[Prefix], digits: usize) -> Prefix {
     *plain.or_else(|| prefixes.iter().rev().find(fits)).unwrap_or(&prefixes[0])
 }
 
-fn rounded(value: f64, digits: usize) -> f64 {
-    significant(value, digits).parse().unwrap_or(value)
+fn round_significant(value: f64, digits: usize) -> f64 {
+    format_significant(value, digits).parse().unwrap_or(value)
 }
 
 /// Formats `value` with `digits` significant digits, never in exponent form above 1e-4.
-fn significant(value: f64, digits: usize) -> String {
+fn format_significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return format!("{value}");
     }

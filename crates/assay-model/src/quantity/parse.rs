@@ -24,7 +24,7 @@ pub enum QuantityError {
     },
     /// The number is negative.
     #[error("`{text}` is below zero; write it like `{example}`")]
-    BelowZero {
+    Negative {
         /// The given text.
         text: String,
         /// An example of the requested kind.
@@ -50,13 +50,13 @@ pub enum QuantityError {
     },
     /// An ambiguous share: one percent or all.
     #[error("`{text}` may be one percent or all of it; write `1%` or `100%`")]
-    OneOrAll {
+    AmbiguousShare {
         /// The given text.
         text: String,
     },
     /// A size that is not a whole number of bytes.
     #[error("`{text}` is no whole number of bytes")]
-    Fraction {
+    NotWhole {
         /// The given text.
         text: String,
     },
@@ -69,20 +69,21 @@ impl Quantity {
     /// If there is no number, the unit is of another kind, or the value is negative or not finite.
     pub fn parse(text: &str, unit: Unit) -> Result<Self, QuantityError> {
         let trimmed = text.trim();
-        let (number, suffix) = split(trimmed);
+        let (number, suffix) = split_number(trimmed);
         let value: f64 = number.parse().map_err(|_| QuantityError::NoNumber {
             text: text.to_owned(),
             example: example(unit),
         })?;
-        let factor = factor(suffix.trim(), unit).ok_or_else(|| QuantityError::WrongUnit {
-            text: text.to_owned(),
-            found: suffix.trim().to_owned(),
-            wanted: kind(unit),
-            example: example(unit),
-        })?;
+        let factor =
+            unit_factor(suffix.trim(), unit).ok_or_else(|| QuantityError::WrongUnit {
+                text: text.to_owned(),
+                found: suffix.trim().to_owned(),
+                wanted: kind_name(unit),
+                example: example(unit),
+            })?;
         let value = value * factor;
         if value < 0.0 {
-            return Err(QuantityError::BelowZero {
+            return Err(QuantityError::Negative {
                 text: text.to_owned(),
                 example: example(unit),
             });
@@ -105,7 +106,7 @@ impl FromStr for Bytes {
             return Err(QuantityError::OutOfRange { text: text.to_owned() });
         }
         if value.fract() > 0.0 {
-            return Err(QuantityError::Fraction { text: text.to_owned() });
+            return Err(QuantityError::NotWhole { text: text.to_owned() });
         }
         Ok(Self(value as u64))
     }
@@ -113,13 +114,13 @@ impl FromStr for Bytes {
 
 /// Maximum duration, one year: longer ones are mistakes, and clocks can count this one without
 /// overflow.
-pub const LONGEST_S: f64 = 366.0 * 86_400.0;
+pub const MAX_DURATION_S: f64 = 366.0 * 86_400.0;
 
 /// Parses `80%` or `0.8` as the ratio 0.8.
 ///
 /// # Errors
 /// If it is neither.
-pub fn ratio(text: &str) -> Result<f64, QuantityError> {
+pub fn parse_ratio(text: &str) -> Result<f64, QuantityError> {
     Quantity::parse(text, Unit::Ratio).map(|quantity| quantity.value)
 }
 
@@ -127,12 +128,12 @@ pub fn ratio(text: &str) -> Result<f64, QuantityError> {
 ///
 /// # Errors
 /// If it is none of them, or a bare 1, which is ambiguous.
-pub fn share(text: &str) -> Result<f64, QuantityError> {
-    let value = ratio(text)?;
+pub fn parse_share(text: &str) -> Result<f64, QuantityError> {
+    let value = parse_ratio(text)?;
     let is_bare = text.trim().ends_with(|last: char| last.is_ascii_digit());
     match is_bare {
         true if (value - 1.0).abs() < f64::EPSILON => {
-            Err(QuantityError::OneOrAll { text: text.to_owned() })
+            Err(QuantityError::AmbiguousShare { text: text.to_owned() })
         }
         true if value > 1.0 => Ok(value / 100.0),
         _ => Ok(value),
@@ -141,20 +142,20 @@ pub fn share(text: &str) -> Result<f64, QuantityError> {
 
 /// Splits `text` into its number and the factor of its unit, by the rules of another tool: `worth`
 /// maps a lower-case unit to its factor. The caller parses the number.
-pub fn foreign(text: &str, worth: impl Fn(&str) -> Option<f64>) -> Option<(&str, f64)> {
-    let (number, unit) = split(text.trim());
+pub fn split_factor(text: &str, worth: impl Fn(&str) -> Option<f64>) -> Option<(&str, f64)> {
+    let (number, unit) = split_number(text.trim());
     Some((number, worth(&unit.to_ascii_lowercase())?))
 }
 
 /// Returns the factor of `k`, `m`, `g` or `t` for a given factor of `k`; 1 for an empty text.
 #[must_use]
-pub fn letter(letter: &str, k: f64) -> Option<f64> {
+pub fn letter_factor(letter: &str, k: f64) -> Option<f64> {
     let power = ["", "k", "m", "g", "t"].iter().position(|it| *it == letter)?;
     Some(k.powi(power as i32))
 }
 
 /// Splits after the number; `1e9` is one number, `1e` is `1` and `e`.
-fn split(text: &str) -> (&str, &str) {
+fn split_number(text: &str) -> (&str, &str) {
     let digits = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
     let mut end = text.find(|c| !digits(c) && c != '-' && c != '+').unwrap_or(text.len());
     let rest = &text[end..];
@@ -169,7 +170,7 @@ fn split(text: &str) -> (&str, &str) {
 }
 
 /// Returns the factor of `suffix` to the base unit; `None` for a unit of another kind.
-fn factor(suffix: &str, unit: Unit) -> Option<f64> {
+fn unit_factor(suffix: &str, unit: Unit) -> Option<f64> {
     match unit {
         Unit::Byte => byte_factor(suffix),
         Unit::Second => second_factor(suffix),
@@ -181,24 +182,24 @@ fn factor(suffix: &str, unit: Unit) -> Option<f64> {
         Unit::SecondPerByte => {
             let (time, size) = suffix.split_once('/')?;
             let bytes = size.strip_suffix('B')?;
-            let bytes = binary(bytes).or_else(|| decimal(bytes))?;
+            let bytes = binary_factor(bytes).or_else(|| decimal_factor(bytes))?;
             second_factor(time).filter(|_| !time.is_empty()).map(|seconds| seconds / bytes)
         }
-        Unit::Count => decimal(suffix),
-        Unit::BytePerSecond => prefixed(suffix, &["B/s", "Bps"]),
-        Unit::BitPerSecond => prefixed(suffix, &["bit/s", "bps", "b/s", "bit"]),
-        Unit::FlopPerSecond => prefixed(suffix, &["FLOP/s", "FLOPS", "flops"]),
-        Unit::IoPerSecond => prefixed(suffix, &["IO/s", "IOPS", "iops", "io/s"]),
-        Unit::Hertz => prefixed(suffix, &["Hz"]),
+        Unit::Count => decimal_factor(suffix),
+        Unit::BytePerSecond => prefixed_factor(suffix, &["B/s", "Bps"]),
+        Unit::BitPerSecond => prefixed_factor(suffix, &["bit/s", "bps", "b/s", "bit"]),
+        Unit::FlopPerSecond => prefixed_factor(suffix, &["FLOP/s", "FLOPS", "flops"]),
+        Unit::IoPerSecond => prefixed_factor(suffix, &["IO/s", "IOPS", "iops", "io/s"]),
+        Unit::Hertz => prefixed_factor(suffix, &["Hz"]),
     }
 }
 
 fn byte_factor(suffix: &str) -> Option<f64> {
     if let Some(prefix) = suffix.strip_suffix('B') {
-        return binary(prefix).or_else(|| decimal(prefix));
+        return binary_factor(prefix).or_else(|| decimal_factor(prefix));
     }
     let bare = suffix.strip_suffix('b').unwrap_or(suffix);
-    binary(bare).or_else(|| letter(&bare.to_ascii_lowercase(), 1024.0))
+    binary_factor(bare).or_else(|| letter_factor(&bare.to_ascii_lowercase(), 1024.0))
 }
 
 fn second_factor(suffix: &str) -> Option<f64> {
@@ -217,14 +218,16 @@ fn second_factor(suffix: &str) -> Option<f64> {
 
 /// Returns the factor of a prefixed unit of rates. Lower-case prefixes count as upper-case ones,
 /// because thousandths of a bit or an I/O make no sense.
-fn prefixed(suffix: &str, symbols: &[&str]) -> Option<f64> {
+fn prefixed_factor(suffix: &str, symbols: &[&str]) -> Option<f64> {
     let prefix = symbols.iter().find_map(|symbol| suffix.strip_suffix(symbol));
-    let worth =
-        |prefix: &str| decimal(prefix).or_else(|| letter(&prefix.to_ascii_lowercase(), 1e3));
-    prefix.map_or_else(|| worth(suffix), |prefix| binary(prefix).or_else(|| worth(prefix)))
+    let worth = |prefix: &str| {
+        decimal_factor(prefix).or_else(|| letter_factor(&prefix.to_ascii_lowercase(), 1e3))
+    };
+    prefix
+        .map_or_else(|| worth(suffix), |prefix| binary_factor(prefix).or_else(|| worth(prefix)))
 }
 
-fn decimal(prefix: &str) -> Option<f64> {
+fn decimal_factor(prefix: &str) -> Option<f64> {
     Some(match prefix {
         "" => 1.0,
         "k" | "K" => 1e3,
@@ -236,7 +239,7 @@ fn decimal(prefix: &str) -> Option<f64> {
     })
 }
 
-fn binary(prefix: &str) -> Option<f64> {
+fn binary_factor(prefix: &str) -> Option<f64> {
     Some(match prefix {
         "Ki" => 1024.0,
         "Mi" => 1024f64.powi(2),
@@ -247,7 +250,7 @@ fn binary(prefix: &str) -> Option<f64> {
     })
 }
 
-const fn kind(unit: Unit) -> &'static str {
+const fn kind_name(unit: Unit) -> &'static str {
     match unit {
         Unit::Byte => "a size",
         Unit::BytePerSecond => "a byte rate",

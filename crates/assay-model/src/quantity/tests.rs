@@ -10,7 +10,7 @@ fn check(text: &str, unit: Unit, expected: f64) {
 }
 
 #[test]
-fn reads_what_people_write() {
+fn parses_quantities() {
     for (text, unit, expected) in [
         ("4k", Unit::Byte, 4096.0),
         ("4K", Unit::Byte, 4096.0),
@@ -45,17 +45,17 @@ fn reads_what_people_write() {
 }
 
 #[test]
-fn a_share_may_lack_its_percent_sign() {
+fn parses_share_without_percent_sign() {
     for (text, expected) in [("80%", 0.8), ("80", 0.8), ("0.8", 0.8), ("1%", 0.01), ("0", 0.0)]
     {
-        assert_eq!(share(text), Ok(expected), "{text}");
+        assert_eq!(parse_share(text), Ok(expected), "{text}");
     }
-    let error = share("1").unwrap_err().to_string();
+    let error = parse_share("1").unwrap_err().to_string();
     assert_eq!(error, "`1` may be one percent or all of it; write `1%` or `100%`");
 }
 
 #[test]
-fn refuses_with_a_reason() {
+fn rejects_invalid_quantities() {
     for (text, unit, expected) in [
         ("", Unit::Byte, "`` does not start with a number; write it like `64MiB`"),
         ("many", Unit::Byte, "`many` does not start with a number; write it like `64MiB`"),
@@ -88,7 +88,7 @@ fn refuses_with_a_reason() {
 }
 
 #[test]
-fn writes_for_people() {
+fn formats_quantities() {
     for (value, unit, expected) in [
         (34_123_456_789.0, Unit::BytePerSecond, "34.12 GB/s"),
         (999_960.0, Unit::BytePerSecond, "1.000 MB/s"),

@@ -9,13 +9,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Ended, IntervalTally, JournalEntry, Operation, StorageOutcome, StreamCount, StreamRecord,
-    StreamTally, Tally,
+    EndReason, IntervalTally, IoOperation, IoTally, JournalEntry, StorageOutcome, StreamCount,
+    StreamDetails, StreamTally,
 };
-use crate::attribute::{Attribute, Attributes, Value};
-use crate::distribution::{Distribution, new_histogram};
+use crate::attribute::{Attribute, AttributeValue, Attributes};
+use crate::distribution::{LatencyDistribution, new_histogram};
 use crate::doubt::Doubt;
-use crate::entry::{Entry, Key, Seen, Span};
+use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use crate::run::{CaseRecord, SeriesRecord};
 
 const LATENCY: &str = "latency";
@@ -28,24 +28,24 @@ const COMPLETION: &str = "completion";
 /// Prefix of the raw output that contains every I/O of one stream.
 const JOURNAL: &str = "journal";
 
-const BOTH: [Operation; 2] = [Operation::Read, Operation::Write];
+const BOTH: [IoOperation; 2] = [IoOperation::Read, IoOperation::Write];
 
-impl Operation {
+impl IoOperation {
     /// Returns the value in dimensions.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "write",
         }
     }
 
-    fn of_word(word: &str) -> Option<Self> {
-        BOTH.into_iter().find(|operation| operation.word() == word)
+    fn from_name(word: &str) -> Option<Self> {
+        BOTH.into_iter().find(|operation| operation.name() == word)
     }
 }
 
-impl Ended {
+impl EndReason {
     const ALL: [(Self, &'static str); 4] = [
         (Self::Time, "time"),
         (Self::Work, "work"),
@@ -55,14 +55,14 @@ impl Ended {
 
     /// Returns the value of [`Attribute::Ended`].
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         let row = Self::ALL.iter().find(|(ended, _)| *ended == self);
         row.map(|(_, word)| *word).expect("every end has its row")
     }
 
     /// Parses the value of [`Attribute::Ended`].
     #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn from_name(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, it)| *it == word).map(|(ended, _)| *ended)
     }
 }
@@ -70,19 +70,31 @@ impl Ended {
 impl StorageOutcome {
     /// Converts the outcome to entries.
     #[must_use]
-    pub fn entries(&self) -> Vec<Entry> {
-        let mut entries = self.facts();
-        let operations = self.operations();
+    pub fn to_entries(&self) -> Vec<MeasurementEntry> {
+        let mut entries = self.to_fact_entries();
+        let operations = self.used_operations();
         for interval in &self.intervals {
-            let span = Span::of_seconds(interval.start_s, interval.length_s, interval.warmup);
+            let span = MeasuredSpan::from_seconds(
+                interval.start_s,
+                interval.length_s,
+                interval.warmup,
+            );
             add_interval(interval, span, &operations, &mut entries);
         }
-        let whole = Span::of_seconds(0.0, self.elapsed_s, false);
+        let whole = MeasuredSpan::from_seconds(0.0, self.elapsed_s, false);
         for it in &self.tallies {
             let key = |metric| part_key(metric, it.stream, Some(it.target), it.operation, None);
-            entries.push(seen(key(LATENCY), whole, it.tally.service()));
+            entries.push(distribution_entry(
+                key(LATENCY),
+                whole,
+                it.tally.service_distribution(),
+            ));
             if !it.tally.from_intended_ns.is_empty() {
-                entries.push(seen(key(INTENDED), whole, it.tally.intended()));
+                entries.push(distribution_entry(
+                    key(INTENDED),
+                    whole,
+                    it.tally.intended_distribution(),
+                ));
             }
         }
         for (stream, record) in self.streams.iter().enumerate() {
@@ -93,9 +105,14 @@ impl StorageOutcome {
 
     /// Reads the intervals of every host in the total, in the order in which they were stored.
     #[must_use]
-    pub fn members_of_record(record: &CaseRecord) -> Vec<(String, Vec<IntervalTally>)> {
+    pub fn member_intervals_from_record(
+        record: &CaseRecord,
+    ) -> Vec<(String, Vec<IntervalTally>)> {
         let member = |it: &SeriesRecord| {
-            it.dimensions.get(&Attribute::Member).and_then(Value::text).map(str::to_owned)
+            it.dimensions
+                .get(&Attribute::Member)
+                .and_then(AttributeValue::as_text)
+                .map(str::to_owned)
         };
         let mut hosts: Vec<String> = Vec::new();
         for host in record.series.iter().filter_map(member) {
@@ -104,7 +121,7 @@ impl StorageOutcome {
             }
         }
         let with_intervals = |host: String| {
-            let own = intervals(&of_member(record, Some(&host)));
+            let own = read_intervals(&member_series(record, Some(&host)));
             (host, own)
         };
         hosts.into_iter().map(with_intervals).collect()
@@ -114,63 +131,67 @@ impl StorageOutcome {
     #[must_use]
     pub fn journals(&self) -> Vec<(String, Vec<u8>)> {
         let kept = self.streams.iter().enumerate().filter(|(_, it)| !it.journal.is_empty());
-        kept.map(|(stream, it)| (journal_name(stream), journal_text(&it.journal))).collect()
+        kept.map(|(stream, it)| (journal_name(stream), format_journal(&it.journal))).collect()
     }
 
     /// Reads the outcome from a stored case. `raw` reads a raw output of the case by its name.
     #[must_use]
-    pub fn of_record(
+    pub fn from_record(
         record: &CaseRecord,
         raw: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Option<Self> {
-        let series = &of_member(record, None);
-        let number = |name| record.facts.get(&name).and_then(Value::number);
-        let text = |name| record.facts.get(&name).and_then(Value::text);
+        let series = &member_series(record, None);
+        let number = |name| record.facts.get(&name).and_then(AttributeValue::as_number);
+        let text = |name| record.facts.get(&name).and_then(AttributeValue::as_text);
         let elapsed_s = number(Attribute::ElapsedS)?;
         let engine_reason = match record.facts.get(&Attribute::EngineReason)? {
-            Value::Reason(reason) => reason.clone(),
+            AttributeValue::Reason(reason) => reason.clone(),
             _ => return None,
         };
         Some(Self {
             elapsed_s,
             open_s: number(Attribute::OpenS)?,
             close_s: number(Attribute::CloseS)?,
-            tallies: tallies(series),
-            intervals: intervals(series),
+            tallies: read_tallies(series),
+            intervals: read_intervals(series),
             cpu_user_s: number(Attribute::CpuUserS)?,
             cpu_system_s: number(Attribute::CpuSystemS)?,
             engine: text(Attribute::Engine)?.to_owned(),
             engine_reason,
-            errors: record.doubts.iter().filter_map(failure).collect(),
+            errors: record.doubts.iter().filter_map(to_failure).collect(),
             error_count: number(Attribute::Errors)? as u64,
             not_started: number(Attribute::NotStarted).unwrap_or(0.0) as u64,
-            ended: Ended::of_word(text(Attribute::Ended)?)?,
-            streams: streams(series, raw),
+            ended: EndReason::from_name(text(Attribute::Ended)?)?,
+            streams: read_streams(series, raw),
         })
     }
 
-    fn facts(&self) -> Vec<Entry> {
+    fn to_fact_entries(&self) -> Vec<MeasurementEntry> {
         let mut entries = vec![
-            Entry::Fact(Attribute::ElapsedS, self.elapsed_s.into()),
-            Entry::Fact(Attribute::OpenS, self.open_s.into()),
-            Entry::Fact(Attribute::CloseS, self.close_s.into()),
-            Entry::Fact(Attribute::CpuUserS, self.cpu_user_s.into()),
-            Entry::Fact(Attribute::CpuSystemS, self.cpu_system_s.into()),
-            Entry::Fact(Attribute::Engine, self.engine.as_str().into()),
-            Entry::Fact(Attribute::EngineReason, Value::Reason(self.engine_reason.clone())),
-            Entry::Fact(Attribute::Errors, self.error_count.into()),
-            Entry::Fact(Attribute::Ended, self.ended.word().into()),
+            MeasurementEntry::Fact(Attribute::ElapsedS, self.elapsed_s.into()),
+            MeasurementEntry::Fact(Attribute::OpenS, self.open_s.into()),
+            MeasurementEntry::Fact(Attribute::CloseS, self.close_s.into()),
+            MeasurementEntry::Fact(Attribute::CpuUserS, self.cpu_user_s.into()),
+            MeasurementEntry::Fact(Attribute::CpuSystemS, self.cpu_system_s.into()),
+            MeasurementEntry::Fact(Attribute::Engine, self.engine.as_str().into()),
+            MeasurementEntry::Fact(
+                Attribute::EngineReason,
+                AttributeValue::Reason(self.engine_reason.clone()),
+            ),
+            MeasurementEntry::Fact(Attribute::Errors, self.error_count.into()),
+            MeasurementEntry::Fact(Attribute::Ended, self.ended.name().into()),
         ];
         if self.not_started > 0 {
-            entries.push(Entry::Fact(Attribute::NotStarted, self.not_started.into()));
+            entries
+                .push(MeasurementEntry::Fact(Attribute::NotStarted, self.not_started.into()));
         }
         let due = |it: &StreamTally| it.tally.from_intended_ns.len();
         let due = self.tallies.iter().map(due).sum();
-        entries.extend(Doubt::not_started(self.not_started, due).map(Entry::Doubt));
+        entries.extend(Doubt::not_started(self.not_started, due).map(MeasurementEntry::Doubt));
         entries.extend(self.errors.iter().map(|error| {
-            Entry::Doubt(Doubt::IoFailed {
+            MeasurementEntry::Doubt(Doubt::IoFailed {
                 target: error.target,
-                operation: error.operation.word().to_owned(),
+                operation: error.operation.name().to_owned(),
                 offset: error.offset,
                 bytes: error.bytes,
                 cause: error.reason.clone(),
@@ -181,17 +202,17 @@ impl StorageOutcome {
 
     /// Returns the operations with any I/O; without any, reads, so that empty intervals have an
     /// entry.
-    fn operations(&self) -> Vec<Operation> {
-        let done = |operation: &Operation| {
+    fn used_operations(&self) -> Vec<IoOperation> {
+        let done = |operation: &IoOperation| {
             self.tallies.iter().any(|it| it.operation == *operation)
-                || self.intervals.iter().any(|it| it.side(*operation).count > 0)
+                || self.intervals.iter().any(|it| it.tally_of(*operation).count > 0)
         };
-        let found: Vec<Operation> = BOTH.into_iter().filter(done).collect();
-        if found.is_empty() { vec![Operation::Read] } else { found }
+        let found: Vec<IoOperation> = BOTH.into_iter().filter(done).collect();
+        if found.is_empty() { vec![IoOperation::Read] } else { found }
     }
 }
 
-impl Tally {
+impl IoTally {
     /// Returns an empty tally.
     #[must_use]
     pub fn empty() -> Self {
@@ -209,7 +230,7 @@ impl Tally {
     ///
     /// # Panics
     /// Never: a histogram that grows holds any other.
-    pub fn add(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         const GROWS: &str = "a histogram that grows holds any other";
         self.count = self.count.saturating_add(other.count);
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -219,26 +240,30 @@ impl Tally {
         self.service_sum_ns = self.service_sum_ns.saturating_add(other.service_sum_ns);
     }
 
-    fn service(&self) -> Distribution {
-        Distribution {
+    fn service_distribution(&self) -> LatencyDistribution {
+        LatencyDistribution {
             count: self.count,
             sum_ns: self.service_sum_ns as f64,
             square_sum: Some(self.service_square_sum),
             bytes: Some(self.bytes),
-            ..Distribution::of(&self.service_ns)
+            ..LatencyDistribution::from_histogram(&self.service_ns)
         }
     }
 
-    fn intended(&self) -> Distribution {
-        Distribution::of(&self.from_intended_ns)
+    fn intended_distribution(&self) -> LatencyDistribution {
+        LatencyDistribution::from_histogram(&self.from_intended_ns)
     }
 
-    fn of(service: &Distribution, intended: Option<&Distribution>) -> Self {
+    fn from_distributions(
+        service: &LatencyDistribution,
+        intended: Option<&LatencyDistribution>,
+    ) -> Self {
         Self {
             count: service.count,
             bytes: service.bytes.unwrap_or(0),
-            service_ns: service.values(),
-            from_intended_ns: intended.map_or_else(new_histogram, Distribution::values),
+            service_ns: service.decode_histogram(),
+            from_intended_ns: intended
+                .map_or_else(new_histogram, LatencyDistribution::decode_histogram),
             service_square_sum: service.square_sum.unwrap_or(0.0),
             service_sum_ns: service.sum_ns as u64,
         }
@@ -248,32 +273,36 @@ impl Tally {
 impl IntervalTally {
     /// Converts the interval to entries of one host in the total.
     #[must_use]
-    pub fn entries_of_member(&self, host: &str) -> Vec<Entry> {
+    pub fn to_member_entries(&self, host: &str) -> Vec<MeasurementEntry> {
         let mut entries = Vec::new();
-        let span = Span::of_seconds(self.start_s, self.length_s, self.warmup);
-        let done = |operation: &Operation| self.side(*operation).count > 0;
-        let mut operations: Vec<Operation> = BOTH.into_iter().filter(done).collect();
+        let span = MeasuredSpan::from_seconds(self.start_s, self.length_s, self.warmup);
+        let done = |operation: &IoOperation| self.tally_of(*operation).count > 0;
+        let mut operations: Vec<IoOperation> = BOTH.into_iter().filter(done).collect();
         if operations.is_empty() {
-            operations.push(Operation::Read);
+            operations.push(IoOperation::Read);
         }
         let whole = Self { streams: Vec::new(), ..self.clone() };
         add_interval(&whole, span, &operations, &mut entries);
         let member = Attributes::from([(Attribute::Member, host.into())]);
-        entries.into_iter().map(|entry| entry.of(&member)).collect()
+        entries.into_iter().map(|entry| entry.with_dimensions(&member)).collect()
     }
 
     /// Returns its reads or its writes.
     #[must_use]
-    pub const fn side(&self, operation: Operation) -> &Tally {
+    pub const fn tally_of(&self, operation: IoOperation) -> &IoTally {
         match operation {
-            Operation::Read => &self.reads,
-            Operation::Write => &self.writes,
+            IoOperation::Read => &self.reads,
+            IoOperation::Write => &self.writes,
         }
     }
 }
 
-fn seen(key: Key, span: Span, distribution: Distribution) -> Entry {
-    Entry::Measured(key, Seen::Distribution(span, distribution))
+fn distribution_entry(
+    key: SeriesKey,
+    span: MeasuredSpan,
+    distribution: LatencyDistribution,
+) -> MeasurementEntry {
+    MeasurementEntry::Measured(key, EntryValue::Distribution(span, distribution))
 }
 
 /// Returns the key of one part: a stream, a target of it, one operation, one stage.
@@ -281,33 +310,41 @@ fn part_key(
     metric: &'static str,
     stream: usize,
     target: Option<usize>,
-    operation: Operation,
+    operation: IoOperation,
     stage: Option<&str>,
-) -> Key {
+) -> SeriesKey {
     let mut extra = Attributes::from([
         (Attribute::Stream, stream.into()),
-        (Attribute::Operation, operation.word().into()),
+        (Attribute::Operation, operation.name().into()),
     ]);
     extra.extend(target.map(|target| (Attribute::TargetIndex, target.into())));
     extra.extend(stage.map(|stage| (Attribute::Stage, stage.into())));
-    Key { metric, extra }
+    SeriesKey { metric, dimensions: extra }
 }
 
-fn side_key(metric: &'static str, operation: Operation) -> Key {
-    Key::with(metric, [(Attribute::Operation, operation.word().into())])
+fn operation_key(metric: &'static str, operation: IoOperation) -> SeriesKey {
+    SeriesKey::with_dimensions(metric, [(Attribute::Operation, operation.name().into())])
 }
 
 fn add_interval(
     interval: &IntervalTally,
-    span: Span,
-    operations: &[Operation],
-    entries: &mut Vec<Entry>,
+    span: MeasuredSpan,
+    operations: &[IoOperation],
+    entries: &mut Vec<MeasurementEntry>,
 ) {
     for operation in operations {
-        let tally = interval.side(*operation);
-        entries.push(seen(side_key(LATENCY, *operation), span, tally.service()));
+        let tally = interval.tally_of(*operation);
+        entries.push(distribution_entry(
+            operation_key(LATENCY, *operation),
+            span,
+            tally.service_distribution(),
+        ));
         if !tally.from_intended_ns.is_empty() {
-            entries.push(seen(side_key(INTENDED, *operation), span, tally.intended()));
+            entries.push(distribution_entry(
+                operation_key(INTENDED, *operation),
+                span,
+                tally.intended_distribution(),
+            ));
         }
     }
     let states = [
@@ -316,15 +353,15 @@ fn add_interval(
         ("cpu_system", interval.cpu_system),
     ];
     for (metric, value) in states {
-        let key = Key::with(metric, [(Attribute::Stage, INTERVAL.into())]);
+        let key = SeriesKey::with_dimensions(metric, [(Attribute::Stage, INTERVAL.into())]);
         let weight = interval.length_s;
-        entries.push(Entry::Measured(key, Seen::Sample { value, weight }));
+        entries.push(MeasurementEntry::Measured(key, EntryValue::Sample { value, weight }));
     }
     for (stream, count) in interval.streams.iter().enumerate() {
-        for (operation, moments) in BOTH.into_iter().zip(count.sides()) {
+        for (operation, moments) in BOTH.into_iter().zip(count.to_moments()) {
             if moments.count > 0 {
                 let key = part_key(LATENCY, stream, None, operation, Some(INTERVAL));
-                entries.push(seen(key, span, moments));
+                entries.push(distribution_entry(key, span, moments));
             }
         }
     }
@@ -332,8 +369,8 @@ fn add_interval(
 
 impl StreamCount {
     /// Returns reads and writes as moments.
-    fn sides(&self) -> [Distribution; 2] {
-        let moments = |count, bytes, sum_ns: u64, max_ns| Distribution {
+    fn to_moments(&self) -> [LatencyDistribution; 2] {
+        let moments = |count, bytes, sum_ns: u64, max_ns| LatencyDistribution {
             count,
             sum_ns: sum_ns as f64,
             square_sum: None,
@@ -353,15 +390,15 @@ impl StreamCount {
         ]
     }
 
-    fn add(&mut self, operation: Operation, it: &Distribution) {
+    fn set_moments(&mut self, operation: IoOperation, it: &LatencyDistribution) {
         let (sum_ns, bytes) = (it.sum_ns as u64, it.bytes.unwrap_or(0));
         let max_ns = it.max_ns.unwrap_or(0);
         match operation {
-            Operation::Read => {
+            IoOperation::Read => {
                 (self.reads, self.read_bytes) = (it.count, bytes);
                 (self.read_service_ns, self.read_maximum_ns) = (sum_ns, max_ns);
             }
-            Operation::Write => {
+            IoOperation::Write => {
                 (self.writes, self.write_bytes) = (it.count, bytes);
                 (self.write_service_ns, self.write_maximum_ns) = (sum_ns, max_ns);
             }
@@ -369,16 +406,25 @@ impl StreamCount {
     }
 }
 
-fn add_stream(stream: usize, record: &StreamRecord, whole: Span, entries: &mut Vec<Entry>) {
-    let key = Key::with(
+fn add_stream(
+    stream: usize,
+    record: &StreamDetails,
+    whole: MeasuredSpan,
+    entries: &mut Vec<MeasurementEntry>,
+) {
+    let key = SeriesKey::with_dimensions(
         "in_flight",
         [(Attribute::Stream, stream.into()), (Attribute::Stage, "whole".into())],
     );
-    entries.push(Entry::SeriesFact(key, Attribute::ActiveS, record.active_s.into()));
-    let entry = |operation, stage, tally: &Tally| {
-        seen(part_key(LATENCY, stream, None, operation, Some(stage)), whole, tally.service())
+    entries.push(MeasurementEntry::SeriesFact(key, Attribute::ActiveS, record.active_s.into()));
+    let entry = |operation, stage, tally: &IoTally| {
+        distribution_entry(
+            part_key(LATENCY, stream, None, operation, Some(stage)),
+            whole,
+            tally.service_distribution(),
+        )
     };
-    entries.extend(record.syncs.iter().map(|it| entry(Operation::Write, SYNC, it)));
+    entries.extend(record.syncs.iter().map(|it| entry(IoOperation::Write, SYNC, it)));
     let stages = [(SUBMISSION, &record.submissions), (COMPLETION, &record.completions)];
     for (stage, both) in stages {
         let parts = BOTH.into_iter().zip(both);
@@ -391,10 +437,10 @@ fn journal_name(stream: usize) -> String {
     format!("{JOURNAL}.{stream}.csv")
 }
 
-fn journal_text(journal: &[JournalEntry]) -> Vec<u8> {
+fn format_journal(journal: &[JournalEntry]) -> Vec<u8> {
     let mut text = String::from("at_ns,service_ns,offset,bytes,operation\n");
     for it in journal {
-        let word = it.operation.word();
+        let word = it.operation.name();
         text.push_str(
             &[it.at_ns, it.service_ns, it.offset, u64::from(it.bytes)]
                 .map(|n| n.to_string())
@@ -407,7 +453,7 @@ fn journal_text(journal: &[JournalEntry]) -> Vec<u8> {
     text.into_bytes()
 }
 
-fn journal(bytes: &[u8]) -> Vec<JournalEntry> {
+fn parse_journal(bytes: &[u8]) -> Vec<JournalEntry> {
     let text = String::from_utf8_lossy(bytes);
     let entry = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
@@ -417,91 +463,104 @@ fn journal(bytes: &[u8]) -> Vec<JournalEntry> {
             service_ns: service_ns.parse().ok()?,
             offset: offset.parse().ok()?,
             bytes: bytes.parse().ok()?,
-            operation: Operation::of_word(word)?,
+            operation: IoOperation::from_name(word)?,
         })
     };
     text.lines().skip(1).filter_map(entry).collect()
 }
 
 /// Part of an outcome, identified by the dimensions of its series.
-struct Part<'r> {
+struct SeriesPart<'r> {
     series: &'r SeriesRecord,
     stream: Option<usize>,
     target: Option<usize>,
-    operation: Option<Operation>,
+    operation: Option<IoOperation>,
     stage: Option<&'r str>,
 }
 
-impl<'r> Part<'r> {
-    fn of(series: &'r SeriesRecord) -> Self {
+impl<'r> SeriesPart<'r> {
+    fn from_series(series: &'r SeriesRecord) -> Self {
         let index = |name| match series.dimensions.get(&name) {
-            Some(Value::Integer(index)) => usize::try_from(*index).ok(),
+            Some(AttributeValue::Integer(index)) => usize::try_from(*index).ok(),
             _ => None,
         };
-        let text = |name| series.dimensions.get(&name).and_then(Value::text);
+        let text = |name| series.dimensions.get(&name).and_then(AttributeValue::as_text);
         Self {
             series,
             stream: index(Attribute::Stream),
             target: index(Attribute::TargetIndex),
-            operation: text(Attribute::Operation).and_then(Operation::of_word),
+            operation: text(Attribute::Operation).and_then(IoOperation::from_name),
             stage: text(Attribute::Stage),
         }
     }
 
-    fn first(&self) -> Option<&'r Distribution> {
+    fn first_distribution(&self) -> Option<&'r LatencyDistribution> {
         self.series.distributions.first().map(|stretch| &stretch.seen)
     }
 }
 
 /// Series of one host of several, or of the total.
-type Own<'r> = Vec<&'r SeriesRecord>;
+type MemberSeries<'r> = Vec<&'r SeriesRecord>;
 
-fn of_member<'r>(record: &'r CaseRecord, host: Option<&str>) -> Own<'r> {
-    let member =
-        |it: &SeriesRecord| it.dimensions.get(&Attribute::Member).and_then(Value::text) == host;
+fn member_series<'r>(record: &'r CaseRecord, host: Option<&str>) -> MemberSeries<'r> {
+    let member = |it: &SeriesRecord| {
+        it.dimensions.get(&Attribute::Member).and_then(AttributeValue::as_text) == host
+    };
     record.series.iter().filter(|it| member(it)).collect()
 }
 
-fn parts<'r>(own: &'r Own<'_>, metric: &'r str) -> impl Iterator<Item = Part<'r>> {
-    own.iter().filter(move |series| series.metric == metric).map(|series| Part::of(series))
+fn parts<'r>(
+    own: &'r MemberSeries<'_>,
+    metric: &'r str,
+) -> impl Iterator<Item = SeriesPart<'r>> {
+    own.iter()
+        .filter(move |series| series.metric == metric)
+        .map(|series| SeriesPart::from_series(series))
 }
 
-fn tallies(record: &Own<'_>) -> Vec<StreamTally> {
+fn read_tallies(record: &MemberSeries<'_>) -> Vec<StreamTally> {
     let intended: BTreeMap<_, _> = parts(record, INTENDED)
         .filter(|part| part.stage.is_none())
-        .filter_map(|part| Some(((part.stream?, part.target?, part.operation?), part.first()?)))
+        .filter_map(|part| {
+            Some(((part.stream?, part.target?, part.operation?), part.first_distribution()?))
+        })
         .collect();
     parts(record, LATENCY)
         .filter(|part| part.stage.is_none())
         .filter_map(|part| {
             let (stream, target, operation) = (part.stream?, part.target?, part.operation?);
             let intended = intended.get(&(stream, target, operation)).copied();
-            let tally = Tally::of(part.first()?, intended);
+            let tally = IoTally::from_distributions(part.first_distribution()?, intended);
             Some(StreamTally { stream, target, operation, tally })
         })
         .collect()
 }
 
 /// Distributions of one operation by interval.
-type BySpan<'r> = BTreeMap<Span, &'r Distribution>;
+type BySpan<'r> = BTreeMap<MeasuredSpan, &'r LatencyDistribution>;
 
-fn by_span<'r>(record: &'r Own<'_>, metric: &'r str, operation: Operation) -> BySpan<'r> {
+fn by_span<'r>(
+    record: &'r MemberSeries<'_>,
+    metric: &'r str,
+    operation: IoOperation,
+) -> BySpan<'r> {
     parts(record, metric)
         .filter(|part| {
             part.operation == Some(operation) && part.stream.is_none() && part.stage.is_none()
         })
         .flat_map(|part| &part.series.distributions)
         .map(|it| {
-            let span = Span { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup };
+            let span = MeasuredSpan { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup };
             (span, &it.seen)
         })
         .collect()
 }
 
-fn intervals(record: &Own<'_>) -> Vec<IntervalTally> {
+fn read_intervals(record: &MemberSeries<'_>) -> Vec<IntervalTally> {
     let services = BOTH.map(|operation| by_span(record, LATENCY, operation));
     let intended = BOTH.map(|operation| by_span(record, INTENDED, operation));
-    let spans: BTreeSet<Span> = services.iter().flat_map(|all| all.keys().copied()).collect();
+    let spans: BTreeSet<MeasuredSpan> =
+        services.iter().flat_map(|all| all.keys().copied()).collect();
     let states = ["in_flight", "cpu_user", "cpu_system"].map(|metric| {
         parts(record, metric)
             .filter(|part| part.stage == Some(INTERVAL))
@@ -516,11 +575,11 @@ fn intervals(record: &Own<'_>) -> Vec<IntervalTally> {
         .enumerate()
         .map(|(index, span)| {
             let tally = |side: usize| {
-                services[side].get(&span).map_or_else(Tally::empty, |it| {
-                    Tally::of(it, intended[side].get(&span).copied())
+                services[side].get(&span).map_or_else(IoTally::empty, |it| {
+                    IoTally::from_distributions(it, intended[side].get(&span).copied())
                 })
             };
-            let (start_s, length_s) = span.seconds();
+            let (start_s, length_s) = span.to_seconds();
             IntervalTally {
                 start_s,
                 length_s,
@@ -538,13 +597,14 @@ fn intervals(record: &Own<'_>) -> Vec<IntervalTally> {
     all
 }
 
-fn add_stream_counts(record: &Own<'_>, all: &mut [IntervalTally]) {
+fn add_stream_counts(record: &MemberSeries<'_>, all: &mut [IntervalTally]) {
     for part in parts(record, LATENCY).filter(|part| part.stage == Some(INTERVAL)) {
         let (Some(stream), Some(operation)) = (part.stream, part.operation) else { continue };
         let mut index = 0;
         for it in &part.series.distributions {
             let (start_s, _) =
-                Span { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup }.seconds();
+                MeasuredSpan { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup }
+                    .to_seconds();
             // Both are in ascending order of time.
             while all.get(index).is_some_and(|interval| interval.start_s < start_s) {
                 index += 1;
@@ -552,29 +612,34 @@ fn add_stream_counts(record: &Own<'_>, all: &mut [IntervalTally]) {
             let interval = all.get_mut(index);
             let count = interval.and_then(|interval| interval.streams.get_mut(stream));
             if let Some(count) = count {
-                count.add(operation, &it.seen);
+                count.set_moments(operation, &it.seen);
             }
         }
     }
 }
 
-fn streams(record: &Own<'_>, raw: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<StreamRecord> {
-    let mut streams: Vec<StreamRecord> = Vec::new();
+fn read_streams(
+    record: &MemberSeries<'_>,
+    raw: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> Vec<StreamDetails> {
+    let mut streams: Vec<StreamDetails> = Vec::new();
     for part in parts(record, "in_flight") {
         let (Some(stream), Some("whole")) = (part.stream, part.stage) else { continue };
-        let active_s = part.series.facts.get(&Attribute::ActiveS).and_then(Value::number);
+        let active_s =
+            part.series.facts.get(&Attribute::ActiveS).and_then(AttributeValue::as_number);
         let name = journal_name(stream);
-        streams.push(StreamRecord {
+        streams.push(StreamDetails {
             active_s: active_s.unwrap_or(0.0),
-            journal: raw(&name).map_or_else(Vec::new, |bytes| journal(&bytes)),
-            ..StreamRecord::default()
+            journal: raw(&name).map_or_else(Vec::new, |bytes| parse_journal(&bytes)),
+            ..StreamDetails::default()
         });
     }
     for part in parts(record, LATENCY) {
         let Some(found) = part.stream.and_then(|stream| streams.get_mut(stream)) else {
             continue;
         };
-        let tally = || part.first().map(|it| Tally::of(it, None));
+        let tally =
+            || part.first_distribution().map(|it| IoTally::from_distributions(it, None));
         match (part.stage, part.operation) {
             (Some(SYNC), _) => found.syncs = tally(),
             (Some(SUBMISSION), Some(side)) => found.submissions[side as usize] = tally(),
@@ -585,13 +650,13 @@ fn streams(record: &Own<'_>, raw: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Strea
     streams
 }
 
-fn failure(doubt: &Doubt) -> Option<super::IoFailure> {
+fn to_failure(doubt: &Doubt) -> Option<super::IoFailure> {
     let Doubt::IoFailed { target, operation, offset, bytes, cause } = doubt else {
         return None;
     };
     Some(super::IoFailure {
         target: *target,
-        operation: Operation::of_word(operation)?,
+        operation: IoOperation::from_name(operation)?,
         offset: *offset,
         bytes: *bytes,
         reason: cause.clone(),

@@ -44,14 +44,14 @@ pub struct FileStep {
     /// Whether it applies to directories.
     pub of_directories: bool,
     /// Required state of the tree.
-    pub needs: Needs,
+    pub needs: RequiredTreeState,
     /// Whether it is in the default selection: the operations of mdtest.
-    pub usual: bool,
+    pub is_default: bool,
 }
 
 /// Required state of a tree before an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needs {
+pub enum RequiredTreeState {
     /// Empty.
     Nothing,
     /// All directories, but no files.
@@ -63,32 +63,38 @@ pub enum Needs {
 impl FileStep {
     /// All operations, in mdtest's order.
     pub const ALL: [Self; 11] = [
-        Self::of("mkdir", FileOperation::Mkdir, true, Needs::Nothing, true),
-        Self::of("stat-directory", FileOperation::Getattr, true, Needs::Directories, true),
-        Self::of("rmdir", FileOperation::Rmdir, true, Needs::Directories, true),
-        Self::of("create", FileOperation::Create, false, Needs::Directories, true),
-        Self::of("stat", FileOperation::Getattr, false, Needs::Everything, true),
-        Self::of("access", FileOperation::Access, false, Needs::Everything, false),
-        Self::of("chmod", FileOperation::Setattr, false, Needs::Everything, false),
-        Self::of("open", FileOperation::Open, false, Needs::Everything, false),
-        Self::of("read", FileOperation::Read, false, Needs::Everything, true),
-        Self::of("write", FileOperation::Write, false, Needs::Everything, false),
-        Self::of("delete", FileOperation::Delete, false, Needs::Everything, true),
+        Self::new("mkdir", FileOperation::Mkdir, true, RequiredTreeState::Nothing, true),
+        Self::new(
+            "stat-directory",
+            FileOperation::Getattr,
+            true,
+            RequiredTreeState::Directories,
+            true,
+        ),
+        Self::new("rmdir", FileOperation::Rmdir, true, RequiredTreeState::Directories, true),
+        Self::new("create", FileOperation::Create, false, RequiredTreeState::Directories, true),
+        Self::new("stat", FileOperation::Getattr, false, RequiredTreeState::Everything, true),
+        Self::new("access", FileOperation::Access, false, RequiredTreeState::Everything, false),
+        Self::new("chmod", FileOperation::Setattr, false, RequiredTreeState::Everything, false),
+        Self::new("open", FileOperation::Open, false, RequiredTreeState::Everything, false),
+        Self::new("read", FileOperation::Read, false, RequiredTreeState::Everything, true),
+        Self::new("write", FileOperation::Write, false, RequiredTreeState::Everything, false),
+        Self::new("delete", FileOperation::Delete, false, RequiredTreeState::Everything, true),
     ];
 
-    const fn of(
+    const fn new(
         name: &'static str,
         operation: FileOperation,
         of_directories: bool,
-        needs: Needs,
-        usual: bool,
+        needs: RequiredTreeState,
+        is_default: bool,
     ) -> Self {
-        Self { name, operation, of_directories, needs, usual }
+        Self { name, operation, of_directories, needs, is_default }
     }
 
     /// Whether it can be repeated on the same file or directory.
     #[must_use]
-    pub const fn can_last(self) -> bool {
+    pub const fn is_repeatable(self) -> bool {
         match self.operation {
             FileOperation::Mkdir
             | FileOperation::Rmdir

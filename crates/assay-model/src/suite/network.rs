@@ -4,7 +4,7 @@ use crate::workload::NetworkWorkload;
 
 /// Network protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
+pub enum NetworkProtocol {
     Tcp,
     Udp,
     /// ICMP echo requests, which the far end's kernel replies to.
@@ -15,10 +15,10 @@ pub enum Protocol {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetworkRequest {
     /// Protocol of the tests.
-    pub protocol: Protocol,
+    pub protocol: NetworkProtocol,
     /// The tests; those without a host use that of the command line.
-    pub questions: Vec<NetworkWorkload>,
+    pub tests: Vec<NetworkWorkload>,
     /// Whether the length of a throughput repetition was given; otherwise it is shortened if three
     /// do not fit the time.
-    pub is_length_told: bool,
+    pub has_explicit_length: bool,
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::quantity::Bytes;
-use crate::workload::course::Course;
-use crate::workload::storage::{Arrivals, EngineChoice};
+use crate::workload::measurement_mode::MeasurementMode;
+use crate::workload::storage::{ArrivalProcess, EngineChoice};
 
 /// I/O of one kind, with all requested block sizes and depths.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub struct StorageRequest {
     /// Share of reads, 0 … 1.
     pub read_share: f64,
     /// Order of the offsets.
-    pub order: Order,
+    pub order: AccessOrder,
     /// Block sizes, each measured in a case of its own.
     pub bytes: Vec<Bytes>,
     /// I/O in flight on each target, over all threads; each measured in a case of its own.
@@ -26,7 +26,7 @@ pub struct StorageRequest {
     /// Number of submitting threads.
     pub threads: u32,
     /// Rate of an open loop in IO/s with its arrival process; `None` = closed loop.
-    pub rate: Option<(f64, Arrivals)>,
+    pub rate: Option<(f64, ArrivalProcess)>,
     /// Engine that issues the I/O.
     pub engine: EngineChoice,
     /// Whether the page cache is used.
@@ -44,7 +44,7 @@ pub struct StorageRequest {
     /// Number of full writes of each target before the first case; 0 = none.
     pub precondition_passes: u32,
     /// Measurement mode; on a curve it applies only to the maximum rate.
-    pub course: Course,
+    pub mode: MeasurementMode,
     /// Throughput that the volume is provisioned for, in B/s.
     pub provisioned_bytes_per_s: Option<f64>,
 }
@@ -60,7 +60,7 @@ pub struct TargetRequest {
 
 /// Order of the offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum AccessOrder {
     /// Random offsets.
     Random,
     /// Sequential, with one position for all threads.

@@ -6,7 +6,7 @@ use super::*;
 use crate::workload::RdmaDevice;
 
 fn check(text: &str, expected: &Expect) {
-    let found = match read(text) {
+    let found = match parse_suite(text) {
         Ok(mut suite) => {
             suite.measures.iter_mut().for_each(|it| it.origin = None);
             format!("{suite:#?}")
@@ -21,7 +21,7 @@ fn check(text: &str, expected: &Expect) {
 }
 
 #[test]
-fn reads_a_suite() {
+fn parses_suite() {
     check(
         r#"
 name = "mine"
@@ -66,7 +66,7 @@ bytes = "64MiB"
 }
 
 #[test]
-fn refuses_with_place_and_help() {
+fn rejects_with_span_and_help() {
     let with = |measure: &str| format!("name = \"x\"\n[[measure]]\n{measure}\n");
     for (text, expected) in [
         (
@@ -254,15 +254,15 @@ fn refuses_with_place_and_help() {
 
 /// Shares have the same meaning in a suite as on the command line.
 #[test]
-fn shares_are_read_as_on_the_command_line() {
+fn parses_shares_like_command_line() {
     for (typed, expected) in
         [("\"80%\"", 0.8), ("80", 0.8), ("0.8", 0.8), ("2", 0.02), ("1.5", 0.015)]
     {
         let text = format!(
             "name = \"x\"\n[[measure]]\nbenchmark = \"compute.linpack\"\nmemory = {typed}\n"
         );
-        let suite = read(&text).unwrap();
-        let Request::Linpack { size: LinpackSize::Memory(share), .. } =
+        let suite = parse_suite(&text).unwrap();
+        let MeasureRequest::Linpack { size: LinpackSize::Memory(share), .. } =
             suite.measures[0].request
         else {
             panic!("{suite:?}")
@@ -272,7 +272,7 @@ fn shares_are_read_as_on_the_command_line() {
 }
 
 #[test]
-fn placements_read_back_as_written() {
+fn placements_round_trip() {
     for text in ["node", "numa", "numa:3", "l3", "l3:0", "core", "core:17", "scaling", "all"] {
         assert_eq!(text.parse::<Placement>().unwrap().to_string(), text);
     }
@@ -281,14 +281,16 @@ fn placements_read_back_as_written() {
 proptest::proptest! {
     #[test]
     fn no_text_panics(text in "[a-z=\\[\\]\"\n .:0-9{}]*") {
-        let _ = read(&text);
+        let _ = parse_suite(&text);
     }
 }
 
 #[test]
-fn former_names_of_keys_are_understood_beside_no_new_one() {
+fn accepts_former_key_names() {
     let suite = |keys: &str| {
-        read(&format!("name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\n{keys}"))
+        parse_suite(&format!(
+            "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\n{keys}"
+        ))
     };
     let measures = |keys| {
         let mut measures = suite(keys).unwrap().measures;
@@ -305,14 +307,14 @@ fn former_names_of_keys_are_understood_beside_no_new_one() {
 }
 
 #[test]
-fn a_measure_knows_where_its_keys_stand() {
+fn finds_key_spans() {
     // A heading may be indented, a value may span several lines, and a key may have its former
     // name.
     let text = "name = \"x\"\n\n[[measure]]\nbenchmark = \"memory.latency\"\n\n[[measure]]\n\
                 benchmark = \"memory.stream\"\nplacement = \"l3:9\"  # far\n\n  [[measure]]\n\
                 benchmark = \"compute.linpack\"\nblas = \"none\"\n\n[[measure]]\n\
                 benchmark = \"storage\"\noperation = \"read\"\nbytes = [\n  \"4KiB\",\n]\n";
-    let suite = read(text).unwrap();
+    let suite = parse_suite(text).unwrap();
     for (measure, keys, expected) in [
         (1, &["threads", "placement"][..], "placement = \"l3:9\""),
         (1, &["blas"], "[[measure]]"),
@@ -321,24 +323,24 @@ fn a_measure_knows_where_its_keys_stand() {
         (3, &["bs"], "bytes = [\n  \"4KiB\",\n]"),
     ] {
         let origin = suite.measures[measure].origin.as_ref().unwrap();
-        assert_eq!(&text[origin.span_of(keys)], expected);
+        assert_eq!(&text[origin.key_span(keys)], expected);
     }
 }
 
 #[test]
-fn datagrams_have_no_size_that_no_link_carries() {
+fn limits_datagram_sizes() {
     let text = "name = \"x\"\n[[measure]]\nbenchmark = \"rdma.send_lat\"\nconnection = \"ud\"\nfrom = \"64B\"";
-    let suite = read(text).unwrap();
-    let Request::Rdma(asked) = &suite.measures[0].request else { panic!("{suite:?}") };
+    let suite = parse_suite(text).unwrap();
+    let MeasureRequest::Rdma(asked) = &suite.measures[0].request else { panic!("{suite:?}") };
     assert_eq!(asked.sizes, Some((Bytes(64), Bytes(1024))));
 }
 
 #[test]
-fn rdma_names_a_device_and_how_it_is_used() {
+fn parses_rdma_device() {
     let text = "name = \"x\"\n[[measure]]\nbenchmark = \"rdma.send_lat\"\nconnection = \"ud\"\nfrom = \"2B\"\n\
                 device = \"mlx5_ib0\"\ndevice-port = 2\ngid-index = 0\npath-mtu = \"4KiB\"";
-    let suite = read(text).unwrap();
-    let Request::Rdma(asked) = &suite.measures[0].request else { panic!("{suite:?}") };
+    let suite = parse_suite(text).unwrap();
+    let MeasureRequest::Rdma(asked) = &suite.measures[0].request else { panic!("{suite:?}") };
     let device = RdmaDevice {
         name: Some("mlx5_ib0".to_owned()),
         device_port: Some(2),

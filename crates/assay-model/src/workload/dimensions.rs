@@ -1,13 +1,13 @@
 //! Dimensions of the series of a workload.
 
-use super::course::Course;
 use super::file_set::{FileOperation, FileOrder, FileStream, FileTest, FileTree};
-use super::storage::{AccessPattern, Cursor, CurvePoint, EngineChoice, StorageTest};
+use super::measurement_mode::MeasurementMode;
+use super::storage::{AccessPattern, Cursor, EngineChoice, ResponseCurvePoint, StorageTest};
 use super::{
-    LinpackWorkload, MpiWorkload, NetworkQuestion, NetworkWorkload, PeakFlopsWorkload,
+    LinpackWorkload, MpiWorkload, NetworkTest, NetworkWorkload, PeakFlopsWorkload,
     StreamWorkload,
 };
-use crate::attribute::{Attribute, Attributes, Value};
+use crate::attribute::{Attribute, AttributeValue, Attributes};
 
 pub(super) fn peak(work: &PeakFlopsWorkload) -> Attributes {
     Attributes::from([
@@ -32,7 +32,7 @@ pub(super) fn linpack(work: &LinpackWorkload, by: &str) -> Attributes {
 impl StreamWorkload {
     /// Returns the dimensions of one of several domains that run at the same time.
     #[must_use]
-    pub fn of_domain(&self, placement: &str) -> Attributes {
+    pub fn domain_dimensions(&self, placement: &str) -> Attributes {
         let chosen = self.domains.iter().filter(|domain| domain.placement == placement);
         let threads: usize = chosen.map(|domain| domain.cpus.len()).sum();
         let mut found = Attributes::from([
@@ -60,7 +60,7 @@ pub(super) fn network(work: &NetworkWorkload) -> Attributes {
     let to = work.to.as_deref().unwrap_or("loopback");
     let mut asked = Attributes::from([(Attribute::To, to.into())]);
     match &work.question {
-        NetworkQuestion::Throughput(it) => {
+        NetworkTest::Throughput(it) => {
             asked.extend([
                 (Attribute::Streams, it.streams.into()),
                 (Attribute::Direction, it.direction.name().into()),
@@ -72,7 +72,7 @@ pub(super) fn network(work: &NetworkWorkload) -> Attributes {
                 it.congestion.as_deref().map(|name| (Attribute::Congestion, name.into())),
             );
         }
-        NetworkQuestion::Latency(it) => {
+        NetworkTest::Latency(it) => {
             let waiting = if it.spin { "spin" } else { "sleep" };
             asked.extend([
                 (Attribute::Bytes, it.bytes.into()),
@@ -111,8 +111,8 @@ pub(super) fn mpi(work: &MpiWorkload) -> Attributes {
 pub(super) fn storage(test: &StorageTest) -> Attributes {
     let work = &test.workload;
     let mut asked = Attributes::from([
-        (Attribute::Target, targets(test).into()),
-        (Attribute::Engine, engine(work.engine).into()),
+        (Attribute::Target, target_names(test).into()),
+        (Attribute::Engine, engine_name(work.engine).into()),
     ]);
     // Phases of another tool's language have a name of their own.
     if !test.name.is_empty() {
@@ -129,7 +129,7 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
             asked.insert(Attribute::ReadShare, stream.read_share.into());
         }
         asked.extend([
-            (Attribute::Pattern, Value::from(pattern(&stream.pattern))),
+            (Attribute::Pattern, AttributeValue::from(pattern_name(&stream.pattern))),
             (Attribute::Depth, stream.in_flight_per_target.into()),
             (Attribute::Threads, stream.threads.into()),
         ]);
@@ -139,12 +139,14 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
     let rate = work.load.rate_per_s();
     asked.extend(rate.map(|rate| (Attribute::RequestedRate, rate.into())));
     asked.extend(test.point.and_then(|point| match point {
-        CurvePoint::Maximum => Some((Attribute::Point, "max".into())),
-        CurvePoint::Share { percent } => Some((Attribute::PercentOfMax, percent.into())),
+        ResponseCurvePoint::Maximum => Some((Attribute::Point, "max".into())),
+        ResponseCurvePoint::Share { percent } => {
+            Some((Attribute::PercentOfMax, percent.into()))
+        }
         // The share is determined while measuring.
-        CurvePoint::Bend { .. } => None,
+        ResponseCurvePoint::Bend { .. } => None,
     }));
-    if let Course::Search(goal) = test.course {
+    if let MeasurementMode::Search(goal) = test.course {
         asked.insert(Attribute::Goal, goal.to_string().into());
     }
     if test.precondition_passes > 0 {
@@ -170,7 +172,7 @@ pub(super) fn files(test: &FileTest) -> Attributes {
         above.unwrap_or(&tree.anchor).display().to_string()
     };
     let mut asked = Attributes::from([
-        (Attribute::Target, few(trees().map(folder)).into()),
+        (Attribute::Target, join_paths(trees().map(folder)).into()),
         (Attribute::Files, count.unwrap_or(u64::MAX).into()),
         (Attribute::Threads, threads.into()),
     ]);
@@ -180,8 +182,10 @@ pub(super) fn files(test: &FileTest) -> Attributes {
     // Values that differ between trees or streams are not dimensions of the case.
     let file_bytes = |tree: &FileTree| (tree.files > 0).then(|| tree.mean_file_bytes() as u64);
     let levels = |tree: &FileTree| (tree.files > 0).then_some(tree.depth);
-    asked.extend(same(trees().map(file_bytes)).map(|it| (Attribute::FileBytes, it.into())));
-    asked.extend(same(trees().map(levels)).map(|it| (Attribute::Levels, it.into())));
+    asked.extend(
+        common_value(trees().map(file_bytes)).map(|it| (Attribute::FileBytes, it.into())),
+    );
+    asked.extend(common_value(trees().map(levels)).map(|it| (Attribute::Levels, it.into())));
     let part = |stream: &FileStream| {
         let moves = matches!(stream.operation, FileOperation::Read | FileOperation::Write);
         let size = stream.sizes.first().filter(|_| moves)?.max_bytes;
@@ -189,43 +193,45 @@ pub(super) fn files(test: &FileTest) -> Attributes {
         let whole = work.trees.get(stream.tree)?.mean_file_bytes() as u64;
         (size != whole).then_some(size)
     };
-    asked.extend(same(work.streams.iter().map(part)).map(|it| (Attribute::Bytes, it.into())));
+    asked.extend(
+        common_value(work.streams.iter().map(part)).map(|it| (Attribute::Bytes, it.into())),
+    );
     let is_random =
         |stream: &FileStream| matches!(stream.order, FileOrder::Random | FileOrder::Skewed(_));
     if !work.streams.is_empty() && work.streams.iter().all(is_random) {
         asked.insert(Attribute::Pattern, "random".into());
     }
-    asked.extend(work.load.per_s().map(|rate| (Attribute::RequestedRate, rate.into())));
+    asked.extend(work.load.rate_per_s().map(|rate| (Attribute::RequestedRate, rate.into())));
     asked
 }
 
 /// Returns the common value, if all are equal.
-fn same<T: PartialEq>(mut values: impl Iterator<Item = Option<T>>) -> Option<T> {
+fn common_value<T: PartialEq>(mut values: impl Iterator<Item = Option<T>>) -> Option<T> {
     let first = values.next()??;
     values.all(|it| it.as_ref() == Some(&first)).then_some(first)
 }
 
 /// Maximum number of listed targets, as every series contains the list; otherwise only the first is
 /// listed.
-const MOST_TARGETS: usize = 16;
+const MAX_LISTED_TARGETS: usize = 16;
 
-fn targets(test: &StorageTest) -> String {
+fn target_names(test: &StorageTest) -> String {
     let work = &test.workload;
     if work.engine == EngineChoice::Null {
         return "none".to_owned();
     }
-    few(work.targets.iter().map(|target| target.path.display().to_string()))
+    join_paths(work.targets.iter().map(|target| target.path.display().to_string()))
 }
 
 /// Joins the paths without duplicates.
-fn few(paths: impl Iterator<Item = String>) -> String {
+fn join_paths(paths: impl Iterator<Item = String>) -> String {
     let mut listed: Vec<String> = Vec::new();
     for path in paths {
         if !listed.contains(&path) {
             listed.push(path);
         }
     }
-    if listed.len() > MOST_TARGETS {
+    if listed.len() > MAX_LISTED_TARGETS {
         let count = listed.len();
         listed.truncate(1);
         listed.push(format!("\u{2026} ({count})"));
@@ -233,7 +239,7 @@ fn few(paths: impl Iterator<Item = String>) -> String {
     listed.join(", ")
 }
 
-const fn engine(engine: EngineChoice) -> &'static str {
+const fn engine_name(engine: EngineChoice) -> &'static str {
     match engine {
         EngineChoice::Auto => "auto",
         EngineChoice::IoUring => "io_uring",
@@ -244,7 +250,7 @@ const fn engine(engine: EngineChoice) -> &'static str {
     }
 }
 
-const fn pattern(pattern: &AccessPattern) -> &'static str {
+const fn pattern_name(pattern: &AccessPattern) -> &'static str {
     match pattern {
         AccessPattern::Random | AccessPattern::Permutation => "random",
         AccessPattern::Strides { .. } => "strides",

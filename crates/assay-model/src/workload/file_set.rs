@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::storage::{Arrivals, RateRounding, SizeShare, StorageTiming};
+use super::storage::{ArrivalProcess, RateRounding, SizeShare, StorageTiming};
 use crate::seed;
 
 /// Fixed seed, so that one run finds the tree that another one created.
-const SIZES: u64 = 0x5eed;
+const SIZE_SEED: u64 = 0x5eed;
 
 /// Test of one operation on a file tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ pub enum FileLoad {
         /// Operations per second.
         per_s: f64,
         /// Arrival process.
-        arrivals: Arrivals,
+        arrivals: ArrivalProcess,
     },
     /// Open loop at a share of the rate of an earlier phase.
     ShareOf {
@@ -85,7 +85,7 @@ pub enum FileLoad {
         /// Rounding of the product.
         rounding: RateRounding,
         /// Arrival process.
-        arrivals: Arrivals,
+        arrivals: ArrivalProcess,
     },
 }
 
@@ -137,7 +137,7 @@ pub struct TreePart {
 
 impl TreePart {
     /// Returns the number of files in the part, of `all` files.
-    const fn of_all(self, all: u64) -> u64 {
+    const fn count(self, all: u64) -> u64 {
         let rest = all.saturating_sub(self.nth);
         match self.of {
             0 => 0,
@@ -247,7 +247,7 @@ pub enum StopAfter {
 impl FileLoad {
     /// Returns the requested operations per second.
     #[must_use]
-    pub const fn per_s(self) -> Option<f64> {
+    pub const fn rate_per_s(self) -> Option<f64> {
         match self {
             Self::Open { per_s, .. } => Some(per_s),
             Self::Closed | Self::ShareOf { .. } => None,
@@ -339,21 +339,21 @@ impl FileTree {
             self.directories_on(self.depth)?
         };
         let all = holders.checked_mul(self.files)?;
-        Some(self.own(self.most_files.map_or(all, |most| most.min(all))))
+        Some(self.own_count(self.most_files.map_or(all, |most| most.min(all))))
     }
 
     /// Returns the number of used own files, from the first; `None` = all.
     #[must_use]
     pub fn used_file_count(&self) -> Option<u64> {
-        self.used_files.map(|used| self.own(used))
+        self.used_files.map(|used| self.own_count(used))
     }
 
-    fn own(&self, all: u64) -> u64 {
-        self.part.map_or(all, |part| part.of_all(all))
+    fn own_count(&self, all: u64) -> u64 {
+        self.part.map_or(all, |part| part.count(all))
     }
 
     /// Converts the number of an own file to its number in the whole tree.
-    fn among_all(&self, number: u64) -> u64 {
+    fn global_number(&self, number: u64) -> u64 {
         self.part.map_or(number, |part| number * part.of + part.nth)
     }
 
@@ -376,21 +376,21 @@ impl FileTree {
     /// their children.
     #[must_use]
     pub fn directory(&self, number: u64) -> PathBuf {
-        let (level, place) = self.level_of(number);
+        let (level, place) = self.locate(number);
         self.directory_at(level, place)
     }
 
     /// Returns the number of a directory's parent; `None` = the anchor.
     #[must_use]
     pub fn parent(&self, number: u64) -> Option<u64> {
-        let (level, place) = self.level_of(number);
-        (level > 1).then(|| self.first_on(level - 1) + place / self.width)
+        let (level, place) = self.locate(number);
+        (level > 1).then(|| self.first_of_level(level - 1) + place / self.width)
     }
 
     /// Returns the path of the own file with this number.
     #[must_use]
     pub fn file(&self, number: u64) -> PathBuf {
-        let number = self.among_all(number);
+        let number = self.global_number(number);
         let holder = number / self.files;
         let folder = match (self.depth, self.files_on_all_levels) {
             (0, _) => self.anchor.clone(),
@@ -404,8 +404,8 @@ impl FileTree {
     /// existing tree stays valid.
     #[must_use]
     pub fn file_bytes(&self, number: u64) -> u64 {
-        let number = self.among_all(number);
-        let word = seed::mix(SIZES ^ number.wrapping_add(1).wrapping_mul(seed::GAMMA));
+        let number = self.global_number(number);
+        let word = seed::mix(SIZE_SEED ^ number.wrapping_add(1).wrapping_mul(seed::GAMMA));
         let mut draw = (word >> 11) as f64 / (1u64 << 53) as f64;
         let last = self.sizes.len().saturating_sub(1);
         for (index, size) in self.sizes.iter().enumerate() {
@@ -428,7 +428,7 @@ impl FileTree {
         path
     }
 
-    fn level_of(&self, number: u64) -> (u32, u64) {
+    fn locate(&self, number: u64) -> (u32, u64) {
         let mut place = number;
         for level in 1..self.depth {
             let on_level = self.width.saturating_pow(level);
@@ -440,7 +440,7 @@ impl FileTree {
         (self.depth, place)
     }
 
-    fn first_on(&self, level: u32) -> u64 {
+    fn first_of_level(&self, level: u32) -> u64 {
         (1..level).map(|above| self.width.saturating_pow(above)).sum()
     }
 }
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_share_a_tree_have_all_of_its_files_and_none_twice() {
+    fn parts_cover_tree_exactly_once() {
         let whole = FileTree { most_files: Some(17), ..tree(2, 3, 2, false) };
         let all: Vec<_> = (0..17).map(|it| (whole.file(it), whole.file_bytes(it))).collect();
         for of in [1, 2, 3, 20] {

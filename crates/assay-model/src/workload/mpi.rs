@@ -76,7 +76,7 @@ pub struct MpiHosts {
 impl MpiHosts {
     /// Whether only this machine takes part.
     #[must_use]
-    pub const fn is_here(&self) -> bool {
+    pub const fn is_local(&self) -> bool {
         self.list.is_none() && self.file.is_none()
     }
 }

@@ -10,26 +10,26 @@ pub struct NetworkWorkload {
     /// The port of the server; `None` = the default port of its protocol.
     pub port: Option<u16>,
     /// The test.
-    pub question: NetworkQuestion,
+    pub question: NetworkTest,
 }
 
 /// Kind of network test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "measures", rename_all = "kebab-case")]
-pub enum NetworkQuestion {
+pub enum NetworkTest {
     /// Throughput of streams.
-    Throughput(Throughput),
+    Throughput(NetworkThroughput),
     /// Round trip of messages.
-    Latency(Latency),
+    Latency(NetworkLatency),
 }
 
 /// Throughput test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Throughput {
+pub struct NetworkThroughput {
     /// Number of concurrent streams per direction.
     pub streams: u32,
     /// Direction of the data transfer.
-    pub direction: Direction,
+    pub direction: TransferDirection,
     /// Length of one repetition in seconds.
     pub seconds: u32,
     /// Whether both ends copy the data from or to the program's memory.
@@ -42,7 +42,7 @@ pub struct Throughput {
 
 /// Round-trip test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Latency {
+pub struct NetworkLatency {
     /// Size of a message in bytes.
     pub bytes: u64,
     /// Length of one repetition in seconds.
@@ -62,7 +62,7 @@ pub struct Latency {
 /// Direction of the data transfer, relative to this end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Direction {
+pub enum TransferDirection {
     /// This end sends.
     Send,
     /// This end receives.
@@ -71,7 +71,7 @@ pub enum Direction {
     Both,
 }
 
-impl Direction {
+impl TransferDirection {
     /// Every direction with its name.
     pub const ALL: [(&'static str, Self); 3] =
         [("send", Self::Send), ("receive", Self::Receive), ("both", Self::Both)];
@@ -90,11 +90,11 @@ impl NetworkWorkload {
     pub fn name(&self) -> String {
         let to = self.to.as_deref().unwrap_or("loopback");
         match &self.question {
-            NetworkQuestion::Throughput(it) => {
+            NetworkTest::Throughput(it) => {
                 let copy = if it.copy { "" } else { "/no-copy" };
                 format!("{to}/{}/streams={}{copy}", it.direction.name(), it.streams)
             }
-            NetworkQuestion::Latency(it) => {
+            NetworkTest::Latency(it) => {
                 let spin = if it.spin { "/spin" } else { "" };
                 let rate = it.rate_per_s.map_or(String::new(), |rate| format!("/rate={rate}"));
                 let load = match it.load_streams {

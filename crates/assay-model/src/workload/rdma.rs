@@ -108,7 +108,7 @@ pub struct RdmaTuning {
 impl RdmaTuning {
     /// Returns the explicit options by name.
     #[must_use]
-    pub fn asked(&self) -> Vec<(&'static str, u64)> {
+    pub fn explicit_options(&self) -> Vec<(&'static str, u64)> {
         let all = [
             ("receives", self.receives.map(u64::from)),
             ("service-level", self.service_level.map(u64::from)),
@@ -127,7 +127,7 @@ impl RdmaDevice {
     /// Whether a text is a possible device name: a folder name of sysfs with at most 63 characters
     /// (`IBV_SYSFS_NAME_MAX`).
     #[must_use]
-    pub fn is_name(text: &str) -> bool {
+    pub fn is_valid_name(text: &str) -> bool {
         let is_usual = |it: char| it.is_ascii_alphanumeric() || "_-.".contains(it);
         (1..64).contains(&text.len())
             && text.chars().all(is_usual)
@@ -143,7 +143,7 @@ impl RdmaDevice {
     /// Fills unset values from `other`. Port and GID index are taken only for the same device,
     /// because they belong to it.
     #[must_use]
-    pub fn or(&self, other: &Self) -> Self {
+    pub fn with_defaults(&self, other: &Self) -> Self {
         let is_other = self.name.is_some() && self.name != other.name;
         let same_device = if is_other { &Self::default() } else { other };
         Self {
@@ -164,7 +164,7 @@ impl RdmaDevice {
 
     /// Returns the requested device and port in UCX's notation: `mlx5_0:2`. Port 1 alone is
     /// omitted, because nearly every device has only that one.
-    fn asked(&self) -> Option<String> {
+    fn requested_name(&self) -> Option<String> {
         let port = self.device_port.map(|it| format!(":{it}")).unwrap_or_default();
         let name = self.name.clone().unwrap_or_default() + &port;
         (!matches!(name.as_str(), "" | ":1")).then_some(name)
@@ -172,9 +172,9 @@ impl RdmaDevice {
 }
 
 /// Datagram size that fits Ethernet with an MTU of 1500 B.
-pub const DATAGRAM_BYTES_ANYWHERE: u32 = 1024;
+pub const PORTABLE_DATAGRAM_BYTES: u32 = 1024;
 /// Maximum datagram size of any device.
-pub const DATAGRAM_BYTES: u32 = 4096;
+pub const MAX_DATAGRAM_BYTES: u32 = 4096;
 
 /// Kind of connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -190,7 +190,7 @@ impl RdmaConnection {
     /// Returns perftest's default size up to which messages are copied into the request, in latency
     /// tests (perftest 4.5: `DEF_INLINE_SEND_RC_UC_XRC`, `DEF_INLINE_SEND_UD`, `DEF_INLINE_WRITE`).
     #[must_use]
-    pub const fn usual_inline_bytes(self, test: RdmaTest) -> u32 {
+    pub const fn default_inline_bytes(self, test: RdmaTest) -> u32 {
         match (test, self) {
             (RdmaTest::SendLatency, Self::Rc) => 236,
             (RdmaTest::SendLatency, Self::Ud) => 188,
@@ -220,7 +220,7 @@ impl RdmaWorkload {
     /// Returns a test with perftest's defaults: 2 B or 64 KiB, 1000 iterations (5000 for write
     /// bandwidth), 128 in flight.
     #[must_use]
-    pub fn usual(test: RdmaTest, to: Option<String>) -> Self {
+    pub fn perftest_default(test: RdmaTest, to: Option<String>) -> Self {
         let is_bandwidth = test.is_bandwidth();
         let bytes = match test {
             RdmaTest::AtomicLatency => 8,
@@ -246,13 +246,13 @@ impl RdmaWorkload {
 
     /// Returns the requested options beyond name and dimensions, as `receives=64 timeout=18`.
     #[must_use]
-    pub fn options(&self) -> Option<String> {
+    pub fn requested_options(&self) -> Option<String> {
         let moderation = self.moderation.map(|count| format!("moderation={count}"));
         let warm_up = self.warms_up.then(|| "warm-up".to_owned());
         let duration = self.duration.map(|RdmaDuration { seconds, margin_s }| {
             format!("duration={seconds} margin={margin_s}")
         });
-        let tuning = self.device.tuning.asked().into_iter();
+        let tuning = self.device.tuning.explicit_options().into_iter();
         let tuning = tuning.map(|(name, value)| format!("{name}={value}"));
         let all: Vec<String> =
             tuning.chain(moderation).chain(warm_up).chain(duration).collect();
@@ -276,7 +276,7 @@ impl RdmaWorkload {
         };
         let number = |it: Option<u32>| it.map(|it| it.to_string());
         let asked = [
-            ("device", self.device.asked()),
+            ("device", self.device.requested_name()),
             ("gid-index", number(self.device.gid_index)),
             ("path-mtu", number(self.device.mtu_bytes)),
         ];
@@ -300,7 +300,7 @@ impl RdmaWorkload {
             dimensions.insert(Attribute::Direction, "both".into());
         }
         let asked = [
-            (Attribute::AskedDevice, self.device.asked().map(Into::into)),
+            (Attribute::AskedDevice, self.device.requested_name().map(Into::into)),
             (Attribute::AskedGidIndex, self.device.gid_index.map(Into::into)),
             (Attribute::AskedPathMtuBytes, self.device.mtu_bytes.map(Into::into)),
         ];
@@ -314,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_open_is_as_the_other_has_it_but_for_what_means_another_device() {
+    fn fills_unset_values_from_defaults() {
         let device = |name: &str, port, gid_index, mtu_bytes| RdmaDevice {
             name: (!name.is_empty()).then(|| name.to_owned()),
             device_port: port,
@@ -332,13 +332,13 @@ mod tests {
             (device("mlx5_0", None, None, None), suite.clone()),
             (device("", None, Some(5), None), device("mlx5_0", Some(2), Some(5), Some(1024))),
         ] {
-            assert_eq!(own.or(&suite), expected, "{own:?}");
+            assert_eq!(own.with_defaults(&suite), expected, "{own:?}");
         }
     }
 
     #[test]
-    fn what_is_asked_for_is_stored_and_named_and_what_is_not_takes_no_place() {
-        let usual = RdmaWorkload::usual(RdmaTest::ReadBandwidth, None);
+    fn stores_only_explicit_options() {
+        let usual = RdmaWorkload::perftest_default(RdmaTest::ReadBandwidth, None);
         let stored = serde_json::to_value(&usual).unwrap();
         assert!(
             ["timeout", "warms_up", "duration"].iter().all(|name| stored.get(name).is_none()),
@@ -352,8 +352,8 @@ mod tests {
         let stored = serde_json::to_value(&asked).unwrap();
         assert_eq!(stored["timeout"], 18, "{stored}");
         assert_eq!(serde_json::from_value::<RdmaWorkload>(stored).unwrap(), asked);
-        assert_eq!(usual.options(), None);
-        let options = asked.options();
+        assert_eq!(usual.requested_options(), None);
+        let options = asked.requested_options();
         assert_eq!(
             options.as_deref(),
             Some("timeout=18 reads=4 moderation=1 warm-up duration=10 margin=2")
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_that_of_a_folder_and_of_no_option() {
+    fn validates_device_names() {
         for (name, is_one) in [
             ("mlx5_0", true),
             ("rxe0", true),
@@ -372,7 +372,7 @@ mod tests {
             ("..", false),
             ("a/b", false),
         ] {
-            assert_eq!(RdmaDevice::is_name(name), is_one, "{name}");
+            assert_eq!(RdmaDevice::is_valid_name(name), is_one, "{name}");
         }
     }
 }

@@ -8,17 +8,17 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::course::Course;
+use super::measurement_mode::MeasurementMode;
 use crate::seed;
 
-pub use self::conduct::{Conduct, Pauses, Skew, Turns, Zone};
-pub use self::opening::{ExpectedOrder, NewFile, Opening};
+pub use self::opening::{ExpectedOrder, NewFile, TargetOpening};
+pub use self::stream_behavior::{Skew, StreamBehavior, TargetRotation, ThinkTime, Zone};
 
-mod conduct;
 mod opening;
+mod stream_behavior;
 
 /// Maximum rate of an open loop in I/O per second: intended starts are whole nanoseconds.
-pub const MOST_RATE_PER_S: f64 = 1e9;
+pub const MAX_RATE_PER_S: f64 = 1e9;
 
 /// Plan of consecutive phases.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ pub struct StorageTest {
     /// Name of its results; the points of a curve share it.
     pub name: String,
     /// Point of a response curve; `None` = not part of a curve.
-    pub point: Option<CurvePoint>,
+    pub point: Option<ResponseCurvePoint>,
     /// Throughput that the user states the volume is provisioned for, in B/s.
     pub provisioned_bytes_per_s: Option<f64>,
     /// Number of full writes of each target before; 0 = none.
@@ -55,7 +55,7 @@ pub struct StorageTest {
     pub precondition_passes: u32,
     /// Measurement mode.
     #[serde(default)]
-    pub course: Course,
+    pub course: MeasurementMode,
     /// Its workload. On a curve, a load of `ShareOf` phase 0 refers to the curve's maximum rate.
     pub workload: StorageWorkload,
 }
@@ -63,7 +63,7 @@ pub struct StorageTest {
 /// A point of a response curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum CurvePoint {
+pub enum ResponseCurvePoint {
     /// The maximum rate, found by a closed loop.
     #[serde(rename = "greatest")]
     Maximum,
@@ -87,7 +87,7 @@ pub struct StorageWorkload {
     /// The streams.
     pub streams: Vec<StorageStream>,
     /// Load: the start times of I/O.
-    pub load: Load,
+    pub load: StorageLoad,
     /// Duration.
     pub timing: StorageTiming,
     /// Engine that issues the I/O.
@@ -102,8 +102,8 @@ impl StorageWorkload {
     /// Returns the workload with a seed of its own for the `nth` execution. Otherwise every round
     /// and every tried rate would access the blocks that earlier ones have cached.
     #[must_use]
-    pub fn of_step(&self, nth: u64) -> Self {
-        Self { seed: seed::derived(self.seed, nth), ..self.clone() }
+    pub fn with_step_seed(&self, nth: u64) -> Self {
+        Self { seed: seed::derive_seed(self.seed, nth), ..self.clone() }
     }
 }
 
@@ -128,8 +128,8 @@ pub struct StorageTarget {
     /// Whether a final `fsync` is part of the measured time.
     pub sync_at_end: bool,
     /// Preparation before the first I/O.
-    #[serde(default, skip_serializing_if = "Opening::is_usual")]
-    pub opening: Opening,
+    #[serde(default, skip_serializing_if = "TargetOpening::is_usual")]
+    pub opening: TargetOpening,
 }
 
 /// Condition under which a write is complete.
@@ -173,33 +173,33 @@ pub struct StorageStream {
     /// `None` = no limit. A phase ends when all its streams are done.
     pub stop_after_bytes: Option<u64>,
     /// Optional behaviour that most streams do not have.
-    #[serde(default, skip_serializing_if = "Conduct::is_nothing")]
-    pub conduct: Conduct,
+    #[serde(default, skip_serializing_if = "StreamBehavior::is_nothing")]
+    pub conduct: StreamBehavior,
 }
 
 impl StorageStream {
     /// Returns a stream without a name: I/O of one size on the first target, one at a time.
     #[must_use]
-    pub fn of(pattern: AccessPattern, bytes: u64, read_share: f64) -> Self {
+    pub fn new(pattern: AccessPattern, bytes: u64, read_share: f64) -> Self {
         Self {
             name: String::new(),
             targets: vec![0],
             threads: 1,
             in_flight_per_target: 1,
             pattern,
-            sizes: vec![SizeShare::all(bytes)],
+            sizes: vec![SizeShare::single(bytes)],
             read_share,
             hit_area: None,
             rate_share: 1.0,
             own_rate_per_s: None,
             sync_every: 0,
             stop_after_bytes: None,
-            conduct: Conduct::default(),
+            conduct: StreamBehavior::default(),
         }
     }
 
     /// Returns the sizes of reads and of writes.
-    pub fn every_size(&self) -> impl Iterator<Item = &SizeShare> {
+    pub fn all_sizes(&self) -> impl Iterator<Item = &SizeShare> {
         self.sizes.iter().chain(&self.conduct.write_sizes)
     }
 }
@@ -220,7 +220,7 @@ pub struct SizeShare {
 impl SizeShare {
     /// Returns a single size for all I/O.
     #[must_use]
-    pub const fn all(bytes: u64) -> Self {
+    pub const fn single(bytes: u64) -> Self {
         Self { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }
     }
 }
@@ -301,7 +301,7 @@ pub enum AtEnd {
 /// Load: the start times of I/O.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Load {
+pub enum StorageLoad {
     /// Closed loop: as many I/O in flight as the streams allow.
     Closed,
     /// Closed loop in which no stream exceeds its share of the I/O: the slowest sets the pace.
@@ -311,7 +311,7 @@ pub enum Load {
         /// IO/s of all streams together.
         rate_per_s: f64,
         /// Arrival process.
-        arrivals: Arrivals,
+        arrivals: ArrivalProcess,
     },
     /// Closed loop with a maximum bandwidth.
     Capped {
@@ -327,14 +327,14 @@ pub enum Load {
         /// Rounding of the product, which depends on the tool's language.
         rounding: RateRounding,
         /// Arrival process.
-        arrivals: Arrivals,
+        arrivals: ArrivalProcess,
     },
 }
 
 /// Arrival process: distribution of the gaps, with the mean 1 / rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Arrivals {
+pub enum ArrivalProcess {
     /// Exponential gaps: independent users.
     Exponential,
     /// Uniformly distributed between 0 and twice the mean.
@@ -353,7 +353,7 @@ pub enum RateRounding {
     Vdbench,
 }
 
-impl Load {
+impl StorageLoad {
     /// Returns the requested I/O per second.
     #[must_use]
     pub const fn rate_per_s(&self) -> Option<f64> {
@@ -370,7 +370,7 @@ impl RateRounding {
     /// Vdbench: ⌊round(reached) × percent / 100⌋, then up to a multiple of 100 above 1000 and of 10
     /// otherwise (all 45 points of three published curves).
     #[must_use]
-    pub fn share(self, reached_per_s: f64, percent: f64) -> f64 {
+    pub fn round_share(self, reached_per_s: f64, percent: f64) -> f64 {
         match self {
             Self::Exact => reached_per_s * percent / 100.0,
             Self::Vdbench => {
@@ -440,7 +440,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_rounded_as_published_curves_are() {
+    fn rounds_shares_like_published_curves() {
         let curve = [1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 70, 75];
         let expected =
             [10, 50, 100, 140, 190, 230, 280, 320, 370, 420, 460, 510, 550, 650, 690];
@@ -449,9 +449,9 @@ mod tests {
         for (reached, percent, rate) in
             small.chain(large.into_iter().map(|(p, rate)| (20_554.5, p, rate)))
         {
-            let found = RateRounding::Vdbench.share(reached, f64::from(percent));
+            let found = RateRounding::Vdbench.round_share(reached, f64::from(percent));
             assert_eq!(found.round() as i64, rate, "{percent} % of {reached}");
         }
-        assert!((RateRounding::Exact.share(916.12, 50.0) - 458.06).abs() < 1e-9);
+        assert!((RateRounding::Exact.round_share(916.12, 50.0) - 458.06).abs() < 1e-9);
     }
 }

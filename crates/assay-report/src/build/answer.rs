@@ -2,29 +2,29 @@
 //! trustworthiness.
 
 use assay_model::attribute::Attribute;
-use assay_model::benchmark::{Benchmark, Better, Metric, Section};
+use assay_model::benchmark::{Benchmark, Better, Metric, ReportSection};
 use assay_model::doubt::Doubt;
-use assay_model::limit::Basis;
+use assay_model::limit::LimitBasis;
 use assay_model::run::Run;
-use assay_model::summary::{Estimate, Summary};
-use assay_model::trust::{self, Distrust};
+use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_model::trust::{self, DistrustReason};
 
 use super::headlines::{headline_label, representative};
 use super::run::context::{metric_name, number, section_of, text};
 use super::run::words::direction;
-use super::run::{head, network, notes, together};
-use crate::document::{Align, Block, Cell, Document, Table, Tone};
+use super::run::{head, host_usage, network, notes};
+use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
 use crate::locale as units;
 use crate::locale::{comma, semicolon, word};
 use crate::{precision, words};
 
 /// Maximum number of rows that leaves room on a screen for the machine, the verdict and the next
 /// steps.
-pub const MOST_ROWS: usize = 12;
+pub const MAX_ROWS: usize = 12;
 /// Usable columns of a terminal with 80 columns.
-const LINE: usize = 78;
+const LINE_COLUMNS: usize = 78;
 /// Characters of a bar from zero to the limit.
-const BAR: usize = 10;
+const BAR_CELLS: usize = 10;
 /// I/O size from which bandwidth is reported; smaller I/O reports its rate.
 const LARGE_IO_BYTES: f64 = 65536.0;
 /// Share of its limit below which a value is marked as slow; well-tuned machines reach 70 to 95 %.
@@ -32,68 +32,75 @@ const SLOW_PERCENT: f64 = 50.0;
 
 /// Row of the answer.
 #[derive(Debug, Clone)]
-pub struct Row<'a> {
+pub struct AnswerRow<'a> {
     /// Label such as `Triad` or `RndRead`; with its host where there are several.
     pub label: String,
     /// Label without the host.
-    question: String,
+    label_without_host: String,
     /// Label without host and distinguishing attributes.
     name: String,
     /// Result shown in the row.
-    pub estimate: &'a Estimate,
+    pub estimate: &'a MetricEstimate,
     /// Reason not to rely on the result.
-    pub distrust: Option<Distrust>,
+    pub distrust: Option<DistrustReason>,
 }
 
 /// Returns the headline results: for every metric with a headline in the table of benchmarks, the
 /// one that represents the machine. Storage and network have one for each test.
 #[must_use]
-pub fn rows(summary: &Summary) -> Vec<Row<'_>> {
+pub fn answer_rows(summary: &RunSummary) -> Vec<AnswerRow<'_>> {
     let metrics = Benchmark::ALL.into_iter().flat_map(|benchmark| {
         benchmark.definition().metrics.iter().map(move |metric| (benchmark, metric))
     });
-    metrics.flat_map(|(benchmark, metric)| of_metric(summary, benchmark, metric)).collect()
+    metrics.flat_map(|(benchmark, metric)| rows_of_metric(summary, benchmark, metric)).collect()
 }
 
-fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) -> Vec<Row<'a>> {
+fn rows_of_metric<'a>(
+    summary: &'a RunSummary,
+    benchmark: Benchmark,
+    metric: &Metric,
+) -> Vec<AnswerRow<'a>> {
     let Some(name) = metric.headline else { return Vec::new() };
-    let is_one = |it: &&Estimate| {
+    let is_one = |it: &&MetricEstimate| {
         it.benchmark == benchmark.id()
             && it.metric == metric.name
             && it.median.is_finite()
-            && is_asked(it)
+            && is_preferred_metric(it)
     };
-    let mut groups: Vec<(Vec<Option<String>>, Vec<&Estimate>)> = Vec::new();
+    let mut groups: Vec<(Vec<Option<String>>, Vec<&MetricEstimate>)> = Vec::new();
     for estimate in summary.results.iter().filter(is_one) {
-        let key = distinction(estimate);
+        let key = group_key(estimate);
         match groups.iter_mut().find(|(known, _)| *known == key) {
             Some((_, group)) => group.push(estimate),
             None => groups.push((key, vec![estimate])),
         }
     }
     let has_several = groups.len() > 1;
-    let row = |(_, group): (_, Vec<&'a Estimate>)| {
+    let row = |(_, group): (_, Vec<&'a MetricEstimate>)| {
         let estimate = group[representative(&group)];
-        let distrust = Distrust::of(estimate);
-        let name = question(benchmark, &headline_label(spoken(benchmark, name), estimate));
+        let distrust = DistrustReason::from_estimate(estimate);
+        let name = reader_label(
+            benchmark,
+            &headline_label(translated_headline(benchmark, name), estimate),
+        );
         let joined = |details: Vec<String>| {
             let parts = std::iter::once(name.clone());
             parts.chain(details).collect::<Vec<_>>().join(comma())
         };
-        let distinction = told_apart(estimate).filter(|_| has_several);
+        let distinction = distinguishing_label(estimate).filter(|_| has_several);
         let details: Vec<String> =
-            of_network(estimate).into_iter().chain(distinction).collect();
+            network_details(estimate).into_iter().chain(distinction).collect();
         let host = text(estimate, Attribute::Host).filter(|_| has_several);
         let hosts = network::pairs::name(estimate).or(host);
         let (question, label) =
             (joined(details.clone()), joined(details.into_iter().chain(hosts).collect()));
-        Row { label, question, name, estimate, distrust }
+        AnswerRow { label, label_without_host: question, name, estimate, distrust }
     };
     groups.into_iter().map(row).collect()
 }
 
 /// Returns the headline translated as on published pages, where a translation exists.
-fn spoken(benchmark: Benchmark, name: &'static str) -> &'static str {
+fn translated_headline(benchmark: Benchmark, name: &'static str) -> &'static str {
     match benchmark.id() {
         "mpi.latency" => word("learn-heading-mpi-latency"),
         "mpi.bw" => word("learn-heading-mpi-bandwidth"),
@@ -102,15 +109,15 @@ fn spoken(benchmark: Benchmark, name: &'static str) -> &'static str {
 }
 
 /// Returns a label for readers who do not know the table of benchmarks.
-fn question(benchmark: Benchmark, label: &str) -> String {
+fn reader_label(benchmark: Benchmark, label: &str) -> String {
     let section = benchmark.definition().section;
-    if section == Section::Bandwidth {
+    if section == ReportSection::Bandwidth {
         say!("answer-bandwidth", label = label)
-    } else if section == Section::Ladder {
+    } else if section == ReportSection::Ladder {
         word("answer-memory-latency").to_owned()
     } else if benchmark == Benchmark::Linpack {
         format!("LINPACK, {label}")
-    } else if section == Section::Compute {
+    } else if section == ReportSection::Compute {
         say!("answer-peak", label = label)
     } else {
         label.to_owned()
@@ -118,8 +125,8 @@ fn question(benchmark: Benchmark, label: &str) -> String {
 }
 
 /// Whether the metric is the preferred one: bandwidth for large I/O, the rate for small I/O.
-fn is_asked(estimate: &Estimate) -> bool {
-    if section_of(estimate) != Some(Section::Storage) {
+fn is_preferred_metric(estimate: &MetricEstimate) -> bool {
+    if section_of(estimate) != Some(ReportSection::Storage) {
         return true;
     }
     let is_large =
@@ -128,11 +135,11 @@ fn is_asked(estimate: &Estimate) -> bool {
 }
 
 /// Returns the attributes that separate results of one metric into different rows.
-fn distinction(estimate: &Estimate) -> Vec<Option<String>> {
+fn group_key(estimate: &MetricEstimate) -> Vec<Option<String>> {
     let own: &[Attribute] = match section_of(estimate) {
-        Some(Section::Storage) => &[Attribute::Test, Attribute::Phase],
-        Some(Section::Network) => &[Attribute::Direction, Attribute::LoadStreams],
-        Some(Section::Mpi) => &[Attribute::Mpi],
+        Some(ReportSection::Storage) => &[Attribute::Test, Attribute::Phase],
+        Some(ReportSection::Network) => &[Attribute::Direction, Attribute::LoadStreams],
+        Some(ReportSection::Mpi) => &[Attribute::Mpi],
         _ => &[],
     };
     // Each host and each pair of hosts has rows of its own.
@@ -144,10 +151,10 @@ fn distinction(estimate: &Estimate) -> Vec<Option<String>> {
 }
 
 /// Returns the same distinction as text, where the label does not contain it.
-fn told_apart(estimate: &Estimate) -> Option<String> {
+fn distinguishing_label(estimate: &MetricEstimate) -> Option<String> {
     match section_of(estimate)? {
-        Section::Mpi => text(estimate, Attribute::Mpi),
-        Section::Network => match number(estimate, Attribute::LoadStreams) {
+        ReportSection::Mpi => text(estimate, Attribute::Mpi),
+        ReportSection::Network => match number(estimate, Attribute::LoadStreams) {
             Some(streams) if streams > 0.0 => Some(say!("under-load", n = streams as u64)),
             _ => text(estimate, Attribute::Direction).map(|it| direction(&it)),
         },
@@ -157,8 +164,8 @@ fn told_apart(estimate: &Estimate) -> Option<String> {
 
 /// Returns the number of streams, and the path if it is the loopback. The result with the most
 /// streams represents the machine.
-fn of_network(estimate: &Estimate) -> Vec<String> {
-    if section_of(estimate) != Some(Section::Network) {
+fn network_details(estimate: &MetricEstimate) -> Vec<String> {
+    if section_of(estimate) != Some(ReportSection::Network) {
         return Vec::new();
     }
     let streams =
@@ -169,9 +176,9 @@ fn of_network(estimate: &Estimate) -> Vec<String> {
 
 /// Returns the reasons not to rely on a run as a whole; empty if there are none.
 #[must_use]
-pub fn distrusted(summary: &Summary) -> Vec<String> {
-    let mut reasons = words::doubts(trust::contention(summary));
-    let judged = judged(summary);
+pub fn distrust_reasons(summary: &RunSummary) -> Vec<String> {
+    let mut reasons = words::doubts(trust::contention_doubts(summary));
+    let judged = judged_results(summary);
     let mut doubted = judged.iter().filter_map(|(label, it)| Some((label, (*it)?)));
     if let Some((first, why)) = doubted.next() {
         let why = words::distrust(why);
@@ -188,18 +195,18 @@ pub fn distrusted(summary: &Summary) -> Vec<String> {
 
 /// Returns the results that decide whether a run is trusted: its headlines, or all results of a run
 /// without headlines, such as one imported from another tool.
-fn judged(summary: &Summary) -> Vec<(String, Option<Distrust>)> {
-    let rows = rows(summary);
+fn judged_results(summary: &RunSummary) -> Vec<(String, Option<DistrustReason>)> {
+    let rows = answer_rows(summary);
     if rows.is_empty() {
         let all = summary.results.iter();
-        return all.map(|it| (metric_name(it), Distrust::of(it))).collect();
+        return all.map(|it| (metric_name(it), DistrustReason::from_estimate(it))).collect();
     }
     rows.into_iter().map(|row| (row.label, row.distrust)).collect()
 }
 
 /// Returns the notice that opens the report of an untrusted run; otherwise empty.
-pub(super) fn untrusted(summary: &Summary) -> String {
-    match distrusted(summary) {
+pub(super) fn untrusted_notice(summary: &RunSummary) -> String {
+    match distrust_reasons(summary) {
         reasons if reasons.is_empty() => String::new(),
         reasons => say!("answer-untrusted", reasons = reasons.join(semicolon())),
     }
@@ -208,26 +215,33 @@ pub(super) fn untrusted(summary: &Summary) -> String {
 /// Builds the answer for the first screen. It has at most `rows` rows, but at least one for each
 /// topic; bars are optional. `run` provides the progress of an interrupted run.
 #[must_use]
-pub fn answer(summary: &Summary, run: Option<&Run>, rows: usize, has_bars: bool) -> Document {
+pub fn answer(
+    summary: &RunSummary,
+    run: Option<&Run>,
+    rows: usize,
+    has_bars: bool,
+) -> Document {
     let mut document = Document::new(head::title(summary));
     document.is_dense = true;
-    document.paragraph(Tone::Bad, untrusted(summary));
-    head::machines(&mut document, Tone::Quiet, summary, LINE);
-    let (tone, ending) = head::fate(summary, run);
+    document.paragraph(Tone::Bad, untrusted_notice(summary));
+    head::add_machines(&mut document, Tone::Quiet, summary, LINE_COLUMNS);
+    let (tone, ending) = head::run_status(summary, run);
     document.paragraph(tone, ending);
     add_rows(&mut document, summary, rows, has_bars);
-    let worse = worse(summary);
+    let worse = worse_hosts(summary);
     if !worse.is_empty() {
         document.paragraph(
             Tone::Doubt,
             say!("answer-worse", n = worse.len(), hosts = words::hosts(&worse)),
         );
     }
-    for note in [together::saturated(summary), together::finishers(summary)] {
+    for note in
+        [host_usage::describe_saturated(summary), host_usage::describe_finishers(summary)]
+    {
         note.into_iter().for_each(|text| document.paragraph(Tone::Doubt, text));
     }
     if !summary.omitted.is_empty() {
-        let names = words::left_out(&summary.omitted);
+        let names = words::omitted_benchmarks(&summary.omitted);
         document.paragraph(Tone::Quiet, say!("answer-omitted", benchmarks = names));
     }
     notes::add_failures(&mut document, summary);
@@ -237,18 +251,18 @@ pub fn answer(summary: &Summary, run: Option<&Run>, rows: usize, has_bars: bool)
 /// Adds the rows, the names of omitted rows, and the meaning of the verdicts.
 pub(super) fn add_rows(
     document: &mut Document,
-    summary: &Summary,
+    summary: &RunSummary,
     rows: usize,
     has_bars: bool,
 ) {
-    let (shown, left_out) = shown(of_all_hosts(self::rows(summary)), rows);
+    let (shown, left_out) = select_rows(merge_hosts(self::answer_rows(summary)), rows);
     if shown.is_empty() {
         return;
     }
     document.blocks.push(Block::Table(table(&shown, has_bars)));
     if !left_out.is_empty() {
         let mut names: Vec<&str> = Vec::new();
-        for OfHosts { middle, .. } in &left_out {
+        for HostsRow { middle, .. } in &left_out {
             if !names.contains(&middle.name.as_str()) {
                 names.push(&middle.name);
             }
@@ -262,10 +276,10 @@ pub(super) fn add_rows(
 
 /// Selects at most `rows` rows but at least one of each topic; returns them and the omitted ones.
 /// The first row of every topic precedes the second row of any.
-fn shown(all: Vec<OfHosts<'_>>, rows: usize) -> (Vec<OfHosts<'_>>, Vec<OfHosts<'_>>) {
+fn select_rows(all: Vec<HostsRow<'_>>, rows: usize) -> (Vec<HostsRow<'_>>, Vec<HostsRow<'_>>) {
     let mut of_topic: Vec<(&str, usize)> = Vec::new();
     let mut ranks = Vec::new();
-    for OfHosts { middle, .. } in &all {
+    for HostsRow { middle, .. } in &all {
         let topic = middle.estimate.benchmark.split('.').next().unwrap_or_default();
         let at = of_topic.iter().position(|it| it.0 == topic).unwrap_or(of_topic.len());
         match of_topic.get_mut(at) {
@@ -285,19 +299,19 @@ fn shown(all: Vec<OfHosts<'_>>, rows: usize) -> (Vec<OfHosts<'_>>, Vec<OfHosts<'
 }
 
 /// Row for several hosts: the middle result and the worst one.
-struct OfHosts<'a> {
-    middle: Row<'a>,
+struct HostsRow<'a> {
+    middle: AnswerRow<'a>,
     /// `None` for a single host, and for totals of all hosts.
-    worst: Option<&'a Estimate>,
+    worst: Option<&'a MetricEstimate>,
 }
 
-fn of_all_hosts(rows: Vec<Row<'_>>) -> Vec<OfHosts<'_>> {
-    let is_one = |row: &Row<'_>| !row.estimate.is_of_hosts();
-    let mut groups: Vec<Vec<Row<'_>>> = Vec::new();
+fn merge_hosts(rows: Vec<AnswerRow<'_>>) -> Vec<HostsRow<'_>> {
+    let is_one = |row: &AnswerRow<'_>| !row.estimate.spans_hosts();
+    let mut groups: Vec<Vec<AnswerRow<'_>>> = Vec::new();
     for row in rows {
-        let same = |group: &&mut Vec<Row<'_>>| {
+        let same = |group: &&mut Vec<AnswerRow<'_>>| {
             let first = &group[0];
-            first.question == row.question
+            first.label_without_host == row.label_without_host
                 && first.estimate.metric == row.estimate.metric
                 && (is_one(first), is_one(&row)) == (true, true)
         };
@@ -309,7 +323,7 @@ fn of_all_hosts(rows: Vec<Row<'_>>) -> Vec<OfHosts<'_>> {
     groups.into_iter().map(middle_and_worst).collect()
 }
 
-fn middle_and_worst(mut group: Vec<Row<'_>>) -> OfHosts<'_> {
+fn middle_and_worst(mut group: Vec<AnswerRow<'_>>) -> HostsRow<'_> {
     group.sort_by(|a, b| a.estimate.median.total_cmp(&b.estimate.median));
     let worst = match group[0].estimate.better {
         Better::Higher => group[0].estimate,
@@ -322,13 +336,13 @@ fn middle_and_worst(mut group: Vec<Row<'_>>) -> OfHosts<'_> {
     let mut middle = group.swap_remove((group.len() - 1) / 2);
     middle.distrust = distrust;
     if worst.is_some() {
-        middle.label.clone_from(&middle.question);
+        middle.label.clone_from(&middle.label_without_host);
     }
-    OfHosts { middle, worst }
+    HostsRow { middle, worst }
 }
 
 /// Returns the hosts that any result reports as worse than the others, each once.
-fn worse(summary: &Summary) -> Vec<&str> {
+fn worse_hosts(summary: &RunSummary) -> Vec<&str> {
     let doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
     let mut hosts: Vec<&str> = Vec::new();
     for doubt in doubts {
@@ -342,8 +356,8 @@ fn worse(summary: &Summary) -> Vec<&str> {
 }
 
 /// Returns the heading of the column with the worst results.
-fn worst_column(rows: &[OfHosts<'_>]) -> &'static str {
-    let is_pair = |it: &Estimate| network::pairs::name(it).is_some();
+fn worst_column(rows: &[HostsRow<'_>]) -> &'static str {
+    let is_pair = |it: &MetricEstimate| network::pairs::name(it).is_some();
     let mut worst = rows.iter().filter_map(|row| row.worst);
     match (worst.clone().any(is_pair), worst.all(is_pair)) {
         (false, _) => "column-worst-host",
@@ -353,7 +367,7 @@ fn worst_column(rows: &[OfHosts<'_>]) -> &'static str {
 }
 
 /// Explains the verdicts of the rows, each once.
-fn legend(rows: &[OfHosts<'_>]) -> String {
+fn legend(rows: &[HostsRow<'_>]) -> String {
     let mut reasons: Vec<(&'static str, Vec<String>)> = Vec::new();
     let mut add = |message: &'static str, why: String| match reasons
         .iter_mut()
@@ -363,10 +377,12 @@ fn legend(rows: &[OfHosts<'_>]) -> String {
         Some((_, known)) => known.push(why),
         None => reasons.push((message, vec![why])),
     };
-    for OfHosts { middle, .. } in rows {
-        match Judgement::of(middle) {
-            Judgement::Impossible(why) => add("verdict-impossible", words::distrust_alike(why)),
-            Judgement::Unsure(why) => add("verdict-unsure", words::distrust_alike(why)),
+    for HostsRow { middle, .. } in rows {
+        match Judgement::from_row(middle) {
+            Judgement::Impossible(why) => {
+                add("verdict-impossible", words::distrust_without_width(why))
+            }
+            Judgement::Unsure(why) => add("verdict-unsure", words::distrust_without_width(why)),
             Judgement::Slow => add("verdict-slow", String::new()),
             Judgement::Fine => {}
         }
@@ -377,23 +393,25 @@ fn legend(rows: &[OfHosts<'_>]) -> String {
     reasons.iter().map(sentence).collect::<Vec<_>>().join(semicolon())
 }
 
-fn table(rows: &[OfHosts<'_>], has_bars: bool) -> Table {
+fn table(rows: &[HostsRow<'_>], has_bars: bool) -> ReportTable {
     let columns = [
-        (word("column-what"), Align::Left),
-        (word("column-value"), Align::Right),
-        (word(worst_column(rows)), Align::Left),
-        (word("interval"), Align::Right),
-        (word("column-of-limit"), Align::Left),
-        (word("column-verdict"), Align::Left),
+        (word("column-what"), ColumnAlignment::Left),
+        (word("column-value"), ColumnAlignment::Right),
+        (word(worst_column(rows)), ColumnAlignment::Left),
+        (word("interval"), ColumnAlignment::Right),
+        (word("column-of-limit"), ColumnAlignment::Left),
+        (word("column-verdict"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new("", &columns);
+    let mut table = ReportTable::new("", &columns);
     let share = if has_bars { bar } else { units::percent };
-    for OfHosts { middle: row, worst } in rows {
-        let (tone, verdict) = Judgement::of(row).in_a_word();
+    for HostsRow { middle: row, worst } in rows {
+        let (tone, verdict) = Judgement::from_row(row).tone_and_word();
         // The range between hosts matters more than the interval of the middle one.
         let interval = match worst {
             Some(_) => String::new(),
-            None => precision::relative(row.estimate).unwrap_or_else(|| "–".to_owned()),
+            None => {
+                precision::relative_interval(row.estimate).unwrap_or_else(|| "–".to_owned())
+            }
         };
         let worst = worst.map(|it| {
             let who = network::pairs::name(it).unwrap_or_else(|| it.host.clone());
@@ -407,10 +425,10 @@ fn table(rows: &[OfHosts<'_>], has_bars: bool) -> Table {
             row.estimate
                 .percent_of_limit
                 .map(share)
-                .map(|it| it + &of_what(row))
+                .map(|it| it + &limit_name(row))
                 .unwrap_or_default()
                 .into(),
-            Cell { text: word(verdict).to_owned(), tone, ..Cell::default() },
+            TableCell { text: word(verdict).to_owned(), tone, ..TableCell::default() },
         ]);
     }
     table.without_empty_columns()
@@ -419,17 +437,17 @@ fn table(rows: &[OfHosts<'_>], has_bars: bool) -> Table {
 /// Verdict on a value.
 #[derive(Debug, Clone, Copy)]
 enum Judgement {
-    Impossible(Distrust),
-    Unsure(Distrust),
+    Impossible(DistrustReason),
+    Unsure(DistrustReason),
     Slow,
     Fine,
 }
 
 impl Judgement {
-    fn of(row: &Row<'_>) -> Self {
+    fn from_row(row: &AnswerRow<'_>) -> Self {
         let is_rate = row.estimate.better == Better::Higher;
         match (row.distrust, row.estimate.percent_of_limit) {
-            (Some(why @ Distrust::AboveLimit), _) => Self::Impossible(why),
+            (Some(why @ DistrustReason::AboveLimit), _) => Self::Impossible(why),
             (Some(why), _) => Self::Unsure(why),
             (None, Some(percent)) if is_rate && percent < SLOW_PERCENT => Self::Slow,
             (None, _) => Self::Fine,
@@ -437,7 +455,7 @@ impl Judgement {
     }
 
     /// Returns the tone and the word of the verdict; other columns contain the figures.
-    const fn in_a_word(self) -> (Tone, &'static str) {
+    const fn tone_and_word(self) -> (Tone, &'static str) {
         match self {
             Self::Impossible(_) => (Tone::Doubt, "verdict-is-impossible"),
             Self::Unsure(_) => (Tone::Doubt, "verdict-is-unsure"),
@@ -449,10 +467,10 @@ impl Judgement {
 
 /// Returns the name of the limit in parentheses. The limit of a peak is calculated, that of LINPACK
 /// is the measured peak, and both share one column.
-fn of_what(row: &Row<'_>) -> String {
+fn limit_name(row: &AnswerRow<'_>) -> String {
     let name = match row.estimate.limit.as_ref().map(|it| &it.basis) {
-        Some(Basis::Rpeak(_)) => "Rpeak".to_owned(),
-        Some(Basis::MeasuredPeak { .. }) => question(Benchmark::PeakFlops, "FP64"),
+        Some(LimitBasis::Rpeak(_)) => "Rpeak".to_owned(),
+        Some(LimitBasis::MeasuredPeak { .. }) => reader_label(Benchmark::PeakFlops, "FP64"),
         _ => return String::new(),
     };
     format!("\u{a0}({name})")
@@ -460,7 +478,7 @@ fn of_what(row: &Row<'_>) -> String {
 
 /// Returns a bar up to the limit, followed by the percentage.
 fn bar(percent: f64) -> String {
-    let full = ((percent / 100.0 * BAR as f64).round() as usize).min(BAR);
-    let bar = "█".repeat(full) + &"·".repeat(BAR - full);
+    let full = ((percent / 100.0 * BAR_CELLS as f64).round() as usize).min(BAR_CELLS);
+    let bar = "█".repeat(full) + &"·".repeat(BAR_CELLS - full);
     format!("{bar}\u{a0}{}", units::percent(percent))
 }

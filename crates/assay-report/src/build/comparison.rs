@@ -1,15 +1,20 @@
 //! Comparison of two conditions: each metric under both, with ratio and verdict.
 
-use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::benchmark::Benchmark;
-use assay_model::comparison::{Comparison, Design, Only, Pair, Unmatched, Verdict};
+use assay_model::comparison::{
+    Comparison, ComparisonDesign, ComparisonVerdict, ConditionLetter, MetricComparison,
+    UnmatchedResult,
+};
 use assay_model::quantity::Unit;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
 use super::run::context::{metric_name, number, text};
 use super::run::{network, words};
-use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::{comma, detailed, details, sentences, word};
+use crate::document::{
+    Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
+};
+use crate::locale::{comma, join_details, join_sentences, with_detail, word};
 use crate::{precision, units, words as catalogue};
 
 mod forest;
@@ -17,30 +22,33 @@ pub(super) mod identity;
 mod items;
 
 /// Maximum number of lines of a list; the JSON output contains all.
-const LISTED: usize = 10;
+const MAX_LINES: usize = 10;
 /// Maximum number of runs that are listed individually.
-const NAMED: usize = 3;
+const MAX_NAMED_RUNS: usize = 3;
 
 /// Builds the comparison of two conditions, metric by metric.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> Document {
     let (a, b) = (&comparison.a, &comparison.b);
     let mut document = Document::new(say!("one-and-two", one = &a.name, two = &b.name));
-    let mut facts: Vec<_> = [a, b].map(|side| (side.name.clone(), runs(&side.runs))).into();
+    let mut facts: Vec<_> =
+        [a, b].map(|side| (side.name.clone(), runs_label(&side.runs))).into();
     if !comparison.control.is_empty() {
-        facts.push((word("compare-control").to_owned(), runs(&comparison.control)));
+        facts.push((word("compare-control").to_owned(), runs_label(&comparison.control)));
     }
-    document.blocks.push(Block::Facts(Facts { title: None, tone: Tone::Plain, facts }));
+    document.blocks.push(Block::Facts(FactTable { title: None, tone: Tone::Plain, facts }));
     if comparison.pairs.is_empty() {
         document.paragraph(Tone::Bad, word("compare-nothing"));
-        nearest(comparison).into_iter().for_each(|it| document.paragraph(Tone::Plain, it));
+        nearest_unmatched(comparison)
+            .into_iter()
+            .for_each(|it| document.paragraph(Tone::Plain, it));
     } else {
         let needed = runs_needed(comparison);
         document.paragraph(
             Tone::Plain,
             match needed {
                 Some(n) => say!("compare-one-each", n = n.to_string()),
-                None => counts(comparison),
+                None => verdict_counts(comparison),
             },
         );
         document.blocks.extend(forest::forest(comparison).map(Block::Forest));
@@ -51,15 +59,15 @@ pub fn comparison(comparison: &Comparison) -> Document {
             document.paragraph(Tone::Quiet, explanation(comparison));
         }
     }
-    list(
+    add_list(
         &mut document,
         word("compare-differences"),
         comparison.differences.iter().map(catalogue::difference),
     );
-    list(
+    add_list(
         &mut document,
         word("compare-unmatched"),
-        comparison.unmatched.iter().map(|it| alone(comparison, it)),
+        comparison.unmatched.iter().map(|it| unmatched_line(comparison, it)),
     );
     document
 }
@@ -67,14 +75,14 @@ pub fn comparison(comparison: &Comparison) -> Document {
 /// Returns the number of runs of each condition that would decide, if a single run of each cannot.
 fn runs_needed(comparison: &Comparison) -> Option<u64> {
     let is_single = comparison.a.runs.len() == 1 && comparison.b.runs.len() == 1;
-    comparison.pairs.iter().filter_map(|pair| pair.runs_to_tell).max().filter(|_| is_single)
+    comparison.pairs.iter().filter_map(|pair| pair.runs_to_decide).max().filter(|_| is_single)
 }
 
 /// Lists a few runs by name; of many, the first and the last.
-fn runs(ids: &[String]) -> String {
+fn runs_label(ids: &[String]) -> String {
     match ids {
         [one] => say!("compare-one-run", run = one),
-        [first, .., last] if ids.len() > NAMED => {
+        [first, .., last] if ids.len() > MAX_NAMED_RUNS => {
             let which = say!("from-to", first = first, last = last);
             say!("compare-runs", n = ids.len().to_string(), which = which)
         }
@@ -82,24 +90,27 @@ fn runs(ids: &[String]) -> String {
     }
 }
 
-fn counts(comparison: &Comparison) -> String {
-    let all =
-        [Verdict::Better, Verdict::Worse, Verdict::Equivalent, Verdict::CannotTell].map(|it| {
-            match comparison.count(it) {
-                0 => None,
-                count => Some(format!("{count} {}", catalogue::verdict(it))),
-            }
-        });
+fn verdict_counts(comparison: &Comparison) -> String {
+    let all = [
+        ComparisonVerdict::Better,
+        ComparisonVerdict::Worse,
+        ComparisonVerdict::Equivalent,
+        ComparisonVerdict::CannotTell,
+    ]
+    .map(|it| match comparison.count_verdicts(it) {
+        0 => None,
+        count => Some(format!("{count} {}", catalogue::verdict(it))),
+    });
     let reported: Vec<String> = all.into_iter().flatten().collect();
     let (a, b) = (&comparison.a.name, &comparison.b.name);
     say!("compare-result", a = a, b = b, reported = reported.join(comma()))
 }
 
 fn explanation(comparison: &Comparison) -> String {
-    let margin = precision::percent_setting(comparison.margin * 100.0);
+    let margin = precision::format_percent_setting(comparison.margin * 100.0);
     let design = match comparison.design {
-        Design::Turns => word("compare-with-neighbour"),
-        Design::Independent => word("compare-with-all"),
+        ComparisonDesign::Turns => word("compare-with-neighbour"),
+        ComparisonDesign::Independent => word("compare-with-all"),
     };
     let floor = word("compare-floor");
     let floor = if comparison.control.is_empty() { None } else { Some(floor.to_owned()) };
@@ -107,41 +118,42 @@ fn explanation(comparison: &Comparison) -> String {
         "compare-explanation",
         margin = margin,
         tested = comparison.tested.to_string(),
-        wrong = precision::percent_setting(comparison.false_share * 100.0),
+        wrong = precision::format_percent_setting(comparison.false_share * 100.0),
     );
     let parts = [Some(design.to_owned()), Some(rule), floor];
-    sentences(&parts.into_iter().flatten().collect::<Vec<_>>())
+    join_sentences(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 
-fn table(comparison: &Comparison) -> Table {
+fn table(comparison: &Comparison) -> ReportTable {
     let ratio = format!("{} ÷ {}", comparison.b.name, comparison.a.name);
     let interval = words::interval(Some(comparison.level));
     let columns = [
-        (word("column-what"), Align::Left),
-        (word("column-case"), Align::Left),
-        (comparison.a.name.as_str(), Align::Right),
-        (comparison.b.name.as_str(), Align::Right),
-        (word("column-of-limit"), Align::Right),
-        (ratio.as_str(), Align::Right),
-        (interval.as_str(), Align::Right),
-        (word("column-floor"), Align::Right),
-        (word("column-verdict"), Align::Left),
-        (word("column-by"), Align::Left),
+        (word("column-what"), ColumnAlignment::Left),
+        (word("column-case"), ColumnAlignment::Left),
+        (comparison.a.name.as_str(), ColumnAlignment::Right),
+        (comparison.b.name.as_str(), ColumnAlignment::Right),
+        (word("column-of-limit"), ColumnAlignment::Right),
+        (ratio.as_str(), ColumnAlignment::Right),
+        (interval.as_str(), ColumnAlignment::Right),
+        (word("column-floor"), ColumnAlignment::Right),
+        (word("column-verdict"), ColumnAlignment::Left),
+        (word("column-by"), ColumnAlignment::Left),
     ];
     let has_tools =
         comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
     let decides = runs_needed(comparison).is_none();
-    let mut pairs: Vec<&Pair> = comparison.pairs.iter().collect();
-    pairs.sort_by_cached_key(|pair| order(&pair.a));
-    let mut table = Table::new(word("table-measurers"), &columns);
+    let mut pairs: Vec<&MetricComparison> = comparison.pairs.iter().collect();
+    pairs.sort_by_cached_key(|pair| sort_key(&pair.a));
+    let mut table = ReportTable::new(word("table-measurers"), &columns);
     for pair in pairs {
         let by = if has_tools { pair.a.tool.name.clone() } else { String::new() };
-        let mut row: Vec<Cell> = vec![what(&pair.a).into(), case(pair).into()];
+        let mut row: Vec<TableCell> =
+            vec![metric_label(&pair.a).into(), case_label(pair).into()];
         row.extend([precision::value(&pair.a).into(), precision::value(&pair.b).into()]);
-        row.push(shares(pair));
+        row.push(limit_shares(pair));
         row.extend(ratio_cells(pair));
         let floor = pair.floor.map(precision::ratio_range).unwrap_or_default();
-        let verdict = if decides { verdict(pair) } else { Cell::default() };
+        let verdict = if decides { verdict_cell(pair) } else { TableCell::default() };
         row.extend([floor.into(), verdict, by.into()]);
         table.rows.push(row);
     }
@@ -149,7 +161,7 @@ fn table(comparison: &Comparison) -> Table {
 }
 
 /// Returns a sort key by benchmark and metric, so that related figures are adjacent.
-fn order(estimate: &Estimate) -> (usize, usize) {
+fn sort_key(estimate: &MetricEstimate) -> (usize, usize) {
     let benchmark = Benchmark::from_id(&estimate.benchmark);
     let place = Benchmark::ALL.iter().position(|it| Some(*it) == benchmark);
     let metric = benchmark.and_then(|it| {
@@ -158,16 +170,20 @@ fn order(estimate: &Estimate) -> (usize, usize) {
     (place.unwrap_or(usize::MAX), metric.unwrap_or(usize::MAX))
 }
 
-fn what(estimate: &Estimate) -> String {
-    if network::is_about(estimate) { network::what(estimate) } else { metric_name(estimate) }
+fn metric_label(estimate: &MetricEstimate) -> String {
+    if network::is_network(estimate) {
+        network::metric_label(estimate)
+    } else {
+        metric_name(estimate)
+    }
 }
 
-fn case(pair: &Pair) -> String {
+fn case_label(pair: &MetricComparison) -> String {
     let estimate = &pair.a;
-    if network::is_about(estimate) {
+    if network::is_network(estimate) {
         return network::case_and_end(estimate);
     }
-    let mut identity = identity::words(&estimate.parameters);
+    let mut identity = identity::label(&estimate.parameters);
     let threads = |it| Some(words::threads(number(it, Attribute::Threads)? as usize));
     // Cases with one thread per CPU are the same case on another machine.
     if let (Some(a), Some(b)) = (threads(&pair.a), threads(&pair.b))
@@ -177,55 +193,57 @@ fn case(pair: &Pair) -> String {
     }
     // Only runs with several hosts have it as a parameter.
     let host = text(estimate, Attribute::Host);
-    details(&host.into_iter().chain([identity]).collect::<Vec<_>>())
+    join_details(&host.into_iter().chain([identity]).collect::<Vec<_>>())
 }
 
 /// Returns the percentage of the limit under each condition, where both are known.
-fn shares(pair: &Pair) -> Cell {
-    let shown = |it: &Estimate| Some(units::quantity(it.percent_of_limit?, Unit::Ratio, 2));
+fn limit_shares(pair: &MetricComparison) -> TableCell {
+    let shown =
+        |it: &MetricEstimate| Some(units::quantity(it.percent_of_limit?, Unit::Ratio, 2));
     let both = shown(&pair.a).zip(shown(&pair.b));
-    let both = both.map(|(a, b)| units::joined(&units::in_percent(&format!("{a} / {b}"))));
+    let both = both
+        .map(|(a, b)| units::with_no_break_spaces(&units::in_percent(&format!("{a} / {b}"))));
     both.unwrap_or_default().into()
 }
 
-fn ratio_cells(pair: &Pair) -> [Cell; 2] {
+fn ratio_cells(pair: &MetricComparison) -> [TableCell; 2] {
     let interval = match pair.ratio_ci {
         Some(interval) => precision::ratio_range(interval),
         None if pair.ratio.is_some() => word("no-interval").to_owned(),
         None => String::new(),
     };
-    [pair.ratio.map(|it| shown_ratio(pair, it)).unwrap_or_default().into(), interval.into()]
+    [pair.ratio.map(|it| format_ratio(pair, it)).unwrap_or_default().into(), interval.into()]
 }
 
-fn shown_ratio(pair: &Pair, ratio: f64) -> String {
-    precision::ratio(ratio, pair.ratio_ci, [&pair.a, &pair.b].map(precision::digits_of))
+fn format_ratio(pair: &MetricComparison, ratio: f64) -> String {
+    precision::ratio(ratio, pair.ratio_ci, [&pair.a, &pair.b].map(precision::estimate_digits))
 }
 
-fn verdict(pair: &Pair) -> Cell {
+fn verdict_cell(pair: &MetricComparison) -> TableCell {
     let verdict = catalogue::verdict(pair.verdict);
-    let text = match pair.runs_to_tell {
+    let text = match pair.runs_to_decide {
         Some(n) => {
             let runs = say!("compare-needs", n = n.to_string());
-            format!("{verdict} ({})", units::joined(&runs))
+            format!("{verdict} ({})", units::with_no_break_spaces(&runs))
         }
         None => verdict.to_owned(),
     };
-    Cell { text, tone: tone(pair.verdict), ..Cell::default() }
+    TableCell { text, tone: tone(pair.verdict), ..TableCell::default() }
 }
 
-const fn tone(verdict: Verdict) -> Tone {
+const fn tone(verdict: ComparisonVerdict) -> Tone {
     match verdict {
-        Verdict::Better | Verdict::Equivalent => Tone::Plain,
-        Verdict::Worse => Tone::Bad,
-        Verdict::CannotTell => Tone::Doubt,
+        ComparisonVerdict::Better | ComparisonVerdict::Equivalent => Tone::Plain,
+        ComparisonVerdict::Worse => Tone::Bad,
+        ComparisonVerdict::CannotTell => Tone::Doubt,
     }
 }
 
-fn list(document: &mut Document, heading: &str, lines: impl Iterator<Item = String>) {
+fn add_list(document: &mut Document, heading: &str, lines: impl Iterator<Item = String>) {
     let mut lines = lines.peekable();
     if lines.peek().is_some() {
         document.heading(heading);
-        lines.by_ref().take(LISTED).for_each(|line| document.paragraph(Tone::Doubt, line));
+        lines.by_ref().take(MAX_LINES).for_each(|line| document.paragraph(Tone::Doubt, line));
         let more = lines.count();
         if more > 0 {
             document.paragraph(Tone::Doubt, say!("and-more", n = more) + word("full-stop"));
@@ -235,13 +253,15 @@ fn list(document: &mut Document, heading: &str, lines: impl Iterator<Item = Stri
 
 /// Names the two most similar cases that were measured under one condition only, and their
 /// differences.
-fn nearest(comparison: &Comparison) -> Option<String> {
+fn nearest_unmatched(comparison: &Comparison) -> Option<String> {
     let only = |side| comparison.unmatched.iter().filter(move |it| it.only == side);
-    let pairs = only(Only::A).flat_map(|a| only(Only::B).map(move |b| (a, b)));
+    let pairs =
+        only(ConditionLetter::A).flat_map(|a| only(ConditionLetter::B).map(move |b| (a, b)));
     let alike = pairs.filter(|(a, b)| (&a.benchmark, &a.metric) == (&b.benchmark, &b.metric));
-    let difference = |one: &Unmatched, other: &Unmatched| -> Attributes {
-        let differs =
-            |(name, value): &(&Attribute, &Value)| other.identity.get(name) != Some(value);
+    let difference = |one: &UnmatchedResult, other: &UnmatchedResult| -> Attributes {
+        let differs = |(name, value): &(&Attribute, &AttributeValue)| {
+            other.identity.get(name) != Some(value)
+        };
         one.identity
             .iter()
             .filter(differs)
@@ -250,7 +270,7 @@ fn nearest(comparison: &Comparison) -> Option<String> {
     };
     let found = alike.map(|(a, b)| (a, difference(a, b), difference(b, a)));
     let (it, a, b) = found.min_by_key(|(_, a, b)| a.len().max(b.len()))?;
-    let [one, other] = [&a, &b].map(identity::words);
+    let [one, other] = [&a, &b].map(identity::label);
     Some(say!(
         "compare-nearest",
         what = format!("{} {}", it.benchmark, it.metric),
@@ -262,15 +282,15 @@ fn nearest(comparison: &Comparison) -> Option<String> {
 }
 
 /// Names a case that was measured under one condition only, and the condition.
-fn alone(comparison: &Comparison, it: &Unmatched) -> String {
+fn unmatched_line(comparison: &Comparison, it: &UnmatchedResult) -> String {
     let side = match it.only {
-        Only::A => &comparison.a,
-        Only::B => &comparison.b,
+        ConditionLetter::A => &comparison.a,
+        ConditionLetter::B => &comparison.b,
     };
-    let case = match identity::words(&it.identity) {
+    let case = match identity::label(&it.identity) {
         words if words.is_empty() => it.case.clone(),
         words => words,
     };
-    let what = detailed(&format!("{} {}", it.benchmark, it.metric), &case);
+    let what = with_detail(&format!("{} {}", it.benchmark, it.metric), &case);
     say!("compare-alone", what = what, side = &side.name)
 }

@@ -2,21 +2,21 @@
 
 use std::cmp::Ordering;
 
-use assay_model::attribute::{Attribute, Value};
-use assay_model::benchmark::{Benchmark, Better, Metric, Section};
+use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::benchmark::{Benchmark, Better, Metric, ReportSection};
 use assay_model::quantity::Quantity;
-use assay_model::summary::{Estimate, Summary};
+use assay_model::summary::{MetricEstimate, RunSummary};
 
-use super::run::context::{domains, number, section_of};
+use super::run::context::{domain_label, number, section_of};
 
 /// Attributes by which one result represents the machine better than another.
-const SIZES: [Attribute; 4] =
+const SIZE_ATTRIBUTES: [Attribute; 4] =
     [Attribute::Threads, Attribute::Bytes, Attribute::N, Attribute::Streams];
 
 /// Returns at most one value for each metric with a headline in the table of benchmarks: that of
 /// the whole node, or of the largest working set.
 #[must_use]
-pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
+pub fn headlines(summary: &RunSummary) -> Vec<(String, Quantity)> {
     let metrics = Benchmark::ALL.into_iter().flat_map(|benchmark| {
         benchmark.definition().metrics.iter().map(move |metric| (benchmark, metric))
     });
@@ -25,7 +25,7 @@ pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
         let candidates = summary.results.iter().filter(|e| {
             e.benchmark == benchmark.id() && e.metric == metric.name && e.median.is_finite()
         });
-        let best = candidates.max_by(|a, b| compare(a, b))?;
+        let best = candidates.max_by(|a, b| compare_weight(a, b))?;
         Some((headline_label(name, best), Quantity::new(best.median, best.unit)))
     };
     metrics.filter_map(headline).collect()
@@ -33,8 +33,8 @@ pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
 
 /// Returns the index of the result that represents the machine; `results` must not be empty.
 #[must_use]
-pub fn representative(results: &[&Estimate]) -> usize {
-    let best = (0..results.len()).max_by(|a, b| compare(results[*a], results[*b]));
+pub fn representative(results: &[&MetricEstimate]) -> usize {
+    let best = (0..results.len()).max_by(|a, b| compare_weight(results[*a], results[*b]));
     best.unwrap_or_default()
 }
 
@@ -45,23 +45,24 @@ pub fn representative(results: &[&Estimate]) -> usize {
 /// Storage has no whole: its best test represents it. A matrix of copies is represented by its
 /// slowest pair, the highest cost of a wrong placement. Operations on files are represented by
 /// creation, which every file system has to make durable.
-fn compare(a: &Estimate, b: &Estimate) -> Ordering {
-    let size = |estimate: &Estimate| {
-        let sign = weight_of_size(section_of(estimate), estimate.better);
-        SIZES.map(|name| sign * number(estimate, name).unwrap_or(0.0))
+fn compare_weight(a: &MetricEstimate, b: &MetricEstimate) -> Ordering {
+    let size = |estimate: &MetricEstimate| {
+        let sign = size_weight(section_of(estimate), estimate.better);
+        SIZE_ATTRIBUTES.map(|name| sign * number(estimate, name).unwrap_or(0.0))
     };
     let sizes = || size(a).into_iter().zip(size(b)).map(|(a, b)| a.total_cmp(&b));
-    let is_node = |estimate: &Estimate| placement(estimate) == Some("node");
-    let is_own = |estimate: &Estimate| estimate.tool.name == "assay";
+    let is_node = |estimate: &MetricEstimate| placement(estimate) == Some("node");
+    let is_own = |estimate: &MetricEstimate| estimate.tool.name == "assay";
     let quality = match a.better {
-        Better::Higher if section_of(a) == Some(Section::Copies) => {
+        Better::Higher if section_of(a) == Some(ReportSection::Copies) => {
             b.median.total_cmp(&a.median)
         }
         Better::Higher => a.median.total_cmp(&b.median),
         Better::Lower => b.median.total_cmp(&a.median),
     };
-    let is_creation = |it: &Estimate| {
-        it.parameters.get(&Attribute::Operation).and_then(Value::text) == Some("create")
+    let is_creation = |it: &MetricEstimate| {
+        it.parameters.get(&Attribute::Operation).and_then(AttributeValue::as_text)
+            == Some("create")
     };
     is_node(a)
         .cmp(&is_node(b))
@@ -73,25 +74,25 @@ fn compare(a: &Estimate, b: &Estimate) -> Ordering {
 
 /// Returns 1 if the larger of two sizes represents the machine, -1 if the smaller, 0 if size does
 /// not matter.
-pub(crate) const fn weight_of_size(section: Option<Section>, better: Better) -> f64 {
+pub(crate) const fn size_weight(section: Option<ReportSection>, better: Better) -> f64 {
     match (section, better) {
-        (Some(Section::Mpi), Better::Lower) => -1.0,
-        (Some(Section::Storage | Section::Files | Section::Copies), _) => 0.0,
+        (Some(ReportSection::Mpi), Better::Lower) => -1.0,
+        (Some(ReportSection::Storage | ReportSection::Files | ReportSection::Copies), _) => 0.0,
         _ => 1.0,
     }
 }
 
-fn placement(estimate: &Estimate) -> Option<&str> {
-    estimate.parameters.get(&Attribute::Placement).and_then(Value::text)
+fn placement(estimate: &MetricEstimate) -> Option<&str> {
+    estimate.parameters.get(&Attribute::Placement).and_then(AttributeValue::as_text)
 }
 
 /// Returns the name with its domain, except for the whole node; a test's own name takes precedence.
-pub(super) fn headline_label(name: &str, estimate: &Estimate) -> String {
-    let text = |name| estimate.parameters.get(&name).and_then(Value::text);
+pub(super) fn headline_label(name: &str, estimate: &MetricEstimate) -> String {
+    let text = |name| estimate.parameters.get(&name).and_then(AttributeValue::as_text);
     let name = text(Attribute::Test).or_else(|| text(Attribute::Phase)).unwrap_or(name);
-    let is_files = section_of(estimate) == Some(Section::Files);
+    let is_files = section_of(estimate) == Some(ReportSection::Files);
     let operation = || text(Attribute::Operation).filter(|_| is_files).map(str::to_owned);
-    match domains(estimate).filter(|it| it != "node").or_else(operation) {
+    match domain_label(estimate).filter(|it| it != "node").or_else(operation) {
         None => name.to_owned(),
         Some(place) => format!("{name} ({place})"),
     }

@@ -1,23 +1,24 @@
 //! History of one result over all stored runs: its plot, change points, and changes of the
 //! environment.
 
-use assay_model::history::{self, Change, History, Turnover};
+use assay_model::history::{self, EnvironmentChange, History, LevelChange};
 use assay_model::quantity::Unit;
 
 use super::comparison::identity;
 use super::run::words;
 use crate::document::{
-    Align, Axis, Block, Cell, Document, Facts, Line, Plot, Point, Scale, Series, Table, Tone,
+    Axis, Block, ColumnAlignment, Document, FactTable, Plot, PlotPoint, PlotSeries,
+    ReferenceLine, ReportTable, Scale, TableCell, Tone,
 };
 use crate::locale::{comma, word};
 use crate::{precision, units, words as catalogue};
 
 /// Significant digits of a limit.
-const DIGITS: usize = 4;
+const LIMIT_DIGITS: usize = 4;
 /// Confidence level of the intervals of changes.
-const LEVEL_OF_CHANGES: f64 = 0.95;
+const CHANGE_CI_LEVEL: f64 = 0.95;
 /// Characters of an RFC 3339 time up to the minute.
-const MINUTE: usize = 16;
+const MINUTE_CHARS: usize = 16;
 
 /// Builds the history of one result.
 #[must_use]
@@ -30,35 +31,35 @@ pub fn history(history: &History) -> Document {
     } else if history.changes.is_empty() {
         document.paragraph(Tone::Plain, word("history-unchanged"));
     } else {
-        document.blocks.push(Block::Table(changes(history)));
+        document.blocks.push(Block::Table(changes_table(history)));
     }
     if history.points.iter().any(|point| point.n.is_some()) {
         document.paragraph(Tone::Doubt, word("history-over-n"));
     }
     document.paragraph(Tone::Quiet, explanation(history));
     if !history.environment.is_empty() {
-        document.blocks.push(Block::Table(around(history)));
+        document.blocks.push(Block::Table(environment_table(history)));
     }
-    document.blocks.push(Block::Table(runs(history)));
+    document.blocks.push(Block::Table(runs_table(history)));
     document
 }
 
 fn title(history: &History) -> String {
-    let which = match identity::words(&history.identity) {
+    let which = match identity::label(&history.identity) {
         words if words.is_empty() => String::new(),
         words => format!(", {words}"),
     };
     format!("{} {}{which}", history.benchmark, history.metric)
 }
 
-fn facts(history: &History) -> Facts {
+fn facts(history: &History) -> FactTable {
     let (first, last) = (history.points.first(), history.points.last());
     let when = first.zip(last).map(|(first, last)| {
         say!(
             "history-span",
             n = history.points.len().to_string(),
-            first = minute(&first.started),
-            last = minute(&last.started),
+            first = format_minute(&first.started),
+            last = format_minute(&last.started),
         )
     });
     let fact = |name: &str, value: String| (name.to_owned(), value);
@@ -69,18 +70,18 @@ fn facts(history: &History) -> Facts {
         let others = say!("history-others", n = history.others.to_string());
         facts.push(fact(word("history-other-results"), others));
     }
-    Facts { title: None, tone: Tone::Plain, facts }
+    FactTable { title: None, tone: Tone::Plain, facts }
 }
 
 /// Formats a value with the digits that its interval within the run supports.
-fn point_value(history: &History, point: &history::Point) -> String {
-    let digits = precision::digits_within(point.median, point.ci);
-    precision::written(point.median, history.unit, digits)
+fn point_value(history: &History, point: &history::HistoryPoint) -> String {
+    let digits = precision::interval_digits(point.median, point.ci);
+    precision::format_value(point.median, history.unit, digits)
 }
 
 /// Formats a time as `2026-11-22 07:01 UTC`.
-fn minute(time: &str) -> String {
-    time.get(..MINUTE).unwrap_or(time).replace('T', " ") + " UTC"
+fn format_minute(time: &str) -> String {
+    time.get(..MINUTE_CHARS).unwrap_or(time).replace('T', " ") + " UTC"
 }
 
 fn explanation(history: &History) -> String {
@@ -89,101 +90,106 @@ fn explanation(history: &History) -> String {
         method = history.method.name.to_string(),
         permutations = history.method.permutations.to_string(),
         seed = history.method.seed.to_string(),
-        risk = precision::percent_setting(history.method.risk * 100.0),
-        margin = precision::percent_setting(history.method.margin * 100.0),
+        risk = precision::format_percent_setting(history.method.risk * 100.0),
+        margin = precision::format_percent_setting(history.method.margin * 100.0),
     )
 }
 
 fn plot(history: &History) -> Plot {
     let number = |index: usize| (index + 1) as f64;
-    let points = history.points.iter().enumerate().map(|(index, point)| Point {
+    let points = history.points.iter().enumerate().map(|(index, point)| PlotPoint {
         x: number(index),
         y: point.median,
         interval: point.ci,
     });
-    let of_change = history.changes.iter().map(|change| Line {
-        label: percent_of(change),
+    let of_change = history.changes.iter().map(|change| ReferenceLine {
+        label: change_percent(change),
         // Changes lie between two runs.
         value: number(change.point) - 0.5,
     });
-    let of_turnover = history
-        .environment
-        .iter()
-        .map(|turnover| Line { label: what(turnover), value: number(turnover.point) - 0.5 });
+    let of_turnover = history.environment.iter().map(|turnover| ReferenceLine {
+        label: aspect_label(turnover),
+        value: number(turnover.point) - 0.5,
+    });
     let description = match history.changes.len() {
         // Describes only the plot: a paragraph below it reports that nothing changed.
         0 => word("history-drawn").to_owned(),
         count => say!("history-changed", n = count.to_string()),
     };
     let axes = [
-        Axis::new(word("column-run"), Unit::Count, Scale::Near),
-        Axis::new(&history.metric, history.unit, Scale::Near),
+        Axis::new(word("column-run"), Unit::Count, Scale::LinearFitted),
+        Axis::new(&history.metric, history.unit, Scale::LinearFitted),
     ];
     let series = vec![
-        Series { name: word("history-runs").to_owned(), points: points.collect() },
-        Series { name: word("history-level").to_owned(), points: level(history) },
+        PlotSeries { name: word("history-runs").to_owned(), points: points.collect() },
+        PlotSeries { name: word("history-level").to_owned(), points: level_points(history) },
     ];
     let marks = of_change.chain(of_turnover).collect();
     let title = say!("history-plot", metric = &history.metric);
-    let limit = limit(history).map(|value| {
-        let label = say!("limit-line", limit = units::quantity(value, history.unit, DIGITS));
-        Line { label, value }
+    let limit = common_limit(history).map(|value| {
+        let label =
+            say!("limit-line", limit = units::quantity(value, history.unit, LIMIT_DIGITS));
+        ReferenceLine { label, value }
     });
-    Plot { rivals: true, marks, limit, ..Plot::new(title, description, axes, series) }
+    Plot { is_comparison: true, marks, limit, ..Plot::new(title, description, axes, series) }
 }
 
 /// Returns the limit if all runs with a known limit agree; a machine that was changed has no common
 /// limit.
-fn limit(history: &History) -> Option<f64> {
+fn common_limit(history: &History) -> Option<f64> {
     let mut known = history.points.iter().filter_map(|point| point.limit);
     let first = known.next()?;
     known.all(|other| other.to_bits() == first.to_bits()).then_some(first)
 }
 
 /// Returns the level line, constant between two changes.
-fn level(history: &History) -> Vec<Point> {
+fn level_points(history: &History) -> Vec<PlotPoint> {
     let ends = history.changes.iter().map(|change| change.point);
     let begins = std::iter::once(0).chain(ends.clone());
     let ends = ends.chain([history.points.len()]);
     let mut medians = history.changes.iter().map(|change| change.before).collect::<Vec<_>>();
     medians.extend(history.changes.last().map(|change| change.after));
     let flat = begins.zip(ends).zip(medians).flat_map(|((begin, end), median)| {
-        [begin as f64 + 0.5, end as f64 + 0.5].map(|x| Point { x, y: median, interval: None })
+        [begin as f64 + 0.5, end as f64 + 0.5].map(|x| PlotPoint {
+            x,
+            y: median,
+            interval: None,
+        })
     });
     flat.collect()
 }
 
-fn percent_of(change: &Change) -> String {
+fn change_percent(change: &LevelChange) -> String {
     catalogue::change_in_percent(change.after / change.before - 1.0)
 }
 
-fn what(turnover: &Turnover) -> String {
+fn aspect_label(turnover: &EnvironmentChange) -> String {
     catalogue::aspect(turnover.aspect, &turnover.of)
 }
 
-fn changes(history: &History) -> Table {
+fn changes_table(history: &History) -> ReportTable {
     let columns = [
-        (word("column-from-run"), Align::Left),
-        (word("column-since"), Align::Left),
-        (word("column-before"), Align::Right),
-        (word("column-after"), Align::Right),
-        (word("column-ratio"), Align::Right),
-        (&*words::interval(Some(LEVEL_OF_CHANGES)), Align::Right),
-        (word("column-which-is"), Align::Left),
-        (word("column-same-time"), Align::Left),
+        (word("column-from-run"), ColumnAlignment::Left),
+        (word("column-since"), ColumnAlignment::Left),
+        (word("column-before"), ColumnAlignment::Right),
+        (word("column-after"), ColumnAlignment::Right),
+        (word("column-ratio"), ColumnAlignment::Right),
+        (&*words::interval(Some(CHANGE_CI_LEVEL)), ColumnAlignment::Right),
+        (word("column-which-is"), ColumnAlignment::Left),
+        (word("column-same-time"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new(word("history-changes"), &columns);
+    let mut table = ReportTable::new(word("history-changes"), &columns);
     for change in &history.changes {
-        let since = history.points.get(change.point).map(|point| minute(&point.started));
+        let since = history.points.get(change.point).map(|point| format_minute(&point.started));
         let same_time = history.environment.iter().filter(|it| it.point == change.point);
-        let same_time = same_time.map(what).collect::<Vec<_>>().join(comma());
+        let same_time = same_time.map(aspect_label).collect::<Vec<_>>().join(comma());
         // The precision of the ratio of two levels is that of the levels.
-        let digits = precision::digits_within(change.ratio.unwrap_or(1.0), change.ratio_ci);
-        let level = |value| precision::written(value, history.unit, digits);
+        let digits = precision::interval_digits(change.ratio.unwrap_or(1.0), change.ratio_ci);
+        let level = |value| precision::format_value(value, history.unit, digits);
         let ratio = |value| precision::ratio(value, change.ratio_ci, [digits; 2]);
         let verdict = word(if change.is_better { "verdict-better" } else { "verdict-worse" });
         let tone = if change.is_better { Tone::Plain } else { Tone::Bad };
-        let verdict = Cell { text: verdict.to_owned(), tone, ..Cell::default() };
+        let verdict = TableCell { text: verdict.to_owned(), tone, ..TableCell::default() };
         table.rows.push(vec![
             change.run.as_str().into(),
             since.unwrap_or_default().into(),
@@ -198,43 +204,45 @@ fn changes(history: &History) -> Table {
     table.without_empty_columns()
 }
 
-fn around(history: &History) -> Table {
+fn environment_table(history: &History) -> ReportTable {
     let columns = [
-        (word("column-from-run"), Align::Left),
-        (word("column-what"), Align::Left),
-        (word("column-before"), Align::Left),
-        (word("column-after"), Align::Left),
+        (word("column-from-run"), ColumnAlignment::Left),
+        (word("column-what"), ColumnAlignment::Left),
+        (word("column-before"), ColumnAlignment::Left),
+        (word("column-after"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new(word("history-around"), &columns);
+    let mut table = ReportTable::new(word("history-around"), &columns);
     table.rows = history
         .environment
         .iter()
         .map(|it| {
-            [&it.run, &what(it), &it.before, &it.after].map(|text| text.as_str().into()).into()
+            [&it.run, &aspect_label(it), &it.before, &it.after]
+                .map(|text| text.as_str().into())
+                .into()
         })
         .collect();
     table
 }
 
-fn runs(history: &History) -> Table {
+fn runs_table(history: &History) -> ReportTable {
     let columns = [
-        (word("column-run"), Align::Left),
-        (word("column-started"), Align::Left),
-        (word("column-label"), Align::Left),
-        ("N", Align::Right),
-        (history.metric.as_str(), Align::Right),
-        (word("column-of-limit"), Align::Right),
-        ("", Align::Left),
+        (word("column-run"), ColumnAlignment::Left),
+        (word("column-started"), ColumnAlignment::Left),
+        (word("column-label"), ColumnAlignment::Left),
+        ("N", ColumnAlignment::Right),
+        (history.metric.as_str(), ColumnAlignment::Right),
+        (word("column-of-limit"), ColumnAlignment::Right),
+        ("", ColumnAlignment::Left),
     ];
-    let mut table = Table::new(word("list-title"), &columns);
+    let mut table = ReportTable::new(word("list-title"), &columns);
     for (index, point) in history.points.iter().enumerate() {
         let change = history.changes.iter().find(|change| change.point == index);
         let turned = history.environment.iter().any(|it| it.point == index);
-        let notes = change.map(percent_of).into_iter();
+        let notes = change.map(change_percent).into_iter();
         let notes = notes.chain(turned.then(|| word("history-surroundings").to_owned()));
         table.rows.push(vec![
             point.run.as_str().into(),
-            minute(&point.started).into(),
+            format_minute(&point.started).into(),
             point.label.clone().unwrap_or_default().into(),
             point.n.map(|n| n.to_string()).unwrap_or_default().into(),
             point_value(history, point).into(),

@@ -3,27 +3,29 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::facts::difference::{Compared, differences};
-use assay_model::finding::{Finding, Outcome, Severity};
+use assay_model::facts::difference::{ComparedHost, find_differences};
+use assay_model::finding::{CheckOutcome, DoctorFinding, FindingSeverity};
 use assay_model::quantity::Unit;
 
-use super::findings::{expected, observed, of_check, severity};
-use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
+use super::findings::{expected_text, observed_text, severity, translated_check};
+use crate::document::{
+    Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
+};
 use crate::locale::{semicolon, word};
 use crate::units::quantity;
 
 /// Host that was examined.
 #[derive(Debug, Clone, Copy)]
-pub struct Host<'a> {
+pub struct ExaminedHost<'a> {
     /// Name in the list of hosts, facts and findings.
-    pub compared: Compared<'a>,
+    pub compared: ComparedHost<'a>,
     /// Offset of its clock from the local clock, and the bound of its error, in seconds.
     pub clock_offset_s: (f64, f64),
 }
 
 /// Host that did not respond.
 #[derive(Debug, Clone)]
-pub struct Unreached<'a> {
+pub struct UnreachableHost<'a> {
     /// Name in the list of hosts.
     pub name: &'a str,
     /// Reason why it was not reached.
@@ -35,8 +37,8 @@ pub struct Unreached<'a> {
 /// Builds the report over many hosts. `short` formats a list of hosts.
 #[must_use]
 pub fn hosts(
-    examined: &[Host<'_>],
-    unreached: &[Unreached<'_>],
+    examined: &[ExaminedHost<'_>],
+    unreached: &[UnreachableHost<'_>],
     short: &dyn Fn(&[&str]) -> String,
 ) -> Document {
     let count = examined.len() + unreached.len();
@@ -45,57 +47,61 @@ pub fn hosts(
         let few = unreached.len().to_string();
         let text = say!("hosts-unreached", few = few, n = count);
         document.paragraph(Tone::Bad, text);
-        unreached_hosts(&mut document, unreached);
+        add_unreachable_hosts(&mut document, unreached);
     }
     if examined.is_empty() {
         return document;
     }
     document.heading(word("hosts-heading"));
-    document.blocks.push(Block::Table(overview(examined)));
-    let compared: Vec<Compared<'_>> = examined.iter().map(|host| host.compared).collect();
-    what_differs(&mut document, &compared, short);
-    deviations(&mut document, &compared, short);
+    document.blocks.push(Block::Table(overview_table(examined)));
+    let compared: Vec<ComparedHost<'_>> = examined.iter().map(|host| host.compared).collect();
+    add_differences(&mut document, &compared, short);
+    add_deviations(&mut document, &compared, short);
     document
 }
 
 /// Adds the hosts that did not respond, with reasons.
-pub(super) fn unreached_hosts(document: &mut Document, unreached: &[Unreached<'_>]) {
+pub(super) fn add_unreachable_hosts(
+    document: &mut Document,
+    unreached: &[UnreachableHost<'_>],
+) {
     if !unreached.is_empty() {
         document.heading(word("hosts-without-answer"));
-        document.blocks.extend(unreached.iter().map(no_answer));
+        document.blocks.extend(unreached.iter().map(unreachable_block));
     }
 }
 
-fn no_answer(host: &Unreached<'_>) -> Block {
+fn unreachable_block(host: &UnreachableHost<'_>) -> Block {
     let facts = [(word("column-why"), &host.reason), (word("hosts-help"), &host.advice)];
     let known = facts.into_iter().filter(|(_, text)| !text.is_empty());
-    Block::Facts(Facts {
+    Block::Facts(FactTable {
         title: Some(host.name.to_owned()),
         tone: Tone::Bad,
         facts: known.map(|(name, text)| (name.to_owned(), text.clone())).collect(),
     })
 }
 
-fn overview(hosts: &[Host<'_>]) -> Table {
+fn overview_table(hosts: &[ExaminedHost<'_>]) -> ReportTable {
     let columns = [
-        (word("column-host"), Align::Left),
-        (word("column-host-name"), Align::Left),
-        (word("column-cpus"), Align::Right),
-        (word("column-invalidate"), Align::Right),
-        (word("column-skew"), Align::Right),
-        (word("column-notes"), Align::Right),
-        (word("column-clock-offset"), Align::Right),
+        (word("column-host"), ColumnAlignment::Left),
+        (word("column-host-name"), ColumnAlignment::Left),
+        (word("column-cpus"), ColumnAlignment::Right),
+        (word("column-invalidate"), ColumnAlignment::Right),
+        (word("column-skew"), ColumnAlignment::Right),
+        (word("column-notes"), ColumnAlignment::Right),
+        (word("column-clock-offset"), ColumnAlignment::Right),
     ];
-    let mut table = Table::new(word("hosts-table"), &columns);
+    let mut table = ReportTable::new(word("hosts-table"), &columns);
     for host in hosts {
-        let Compared { name, facts, findings } = host.compared;
+        let ComparedHost { name, facts, findings } = host.compared;
         let count = |severity| {
-            let deviates =
-                |it: &&Finding| it.outcome == Outcome::Deviates && it.severity == severity;
+            let deviates = |it: &&DoctorFinding| {
+                it.outcome == CheckOutcome::Deviates && it.severity == severity
+            };
             findings.iter().filter(deviates).count()
         };
         let [blocks, skews, notes] =
-            [Severity::Blocks, Severity::Skews, Severity::Note].map(count);
+            [FindingSeverity::Blocks, FindingSeverity::Skews, FindingSeverity::Note].map(count);
         let (offset_s, bound_s) = host.clock_offset_s;
         let clock = format!(
             "{} ± {}",
@@ -105,14 +111,14 @@ fn overview(hosts: &[Host<'_>]) -> Table {
         let counts = [facts.topology.cpus.len(), blocks, skews, notes].map(|n| n.to_string());
         let cells =
             [name.to_owned(), facts.name.clone()].into_iter().chain(counts).chain([clock]);
-        table.rows.push(cells.map(Cell::from).collect());
+        table.rows.push(cells.map(TableCell::from).collect());
     }
     table
 }
 
-fn what_differs(
+fn add_differences(
     document: &mut Document,
-    hosts: &[Compared<'_>],
+    hosts: &[ComparedHost<'_>],
     short: &dyn Fn(&[&str]) -> String,
 ) {
     if hosts.len() < 2 {
@@ -120,12 +126,12 @@ fn what_differs(
     }
     document.heading(word("hosts-differ"));
     let columns = [
-        (word("column-what"), Align::Left),
-        (word("column-value"), Align::Left),
-        (word("column-hosts"), Align::Left),
+        (word("column-what"), ColumnAlignment::Left),
+        (word("column-value"), ColumnAlignment::Left),
+        (word("column-hosts"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new("", &columns);
-    for difference in differences(hosts) {
+    let mut table = ReportTable::new("", &columns);
+    for difference in find_differences(hosts) {
         for (number, (value, names)) in difference.values.into_iter().enumerate() {
             let what = if number == 0 { difference.what.clone() } else { String::new() };
             table.rows.push(vec![what.into(), value.into(), short(&names).into()]);
@@ -139,14 +145,14 @@ fn what_differs(
 }
 
 /// Adds each deviating check once, with its hosts.
-fn deviations(
+fn add_deviations(
     document: &mut Document,
-    hosts: &[Compared<'_>],
+    hosts: &[ComparedHost<'_>],
     short: &dyn Fn(&[&str]) -> String,
 ) {
-    let mut found: BTreeMap<_, Vec<(&str, &Finding)>> = BTreeMap::new();
+    let mut found: BTreeMap<_, Vec<(&str, &DoctorFinding)>> = BTreeMap::new();
     for host in hosts {
-        let deviating = host.findings.iter().filter(|it| it.outcome == Outcome::Deviates);
+        let deviating = host.findings.iter().filter(|it| it.outcome == CheckOutcome::Deviates);
         for it in deviating {
             let place = (std::cmp::Reverse(it.severity), it.id.as_str());
             found.entry(place).or_default().push((host.name, it));
@@ -161,20 +167,20 @@ fn deviations(
         let first = all[0].1;
         let mut seen: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for (name, it) in &all {
-            seen.entry(observed(it)).or_default().push(name);
+            seen.entry(observed_text(it)).or_default().push(name);
         }
         let observed =
             seen.into_iter().map(|(text, names)| format!("{}: {text}", short(&names)));
         let observed = observed.collect::<Vec<_>>().join(semicolon());
         let facts = [
             (word("column-observed"), observed.as_str()),
-            (word("column-expected"), expected(first)),
-            (word("column-why"), of_check(first, "why", &first.why)),
-            (word("column-change"), of_check(first, "change", &first.change)),
+            (word("column-expected"), expected_text(first)),
+            (word("column-why"), translated_check(first, "why", &first.why)),
+            (word("column-change"), translated_check(first, "change", &first.change)),
         ];
         let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
         let (tone, words) = severity(first.severity);
-        document.blocks.push(Block::Facts(Facts {
+        document.blocks.push(Block::Facts(FactTable {
             title: Some(format!("{}: {words}", first.id)),
             tone,
             facts: known.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::event::Status;
+use assay_model::event::RunStatus;
 use assay_model::quantity::Quantity;
 
-use crate::document::{Align, Block, Cell, Document, Note, Table, Tone};
+use crate::document::{Block, ColumnAlignment, Document, Note, ReportTable, TableCell, Tone};
 use crate::locale::{comma, word};
 use crate::units;
 
@@ -21,9 +21,9 @@ pub struct ListedRun<'r> {
     /// Name of the suite.
     pub suite: &'r str,
     /// Status at its end.
-    pub status: Status,
+    pub status: RunStatus,
     /// Whether a process is still writing it.
-    pub running: bool,
+    pub is_running: bool,
     /// Cases with valid samples, failed cases, planned cases.
     pub cases: [usize; 3],
     /// Name of the host.
@@ -31,7 +31,7 @@ pub struct ListedRun<'r> {
     /// Number of further hosts.
     pub other_hosts: usize,
     /// Whether all stored events can be read.
-    pub is_whole: bool,
+    pub is_readable: bool,
     /// Headline values.
     pub headlines: Vec<(&'r str, Quantity)>,
     /// Whether the headline values are trusted.
@@ -40,11 +40,11 @@ pub struct ListedRun<'r> {
 
 /// Numbers of stored runs that are not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Hidden {
+pub struct HiddenRuns {
     /// Runs that ended without a result.
     pub without_result: usize,
     /// Runs that do not match the request.
-    pub unasked: usize,
+    pub not_matching: usize,
 }
 
 /// Builds the list of runs in the given order, with the number of hidden runs. Folders without a
@@ -53,7 +53,7 @@ pub struct Hidden {
 pub fn listing(
     runs: &[ListedRun<'_>],
     unreadable: &[(String, String)],
-    Hidden { without_result, unasked }: Hidden,
+    HiddenRuns { without_result, not_matching: unasked }: HiddenRuns,
 ) -> Document {
     let mut document = Document::new(word("list-title"));
     if runs.is_empty() && without_result > 0 {
@@ -82,41 +82,41 @@ pub fn listing(
     document
 }
 
-fn table(runs: &[ListedRun<'_>]) -> Table {
+fn table(runs: &[ListedRun<'_>]) -> ReportTable {
     let columns = [
-        (word("column-run"), Align::Left),
-        (word("column-label"), Align::Left),
-        (word("column-suite"), Align::Left),
-        (word("column-state"), Align::Left),
-        (word("column-cases"), Align::Right),
-        (word("column-host"), Align::Left),
-        (word("column-values"), Align::Left),
-        (word("column-note"), Align::Left),
+        (word("column-run"), ColumnAlignment::Left),
+        (word("column-label"), ColumnAlignment::Left),
+        (word("column-suite"), ColumnAlignment::Left),
+        (word("column-state"), ColumnAlignment::Left),
+        (word("column-cases"), ColumnAlignment::Right),
+        (word("column-host"), ColumnAlignment::Left),
+        (word("column-values"), ColumnAlignment::Left),
+        (word("column-note"), ColumnAlignment::Left),
     ];
     let hosts: BTreeSet<(&str, usize)> =
         runs.iter().map(|run| (run.host, run.other_hosts)).collect();
-    let mut table = Table::new("", &columns);
+    let mut table = ReportTable::new("", &columns);
     for run in runs {
-        let (tone, state) = state(run);
+        let (tone, state) = state_label(run);
         let [finished, _, planned] = run.cases;
-        let (all, first) = values(&run.headlines);
-        let host = if hosts.len() > 1 { host(run) } else { String::new() };
+        let (all, first) = format_values(&run.headlines);
+        let host = if hosts.len() > 1 { host_label(run) } else { String::new() };
         table.rows.push(vec![
             run.id.into(),
             run.label.into(),
             run.suite.into(),
-            Cell { text: state.to_owned(), tone, ..Cell::default() },
+            TableCell { text: state.to_owned(), tone, ..TableCell::default() },
             format!("{finished}/{planned}").into(),
             host.into(),
-            Cell::with_short(all, Some(first)),
+            TableCell::with_short(all, Some(first)),
             // `assay show` starts with the note.
-            Cell::with_short(run.note, Some(String::new())),
+            TableCell::with_short(run.note, Some(String::new())),
         ]);
     }
     table.without_empty_columns()
 }
 
-fn host(run: &ListedRun<'_>) -> String {
+fn host_label(run: &ListedRun<'_>) -> String {
     match run.other_hosts {
         0 => run.host.to_owned(),
         others => format!("{} {}", run.host, say!("and-more", n = others.to_string())),
@@ -124,36 +124,36 @@ fn host(run: &ListedRun<'_>) -> String {
 }
 
 /// Returns the state of a run. Lost events take precedence over its end; `show` lists the lines.
-fn state(run: &ListedRun<'_>) -> (Tone, &'static str) {
-    if !run.is_whole {
+fn state_label(run: &ListedRun<'_>) -> (Tone, &'static str) {
+    if !run.is_readable {
         return (Tone::Bad, word("state-damaged"));
     }
     match run.status {
-        Status::Complete if !run.is_trusted => (Tone::Doubt, word("state-untrusted")),
-        Status::Complete => (Tone::Plain, word("state-complete")),
-        Status::Failed => (Tone::Bad, word("state-failed")),
-        Status::Partial => (Tone::Doubt, word("state-partial")),
-        Status::Interrupted => (Tone::Doubt, word("state-interrupted")),
-        Status::Unfinished if run.running => (Tone::Plain, word("state-running")),
-        Status::Unfinished => (Tone::Doubt, word("state-killed")),
+        RunStatus::Complete if !run.is_trusted => (Tone::Doubt, word("state-untrusted")),
+        RunStatus::Complete => (Tone::Plain, word("state-complete")),
+        RunStatus::Failed => (Tone::Bad, word("state-failed")),
+        RunStatus::Partial => (Tone::Doubt, word("state-partial")),
+        RunStatus::Interrupted => (Tone::Doubt, word("state-interrupted")),
+        RunStatus::Unfinished if run.is_running => (Tone::Plain, word("state-running")),
+        RunStatus::Unfinished => (Tone::Doubt, word("state-killed")),
     }
 }
 
 /// Returns all values, and the first one with its label for narrow tables.
 ///
 /// Each value is formatted only once, because a list may have thousands of runs.
-fn values(headlines: &[(&str, Quantity)]) -> (String, String) {
+fn format_values(headlines: &[(&str, Quantity)]) -> (String, String) {
     let quantity = |(_, it): &(&str, Quantity)| units::quantity(it.value, it.unit, 3);
     let formatted: Vec<String> = headlines.iter().map(quantity).collect();
     let (Some((label, _)), Some(first)) = (headlines.first(), formatted.first()) else {
         return Default::default();
     };
     let more = if headlines.len() > 1 { " …" } else { "" };
-    let first = format!("{label} {}{more}", units::joined(first));
+    let first = format!("{label} {}{more}", units::with_no_break_spaces(first));
     let value = |(index, (label, _)): (usize, &(&str, Quantity))| {
         // Rate and bandwidth of one test share a label.
         let is_repeated = index > 0 && headlines[index - 1].0 == *label;
-        units::joined(&if is_repeated {
+        units::with_no_break_spaces(&if is_repeated {
             formatted[index].clone()
         } else {
             format!("{label} {}", formatted[index])

@@ -2,7 +2,7 @@
 
 use assay_model::benchmark::{Benchmark, Better, Metric};
 
-use crate::document::{Align, Block, Document, Table, Tone};
+use crate::document::{Block, ColumnAlignment, Document, ReportTable, Tone};
 
 const TITLE: &str = "How assay measures";
 const STATISTICS: &str = "Every metric is measured repeatedly, in several preparations that allocate and place everything again. Leading samples that belong to the warm-up are detected and excluded, but stay in the store. Reported are the median and its distribution-free confidence interval from order statistics: the k-th smallest and k-th largest sample, with k from the binomial distribution; below six effective samples it comes from Student's t. Repetition stops when the interval is narrow enough or the time budget is spent; the width reached is printed. A percentile is printed only if there are enough samples for it. For correlated samples the number of effective samples is used and printed.";
@@ -24,14 +24,14 @@ pub fn methods() -> Document {
     document
 }
 
-fn table(metrics: &[Metric]) -> Table {
+fn table(metrics: &[Metric]) -> ReportTable {
     let columns = [
-        ("metric", Align::Left),
-        ("unit", Align::Left),
-        ("better", Align::Left),
-        ("meaning", Align::Left),
+        ("metric", ColumnAlignment::Left),
+        ("unit", ColumnAlignment::Left),
+        ("better", ColumnAlignment::Left),
+        ("meaning", ColumnAlignment::Left),
     ];
-    let mut table = Table::new("", &columns);
+    let mut table = ReportTable::new("", &columns);
     for metric in metrics {
         let better = match metric.better {
             Better::Higher => "higher",

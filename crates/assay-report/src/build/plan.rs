@@ -1,19 +1,21 @@
 //! Report of a plan before its execution: every case with its resolved parameters.
 
 use assay_model::phrase::Phrase;
-use assay_model::plan::{Case, Pair, Plan, Stopping};
+use assay_model::plan::{Case, CasePair, Plan, StoppingRule};
 use assay_model::quantity::Unit;
-use assay_model::workload::storage::CurvePoint;
-use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkload, Workload};
+use assay_model::workload::storage::ResponseCurvePoint;
+use assay_model::workload::{Domain, MpiWorkload, NetworkTest, NetworkWorkload, Workload};
 
-use super::hosts::{Unreached, unreached_hosts};
+use super::hosts::{UnreachableHost, add_unreachable_hosts};
 use super::run::words::direction;
 use super::storage;
-use crate::document::{Align, Block, Document, Facts, Table, Tone};
-use crate::locale::{clauses, detailed, details, grouped, semicolon, sentences, word};
-use crate::precision::{percent_setting, setting};
-use crate::units::{display, joined, quantity, size};
-use crate::words::{self, Said};
+use crate::document::{Block, ColumnAlignment, Document, FactTable, ReportTable, Tone};
+use crate::locale::{
+    group_digits, join_clauses, join_details, join_sentences, semicolon, with_detail, word,
+};
+use crate::precision::{format_percent_setting, format_setting};
+use crate::units::{format_attribute, quantity, size, with_no_break_spaces};
+use crate::words::{self, Explanation};
 
 /// Builds the report of a dry run, with `notes` about its duration. `is_beyond`: the duration
 /// exceeds the budget.
@@ -27,27 +29,27 @@ pub fn plan(plan: &Plan, notes: &[Phrase], is_beyond: bool) -> Document {
 pub fn fleet_plan(
     plan: &Plan,
     hosts: &[String],
-    unreached: &[Unreached<'_>],
+    unreached: &[UnreachableHost<'_>],
     (notes, is_beyond): (&[Phrase], bool),
 ) -> Document {
     let mut document = Document::new(say!("plan-title", suite = &plan.suite));
-    let (n, time_of_all) = (plan.cases.len(), time(plan.budget_s));
+    let (n, time_of_all) = (plan.cases.len(), format_time(plan.budget_s));
     let cases = match is_beyond {
         true => say!("plan-cases-beyond", n = n, time = time_of_all),
         false => say!("plan-cases", n = n, time = time_of_all),
     };
     let summary = [cases, word("plan-nothing-run").to_owned()];
-    document.paragraph(Tone::Plain, sentences(&summary));
-    unreached_hosts(&mut document, unreached);
+    document.paragraph(Tone::Plain, join_sentences(&summary));
+    add_unreachable_hosts(&mut document, unreached);
     let columns = [
-        (word("column-case"), Align::Left),
-        (word("column-hosts"), Align::Left),
-        (word("column-by"), Align::Left),
-        (word("column-resolved-to"), Align::Left),
-        (word("column-stops-at"), Align::Left),
-        (word("column-budget"), Align::Right),
+        (word("column-case"), ColumnAlignment::Left),
+        (word("column-hosts"), ColumnAlignment::Left),
+        (word("column-by"), ColumnAlignment::Left),
+        (word("column-resolved-to"), ColumnAlignment::Left),
+        (word("column-stops-at"), ColumnAlignment::Left),
+        (word("column-budget"), ColumnAlignment::Right),
     ];
-    let mut table = Table::new("", &columns);
+    let mut table = ReportTable::new("", &columns);
     let common = common_stop(plan);
     let target = common_target(plan);
     // Names the measurer if any case uses a tool.
@@ -56,28 +58,29 @@ pub fn fleet_plan(
     let hosts: Vec<&String> =
         hosts.iter().chain(std::iter::repeat(&no_host)).take(plan.cases.len()).collect();
     let rows: Vec<(&Case, &String)> = plan.cases.iter().zip(hosts).collect();
-    for group in rows.chunk_by(|(a, of_a), (b, of_b)| of_a == of_b && is_of_a_ladder(a, b)) {
+    for group in rows.chunk_by(|(a, of_a), (b, of_b)| of_a == of_b && is_same_ladder(a, b)) {
         let (case, hosts) = group[0];
         let cases: Vec<&Case> = group.iter().map(|(case, _)| *case).collect();
-        let stop = if common.is_some() { String::new() } else { stop(&case.stopping) };
+        let stop =
+            if common.is_some() { String::new() } else { describe_stopping(&case.stopping) };
         table.rows.push(vec![
             ladder_name(&cases).unwrap_or_else(|| case.id.clone()).into(),
             hosts.clone().into(),
             (if has_tools { case.by.as_str() } else { "" }).into(),
-            ladder(&cases, target.is_none())
-                .unwrap_or_else(|| resolved(case, target.is_none()))
+            describe_ladder(&cases, target.is_none())
+                .unwrap_or_else(|| describe_case(case, target.is_none()))
                 .into(),
             stop.into(),
-            time(cases.iter().map(|case| case.stopping.budget_s).sum()).into(),
+            format_time(cases.iter().map(|case| case.stopping.budget_s).sum()).into(),
         ]);
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));
     if let Some(target) = target {
         let facts = vec![(word("plan-files-and-devices").to_owned(), target)];
-        document.blocks.push(Block::Facts(Facts { title: None, tone: Tone::Plain, facts }));
+        document.blocks.push(Block::Facts(FactTable { title: None, tone: Tone::Plain, facts }));
     }
     for omitted in &plan.omitted {
-        let Said { text, advice } = words::omitted(omitted);
+        let Explanation { text, advice } = words::omitted(omitted);
         let benchmark = &omitted.benchmark;
         let text = say!("plan-left-out", benchmark = benchmark, why = text, advice = advice);
         document.paragraph(Tone::Doubt, text);
@@ -91,12 +94,13 @@ pub fn fleet_plan(
 
 /// Whether two cases share a row: they differ only in their working set, or belong to the same
 /// response curve. There may be dozens of such cases.
-fn is_of_a_ladder(a: &Case, b: &Case) -> bool {
-    let alike = a.by == b.by && stop(&a.stopping) == stop(&b.stopping);
+fn is_same_ladder(a: &Case, b: &Case) -> bool {
+    let alike =
+        a.by == b.by && describe_stopping(&a.stopping) == describe_stopping(&b.stopping);
     if let (Workload::Storage(one), Workload::Storage(other)) = (&a.workload, &b.workload) {
-        let is_next =
-            one.point.is_some() && !matches!(other.point, None | Some(CurvePoint::Maximum));
-        return alike && is_next && curve(a) == curve(b);
+        let is_next = one.point.is_some()
+            && !matches!(other.point, None | Some(ResponseCurvePoint::Maximum));
+        return alike && is_next && curve_name(a) == curve_name(b);
     }
     let (Workload::Latency(one), Workload::Latency(other)) = (&a.workload, &b.workload) else {
         return false;
@@ -105,7 +109,7 @@ fn is_of_a_ladder(a: &Case, b: &Case) -> bool {
 }
 
 /// Returns the name of the response curve of a case.
-fn curve(case: &Case) -> &str {
+fn curve_name(case: &Case) -> &str {
     case.id.rsplit_once('/').map_or(case.id.as_str(), |(curve, _)| curve)
 }
 
@@ -115,20 +119,20 @@ fn ladder_name(cases: &[&Case]) -> Option<String> {
     if let [first, _, ..] = cases
         && let Workload::Storage(_) = first.workload
     {
-        return Some(format!("{}/…", curve(first)));
+        return Some(format!("{}/…", curve_name(first)));
     }
     let (name, _) = cases.first().filter(|_| cases.len() > 1)?.id.rsplit_once('=')?;
     Some(format!("{name}=…"))
 }
 
-fn ladder(cases: &[&Case], named: bool) -> Option<String> {
+fn describe_ladder(cases: &[&Case], named: bool) -> Option<String> {
     let [first, .., last] = cases else { return None };
     if let Workload::Storage(maximum) = &first.workload {
         let tests = cases.iter().filter_map(|case| {
             if let Workload::Storage(test) = &case.workload { Some(&**test) } else { None }
         });
-        let shares = storage::shares(&tests.collect::<Vec<_>>());
-        return Some(clauses(&[storage::test_phrase(maximum, named), shares]));
+        let shares = storage::describe_shares(&tests.collect::<Vec<_>>());
+        return Some(join_clauses(&[storage::describe_test(maximum, named), shares]));
     }
     let (Workload::Latency(low), Workload::Latency(high)) = (&first.workload, &last.workload)
     else {
@@ -136,13 +140,13 @@ fn ladder(cases: &[&Case], named: bool) -> Option<String> {
     };
     let [from, to] = [low.bytes, high.bytes].map(size);
     let sizes = say!("plan-sizes", low = from, high = to, n = cases.len());
-    Some(clauses(&[cpus(&[low.cpu]), sizes]))
+    Some(join_clauses(&[format_cpus(&[low.cpu]), sizes]))
 }
 
 /// Returns the stopping rule that all cases share.
 fn common_stop(plan: &Plan) -> Option<String> {
-    let first = stop(&plan.cases.first()?.stopping);
-    plan.cases.iter().all(|case| stop(&case.stopping) == first).then_some(first)
+    let first = describe_stopping(&plan.cases.first()?.stopping);
+    plan.cases.iter().all(|case| describe_stopping(&case.stopping) == first).then_some(first)
 }
 
 /// Returns the files and devices if all cases with targets share them: a path in every row would
@@ -150,7 +154,7 @@ fn common_stop(plan: &Plan) -> Option<String> {
 fn common_target(plan: &Plan) -> Option<String> {
     let mut targets = plan.cases.iter().filter_map(|case| {
         if let Workload::Storage(test) = &case.workload {
-            Some(storage::places(&test.workload))
+            Some(storage::targets_without_sync(&test.workload))
         } else if let Workload::Files(test) = &case.workload {
             Some(storage::folders(test))
         } else {
@@ -165,66 +169,67 @@ fn stopping_rule(common: Option<&str>) -> String {
     say!("plan-stops-at", stop = common.unwrap_or(word("plan-stop-as-shown")))
 }
 
-fn time(seconds: f64) -> String {
-    setting(seconds, Unit::Second, 3)
+fn format_time(seconds: f64) -> String {
+    format_setting(seconds, Unit::Second, 3)
 }
 
-fn stop(stopping: &Stopping) -> String {
+fn describe_stopping(stopping: &StoppingRule) -> String {
     let (n, preparations) =
         (stopping.repetitions.to_string(), stopping.preparations.to_string());
-    let often = joined(&say!("plan-repetitions", n = n, preparations = preparations));
-    detailed(&format!("±{}", percent_setting(100.0 * stopping.target)), &often)
+    let often =
+        with_no_break_spaces(&say!("plan-repetitions", n = n, preparations = preparations));
+    with_detail(&format!("±{}", format_percent_setting(100.0 * stopping.target)), &often)
 }
 
 /// Describes the resolved parameters of a case, by its dimensions if the workload has no
 /// description. `named` adds the targets, where cases differ in them.
-fn resolved(case: &Case, named: bool) -> String {
-    own_words(case, named).unwrap_or_else(|| {
+fn describe_case(case: &Case, named: bool) -> String {
+    describe_workload(case, named).unwrap_or_else(|| {
         let dimensions = case.workload.dimensions(&case.by);
         let texts = dimensions.iter().map(|(name, value)| {
-            let value = joined(&display(*name, value));
+            let value = with_no_break_spaces(&format_attribute(*name, value));
             format!("{} {value}", words::dimension(*name))
         });
         texts.collect::<Vec<_>>().join(semicolon())
     })
 }
 
-fn own_words(Case { workload, pair, .. }: &Case, named: bool) -> Option<String> {
+fn describe_workload(Case { workload, pair, .. }: &Case, named: bool) -> Option<String> {
     Some(if let Workload::Stream(work) = workload {
-        let domains: Vec<String> = work.domains.iter().map(domain).collect();
-        let times = grouped(&work.cache_multiple.to_string());
+        let domains: Vec<String> = work.domains.iter().map(format_domain).collect();
+        let times = group_digits(&work.cache_multiple.to_string());
         let arrays = say!("plan-arrays", size = size(work.bytes_per_array), times = times);
-        clauses(&[domains.join(semicolon()), arrays])
+        join_clauses(&[domains.join(semicolon()), arrays])
     } else if let Workload::Latency(work) = workload {
-        clauses(&[cpus(&[work.cpu]), size(work.bytes)])
+        join_clauses(&[format_cpus(&[work.cpu]), size(work.bytes)])
     } else if let Workload::PeakFlops(work) = workload {
-        clauses(&[domain(&work.domain), work.instruction_set.to_string()])
+        join_clauses(&[format_domain(&work.domain), work.instruction_set.to_string()])
     } else if let Workload::Linpack(work) = workload {
         let size = quantity(work.n as f64 * work.n as f64 * 8.0, Unit::Byte, 3);
-        clauses(&[
-            detailed(&format!("N\u{a0}=\u{a0}{}", work.n), &size),
-            cpus(&work.cpus),
+        join_clauses(&[
+            with_detail(&format!("N\u{a0}=\u{a0}{}", work.n), &size),
+            format_cpus(&work.cpus),
             say!("products-by", blas = work.blas.as_deref().unwrap_or("assay")),
-            joined(&say!("seed", seed = work.seed.to_string())),
+            with_no_break_spaces(&say!("seed", seed = work.seed.to_string())),
         ])
-    } else if let Some(work) = workload.network() {
-        network(work, matches!(workload, Workload::NetworkTcp(_)))
+    } else if let Some(work) = workload.as_network() {
+        describe_network(work, matches!(workload, Workload::NetworkTcp(_)))
     } else if let Workload::Mpi(work) = workload {
-        mpi(work, pair.as_ref())
+        describe_mpi(work, pair.as_ref())
     } else if let Workload::Storage(test) = workload {
-        storage::test_phrase(test, named)
+        storage::describe_test(test, named)
     } else if let Workload::Files(test) = workload {
-        storage::files_phrase(test, named)
+        storage::describe_files_test(test, named)
     } else {
         return None;
     })
 }
 
-fn network(work: &NetworkWorkload, has_congestion: bool) -> String {
+fn describe_network(work: &NetworkWorkload, has_congestion: bool) -> String {
     let to = say!("plan-to", to = work.to.as_deref().unwrap_or(word("plan-this-machine")));
     let port = work.port.map(|port| say!("plan-port", port = port.to_string()));
     let question = match &work.question {
-        NetworkQuestion::Throughput(it) => {
+        NetworkTest::Throughput(it) => {
             let each = |rate: u64| {
                 let rate = quantity(rate as f64, Unit::BitPerSecond, 3);
                 format!(" {}", say!("plan-each", rate = rate))
@@ -233,34 +238,34 @@ fn network(work: &NetworkWorkload, has_congestion: bool) -> String {
                 say!("streams", n = it.streams)
                     + &it.rate_bit_per_s.map_or_else(String::new, each),
                 direction(it.direction.name()),
-                say!("plan-per-repetition", time = time(f64::from(it.seconds))),
+                say!("plan-per-repetition", time = format_time(f64::from(it.seconds))),
             ];
             let copy = (!it.copy).then(|| word("no-copy").to_owned());
             let parts: Vec<String> = parts.into_iter().chain(copy).collect();
             let congestion = it.congestion.as_deref().unwrap_or(word("plan-own-congestion"));
             match has_congestion {
-                true => clauses(&[details(&parts), congestion.to_owned()]),
-                false => details(&parts),
+                true => join_clauses(&[join_details(&parts), congestion.to_owned()]),
+                false => join_details(&parts),
             }
         }
-        NetworkQuestion::Latency(it) => {
+        NetworkTest::Latency(it) => {
             let waiting = if it.spin { "plan-spinning" } else { "plan-sleeping" };
             let size = size(it.bytes);
             let rate = it.rate_per_s.map(|rate| say!("per-second", rate = rate.to_string()));
             let load = (it.load_streams > 0).then(|| say!("under-load", n = it.load_streams));
             let parts = [say!("plan-there-and-back", size = size), word(waiting).to_owned()];
             let parts: Vec<String> = parts.into_iter().chain(rate).chain(load).collect();
-            details(&parts)
+            join_details(&parts)
         }
     };
     let to: Vec<String> = [to].into_iter().chain(port).collect();
-    clauses(&[to.join(" "), question])
+    join_clauses(&[to.join(" "), question])
 }
 
-fn mpi(work: &MpiWorkload, pair: Option<&Pair>) -> String {
+fn describe_mpi(work: &MpiWorkload, pair: Option<&CasePair>) -> String {
     let place = match work.placement.cpus.as_slice() {
         [] => word("plan-placed-by-launcher").to_owned(),
-        pinned => cpus(pinned),
+        pinned => format_cpus(pinned),
     };
     let (hosts, file) = (&work.hosts.list, &work.hosts.file);
     let parts = [
@@ -281,7 +286,7 @@ fn mpi(work: &MpiWorkload, pair: Option<&Pair>) -> String {
         };
         format!("; {messages}")
     });
-    format!("{what}: {}{}", details(&parts), sizes.unwrap_or_default())
+    format!("{what}: {}{}", join_details(&parts), sizes.unwrap_or_default())
 }
 
 /// Returns the file name only: the table has no room for folders, which the plan in JSON has.
@@ -289,16 +294,16 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn domain(domain: &Domain) -> String {
-    format!("{} ({})", domain.placement, cpus(&domain.cpus))
+fn format_domain(domain: &Domain) -> String {
+    format!("{} ({})", domain.placement, format_cpus(&domain.cpus))
 }
 
-fn cpus(numbers: &[u32]) -> String {
-    joined(&say!("plan-cpus", n = numbers.len(), which = ranges(numbers)))
+fn format_cpus(numbers: &[u32]) -> String {
+    with_no_break_spaces(&say!("plan-cpus", n = numbers.len(), which = format_ranges(numbers)))
 }
 
 /// Formats CPU numbers as ranges: `0–3,8` for 0, 1, 2, 3, 8.
-fn ranges(cpus: &[u32]) -> String {
+fn format_ranges(cpus: &[u32]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for cpu in cpus {
         match ranges.last_mut() {

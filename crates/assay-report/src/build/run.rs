@@ -1,11 +1,13 @@
 //! Report of one run: values, limits, uncertainty and warnings.
 
+mod cells;
 mod clock;
 mod compute;
 pub(super) mod context;
 mod copies;
 mod files;
 pub(super) mod head;
+pub(super) mod host_usage;
 mod latency;
 mod machine;
 mod measurers;
@@ -14,33 +16,31 @@ pub(super) mod network;
 pub(super) mod notes;
 pub(super) mod other;
 mod roofline;
-mod rows;
 mod storage;
 mod stream;
-pub(super) mod together;
 pub(super) mod words;
 
 use assay_model::run::Run;
-use assay_model::summary::Summary;
+use assay_model::summary::RunSummary;
 
 use crate::document::{Block, Document};
-use context::Context;
+use context::ReportContext;
 
 /// Builds the report of a run. `run` adds facts that a summary lacks: the clock, planned cases that
 /// were not reached, and the state of the host before and after.
 #[must_use]
-pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
-    let context = Context::new(summary, run);
+pub fn run(summary: &RunSummary, run: Option<&Run>) -> Document {
+    let context = ReportContext::new(summary, run);
     let mut document = Document::new(head::title(summary));
     head::add(&mut document, summary, run);
-    sections(&mut document, &context);
+    add_sections(&mut document, &context);
     other::add(&mut document, &context);
     super::perftest::add(&mut document, summary);
     measurers::add(&mut document, &context);
     context.notes.add(&mut document);
     notes::add_failures(&mut document, summary);
     notes::add_omitted(&mut document, summary);
-    together::add(&mut document, summary);
+    host_usage::add(&mut document, summary);
     clock::add(&mut document, summary, run);
     machine::add(&mut document, summary);
     document
@@ -48,10 +48,10 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
 
 /// Builds the same report with the headline rows above its sections.
 #[must_use]
-pub fn page(summary: &Summary, run: Option<&Run>) -> Document {
+pub fn run_page(summary: &RunSummary, run: Option<&Run>) -> Document {
     let mut document = self::run(summary, run);
     let mut answer = Document::new("");
-    super::answer::add_rows(&mut answer, summary, super::MOST_ROWS, true);
+    super::answer::add_rows(&mut answer, summary, super::MAX_ROWS, true);
     let place = document.blocks.iter().position(|it| matches!(it, Block::Heading(_)));
     let place = place.unwrap_or(document.blocks.len());
     document.blocks.splice(place..place, answer.blocks);
@@ -59,15 +59,15 @@ pub fn page(summary: &Summary, run: Option<&Run>) -> Document {
 }
 
 /// Returns the sections with results for other pages, without collapsed details.
-pub(super) fn published(summary: &Summary, run: Option<&Run>) -> Vec<Block> {
-    let context = Context::new(summary, run);
+pub(super) fn published_sections(summary: &RunSummary, run: Option<&Run>) -> Vec<Block> {
+    let context = ReportContext::new(summary, run);
     let mut document = Document::new("");
-    sections(&mut document, &context);
+    add_sections(&mut document, &context);
     document.blocks.retain(|block| !matches!(block, Block::Details(_)));
     document.blocks
 }
 
-fn sections(document: &mut Document, context: &Context<'_>) {
+fn add_sections(document: &mut Document, context: &ReportContext<'_>) {
     stream::add(document, context);
     copies::add(document, context);
     latency::add(document, context);

@@ -4,49 +4,51 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use assay_model::quantity::Unit;
-use assay_model::workload::course::Course;
 use assay_model::workload::file_set::{FileLoad, FileOrder, FileStream, FileTest, FileTree};
+use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, SizeShare,
-    StoragePhase, StoragePlan, StorageStream, StorageTarget, StorageTest, StorageTiming,
-    StorageWorkload, Verify, WriteSync,
+    AccessPattern, ArrivalProcess, AtEnd, Cursor, EngineChoice, ResponseCurvePoint, SizeShare,
+    StorageLoad, StoragePhase, StoragePlan, StorageStream, StorageTarget, StorageTest,
+    StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
-use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::{comma, detailed, details, semicolon, word};
-use crate::precision::{percent_setting, setting};
+use crate::document::{
+    Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
+};
+use crate::locale::{comma, join_details, semicolon, with_detail, word};
+use crate::precision::{format_percent_setting, format_setting};
 use crate::units::size;
 
 /// Maximum number of targets that are named; of more, the remaining number is reported.
-const NAMED: usize = 4;
+const MAX_NAMED_TARGETS: usize = 4;
 
 /// Builds the report of the whole plan.
 #[must_use]
 pub fn storage_plan(plan: &StoragePlan) -> Document {
     let mut document = Document::new(word("storage-plan-title"));
-    document.blocks.push(Block::Facts(Facts {
+    document.blocks.push(Block::Facts(FactTable {
         title: None,
         tone: Tone::Plain,
         facts: totals(plan),
     }));
     let columns = [
-        (word("column-phase"), Align::Left),
-        (word("column-what"), Align::Left),
-        (word("column-targets"), Align::Left),
-        (word("column-in-flight"), Align::Right),
-        (word("column-load"), Align::Left),
-        (word("column-time"), Align::Left),
+        (word("column-phase"), ColumnAlignment::Left),
+        (word("column-what"), ColumnAlignment::Left),
+        (word("column-targets"), ColumnAlignment::Left),
+        (word("column-in-flight"), ColumnAlignment::Right),
+        (word("column-load"), ColumnAlignment::Left),
+        (word("column-time"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new("", &columns);
+    let mut table = ReportTable::new("", &columns);
     for phase in &plan.phases {
         let workload = &phase.workload;
-        let row: [Cell; 6] = [
-            name(phase).into(),
-            streams(workload).into(),
-            targets(workload).into(),
+        let row: [TableCell; 6] = [
+            phase_name(phase).into(),
+            describe_streams(workload).into(),
+            describe_targets(workload).into(),
             in_flight(workload).to_string().into(),
-            load(&workload.load, plan).into(),
-            time(&workload.timing, phase.pause_before_s).into(),
+            describe_load(&workload.load, plan).into(),
+            describe_time(&workload.timing, phase.pause_before_s).into(),
         ];
         table.rows.push(row.into());
     }
@@ -56,22 +58,24 @@ pub fn storage_plan(plan: &StoragePlan) -> Document {
 
 /// Describes a case of a suite: preconditioning, the workload, and its repetition. `named` includes
 /// the targets, for tables that do not name them elsewhere.
-pub(super) fn test_phrase(test: &StorageTest, named: bool) -> String {
+pub(super) fn describe_test(test: &StorageTest, named: bool) -> String {
     let before = match test.precondition_passes {
         0 => None,
         passes => Some(say!("plan-preconditioned", n = passes)),
     };
     let course = match test.course {
-        Course::Once => None,
-        Course::Rounds(rule) => Some(say!("plan-rounds", n = rule.most_rounds.to_string())),
-        Course::Search(goal) => Some(say!("plan-search", goal = goal.to_string())),
+        MeasurementMode::Once => None,
+        MeasurementMode::Rounds(rule) => {
+            Some(say!("plan-rounds", n = rule.most_rounds.to_string()))
+        }
+        MeasurementMode::Search(goal) => Some(say!("plan-search", goal = goal.to_string())),
     };
-    let parts = before.into_iter().chain([phrase(test, named)]).chain(course);
+    let parts = before.into_iter().chain([describe_workload(test, named)]).chain(course);
     parts.collect::<Vec<_>>().join(semicolon())
 }
 
 /// Describes one operation on a file tree; `named` includes the folders.
-pub(super) fn files_phrase(test: &FileTest, named: bool) -> String {
+pub(super) fn describe_files_test(test: &FileTest, named: bool) -> String {
     let work = &test.workload;
     let stream = |(tree, stream): (&FileTree, &FileStream)| {
         let directories = tree.directories().unwrap_or(u64::MAX);
@@ -94,7 +98,7 @@ pub(super) fn files_phrase(test: &FileTest, named: bool) -> String {
         format!("{}: {what}, {order}, {threads}{folder}", test.name)
     };
     let rate = match work.load {
-        FileLoad::Open { per_s, .. } => Some(setting(per_s, Unit::IoPerSecond, 3)),
+        FileLoad::Open { per_s, .. } => Some(format_setting(per_s, Unit::IoPerSecond, 3)),
         FileLoad::Closed | FileLoad::ShareOf { .. } => None,
     };
     let streams = work.trees.iter().zip(&work.streams).map(stream);
@@ -110,23 +114,23 @@ pub(super) fn folders(test: &FileTest) -> String {
 }
 
 /// Describes the workload of a case, without the sizes of its targets.
-fn phrase(test: &StorageTest, named: bool) -> String {
+fn describe_workload(test: &StorageTest, named: bool) -> String {
     let (plan, workload) = (StoragePlan { phases: Vec::new() }, &test.workload);
     let load = match (&test.point, &workload.load) {
         // The other points of the curve determine the share.
-        (Some(CurvePoint::Bend { .. }), Load::ShareOf { arrivals, .. }) => {
-            detailed(word("plan-near-the-knee"), law(*arrivals))
+        (Some(ResponseCurvePoint::Bend { .. }), StorageLoad::ShareOf { arrivals, .. }) => {
+            with_detail(word("plan-near-the-knee"), arrival_law(*arrivals))
         }
-        (_, load) => self::load(load, &plan),
+        (_, load) => self::describe_load(load, &plan),
     };
     let is_synced = workload.targets.iter().any(|it| it.sync_at_end);
     let parts = [
-        Some(streams(workload)),
-        named.then(|| targets(workload)),
+        Some(describe_streams(workload)),
+        named.then(|| describe_targets(workload)),
         (is_synced && !named).then(|| word("plan-fsync-at-the-end").to_owned()),
         Some(say!("attribute-in-flight", n = in_flight(workload).to_string())),
         Some(load),
-        Some(time(&workload.timing, 0.0)),
+        Some(describe_time(&workload.timing, 0.0)),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(semicolon())
 }
@@ -148,11 +152,11 @@ fn totals(plan: &StoragePlan) -> Vec<(String, String)> {
         facts.push((word("plan-required-size").to_owned(), size(bytes)));
     }
     facts.push((word("plan-maximum-in-flight").to_owned(), most.to_string()));
-    facts.push((word("column-time").to_owned(), whole_time(plan)));
+    facts.push((word("column-time").to_owned(), total_time(plan)));
     facts
 }
 
-fn whole_time(plan: &StoragePlan) -> String {
+fn total_time(plan: &StoragePlan) -> String {
     let seconds = |phase: &StoragePhase| {
         let timing = &phase.workload.timing;
         phase.pause_before_s + timing.warmup_s + timing.duration_s.unwrap_or(0.0)
@@ -160,15 +164,15 @@ fn whole_time(plan: &StoragePlan) -> String {
     let sum: f64 = plan.phases.iter().map(seconds).sum();
     let open = plan.phases.iter().filter(|it| it.workload.timing.duration_s.is_none()).count();
     match open {
-        0 => setting(sum, Unit::Second, 4),
+        0 => format_setting(sum, Unit::Second, 4),
         open if open == plan.phases.len() => word("plan-until-the-work-is-done").to_owned(),
         open => {
-            say!("plan-and-open-phases", time = setting(sum, Unit::Second, 4), n = open)
+            say!("plan-and-open-phases", time = format_setting(sum, Unit::Second, 4), n = open)
         }
     }
 }
 
-fn name(phase: &StoragePhase) -> String {
+fn phase_name(phase: &StoragePhase) -> String {
     let loops = phase.loops.iter().map(|(name, value)| format!("{name}={value}"));
     std::iter::once(phase.name.clone()).chain(loops).collect::<Vec<_>>().join(" ")
 }
@@ -181,9 +185,9 @@ fn in_flight(workload: &StorageWorkload) -> u64 {
     workload.streams.iter().map(in_flight).sum()
 }
 
-fn streams(workload: &StorageWorkload) -> String {
+fn describe_streams(workload: &StorageWorkload) -> String {
     let mut phrases: Vec<String> = Vec::new();
-    for phrase in workload.streams.iter().map(|stream| stream_phrase(workload, stream)) {
+    for phrase in workload.streams.iter().map(|stream| describe_stream(workload, stream)) {
         if !phrases.contains(&phrase) {
             phrases.push(phrase);
         }
@@ -194,21 +198,23 @@ fn streams(workload: &StorageWorkload) -> String {
         Verify::OnRead => Some(word("plan-read-checked").to_owned()),
         Verify::AfterWrite => Some(word("plan-write-checked").to_owned()),
     };
-    let compressible = (data.compressible > 0.0)
-        .then(|| say!("plan-compressible", share = percent_setting(100.0 * data.compressible)));
+    let compressible = (data.compressible > 0.0).then(|| {
+        say!("plan-compressible", share = format_percent_setting(100.0 * data.compressible))
+    });
     phrases.extend(verify.into_iter().chain(compressible));
     phrases.join(semicolon())
 }
 
-fn stream_phrase(workload: &StorageWorkload, stream: &StorageStream) -> String {
+fn describe_stream(workload: &StorageWorkload, stream: &StorageStream) -> String {
     let operation = match stream.read_share {
         share if share >= 1.0 => word("operation-read").to_owned(),
         share if share <= 0.0 => word("operation-write").to_owned(),
-        share => say!("attribute-reads", share = percent_setting(100.0 * share)),
+        share => say!("attribute-reads", share = format_percent_setting(100.0 * share)),
     };
-    let share = (stream.rate_share < 1.0 && workload.streams.len() > 1)
-        .then(|| say!("plan-of-the-rate", share = percent_setting(100.0 * stream.rate_share)));
-    let own = stream.own_rate_per_s.map(|rate| setting(rate, Unit::IoPerSecond, 4));
+    let share = (stream.rate_share < 1.0 && workload.streams.len() > 1).then(|| {
+        say!("plan-of-the-rate", share = format_percent_setting(100.0 * stream.rate_share))
+    });
+    let own = stream.own_rate_per_s.map(|rate| format_setting(rate, Unit::IoPerSecond, 4));
     let parts = [
         Some(say!("plan-operation", pattern = pattern(&stream.pattern), operation = operation)),
         Some(sizes(&stream.sizes)),
@@ -218,7 +224,7 @@ fn stream_phrase(workload: &StorageWorkload, stream: &StorageStream) -> String {
         (stream.sync_every > 0)
             .then(|| say!("plan-fsync-every", n = stream.sync_every.to_string())),
     ];
-    details(&parts.into_iter().flatten().collect::<Vec<_>>())
+    join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 
 fn pattern(pattern: &AccessPattern) -> String {
@@ -244,7 +250,7 @@ fn pattern(pattern: &AccessPattern) -> String {
             parts.join(" ")
         }
         AccessPattern::Mixed { random_share } => {
-            say!("plan-partly-random", share = percent_setting(100.0 * random_share))
+            say!("plan-partly-random", share = format_percent_setting(100.0 * random_share))
         }
         AccessPattern::Blocks { block_bytes, stride_bytes, shuffled } => {
             let order = if *shuffled { "plan-permutation" } else { "pattern-sequential" };
@@ -266,7 +272,7 @@ fn sizes(sizes: &[SizeShare]) -> String {
             false => size(it.min_bytes),
         };
         if sizes.len() > 1 {
-            format!("{range} ({})", percent_setting(100.0 * it.share))
+            format!("{range} ({})", format_percent_setting(100.0 * it.share))
         } else {
             range
         }
@@ -274,35 +280,37 @@ fn sizes(sizes: &[SizeShare]) -> String {
     sizes.iter().map(one).collect::<Vec<_>>().join(comma())
 }
 
-pub(super) fn targets(workload: &StorageWorkload) -> String {
+pub(super) fn describe_targets(workload: &StorageWorkload) -> String {
     if workload.engine == EngineChoice::Null {
         return word("plan-no-target").to_owned();
     }
-    let named = workload.targets.iter().take(NAMED).map(target);
+    let named = workload.targets.iter().take(MAX_NAMED_TARGETS).map(describe_target);
     let mut text = named.collect::<Vec<_>>().join(comma());
-    if workload.targets.len() > NAMED {
-        let more = (workload.targets.len() - NAMED).to_string();
+    if workload.targets.len() > MAX_NAMED_TARGETS {
+        let more = (workload.targets.len() - MAX_NAMED_TARGETS).to_string();
         text = format!("{text} {}", say!("and-more", n = more));
     }
     text
 }
 
 /// Returns the targets without fsync, which is a property of the case.
-pub(super) fn places(workload: &StorageWorkload) -> String {
+pub(super) fn targets_without_sync(workload: &StorageWorkload) -> String {
     let mut workload = workload.clone();
     workload.targets.iter_mut().for_each(|it| it.sync_at_end = false);
-    targets(&workload)
+    describe_targets(&workload)
 }
 
 /// Describes the points of a curve by their shares of its maximum rate.
-pub(super) fn shares(tests: &[&StorageTest]) -> String {
+pub(super) fn describe_shares(tests: &[&StorageTest]) -> String {
     let mut percents = Vec::new();
     let mut bends = 0u64;
     for test in tests {
         match test.point {
-            Some(CurvePoint::Share { percent }) => percents.push(percent_setting(percent)),
-            Some(CurvePoint::Bend { .. }) => bends += 1,
-            Some(CurvePoint::Maximum) | None => {}
+            Some(ResponseCurvePoint::Share { percent }) => {
+                percents.push(format_percent_setting(percent))
+            }
+            Some(ResponseCurvePoint::Bend { .. }) => bends += 1,
+            Some(ResponseCurvePoint::Maximum) | None => {}
         }
     }
     let shares = say!("plan-shares", shares = percents.join(comma()));
@@ -311,7 +319,7 @@ pub(super) fn shares(tests: &[&StorageTest]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(semicolon())
 }
 
-fn target(target: &StorageTarget) -> String {
+fn describe_target(target: &StorageTarget) -> String {
     let sync = match target.sync {
         WriteSync::None => None,
         WriteSync::Data => Some("O_DSYNC".to_owned()),
@@ -332,42 +340,44 @@ fn target(target: &StorageTarget) -> String {
     }
 }
 
-fn load(load: &Load, plan: &StoragePlan) -> String {
+fn describe_load(load: &StorageLoad, plan: &StoragePlan) -> String {
     match load {
-        Load::Closed => word("plan-closed-loop").to_owned(),
-        Load::Balanced => word("plan-in-given-shares").to_owned(),
-        Load::Open { rate_per_s, arrivals } => {
-            detailed(&setting(*rate_per_s, Unit::IoPerSecond, 4), law(*arrivals))
+        StorageLoad::Closed => word("plan-closed-loop").to_owned(),
+        StorageLoad::Balanced => word("plan-in-given-shares").to_owned(),
+        StorageLoad::Open { rate_per_s, arrivals } => with_detail(
+            &format_setting(*rate_per_s, Unit::IoPerSecond, 4),
+            arrival_law(*arrivals),
+        ),
+        StorageLoad::Capped { bytes_per_s } => {
+            say!("plan-at-most", value = format_setting(*bytes_per_s, Unit::BytePerSecond, 4))
         }
-        Load::Capped { bytes_per_s } => {
-            say!("plan-at-most", value = setting(*bytes_per_s, Unit::BytePerSecond, 4))
-        }
-        Load::ShareOf { phase, percent: share, arrivals, .. } => {
+        StorageLoad::ShareOf { phase, percent: share, arrivals, .. } => {
             let base = plan
                 .phases
                 .get(*phase)
                 .map_or(word("plan-maximum-rate"), |it| it.name.as_str());
-            let share = say!("plan-share-of", share = percent_setting(*share), what = base);
-            detailed(&share, law(*arrivals))
+            let share =
+                say!("plan-share-of", share = format_percent_setting(*share), what = base);
+            with_detail(&share, arrival_law(*arrivals))
         }
     }
 }
 
-fn law(arrivals: Arrivals) -> &'static str {
+fn arrival_law(arrivals: ArrivalProcess) -> &'static str {
     match arrivals {
-        Arrivals::Exponential => word("plan-exponential-gaps"),
-        Arrivals::Uniform => word("plan-uniform-gaps"),
-        Arrivals::Constant => word("plan-constant-gaps"),
+        ArrivalProcess::Exponential => word("plan-exponential-gaps"),
+        ArrivalProcess::Uniform => word("plan-uniform-gaps"),
+        ArrivalProcess::Constant => word("plan-constant-gaps"),
     }
 }
 
-fn time(timing: &StorageTiming, pause_before_s: f64) -> String {
-    let seconds = |seconds: f64| setting(seconds, Unit::Second, 4);
+fn describe_time(timing: &StorageTiming, pause_before_s: f64) -> String {
+    let seconds = |seconds: f64| format_setting(seconds, Unit::Second, 4);
     let parts = [
         (pause_before_s > 0.0).then(|| say!("plan-pause", time = seconds(pause_before_s))),
         (timing.warmup_s > 0.0).then(|| say!("plan-warm-up", time = seconds(timing.warmup_s))),
         Some(timing.duration_s.map_or_else(|| word("plan-until-done").to_owned(), seconds)),
         timing.stop_after_bytes.map(|bytes| say!("plan-at-most", value = size(bytes))),
     ];
-    details(&parts.into_iter().flatten().collect::<Vec<_>>())
+    join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }

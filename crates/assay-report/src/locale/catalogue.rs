@@ -62,13 +62,14 @@ impl From<u32> for Argument {
 }
 
 /// Formats a message in the current language; falls back to English, then to the identifier.
-pub(crate) fn said(id: &str, arguments: &[(&str, Argument)]) -> String {
-    let given = given(arguments);
-    let own = formatted(Language::current().locale, id, Some(&given));
-    own.or_else(|| formatted(Locale::En, id, Some(&given))).unwrap_or_else(|| id.to_owned())
+pub(crate) fn format_message(id: &str, arguments: &[(&str, Argument)]) -> String {
+    let given = to_fluent_arguments(arguments);
+    let own = format_in_locale(Language::current().locale, id, Some(&given));
+    own.or_else(|| format_in_locale(Locale::En, id, Some(&given)))
+        .unwrap_or_else(|| id.to_owned())
 }
 
-fn given<'a>(arguments: &'a [(&'a str, Argument)]) -> FluentArgs<'a> {
+fn to_fluent_arguments<'a>(arguments: &'a [(&'a str, Argument)]) -> FluentArgs<'a> {
     let mut given = FluentArgs::with_capacity(arguments.len());
     for (name, argument) in arguments {
         match argument {
@@ -76,7 +77,7 @@ fn given<'a>(arguments: &'a [(&'a str, Argument)]) -> FluentArgs<'a> {
             Argument::Count(count) => given.set(*name, *count as f64),
             Argument::Decimal(text) => match FluentNumber::from_str(text) {
                 Ok(number) => given.set(*name, number),
-                Err(_) => given.set(*name, number::grouped(text)),
+                Err(_) => given.set(*name, number::group_digits(text)),
             },
         }
     }
@@ -91,13 +92,13 @@ pub(crate) fn word(id: &str) -> &'static str {
 
 /// Returns a message that exists only in translations: its English text is in the code, not in the
 /// catalogue.
-pub(crate) fn translated(id: &str) -> Option<&'static str> {
+pub(crate) fn translate(id: &str) -> Option<&'static str> {
     catalogue(Language::current().locale).words.get(id).copied()
 }
 
 /// Formats such a message with variables.
-pub(crate) fn translated_with(id: &str, arguments: &[(&str, Argument)]) -> Option<String> {
-    formatted(Language::current().locale, id, Some(&given(arguments)))
+pub(crate) fn translate_with(id: &str, arguments: &[(&str, Argument)]) -> Option<String> {
+    format_in_locale(Language::current().locale, id, Some(&to_fluent_arguments(arguments)))
 }
 
 struct Catalogue {
@@ -136,28 +137,28 @@ pub(super) const fn source(locale: Locale) -> &'static str {
 fn catalogue(locale: Locale) -> &'static Catalogue {
     static CATALOGUES: [OnceLock<Catalogue>; Locale::ALL.len()] =
         [const { OnceLock::new() }; Locale::ALL.len()];
-    CATALOGUES[locale as usize].get_or_init(|| Catalogue::of(locale))
+    CATALOGUES[locale as usize].get_or_init(|| Catalogue::load(locale))
 }
 
 impl Catalogue {
-    fn of(locale: Locale) -> Self {
+    fn load(locale: Locale) -> Self {
         let tag: LanguageIdentifier = locale.tag().parse().unwrap_or_default();
         let mut bundle = FluentBundle::new_concurrent(vec![tag]);
         // Bidirectional isolation marks would be copied together with each value.
         bundle.set_use_isolating(false);
         bundle.set_formatter(Some(|value, _| match value {
-            FluentValue::Number(count) => Some(number::grouped(&count.as_string())),
+            FluentValue::Number(count) => Some(number::group_digits(&count.as_string())),
             _ => None,
         }));
         // Tests parse every file; at run time unreadable entries are skipped.
         let resource = FluentResource::try_new(source(locale).to_owned());
         let resource = resource.unwrap_or_else(|(readable, _)| readable);
-        let ids = messages(&resource);
+        let ids = message_ids(&resource);
         bundle.add_resource_overriding(resource);
         let mut words = HashMap::new();
         for id in ids {
             let mut errors: Vec<FluentError> = Vec::new();
-            let pattern = pattern(&bundle, &id);
+            let pattern = find_pattern(&bundle, &id);
             let text =
                 pattern.map(|it| bundle.format_pattern(it, None, &mut errors).into_owned());
             // Leaked at most once per process, and used for its lifetime.
@@ -170,7 +171,7 @@ impl Catalogue {
 }
 
 /// Returns `message` and, for each of its attributes, `message.attribute`.
-pub(super) fn messages(resource: &FluentResource) -> Vec<String> {
+pub(super) fn message_ids(resource: &FluentResource) -> Vec<String> {
     use fluent_syntax::ast::Entry;
     let ids = resource.entries().filter_map(|entry| match entry {
         Entry::Message(message) => {
@@ -184,7 +185,7 @@ pub(super) fn messages(resource: &FluentResource) -> Vec<String> {
     ids.flatten().collect()
 }
 
-fn pattern<'b>(
+fn find_pattern<'b>(
     bundle: &'b FluentBundle<FluentResource>,
     id: &str,
 ) -> Option<&'b fluent_syntax::ast::Pattern<&'b str>> {
@@ -197,13 +198,13 @@ fn pattern<'b>(
 }
 
 /// Formats a message, or returns `None` if a variable is missing.
-pub(super) fn formatted(
+pub(super) fn format_in_locale(
     locale: Locale,
     id: &str,
     arguments: Option<&FluentArgs<'_>>,
 ) -> Option<String> {
     let bundle = &catalogue(locale).bundle;
     let mut errors = Vec::new();
-    let text = bundle.format_pattern(pattern(bundle, id)?, arguments, &mut errors);
+    let text = bundle.format_pattern(find_pattern(bundle, id)?, arguments, &mut errors);
     errors.is_empty().then(|| text.into_owned())
 }

@@ -6,23 +6,23 @@
 use super::{Language, Locale};
 
 /// No-break spaces that occur inside numbers and before units.
-pub(crate) const SPACES: [char; 2] = [NO_BREAK, NARROW];
+pub(crate) const NO_BREAK_SPACES: [char; 2] = [NO_BREAK, NARROW_NO_BREAK];
 const NO_BREAK: char = '\u{a0}';
-const NARROW: char = '\u{202f}';
+const NARROW_NO_BREAK: char = '\u{202f}';
 
 /// Number format of a language.
-struct Marks {
-    decimal: char,
-    group: char,
+struct NumberFormat {
+    decimal_mark: char,
+    group_mark: char,
     /// Minimum number of digits for which whole numbers are grouped.
-    grouped_from: usize,
+    min_grouped_digits: usize,
     /// Space between a number and its unit.
-    before_unit: char,
+    unit_space: char,
     /// Space between a number and a percent sign; `None` = no space.
-    before_percent: Option<char>,
+    percent_space: Option<char>,
 }
 
-const fn marks(language: Language) -> Marks {
+const fn number_format(language: Language) -> NumberFormat {
     let (decimal, group, grouped_from, before_unit, before_percent) =
         match (language.has_invariant_units, language.locale) {
             (true, _) => ('.', NO_BREAK, usize::MAX, NO_BREAK, Some(NO_BREAK)),
@@ -31,15 +31,23 @@ const fn marks(language: Language) -> Marks {
             }
             (false, Locale::De) => (',', '.', 4, NO_BREAK, Some(NO_BREAK)),
             (false, Locale::Es) => (',', '.', 5, NO_BREAK, Some(NO_BREAK)),
-            (false, Locale::Fr) => (',', NARROW, 4, NARROW, Some(NARROW)),
+            (false, Locale::Fr) => {
+                (',', NARROW_NO_BREAK, 4, NARROW_NO_BREAK, Some(NARROW_NO_BREAK))
+            }
             (false, Locale::Ru | Locale::Cs) => (',', NO_BREAK, 4, NO_BREAK, Some(NO_BREAK)),
         };
-    Marks { decimal, group, grouped_from, before_unit, before_percent }
+    NumberFormat {
+        decimal_mark: decimal,
+        group_mark: group,
+        min_grouped_digits: grouped_from,
+        unit_space: before_unit,
+        percent_space: before_percent,
+    }
 }
 
 /// Localises an invariant number such as `-1234.50`. Returns other text unchanged.
-pub(crate) fn grouped(number: &str) -> String {
-    let marks = marks(Language::current());
+pub(crate) fn group_digits(number: &str) -> String {
+    let marks = number_format(Language::current());
     let (sign, digits) = number.split_at(usize::from(number.starts_with(['-', '+'])));
     let (whole, fraction) =
         digits.split_once('.').map_or((digits, None), |(w, f)| (w, Some(f)));
@@ -49,13 +57,16 @@ pub(crate) fn grouped(number: &str) -> String {
     }
     let mut text = sign.to_owned();
     for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) && whole.len() >= marks.grouped_from {
-            text.push(marks.group);
+        if at > 0
+            && (whole.len() - at).is_multiple_of(3)
+            && whole.len() >= marks.min_grouped_digits
+        {
+            text.push(marks.group_mark);
         }
         text.push(digit);
     }
     if let Some(fraction) = fraction {
-        text.push(marks.decimal);
+        text.push(marks.decimal_mark);
         text.push_str(fraction);
     }
     text
@@ -63,46 +74,46 @@ pub(crate) fn grouped(number: &str) -> String {
 
 /// Parses the output of [`group_digits`] in a language back to invariant form; `None` for other
 /// text.
-pub(super) fn ungrouped(text: &str, language: Language) -> Option<String> {
-    let marks = marks(language);
+pub(super) fn ungroup_digits(text: &str, language: Language) -> Option<String> {
+    let marks = number_format(language);
     let (sign, digits) = text.split_at(usize::from(text.starts_with(['-', '+'])));
     let (whole, fraction) =
-        digits.split_once(marks.decimal).map_or((digits, None), |(w, f)| (w, Some(f)));
-    let plain: String = whole.chars().filter(|it| *it != marks.group).collect();
+        digits.split_once(marks.decimal_mark).map_or((digits, None), |(w, f)| (w, Some(f)));
+    let plain: String = whole.chars().filter(|it| *it != marks.group_mark).collect();
     let number = match fraction {
         Some(fraction) => format!("{sign}{plain}.{fraction}"),
         None => format!("{sign}{plain}"),
     };
     // Rejects misplaced or missing groups: such numbers are in another language.
-    (language.write(|| grouped(&number)) == text).then_some(number)
+    (language.scope(|| group_digits(&number)) == text).then_some(number)
 }
 
 /// Formats a number with a fixed number of decimals.
-pub(crate) fn fixed(value: f64, decimals: usize) -> String {
-    grouped(&format!("{value:.decimals$}"))
+pub(crate) fn format_fixed(value: f64, decimals: usize) -> String {
+    group_digits(&format!("{value:.decimals$}"))
 }
 
 /// Formats a number without digit groups, for tables in another tool's layout.
-pub(crate) fn decimal(value: f64, decimals: usize) -> String {
-    let mark = marks(Language::current()).decimal.to_string();
+pub(crate) fn format_ungrouped(value: f64, decimals: usize) -> String {
+    let mark = number_format(Language::current()).decimal_mark.to_string();
     format!("{value:.decimals$}").replace('.', &mark)
 }
 
 /// Appends a percent sign to a formatted number.
-pub(crate) fn percent(number: &str) -> String {
-    match marks(Language::current()).before_percent {
+pub(crate) fn append_percent(number: &str) -> String {
+    match number_format(Language::current()).percent_space {
         Some(space) => format!("{number}{space}%"),
         None => format!("{number}%"),
     }
 }
 
 /// Space between a number and its unit.
-pub(super) fn before_unit() -> char {
-    marks(Language::current()).before_unit
+pub(super) fn unit_space() -> char {
+    number_format(Language::current()).unit_space
 }
 
 /// Formats the date of an RFC 3339 time for running text; tables keep the sortable form.
-pub(crate) fn date(rfc3339: &str) -> String {
+pub(crate) fn format_date(rfc3339: &str) -> String {
     let mut parts = rfc3339.get(..10).unwrap_or_default().split('-').map(str::parse::<usize>);
     let (Some(Ok(year)), Some(Ok(month @ 1..=12)), Some(Ok(day))) =
         (parts.next(), parts.next(), parts.next())
@@ -110,7 +121,7 @@ pub(crate) fn date(rfc3339: &str) -> String {
         return rfc3339.to_owned();
     };
     let language = Language::current();
-    let Some(months) = months(language.locale).filter(|_| language != Language::INVARIANT)
+    let Some(months) = month_names(language.locale).filter(|_| language != Language::INVARIANT)
     else {
         return match language.locale {
             Locale::ZhHans | Locale::Ja => format!("{year}年{month}月{day}日"),
@@ -132,7 +143,7 @@ pub(crate) fn date(rfc3339: &str) -> String {
 
 /// Names of the months in dates: in the genitive if the language has one. Chinese, Japanese and
 /// Korean use numbers instead.
-fn months(locale: Locale) -> Option<[&'static str; 12]> {
+fn month_names(locale: Locale) -> Option<[&'static str; 12]> {
     let names = match locale {
         Locale::En => {
             "January February March April May June July August September October November December"

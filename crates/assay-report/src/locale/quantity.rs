@@ -2,28 +2,30 @@
 
 use assay_model::quantity::{Bytes, Quantity, Unit};
 
-use super::number::{self, SPACES, grouped};
+use super::number::{self, NO_BREAK_SPACES, group_digits};
 use super::{Language, unit};
 
 /// Formats a quantity with significant digits; a no-break space precedes the unit.
 #[must_use]
 pub fn quantity(value: f64, unit: Unit, digits: usize) -> String {
-    let iops = (unit == Unit::IoPerSecond).then(|| unit::iops(value, digits)).flatten();
-    let written = || unit::localised(&format!("{:.digits$}", Quantity::new(value, unit)));
+    let iops = (unit == Unit::IoPerSecond).then(|| unit::format_iops(value, digits)).flatten();
+    let written = || unit::localise(&format!("{:.digits$}", Quantity::new(value, unit)));
     iops.unwrap_or_else(written)
 }
 
 /// Formats a quantity with the unit prefix that `like` would have.
 #[must_use]
-pub fn quantity_beside(value: f64, unit: Unit, digits: usize, like: f64) -> String {
-    let iops = (unit == Unit::IoPerSecond).then(|| unit::iops(value, digits)).flatten();
-    iops.unwrap_or_else(|| unit::localised(&Quantity::new(value, unit).beside(like, digits)))
+pub fn quantity_with_prefix(value: f64, unit: Unit, digits: usize, like: f64) -> String {
+    let iops = (unit == Unit::IoPerSecond).then(|| unit::format_iops(value, digits)).flatten();
+    iops.unwrap_or_else(|| {
+        unit::localise(&Quantity::new(value, unit).format_like(like, digits))
+    })
 }
 
 /// Formats an exact size: `96 KiB`.
 #[must_use]
 pub fn size(bytes: u64) -> String {
-    unit::localised(&Bytes(bytes).to_string())
+    unit::localise(&Bytes(bytes).to_string())
 }
 
 /// Formats a percentage with three significant digits: `87.3 %`.
@@ -35,7 +37,7 @@ pub fn percent(value: f64) -> String {
 /// Appends a percent sign to a formatted number.
 #[must_use]
 pub fn in_percent(number: &str) -> String {
-    number::percent(number)
+    number::append_percent(number)
 }
 
 /// Appends the localised form of a unit symbol such as `GB/s` to a formatted number.
@@ -46,20 +48,20 @@ pub fn with_symbol(number: &str, symbol: &str) -> String {
 
 /// Localises a tool's output such as `2.35` and `us`; keeps its digits and prefix.
 #[must_use]
-pub fn printed(number: &str, unit: &str) -> String {
+pub fn localise_printed(number: &str, unit: &str) -> String {
     match unit {
-        "%" => in_percent(&grouped(number)),
-        "us" => with_symbol(&grouped(number), "µs"),
-        unit => with_symbol(&grouped(number), unit),
+        "%" => in_percent(&group_digits(number)),
+        "us" => with_symbol(&group_digits(number), "µs"),
+        unit => with_symbol(&group_digits(number), unit),
     }
 }
 
 /// Splits a formatted quantity, or two with one unit, into number and unit. Plain numbers have an
 /// empty unit.
 #[must_use]
-pub fn parts(written: &str) -> (&str, &str) {
+pub fn split_unit(written: &str) -> (&str, &str) {
     let is_unit = |it: &(&str, &str)| !it.1.starts_with(|c: char| c.is_ascii_digit());
-    written.rsplit_once(SPACES).filter(is_unit).unwrap_or((written, ""))
+    written.rsplit_once(NO_BREAK_SPACES).filter(is_unit).unwrap_or((written, ""))
 }
 
 /// Formats a number with its power of ten: `3.14e-3`.
@@ -67,19 +69,19 @@ pub fn parts(written: &str) -> (&str, &str) {
 pub fn scientific(value: f64, decimals: usize) -> String {
     let written = format!("{value:.decimals$e}");
     match written.split_once('e') {
-        Some((mantissa, power)) => format!("{}e{power}", grouped(mantissa)),
+        Some((mantissa, power)) => format!("{}e{power}", group_digits(mantissa)),
         None => written,
     }
 }
 
 /// Parses the output of [`quantity`] in a language.
 #[must_use]
-pub fn read(text: &str, unit: Unit, language: Language) -> Option<Quantity> {
-    unit::read(text, unit, language).map(|value| Quantity::new(value, unit))
+pub fn parse_quantity(text: &str, unit: Unit, language: Language) -> Option<Quantity> {
+    unit::parse(text, unit, language).map(|value| Quantity::new(value, unit))
 }
 
 /// Replaces spaces by no-break spaces.
 #[must_use]
-pub fn joined(text: &str) -> String {
+pub fn with_no_break_spaces(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }

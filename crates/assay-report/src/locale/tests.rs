@@ -7,7 +7,7 @@ use fluent_bundle::FluentResource;
 use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternElement};
 use proptest::prelude::*;
 
-use super::{Language, Locale, catalogue, date, fixed, grouped};
+use super::{Language, Locale, catalogue, format_date, format_fixed, group_digits};
 use crate::locale as units;
 
 /// Texts and variables of a message, including all plural forms.
@@ -23,9 +23,9 @@ impl Message {
             match element {
                 PatternElement::TextElement { value } => self.texts.push((*value).to_owned()),
                 PatternElement::Placeable { expression } => match expression {
-                    Expression::Inline(inline) => self.inline(inline),
+                    Expression::Inline(inline) => self.add_inline(inline),
                     Expression::Select { selector, variants } => {
-                        self.inline(selector);
+                        self.add_inline(selector);
                         variants.iter().for_each(|variant| self.add(&variant.value));
                     }
                 },
@@ -33,7 +33,7 @@ impl Message {
         }
     }
 
-    fn inline(&mut self, inline: &InlineExpression<&str>) {
+    fn add_inline(&mut self, inline: &InlineExpression<&str>) {
         match inline {
             InlineExpression::VariableReference { id } => {
                 self.variables.insert(id.name.to_owned());
@@ -75,7 +75,7 @@ fn messages(locale: Locale) -> BTreeMap<String, Message> {
 
 /// Detects missing messages, missing variables, and changes to literal code.
 #[test]
-fn every_language_says_everything() {
+fn every_language_has_every_message() {
     let english = messages(Locale::En);
     for locale in Locale::ALL {
         let own = messages(locale);
@@ -116,7 +116,7 @@ fn messages_have_neither_digits_nor_units() {
 /// semicolon, question or exclamation mark. French needs U+00A0 before the colon and inside
 /// quotation marks, and U+202F before the other marks and units.
 #[test]
-fn no_line_breaks_where_a_language_holds_together() {
+fn no_line_breaks_before_units_and_french_punctuation() {
     let units = ["%", "B", "KiB", "MiB", "GiB", "MB", "GB", "Kio", "Mio", "Gio", "КиБ", "МиБ"];
     let times = ["ns", "µs", "ms", "мкс", "мс", "MHz", "GHz", "Mbit/s", "Gbit/s", "GB/s"];
     let is_unit = |word: &str| {
@@ -151,7 +151,7 @@ fn no_line_breaks_where_a_language_holds_together() {
 /// The doctor's checks contain their English reasons and advice. Every other language must
 /// translate them and keep literal text such as paths and settings.
 #[test]
-fn every_language_has_what_the_checks_say() {
+fn every_language_translates_doctor_checks() {
     let folder =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay-fleet/src/doctor");
     let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
@@ -166,10 +166,10 @@ fn every_language_has_what_the_checks_say() {
         let id = text(check, "id").unwrap();
         checks += 1;
         for locale in Locale::ALL.into_iter().filter(|it| *it != Locale::En) {
-            let own = Language::of(locale).write(|| {
+            let own = Language::for_locale(locale).scope(|| {
                 ["why", "expected", "change"].map(|part| {
                     let key = format!("check-{}.{part}", id.replace('.', "-"));
-                    (catalogue::translated(&key), text(check, part).unwrap())
+                    (catalogue::translate(&key), text(check, part).unwrap())
                 })
             });
             assert!(own[0].0.is_some(), "{locale:?}: nothing says why {id} matters");
@@ -188,7 +188,7 @@ fn every_language_has_what_the_checks_say() {
 /// Progress messages and findings of the doctor have their English text in the code. Every other
 /// language must translate them with the same variables.
 #[test]
-fn every_language_has_what_is_said_meanwhile() {
+fn every_language_translates_phrases() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut code = String::new();
     sources(&root.join("../assay-fleet/src"), &mut code);
@@ -264,7 +264,7 @@ fn sources(folder: &std::path::Path, all: &mut String) {
 
 /// Checks that each message in the code exists, and that each existing message is used.
 #[test]
-fn the_code_and_the_catalogue_agree() {
+fn code_and_catalogue_have_the_same_messages() {
     let mut all = String::new();
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     sources(&root.join("src"), &mut all);
@@ -287,12 +287,12 @@ fn the_code_and_the_catalogue_agree() {
 }
 
 fn check(locale: Locale, write: fn() -> String, expected: &str) {
-    let text = Language::of(locale).write(write);
+    let text = Language::for_locale(locale).scope(write);
     assert_eq!(text.replace('\u{a0}', "~").replace('\u{202f}', "_"), expected, "{locale:?}");
 }
 
 #[test]
-fn numbers_are_written_as_each_language_does() {
+fn formats_numbers_in_each_language() {
     for (locale, size, rate, share, count) in [
         (Locale::En, "64~KiB", "96.40~Gbit/s", "87.3%", "1,234,567.5"),
         (Locale::Ru, "64~КиБ", "96,40~Гбит/с", "87,3~%", "1~234~567,5"),
@@ -307,9 +307,9 @@ fn numbers_are_written_as_each_language_does() {
         check(locale, || units::size(65_536), size);
         check(locale, || units::quantity(96.4e9, Unit::BitPerSecond, 4), rate);
         check(locale, || units::percent(87.3), share);
-        check(locale, || grouped("1234567.5"), count);
+        check(locale, || group_digits("1234567.5"), count);
     }
-    check(Locale::Es, || grouped("1234"), "1234");
+    check(Locale::Es, || group_digits("1234"), "1234");
     check(Locale::Fr, || units::quantity(34.12e9, Unit::BytePerSecond, 4), "34,12_Go/s");
     check(Locale::Ru, || units::quantity(34.12e9, Unit::BytePerSecond, 4), "34,12~ГБ/с");
     check(Locale::Ko, || units::quantity(34.12e9, Unit::BytePerSecond, 4), "34.12~GB/s");
@@ -317,13 +317,13 @@ fn numbers_are_written_as_each_language_does() {
     check(Locale::Cs, || units::quantity(3e5, Unit::IoPerSecond, 4), "300~000~IOPS");
     check(Locale::De, || units::quantity(1234.6, Unit::IoPerSecond, 4), "1.235~IOPS");
     check(Locale::De, || units::quantity(284e3, Unit::IoPerSecond, 1), "284.000~IOPS");
-    check(Locale::De, || fixed(-0.5, 2), "-0,50");
-    let invariant = Language::INVARIANT.write(|| units::in_percent(&grouped("1234567.5")));
+    check(Locale::De, || format_fixed(-0.5, 2), "-0,50");
+    let invariant = Language::INVARIANT.scope(|| units::in_percent(&group_digits("1234567.5")));
     assert_eq!(invariant, "1234567.5\u{a0}%");
 }
 
 #[test]
-fn dates_are_written_as_each_language_does() {
+fn formats_dates_in_each_language() {
     for (locale, expected) in [
         (Locale::En, "May~1,~2019"),
         (Locale::Ru, "1~мая~2019~г."),
@@ -335,14 +335,14 @@ fn dates_are_written_as_each_language_does() {
         (Locale::De, "1.~Mai~2019"),
         (Locale::Es, "1~de~mayo~de~2019"),
     ] {
-        check(locale, || date("2019-05-01T10:00:00Z"), expected);
+        check(locale, || format_date("2019-05-01T10:00:00Z"), expected);
     }
-    assert_eq!(date("2019-05-01T10:00:00Z"), "2019-05-01");
-    assert_eq!(date("some day"), "some day");
+    assert_eq!(format_date("2019-05-01T10:00:00Z"), "2019-05-01");
+    assert_eq!(format_date("some day"), "some day");
 }
 
 #[test]
-fn languages_are_found_by_their_tags() {
+fn parses_language_tags() {
     for (tag, expected) in [
         ("fr", Some(Locale::Fr)),
         ("fr-CA", Some(Locale::Fr)),
@@ -354,7 +354,7 @@ fn languages_are_found_by_their_tags() {
         ("C.UTF-8", None),
         ("", None),
     ] {
-        assert_eq!(Locale::of(tag), expected, "{tag}");
+        assert_eq!(Locale::from_tag(tag), expected, "{tag}");
     }
 }
 
@@ -366,13 +366,13 @@ fn languages() -> impl Strategy<Value = Language> {
 proptest! {
     /// Guarantee: parsing a formatted value returns the measured value to its digits.
     #[test]
-    fn what_is_written_is_read_back(
+    fn formatted_quantities_parse_back(
         value in (-12i32..15, 1.0f64..10.0).prop_map(|(e, m)| m * 10f64.powi(e)),
         unit in proptest::sample::select(&Unit::ALL[..]),
         language in languages(),
     ) {
-        let text = language.write(|| units::quantity(value, unit, 4));
-        let back = units::read(&text, unit, language);
+        let text = language.scope(|| units::quantity(value, unit, 4));
+        let back = units::parse_quantity(&text, unit, language);
         // Precision of four digits; with binary prefixes they differ from the digits in bytes.
         let close = |it: f64| (it - value).abs() <= value * 5.1e-4;
         prop_assert!(back.is_some_and(|it| close(it.value)), "{value} → {text} → {back:?}");
@@ -385,15 +385,15 @@ proptest! {
         unit in proptest::sample::select(&[Unit::Byte, Unit::BytePerSecond, Unit::BitPerSecond, Unit::Second][..]),
         language in languages(),
     ) {
-        let text = language.write(|| units::quantity(value, unit, 4));
+        let text = language.scope(|| units::quantity(value, unit, 4));
         for other in [Unit::BytePerSecond, Unit::BitPerSecond, Unit::Second, Unit::Hertz] {
-            prop_assert!(other == unit || units::read(&text, other, language).is_none(), "{text}");
+            prop_assert!(other == unit || units::parse_quantity(&text, other, language).is_none(), "{text}");
         }
     }
 
     #[test]
-    fn no_text_panics(text in "\\PC*", language in languages()) {
-        let _ = units::read(&text, Unit::BytePerSecond, language);
-        let _ = language.write(|| (grouped(&text), date(&text)));
+    fn arbitrary_text_never_panics(text in "\\PC*", language in languages()) {
+        let _ = units::parse_quantity(&text, Unit::BytePerSecond, language);
+        let _ = language.scope(|| (group_digits(&text), format_date(&text)));
     }
 }

@@ -6,7 +6,7 @@
 
 use assay_model::quantity::{Quantity, Unit};
 
-use super::number::{before_unit, grouped, ungrouped};
+use super::number::{group_digits, ungroup_digits, unit_space};
 use super::{Language, Locale};
 
 /// Symbols that differ from the invariant ones. Parts of a symbol are looked up separately: prefix
@@ -54,7 +54,9 @@ const FRENCH: [(&str, &str); 11] = [
 /// Symbol for I/O per second in reports; machine formats use `IO/s`.
 const IOPS: &str = "IOPS";
 
-fn table(language: Language) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+fn symbol_table(
+    language: Language,
+) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     let (first, second): (&[_], &[_]) = match language.locale {
         _ if language.has_invariant_units => (&[], &[]),
         Locale::Ru => (&RUSSIAN, &RUSSIAN_HERTZ),
@@ -65,36 +67,36 @@ fn table(language: Language) -> impl Iterator<Item = &'static (&'static str, &'s
 }
 
 /// Localises an invariant symbol: `GB/s` becomes `Go/s`.
-pub(crate) fn symbol(invariant: &str) -> String {
+pub(crate) fn localise_symbol(invariant: &str) -> String {
     let language = Language::current();
     // FLOP abbreviates English words and stays, together with its divisor.
     if invariant.ends_with("FLOP/s") || invariant == IOPS {
         return invariant.to_owned();
     }
     let part = |part: &str| {
-        let own = table(language).find(|(known, _)| *known == part);
+        let own = symbol_table(language).find(|(known, _)| *known == part);
         own.map_or_else(|| part.to_owned(), |(_, own)| (*own).to_owned())
     };
     invariant.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
 /// Localises a quantity in invariant form, `34.12 GB/s`, with a no-break space.
-pub(crate) fn localised(written: &str) -> String {
+pub(crate) fn localise(written: &str) -> String {
     let (number, unit) = written.split_once(' ').unwrap_or((written, ""));
     match unit {
-        "" => grouped(number),
-        unit => with_symbol(&grouped(number), unit),
+        "" => group_digits(number),
+        unit => with_symbol(&group_digits(number), unit),
     }
 }
 
 /// Appends the localised form of an invariant symbol to a formatted number.
 pub(crate) fn with_symbol(number: &str, invariant: &str) -> String {
-    format!("{number}{}{}", before_unit(), symbol(invariant))
+    format!("{number}{}{}", unit_space(), localise_symbol(invariant))
 }
 
 /// Formats I/O per second without `k`, which readers mistake for kilobytes. Returns `None` for
 /// invariant units.
-pub(crate) fn iops(value: f64, digits: usize) -> Option<String> {
+pub(crate) fn format_iops(value: f64, digits: usize) -> Option<String> {
     if Language::current().has_invariant_units || !value.is_finite() {
         return None;
     }
@@ -106,18 +108,18 @@ pub(crate) fn iops(value: f64, digits: usize) -> Option<String> {
     let magnitude = if rounded == 0.0 { digits as f64 } else { rounded.abs().log10().floor() };
     let decimals = (digits as f64 - 1.0 - magnitude).clamp(0.0, 300.0) as usize;
     let number = format!("{rounded:.decimals$}");
-    Some(localised(&format!("{number} {IOPS}")))
+    Some(localise(&format!("{number} {IOPS}")))
 }
 
 /// Parses a localised quantity of the given unit.
-pub(crate) fn read(text: &str, unit: Unit, language: Language) -> Option<f64> {
-    let space = |it: char| super::SPACES.contains(&it);
+pub(crate) fn parse(text: &str, unit: Unit, language: Language) -> Option<f64> {
+    let space = |it: char| super::NO_BREAK_SPACES.contains(&it);
     let end = text.rfind(|it: char| it.is_ascii_digit())? + 1;
     let (number, symbol) = text.split_at(end);
     let symbol = symbol.trim_start_matches(space);
-    let number = ungrouped(number, language)?;
+    let number = ungroup_digits(number, language)?;
     let part = |part: &str| {
-        let known = table(language).find(|(_, own)| *own == part);
+        let known = symbol_table(language).find(|(_, own)| *own == part);
         known.map_or_else(|| part.to_owned(), |(invariant, _)| (*invariant).to_owned())
     };
     let symbol = match symbol {

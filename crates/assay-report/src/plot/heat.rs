@@ -3,19 +3,19 @@
 
 use assay_model::benchmark::Better;
 
-use super::labels::{LINE, shortened, width};
-use super::sheet::{GRID, INK, LIMIT, Sheet};
-use super::svg::CURVES;
-use crate::document::{Align, Cell, HeatMap, Table};
+use super::labels::{LINE_HEIGHT, text_width, truncate_to_width};
+use super::svg::CURVE_COLOURS;
+use super::svg_writer::{GRID_COLOUR, INK_COLOUR, LIMIT_COLOUR, SvgWriter};
+use crate::document::{ColumnAlignment, HeatMap, ReportTable, TableCell};
 use crate::locale::word;
-use crate::precision::written;
+use crate::precision::format_value;
 
 /// Height of a row, and maximum width of a column and of row names.
-const ROW: f64 = 32.0;
-const WIDEST: f64 = 200.0;
+const ROW_HEIGHT: f64 = 32.0;
+const MAX_COLUMN_WIDTH: f64 = 200.0;
 const GAP: f64 = 6.0;
 /// Opacity of the worst cell; letters on it keep their contrast.
-const STRONGEST: f64 = 0.5;
+const MAX_OPACITY: f64 = 0.5;
 /// Significant digits of a cell.
 const DIGITS: usize = 3;
 /// Lower bounds of the shares of the best value, each with its shade on a terminal.
@@ -23,7 +23,7 @@ const SHADES: [(f64, char); 5] = [(0.9, '·'), (0.75, '░'), (0.5, '▒'), (0.2
 
 impl HeatMap {
     /// Returns the best value of the map.
-    fn best(&self) -> f64 {
+    fn best_value(&self) -> f64 {
         let values = self.cells.iter().flatten().flatten().copied();
         let values = values.filter(|value| *value > 0.0);
         match self.better {
@@ -33,7 +33,7 @@ impl HeatMap {
     }
 
     /// Returns the closeness of a value to the best, 0 … 1.
-    fn share(&self, value: f64, best: f64) -> f64 {
+    fn share_of_best(&self, value: f64, best: f64) -> f64 {
         let share = match self.better {
             Better::Higher => value / best,
             Better::Lower => best / value,
@@ -41,8 +41,8 @@ impl HeatMap {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    fn text(&self, row: usize, column: usize) -> String {
-        let shown = |value| written(value, self.unit, DIGITS);
+    fn cell_text(&self, row: usize, column: usize) -> String {
+        let shown = |value| format_value(value, self.unit, DIGITS);
         self.cells[row][column].map_or_else(|| "–".to_owned(), shown)
     }
 
@@ -52,58 +52,65 @@ impl HeatMap {
 }
 
 /// Returns the left edge of the first column, and the width of each column.
-fn columns(map: &HeatMap) -> [f64; 2] {
-    let names_width = map.names.iter().map(|name| width(name)).fold(0.0, f64::max);
+fn column_layout(map: &HeatMap) -> [f64; 2] {
+    let names_width = map.names.iter().map(|name| text_width(name)).fold(0.0, f64::max);
     let places =
         (0..map.names.len()).flat_map(|row| (0..map.names.len()).map(move |it| (row, it)));
-    let texts = places.map(|(row, column)| width(&map.text(row, column)));
-    [names_width, texts.fold(names_width, f64::max)].map(|it| it.min(WIDEST) + 2.0 * GAP)
+    let texts = places.map(|(row, column)| text_width(&map.cell_text(row, column)));
+    [names_width, texts.fold(names_width, f64::max)]
+        .map(|it| it.min(MAX_COLUMN_WIDTH) + 2.0 * GAP)
 }
 
 /// Width and height of the picture.
 pub(crate) fn size(map: &HeatMap) -> (f64, f64) {
-    let [left, column] = columns(map);
+    let [left, column] = column_layout(map);
     let count = map.names.len() as f64;
-    (left + count * column + GAP, (count + 1.0) * ROW + GAP)
+    (left + count * column + GAP, (count + 1.0) * ROW_HEIGHT + GAP)
 }
 
 /// Renders the map as one `<svg>` element. `id` distinguishes it from other pictures of the same
 /// page.
 pub(crate) fn svg(map: &HeatMap, id: usize) -> String {
-    let ([left, column], best) = (columns(map), map.best());
-    let mut sheet = Sheet::default();
-    let corner = |row: usize, at: usize| (left + at as f64 * column, row as f64 * ROW);
+    let ([left, column], best) = (column_layout(map), map.best_value());
+    let mut sheet = SvgWriter::default();
+    let corner = |row: usize, at: usize| (left + at as f64 * column, row as f64 * ROW_HEIGHT);
     let middle = |text: &str, (x, y): (f64, f64)| {
-        (x + (column - width(text)) / 2.0, y + (ROW - LINE) / 2.0)
+        (x + (column - text_width(text)) / 2.0, y + (ROW_HEIGHT - LINE_HEIGHT) / 2.0)
     };
     for (at, name) in map.names.iter().enumerate() {
-        let name = shortened(name, WIDEST);
-        sheet.text(&name, middle(&name, corner(0, at)), INK);
+        let name = truncate_to_width(name, MAX_COLUMN_WIDTH);
+        sheet.text(&name, middle(&name, corner(0, at)), INK_COLOUR);
         let (_, y) = middle(&name, corner(at + 1, 0));
-        sheet.text(&name, (left - GAP - width(&name), y), INK);
+        sheet.text(&name, (left - GAP - text_width(&name), y), INK_COLOUR);
         for other in 0..map.names.len() {
             let place = corner(at + 1, other);
-            let area =
-                [place.0 + 2.0, place.1 + 2.0, place.0 + column - 2.0, place.1 + ROW - 2.0];
-            let away = map.cells[at][other].map_or(0.0, |it| 1.0 - map.share(it, best));
-            let edge = if map.is_marked(at, other) { (LIMIT, 3.0) } else { (GRID, 1.0) };
-            sheet.shade(area, (CURVES[1], STRONGEST * away), edge);
-            let text = shortened(&map.text(at, other), WIDEST);
-            sheet.text(&text, middle(&text, place), INK);
+            let area = [
+                place.0 + 2.0,
+                place.1 + 2.0,
+                place.0 + column - 2.0,
+                place.1 + ROW_HEIGHT - 2.0,
+            ];
+            let away = map.cells[at][other].map_or(0.0, |it| 1.0 - map.share_of_best(it, best));
+            let edge =
+                if map.is_marked(at, other) { (LIMIT_COLOUR, 3.0) } else { (GRID_COLOUR, 1.0) };
+            sheet.shaded_rectangle(area, (CURVE_COLOURS[1], MAX_OPACITY * away), edge);
+            let text = truncate_to_width(&map.cell_text(at, other), MAX_COLUMN_WIDTH);
+            sheet.text(&text, middle(&text, place), INK_COLOUR);
         }
     }
     sheet.finish(size(map), id, (&map.title, &map.description))
 }
 
 /// Converts the map to a table, for output without pictures.
-pub(crate) fn table(map: &HeatMap) -> Table {
-    let names = map.names.iter().map(|name| (name.as_str(), Align::Right));
-    let columns: Vec<(&str, Align)> = std::iter::once(("", Align::Left)).chain(names).collect();
-    let mut table = Table::new(&map.title, &columns);
+pub(crate) fn table(map: &HeatMap) -> ReportTable {
+    let names = map.names.iter().map(|name| (name.as_str(), ColumnAlignment::Right));
+    let columns: Vec<(&str, ColumnAlignment)> =
+        std::iter::once(("", ColumnAlignment::Left)).chain(names).collect();
+    let mut table = ReportTable::new(&map.title, &columns);
     for (row, name) in map.names.iter().enumerate() {
         let cells = (0..map.names.len()).map(|column| {
             let marked = if map.is_marked(row, column) { "*" } else { "" };
-            Cell::from(map.text(row, column) + marked)
+            TableCell::from(map.cell_text(row, column) + marked)
         });
         table.rows.push(std::iter::once(name.as_str().into()).chain(cells).collect());
     }
@@ -117,9 +124,9 @@ pub(crate) fn shades(map: &HeatMap, width: usize) -> Option<Vec<String>> {
     if longest + 2 * map.names.len() + 1 > width {
         return None;
     }
-    let best = map.best();
+    let best = map.best_value();
     let shade = |value: f64| {
-        let share = map.share(value, best);
+        let share = map.share_of_best(value, best);
         SHADES.iter().find(|(from, _)| share >= *from).map_or('█', |(_, shade)| *shade)
     };
     let mut lines: Vec<String> = Vec::new();

@@ -3,14 +3,14 @@
 use assay_model::quantity::{Quantity, Unit};
 
 use crate::document::{Axis, Plot, Scale};
-use crate::locale::grouped;
-use crate::precision::rounded;
+use crate::locale::group_digits;
+use crate::precision::round_to_digits;
 use crate::units;
-use crate::words::plainly;
+use crate::words::without_no_break_spaces;
 
 /// Axis layout; positions are between 0 and 1.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(super) struct AxisLayout {
     scale: Scale,
     low: f64,
     high: f64,
@@ -18,12 +18,12 @@ pub(super) struct Layout {
     pub(super) ticks: Vec<(f64, String)>,
 }
 
-impl Layout {
+impl AxisLayout {
     /// Lays out the horizontal axis of a plot, including its marks.
     pub(super) fn horizontal(plot: &Plot) -> Self {
         let values = plot.series.iter().flat_map(|series| series.points.iter().map(|p| p.x));
         let marks = plot.marks.iter().map(|mark| mark.value);
-        Self::with_limits(&plot.x, values.collect(), marks, MOST_TICKS_ACROSS)
+        Self::with_ceilings(&plot.x, values.collect(), marks, MAX_HORIZONTAL_TICKS)
     }
 
     /// Lays out the vertical axis of a plot, including intervals and the limit.
@@ -32,18 +32,22 @@ impl Layout {
         let values = points
             .flat_map(|p| [Some(p.y), p.interval.map(|i| i[0]), p.interval.map(|i| i[1])]);
         let limit = plot.limit.as_ref().map(|limit| limit.value);
-        Self::with_limits(&plot.y, values.flatten().collect(), limit, MOST_TICKS_UP)
+        Self::with_ceilings(&plot.y, values.flatten().collect(), limit, MAX_VERTICAL_TICKS)
     }
 
     /// Lays out an axis. Ignores ceilings far above the values, which would be squeezed into a
     /// corner.
-    fn with_limits(
+    fn with_ceilings(
         axis: &Axis,
         values: Vec<f64>,
         ceilings: impl IntoIterator<Item = f64>,
         most: usize,
     ) -> Self {
-        let far = if axis.scale.is_proportional() { FAR } else { FAR_IN_DECADES };
+        let far = if axis.scale.is_proportional() {
+            MAX_CEILING_RATIO
+        } else {
+            MAX_CEILING_RATIO_LOG
+        };
         let highest = values.iter().copied().filter(|it| it.is_finite()).fold(0.0, f64::max);
         let is_near = |it: &f64| highest <= 0.0 || *it <= highest * far;
         let near: Vec<f64> = ceilings.into_iter().filter(is_near).collect();
@@ -63,10 +67,10 @@ impl Layout {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
         let (low, high) = if low <= high { (low, high) } else { (1.0, 1.0) };
         let (low, high, values) = match axis.scale {
-            Scale::Linear => linear(low.min(0.0), high, most),
-            Scale::Near => linear(low, high, most),
-            Scale::Log2 => log2(low, high, most),
-            Scale::Log10 => log10(low, high),
+            Scale::Linear => linear_ticks(low.min(0.0), high, most),
+            Scale::LinearFitted => linear_ticks(low, high, most),
+            Scale::Log2 => log2_ticks(low, high, most),
+            Scale::Log10 => log10_ticks(low, high),
         };
         let mut layout = Self { scale: axis.scale, low, high, ticks: vec![] };
         // Counts have whole ticks only, unless fewer than two ticks are whole.
@@ -76,7 +80,9 @@ impl Layout {
         layout.ticks = values
             .into_iter()
             .filter(|value| !counts || is_whole(value))
-            .map(|value| (layout.position(value), plainly(&label(value, axis.unit))))
+            .map(|value| {
+                (layout.position(value), without_no_break_spaces(&tick_label(value, axis.unit)))
+            })
             .collect();
         layout
     }
@@ -84,7 +90,7 @@ impl Layout {
     /// Returns the position of a value between the ends of the axis, clamped to them.
     pub(super) fn position(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scale {
-            Scale::Linear | Scale::Near => value,
+            Scale::Linear | Scale::LinearFitted => value,
             Scale::Log2 | Scale::Log10 => value.max(f64::MIN_POSITIVE).log2(),
         };
         let (low, high) = (at(self.low), at(self.high));
@@ -94,21 +100,21 @@ impl Layout {
 
     /// Returns the labels of the lower and the upper end.
     pub(super) fn ends(&self, unit: Unit) -> [String; 2] {
-        [self.low, self.high].map(|end| plainly(&label(end, unit)))
+        [self.low, self.high].map(|end| without_no_break_spaces(&tick_label(end, unit)))
     }
 }
 
 /// Maximum ratio of a drawn ceiling to the highest value: the curve then has two thirds of the
 /// picture.
-const FAR: f64 = 1.5;
+const MAX_CEILING_RATIO: f64 = 1.5;
 /// The same for logarithmic axes.
-const FAR_IN_DECADES: f64 = 30.0;
-const MOST_TICKS_ACROSS: usize = 9;
-const MOST_TICKS_UP: usize = 6;
-const MOST_DECADES: i32 = 12;
+const MAX_CEILING_RATIO_LOG: f64 = 30.0;
+const MAX_HORIZONTAL_TICKS: usize = 9;
+const MAX_VERTICAL_TICKS: usize = 6;
+const MAX_DECADES: i32 = 12;
 
 /// Steps of 1, 2 or 5 times a power of ten.
-fn linear(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
+fn linear_ticks(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
     let span = if high > low { high - low } else { low.abs().max(1.0) };
     let rough = span / most as f64;
     let power = 10f64.powf(rough.log10().floor());
@@ -125,7 +131,7 @@ fn linear(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
 }
 
 /// Steps of every power of two, or every second, fourth …; the axis begins and ends at the values.
-fn log2(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
+fn log2_ticks(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
     let first = low.log2().floor() as i32;
     let last = high.log2().ceil() as i32;
     let step = [1, 2, 3, 4, 5, 10, 20, 50, 100, 500, 1000]
@@ -139,13 +145,13 @@ fn log2(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
 }
 
 /// Steps of 1, 2 and 5 times powers of ten over few decades, of powers of ten over many.
-fn log10(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
+fn log10_ticks(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
     const FEW_DECADES: i32 = 4;
     let first = low.log10().floor() as i32;
     let last = high.log10().ceil() as i32;
     let factors: &[f64] = if last - first <= FEW_DECADES { &[1.0, 2.0, 5.0] } else { &[1.0] };
     // A range of hundreds of decades is a fault elsewhere; the number of ticks stays bounded.
-    let stride = ((last - first) / MOST_DECADES).max(1) as usize;
+    let stride = ((last - first) / MAX_DECADES).max(1) as usize;
     let all: Vec<f64> = (first..=last)
         .step_by(stride)
         .flat_map(|e| factors.iter().map(move |factor| factor * 10f64.powi(e)))
@@ -158,16 +164,16 @@ fn log10(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
 }
 
 /// Formats a value exactly with as few digits as possible, with a no-break space before its unit.
-pub(crate) fn label(value: f64, unit: Unit) -> String {
+pub(crate) fn tick_label(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Byte if value >= 0.0 && value < 2f64.powi(63) => units::size(value as u64),
         // Shares are percentages, as in tables.
-        Unit::Ratio => units::in_percent(&label(100.0 * value, Unit::Count)),
+        Unit::Ratio => units::in_percent(&tick_label(100.0 * value, Unit::Count)),
         Unit::Count => {
             /// From this value on, whole numbers keep all their digits.
             const EXACT_FROM: f64 = 1000.0;
             let digits = if value.abs() < EXACT_FROM { 4 } else { 12 };
-            grouped(&rounded(value, digits).to_string())
+            group_digits(&round_to_digits(value, digits).to_string())
         }
         _ => {
             let exact = |digits: &usize| {
@@ -186,7 +192,7 @@ mod tests {
 
     fn check(scale: Scale, unit: Unit, values: &[f64], expected: &str) {
         let axis = Axis { label: String::new(), unit, scale };
-        let layout = Layout::new(&axis, values.iter().copied(), 6);
+        let layout = AxisLayout::new(&axis, values.iter().copied(), 6);
         let ticks: Vec<_> =
             layout.ticks.iter().map(|(at, label)| format!("{label}@{at:.2}")).collect();
         assert_eq!(ticks.join(" "), expected);
@@ -222,15 +228,15 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_the_digits_that_are_read() {
+    fn tick_labels_have_few_digits() {
         for (value, expected) in [(1.0 / 24.0, "0.04167"), (1.5, "1.5"), (123_456.0, "123456")]
         {
-            assert_eq!(label(value, Unit::Count), expected);
+            assert_eq!(tick_label(value, Unit::Count), expected);
         }
     }
 
     #[test]
-    fn odd_values_lay_out_too() {
+    fn lays_out_degenerate_values() {
         for scale in [Scale::Linear, Scale::Log2, Scale::Log10] {
             for values in [
                 &[][..],
@@ -242,7 +248,7 @@ mod tests {
                 &[f64::MAX],
             ] {
                 let axis = Axis { label: String::new(), unit: Unit::Second, scale };
-                let layout = Layout::new(&axis, values.iter().copied(), 6);
+                let layout = AxisLayout::new(&axis, values.iter().copied(), 6);
                 for value in values {
                     assert!((0.0..=1.0).contains(&layout.position(*value)), "{values:?}");
                 }

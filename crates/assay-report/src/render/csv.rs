@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::attribute::{Attribute, BoundRank, Value};
-use assay_model::comparison::{Comparison, Pair};
+use assay_model::attribute::{Attribute, AttributeValue, RankBinding};
+use assay_model::comparison::{Comparison, MetricComparison};
 use assay_model::history::History;
-use assay_model::plain;
-use assay_model::summary::{Estimate, Summary};
+use assay_model::sanitize;
+use assay_model::summary::{MetricEstimate, RunSummary};
 
 use crate::words;
 
 /// Prefix of parameter columns, because a parameter may have the name of a column: LINPACK's `n`.
-const PREFIX: &str = "parameters.";
-const BEFORE: [&str; 4] = ["run", "host", "benchmark", "metric"];
-const AFTER: [&str; 16] = [
+const PARAMETER_PREFIX: &str = "parameters.";
+const LEADING_COLUMNS: [&str; 4] = ["run", "host", "benchmark", "metric"];
+const TRAILING_COLUMNS: [&str; 16] = [
     "value",
     "unit",
     "ci_low",
@@ -33,7 +33,7 @@ const AFTER: [&str; 16] = [
 ];
 
 /// Columns after the parameters of a pair.
-const OF_PAIR: [&str; 18] = [
+const PAIR_COLUMNS: [&str; 18] = [
     "a",
     "b",
     "value_a",
@@ -59,18 +59,20 @@ const OF_PAIR: [&str; 18] = [
 /// # Panics
 /// Never: writing to memory cannot fail, and all rows have the same length.
 #[must_use]
-pub fn summary(summary: &Summary) -> String {
+pub fn summary(summary: &RunSummary) -> String {
     let names: BTreeSet<Attribute> = summary
         .results
         .iter()
         .flat_map(|estimate| estimate.parameters.keys())
         .copied()
         .collect();
-    let head = BEFORE.map(str::to_owned).into_iter();
-    let head = head.chain(names.iter().map(|name| format!("{PREFIX}{}", name.name())));
-    let head = head.chain(AFTER.map(str::to_owned));
-    let rows = summary.results.iter().map(|estimate| row(&summary.run.id, estimate, &names));
-    written(std::iter::once(head.collect()).chain(rows))
+    let head = LEADING_COLUMNS.map(str::to_owned).into_iter();
+    let head =
+        head.chain(names.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name())));
+    let head = head.chain(TRAILING_COLUMNS.map(str::to_owned));
+    let rows =
+        summary.results.iter().map(|estimate| estimate_row(&summary.run.id, estimate, &names));
+    write_records(std::iter::once(head.collect()).chain(rows))
 }
 
 /// Renders the pairs of a comparison with a row of headings.
@@ -82,10 +84,11 @@ pub fn comparison(comparison: &Comparison) -> String {
     let names: BTreeSet<Attribute> =
         comparison.pairs.iter().flat_map(|pair| pair.a.parameters.keys()).copied().collect();
     let head = ["benchmark", "metric"].map(str::to_owned).into_iter();
-    let head = head.chain(names.iter().map(|name| format!("{PREFIX}{}", name.name())));
-    let head = head.chain(OF_PAIR.map(str::to_owned));
-    let rows = comparison.pairs.iter().map(|it| pair(comparison, it, &names));
-    written(std::iter::once(head.collect()).chain(rows))
+    let head =
+        head.chain(names.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name())));
+    let head = head.chain(PAIR_COLUMNS.map(str::to_owned));
+    let rows = comparison.pairs.iter().map(|it| pair_row(comparison, it, &names));
+    write_records(std::iter::once(head.collect()).chain(rows))
 }
 
 /// Renders the points of a history with a row of headings.
@@ -124,21 +127,25 @@ pub fn history(history: &History) -> String {
             is_change.to_string(),
         ]
     });
-    written(std::iter::once(head.map(str::to_owned).into()).chain(rows))
+    write_records(std::iter::once(head.map(str::to_owned).into()).chain(rows))
 }
 
 /// Writes records; no field can be a formula in a spreadsheet program.
-fn written(records: impl Iterator<Item = Vec<String>>) -> String {
+fn write_records(records: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for record in records {
-        let fields = record.iter().map(|field| plain::cell(field).into_owned());
+        let fields = record.iter().map(|field| sanitize::spreadsheet_cell(field).into_owned());
         writer.write_record(fields).expect("all rows have the same length");
     }
     let bytes = writer.into_inner().expect("writing to memory cannot fail");
     String::from_utf8(bytes).expect("all fields are UTF-8")
 }
 
-fn pair(comparison: &Comparison, pair: &Pair, names: &BTreeSet<Attribute>) -> Vec<String> {
+fn pair_row(
+    comparison: &Comparison,
+    pair: &MetricComparison,
+    names: &BTreeSet<Attribute>,
+) -> Vec<String> {
     let (a, b) = (&pair.a, &pair.b);
     let mut row = vec![a.benchmark.clone(), a.metric.clone()];
     row.extend(
@@ -164,12 +171,16 @@ fn pair(comparison: &Comparison, pair: &Pair, names: &BTreeSet<Attribute>) -> Ve
         number(floor_low),
         number(floor_high),
         words::verdict(pair.verdict).to_owned(),
-        pair.runs_to_tell.map(|n| n.to_string()).unwrap_or_default(),
+        pair.runs_to_decide.map(|n| n.to_string()).unwrap_or_default(),
     ]);
     row
 }
 
-fn row(run: &str, estimate: &Estimate, names: &BTreeSet<Attribute>) -> Vec<String> {
+fn estimate_row(
+    run: &str,
+    estimate: &MetricEstimate,
+    names: &BTreeSet<Attribute>,
+) -> Vec<String> {
     let text = |text: &str| text.to_owned();
     let mut row = vec![
         text(run),
@@ -218,18 +229,18 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
-fn parameter(value: &Value) -> String {
+fn parameter(value: &AttributeValue) -> String {
     match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Integer(integer) => integer.to_string(),
-        Value::Number(value) => number(Some(*value)),
-        Value::Text(text) => text.clone(),
-        Value::Reason(reason) => words::engine_reason(reason),
-        Value::Pairs(pairs) => pairs
+        AttributeValue::Flag(flag) => flag.to_string(),
+        AttributeValue::Integer(integer) => integer.to_string(),
+        AttributeValue::Number(value) => number(Some(*value)),
+        AttributeValue::Text(text) => text.clone(),
+        AttributeValue::Reason(reason) => words::engine_reason(reason),
+        AttributeValue::Pairs(pairs) => pairs
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect::<Vec<_>>()
             .join(";"),
-        Value::Ranks(ranks) => BoundRank::line(ranks),
+        AttributeValue::Ranks(ranks) => RankBinding::format_line(ranks),
     }
 }

@@ -8,17 +8,17 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use askama::filters::{Escaper as _, Html};
-use assay_model::plain;
 use assay_model::quantity::Unit;
+use assay_model::sanitize;
 
-use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::{Language, Locale, read, word};
+use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::locale::{Language, Locale, parse_quantity, word};
 use crate::plot;
 
 mod texts;
 
 /// SHA-256 of the embedded script in base64; a test compares them.
-const SCRIPT: &str = "/hEElnDs9QGlgEO6DDFplKBk4AKXrnRIlxaY52+4hRg=";
+const SCRIPT_DIGEST: &str = "/hEElnDs9QGlgEO6DDFplKBk4AKXrnRIlxaY52+4hRg=";
 
 /// Renders a document as a page in the current language.
 ///
@@ -26,7 +26,7 @@ const SCRIPT: &str = "/hEElnDs9QGlgEO6DDFplKBk4AKXrnRIlxaY52+4hRg=";
 /// Never: the template writes to memory.
 #[must_use]
 pub fn document(document: &Document) -> String {
-    written(document, None, String::new())
+    render_page(document, None, String::new())
 }
 
 /// Renders the document built by `make` as a page, with all other languages to choose from and a
@@ -34,12 +34,12 @@ pub fn document(document: &Document) -> String {
 #[must_use]
 pub fn page(make: &dyn Fn() -> Document, raw: Option<&str>) -> String {
     let own = make();
-    let without_texts = |document: &Document| written(document, raw, String::new());
-    let texts = texts::of_all(&|| without_texts(&make()), &without_texts(&own));
-    written(&own, raw, texts)
+    let without_texts = |document: &Document| render_page(document, raw, String::new());
+    let texts = texts::pack_texts(&|| without_texts(&make()), &without_texts(&own));
+    render_page(&own, raw, texts)
 }
 
-fn written(document: &Document, raw: Option<&str>, texts: String) -> String {
+fn render_page(document: &Document, raw: Option<&str>, texts: String) -> String {
     let language = Language::current();
     let headings =
         document.blocks.iter().enumerate().filter_map(|(number, block)| match block {
@@ -49,14 +49,14 @@ fn written(document: &Document, raw: Option<&str>, texts: String) -> String {
     let page = Page {
         lang: language.locale.tag(),
         is_invariant: language.has_invariant_units,
-        script: SCRIPT,
+        script: SCRIPT_DIGEST,
         headings: headings.collect(),
         document,
         raw,
         texts,
     };
     let page = page.render().expect("writing to memory cannot fail");
-    plain::visible(&page).into_owned()
+    sanitize::escape_hidden(&page).into_owned()
 }
 
 #[derive(Template)]
@@ -121,7 +121,7 @@ impl Blocks<'_> {
 }
 
 /// Label of a scrollable table for screen readers.
-fn label(table: &Table) -> &str {
+fn label(table: &ReportTable) -> &str {
     match table.caption.as_str() {
         "" => table.columns.first().map_or("", |column| column.title.as_str()),
         caption => caption,
@@ -129,11 +129,11 @@ fn label(table: &Table) -> &str {
 }
 
 /// Returns the sort key of a cell: its value in base units if its text is a number.
-fn key(cell: &Cell) -> String {
+fn key(cell: &TableCell) -> String {
     let first = cell.text.split(' ').next().unwrap_or_default();
     let language = Language::current();
     let number = first.trim_end_matches(['%', '\u{a0}', '\u{202f}']);
-    let value = Unit::ALL.iter().find_map(|unit| read(number, *unit, language));
+    let value = Unit::ALL.iter().find_map(|unit| parse_quantity(number, *unit, language));
     match value {
         Some(it) if it.value.is_finite() => format!(" data-k=\"{}\"", it.value),
         _ => String::new(),
@@ -149,18 +149,19 @@ const fn tone(tone: &Tone) -> &'static str {
     }
 }
 
-const fn align(align: &Align) -> &'static str {
+const fn align(align: &ColumnAlignment) -> &'static str {
     match align {
-        Align::Left => "left",
-        Align::Right => "right",
+        ColumnAlignment::Left => "left",
+        ColumnAlignment::Right => "right",
     }
 }
 
 /// Returns the class of a cell: alignment, tone, and whether it is unbreakable or long.
-fn class(cell: &Cell, column: &Align) -> String {
-    let extent = if is_whole(&cell.text) {
+fn class(cell: &TableCell, column: &ColumnAlignment) -> String {
+    let extent = if is_date_or_run(&cell.text) {
         " whole"
-    } else if *column == Align::Left && cell.text.chars().count() > LONG {
+    } else if *column == ColumnAlignment::Left && cell.text.chars().count() > LONG_TEXT_LETTERS
+    {
         " long"
     } else {
         ""
@@ -169,18 +170,18 @@ fn class(cell: &Cell, column: &Align) -> String {
 }
 
 /// Letters above which a narrow screen would break a text into more than two lines.
-const LONG: usize = 20;
+const LONG_TEXT_LETTERS: usize = 20;
 
 /// Letters of a date with its time, and of a run identifier.
-const LONGEST_WHOLE: usize = 24;
+const MAX_UNBROKEN_LETTERS: usize = 24;
 
 /// Whether a text is mainly a date or a run identifier, which browsers break at hyphens.
-fn is_whole(text: &str) -> bool {
+fn is_date_or_run(text: &str) -> bool {
     let digit = |letter: Option<&u8>| letter.is_some_and(u8::is_ascii_digit);
     let is_hyphen_in_digits = |letters: &[u8]| {
         letters.get(1) == Some(&b'-') && digit(letters.first()) && digit(letters.get(2))
     };
-    text.len() <= LONGEST_WHOLE && text.as_bytes().windows(3).any(is_hyphen_in_digits)
+    text.len() <= MAX_UNBROKEN_LETTERS && text.as_bytes().windows(3).any(is_hyphen_in_digits)
 }
 
 /// Escapes text and prevents breaks inside dates and run identifiers. The text around them is never
@@ -200,33 +201,33 @@ fn unbroken(text: &str) -> String {
         words.push(word);
         rest = after;
     }
-    if !words.iter().any(|word| is_whole(word)) {
-        return escaped(text);
+    if !words.iter().any(|word| is_date_or_run(word)) {
+        return escape_html(text);
     }
     let mut html = String::new();
-    for between in words.split_inclusive(|word| is_whole(word)) {
+    for between in words.split_inclusive(|word| is_date_or_run(word)) {
         let (last, before) = between.split_last().expect("no piece is without a word");
-        let (whole, plain) = match is_whole(last) {
+        let (whole, plain) = match is_date_or_run(last) {
             true => (Some(last), before.concat()),
             false => (None, between.concat()),
         };
         if plain.trim().is_empty() {
             html.push_str(JOINER);
         }
-        html.push_str(&escaped(&plain));
+        html.push_str(&escape_html(&plain));
         if let Some(whole) = whole {
             html.push_str("<span class=\"whole\">");
-            html.push_str(&escaped(whole));
+            html.push_str(&escape_html(whole));
             html.push_str("</span>");
         }
     }
-    if words.last().is_some_and(|word| is_whole(word)) {
+    if words.last().is_some_and(|word| is_date_or_run(word)) {
         html.push_str(JOINER);
     }
     html
 }
 
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     let mut html = String::new();
     Html.write_escaped_str(&mut html, text).expect("writing to memory cannot fail");
     html
@@ -240,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_and_runs_are_not_broken() {
+    fn dates_and_runs_are_unbreakable() {
         for (text, expected) in [
             ("a < b", "a &#60; b"),
             (
@@ -260,7 +261,7 @@ mod tests {
 
     /// A browser refuses a script with another digest.
     #[test]
-    fn the_policy_names_the_script() {
+    fn policy_contains_the_script_digest() {
         let page = document(&Document::new("x"));
         let script = page.rsplit_once("<script>").unwrap().1.split_once("</script>").unwrap().0;
         let mut child = Command::new("sha256sum")
@@ -284,6 +285,6 @@ mod tests {
             let value = six.iter().fold(0, |sum, bit| sum * 2 + usize::from(bit - b'0'));
             char::from(letters[value])
         });
-        assert_eq!(sextets.collect::<String>() + "=", SCRIPT);
+        assert_eq!(sextets.collect::<String>() + "=", SCRIPT_DIGEST);
     }
 }

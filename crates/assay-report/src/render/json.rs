@@ -5,17 +5,22 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attributes, Value as Attribute};
+use assay_model::attribute::{AttributeValue as Attribute, Attributes};
 use assay_model::benchmark::Better;
-use assay_model::comparison::{Comparison, Design, Difference, Pair, Side, Unmatched, Verdict};
+use assay_model::comparison::{
+    ComparedCondition, Comparison, ComparisonDesign, ComparisonVerdict, EnvironmentDifference,
+    MetricComparison, UnmatchedResult,
+};
 use assay_model::doubt::Doubt;
 use assay_model::facts::HostFacts;
-use assay_model::failure::Failure;
-use assay_model::history::{Change, History, Method, Point, Turnover};
-use assay_model::limit::Limit;
-use assay_model::plan::Omitted;
+use assay_model::failure::FailureReason;
+use assay_model::history::{
+    DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange,
+};
+use assay_model::limit::PhysicalLimit;
+use assay_model::plan::OmittedMeasure;
 use assay_model::quantity::Unit;
-use assay_model::summary::{CaseFailure, Estimate, RunHead, Summary, Tool};
+use assay_model::summary::{CaseFailure, MeasuringTool, MetricEstimate, RunHeader, RunSummary};
 use assay_model::trust;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,14 +32,14 @@ use crate::{build, words};
 struct SummaryOut<'a> {
     schema: u32,
     statistics: u32,
-    run: &'a RunHead,
+    run: &'a RunHeader,
     trust: TrustOut,
     hosts: &'a [HostFacts],
     results: Vec<EstimateOut<'a>>,
     steps: Vec<EstimateOut<'a>>,
     failures: Vec<FailureOut<'a>>,
     omitted: Vec<OmittedOut<'a>>,
-    warnings: Vec<SaidOut<'a>>,
+    warnings: Vec<DoubtOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -57,8 +62,8 @@ struct EstimateOut<'a> {
     limit: Option<LimitOut>,
     percent_of_limit: Option<f64>,
     host: &'a str,
-    tool: &'a Tool,
-    warnings: Vec<SaidOut<'a>>,
+    tool: &'a MeasuringTool,
+    warnings: Vec<DoubtOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -80,7 +85,7 @@ struct DistrustOut {
 #[derive(Serialize)]
 struct OmittedOut<'a> {
     #[serde(flatten)]
-    omitted: &'a Omitted,
+    omitted: &'a OmittedMeasure,
     text: String,
     advice: String,
 }
@@ -95,7 +100,7 @@ struct LimitOut {
 }
 
 #[derive(Serialize)]
-struct SaidOut<'a> {
+struct DoubtOut<'a> {
     id: &'a str,
     text: String,
     advice: String,
@@ -120,16 +125,16 @@ struct FailureOut<'a> {
 #[derive(Serialize)]
 struct ComparisonOut<'a> {
     schema: u32,
-    a: &'a Side,
-    b: &'a Side,
+    a: &'a ComparedCondition,
+    b: &'a ComparedCondition,
     control: &'a [String],
-    design: Design,
+    design: ComparisonDesign,
     margin: f64,
     level: f64,
     tested: usize,
     false_share: f64,
     pairs: Vec<PairOut<'a>>,
-    unmatched: &'a [Unmatched],
+    unmatched: &'a [UnmatchedResult],
     differences: Vec<DifferenceOut<'a>>,
 }
 
@@ -142,7 +147,7 @@ struct PairOut<'a> {
     p: Option<f64>,
     p_adjusted: Option<f64>,
     floor: Option<[f64; 2]>,
-    verdict: Verdict,
+    verdict: ComparisonVerdict,
     runs_to_tell: Option<u64>,
     headline: bool,
 }
@@ -157,30 +162,30 @@ struct HistoryOut<'a> {
     unit: Unit,
     better: Better,
     host: &'a str,
-    points: &'a [Point],
-    changes: &'a [Change],
-    environment: &'a [Turnover],
-    method: &'a Method,
+    points: &'a [HistoryPoint],
+    changes: &'a [LevelChange],
+    environment: &'a [EnvironmentChange],
+    method: &'a DetectionMethod,
 }
 
 #[derive(Serialize)]
 struct DifferenceOut<'a> {
     #[serde(flatten)]
-    difference: &'a Difference,
+    difference: &'a EnvironmentDifference,
     text: String,
 }
 
 /// Renders the summary as one JSON document and a final line break.
 #[must_use]
-pub fn summary(summary: &Summary) -> String {
-    Language::INVARIANT.write(|| written(&summary_out(summary)))
+pub fn summary(summary: &RunSummary) -> String {
+    Language::INVARIANT.scope(|| to_json_text(&summary_out(summary)))
 }
 
 /// Renders the comparison as one JSON document and a final line break.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
     let out = || {
-        written(&ComparisonOut {
+        to_json_text(&ComparisonOut {
             schema: comparison.schema,
             a: &comparison.a,
             b: &comparison.b,
@@ -195,13 +200,13 @@ pub fn comparison(comparison: &Comparison) -> String {
             differences: comparison.differences.iter().map(difference).collect(),
         })
     };
-    Language::INVARIANT.write(out)
+    Language::INVARIANT.scope(out)
 }
 
 /// Renders the history as one JSON document and a final line break.
 #[must_use]
 pub fn history(history: &History) -> String {
-    written(&HistoryOut {
+    to_json_text(&HistoryOut {
         schema: history.schema,
         statistics: history.statistics,
         benchmark: &history.benchmark,
@@ -217,16 +222,16 @@ pub fn history(history: &History) -> String {
     })
 }
 
-fn written(out: &impl Serialize) -> String {
+fn to_json_text(out: &impl Serialize) -> String {
     let json = serde_json::to_string_pretty(out);
     json.expect("a summary has only keys that are text") + "\n"
 }
 
-fn value(out: &impl Serialize) -> Value {
+fn to_json_value(out: &impl Serialize) -> Value {
     serde_json::to_value(out).expect("a summary has only keys that are text")
 }
 
-fn summary_out(summary: &Summary) -> SummaryOut<'_> {
+fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {
     SummaryOut {
         schema: summary.schema,
         statistics: summary.statistics,
@@ -241,8 +246,8 @@ fn summary_out(summary: &Summary) -> SummaryOut<'_> {
     }
 }
 
-fn trust(summary: &Summary) -> TrustOut {
-    let row_reason = |row: build::Row<'_>| {
+fn trust(summary: &RunSummary) -> TrustOut {
+    let row_reason = |row: build::AnswerRow<'_>| {
         let distrust = row.distrust?;
         let (case, metric) = (row.estimate.case.clone(), row.estimate.metric.clone());
         let (id, text) = (distrust.id().to_owned(), words::distrust(distrust));
@@ -252,21 +257,25 @@ fn trust(summary: &Summary) -> TrustOut {
         let text = words::doubt(doubt).text;
         DistrustOut { case: None, metric: None, id: doubt.id().to_owned(), text }
     };
-    let rows = build::rows(summary).into_iter().filter_map(row_reason);
-    let because: Vec<_> = trust::contention(summary).map(run_reason).chain(rows).collect();
+    let rows = build::answer_rows(summary).into_iter().filter_map(row_reason);
+    let because: Vec<_> =
+        trust::contention_doubts(summary).map(run_reason).chain(rows).collect();
     TrustOut { verdict: if because.is_empty() { "trusted" } else { "untrusted" }, because }
 }
 
-fn omitted(omitted: &Omitted) -> OmittedOut<'_> {
-    let words::Said { text, advice } = words::omitted(omitted);
+fn omitted(omitted: &OmittedMeasure) -> OmittedOut<'_> {
+    let words::Explanation { text, advice } = words::omitted(omitted);
     OmittedOut { omitted, text, advice }
 }
 
-fn difference(difference: &Difference) -> DifferenceOut<'_> {
-    DifferenceOut { difference, text: words::plainly(&words::difference(difference)) }
+fn difference(difference: &EnvironmentDifference) -> DifferenceOut<'_> {
+    DifferenceOut {
+        difference,
+        text: words::without_no_break_spaces(&words::difference(difference)),
+    }
 }
 
-fn pair(pair: &Pair) -> PairOut<'_> {
+fn pair(pair: &MetricComparison) -> PairOut<'_> {
     PairOut {
         a: estimate(&pair.a),
         b: estimate(&pair.b),
@@ -276,12 +285,12 @@ fn pair(pair: &Pair) -> PairOut<'_> {
         p_adjusted: pair.p_adjusted,
         floor: pair.floor,
         verdict: pair.verdict,
-        runs_to_tell: pair.runs_to_tell,
+        runs_to_tell: pair.runs_to_decide,
         headline: pair.is_headline,
     }
 }
 
-fn estimate(it: &Estimate) -> EstimateOut<'_> {
+fn estimate(it: &MetricEstimate) -> EstimateOut<'_> {
     EstimateOut {
         benchmark: &it.benchmark,
         case: &it.case,
@@ -309,39 +318,39 @@ fn estimate(it: &Estimate) -> EstimateOut<'_> {
 fn parameters(attributes: &Attributes) -> BTreeMap<&'static str, Value> {
     let plain = |stored: &Attribute| match stored {
         Attribute::Reason(reason) => {
-            let (id, arguments) = tagged(reason);
-            json!({ "id": id, "text": words::plainly(&words::engine_reason(reason)), "arguments": arguments })
+            let (id, arguments) = id_and_arguments(reason);
+            json!({ "id": id, "text": words::without_no_break_spaces(&words::engine_reason(reason)), "arguments": arguments })
         }
-        other => value(other),
+        other => to_json_value(other),
     };
     attributes.iter().map(|(name, value)| (name.name(), plain(value))).collect()
 }
 
-fn limit(limit: &Limit) -> LimitOut {
-    let (basis_id, basis_arguments) = tagged(&limit.basis);
+fn limit(limit: &PhysicalLimit) -> LimitOut {
+    let (basis_id, basis_arguments) = id_and_arguments(&limit.basis);
     LimitOut {
         value: limit.value,
-        basis: words::plainly(&words::basis(&limit.basis)),
+        basis: words::without_no_break_spaces(&words::basis(&limit.basis)),
         basis_id,
         basis_arguments,
     }
 }
 
-fn doubt(doubt: &Doubt) -> SaidOut<'_> {
-    let words = words::doubt(doubt).plainly();
+fn doubt(doubt: &Doubt) -> DoubtOut<'_> {
+    let words = words::doubt(doubt).without_no_break_spaces();
     let arguments = match doubt {
         // The doubt consists of its text only.
         Doubt::Reported { .. } => Value::Null,
-        _ => tagged(doubt).1,
+        _ => id_and_arguments(doubt).1,
     };
-    SaidOut { id: doubt.id(), text: words.text, advice: words.advice, arguments }
+    DoubtOut { id: doubt.id(), text: words.text, advice: words.advice, arguments }
 }
 
 fn failure(it: &CaseFailure) -> FailureOut<'_> {
-    let words = words::failure(&it.failure).plainly();
+    let words = words::failure(&it.failure).without_no_break_spaces();
     let arguments = match it.failure {
-        Failure::Reported { .. } => Value::Null,
-        _ => tagged(&it.failure).1,
+        FailureReason::Reported { .. } => Value::Null,
+        _ => id_and_arguments(&it.failure).1,
     };
     FailureOut {
         benchmark: &it.benchmark,
@@ -356,7 +365,7 @@ fn failure(it: &CaseFailure) -> FailureOut<'_> {
 }
 
 /// Splits a value that is stored as identifier and arguments.
-fn tagged(it: &impl Serialize) -> (Value, Value) {
-    let mut stored = value(it);
+fn id_and_arguments(it: &impl Serialize) -> (Value, Value) {
+    let mut stored = to_json_value(it);
     (stored["id"].take(), stored["arguments"].take())
 }

@@ -14,7 +14,7 @@ pub fn document(document: &Document) -> Option<String> {
         return None;
     }
     let width = pictures.iter().map(|picture| picture.size.0).fold(0.0, f64::max);
-    let whole: f64 = pictures.iter().map(|picture| picture.size.1 + TITLE).sum();
+    let whole: f64 = pictures.iter().map(|picture| picture.size.1 + TITLE_HEIGHT).sum();
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{whole}\" \
          viewBox=\"0 0 {width} {whole}\" font-family=\"sans-serif\">\n\
@@ -22,8 +22,8 @@ pub fn document(document: &Document) -> Option<String> {
     );
     let mut top = 0.0;
     for (picture, nth) in pictures.into_iter().zip(0..) {
-        let (line, below) = (top + TITLE - 8.0, top + TITLE);
-        let title = plot::escaped(picture.title);
+        let (line, below) = (top + TITLE_HEIGHT - 8.0, top + TITLE_HEIGHT);
+        let title = plot::escape_xml(picture.title);
         let _ = writeln!(svg, "<text x=\"12\" y=\"{line}\" font-size=\"16\">{title}</text>");
         let (width, height) = picture.size;
         let _ = writeln!(svg, "<svg y=\"{below}\" width=\"{width}\" height=\"{height}\">");
@@ -36,32 +36,32 @@ pub fn document(document: &Document) -> Option<String> {
 }
 
 /// Width and height of a plot.
-const WHOLE: (f64, f64) = (plot::SIZE.0 as f64, plot::SIZE.1 as f64);
+const PLOT_AREA: (f64, f64) = (plot::PLOT_SIZE.0 as f64, plot::PLOT_SIZE.1 as f64);
 /// Height of a title, in the picture's units.
-const TITLE: f64 = 32.0;
+const TITLE_HEIGHT: f64 = 32.0;
 
 /// Plot of the picture.
-struct Picture<'d> {
+struct PlacedPlot<'d> {
     title: &'d str,
     size: (f64, f64),
     /// Draws the plot with a number that is unique in the picture.
     draw: Box<dyn Fn(usize) -> String + 'd>,
 }
 
-fn collect<'d>(blocks: &'d [Block], pictures: &mut Vec<Picture<'d>>) {
+fn collect<'d>(blocks: &'d [Block], pictures: &mut Vec<PlacedPlot<'d>>) {
     for block in blocks {
         match block {
-            Block::Plot(plot) => pictures.push(Picture {
+            Block::Plot(plot) => pictures.push(PlacedPlot {
                 title: &plot.title,
-                size: WHOLE,
+                size: PLOT_AREA,
                 draw: Box::new(|number| plot::svg(plot, number)),
             }),
-            Block::Forest(forest) => pictures.push(Picture {
+            Block::Forest(forest) => pictures.push(PlacedPlot {
                 title: &forest.title,
-                size: (WHOLE.0, plot::height(forest)),
+                size: (PLOT_AREA.0, plot::height(forest)),
                 draw: Box::new(|number| plot::forest(forest, number)),
             }),
-            Block::HeatMap(map) => pictures.push(Picture {
+            Block::HeatMap(map) => pictures.push(PlacedPlot {
                 title: &map.title,
                 size: plot::heat_size(map),
                 draw: Box::new(|number| plot::heat_svg(map, number)),

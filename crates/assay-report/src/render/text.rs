@@ -3,14 +3,16 @@
 mod table;
 mod wrap;
 
-use crate::document::{Block, Cell, Document, Facts, HeatMap, Note, Plot, Table, Tone};
-use crate::plot::{bars, heat_table, shades};
-use assay_model::plain::in_columns;
-use wrap::{columns, one_line, padded, plain, wrap};
+use crate::document::{
+    Block, Document, FactTable, HeatMap, Note, Plot, ReportTable, TableCell, Tone,
+};
+use crate::plot::{heat_table, render_bars, shades};
+use assay_model::sanitize::replace_hidden;
+use wrap::{columns, one_line, pad_to, without_no_break_spaces, wrap};
 
 /// Options of text output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct TextOptions {
     /// Columns of the terminal; at least 20 are used.
     pub width: usize,
     /// Whether to use colours and bold letters.
@@ -19,7 +21,7 @@ pub struct Options {
     pub details: bool,
 }
 
-impl Default for Options {
+impl Default for TextOptions {
     /// Returns 80 columns, no colour, no details.
     fn default() -> Self {
         Self { width: 80, colour: false, details: false }
@@ -28,14 +30,14 @@ impl Default for Options {
 
 /// Indent of everything except headings.
 const INDENT: usize = 2;
-const NARROWEST: usize = 20;
+const MIN_WIDTH: usize = 20;
 
 /// Renders the whole document. No line ends in a space. Only a line with a single word may be wider
 /// than requested.
 #[must_use]
-pub fn document(document: &Document, options: &Options) -> String {
-    let options = Options { width: options.width.max(NARROWEST), ..*options };
-    let writer = Writer { options };
+pub fn document(document: &Document, options: &TextOptions) -> String {
+    let options = TextOptions { width: options.width.max(MIN_WIDTH), ..*options };
+    let writer = TextRenderer { options };
     let mut lines = wrap(&document.title, options.width);
     let rule = lines.iter().map(|line| columns(line)).max().unwrap_or(0).min(options.width);
     lines = lines.iter().map(|line| writer.bold(line)).collect();
@@ -50,18 +52,18 @@ pub fn document(document: &Document, options: &Options) -> String {
             lines.extend(block);
         }
     }
-    lines.iter().map(|line| format!("{}\n", plain(line).trim_end())).collect()
+    lines.iter().map(|line| format!("{}\n", without_no_break_spaces(line).trim_end())).collect()
 }
 
 /// Wraps a line to at most `width` columns between words, with a hanging indent.
 #[must_use]
-pub fn folded(line: &str, width: usize) -> String {
+pub fn wrap_line(line: &str, width: usize) -> String {
     if columns(line) <= width {
         return line.to_owned();
     }
     let text = line.trim_start();
     let indent = columns(line) - columns(text);
-    let room = width.max(NARROWEST).saturating_sub(indent + INDENT).max(1);
+    let room = width.max(MIN_WIDTH).saturating_sub(indent + INDENT).max(1);
     let lines = wrap(text, room);
     let (first, rest) = lines.split_at(1.min(lines.len()));
     let first = first.iter().map(|line| format!("{}{line}", " ".repeat(indent)));
@@ -72,25 +74,25 @@ pub fn folded(line: &str, width: usize) -> String {
 /// Formats a name and its explanation in lines of at most `width` columns; the explanation begins
 /// at `column`.
 #[must_use]
-pub fn beside(name: &str, column: usize, explanation: &str, width: usize) -> String {
-    let lines = wrap(explanation, width.max(NARROWEST).saturating_sub(column).max(NARROWEST));
+pub fn format_definition(name: &str, column: usize, explanation: &str, width: usize) -> String {
+    let lines = wrap(explanation, width.max(MIN_WIDTH).saturating_sub(column).max(MIN_WIDTH));
     let name = match columns(name) < column {
-        true => padded(name, column),
+        true => pad_to(name, column),
         false => format!("{name}\n{}", " ".repeat(column)),
     };
     name + &lines.join(&format!("\n{}", " ".repeat(column)))
 }
 
-struct Writer {
-    options: Options,
+struct TextRenderer {
+    options: TextOptions,
 }
 
-impl Writer {
+impl TextRenderer {
     fn block(&self, block: &Block) -> Vec<String> {
         match block {
             Block::Heading(text) => self.heading(text),
             Block::Paragraph(paragraph) => {
-                self.toned_lines(paragraph.tone, wrap(&paragraph.text, self.inner()))
+                self.toned_lines(paragraph.tone, wrap(&paragraph.text, self.inner_width()))
             }
             Block::Facts(facts) => self.facts(facts),
             Block::Table(table) => self.table(table),
@@ -99,9 +101,9 @@ impl Writer {
             Block::Forest(_) => vec![],
             Block::HeatMap(map) => self.heat_map(map),
             Block::Notes(notes) => notes.iter().flat_map(|note| self.note(note)).collect(),
-            Block::Preformatted(text) => {
-                indented(text.lines().map(|line| in_columns(line).into_owned()).collect())
-            }
+            Block::Preformatted(text) => indent_lines(
+                text.lines().map(|line| replace_hidden(line).into_owned()).collect(),
+            ),
             Block::Details(details) if self.options.details => {
                 let mut lines = self.heading(&details.title);
                 for block in &details.blocks {
@@ -115,7 +117,7 @@ impl Writer {
     }
 
     /// Columns to the right of the indent.
-    const fn inner(&self) -> usize {
+    const fn inner_width(&self) -> usize {
         self.options.width - INDENT
     }
 
@@ -123,55 +125,62 @@ impl Writer {
         wrap(text, self.options.width).iter().map(|line| self.bold(line)).collect()
     }
 
-    fn table(&self, table: &Table) -> Vec<String> {
+    fn table(&self, table: &ReportTable) -> Vec<String> {
         let caption = Some(&table.caption).filter(|caption| !caption.is_empty());
-        let mut lines = caption.map(|it| wrap(it, self.inner())).unwrap_or_default();
-        lines.extend(table::lines(table, self.inner(), &|cell, text| self.cell(cell, text)));
-        indented(lines)
+        let mut lines = caption.map(|it| wrap(it, self.inner_width())).unwrap_or_default();
+        lines.extend(table::lines(table, self.inner_width(), &|cell, text| {
+            self.cell(cell, text)
+        }));
+        indent_lines(lines)
     }
 
     fn plot(&self, plot: &Plot) -> Vec<String> {
-        let mut lines = bars(plot, self.inner());
+        let mut lines = render_bars(plot, self.inner_width());
         let rest = lines.split_off(lines.len().min(1));
-        let caption = lines.iter().flat_map(|caption| wrap(caption, self.inner())).collect();
-        [indented(caption), indented(rest)].concat()
+        let caption =
+            lines.iter().flat_map(|caption| wrap(caption, self.inner_width())).collect();
+        [indent_lines(caption), indent_lines(rest)].concat()
     }
 
     /// Renders numbers if they fit, otherwise shades.
     fn heat_map(&self, map: &HeatMap) -> Vec<String> {
         let table = heat_table(map);
-        let lines = table::lines(&table, self.inner(), &|cell, text| self.cell(cell, text));
+        let lines =
+            table::lines(&table, self.inner_width(), &|cell, text| self.cell(cell, text));
         // A table that does not fit has several lines for each row.
         let fits = lines.len() <= map.names.len() + 2
-            && lines.iter().all(|line| columns(line) <= self.inner());
-        let shaded = shades(map, self.inner()).filter(|_| !fits);
-        let caption = wrap(&map.title, self.inner());
-        indented([caption, shaded.unwrap_or(lines)].concat())
+            && lines.iter().all(|line| columns(line) <= self.inner_width());
+        let shaded = shades(map, self.inner_width()).filter(|_| !fits);
+        let caption = wrap(&map.title, self.inner_width());
+        indent_lines([caption, shaded.unwrap_or(lines)].concat())
     }
 
-    fn facts(&self, facts: &Facts) -> Vec<String> {
+    fn facts(&self, facts: &FactTable) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(title) = &facts.title {
-            lines.extend(self.toned_lines(facts.tone, wrap(title, self.inner())));
+            lines.extend(self.toned_lines(facts.tone, wrap(title, self.inner_width())));
         }
         let names: Vec<String> = facts.facts.iter().map(|(name, _)| one_line(name)).collect();
         let widest = names.iter().map(|name| columns(name)).max().unwrap_or(0);
-        let column = widest.min(self.inner() / 3);
+        let column = widest.min(self.inner_width() / 3);
         let indent = if facts.title.is_some() { 2 } else { 0 };
-        let room = self.inner().saturating_sub(column + 2 + indent).max(1);
+        let room = self.inner_width().saturating_sub(column + 2 + indent).max(1);
         for (name, (_, value)) in names.iter().zip(&facts.facts) {
             let mut values = wrap(value, room).into_iter();
             // A name too long for its column has its own line.
             if columns(name) > column {
-                lines.extend(indented_by(INDENT + indent, wrap(name, self.inner() - indent)));
+                lines.extend(indent_lines_by(
+                    INDENT + indent,
+                    wrap(name, self.inner_width() - indent),
+                ));
             } else {
                 let first = values.next().unwrap_or_default();
-                lines.extend(indented_by(
+                lines.extend(indent_lines_by(
                     INDENT + indent,
-                    vec![format!("{}  {first}", padded(name, column))],
+                    vec![format!("{}  {first}", pad_to(name, column))],
                 ));
             }
-            lines.extend(indented_by(INDENT + indent + column + 2, values.collect()));
+            lines.extend(indent_lines_by(INDENT + indent + column + 2, values.collect()));
         }
         lines
     }
@@ -186,45 +195,45 @@ impl Writer {
                 if index == 0 { format!("{}: {line}", note.name) } else { line.clone() };
             lines.extend(wrap(&named, room));
         }
-        let mut toned: Vec<String> = indented_by(hanging, lines);
+        let mut toned: Vec<String> = indent_lines_by(hanging, lines);
         if let Some(first) = toned.first_mut() {
             let rest = first.trim_start().to_owned();
-            *first = format!("{}{}{rest}", " ".repeat(INDENT), padded(&mark, hanging - INDENT));
+            *first = format!("{}{}{rest}", " ".repeat(INDENT), pad_to(&mark, hanging - INDENT));
         }
         let mut toned: Vec<String> =
-            toned.iter().map(|line| self.toned(note.tone, line)).collect();
+            toned.iter().map(|line| self.with_tone(note.tone, line)).collect();
         if !note.advice.is_empty() {
             let advice = wrap(&format!("→\u{a0}{}", note.advice), room);
-            toned.extend(indented_by(hanging, advice));
+            toned.extend(indent_lines_by(hanging, advice));
         }
         toned
     }
 
     fn toned_lines(&self, tone: Tone, lines: Vec<String>) -> Vec<String> {
-        indented(lines).iter().map(|line| self.toned(tone, line)).collect()
+        indent_lines(lines).iter().map(|line| self.with_tone(tone, line)).collect()
     }
 
     /// Colours the padded text of a cell.
-    fn cell(&self, cell: &Cell, text: &str) -> String {
+    fn cell(&self, cell: &TableCell, text: &str) -> String {
         let tone = if cell.marks.is_empty() { cell.tone } else { Tone::Doubt };
-        self.toned(tone, text)
+        self.with_tone(tone, text)
     }
 
-    fn toned(&self, tone: Tone, text: &str) -> String {
+    fn with_tone(&self, tone: Tone, text: &str) -> String {
         match tone {
             Tone::Plain => text.to_owned(),
-            Tone::Quiet => self.styled("2", text),
-            Tone::Doubt => self.styled("33", text),
-            Tone::Bad => self.styled("31", text),
+            Tone::Quiet => self.with_style("2", text),
+            Tone::Doubt => self.with_style("33", text),
+            Tone::Bad => self.with_style("31", text),
         }
     }
 
     fn bold(&self, text: &str) -> String {
-        self.styled("1", text)
+        self.with_style("1", text)
     }
 
     /// Applies ANSI select graphic rendition, except to the spaces around the text.
-    fn styled(&self, code: &str, text: &str) -> String {
+    fn with_style(&self, code: &str, text: &str) -> String {
         let inside = text.trim();
         if !self.options.colour || inside.is_empty() {
             return text.to_owned();
@@ -233,10 +242,10 @@ impl Writer {
     }
 }
 
-fn indented(lines: Vec<String>) -> Vec<String> {
-    indented_by(INDENT, lines)
+fn indent_lines(lines: Vec<String>) -> Vec<String> {
+    indent_lines_by(INDENT, lines)
 }
 
-fn indented_by(columns: usize, lines: Vec<String>) -> Vec<String> {
+fn indent_lines_by(columns: usize, lines: Vec<String>) -> Vec<String> {
     lines.into_iter().map(|line| format!("{}{line}", " ".repeat(columns))).collect()
 }

@@ -2,41 +2,41 @@
 
 use std::fmt::Write as _;
 
-use assay_model::comparison::{Difference, Verdict};
-use assay_model::doubt::Resource;
-use assay_model::engine_choice::EngineReason;
-use assay_model::environment::Aspect;
-use assay_model::limit::{Basis, Rpeak};
-use assay_model::plan::{Missing, Omitted};
+use assay_model::comparison::{ComparisonVerdict, EnvironmentDifference};
+use assay_model::doubt::HostResource;
+use assay_model::engine_reason::EngineReason;
+use assay_model::environment::EnvironmentAspect;
+use assay_model::limit::{LimitBasis, Rpeak};
+use assay_model::plan::{MissingRequirement, OmittedMeasure};
 use assay_model::quantity::Unit;
-use assay_model::trust::{Distrust, WIDEST};
+use assay_model::trust::{DistrustReason, MAX_RELATIVE_WIDTH};
 
-use super::{Said, hosts, reported};
+use super::{Explanation, hosts, reported};
 use crate::locale as units;
-use crate::locale::{comma, fixed, semicolon, word};
+use crate::locale::{comma, format_fixed, semicolon, word};
 use crate::precision;
 
 /// Explains the factors or the source of a limit.
 #[must_use]
-pub fn basis(basis: &Basis) -> String {
+pub fn basis(basis: &LimitBasis) -> String {
     match basis {
-        Basis::MemoryChannels { channels, transfers_per_s, width_bits } => say!(
+        LimitBasis::MemoryChannels { channels, transfers_per_s, width_bits } => say!(
             "basis-memory-channels",
             n = *channels,
             rate = units::with_symbol(&(transfers_per_s / 1_000_000).to_string(), "MT/s"),
             width = units::with_symbol(&width_bits.to_string(), "bit"),
         ),
-        Basis::Rpeak(rpeak) => factors(*rpeak),
-        Basis::MeasuredPeak { instruction_set, cores } => {
+        LimitBasis::Rpeak(rpeak) => factors(*rpeak),
+        LimitBasis::MeasuredPeak { instruction_set, cores } => {
             say!("basis-measured-peak", set = instruction_set, n = *cores)
         }
-        Basis::Link { device } => match device {
+        LimitBasis::Link { device } => match device {
             Some(device) => say!("basis-link", device = device),
             None => word("basis-link-unnamed").to_owned(),
         },
-        Basis::Provisioned => word("basis-provisioned").to_owned(),
-        Basis::DataSheet { source } => say!("basis-data-sheet", source = source),
-        Basis::Reported { text } => text.clone(),
+        LimitBasis::Provisioned => word("basis-provisioned").to_owned(),
+        LimitBasis::DataSheet { source } => say!("basis-data-sheet", source = source),
+        LimitBasis::Reported { text } => text.clone(),
     }
 }
 
@@ -53,58 +53,62 @@ pub fn factors(rpeak: Rpeak) -> String {
 
 /// Returns the message identifier of a saturated resource.
 #[must_use]
-pub const fn resource(resource: Resource) -> &'static str {
+pub const fn resource(resource: HostResource) -> &'static str {
     match resource {
-        Resource::Cpus => "resource-cpus",
-        Resource::OneCpu => "resource-one-cpu",
-        Resource::Network => "resource-network",
+        HostResource::Cpus => "resource-cpus",
+        HostResource::OneCpu => "resource-one-cpu",
+        HostResource::Network => "resource-network",
     }
 }
 
 /// Explains a missing requirement of a measurement, with advice.
-fn missing(missing: Missing) -> Said {
+fn missing_requirement(missing: MissingRequirement) -> Explanation {
     match missing {
-        Missing::Host => reported!("missing-host"),
-        Missing::Target => reported!("missing-target"),
-        Missing::Mpi => reported!("missing-mpi"),
-        Missing::Domain => reported!("missing-domain"),
-        Missing::Cores => reported!("missing-cores"),
-        Missing::Memory => reported!("missing-memory"),
-        Missing::Tool => reported!("missing-tool"),
-        Missing::Library => reported!("missing-library"),
-        Missing::RdmaDevice => reported!("missing-rdma-device"),
+        MissingRequirement::Host => reported!("missing-host"),
+        MissingRequirement::Target => reported!("missing-target"),
+        MissingRequirement::Mpi => reported!("missing-mpi"),
+        MissingRequirement::Domain => reported!("missing-domain"),
+        MissingRequirement::Cores => reported!("missing-cores"),
+        MissingRequirement::Memory => reported!("missing-memory"),
+        MissingRequirement::Tool => reported!("missing-tool"),
+        MissingRequirement::Library => reported!("missing-library"),
+        MissingRequirement::RdmaDevice => reported!("missing-rdma-device"),
     }
 }
 
 /// Returns the option that provides the requirement, if there is one.
-const fn option(missing: Missing) -> Option<&'static str> {
+const fn enabling_option(missing: MissingRequirement) -> Option<&'static str> {
     match missing {
-        Missing::Host => Some("--to HOST"),
-        Missing::Target => Some("--target DIR"),
-        Missing::Mpi => Some("--mpi PREFIX"),
-        Missing::Domain
-        | Missing::Cores
-        | Missing::Memory
-        | Missing::Tool
-        | Missing::Library
-        | Missing::RdmaDevice => None,
+        MissingRequirement::Host => Some("--to HOST"),
+        MissingRequirement::Target => Some("--target DIR"),
+        MissingRequirement::Mpi => Some("--mpi PREFIX"),
+        MissingRequirement::Domain
+        | MissingRequirement::Cores
+        | MissingRequirement::Memory
+        | MissingRequirement::Tool
+        | MissingRequirement::Library
+        | MissingRequirement::RdmaDevice => None,
     }
 }
 
 /// Lists omitted benchmarks, grouped by the option that enables them: `network.tcp, network.icmp
 /// (--to HOST)`.
 #[must_use]
-pub fn left_out(omitted: &[Omitted]) -> String {
-    let mut kinds: Vec<(Missing, Vec<&str>)> = Vec::new();
-    for Omitted { benchmark, reason, .. } in omitted {
-        match kinds.iter_mut().find(|(known, _)| option(*known) == option(*reason)) {
+pub fn omitted_benchmarks(omitted: &[OmittedMeasure]) -> String {
+    let mut kinds: Vec<(MissingRequirement, Vec<&str>)> = Vec::new();
+    for OmittedMeasure { benchmark, reason, .. } in omitted {
+        match kinds
+            .iter_mut()
+            .find(|(known, _)| enabling_option(*known) == enabling_option(*reason))
+        {
             Some((_, names)) if names.contains(&benchmark.as_str()) => {}
             Some((_, names)) => names.push(benchmark),
             None => kinds.push((*reason, vec![benchmark])),
         }
     }
-    let text = |(reason, names): &(Missing, Vec<&str>)| {
-        let option = option(*reason).map(|it| format!(" (`{it}`)")).unwrap_or_default();
+    let text = |(reason, names): &(MissingRequirement, Vec<&str>)| {
+        let option =
+            enabling_option(*reason).map(|it| format!(" (`{it}`)")).unwrap_or_default();
         names.join(comma()) + &option
     };
     kinds.iter().map(text).collect::<Vec<_>>().join(semicolon())
@@ -112,8 +116,8 @@ pub fn left_out(omitted: &[Omitted]) -> String {
 
 /// Explains why a benchmark was omitted, and on which hosts if others ran it.
 #[must_use]
-pub fn omitted(omitted: &Omitted) -> Said {
-    let mut explanation = missing(omitted.reason);
+pub fn omitted(omitted: &OmittedMeasure) -> Explanation {
+    let mut explanation = missing_requirement(omitted.reason);
     if !omitted.hosts.is_empty() {
         let names: Vec<&str> = omitted.hosts.iter().map(String::as_str).collect();
         let _ = write!(explanation.text, " ({})", hosts(&names));
@@ -123,12 +127,12 @@ pub fn omitted(omitted: &Omitted) -> Said {
 
 /// Explains why a value is unreliable.
 #[must_use]
-pub fn distrust(distrust: Distrust) -> String {
+pub fn distrust(distrust: DistrustReason) -> String {
     match distrust {
-        Distrust::AboveLimit => word("distrust-above-limit").to_owned(),
-        Distrust::OneSample => word("distrust-one-sample").to_owned(),
-        Distrust::NoInterval => word("distrust-no-interval").to_owned(),
-        Distrust::WideInterval { width } => match width.is_finite() && width <= 1.0 {
+        DistrustReason::AboveLimit => word("distrust-above-limit").to_owned(),
+        DistrustReason::OneSample => word("distrust-one-sample").to_owned(),
+        DistrustReason::NoInterval => word("distrust-no-interval").to_owned(),
+        DistrustReason::WideInterval { width } => match width.is_finite() && width <= 1.0 {
             true => say!("distrust-wide-interval", width = units::percent(100.0 * width)),
             false => word("distrust-wider-than-value").to_owned(),
         },
@@ -137,10 +141,13 @@ pub fn distrust(distrust: Distrust) -> String {
 
 /// Explains why a value is unreliable, without the width of its interval.
 #[must_use]
-pub fn distrust_alike(found: Distrust) -> String {
+pub fn distrust_without_width(found: DistrustReason) -> String {
     match found {
-        Distrust::WideInterval { .. } => {
-            say!("distrust-wide", width = precision::percent_setting(100.0 * WIDEST))
+        DistrustReason::WideInterval { .. } => {
+            say!(
+                "distrust-wide",
+                width = precision::format_percent_setting(100.0 * MAX_RELATIVE_WIDTH)
+            )
         }
         other => distrust(other),
     }
@@ -163,7 +170,7 @@ pub fn engine_reason(reason: &EngineReason) -> String {
             say!("engine-refused-and-buffered", cause = io_uring)
         }
         EngineReason::Contest { rates_per_s: [taken, other] } => {
-            let rate = |value: f64| units::with_symbol(&fixed(value, 0), "IO/s");
+            let rate = |value: f64| units::with_symbol(&format_fixed(value, 0), "IO/s");
             say!("engine-contest", taken = rate(*taken), other = rate(*other))
         }
         EngineReason::UntriedContest => word("engine-untried-contest").to_owned(),
@@ -188,7 +195,7 @@ pub fn knee(id: &str) -> &str {
 /// Explains the outcome of one try of a search for the rate that keeps a goal, from its stored
 /// name.
 #[must_use]
-pub fn shown(id: &str) -> &str {
+pub fn goal_verdict(id: &str) -> &str {
     match id {
         "keeps" => word("goal-kept"),
         "misses" => word("goal-missed"),
@@ -199,18 +206,18 @@ pub fn shown(id: &str) -> &str {
 
 /// Explains an unrequested difference between two conditions.
 #[must_use]
-pub fn difference(difference: &Difference) -> String {
-    let Difference { aspect, of, a, b } = difference;
+pub fn difference(difference: &EnvironmentDifference) -> String {
+    let EnvironmentDifference { aspect, of, a, b } = difference;
     let name = self::aspect(*aspect, of);
     match aspect {
-        Aspect::Load => say!("differ-load", what = name, a = a, b = b),
-        Aspect::Steal => {
+        EnvironmentAspect::Load => say!("differ-load", what = name, a = a, b = b),
+        EnvironmentAspect::Steal => {
             let [a, b] =
                 [a, b].map(|share| share.parse().map_or(share.clone(), super::percent));
             say!("differ", what = name, a = a, b = b)
         }
-        Aspect::Order => say!("differ-order", what = name, a = a, b = b),
-        Aspect::ArraySize | Aspect::FileSize => {
+        EnvironmentAspect::Order => say!("differ-order", what = name, a = a, b = b),
+        EnvironmentAspect::ArraySize | EnvironmentAspect::FileSize => {
             let size = |text: &str| text.parse().ok().map(units::size);
             let [a, b] = [a, b].map(|it| size(it).unwrap_or_else(|| it.clone()));
             say!("differ", what = name, a = a, b = b)
@@ -221,39 +228,39 @@ pub fn difference(difference: &Difference) -> String {
 
 /// Names an aspect of the environment, including its instance if there are several.
 #[must_use]
-pub fn aspect(aspect: Aspect, of: &str) -> String {
+pub fn aspect(aspect: EnvironmentAspect, of: &str) -> String {
     let id = match aspect {
-        Aspect::Host => "aspect-host",
-        Aspect::Fingerprint => "aspect-fingerprint",
-        Aspect::Processor => "aspect-processor",
-        Aspect::Microcode => "aspect-microcode",
-        Aspect::Kernel => "aspect-kernel",
-        Aspect::Governor => "aspect-governor",
-        Aspect::Setting => return say!("aspect-setting", of = of),
-        Aspect::Version => "aspect-version",
-        Aspect::HostCount => "aspect-host-count",
-        Aspect::Loop => return say!("aspect-loop", of = of),
-        Aspect::Engine => return say!("aspect-engine", of = of),
-        Aspect::FarEnd => "aspect-far-end",
-        Aspect::Congestion => "aspect-congestion",
-        Aspect::ArraySize => "aspect-array-size",
-        Aspect::FileSize => "aspect-file-size",
-        Aspect::FileSystem => "aspect-file-system",
-        Aspect::Device => "aspect-device",
-        Aspect::Load => "aspect-load",
-        Aspect::Steal => "aspect-steal",
-        Aspect::Order => "aspect-order",
+        EnvironmentAspect::Host => "aspect-host",
+        EnvironmentAspect::Fingerprint => "aspect-fingerprint",
+        EnvironmentAspect::Processor => "aspect-processor",
+        EnvironmentAspect::Microcode => "aspect-microcode",
+        EnvironmentAspect::Kernel => "aspect-kernel",
+        EnvironmentAspect::Governor => "aspect-governor",
+        EnvironmentAspect::Setting => return say!("aspect-setting", of = of),
+        EnvironmentAspect::Version => "aspect-version",
+        EnvironmentAspect::HostCount => "aspect-host-count",
+        EnvironmentAspect::Loop => return say!("aspect-loop", of = of),
+        EnvironmentAspect::Engine => return say!("aspect-engine", of = of),
+        EnvironmentAspect::FarEnd => "aspect-far-end",
+        EnvironmentAspect::Congestion => "aspect-congestion",
+        EnvironmentAspect::ArraySize => "aspect-array-size",
+        EnvironmentAspect::FileSize => "aspect-file-size",
+        EnvironmentAspect::FileSystem => "aspect-file-system",
+        EnvironmentAspect::Device => "aspect-device",
+        EnvironmentAspect::Load => "aspect-load",
+        EnvironmentAspect::Steal => "aspect-steal",
+        EnvironmentAspect::Order => "aspect-order",
     };
     word(id).to_owned()
 }
 
 /// Returns the verdict of a comparison about the second condition.
 #[must_use]
-pub fn verdict(verdict: Verdict) -> &'static str {
+pub fn verdict(verdict: ComparisonVerdict) -> &'static str {
     word(match verdict {
-        Verdict::Better => "verdict-better",
-        Verdict::Worse => "verdict-worse",
-        Verdict::Equivalent => "verdict-equivalent",
-        Verdict::CannotTell => "verdict-cannot-tell",
+        ComparisonVerdict::Better => "verdict-better",
+        ComparisonVerdict::Worse => "verdict-worse",
+        ComparisonVerdict::Equivalent => "verdict-equivalent",
+        ComparisonVerdict::CannotTell => "verdict-cannot-tell",
     })
 }

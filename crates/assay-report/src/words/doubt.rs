@@ -1,43 +1,43 @@
 //! Explanations and advice of every doubt.
 
-mod law;
 mod machine;
 mod measurer;
+mod plausibility;
 mod storage;
 
-use assay_model::benchmark::Luck;
+use assay_model::benchmark::VarianceSource;
 use assay_model::doubt::Doubt;
 
-use super::{Said, in_percent, percent, reported};
+use super::{Explanation, in_percent, percent, reported};
 use crate::locale as units;
-use crate::locale::{fixed, in_percent as percent_of, word};
+use crate::locale::{format_fixed, in_percent as percent_of, word};
 use crate::precision;
 
 /// Explains a doubt, with advice.
 #[must_use]
-pub fn doubt(doubt: &Doubt) -> Said {
-    of_hosts(doubt)
-        .or_else(|| interval(doubt))
-        .or_else(|| spread(doubt))
-        .or_else(|| law::said(doubt))
-        .or_else(|| machine::said(doubt))
-        .or_else(|| storage::said(doubt))
-        .unwrap_or_else(|| measurer::said(doubt))
+pub fn doubt(doubt: &Doubt) -> Explanation {
+    explain_host(doubt)
+        .or_else(|| explain_interval(doubt))
+        .or_else(|| explain_spread(doubt))
+        .or_else(|| plausibility::explain(doubt))
+        .or_else(|| machine::explain(doubt))
+        .or_else(|| storage::explain(doubt))
+        .unwrap_or_else(|| measurer::explain(doubt))
 }
 
-fn of_hosts(doubt: &Doubt) -> Option<Said> {
+fn explain_host(doubt: &Doubt) -> Option<Explanation> {
     match doubt {
         Doubt::HostLost { host, reason, advice, .. } => {
-            Some(Said::new(format!("{host}: {reason}"), advice))
+            Some(Explanation::new(format!("{host}: {reason}"), advice))
         }
         Doubt::WorseThanPeers { host, value, median, unit, hosts } => {
-            let written = |value: f64| precision::of_none(value, *unit);
+            let written = |value: f64| precision::value_without_interval(value, *unit);
             Some(reported!(
                 "doubt-worse-than-peers",
                 host = host,
                 value = written(*value),
                 median = written(*median),
-                change = percent_of(&fixed(100.0 * (value / median - 1.0), 0)),
+                change = percent_of(&format_fixed(100.0 * (value / median - 1.0), 0)),
                 hosts = *hosts,
             ))
         }
@@ -48,32 +48,32 @@ fn of_hosts(doubt: &Doubt) -> Option<Said> {
             share = in_percent(*share, 0),
         )),
         Doubt::WorseThanPairs { from, to, value, median, unit, pairs } => {
-            let written = |value: f64| precision::of_none(value, *unit);
+            let written = |value: f64| precision::value_without_interval(value, *unit);
             Some(reported!(
                 "doubt-worse-than-pairs",
                 from = from,
                 to = to,
                 value = written(*value),
                 median = written(*median),
-                change = percent_of(&fixed(100.0 * (value / median - 1.0), 0)),
+                change = percent_of(&format_fixed(100.0 * (value / median - 1.0), 0)),
                 pairs = *pairs,
             ))
         }
         Doubt::OnHost { host, doubt } => {
             let explanation = self::doubt(doubt);
-            Some(Said::new(format!("{host}: {}", explanation.text), explanation.advice))
+            Some(Explanation::new(format!("{host}: {}", explanation.text), explanation.advice))
         }
         _ => None,
     }
 }
 
-fn interval(doubt: &Doubt) -> Option<Said> {
+fn explain_interval(doubt: &Doubt) -> Option<Explanation> {
     let more = |by_tool| word(if by_tool { "advice-tool-repeats" } else { "advice-more-time" });
     Some(match *doubt {
         Doubt::NoInterval { n, n_effective, needed, by_tool } => {
             let text = match n_effective < n as f64 {
                 true => {
-                    let worth = fixed(n_effective, 1);
+                    let worth = format_fixed(n_effective, 1);
                     say!(
                         "doubt-no-interval-worth",
                         level = level(),
@@ -84,7 +84,7 @@ fn interval(doubt: &Doubt) -> Option<Said> {
                 }
                 false => say!("doubt-no-interval", level = level(), n = n, needed = needed),
             };
-            Said::new(text, more(by_tool))
+            Explanation::new(text, more(by_tool))
         }
         // An interval this wide is described without its digits.
         Doubt::WideInterval { width, target, n, n_effective, by_tool }
@@ -93,9 +93,9 @@ fn interval(doubt: &Doubt) -> Option<Said> {
             reported!(
                 "doubt-wider-than-value",
                 level = level(),
-                target = precision::percent_setting(100.0 * target),
+                target = precision::format_percent_setting(100.0 * target),
                 n = n,
-                worth = fixed(n_effective, 1),
+                worth = format_fixed(n_effective, 1),
                 first = more(by_tool),
             )
         }
@@ -103,18 +103,18 @@ fn interval(doubt: &Doubt) -> Option<Said> {
             "doubt-wide-interval",
             level = level(),
             width = percent(width),
-            target = precision::percent_setting(100.0 * target),
+            target = precision::format_percent_setting(100.0 * target),
             n = n,
-            worth = fixed(n_effective, 1),
+            worth = format_fixed(n_effective, 1),
             first = more(by_tool),
         ),
         Doubt::OnePreparation { asked, luck } => {
-            reported!("doubt-one-preparation", luck = shared(luck), asked = asked)
-                .advise(word("advice-more-time"))
+            reported!("doubt-one-preparation", luck = variance_source(luck), asked = asked)
+                .with_advice(word("advice-more-time"))
         }
         Doubt::FewPreparations { asked, had } => {
             reported!("doubt-few-preparations", had = had, asked = asked)
-                .advise(word("advice-more-time"))
+                .with_advice(word("advice-more-time"))
         }
         _ => return None,
     })
@@ -126,18 +126,18 @@ fn level() -> String {
     in_percent(LEVEL, 0)
 }
 
-fn spread(doubt: &Doubt) -> Option<Said> {
+fn explain_spread(doubt: &Doubt) -> Option<Explanation> {
     Some(match *doubt {
         Doubt::PreparationsDiffer { between, preparations, n, n_effective, luck } => reported!(
             "doubt-preparations-differ",
             share = percent(between),
             preparations = preparations,
             n = n,
-            worth = fixed(n_effective, 1),
+            worth = format_fixed(n_effective, 1),
         )
-        .advise(depends(luck)),
+        .with_advice(variance_advice(luck)),
         Doubt::Autocorrelated { n, n_effective } => {
-            reported!("doubt-autocorrelated", n = n, worth = fixed(n_effective, 1))
+            reported!("doubt-autocorrelated", n = n, worth = format_fixed(n_effective, 1))
         }
         Doubt::WarmUpDiscarded { discarded, all } => {
             reported!("doubt-warm-up-discarded", discarded = discarded, all = all)
@@ -153,18 +153,18 @@ fn spread(doubt: &Doubt) -> Option<Said> {
     })
 }
 
-fn shared(luck: Luck) -> &'static str {
+fn variance_source(luck: VarianceSource) -> &'static str {
     word(match luck {
-        Luck::Pages => "luck-pages",
-        Luck::Connections => "luck-connections",
-        Luck::Launch => "luck-launch",
+        VarianceSource::Pages => "luck-pages",
+        VarianceSource::Connections => "luck-connections",
+        VarianceSource::Launch => "luck-launch",
     })
 }
 
-fn depends(luck: Luck) -> &'static str {
+fn variance_advice(luck: VarianceSource) -> &'static str {
     word(match luck {
-        Luck::Pages => "depends-pages",
-        Luck::Connections => "depends-connections",
-        Luck::Launch => "depends-launch",
+        VarianceSource::Pages => "depends-pages",
+        VarianceSource::Connections => "depends-connections",
+        VarianceSource::Launch => "depends-launch",
     })
 }

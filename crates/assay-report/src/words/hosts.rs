@@ -1,31 +1,31 @@
 //! Texts about hosts: abbreviated lists of names, and doubts that several hosts share.
 
 use assay_model::doubt::Doubt;
-use assay_model::host_names::{self, compact};
+use assay_model::host_names::{self, format_host_list};
 
 use super::doubt;
-use crate::locale::{comma, fact, semicolon};
+use crate::locale::{comma, format_fact, semicolon};
 
 /// Maximum number of hosts listed individually; more are abbreviated as ranges.
-const NAMED: usize = 4;
+const MAX_LISTED_HOSTS: usize = 4;
 /// Maximum length of ranges, in letters.
-const ROOM: usize = 40;
+const MAX_RANGE_LETTERS: usize = 40;
 
 /// Lists the names of hosts; long lists are abbreviated and followed by their number.
 #[must_use]
 pub fn hosts(names: &[&str]) -> String {
     match names.len() {
-        0..=NAMED => names.join(comma()),
-        n => format!("{} ({n})", short(names)),
+        0..=MAX_LISTED_HOSTS => names.join(comma()),
+        n => format!("{} ({n})", abbreviate_names(names)),
     }
 }
 
 /// Abbreviates many names as ranges; if the ranges are long, to the first and the last name.
-fn short(names: &[&str]) -> String {
+fn abbreviate_names(names: &[&str]) -> String {
     match names {
-        [first, .., last] if names.len() > NAMED => {
-            let ranges = compact(names);
-            let is_short = ranges.chars().count() <= ROOM;
+        [first, .., last] if names.len() > MAX_LISTED_HOSTS => {
+            let ranges = format_host_list(names);
+            let is_short = ranges.chars().count() <= MAX_RANGE_LETTERS;
             if is_short { ranges } else { format!("{first} … {last}") }
         }
         _ => names.join(comma()),
@@ -34,8 +34,8 @@ fn short(names: &[&str]) -> String {
 
 /// Appends to a text about one host the other hosts with a similar doubt.
 #[must_use]
-pub fn on_more_hosts(text: &str, others: &[&str]) -> String {
-    let more = say!("on-more-hosts", n = others.len(), hosts = short(others));
+pub fn with_other_hosts(text: &str, others: &[&str]) -> String {
+    let more = say!("on-more-hosts", n = others.len(), hosts = abbreviate_names(others));
     format!("{text} {more}")
 }
 
@@ -48,7 +48,7 @@ pub fn worst<T>(all: &[T], extent: impl Fn(&T) -> f64) -> &T {
 
 /// Returns the host that a doubt is about, and the text without the host.
 #[must_use]
-pub fn of_host(of: &Doubt) -> Option<(&str, String)> {
+pub fn host_and_text(of: &Doubt) -> Option<(&str, String)> {
     match of {
         Doubt::OnHost { host, doubt } => Some((host, self::doubt(doubt).text)),
         Doubt::HostLost { host, reason, .. } => Some((host, reason.clone())),
@@ -63,8 +63,9 @@ pub fn doubts<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
     type OnHost<'d> = (&'d str, String, f64);
     let mut kinds: Vec<(&str, Vec<OnHost<'d>>)> = Vec::new();
     for doubt in doubts {
-        let (host, text) = of_host(doubt).unwrap_or_else(|| ("", self::doubt(doubt).text));
-        let new = (host, text, doubt.extent());
+        let (host, text) =
+            host_and_text(doubt).unwrap_or_else(|| ("", self::doubt(doubt).text));
+        let new = (host, text, doubt.severity());
         let same = |(id, known): &&mut (&str, Vec<OnHost<'_>>)| {
             *id == doubt.id() && known[0].0.is_empty() == new.0.is_empty()
         };
@@ -75,18 +76,18 @@ pub fn doubts<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
     }
     let text = |(_, all): &(&str, Vec<OnHost<'_>>)| {
         let mut all: Vec<&OnHost<'_>> = all.iter().collect();
-        host_names::sort(&mut all, |it| it.0);
+        host_names::sort_naturally(&mut all, |it| it.0);
         let (first, text, _) = all[0];
         let names: Vec<&str> = all.iter().map(|it| it.0).collect();
         if first.is_empty() {
             return all.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join(semicolon());
         }
         if all.iter().all(|it| it.1 == *text) {
-            return fact(&hosts(&names), text);
+            return format_fact(&hosts(&names), text);
         }
         let (host, text, _) = worst(&all, |it| it.2);
         let others: Vec<&str> = names.into_iter().filter(|name| name != host).collect();
-        on_more_hosts(&fact(host, text), &others)
+        with_other_hosts(&format_fact(host, text), &others)
     };
     kinds.iter().map(text).collect()
 }
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn many_hosts_are_ranges_and_a_number() {
+    fn abbreviates_many_hosts() {
         let names: Vec<String> = (1..=100).map(|at| format!("h{at}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         assert_eq!(hosts(&names[..3]), "h1, h2, h3");
@@ -112,14 +113,14 @@ mod tests {
 
     /// Doubts arrive in the order in which hosts finish.
     #[test]
-    fn hosts_are_named_in_their_order() {
+    fn sorts_hosts() {
         let text = "the load average was 0.70 before anything was measured";
         let unsorted: Vec<Doubt> = [4, 3, 10, 1].map(|host| load(host, 0.7)).into();
         assert_eq!(doubts(unsorted.iter()), [format!("h1, h3, h4, h10: {text}")]);
     }
 
     #[test]
-    fn what_is_alike_on_many_hosts_is_said_once() {
+    fn groups_doubts_of_many_hosts() {
         let same: Vec<Doubt> = (1..=100).map(|host| load(host, 0.7)).collect();
         let text = "the load average was 0.70 before anything was measured";
         assert_eq!(doubts(same.iter()), [format!("h[1-100] (100): {text}")]);

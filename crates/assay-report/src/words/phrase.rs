@@ -4,7 +4,7 @@ use assay_model::attribute::Attribute;
 use assay_model::phrase::Phrase;
 
 use crate::locale as units;
-use crate::locale::{Argument, Language, Locale, comma, grouped, translated_with, word};
+use crate::locale::{Argument, Language, Locale, comma, group_digits, translate_with, word};
 
 /// Translates a phrase. English, and phrases missing in the catalogue, keep their own text.
 #[must_use]
@@ -14,11 +14,11 @@ pub fn phrase(phrase: &Phrase) -> String {
     }
     match phrase {
         Phrase::Name(text) => text.clone(),
-        Phrase::Value(written) => value(written),
+        Phrase::Value(written) => localise_value(written),
         Phrase::Measured(quantity, digits) => {
             units::quantity(quantity.value, quantity.unit, *digits)
         }
-        Phrase::Count(count) => grouped(&count.to_string()),
+        Phrase::Count(count) => group_digits(&count.to_string()),
         Phrase::Words { id, english, with } => {
             let argument = |part: &Phrase| match part {
                 Phrase::Count(count) => Argument::from(*count),
@@ -26,7 +26,7 @@ pub fn phrase(phrase: &Phrase) -> String {
             };
             let with: Vec<_> =
                 with.iter().map(|(name, it)| (name.as_str(), argument(it))).collect();
-            translated_with(&format!("said-{id}"), &with).unwrap_or_else(|| english.clone())
+            translate_with(&format!("said-{id}"), &with).unwrap_or_else(|| english.clone())
         }
         Phrase::List { of, between } => {
             let between = if between == ", " { comma() } else { between };
@@ -36,11 +36,11 @@ pub fn phrase(phrase: &Phrase) -> String {
 }
 
 /// Localises a stored value: `1500 B`, `0.5 %`, `2.00`.
-fn value(written: &str) -> String {
+fn localise_value(written: &str) -> String {
     match written.split_once(' ') {
-        None => grouped(written),
-        Some((number, "%")) => units::in_percent(&grouped(number)),
-        Some((number, unit)) => units::with_symbol(&grouped(number), unit),
+        None => group_digits(written),
+        Some((number, "%")) => units::in_percent(&group_digits(number)),
+        Some((number, unit)) => units::with_symbol(&group_digits(number), unit),
     }
 }
 
@@ -59,17 +59,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_is_said_in_the_language_of_the_writer() {
+    fn phrases_use_the_current_language() {
         let free = |bytes| Quantity::new(bytes, Unit::Byte);
         let translated = |locale, it: &Phrase| {
-            let text = Language::of(locale).write(|| phrase(it));
-            text.replace(units::SPACES, "~")
+            let text = Language::for_locale(locale).scope(|| phrase(it));
+            text.replace(units::NO_BREAK_SPACES, "~")
         };
         let part =
             phrase!("part-of", "{part} of {whole}", part = free(1.5e3), whole = free(2e6));
         assert_eq!(translated(Locale::Fr, &part), "1,46~Kio sur 1,91~Mio");
         assert_eq!(translated(Locale::En, &part), "1.46 KiB of 1.91 MiB");
-        let share = Phrase::list(", ", [Phrase::value("0.5 %"), Phrase::value("1500 B")]);
+        let share =
+            Phrase::list(", ", [Phrase::exact_value("0.5 %"), Phrase::exact_value("1500 B")]);
         assert_eq!(translated(Locale::Ru, &share), "0,5~%, 1~500~Б");
         let unknown = phrase!("of another version", "as it was said in {n}", n = 7_usize);
         assert_eq!(translated(Locale::De, &unknown), "as it was said in 7");

@@ -124,7 +124,7 @@ fn chromium() -> Option<PathBuf> {
     clippy::print_stdout,
     reason = "`cargo xtask test` lists the tests that cannot run here"
 )]
-fn look(name: &str, pages: &[(&str, String)]) -> Option<String> {
+fn find_faults(name: &str, pages: &[(&str, String)]) -> Option<String> {
     let Some(program) = chromium() else {
         println!("SKIPPED {name}: there is no chromium");
         return None;
@@ -167,24 +167,24 @@ fn look(name: &str, pages: &[(&str, String)]) -> Option<String> {
 fn pages_fit_their_screens() {
     let volume = storage::volume();
     let pages = [
-        ("volume", html::page(&|| build::page(&volume, None), Some("x.json"))),
+        ("volume", html::page(&|| build::run_page(&volume, None), Some("x.json"))),
         ("node", html::document(&build::run(&node::memory(), None))),
         ("mpi", html::document(&build::run(&mpi::mpi(), None))),
         ("compared", html::document(&build::comparison(&conditions::accelerated_networking()))),
         ("history", html::page(&|| limits::history([None, Some(5e10), None], vec![]), None)),
     ];
-    if let Some(found) = look("pages_fit_their_screens", &pages) {
+    if let Some(found) = find_faults("pages_fit_their_screens", &pages) {
         assert_eq!(found, "[]");
     }
 }
 
 /// Checks that the test above can fail.
 #[test]
-fn what_does_not_fit_is_found() {
+fn detects_oversized_elements() {
     let page = html::document(&build::run(&storage::volume(), None));
     let wide = page.replace("</main>", "<div style=\"width:3000px\">wide</div></main>");
     let small = wide.replace(".quiet { ", ".quiet { font-size: 9px !important; ");
-    if let Some(found) = look("what_does_not_fit_is_found", &[("volume", small)]) {
+    if let Some(found) = find_faults("what_does_not_fit_is_found", &[("volume", small)]) {
         assert!(
             found.contains("the page is 3") && found.contains("letters of 9 px"),
             "{found}"

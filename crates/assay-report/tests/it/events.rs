@@ -1,6 +1,8 @@
 //! Run behind a summary, for values that only the run contains.
 
-use assay_model::event::{Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped};
+use assay_model::event::{
+    FORMAT, HostClock, HostJoined, RunEvent, RunStarted, RunStatus, StopReason,
+};
 use assay_model::facts::HostState;
 use assay_model::run::Run;
 
@@ -8,11 +10,11 @@ use crate::{guest, small};
 
 /// Run with one of four cases finished, and 2 s of 160 s stolen by the hypervisor.
 pub(crate) fn run() -> Run {
-    with(vec![])
+    run_with_events(vec![])
 }
 
 /// The same run with events of its first case.
-pub(crate) fn with(measured: Vec<RunEvent>) -> Run {
+pub(crate) fn run_with_events(measured: Vec<RunEvent>) -> Run {
     let state = |steal, time, throttled| HostState {
         steal_s: Some(steal),
         cpu_time_s: Some(time),
@@ -38,7 +40,7 @@ pub(crate) fn with(measured: Vec<RunEvent>) -> Run {
         facts: guest::host(),
         state: state(1.0, 1000.0, 4),
         labels: Vec::new(),
-        clock: Clock {
+        clock: HostClock {
             name: "CLOCK_MONOTONIC_RAW".to_owned(),
             resolution_s: 1e-8,
             cost_s: 2.35e-8,
@@ -48,7 +50,7 @@ pub(crate) fn with(measured: Vec<RunEvent>) -> Run {
     };
     let end = RunEvent::RunFinished {
         finished: "2026-11-21T10:46:12Z".to_owned(),
-        status: Status::Interrupted,
+        status: RunStatus::Interrupted,
         state: state(3.0, 1160.0, 5),
     };
     let events = [
@@ -56,6 +58,6 @@ pub(crate) fn with(measured: Vec<RunEvent>) -> Run {
         RunEvent::HostJoined(Box::new(joined)),
         RunEvent::CaseStarted { case: case() },
     ];
-    let ends = [RunEvent::CaseFinished { case: case(), stopped: Stopped::Precise }, end];
+    let ends = [RunEvent::CaseFinished { case: case(), stopped: StopReason::Precise }, end];
     Run::fold(events.into_iter().chain(measured).chain(ends)).unwrap()
 }

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
-use assay_model::event::{RunEvent, Sample, SeriesOpened, Status};
+use assay_model::event::{RunEvent, RunStatus, Sample, SeriesOpened};
 use assay_model::facts::HostFacts;
-use assay_model::failure::Failure;
-use assay_model::limit::{Basis, Limit};
-use assay_model::plan::expand::{Choices, Measurer, MpiChoices, expand};
+use assay_model::failure::FailureReason;
+use assay_model::limit::{LimitBasis, PhysicalLimit};
+use assay_model::plan::expand::{Measurer, MpiChoices, PlanChoices, expand};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
-use assay_model::suite::read;
-use assay_model::summary::{CaseFailure, Estimate, Summary};
+use assay_model::suite::parse_suite;
+use assay_model::summary::{CaseFailure, MetricEstimate, RunSummary};
 use assay_model::workload::Workload;
 use assay_report::build;
 use assay_report::document::Document;
@@ -30,10 +30,10 @@ fn compare(name: &str, content: &str) {
     expect_test::expect_file![path].assert_eq(content);
 }
 
-fn check(name: &str, summary: &Summary) {
+fn check(name: &str, summary: &RunSummary) {
     let document = build::run(summary, None);
-    let wide = text::Options { width: 120, details: true, ..text::Options::default() };
-    compare(&format!("{name}.txt"), &text::document(&document, &text::Options::default()));
+    let wide = text::TextOptions { width: 120, details: true, ..text::TextOptions::default() };
+    compare(&format!("{name}.txt"), &text::document(&document, &text::TextOptions::default()));
     compare(&format!("{name}.wide.txt"), &text::document(&document, &wide));
     compare(&format!("{name}.md"), &markdown::document(&document));
     compare(&format!("{name}.html"), &body(&html::document(&document)));
@@ -41,7 +41,7 @@ fn check(name: &str, summary: &Summary) {
 }
 
 fn check_document(name: &str, document: &Document) {
-    compare(&format!("{name}.txt"), &text::document(document, &text::Options::default()));
+    compare(&format!("{name}.txt"), &text::document(document, &text::TextOptions::default()));
     compare(&format!("{name}.md"), &markdown::document(document));
     compare(&format!("{name}.html"), &body(&html::document(document)));
 }
@@ -55,15 +55,15 @@ fn body(page: &str) -> String {
 }
 
 #[test]
-fn a_guest() {
+fn renders_guest() {
     check("guest", &guest::quick());
 }
 
 /// The same page in languages that differ from English in every respect.
 #[test]
-fn a_guest_in_other_languages() {
+fn renders_guest_in_other_languages() {
     for locale in [Locale::Fr, Locale::Ru, Locale::ZhHans] {
-        Language::of(locale).write(|| {
+        Language::for_locale(locale).scope(|| {
             let document = build::run(&guest::quick(), None);
             let tag = locale.tag();
             compare(&format!("guest.{tag}.md"), &markdown::document(&document));
@@ -73,17 +73,19 @@ fn a_guest_in_other_languages() {
 
 /// Command output outside reports is also translated completely.
 #[test]
-fn commands_in_other_languages() {
+fn renders_commands_in_other_languages() {
     for locale in [Locale::Fr, Locale::Ru, Locale::ZhHans] {
         let pages = || {
             [small::listing(), small::findings(), small::hosts(), small_plan()]
                 .into_iter()
                 .chain([build::comparison(&conditions::accelerated_networking())])
-                .map(|page| text::document(&page, &text::Options::default()))
+                .map(|page| text::document(&page, &text::TextOptions::default()))
                 .collect::<String>()
         };
-        let (name, text) =
-            (format!("commands.{}.txt", locale.tag()), Language::of(locale).write(pages));
+        let (name, text) = (
+            format!("commands.{}.txt", locale.tag()),
+            Language::for_locale(locale).scope(pages),
+        );
         // The full-width full stop already contains its space.
         assert!(!text.contains("。 "), "{text}");
         compare(&name, &text);
@@ -92,25 +94,27 @@ fn commands_in_other_languages() {
 
 /// No page fails in any language.
 #[test]
-fn every_page_in_every_language() {
+fn renders_every_page_in_every_language() {
     let all = [
         guest::quick(),
         node::memory(),
         storage::volume(),
-        storage::courses(),
+        storage::steady_state_and_search(),
         storage::files(),
         troubled::run(),
-        guest::beside_hpcc(),
+        guest::quick_with_hpcc(),
         mpi::mpi(),
     ];
     for locale in Locale::ALL {
-        Language::of(locale).write(|| {
+        Language::for_locale(locale).scope(|| {
             for summary in &all {
                 let document = build::run(summary, None);
                 let page = html::document(&document);
                 assert!(page.contains(&format!("<html lang=\"{}\">", locale.tag())));
                 // Placeholder of a missing message.
-                assert!(!text::document(&document, &text::Options::default()).contains("…: "));
+                assert!(
+                    !text::document(&document, &text::TextOptions::default()).contains("…: ")
+                );
             }
         });
     }
@@ -119,13 +123,13 @@ fn every_page_in_every_language() {
 /// One file contains the page in every language and with both kinds of units, to be selected
 /// offline.
 #[test]
-fn a_page_changes_its_language() {
+fn page_contains_every_language() {
     for (name, summary) in [
         ("guest", guest::quick()),
         ("volume", storage::volume()),
         ("network", network::network()),
     ] {
-        let page = html::page(&|| build::page(&summary, None), Some("report.json"));
+        let page = html::page(&|| build::run_page(&summary, None), Some("report.json"));
         assert!(page.len() <= 200_000, "{name}: {} bytes", page.len());
         let packed = page.split_once("id=\"assay-texts\">").unwrap().1;
         let packed = STANDARD.decode(packed.split_once("</script>").unwrap().0).unwrap();
@@ -139,14 +143,14 @@ fn a_page_changes_its_language() {
 }
 
 #[test]
-fn a_node_of_24_caches() {
+fn renders_node_of_24_caches() {
     check("node", &node::memory());
 }
 
 /// The first screen of 80 × 24 also needs five lines for the next steps.
 #[test]
-fn the_answer_fits_the_first_screen() {
-    let options = text::Options { width: 80, ..text::Options::default() };
+fn answer_fits_the_first_screen() {
+    let options = text::TextOptions { width: 80, ..text::TextOptions::default() };
     for (name, summary) in [
         ("guest", guest::quick()),
         ("node", node::memory()),
@@ -155,7 +159,7 @@ fn the_answer_fits_the_first_screen() {
         ("volume", storage::volume()),
     ] {
         let text =
-            text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options);
+            text::document(&build::answer(&summary, None, build::MAX_ROWS, true), &options);
         assert!(text.lines().count() <= 19, "{name}: {text}");
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= 80, "{name}: {text}");
@@ -166,8 +170,8 @@ fn the_answer_fits_the_first_screen() {
 /// A response curve is one row of a plan, and syncing a file in one case does not make it another
 /// file.
 #[test]
-fn a_curve_is_one_row_of_a_plan() {
-    let suite = read(
+fn curve_is_one_row_of_a_plan() {
+    let suite = parse_suite(
         r#"name = "x"
 [[measure]]
 benchmark = "storage"
@@ -178,9 +182,9 @@ curve = [10, 50]
 "#,
     )
     .unwrap();
-    let choices = Choices {
+    let choices = PlanChoices {
         by: vec!["assay".into()],
-        measurers: &[Measurer { name: "assay", takes: |_| true }],
+        measurers: &[Measurer { name: "assay", supports: |_| true }],
         budget_s: None,
         to: None,
         mpi: MpiChoices::default(),
@@ -194,7 +198,8 @@ curve = [10, 50]
         test.workload.targets.iter_mut().for_each(|it| it.sync_at_end = true);
     }
     let document = build::plan(&plan, &[], false);
-    let text = text::document(&document, &text::Options { width: 80, ..Default::default() });
+    let text =
+        text::document(&document, &text::TextOptions { width: 80, ..Default::default() });
     let rows = text.lines().filter(|line| line.contains("storage/"));
     assert_eq!(rows.count(), 1, "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -202,7 +207,7 @@ curve = [10, 50]
 }
 
 /// More topics than lines on a screen, all unsure.
-fn many_in_doubt() -> Summary {
+fn summary_with_many_doubts() -> RunSummary {
     let mut summary = guest::quick();
     let others = [network::network(), storage::volume(), mpi::mpi()];
     summary.results.extend(others.into_iter().flat_map(|it| it.results));
@@ -216,10 +221,10 @@ fn many_in_doubt() -> Summary {
 /// Each row has one line, every topic has a row, omitted rows are named, and the legend appears
 /// once.
 #[test]
-fn many_answers_have_a_line_each() {
-    let summary = many_in_doubt();
-    let options = text::Options { width: 80, ..text::Options::default() };
-    for most in [4, 7, build::MOST_ROWS] {
+fn answer_rows_have_one_line() {
+    let summary = summary_with_many_doubts();
+    let options = text::TextOptions { width: 80, ..text::TextOptions::default() };
+    for most in [4, 7, build::MAX_ROWS] {
         let text = text::document(&build::answer(&summary, None, most, false), &options);
         let rows = text.lines().filter(|line| line.ends_with("  unsure")).count();
         assert!(rows == most.max(5) && text.lines().count() <= rows + 14, "{most}: {text}");
@@ -231,7 +236,7 @@ fn many_answers_have_a_line_each() {
             let is_row = |line: &str| line.contains(topic) && line.ends_with("  unsure");
             assert!(text.lines().any(is_row), "{most}: {topic}: {text}");
         }
-        let all = build::rows(&summary).len();
+        let all = build::answer_rows(&summary).len();
         assert!(words.contains(&format!("{} more: ", all - rows)), "{most}: {text}");
         assert!(words.contains("MPI bandwidth"), "{most}: {text}");
     }
@@ -239,17 +244,17 @@ fn many_answers_have_a_line_each() {
 
 /// In every format, the first lines report that the run is untrusted, and why.
 #[test]
-fn every_report_says_first_that_a_run_is_untrusted() {
+fn every_report_starts_with_untrusted() {
     let mut summary = guest::quick();
     summary.warnings.push(Doubt::AnotherAssay);
-    let options = text::Options { width: 200, ..text::Options::default() };
+    let options = text::TextOptions { width: 200, ..text::TextOptions::default() };
     let report = build::run(&summary, None);
     let learn = build::learn("x", &[&summary], &[]).document;
     for page in [
         text::document(&report, &options),
-        text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options),
+        text::document(&build::answer(&summary, None, build::MAX_ROWS, true), &options),
         markdown::document(&report),
-        body(&html::page(&|| build::page(&summary, None), None)),
+        body(&html::page(&|| build::run_page(&summary, None), None)),
         markdown::document(&learn),
     ] {
         let page = page.split_once("</nav>").map_or(&*page, |(_, page)| page);
@@ -261,18 +266,19 @@ fn every_report_says_first_that_a_run_is_untrusted() {
 
 /// A column contains shares of a calculated and of a measured peak: each names its limit.
 #[test]
-fn the_answer_says_which_limit_a_share_is_of() {
+fn answer_names_the_limit_of_a_share() {
     let mut summary = guest::quick();
-    let peak = Basis::MeasuredPeak { instruction_set: "avx512".into(), cores: 2 };
-    for (metric, share, basis) in [("fp64", 99.7, Basis::Provisioned), ("rmax", 90.6, peak)] {
-        let is_it = |it: &&mut Estimate| it.metric == metric;
+    let peak = LimitBasis::MeasuredPeak { instruction_set: "avx512".into(), cores: 2 };
+    for (metric, share, basis) in
+        [("fp64", 99.7, LimitBasis::Provisioned), ("rmax", 90.6, peak)]
+    {
+        let is_it = |it: &&mut MetricEstimate| it.metric == metric;
         let estimate = summary.results.iter_mut().find(is_it).unwrap();
         estimate.percent_of_limit = Some(share);
-        estimate.limit = Some(Limit { value: estimate.median * 100.0 / share, basis });
+        estimate.limit = Some(PhysicalLimit { value: estimate.median * 100.0 / share, basis });
     }
-    let options = text::Options { width: 120, ..text::Options::default() };
-    let text =
-        text::document(&build::answer(&summary, None, build::MOST_ROWS, false), &options);
+    let options = text::TextOptions { width: 120, ..text::TextOptions::default() };
+    let text = text::document(&build::answer(&summary, None, build::MAX_ROWS, false), &options);
     let text = text.replace('\u{a0}', " ");
     let row = |name: &str| text.lines().find(|it| it.contains(name)).unwrap().to_owned();
     assert!(row("LINPACK").contains("90.6 % (FP64 peak)"), "{text}");
@@ -281,17 +287,17 @@ fn the_answer_says_which_limit_a_share_is_of() {
 
 /// HTML pages explain verdicts like the first screen.
 #[test]
-fn verdicts_of_a_page_are_explained() {
-    let page = body(&html::page(&|| build::page(&many_in_doubt(), None), None));
+fn page_explains_verdicts() {
+    let page = body(&html::page(&|| build::run_page(&summary_with_many_doubts(), None), None));
     let summary = &page[..page.find("<h2").unwrap()];
     let legend = "unsure: the interval is wider than ±10\u{a0}%, too few samples";
     assert!(summary.contains(legend), "{summary}");
 }
 
 #[test]
-fn each_of_several_hosts_answers_for_itself() {
+fn every_host_has_its_own_rows() {
     let mut summary = guest::quick();
-    let rows_per_host = build::rows(&summary).len();
+    let rows_per_host = build::answer_rows(&summary).len();
     let results_of = |host: &'static str| {
         let mut results = guest::quick().results;
         results.iter_mut().for_each(|it| {
@@ -303,13 +309,13 @@ fn each_of_several_hosts_answers_for_itself() {
     summary.results = [results_of("vm1"), results_of("vm2")].concat();
     // Only the second host is untrusted, and the better first host does not hide it.
     summary.results.iter_mut().filter(|it| it.host == "vm2").for_each(|it| it.ci = None);
-    let rows = build::rows(&summary);
+    let rows = build::answer_rows(&summary);
     assert_eq!(rows.len(), 2 * rows_per_host);
     assert!(rows.iter().all(|row| row.label.ends_with(&row.estimate.host)), "{rows:?}");
-    assert!(!build::distrusted(&summary).is_empty());
+    assert!(!build::distrust_reasons(&summary).is_empty());
     // The screen still has one row per benchmark.
-    let options = text::Options { width: 80, ..text::Options::default() };
-    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options);
+    let options = text::TextOptions { width: 80, ..text::TextOptions::default() };
+    let text = text::document(&build::answer(&summary, None, build::MAX_ROWS, true), &options);
     let rows = text.lines().filter(|line| line.contains("(vm1)") || line.contains("(vm2)"));
     assert_eq!(rows.count(), rows_per_host, "{text}");
     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
@@ -318,7 +324,7 @@ fn each_of_several_hosts_answers_for_itself() {
 
 /// The heading of the worst column is a host, a pair of hosts, or neither if rows differ.
 #[test]
-fn the_worst_of_many_has_its_own_column() {
+fn worst_of_many_has_its_own_column() {
     let answer_of = |kinds: &[(&str, bool)]| {
         let mut summary = network::network();
         let hosts = ["north1", "north2", "east1"];
@@ -336,8 +342,8 @@ fn the_worst_of_many_has_its_own_column() {
         let each =
             |kind: &(&str, bool)| (0..3).map(|at| of_host(*kind, at)).collect::<Vec<_>>();
         summary.results = kinds.iter().flat_map(each).collect();
-        let options = text::Options { width: 200, ..text::Options::default() };
-        text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options)
+        let options = text::TextOptions { width: 200, ..text::TextOptions::default() };
+        text::document(&build::answer(&summary, None, build::MAX_ROWS, true), &options)
     };
     let header = |text: &str| {
         let line = text.lines().find(|line| line.contains("what")).unwrap();
@@ -360,7 +366,7 @@ fn the_worst_of_many_has_its_own_column() {
 /// A host that sends to several others has a pair with each; the best pair does not represent the
 /// others.
 #[test]
-fn every_pair_answers_for_itself() {
+fn every_pair_has_its_own_row() {
     let mut summary = network::network();
     let goodput = summary.results.iter().find(|it| it.metric == "goodput").unwrap().clone();
     let hosts = ["w1", "w2", "w3"];
@@ -375,29 +381,29 @@ fn every_pair_answers_for_itself() {
         estimate
     };
     summary.results = ends.enumerate().map(of_pair).collect();
-    let rows = build::rows(&summary);
+    let rows = build::answer_rows(&summary);
     assert_eq!(rows.len(), 6, "{rows:?}");
     assert!(rows[0].label.ends_with("w1 → w2"), "{}", rows[0].label);
-    let options = text::Options { width: 80, ..text::Options::default() };
-    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options);
+    let options = text::TextOptions { width: 80, ..text::TextOptions::default() };
+    let text = text::document(&build::answer(&summary, None, build::MAX_ROWS, true), &options);
     let row = text.lines().find(|line| line.contains("TCP, 6 streams, send  ")).unwrap();
     assert!(row.contains("3.0 Gbit/s") && row.contains("1.0 Gbit/s (w1 → w2)"), "{text}");
 }
 
 /// Labels and notes do not add extra blocks to a list of runs.
 #[test]
-fn a_listed_run_has_few_lines() {
+fn listed_runs_have_few_lines() {
     let run = |id: &'static str| build::ListedRun {
         id,
         label: "accelerated",
         note: "after the second reboot, with the new firmware of the network card and no tuning",
         suite: "network",
-        status: Status::Complete,
-        running: false,
+        status: RunStatus::Complete,
+        is_running: false,
         cases: [36, 0, 36],
         host: "node-7",
         other_hosts: 0,
-        is_whole: true,
+        is_readable: true,
         headlines: vec![
             ("Triad", Quantity::new(41.234e9, Unit::BytePerSecond)),
             ("memory", Quantity::new(93.8e-9, Unit::Second)),
@@ -407,9 +413,9 @@ fn a_listed_run_has_few_lines() {
         is_trusted: false,
     };
     let runs = [run("20261121-104455-0001"), run("20261121-104455-0002")];
-    let listing = build::listing(&runs, &[], build::Hidden::default());
+    let listing = build::listing(&runs, &[], build::HiddenRuns::default());
     for (width, most) in [(80, 2), (120, 3)] {
-        let options = text::Options { width, ..text::Options::default() };
+        let options = text::TextOptions { width, ..text::TextOptions::default() };
         let text = text::document(&listing, &options);
         assert!(text.lines().count() <= 6 + most * runs.len(), "{text}");
         assert!(text.contains("accelerated") && text.contains("41.2"), "{text}");
@@ -425,14 +431,14 @@ fn a_listed_run_has_few_lines() {
         )],
         ..run("20261121-104455-0003")
     };
-    let listing = build::listing(&[osu], &[], build::Hidden::default());
-    let text = text::document(&listing, &text::Options { width: 80, ..Default::default() });
+    let listing = build::listing(&[osu], &[], build::HiddenRuns::default());
+    let text = text::document(&listing, &text::TextOptions { width: 80, ..Default::default() });
     assert!(text.contains("──") && !text.contains("suite:"), "{text}");
 }
 
 /// Doubts that many hosts share take one line, in the report and on the first screen.
 #[test]
-fn doubts_about_many_hosts_are_said_together() {
+fn groups_doubts_about_many_hosts() {
     let mut summary = guest::quick();
     let on = |host: usize, doubt: Doubt| {
         let (host, doubt) = (format!("h{host}"), Box::new(doubt));
@@ -442,7 +448,7 @@ fn doubts_about_many_hosts_are_said_together() {
     let loads =
         (1..=100).map(|host| on(host, Doubt::OtherLoad { load: 0.5 + host as f64 / 100.0 }));
     summary.warnings.extend(loads);
-    let options = text::Options { width: 200, ..text::Options::default() };
+    let options = text::TextOptions { width: 200, ..text::TextOptions::default() };
     let report = text::document(&build::run(&summary, None), &options);
     let lines_with = |text: &str| {
         let lines = report.lines().filter(|line| line.contains(text));
@@ -453,43 +459,43 @@ fn doubts_about_many_hosts_are_said_together() {
     let loads = lines_with("the load average was");
     assert_eq!(loads.len(), 4, "{report}");
     assert!(loads[3].ends_with("… and on 96 more hosts: h[5-100]"), "{report}");
-    let reasons = build::distrusted(&summary);
+    let reasons = build::distrust_reasons(&summary);
     let expected = "h[1-100] (100): another assay is measuring";
     assert!(reasons[0].starts_with(expected), "{reasons:?}");
 }
 
 #[test]
-fn a_volume_with_response_curves() {
+fn renders_volume_with_response_curves() {
     check("volume", &storage::volume());
 }
 
 #[test]
-fn a_steady_state_and_a_search() {
-    check_document("courses", &build::run(&storage::courses(), None));
+fn renders_steady_state_and_search() {
+    check_document("courses", &build::run(&storage::steady_state_and_search(), None));
 }
 
 /// A matrix is printed as such, in parts if it is wider than the page.
 #[test]
-fn copies_between_domains() {
+fn renders_copies_between_domains() {
     for (name, domains) in [("copies", 4), ("copies.many", 16)] {
         check_document(name, &build::run(&node::copies(domains), None));
     }
 }
 
 #[test]
-fn operations_on_file_trees() {
+fn renders_file_tree_operations() {
     check_document("files", &build::run(&storage::files(), None));
 }
 
 #[test]
-fn failures_and_warnings() {
+fn renders_failures_and_warnings() {
     check("troubled", &troubled::run());
 }
 
 #[test]
-fn cases_that_failed_for_one_reason_are_listed_once() {
-    let summary = troubled::refused_likewise();
-    let text = text::document(&build::run(&summary, None), &text::Options::default());
+fn groups_cases_with_the_same_failure() {
+    let summary = troubled::refused_for_one_reason();
+    let text = text::document(&build::run(&summary, None), &text::TextOptions::default());
     assert_eq!(
         text.matches("both hosts are one machine").count(),
         2,
@@ -503,38 +509,38 @@ fn cases_that_failed_for_one_reason_are_listed_once() {
 }
 
 #[test]
-fn two_measurers() {
-    check("measurers", &guest::beside_hpcc());
+fn renders_two_measurers() {
+    check("measurers", &guest::quick_with_hpcc());
 }
 
 #[test]
-fn four_mpis_side_by_side() {
+fn renders_four_mpis() {
     check("mpi", &mpi::mpi());
 }
 
 #[test]
-fn an_interrupted_run_tells_what_only_the_run_knows() {
+fn interrupted_run_reports_unfinished_cases() {
     let mut summary = guest::quick();
     summary.results.truncate(6);
-    summary.run.status = Status::Interrupted;
+    summary.run.status = RunStatus::Interrupted;
     let document = build::run(&summary, Some(&events::run()));
-    compare("interrupted.txt", &text::document(&document, &text::Options::default()));
+    compare("interrupted.txt", &text::document(&document, &text::TextOptions::default()));
     // If the rounds of all cases alternate, all cases have begun before the last one.
     let mut run = events::run();
     run.started.plan.cases.truncate(1);
-    let text = text::document(&build::run(&summary, Some(&run)), &text::Options::default());
+    let text = text::document(&build::run(&summary, Some(&run)), &text::TextOptions::default());
     assert!(text.contains("every case was measured, some with fewer repetitions"), "{text}");
 }
 
 #[test]
-fn colours_mark_what_words_say() {
+fn colours_follow_tones() {
     let document = build::run(&troubled::run(), None);
-    let options = text::Options { colour: true, ..text::Options::default() };
+    let options = text::TextOptions { colour: true, ..text::TextOptions::default() };
     compare("troubled.colour.txt", &text::document(&document, &options));
 }
 
 #[test]
-fn the_head_of_a_page_lets_nothing_in() {
+fn page_head_has_a_strict_policy() {
     let page = html::document(&small::raw());
     let (head, style) = page.split_once("<style>").unwrap();
     assert!(style.split_once("</style>").unwrap().0.contains("--paper"), "{style}");
@@ -553,7 +559,7 @@ fn the_head_of_a_page_lets_nothing_in() {
 }
 
 #[test]
-fn small_documents() {
+fn renders_small_documents() {
     check_document("listing", &small::listing());
     check_document("findings", &small::findings());
     check_document("hosts", &small::hosts());
@@ -563,8 +569,8 @@ fn small_documents() {
 }
 
 #[test]
-fn headlines_stand_for_the_whole_machine() {
-    let check = |summary: &Summary, expected: expect_test::Expect| {
+fn headlines_represent_the_whole_machine() {
+    let check = |summary: &RunSummary, expected: expect_test::Expect| {
         let headlines = build::headlines(summary);
         let lines: Vec<String> = headlines
             .iter()
@@ -581,7 +587,7 @@ fn headlines_stand_for_the_whole_machine() {
         Rmax 215 GFLOP/s"#]],
     );
     check(
-        &guest::beside_hpcc(),
+        &guest::quick_with_hpcc(),
         expect_test::expect![[r#"
             Triad 41.2 GB/s
             Rmax 215 GFLOP/s"#]],
@@ -609,12 +615,12 @@ fn headlines_stand_for_the_whole_machine() {
 }
 
 #[test]
-fn a_network_with_both_ends() {
+fn renders_network_with_both_ends() {
     check_document("network", &build::run(&network::network(), None));
 }
 
 #[test]
-fn two_conditions() {
+fn renders_two_conditions() {
     let comparison = conditions::accelerated_networking();
     check_document("conditions", &build::comparison(&comparison));
     compare("conditions.csv", &csv::comparison(&comparison));
@@ -622,7 +628,7 @@ fn two_conditions() {
 
 /// Builds a network run with five two-second samples of rising goodput, and the given number of
 /// round trips of 1 µs, 2 µs …
-fn sampled(round_trips: u32) -> (Summary, Run) {
+fn sampled_network(round_trips: u32) -> (RunSummary, Run) {
     let case = small::plan().cases[0].id.clone();
     let mut measured = Vec::new();
     let series = [
@@ -645,13 +651,13 @@ fn sampled(round_trips: u32) -> (Summary, Run) {
     let mut summary = network::network();
     summary.results.retain(|it| matches!(it.metric.as_str(), "goodput" | "round_trip"));
     summary.results.iter_mut().for_each(|it| it.case.clone_from(&case));
-    (summary, events::with(measured))
+    (summary, events::run_with_events(measured))
 }
 
 /// Samples provide the goodput of every two seconds, and the distribution of round trips.
 #[test]
-fn samples_become_courses_and_distributions() {
-    let (summary, run) = sampled(200);
+fn plots_time_series_and_distributions() {
+    let (summary, run) = sampled_network(200);
     let document = build::run(&summary, Some(&run));
     let text = markdown::document(&document).replace('\u{a0}', " ");
     for row in ["| 2 s | 1.000 Gbit/s", "| 10 s | 5.000 Gbit/s", "| 101 µs | 50.00 %"] {
@@ -666,8 +672,8 @@ fn samples_become_courses_and_distributions() {
 
 /// With few samples the highest known percentile is named instead of 99 %.
 #[test]
-fn no_more_is_said_of_a_tail_than_is_known() {
-    let (summary, run) = sampled(20);
+fn few_samples_limit_the_percentile() {
+    let (summary, run) = sampled_network(20);
     let text = markdown::document(&build::run(&summary, Some(&run))).replace('\u{a0}', " ");
     assert!(text.contains("95 % at most 20.0 µs") && !text.contains("99 %"), "{text}");
 }
@@ -675,9 +681,12 @@ fn no_more_is_said_of_a_tail_than_is_known() {
 /// Limits of a data sheet are labelled as limits, including that of the rate, and not as
 /// provisioned.
 #[test]
-fn a_limit_of_a_data_sheet_is_not_what_was_provisioned() {
+fn data_sheet_limits_are_not_provisioned() {
     let mut volume = storage::volume();
-    let sheet = |value| Limit { value, basis: Basis::DataSheet { source: "PM9A3".into() } };
+    let sheet = |value| PhysicalLimit {
+        value,
+        basis: LimitBasis::DataSheet { source: "PM9A3".into() },
+    };
     for it in &mut volume.results {
         it.limit = match it.metric.as_str() {
             "rate" => Some(sheet(290e3)),
@@ -691,27 +700,27 @@ fn a_limit_of_a_data_sheet_is_not_what_was_provisioned() {
 
 fn small_plan() -> Document {
     let plan = small::plan();
-    build::plan(&plan, &plan.outlook(&HostFacts::default()), false)
+    build::plan(&plan, &plan.time_warnings(&HostFacts::default()), false)
 }
 
 /// Two ports without a server have the same advice.
 #[test]
-fn what_helps_against_several_failures_is_said_once() {
+fn prints_shared_advice_once() {
     let mut summary = guest::quick();
     summary.failures = ["5201", "19765"]
         .map(|port| CaseFailure {
             benchmark: "network.tcp".to_owned(),
             case: format!("network.tcp/{port}"),
             host: "guest".to_owned(),
-            failure: Failure::Reported {
+            failure: FailureReason::Reported {
                 reason: format!("cannot connect to port {port}"),
                 advice: "start a server there".to_owned(),
             },
             because: None,
         })
         .into();
-    let options = text::Options { width: 80, ..text::Options::default() };
-    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options);
+    let options = text::TextOptions { width: 80, ..text::TextOptions::default() };
+    let text = text::document(&build::answer(&summary, None, build::MAX_ROWS, true), &options);
     for (part, times) in [("to port 5201", 1), ("to port 19765", 1), ("start a server", 1)] {
         assert_eq!(text.matches(part).count(), times, "{part}: {text}");
     }

@@ -3,12 +3,12 @@
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark::{Linpack, MemoryStream, PeakFlops};
 use assay_model::doubt::Doubt;
-use assay_model::event::Status;
+use assay_model::event::RunStatus;
 use assay_model::facts::{Cache, Cpu, HostFacts, NumaNode};
 use assay_model::plan::expand::ladder_bytes;
-use assay_model::summary::{Estimate, Summary};
+use assay_model::summary::{MetricEstimate, RunSummary};
 
-use crate::maker::{With, estimate, ladder, summary};
+use crate::maker::{EstimateBuilder, estimate, ladder, summary};
 
 pub(crate) fn host() -> HostFacts {
     let mut host = HostFacts {
@@ -49,7 +49,13 @@ pub(crate) fn host() -> HostFacts {
     host
 }
 
-fn stream(metric: &str, placement: &str, threads: u64, median: f64, kernel: &str) -> Estimate {
+fn stream(
+    metric: &str,
+    placement: &str,
+    threads: u64,
+    median: f64,
+    kernel: &str,
+) -> MetricEstimate {
     estimate(MemoryStream, metric, median, 0.003)
         .with(Attribute::Placement, placement)
         .with(Attribute::Threads, threads)
@@ -58,7 +64,7 @@ fn stream(metric: &str, placement: &str, threads: u64, median: f64, kernel: &str
         .with(Attribute::Concurrent, false)
 }
 
-fn streams() -> Vec<Estimate> {
+fn streams() -> Vec<MetricEstimate> {
     let table = [
         ("copy", 38.2e9, 27.1e9, "avx512-nt"),
         ("scale", 38.0e9, 26.9e9, "avx512-nt"),
@@ -75,7 +81,7 @@ fn streams() -> Vec<Estimate> {
     node.chain(core).collect()
 }
 
-fn compute() -> Vec<Estimate> {
+fn compute() -> Vec<MetricEstimate> {
     let peak = |metric: &str, median: f64, rpeak: f64, flop: u32| {
         estimate(PeakFlops, metric, median, 0.0012)
             .with(Attribute::Placement, "node")
@@ -105,8 +111,8 @@ fn compute() -> Vec<Estimate> {
 }
 
 /// Suite `quick` on a guest that hides SMBIOS.
-pub(crate) fn quick() -> Summary {
-    let mut summary = summary("quick", Status::Complete, host());
+pub(crate) fn quick() -> RunSummary {
+    let mut summary = summary("quick", RunStatus::Complete, host());
     summary.results = streams();
     summary.results.extend(ladder(
         &ladder_bytes(4096, 128 << 20),
@@ -118,18 +124,24 @@ pub(crate) fn quick() -> Summary {
 }
 
 /// STREAM and LINPACK by assay and by `hpcc`.
-pub(crate) fn beside_hpcc() -> Summary {
-    let mut summary = summary("side-by-side", Status::Complete, host());
+pub(crate) fn quick_with_hpcc() -> RunSummary {
+    let mut summary = summary("side-by-side", RunStatus::Complete, host());
     let by_hpcc = |metric: &str, median: f64| {
-        let mut estimate = stream(metric, "node", 2, median, "").by("hpcc", "1.5.0");
+        let mut estimate = stream(metric, "node", 2, median, "").by_tool("hpcc", "1.5.0");
         estimate.parameters.remove(&Attribute::Kernel);
         (estimate.n, estimate.ci) = (1, None);
-        estimate.doubted(Doubt::NoInterval { n: 1, n_effective: 1.0, needed: 6, by_tool: true })
+        estimate.with_doubt(Doubt::NoInterval {
+            n: 1,
+            n_effective: 1.0,
+            needed: 6,
+            by_tool: true,
+        })
     };
     summary.results = streams().into_iter().filter(|e| e.metric == "triad").collect();
     summary.results.push(by_hpcc("triad", 31.4e9));
     let own = compute().pop().unwrap();
-    let mut theirs = own.clone().by("hpcc", "1.5.0").with(Attribute::Blas, "OpenBLAS 0.3.21");
+    let mut theirs =
+        own.clone().by_tool("hpcc", "1.5.0").with(Attribute::Blas, "OpenBLAS 0.3.21");
     theirs.median = 198.2e9;
     theirs.parameters.remove(&Attribute::PercentOfRpeak);
     (theirs.n, theirs.ci) = (3, None);

@@ -1,15 +1,15 @@
 //! Pages for publication of measured runs: sections of every topic, and the commands that repeat
 //! the runs.
 
-use assay_model::attribute::{Attribute, Value};
-use assay_model::event::Asked;
+use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::event::RequestedCommand;
 use assay_model::run::Run;
-use assay_model::summary::Summary;
+use assay_model::summary::RunSummary;
 use assay_report::build;
 use assay_report::locale::{Language, Locale};
 use assay_report::render::learn;
 
-fn page(summaries: &[&Summary], runs: &[Run]) -> String {
+fn page(summaries: &[&RunSummary], runs: &[Run]) -> String {
     let text = learn::document(&build::learn("HB", summaries, runs), None).0;
     text.replace(['\u{a0}', '\u{202f}'], " ").replace('\\', "")
 }
@@ -21,31 +21,31 @@ fn rows(page: &str, heading: &str) -> Vec<String> {
     lines.take_while(|it| it.starts_with('|')).map(str::to_owned).collect()
 }
 
-fn has(text: &str, words: &[&str]) {
+fn assert_contains(text: &str, words: &[&str]) {
     for word in words {
         assert!(text.contains(word), "no {word}: {text}");
     }
 }
 
 #[test]
-fn what_mpi_was_measured_to_do_is_on_the_page() {
+fn page_contains_mpi_results() {
     let page = page(&[&crate::mpi::mpi()], &[]);
     let latency = rows(&page, "MPI latency");
     // Each pair distance has its own column with its interval.
-    has(
+    assert_contains(
         &latency[0],
         &["(MPICH 4.0.2, assay, same-core)", "same-cache)", "95 % interval [µs]", "osu, "],
     );
-    has(&latency[3], &["| 8 |", "| 0.18 |", "| 0.23 |", "| 0.69 |", "–"]);
+    assert_contains(&latency[3], &["| 8 |", "| 0.18 |", "| 0.23 |", "| 0.69 |", "–"]);
     let bandwidth = rows(&page, "MPI bandwidth");
-    has(&bandwidth[0], &["(MB/s)", "(Gbit/s)", "95 % interval [MB/s]"]);
-    has(bandwidth.last().unwrap(), &["| 4194304 |"]);
+    assert_contains(&bandwidth[0], &["(MB/s)", "(Gbit/s)", "95 % interval [MB/s]"]);
+    assert_contains(bandwidth.last().unwrap(), &["| 4194304 |"]);
 }
 
 /// A core may exceed the clock of its peak, so that Rmax exceeds the peak: the page therefore names
 /// the clock.
 #[test]
-fn a_peak_says_at_which_clock() {
+fn peak_names_its_clock() {
     for (locale, expected) in [
         (Locale::En, "236.8 GFLOP/s (Rpeak, 3.70 GHz)"),
         (Locale::Ru, "236,8 GFLOP/s (Rpeak, 3,70 ГГц)"),
@@ -53,15 +53,15 @@ fn a_peak_says_at_which_clock() {
     ] {
         let language = Language { locale, ..Language::INVARIANT };
         let language = Language { has_invariant_units: false, ..language };
-        let page = language.write(|| page(&[&crate::guest::quick()], &[]));
-        has(&page, &[expected]);
+        let page = language.scope(|| page(&[&crate::guest::quick()], &[]));
+        assert_contains(&page, &[expected]);
     }
 }
 
 /// The share is that of the nearer of two limits. Own measurements keep their curves even if time
 /// was too short for intervals.
 #[test]
-fn storage_has_the_share_of_its_nearer_limit_and_its_curves() {
+fn storage_uses_the_nearer_limit_and_keeps_curves() {
     let mut volume = crate::storage::volume();
     for it in &mut volume.results {
         it.ci = None;
@@ -82,7 +82,7 @@ fn storage_has_the_share_of_its_nearer_limit_and_its_curves() {
 
 /// A single sample has the same digits as in a report; imported output keeps its printed digits.
 #[test]
-fn one_sample_has_the_digits_that_it_has_everywhere() {
+fn single_samples_have_the_same_digits_everywhere() {
     for (file, rate, triad) in [(None, "74000", "41 GB/s"), (Some("x"), "74320", "41.23 GB/s")]
     {
         let mut volume = crate::storage::volume();
@@ -98,14 +98,14 @@ fn one_sample_has_the_digits_that_it_has_everywhere() {
         }
         let page = page(&[&volume, &node], &[]);
         let storage = rows(&page, "Storage").concat().replace(',', "");
-        has(&storage, &[&format!("| {rate} |")]);
-        has(&page, &[&format!("| STREAM Triad | {triad} |")]);
+        assert_contains(&storage, &[&format!("| {rate} |")]);
+        assert_contains(&page, &[&format!("| STREAM Triad | {triad} |")]);
     }
 }
 
 /// A condition without throughput has no column with its name only: its other columns name it.
 #[test]
-fn a_column_says_of_which_condition_it_is() {
+fn columns_name_their_condition() {
     let labelled = |label: &str, has_goodput: bool| {
         let mut summary = crate::network::network();
         summary.run.label = Some(label.to_owned());
@@ -116,15 +116,15 @@ fn a_column_says_of_which_condition_it_is() {
         let page = page(&[&labelled("on", true), &labelled("off", has_goodput)], &[]);
         rows(&page, "Side by side").swap_remove(0)
     };
-    has(&heading(true), &["| on |", "| off |", "| latency |"]);
-    has(
+    assert_contains(&heading(true), &["| on |", "| off |", "| latency |"]);
+    assert_contains(
         &heading(false),
         &["| on |", "| latency |", "| latency, off |", "CPU usage, local end, off"],
     );
 }
 
 #[test]
-fn conditions_keep_their_cases_ends_and_intervals_apart() {
+fn conditions_have_separate_columns() {
     let labelled = |label: &str| {
         let mut summary = crate::network::network();
         summary.run.label = Some(label.to_owned());
@@ -132,35 +132,38 @@ fn conditions_keep_their_cases_ends_and_intervals_apart() {
     };
     let page = page(&[&labelled("off"), &labelled("on")], &[]);
     let table = rows(&page, "Side by side");
-    has(
+    assert_contains(
         &table[0],
         &["| off | 95 % interval |", "CPU usage, local end |", "CPU usage, remote end |"],
     );
     let case = |streams: &str| table.iter().find(|row| row.contains(streams)).unwrap();
-    has(case("6 streams"), &["5.560 Gbit/s", "5.504–5.604 Gbit/s", "25.00 %", "39.20 %"]);
-    has(case("1 stream,"), &["3.100 Gbit/s", "11.00 %"]);
-    has(case("1 B"), &["35.00 µs"]);
-    has(&page, &["| TCP goodput, 10.0.0.5, 6 streams, send, off | 5.560 Gbit/s |"]);
-    has(&page, &["| TCP half round trip, 10.0.0.5, 1 B, on | 35.00 µs |"]);
+    assert_contains(
+        case("6 streams"),
+        &["5.560 Gbit/s", "5.504–5.604 Gbit/s", "25.00 %", "39.20 %"],
+    );
+    assert_contains(case("1 stream,"), &["3.100 Gbit/s", "11.00 %"]);
+    assert_contains(case("1 B"), &["35.00 µs"]);
+    assert_contains(&page, &["| TCP goodput, 10.0.0.5, 6 streams, send, off | 5.560 Gbit/s |"]);
+    assert_contains(&page, &["| TCP half round trip, 10.0.0.5, 1 B, on | 35.00 µs |"]);
 }
 
 #[test]
-fn a_storage_table_has_its_rates_and_their_intervals_in_one_unit() {
+fn storage_table_has_one_unit() {
     let page = page(&[&crate::storage::volume()], &[]);
     let table = rows(&page, "Storage");
-    has(&table[2], &["| 64000 |", "63360–64510 IOPS"]);
+    assert_contains(&table[2], &["| 64000 |", "63360–64510 IOPS"]);
 }
 
 /// Recorded commands are quoted for a shell; other runs get as much of their command as is known.
 #[test]
-fn commands_are_those_that_were_typed() {
-    let run = |command: &[&str], asked: Option<Asked>| {
-        let mut run = crate::events::with(vec![]);
+fn reproduces_recorded_commands() {
+    let run = |command: &[&str], asked: Option<RequestedCommand>| {
+        let mut run = crate::events::run_with_events(vec![]);
         run.started.command = command.iter().map(|it| (*it).to_owned()).collect();
         run.started.asked = asked;
         run
     };
-    let summary = |suite: &str, more: &[(Attribute, Value)]| {
+    let summary = |suite: &str, more: &[(Attribute, AttributeValue)]| {
         let mut summary = crate::storage::volume();
         summary.run.suite = suite.to_owned();
         summary.results.truncate(1);
@@ -171,7 +174,7 @@ fn commands_are_those_that_were_typed() {
     };
     let asked = |language: &str, words: &[&str]| {
         let words = words.iter().map(|it| (*it).to_owned()).collect();
-        Some(Asked { language: language.to_owned(), words })
+        Some(RequestedCommand { language: language.to_owned(), words })
     };
     let targets = [(Attribute::Target, "/a/x, /b/y z/w".into())];
     let file = [(Attribute::SourceFile, "my results.txt".into())];
@@ -207,28 +210,28 @@ fn commands_are_those_that_were_typed() {
 }
 
 #[test]
-fn numbers_with_decimals_have_their_own_plural() {
+fn decimals_select_their_plural() {
     for (locale, expected) in [
         (Locale::Ru, "116,9 операции в обработке."),
         (Locale::Cs, "116,9 rozpracované operace."),
     ] {
-        Language::of(locale).write(|| {
+        Language::for_locale(locale).scope(|| {
             let text = page(&[&crate::storage::volume()], &[]);
-            has(&text, &[expected]);
+            assert_contains(&text, &[expected]);
             assert!(!text.contains(".."), "{text}");
         });
     }
 }
 
 #[test]
-fn a_mix_alone_has_a_row_of_its_own() {
+fn mixed_test_has_its_own_row() {
     let mut summary = crate::storage::volume();
-    let is_mix = |it: &assay_model::summary::Estimate| {
+    let is_mix = |it: &assay_model::summary::MetricEstimate| {
         let operation = it.parameters.get(&Attribute::Operation);
-        operation.and_then(Value::text) == Some("mix")
+        operation.and_then(AttributeValue::as_text) == Some("mix")
     };
     summary.results.retain(is_mix);
     assert!(!summary.results.is_empty());
     let text = page(&[&summary], &[]);
-    has(&text, &["524.3 MB/s reads and writes together |"]);
+    assert_contains(&text, &["524.3 MB/s reads and writes together |"]);
 }

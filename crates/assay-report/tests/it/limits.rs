@@ -2,22 +2,25 @@
 //! rate. Also comparisons on a narrow terminal in every language.
 
 use assay_model::benchmark::Better;
-use assay_model::environment::Aspect;
-use assay_model::history::{History, Method, Point, Turnover};
-use assay_model::limit::Basis;
+use assay_model::environment::EnvironmentAspect;
+use assay_model::history::{DetectionMethod, EnvironmentChange, History, HistoryPoint};
+use assay_model::limit::LimitBasis;
 use assay_model::quantity::Unit;
-use assay_model::summary::Summary;
+use assay_model::summary::RunSummary;
 use assay_report::build;
 use assay_report::document::{Block, Document, Plot};
 use assay_report::locale::{Language, Locale};
 use assay_report::render::{html, text};
 use unicode_width::UnicodeWidthStr;
 
-use crate::maker::With;
+use crate::maker::EstimateBuilder;
 use crate::{conditions, mpi, storage};
 
-pub(crate) fn history(limits: [Option<f64>; 3], environment: Vec<Turnover>) -> Document {
-    let point = |(at, limit): (usize, Option<f64>)| Point {
+pub(crate) fn history(
+    limits: [Option<f64>; 3],
+    environment: Vec<EnvironmentChange>,
+) -> Document {
+    let point = |(at, limit): (usize, Option<f64>)| HistoryPoint {
         run: format!("20261121-10445{at}-000{at}"),
         started: format!("2026-11-2{at}T10:44:50Z"),
         label: None,
@@ -39,7 +42,13 @@ pub(crate) fn history(limits: [Option<f64>; 3], environment: Vec<Turnover>) -> D
         points: limits.into_iter().enumerate().map(point).collect(),
         changes: vec![],
         environment,
-        method: Method { name: "none", permutations: 1, seed: 1, risk: 0.01, margin: 0.03 },
+        method: DetectionMethod {
+            name: "none",
+            permutations: 1,
+            seed: 1,
+            risk: 0.01,
+            margin: 0.03,
+        },
     })
 }
 
@@ -49,7 +58,7 @@ fn plots(document: &Document) -> Vec<&Plot> {
 }
 
 #[test]
-fn a_history_has_the_limit_that_all_runs_share() {
+fn history_draws_a_common_limit() {
     for (limits, line, shares) in [
         ([Some(50e9); 3], Some("limit 50.00 GB/s"), ["66.0 %", "70.0 %"]),
         ([None, Some(50e9), Some(50e9)], Some("limit 50.00 GB/s"), ["68.0 %", "70.0 %"]),
@@ -60,7 +69,8 @@ fn a_history_has_the_limit_that_all_runs_share() {
         let drawn = plots(&document)[0].limit.as_ref();
         let drawn = drawn.map(|it| it.label.replace('\u{a0}', " "));
         assert_eq!(drawn.as_deref(), line, "{limits:?}");
-        let page = text::document(&document, &text::Options::default()).replace('\u{a0}', " ");
+        let page =
+            text::document(&document, &text::TextOptions::default()).replace('\u{a0}', " ");
         assert_eq!(page.contains("of limit"), limits.iter().any(Option::is_some), "{page}");
         for share in shares {
             assert!(page.contains(share), "{share}: {page}");
@@ -70,17 +80,17 @@ fn a_history_has_the_limit_that_all_runs_share() {
 
 /// The plot has its own text.
 #[test]
-fn that_nothing_changed_is_said_once() {
+fn unchanged_level_is_printed_once() {
     let page = html::document(&history([None; 3], vec![]));
     assert_eq!(page.matches("The level did not change.").count(), 1, "{page}");
 }
 
 #[test]
-fn what_changed_around_a_history_is_drawn_and_listed() {
-    let turnover = Turnover {
+fn environment_changes_are_drawn_and_listed() {
+    let turnover = EnvironmentChange {
         point: 1,
         run: "20261121-104451-0001".to_owned(),
-        aspect: Aspect::Kernel,
+        aspect: EnvironmentAspect::Kernel,
         of: String::new(),
         before: "6.1.0".to_owned(),
         after: "6.18.44".to_owned(),
@@ -88,7 +98,7 @@ fn what_changed_around_a_history_is_drawn_and_listed() {
     let document = history([None; 3], vec![turnover]);
     let drawn = &plots(&document)[0];
     assert_eq!(format!("{drawn:?}").matches("kernel").count(), 1, "{drawn:?}");
-    let page = text::document(&document, &text::Options::default());
+    let page = text::document(&document, &text::TextOptions::default());
     let line = page.lines().find(|line| line.contains("6.18.44")).unwrap();
     assert!(line.contains("20261121-104451-0001") && line.contains("6.1.0"), "{page}");
 }
@@ -96,17 +106,17 @@ fn what_changed_around_a_history_is_drawn_and_listed() {
 #[test]
 fn tables_of_sizes_have_the_share_of_the_limit() {
     let mut summary = mpi::mpi();
-    let written = |summary: &Summary| {
-        let options = text::Options { width: 300, ..text::Options::default() };
+    let written = |summary: &RunSummary| {
+        let options = text::TextOptions { width: 300, ..text::TextOptions::default() };
         text::document(&build::run(summary, None), &options)
     };
     assert!(!written(&summary).contains("of limit"));
     for it in &mut summary.results {
         if it.metric == "bandwidth"
-            && it.parameters.values().any(|it| it.text() == Some("/opt/intel"))
+            && it.parameters.values().any(|it| it.as_text() == Some("/opt/intel"))
         {
             let limit = it.median * 2.0;
-            *it = it.clone().limited(limit, Basis::Link { device: None });
+            *it = it.clone().with_limit(limit, LimitBasis::Link { device: None });
         }
     }
     let page = written(&summary);
@@ -114,8 +124,8 @@ fn tables_of_sizes_have_the_share_of_the_limit() {
 }
 
 #[test]
-fn a_search_is_a_picture_with_its_goal() {
-    let document = build::run(&storage::courses(), None);
+fn search_plot_shows_its_goal() {
+    let document = build::run(&storage::steady_state_and_search(), None);
     let plots = plots(&document);
     let goal = |it: &&&Plot| it.limit.as_ref().is_some_and(|it| it.label.starts_with("p99"));
     let search = plots.iter().find(goal).unwrap();
@@ -130,9 +140,9 @@ fn a_search_is_a_picture_with_its_goal() {
 fn comparisons_fit_a_narrow_terminal_in_every_language() {
     let comparison = conditions::accelerated_networking();
     let write = |locale| {
-        let language = Language::of(locale);
-        language.write(|| {
-            text::document(&build::comparison(&comparison), &text::Options::default())
+        let language = Language::for_locale(locale);
+        language.scope(|| {
+            text::document(&build::comparison(&comparison), &text::TextOptions::default())
         })
     };
     let english = write(Locale::En).lines().count();

@@ -1,19 +1,19 @@
 //! Builders of artificial summaries and estimates.
 
-use assay_model::attribute::{Attribute, Value};
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::{Benchmark, Better};
 use assay_model::doubt::Doubt;
-use assay_model::event::Status;
+use assay_model::event::RunStatus;
 use assay_model::facts::HostFacts;
-use assay_model::limit::{Basis, Limit};
+use assay_model::limit::{LimitBasis, PhysicalLimit};
 use assay_model::quantity::Unit;
-use assay_model::summary::{Estimate, RunHead, SCHEMA, Summary, Tool};
+use assay_model::summary::{MeasuringTool, MetricEstimate, RunHeader, RunSummary, SCHEMA};
 
-pub(crate) fn summary(suite: &str, status: Status, host: HostFacts) -> Summary {
-    Summary {
+pub(crate) fn summary(suite: &str, status: RunStatus, host: HostFacts) -> RunSummary {
+    RunSummary {
         schema: SCHEMA,
         statistics: 2,
-        run: RunHead {
+        run: RunHeader {
             id: "20261121-104455-7f3a".to_owned(),
             label: None,
             note: None,
@@ -39,9 +39,9 @@ pub(crate) fn estimate(
     metric: &str,
     median: f64,
     share: f64,
-) -> Estimate {
+) -> MetricEstimate {
     let row = benchmark.metric(metric);
-    Estimate {
+    MetricEstimate {
         benchmark: benchmark.id().to_owned(),
         case: benchmark.id().to_owned(),
         metric: metric.to_owned(),
@@ -60,50 +60,54 @@ pub(crate) fn estimate(
         limit: None,
         percent_of_limit: None,
         host: "node-7".to_owned(),
-        tool: Tool { name: "assay".to_owned(), version: Some("0.1.0".to_owned()) },
+        tool: MeasuringTool { name: "assay".to_owned(), version: Some("0.1.0".to_owned()) },
         warnings: vec![],
     }
 }
 
 /// Builder methods for estimates.
-pub(crate) trait With: Sized {
-    fn with(self, name: Attribute, value: impl Into<Value>) -> Self;
-    fn case(self, id: &str) -> Self;
-    fn limited(self, value: f64, basis: Basis) -> Self;
-    fn by(self, tool: &str, version: &str) -> Self;
-    fn doubted(self, doubt: Doubt) -> Self;
+pub(crate) trait EstimateBuilder: Sized {
+    fn with(self, name: Attribute, value: impl Into<AttributeValue>) -> Self;
+    fn with_case(self, id: &str) -> Self;
+    fn with_limit(self, value: f64, basis: LimitBasis) -> Self;
+    fn by_tool(self, tool: &str, version: &str) -> Self;
+    fn with_doubt(self, doubt: Doubt) -> Self;
 }
 
-impl With for Estimate {
-    fn with(mut self, name: Attribute, value: impl Into<Value>) -> Self {
+impl EstimateBuilder for MetricEstimate {
+    fn with(mut self, name: Attribute, value: impl Into<AttributeValue>) -> Self {
         self.parameters.insert(name, value.into());
         self
     }
 
-    fn case(mut self, id: &str) -> Self {
+    fn with_case(mut self, id: &str) -> Self {
         id.clone_into(&mut self.case);
         self
     }
 
-    fn limited(mut self, value: f64, basis: Basis) -> Self {
-        self.limit = Some(Limit { value, basis });
+    fn with_limit(mut self, value: f64, basis: LimitBasis) -> Self {
+        self.limit = Some(PhysicalLimit { value, basis });
         self.percent_of_limit = Some(100.0 * self.median / value);
         self
     }
 
-    fn by(mut self, tool: &str, version: &str) -> Self {
-        self.tool = Tool { name: tool.to_owned(), version: Some(version.to_owned()) };
+    fn by_tool(mut self, tool: &str, version: &str) -> Self {
+        self.tool = MeasuringTool { name: tool.to_owned(), version: Some(version.to_owned()) };
         self
     }
 
-    fn doubted(mut self, doubt: Doubt) -> Self {
+    fn with_doubt(mut self, doubt: Doubt) -> Self {
         self.warnings.push(doubt);
         self
     }
 }
 
 /// Builds a ladder with a plateau at each cache and a gradual step above the last.
-pub(crate) fn ladder(sizes: &[u64], plateaus: &[(u64, f64)], memory: f64) -> Vec<Estimate> {
+pub(crate) fn ladder(
+    sizes: &[u64],
+    plateaus: &[(u64, f64)],
+    memory: f64,
+) -> Vec<MetricEstimate> {
     let latency = |bytes: u64| {
         let mut below = None;
         for (size, seconds) in plateaus {

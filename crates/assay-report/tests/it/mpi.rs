@@ -4,14 +4,14 @@
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};
 use assay_model::doubt::Doubt;
-use assay_model::event::Status;
-use assay_model::summary::{Estimate, Summary};
+use assay_model::event::RunStatus;
+use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_report::build;
 use assay_report::locale::{Language, Locale};
 use assay_report::render::markdown;
 
 use crate::guest::host;
-use crate::maker::{With, estimate, summary};
+use crate::maker::{EstimateBuilder, estimate, summary};
 
 /// Name, prefix, transport, and factor of the times.
 const MPIS: [(&str, &str, &str, f64); 4] = [
@@ -21,8 +21,8 @@ const MPIS: [(&str, &str, &str, f64); 4] = [
     ("Intel MPI 2021.18", "/opt/intel", "shared memory", 1.4),
 ];
 
-pub(crate) fn mpi() -> Summary {
-    let mut summary = summary("mpi", Status::Complete, host());
+pub(crate) fn mpi() -> RunSummary {
+    let mut summary = summary("mpi", RunStatus::Complete, host());
     for (mpi, prefix, transport, factor) in MPIS {
         let reported = |test: MpiTest, metric: &str, median: f64, placement: &str| {
             estimate(Benchmark::Mpi(test), metric, median, 0.01)
@@ -68,24 +68,24 @@ pub(crate) fn mpi() -> Summary {
 }
 
 /// One sample, as OSU prints it.
-fn by_osu() -> Estimate {
+fn by_osu() -> MetricEstimate {
     let mut osu = estimate(Benchmark::Mpi(MpiTest::Latency), "latency", 0.24e-6, 0.0)
         .with(Attribute::Mpi, "MPICH 4.0.2")
         .with(Attribute::Placement, "same-cache")
         .with(Attribute::Ranks, 2_u64)
         .with(Attribute::Bytes, 8_u64)
-        .by("osu", "5.4.3")
-        .doubted(Doubt::NoInterval { n: 1, n_effective: 1.0, needed: 6, by_tool: true });
+        .by_tool("osu", "5.4.3")
+        .with_doubt(Doubt::NoInterval { n: 1, n_effective: 1.0, needed: 6, by_tool: true });
     (osu.n, osu.n_effective, osu.ci) = (1, 1.0, None);
     osu
 }
 
 /// Titles, sizes and ratios are in the language of the page.
 #[test]
-fn tables_of_mpi_speak_their_language() {
+fn mpi_tables_are_localised() {
     for locale in Locale::ALL {
-        let page =
-            Language::of(locale).write(|| markdown::document(&build::page(&mpi(), None)));
+        let page = Language::for_locale(locale)
+            .scope(|| markdown::document(&build::run_page(&mpi(), None)));
         let page = page.replace(['\u{a0}', '\u{202f}'], " ");
         let (ratio, size) = match locale {
             Locale::En | Locale::ZhHans | Locale::Ko | Locale::Ja => ("×1.51", "| 1 KiB |"),
@@ -105,8 +105,8 @@ fn tables_of_mpi_speak_their_language() {
 /// A legend explains only marks that occur; the single column of an imported file has no best
 /// value.
 #[test]
-fn a_legend_has_the_marks_of_its_tables() {
-    let page = |summary: &Summary| markdown::document(&build::page(summary, None));
+fn legend_explains_only_present_marks() {
+    let page = |summary: &RunSummary| markdown::document(&build::run_page(summary, None));
     let mut all = mpi();
     // The two fastest differ by less than their uncertainty.
     all.results

@@ -4,15 +4,15 @@
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark::{self, NetworkTcp, NetworkUdp};
 use assay_model::benchmark::RdmaTest;
-use assay_model::event::Status;
+use assay_model::event::RunStatus;
 use assay_model::facts::HostFacts;
-use assay_model::summary::{Estimate, Summary};
+use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_report::locale::{Language, Locale};
 use assay_report::{build, render};
 
-use crate::maker::{self, With, estimate};
+use crate::maker::{self, EstimateBuilder, estimate};
 
-fn tcp(streams: u64, metric: &str, median: f64) -> Estimate {
+fn tcp(streams: u64, metric: &str, median: f64) -> MetricEstimate {
     estimate(NetworkTcp, metric, median, 0.01)
         .with(Attribute::To, "10.0.0.5")
         .with(Attribute::Path, "network")
@@ -21,7 +21,7 @@ fn tcp(streams: u64, metric: &str, median: f64) -> Estimate {
         .with(Attribute::Copy, true)
 }
 
-fn udp(metric: &str, median: f64) -> Estimate {
+fn udp(metric: &str, median: f64) -> MetricEstimate {
     estimate(NetworkUdp, metric, median, 0.01)
         .with(Attribute::To, "loopback")
         .with(Attribute::Path, "loopback")
@@ -30,8 +30,8 @@ fn udp(metric: &str, median: f64) -> Estimate {
 }
 
 /// Six streams with the CPU of the far end, one stream without it, and datagrams over loopback.
-pub(crate) fn network() -> Summary {
-    let mut summary = maker::summary("network", Status::Complete, HostFacts::default());
+pub(crate) fn network() -> RunSummary {
+    let mut summary = maker::summary("network", RunStatus::Complete, HostFacts::default());
     summary.results = vec![
         tcp(6, "goodput", 5.56e9),
         tcp(6, "retransmits", 12.0),
@@ -57,7 +57,7 @@ pub(crate) fn network() -> Summary {
 }
 
 /// Latency of RDMA by assay or by perftest, with the figures that perftest prints.
-fn rdma(tool: &str, bytes: u64, median: f64) -> Estimate {
+fn rdma(tool: &str, bytes: u64, median: f64) -> MetricEstimate {
     let figures = [
         (Attribute::PerftestMin, 0.9),
         (Attribute::PerftestMax, 3.0),
@@ -68,7 +68,7 @@ fn rdma(tool: &str, bytes: u64, median: f64) -> Estimate {
     ];
     let mut it =
         estimate(Benchmark::Rdma(RdmaTest::SendLatency), "half_round_trip", median, 0.01)
-            .by(tool, "1")
+            .by_tool(tool, "1")
             .with(Attribute::Bytes, bytes)
             .with(Attribute::Iterations, 1000_u64)
             .with(Attribute::Connection, "rc")
@@ -93,8 +93,8 @@ fn lines_with(text: &str, word: &str) -> Vec<String> {
 /// publication has them under perftest's labels. Older runs without them must not print the overall
 /// maximum as `t_max`.
 #[test]
-fn figures_by_perftests_rules_stand_under_its_labels_and_no_others() {
-    let mut summary = maker::summary("rdma", Status::Complete, HostFacts::default());
+fn perftest_figures_have_perftest_labels() {
+    let mut summary = maker::summary("rdma", RunStatus::Complete, HostFacts::default());
     summary.results =
         vec![rdma("assay", 2, 2e-6), rdma("assay", 4, 2.5e-6), rdma("ib_send_lat", 2, 2.2e-6)];
     let text = render::markdown::document(&build::run(&summary, None));
@@ -105,7 +105,7 @@ fn figures_by_perftests_rules_stand_under_its_labels_and_no_others() {
         assert!(row.contains(expected), "{row}");
     }
     assert!(rows[0].contains("| 1.80 | 6.00 | 2.00 | 2.10 | 0.40 | 4.00 | 6.00 |"), "{rows:?}");
-    let page = |summary: &Summary| {
+    let page = |summary: &RunSummary| {
         let (text, _) = render::learn::document(&build::learn("x", &[summary], &[]), None);
         lines_with(&text, "| 1000 |")
     };
@@ -128,8 +128,8 @@ fn figures_by_perftests_rules_stand_under_its_labels_and_no_others() {
 
 /// Both measure the same workload, so that their ratio is shown.
 #[test]
-fn rdma_by_perftest_stands_beside_assays_with_the_ratio() {
-    let mut summary = maker::summary("rdma", Status::Complete, HostFacts::default());
+fn compares_perftest_with_assay() {
+    let mut summary = maker::summary("rdma", RunStatus::Complete, HostFacts::default());
     summary.results = vec![rdma("assay", 2, 2e-6), rdma("ib_send_lat", 2, 2.5e-6)];
     let text = render::markdown::document(&build::run(&summary, None));
     let rows = lines_with(&text, "0.800");
@@ -138,7 +138,7 @@ fn rdma_by_perftest_stands_beside_assays_with_the_ratio() {
 
 /// Untrusted results are described in the language of the page, with its brackets.
 #[test]
-fn what_is_untrusted_is_told_in_its_language() {
+fn untrusted_results_are_localised() {
     let mut summary = network();
     summary.results.push(tcp(6, "goodput", 4e9).with(Attribute::Direction, "receive"));
     for it in &mut summary.results {
@@ -153,8 +153,8 @@ fn what_is_untrusted_is_told_in_its_language() {
         (Locale::Ja, "、送信：", "（"),
         (Locale::Ko, ", 송신(", "("),
     ] {
-        let reasons = |summary: &Summary| {
-            Language::of(locale).write(|| build::distrusted(summary).concat())
+        let reasons = |summary: &RunSummary| {
+            Language::for_locale(locale).scope(|| build::distrust_reasons(summary).concat())
         };
         for (text, expected) in [(reasons(&summary), of_all), (reasons(&one), of_one)] {
             assert!(text.contains(expected), "{expected} of {locale:?}: {text}");

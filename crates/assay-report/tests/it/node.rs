@@ -3,13 +3,13 @@
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark::{MemoryCopy, MemoryStream};
 use assay_model::doubt::Doubt;
-use assay_model::event::Status;
+use assay_model::event::RunStatus;
 use assay_model::facts::{Cache, Cpu, HostFacts, MemoryModule, NumaNode};
-use assay_model::limit::Basis;
+use assay_model::limit::LimitBasis;
 use assay_model::plan::expand::ladder_bytes;
-use assay_model::summary::{Estimate, Summary};
+use assay_model::summary::{MetricEstimate, RunSummary};
 
-use crate::maker::{With, estimate, ladder, summary};
+use crate::maker::{EstimateBuilder, estimate, ladder, summary};
 
 const LIMIT: f64 = 921.6e9;
 const CORES: u32 = 192;
@@ -45,7 +45,7 @@ pub(crate) fn host() -> HostFacts {
     host
 }
 
-fn stream(metric: &str, placement: &str, threads: u64, median: f64) -> Estimate {
+fn stream(metric: &str, placement: &str, threads: u64, median: f64) -> MetricEstimate {
     estimate(MemoryStream, metric, median, 0.004)
         .with(Attribute::Placement, placement)
         .with(Attribute::Threads, threads)
@@ -54,14 +54,19 @@ fn stream(metric: &str, placement: &str, threads: u64, median: f64) -> Estimate 
         .with(Attribute::Concurrent, false)
 }
 
-pub(crate) fn memory() -> Summary {
-    let mut summary = summary("memory", Status::Complete, host());
-    let basis =
-        Basis::MemoryChannels { channels: 24, transfers_per_s: 4_800_000_000, width_bits: 64 };
+pub(crate) fn memory() -> RunSummary {
+    let mut summary = summary("memory", RunStatus::Complete, host());
+    let basis = LimitBasis::MemoryChannels {
+        channels: 24,
+        transfers_per_s: 4_800_000_000,
+        width_bits: 64,
+    };
     for (metric, median) in
         [("copy", 752e9), ("triad", 771e9), ("read", 806e9), ("write", 690e9)]
     {
-        summary.results.push(stream(metric, "node", 192, median).limited(LIMIT, basis.clone()));
+        summary
+            .results
+            .push(stream(metric, "node", 192, median).with_limit(LIMIT, basis.clone()));
     }
     for numa in 0..4 {
         let median = 191e9 + f64::from(numa) * 1e9;
@@ -74,7 +79,7 @@ pub(crate) fn memory() -> Summary {
         summary.results.push(stream("triad", &place, 8, single));
         let mut shared = stream("triad", &place, 8, together).with(Attribute::Concurrent, true);
         if i == 17 {
-            shared = shared.doubted(Doubt::WideInterval {
+            shared = shared.with_doubt(Doubt::WideInterval {
                 width: 0.024,
                 target: 0.01,
                 n: 15,
@@ -91,7 +96,7 @@ pub(crate) fn memory() -> Summary {
             let caches = f64::from(cores.div_ceil(8)) * top / 24.0 * 1.02;
             let median = linear.min(caches).min(top);
             let estimate = stream(metric, &place, u64::from(cores), median);
-            summary.results.push(estimate.limited(LIMIT, basis.clone()));
+            summary.results.push(estimate.with_limit(LIMIT, basis.clone()));
         }
     }
     summary.results.extend(ladder(
@@ -103,8 +108,8 @@ pub(crate) fn memory() -> Summary {
 }
 
 /// Matrix of copies; the far half of the domains is slower, one pair is doubtful.
-pub(crate) fn copies(domains: usize) -> Summary {
-    let mut summary = summary("memory", Status::Complete, host());
+pub(crate) fn copies(domains: usize) -> RunSummary {
+    let mut summary = summary("memory", RunStatus::Complete, host());
     for (to, from) in (0..domains).flat_map(|to| (0..domains).map(move |from| (to, from))) {
         let is_far = (to < domains / 2) != (from < domains / 2);
         let median = match (to == from, is_far) {
@@ -118,7 +123,7 @@ pub(crate) fn copies(domains: usize) -> Summary {
             .with(Attribute::Threads, 8_u64)
             .with(Attribute::Kernel, "avx512-nt");
         if (to, from) == (1, 0) {
-            pair = pair.doubted(Doubt::NoInterval {
+            pair = pair.with_doubt(Doubt::NoInterval {
                 n: 1,
                 n_effective: 1.0,
                 needed: 6,

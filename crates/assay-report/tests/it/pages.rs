@@ -7,14 +7,14 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use assay_model::attribute::{Attribute, Value};
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::Benchmark;
-use assay_model::doubt::{Doubt, Order};
-use assay_model::event::Status;
+use assay_model::doubt::{Doubt, FigureOrder};
+use assay_model::event::RunStatus;
 use assay_model::facts::HostFacts;
-use assay_model::plan::{Missing, Omitted};
+use assay_model::plan::{MissingRequirement, OmittedMeasure};
 use assay_model::quantity::Unit;
-use assay_model::summary::{Estimate, Summary};
+use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_report::build;
 use assay_report::document::Block;
 use assay_report::locale::{Language, Locale};
@@ -27,9 +27,9 @@ fn file(name: &str) -> PathBuf {
 }
 
 /// Reads the runs of a page: one for each label and table.
-fn summaries(page: &str) -> Vec<(String, Summary)> {
+fn summaries(page: &str) -> Vec<(String, RunSummary)> {
     let text = std::fs::read_to_string(file(&format!("{page}.figures.tsv"))).unwrap();
-    let mut runs: Vec<(String, Summary)> = Vec::new();
+    let mut runs: Vec<(String, RunSummary)> = Vec::new();
     for line in text.lines() {
         let [benchmark, metric, value, qualifier, attributes] =
             line.split('\t').collect::<Vec<_>>().try_into().unwrap();
@@ -46,7 +46,7 @@ fn summaries(page: &str) -> Vec<(String, Summary)> {
                 "table" => value.clone_into(&mut table),
                 "tool" => value.clone_into(&mut it.tool.name),
                 name => {
-                    let number = value.parse().map(Value::Integer);
+                    let number = value.parse().map(AttributeValue::Integer);
                     let attribute = Attribute::from_name(name).unwrap();
                     it.parameters.insert(attribute, number.unwrap_or_else(|_| value.into()));
                 }
@@ -59,7 +59,7 @@ fn summaries(page: &str) -> Vec<(String, Summary)> {
         match known {
             Some((_, run)) => run.results.push(it),
             None => {
-                let mut run = maker::summary(&suite, Status::Complete, HostFacts::default());
+                let mut run = maker::summary(&suite, RunStatus::Complete, HostFacts::default());
                 run.run.label = label;
                 run.hosts.clear();
                 run.results.push(it);
@@ -67,11 +67,11 @@ fn summaries(page: &str) -> Vec<(String, Summary)> {
             }
         }
     }
-    runs.iter_mut().for_each(|(_, run)| doubt(run));
+    runs.iter_mut().for_each(|(_, run)| add_doubts(run));
     runs
 }
 
-fn figure(benchmark: &str, metric: &str, value: f64) -> Estimate {
+fn figure(benchmark: &str, metric: &str, value: f64) -> MetricEstimate {
     let unit = match metric {
         "triad" => Unit::BytePerSecond,
         "rmax" => Unit::FlopPerSecond,
@@ -89,24 +89,29 @@ fn figure(benchmark: &str, metric: &str, value: f64) -> Estimate {
 }
 
 /// Adds the doubts that the importer of perftest's tables adds.
-fn doubt(run: &mut Summary) {
-    let means: Vec<Estimate> =
+fn add_doubts(run: &mut RunSummary) {
+    let means: Vec<MetricEstimate> =
         run.results.iter().filter(|it| it.metric == "time_mean").cloned().collect();
     for least in run.results.iter_mut().filter(|it| it.metric == "time_min") {
-        let same = |it: &&Estimate| {
+        let same = |it: &&MetricEstimate| {
             it.parameters.get(&Attribute::Bytes) == least.parameters.get(&Attribute::Bytes)
         };
         let mean = means.iter().find(same).unwrap().median;
         if least.median > mean {
             let (less, more, unit) = (least.median, mean, Unit::Second);
-            least.warnings.push(Doubt::OutOfOrder { law: Order::MinMean, less, more, unit });
+            least.warnings.push(Doubt::OutOfOrder {
+                law: FigureOrder::MinMean,
+                less,
+                more,
+                unit,
+            });
         }
     }
 }
 
 fn page(page: &str, subject: &str, table: &str) -> String {
     let runs = summaries(page);
-    let runs: Vec<&Summary> =
+    let runs: Vec<&RunSummary> =
         runs.iter().filter(|(it, _)| it == table).map(|(_, run)| run).collect();
     learn::document(&build::learn(subject, &runs, &[]), None).0
 }
@@ -129,7 +134,7 @@ fn tables(markdown: &str) -> Vec<Vec<Vec<String>>> {
     tables
 }
 
-fn printed(page: &str) -> Vec<Vec<Vec<String>>> {
+fn published_tables(page: &str) -> Vec<Vec<Vec<String>>> {
     let text = std::fs::read_to_string(file(&format!("{page}.printed.tsv"))).unwrap();
     let table = |it: &str| {
         it.lines().map(|row| row.split('\t').map(str::to_owned).collect()).collect::<Vec<_>>()
@@ -138,7 +143,7 @@ fn printed(page: &str) -> Vec<Vec<Vec<String>>> {
 }
 
 /// Parses a number without digit groups in the page's language, and counts its decimals.
-fn number(text: &str, mark: char) -> Option<(f64, i32)> {
+fn parse_number(text: &str, mark: char) -> Option<(f64, i32)> {
     let decimals = text.split_once(mark).map_or(0, |(_, it)| it.len());
     let is_one = text.chars().all(|it| it.is_ascii_digit() || it == mark);
     let value = text.replace(mark, ".").parse().ok().filter(|_| is_one)?;
@@ -148,15 +153,15 @@ fn number(text: &str, mark: char) -> Option<(f64, i32)> {
 /// Whether two numbers are equal to the decimals that both have.
 fn is_same(own: &str, printed: &str, mark: char) -> bool {
     own == printed
-        || number(own, mark)
-            .zip(number(printed, mark))
+        || parse_number(own, mark)
+            .zip(parse_number(printed, mark))
             .is_some_and(|((a, m), (b, n))| (a - b).abs() <= 0.501 * 10f64.powi(-m.min(n)))
 }
 
 /// Lists every cell that differs from the published one: `table, row, column: printed → rendered`.
 fn differences(own: &[Vec<Vec<String>>], page: &str, mark: char) -> String {
     let mut reported = String::new();
-    let printed = printed(page);
+    let printed = published_tables(page);
     assert_eq!(own.len(), printed.len(), "tables of {page}");
     for (t, (own, printed)) in own.iter().zip(&printed).enumerate() {
         assert_eq!(own.len(), printed.len(), "rows of table {t} of {page}");
@@ -179,7 +184,7 @@ fn differences(own: &[Vec<Vec<String>>], page: &str, mark: char) -> String {
 }
 
 fn check(page_name: &str, subject: &str, locale: Locale, mark: char) -> String {
-    let rendered = Language::of(locale).write(|| page(page_name, subject, ""));
+    let rendered = Language::for_locale(locale).scope(|| page(page_name, subject, ""));
     expect_test::expect_file![file(&format!("{page_name}.md"))].assert_eq(&rendered);
     let reported = differences(&tables(&rendered), page_name, mark);
     expect_test::expect_file![file(&format!("{page_name}.differences"))].assert_eq(&reported);
@@ -199,7 +204,9 @@ fn hb_in_french() {
     let points = reported.lines().filter(|line| {
         let (printed, own) = line.split_once(": ").unwrap().1.split_once(" → ").unwrap();
         let mended = printed.replace('.', ",").replace(['~', ' '], "");
-        printed.contains('.') && number(&mended, ',').is_some() && is_same(own, &mended, ',')
+        printed.contains('.')
+            && parse_number(&mended, ',').is_some()
+            && is_same(own, &mended, ',')
     });
     assert_eq!(points.count(), 40, "{reported}");
 }
@@ -216,9 +223,9 @@ fn hc_in_korean() {
 #[test]
 fn accelerated_networking_in_chinese() {
     let mut reported = String::new();
-    for (nth, printed) in printed("003").iter().enumerate() {
-        let rendered =
-            Language::of(Locale::ZhHans).write(|| page("003", "Azure", &nth.to_string()));
+    for (nth, printed) in published_tables("003").iter().enumerate() {
+        let rendered = Language::for_locale(Locale::ZhHans)
+            .scope(|| page("003", "Azure", &nth.to_string()));
         let own = tables(&rendered).pop().unwrap();
         assert_eq!(own.len(), printed.len());
         for (own, printed) in own.iter().zip(printed) {
@@ -231,7 +238,8 @@ fn accelerated_networking_in_chinese() {
 /// Published page without a table: its six tests and its figures are in sentences and lists.
 #[test]
 fn netapp_files_in_czech() {
-    let rendered = Language::of(Locale::Cs).write(|| page("002", "Azure NetApp Files", ""));
+    let rendered =
+        Language::for_locale(Locale::Cs).scope(|| page("002", "Azure NetApp Files", ""));
     expect_test::expect_file![file("002.md")].assert_eq(&rendered);
     let own = tables(&rendered);
     let mut reported = String::new();
@@ -261,11 +269,11 @@ fn netapp_files_in_czech() {
 fn measured_runs_make_a_page_with_pictures() {
     let mut volume = crate::storage::volume();
     volume.run.suite = "anf".to_owned();
-    let (benchmark, reason) = ("rdma.send_lat".to_owned(), Missing::Host);
-    volume.omitted.push(Omitted { benchmark, reason, hosts: vec![] });
+    let (benchmark, reason) = ("rdma.send_lat".to_owned(), MissingRequirement::Host);
+    volume.omitted.push(OmittedMeasure { benchmark, reason, hosts: vec![] });
     let node = crate::node::memory();
     for locale in Locale::ALL {
-        Language::of(locale).write(|| {
+        Language::for_locale(locale).scope(|| {
             let page = build::learn("HB120rs_v3", &[&node, &volume], &[]);
             let (text, pictures) = learn::document(&page, Some("hb"));
             assert!(pictures.len() >= 3, "{} pictures", pictures.len());
@@ -284,7 +292,7 @@ fn measured_runs_make_a_page_with_pictures() {
 /// Several hosts reach more than the maximum of one volume; the quota of the required number of
 /// volumes is shown.
 #[test]
-fn more_than_one_volume_gives_takes_the_quota_of_several() {
+fn high_throughput_needs_several_volumes() {
     for (mib_per_s, shown) in [(4500.0, "| 70.31 TiB |"), (9009.0, "| 3 × 46.92 TiB |")] {
         let mut volume = crate::storage::volume();
         volume.run.suite = "anf".to_owned();
@@ -297,8 +305,8 @@ fn more_than_one_volume_gives_takes_the_quota_of_several() {
 
 /// For several hosts the page has their total; a result of one host alone stays next to it.
 #[test]
-fn a_total_takes_the_place_of_its_own_hosts_only() {
-    let set_host = |summary: &mut Summary, host: &str, more: &[(Attribute, &str)]| {
+fn total_replaces_its_own_hosts_only() {
+    let set_host = |summary: &mut RunSummary, host: &str, more: &[(Attribute, &str)]| {
         for it in &mut summary.results {
             host.clone_into(&mut it.host);
             it.parameters.extend(more.iter().map(|(name, value)| (*name, (*value).into())));
@@ -313,7 +321,7 @@ fn a_total_takes_the_place_of_its_own_hosts_only() {
     );
     // Point near the host's own knee, which the other host did not need.
     let bend = several.results.iter().find(|it| it.metric == "rate").cloned();
-    several.results.extend(bend.map(|it| Estimate { case: "bend-2".to_owned(), ..it }));
+    several.results.extend(bend.map(|it| MetricEstimate { case: "bend-2".to_owned(), ..it }));
     set_host(&mut all, "all", &[(Attribute::Host, "all"), (Attribute::Hosts, "vm1,vm2")]);
     several.results.extend(all.results);
     let page = learn::document(&build::learn("disk", &[&single, &several], &[]), None).0;
@@ -334,7 +342,7 @@ fn a_total_takes_the_place_of_its_own_hosts_only() {
 
 /// With several hosts, a target names its host once instead of with each test.
 #[test]
-fn a_target_names_its_host_once() {
+fn targets_name_their_host_once() {
     let mut all = crate::storage::volume();
     let mut other = all.clone();
     for (summary, host, target) in [(&mut all, "vm1", "/mnt/x"), (&mut other, "vm2", "/mnt/y")]
@@ -364,7 +372,7 @@ fn a_target_names_its_host_once() {
 
 /// Verb forms depend on the number of hosts in some languages.
 #[test]
-fn several_hosts_were_measured() {
+fn verbs_agree_with_the_number_of_hosts() {
     let summary = |names: &[&str]| {
         let mut summary = crate::storage::volume();
         let host = HostFacts::default();
@@ -378,10 +386,10 @@ fn several_hosts_were_measured() {
         (Locale::Es, "near1 se midió con ", "near1, far1 se midieron con "),
         (Locale::Ja, "near1 を ", "near1、far1 を "),
     ] {
-        Language::of(locale).write(|| {
+        Language::for_locale(locale).scope(|| {
             for (names, intro) in [(&["near1"][..], one), (&["near1", "far1"], several)] {
                 let summary = summary(names);
-                let subject = build::subject(std::slice::from_ref(&summary));
+                let subject = build::default_subject(std::slice::from_ref(&summary));
                 let page = build::learn(&subject, &[&summary], &[]);
                 let page = learn::document(&page, None).0;
                 assert!(page.contains(intro), "{intro}\n{page}");
@@ -392,7 +400,7 @@ fn several_hosts_were_measured() {
 
 /// A folder occurs once in the commands, in whichever order its files were measured.
 #[test]
-fn a_command_is_given_once() {
+fn commands_are_listed_once() {
     let mut summary = crate::storage::volume();
     for (it, target) in summary.results.iter_mut().zip(["/a/x", "/b/y", "/a/z"]) {
         it.parameters.insert(Attribute::Target, target.into());

@@ -7,7 +7,8 @@ use assay_model::benchmark::Better;
 use assay_model::quantity::Unit;
 use assay_report::build;
 use assay_report::document::{
-    Axis, Block, Document, Forest, HeatMap, Line, Plot, Point, Ratio, Scale, Series, Tone,
+    Axis, Block, Document, Forest, ForestRow, HeatMap, Plot, PlotPoint, PlotSeries,
+    ReferenceLine, Scale, Tone,
 };
 use assay_report::locale::{Language, Locale};
 use assay_report::render::{html, svg};
@@ -16,15 +17,15 @@ use proptest::prelude::*;
 use crate::{conditions, guest, mpi, node, storage, troubled};
 
 /// Font size of a picture.
-const FONT: f64 = 13.7;
+const FONT_SIZE: f64 = 13.7;
 /// Width at which a picture is drawn. A page shows it no narrower than its `min-width`.
-const DRAWN: f64 = 760.0;
+const DRAWN_WIDTH: f64 = 760.0;
 
 /// Label of a picture and its position: left, top, right, bottom.
-type Word = (String, [f64; 4]);
+type PlacedLabel = (String, [f64; 4]);
 
 /// Returns the labels of every picture of a page, with the size of the picture.
-fn pictures(page: &str) -> Vec<([f64; 2], Vec<Word>)> {
+fn pictures(page: &str) -> Vec<([f64; 2], Vec<PlacedLabel>)> {
     let attribute = |element: &str, name: &str| -> f64 {
         let value = element.split_once(&format!(" {name}=\"")).unwrap().1;
         value.split_once('"').unwrap().0.parse().unwrap()
@@ -38,8 +39,8 @@ fn pictures(page: &str) -> Vec<([f64; 2], Vec<Word>)> {
             let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
             let (x, y) = (attribute(&format!(" {element}"), "x"), attribute(element, "y"));
             let letter = |it: char| if it >= '\u{1100}' { 0.98 } else { 0.54 };
-            let width = text.chars().map(letter).sum::<f64>() * FONT;
-            (text, [x, y - 0.75 * FONT, x + width, y + 0.2 * FONT])
+            let width = text.chars().map(letter).sum::<f64>() * FONT_SIZE;
+            (text, [x, y - 0.75 * FONT_SIZE, x + width, y + 0.2 * FONT_SIZE])
         });
         words.collect::<Vec<_>>()
     };
@@ -49,14 +50,14 @@ fn pictures(page: &str) -> Vec<([f64; 2], Vec<Word>)> {
             let svg = rest.split_once("</svg>").unwrap().0;
             let sides = svg.split_once("viewBox=\"0 0 ").unwrap().1.split_once('"').unwrap().0;
             let sides: Vec<f64> = sides.split(' ').map(|it| it.parse().unwrap()).collect();
-            assert!(svg.contains(&format!("font-size=\"{FONT}\"")), "{svg}");
+            assert!(svg.contains(&format!("font-size=\"{FONT_SIZE}\"")), "{svg}");
             ([sides[0], sides[1]], inside(svg))
         })
         .collect()
 }
 
 /// Lists labels that overlap or leave the picture.
-fn faults(page: &str) -> Vec<String> {
+fn label_faults(page: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for ([width, height], words) in pictures(page) {
         for (number, (text, [left, top, right, bottom])) in words.iter().enumerate() {
@@ -74,21 +75,21 @@ fn faults(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_word_lies_on_another_in_any_language() {
+fn labels_never_overlap_in_any_language() {
     let summaries = [
         guest::quick(),
         node::memory(),
         storage::volume(),
-        storage::courses(),
+        storage::steady_state_and_search(),
         troubled::run(),
         mpi::mpi(),
     ];
     for locale in Locale::ALL {
-        Language::of(locale).write(|| {
+        Language::for_locale(locale).scope(|| {
             let runs = summaries.iter().map(|it| build::run(it, None));
             let compared = build::comparison(&conditions::accelerated_networking());
             for document in runs.chain([compared]) {
-                let faults = faults(&html::document(&document));
+                let faults = label_faults(&html::document(&document));
                 assert_eq!(faults, Vec::<String>::new(), "{locale:?}: {}", document.title);
             }
         });
@@ -97,12 +98,12 @@ fn no_word_lies_on_another_in_any_language() {
 
 /// Checks that the test above can fail.
 #[test]
-fn words_on_each_other_are_found() {
+fn detects_overlapping_labels() {
     let page = html::document(&build::run(&storage::volume(), None));
     let word = page.find("<text ").unwrap();
     let end = word + page[word..].find("</text>").unwrap() + "</text>".len();
     let twice = [&page[..end], &page[word..end], &page[end..]].concat();
-    assert_eq!(faults(&twice).len(), 1, "{:?}", faults(&twice));
+    assert_eq!(label_faults(&twice).len(), 1, "{:?}", label_faults(&twice));
 }
 
 fn plot(
@@ -112,26 +113,27 @@ fn plot(
     limit: Option<f64>,
 ) -> Plot {
     let axis = |unit, scale| Axis::new("latency from when due", unit, scale);
-    let point = |(x, y): (f64, f64)| Point { x, y, interval: None };
-    let series = series
-        .into_iter()
-        .map(|(name, points)| Series { name, points: points.into_iter().map(point).collect() });
+    let point = |(x, y): (f64, f64)| PlotPoint { x, y, interval: None };
+    let series = series.into_iter().map(|(name, points)| PlotSeries {
+        name,
+        points: points.into_iter().map(point).collect(),
+    });
     let axes = [axis(Unit::IoPerSecond, x), axis(Unit::Second, y)];
     Plot {
-        limit: limit.map(|value| Line { label: "limit 12.3 GB/s".to_owned(), value }),
-        marks: marks.into_iter().map(|(label, value)| Line { label, value }).collect(),
+        limit: limit.map(|value| ReferenceLine { label: "limit 12.3 GB/s".to_owned(), value }),
+        marks: marks.into_iter().map(|(label, value)| ReferenceLine { label, value }).collect(),
         ..Plot::new("title", "description", axes, series.collect())
     }
 }
 
 fn scale() -> impl Strategy<Value = Scale> {
-    prop::sample::select(vec![Scale::Linear, Scale::Near, Scale::Log2, Scale::Log10])
+    prop::sample::select(vec![Scale::Linear, Scale::LinearFitted, Scale::Log2, Scale::Log10])
 }
 
 proptest! {
     /// Labels of random plots do not overlap.
     #[test]
-    fn no_word_lies_on_another_whatever_is_drawn(
+    fn random_plots_have_no_overlapping_labels(
         scales in (scale(), scale()),
         series in prop::collection::vec(
             ("[a-zA-Z ,µ一二三가-힣]{0,40}", prop::collection::vec((1e-3..1e7, 1e-9..10.0), 0..12)),
@@ -142,24 +144,24 @@ proptest! {
     ) {
         let mut document = Document::new("x");
         document.blocks.push(Block::Plot(plot(scales, series, marks, limit)));
-        prop_assert_eq!(faults(&html::document(&document)), Vec::<String>::new());
+        prop_assert_eq!(label_faults(&html::document(&document)), Vec::<String>::new());
     }
 
     #[test]
-    fn no_cell_lies_on_another(names in prop::collection::vec("[a-z0-9.-]{1,50}", 1..9)) {
-        let page = html::document(&alone(Block::HeatMap(heat(names))));
-        prop_assert_eq!(faults(&page), Vec::<String>::new());
+    fn heat_map_labels_never_overlap(names in prop::collection::vec("[a-z0-9.-]{1,50}", 1..9)) {
+        let page = html::document(&single_block(Block::HeatMap(heat_map(names))));
+        prop_assert_eq!(label_faults(&page), Vec::<String>::new());
     }
 
     #[test]
-    fn no_ratio_lies_on_another(
+    fn forest_labels_never_overlap(
         rows in prop::collection::vec(("[a-zA-Z ,一二三]{0,60}", 1e-3..1e3, 1.0..9.0), 1..40),
     ) {
-        let row = |(name, value, wide): (String, f64, f64)| Ratio {
+        let row = |(name, value, wide): (String, f64, f64)| ForestRow {
             name,
             value,
             interval: Some([value / wide, value * wide]),
-            shown: format!("{value:.3} ({:.3}–{:.3})", value / wide, value * wide),
+            formatted: format!("{value:.3} ({:.3}–{:.3})", value / wide, value * wide),
             tone: Tone::Plain,
         };
         let forest = Forest {
@@ -171,12 +173,12 @@ proptest! {
         };
         let mut document = Document::new("x");
         document.blocks.push(Block::Forest(forest));
-        prop_assert_eq!(faults(&html::document(&document)), Vec::<String>::new());
+        prop_assert_eq!(label_faults(&html::document(&document)), Vec::<String>::new());
     }
 }
 
 /// Builds a map of hosts with these names: the first pair is the worst, and marked.
-fn heat(names: Vec<String>) -> HeatMap {
+fn heat_map(names: Vec<String>) -> HeatMap {
     let value = |at: usize| (at > 0).then_some(if at == 1 { 1e6 } else { 123.4e9 });
     let row = |row: usize| (0..names.len()).map(|it| value(row * names.len() + it)).collect();
     HeatMap {
@@ -190,11 +192,11 @@ fn heat(names: Vec<String>) -> HeatMap {
     }
 }
 
-fn hosts(count: usize) -> HeatMap {
-    heat((0..count).map(|it| format!("rack-7-node-{it:03}.cluster")).collect())
+fn host_map(count: usize) -> HeatMap {
+    heat_map((0..count).map(|it| format!("rack-7-node-{it:03}.cluster")).collect())
 }
 
-fn alone(block: Block) -> Document {
+fn single_block(block: Block) -> Document {
     let mut document = Document::new("x");
     document.blocks.push(block);
     document
@@ -202,9 +204,9 @@ fn alone(block: Block) -> Document {
 
 /// A map is as wide as its hosts need; its letters stay as large as those of other pictures.
 #[test]
-fn a_map_of_many_hosts_stays_legible() {
+fn large_maps_stay_legible() {
     for count in [3, 40] {
-        let page = html::document(&alone(Block::HeatMap(hosts(count))));
+        let page = html::document(&single_block(Block::HeatMap(host_map(count))));
         let svg = page.split_once("<svg class=\"plot\" style=\"").unwrap().1;
         let pixels = |name: &str| -> f64 {
             let value = svg.split_once(&format!("{name}: ")).unwrap().1;
@@ -212,14 +214,14 @@ fn a_map_of_many_hosts_stays_legible() {
         };
         let drawn = pictures(&page)[0].0[0];
         let [least, most] = ["min-width", "max-width"].map(pixels);
-        assert!(least * FONT / drawn >= 11.0 && most <= drawn, "{count}: {least} {most}");
+        assert!(least * FONT_SIZE / drawn >= 11.0 && most <= drawn, "{count}: {least} {most}");
     }
 }
 
 /// The file of all pictures also contains the maps.
 #[test]
-fn a_map_is_in_the_file_of_pictures() {
-    let mut document = alone(Block::HeatMap(hosts(9)));
+fn svg_file_contains_maps() {
+    let mut document = single_block(Block::HeatMap(host_map(9)));
     let drawn = plot((Scale::Linear, Scale::Linear), vec![], vec![], None);
     document.blocks.push(Block::Plot(drawn));
     let file = svg::document(&document).unwrap();
@@ -228,12 +230,12 @@ fn a_map_is_in_the_file_of_pictures() {
         (2, 2)
     );
     let width = file.split_once(" width=\"").unwrap().1.split_once('"').unwrap().0;
-    assert!(width.parse::<f64>().unwrap() > DRAWN, "{width}");
+    assert!(width.parse::<f64>().unwrap() > DRAWN_WIDTH, "{width}");
 }
 
 /// A ceiling far above the values is named, but does not extend the axis.
 #[test]
-fn a_far_ceiling_leaves_the_curve_its_width() {
+fn distant_ceilings_do_not_extend_the_axis() {
     let rightmost = |ceiling: f64| {
         let points = vec![(1e3, 1e-3), (2e3, 2e-3), (4e3, 5e-3)];
         let marks = vec![("provisioned".to_owned(), ceiling)];
@@ -248,18 +250,19 @@ fn a_far_ceiling_leaves_the_curve_its_width() {
     };
     let (near, far) = (rightmost(5e3), rightmost(1e6));
     assert!(near.0 < 0.9 * far.0 && !near.1, "{near:?}");
-    assert!(far.0 > 0.9 * DRAWN && far.1, "{far:?}");
+    assert!(far.0 > 0.9 * DRAWN_WIDTH && far.1, "{far:?}");
 }
 
 /// The first tick label of the horizontal axis is below the lowest one of the vertical axis; next
 /// to it there is no room.
 #[test]
-fn both_values_of_two_points_are_named() {
+fn labels_both_values_of_two_points() {
     let points = vec![(100.0, 1e-3), (200.0, 2e-3)];
-    for scale in [Scale::Near, Scale::Log10] {
+    for scale in [Scale::LinearFitted, Scale::Log10] {
         let drawn =
             plot((scale, Scale::Linear), vec![("a".into(), points.clone())], vec![], None);
-        let words = pictures(&html::document(&alone(Block::Plot(drawn)))).swap_remove(0).1;
+        let words =
+            pictures(&html::document(&single_block(Block::Plot(drawn)))).swap_remove(0).1;
         let has = |value: &str| words.iter().any(|(word, _)| word.starts_with(value));
         assert!(has("100") && has("200") && has("0"), "{scale:?} {words:?}");
     }
@@ -287,13 +290,13 @@ fn only_intervals_are_shaded() {
 
 /// Style of a page: variables of the light and the dark scheme, and replacements of picture colours
 /// on a dark screen.
-struct Style {
+struct PageStyle {
     light: BTreeMap<String, String>,
     dark: BTreeMap<String, String>,
     drawn: BTreeMap<String, String>,
 }
 
-fn style() -> Style {
+fn style() -> PageStyle {
     let page = html::document(&Document::new("x"));
     let style = page.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
     let (light, rest) =
@@ -308,7 +311,7 @@ fn style() -> Style {
         let from = line.split_once("=\"")?.1.split_once('"')?.0.to_lowercase();
         Some((from, line.split_once(": ")?.1.split_once(';')?.0.to_lowercase()))
     });
-    Style { light: variables(light), dark: variables(dark), drawn: drawn.collect() }
+    PageStyle { light: variables(light), dark: variables(dark), drawn: drawn.collect() }
 }
 
 /// Relative luminance (WCAG 2.2).
@@ -370,7 +373,7 @@ fn colours_have_the_contrast_of_wcag_aa() {
 #[test]
 fn maps_have_the_contrast_of_wcag_aa() {
     let style = style();
-    let page = html::document(&alone(Block::HeatMap(hosts(3))));
+    let page = html::document(&single_block(Block::HeatMap(host_map(3))));
     let attribute = |element: &str, name: &str| {
         let value = element.split_once(&format!(" {name}=\"")).unwrap().1;
         value.split_once('"').unwrap().0.to_lowercase()
@@ -436,12 +439,12 @@ fn drawn_colours() -> BTreeMap<String, f64> {
 
 /// Names may take up to a third of the picture's width.
 #[test]
-fn names_that_fit_are_whole() {
+fn fitting_names_are_not_truncated() {
     for letters in 1..24 {
         let names = [letters - 1, letters].map(|count| "n".repeat(count));
         let curves = names.into_iter().map(|name| (name, vec![(1e3, 1e-3), (2e3, 1e-3)]));
         let drawn = plot((Scale::Linear, Scale::Linear), curves.collect(), vec![], None);
-        assert!(!html::document(&alone(Block::Plot(drawn))).contains('…'), "{letters}");
+        assert!(!html::document(&single_block(Block::Plot(drawn))).contains('…'), "{letters}");
     }
 }
 
@@ -451,7 +454,7 @@ fn letters_stay_legible_on_a_small_screen() {
     let page = html::document(&Document::new("x"));
     let least = page.split_once("min-width: ").unwrap().1.split_once("px").unwrap().0;
     let least: f64 = least.parse().unwrap();
-    assert!(least * FONT / DRAWN >= 11.0, "{least}");
+    assert!(least * FONT_SIZE / DRAWN_WIDTH >= 11.0, "{least}");
     for sized in page.split("font-size: ").skip(1) {
         let size = sized.split_once(';').unwrap().0.split('}').next().unwrap();
         if let Some(rem) = size.trim().strip_suffix("rem") {

@@ -3,16 +3,16 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};
-use assay_model::event::Status;
+use assay_model::event::RunStatus;
 use assay_model::facts::HostFacts;
-use assay_model::limit::Basis;
+use assay_model::limit::LimitBasis;
 use assay_model::quantity::Unit;
-use assay_model::summary::{Estimate, Summary};
+use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_report::locale::{self, Language, Locale};
 use assay_report::{build, precision, render};
 use proptest::prelude::*;
 
-use crate::maker::{self, With, estimate};
+use crate::maker::{self, EstimateBuilder, estimate};
 
 /// Returns the cells of every table of a page, row by row, without escapes.
 fn rows(markdown: &str) -> Vec<Vec<String>> {
@@ -30,7 +30,7 @@ fn row<'r>(rows: &'r [Vec<String>], begins: &[&str]) -> &'r [String] {
 }
 
 /// Parses a localised number, ignoring its unit.
-fn plain(text: &str, language: Language) -> f64 {
+fn parse_plain(text: &str, language: Language) -> f64 {
     let has_points = language.has_invariant_units
         || matches!(language.locale, Locale::En | Locale::ZhHans | Locale::Ko | Locale::Ja);
     let mark = if has_points { '.' } else { ',' };
@@ -43,7 +43,7 @@ fn plain(text: &str, language: Language) -> f64 {
 }
 
 /// Asserts that a number is the value rounded to significant digits.
-fn same(shown: f64, value: f64, digits: usize, text: &str) {
+fn assert_rounded(shown: f64, value: f64, digits: usize, text: &str) {
     let last = 10f64.powi(value.abs().log10().floor() as i32 - digits as i32 + 1);
     assert!(
         (shown - value).abs() <= 0.5001 * last,
@@ -51,43 +51,43 @@ fn same(shown: f64, value: f64, digits: usize, text: &str) {
     );
 }
 
-fn quantity(text: &str, unit: Unit, language: Language) -> f64 {
-    let read = locale::read(text, unit, language);
+fn parse_quantity(text: &str, unit: Unit, language: Language) -> f64 {
+    let read = locale::parse_quantity(text, unit, language);
     read.unwrap_or_else(|| panic!("{text} is no {unit:?} of {language:?}")).value
 }
 
 /// Checks a value with its unit, its interval and its share of the limit, in the cells of one row.
-fn check(it: &Estimate, [value, interval, share]: [&str; 3], language: Language) {
-    let digits = precision::digits_of(it);
-    same(quantity(value, it.unit, language), it.median, digits, value);
-    bounds(it, interval, |text| quantity(text, it.unit, language));
-    of_limit(it, share, language);
+fn check(it: &MetricEstimate, [value, interval, share]: [&str; 3], language: Language) {
+    let digits = precision::estimate_digits(it);
+    assert_rounded(parse_quantity(value, it.unit, language), it.median, digits, value);
+    check_interval(it, interval, |text| parse_quantity(text, it.unit, language));
+    check_limit_share(it, share, language);
 }
 
-fn of_limit(it: &Estimate, share: &str, language: Language) {
+fn check_limit_share(it: &MetricEstimate, share: &str, language: Language) {
     let number = share.trim_end_matches('%').trim();
-    same(plain(number, language), it.percent_of_limit.unwrap(), 3, share);
+    assert_rounded(parse_plain(number, language), it.percent_of_limit.unwrap(), 3, share);
 }
 
 /// Checks both ends of an interval; the first may share the unit of the second.
-fn bounds(it: &Estimate, interval: &str, read: impl Fn(&str) -> f64) {
+fn check_interval(it: &MetricEstimate, interval: &str, read: impl Fn(&str) -> f64) {
     let [low, high] = it.ci.unwrap();
     let half = (it.median - low).max(high - it.median);
     // In Markdown, no-break spaces become plain spaces.
     let interval = &interval.replace(' ', "\u{a0}");
     let (first, second) = interval.split_once('–').unwrap_or_else(|| panic!("{interval}?"));
-    let (number, unit) = locale::parts(second);
+    let (number, unit) = locale::split_unit(second);
     let space = &second[number.len()..second.len() - unit.len()];
-    let first = match locale::parts(first).1.is_empty() && !unit.is_empty() {
+    let first = match locale::split_unit(first).1.is_empty() && !unit.is_empty() {
         true => format!("{first}{space}{unit}"),
         false => first.to_owned(),
     };
-    same(read(&first), low, precision::digits(low, half), interval);
-    same(read(second), high, precision::digits(high, half), interval);
+    assert_rounded(read(&first), low, precision::digits(low, half), interval);
+    assert_rounded(read(second), high, precision::digits(high, half), interval);
 }
 
-fn summary(results: Vec<Estimate>) -> Summary {
-    let mut summary = maker::summary("mine", Status::Complete, HostFacts::default());
+fn summary(results: Vec<MetricEstimate>) -> RunSummary {
+    let mut summary = maker::summary("mine", RunStatus::Complete, HostFacts::default());
     summary.results = results;
     summary
 }
@@ -108,7 +108,7 @@ proptest! {
 
     /// Report in Markdown: bandwidth by placement.
     #[test]
-    fn every_cell_of_a_report_is_the_value(
+    fn report_cells_parse_back(
         all in proptest::collection::vec(figures(), 1..4),
         language in languages(),
     ) {
@@ -117,10 +117,10 @@ proptest! {
             let median = median * 1e9;
             estimate(Benchmark::MemoryStream, "triad", median, *width)
                 .with(Attribute::Placement, place(nth))
-                .limited(median / share, Basis::DataSheet { source: "x".to_owned() })
+                .with_limit(median / share, LimitBasis::DataSheet { source: "x".to_owned() })
         });
         let summary = summary(results.collect());
-        let page = language.write(|| render::markdown::document(&build::run(&summary, None)));
+        let page = language.scope(|| render::markdown::document(&build::run(&summary, None)));
         let rows = rows(&page);
         for (nth, it) in summary.results.iter().enumerate() {
             let row = row(&rows, &["Triad", &place(nth)]);
@@ -130,13 +130,13 @@ proptest! {
 
     /// Page for publication: the first table, MPI and storage.
     #[test]
-    fn every_cell_of_a_page_for_publication_is_the_value(
+    fn publication_cells_parse_back(
         (triad, latency, rate) in (figures(), figures(), figures()),
         language in languages(),
     ) {
-        let limited = |it: Estimate, share: f64| {
+        let limited = |it: MetricEstimate, share: f64| {
             let limit = it.median / share;
-            it.limited(limit, Basis::DataSheet { source: "x".to_owned() })
+            it.with_limit(limit, LimitBasis::DataSheet { source: "x".to_owned() })
         };
         let node = estimate(Benchmark::MemoryStream, "triad", triad.0 * 1e9, triad.1);
         let node = limited(node.with(Attribute::Placement, "node"), triad.2);
@@ -156,21 +156,21 @@ proptest! {
         let wait = test_result("latency", 1.0 / rate.0);
         let summary = summary(vec![node.clone(), message.clone(), ios.clone(), wait.clone()]);
         let write = || render::learn::document(&build::learn("HB", &[&summary], &[]), None).0;
-        let rows = rows(&language.write(write));
+        let rows = rows(&language.scope(write));
         let first = row(&rows, &["STREAM Triad"]);
         check(&node, [&first[1], &first[2], &first[3]], language);
         // In the unit of the heading, with the decimals of the tool.
         let size_row = row(&rows, &["8"]);
-        let shown = plain(&size_row[1], language);
+        let shown = parse_plain(&size_row[1], language);
         prop_assert!((shown - message.median * 1e6).abs() <= 0.0051, "{:?}", size_row);
-        bounds(&message, &size_row[2], |text| plain(text, language) * 1e-6);
-        of_limit(&message, &size_row[3], language);
+        check_interval(&message, &size_row[2], |text| parse_plain(text, language) * 1e-6);
+        check_limit_share(&message, &size_row[3], language);
         let storage = rows.iter().find(|row| row.get(1).is_some_and(|it| it == "/dev/x")).unwrap();
-        let digits = precision::digits_of(&ios);
-        same(plain(&storage[2], language), ios.median, digits, &storage[2]);
-        let read = |text: &str| plain(text, language);
-        same(quantity(&storage[3], Unit::Second, language), wait.median, precision::digits_of(&wait), &storage[3]);
-        bounds(&ios, &storage[4], read);
-        of_limit(&ios, &storage[5], language);
+        let digits = precision::estimate_digits(&ios);
+        assert_rounded(parse_plain(&storage[2], language), ios.median, digits, &storage[2]);
+        let read = |text: &str| parse_plain(text, language);
+        assert_rounded(parse_quantity(&storage[3], Unit::Second, language), wait.median, precision::estimate_digits(&wait), &storage[3]);
+        check_interval(&ios, &storage[4], read);
+        check_limit_share(&ios, &storage[5], language);
     }
 }

@@ -1,15 +1,15 @@
 //! Small documents: list of runs, findings, plan, methods.
 
-use assay_model::event::Status;
+use assay_model::event::RunStatus;
 use assay_model::facts::HostFacts;
-use assay_model::facts::difference::Compared;
-use assay_model::finding::{Finding, Outcome, Severity};
-use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::facts::difference::ComparedHost;
+use assay_model::finding::{CheckOutcome, DoctorFinding, FindingSeverity};
+use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::{
     Domain, LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
 };
-use assay_report::build::{self, Host, ListedRun, Unreached};
+use assay_report::build::{self, ExaminedHost, ListedRun, UnreachableHost};
 use assay_report::document::{Block, Details, Document};
 
 /// Raw output of a tool inside details, with text that could break a terminal, a fence or a page.
@@ -26,7 +26,7 @@ pub(crate) fn raw() -> Document {
 pub(crate) fn listing() -> Document {
     fn run<'r>(
         id: &'r str,
-        status: Status,
+        status: RunStatus,
         running: bool,
         cases: [usize; 3],
         host: &'r str,
@@ -38,11 +38,11 @@ pub(crate) fn listing() -> Document {
             id,
             suite: "quick",
             status,
-            running,
+            is_running: running,
             cases,
             host,
             other_hosts: if id.ends_with("0003") { 9 } else { 0 },
-            is_whole: !id.ends_with("0005"),
+            is_readable: !id.ends_with("0005"),
             headlines: vec![
                 ("Triad", Quantity::new(41.234e9, Unit::BytePerSecond)),
                 ("Rmax", Quantity::new(214.6e9, Unit::FlopPerSecond)),
@@ -50,19 +50,19 @@ pub(crate) fn listing() -> Document {
         }
     }
     let runs = [
-        run("20261121-104455-7f3a", Status::Unfinished, true, [3, 0, 41], "node-7"),
-        run("20261120-090000-0001", Status::Complete, false, [41, 0, 41], "node-7"),
-        run("20261119-090000-0002", Status::Failed, false, [40, 1, 41], "node-8"),
-        run("20261118-090000-0003", Status::Unfinished, false, [7, 0, 41], "node-8"),
-        run("20261116-090000-0005", Status::Complete, false, [41, 0, 41], "node-8"),
+        run("20261121-104455-7f3a", RunStatus::Unfinished, true, [3, 0, 41], "node-7"),
+        run("20261120-090000-0001", RunStatus::Complete, false, [41, 0, 41], "node-7"),
+        run("20261119-090000-0002", RunStatus::Failed, false, [40, 1, 41], "node-8"),
+        run("20261118-090000-0003", RunStatus::Unfinished, false, [7, 0, 41], "node-8"),
+        run("20261116-090000-0005", RunStatus::Complete, false, [41, 0, 41], "node-8"),
     ];
     let unreadable =
         [("20261117-090000-0004".to_owned(), "events.jsonl holds no event".to_owned())];
-    build::listing(&runs, &unreadable, build::Hidden { without_result: 2, unasked: 0 })
+    build::listing(&runs, &unreadable, build::HiddenRuns { without_result: 2, not_matching: 0 })
 }
 
 pub(crate) fn findings() -> Document {
-    build::findings("node-7", &found(), None)
+    build::findings("node-7", &example_findings(), None)
 }
 
 /// Three hosts, one of them with a different setup, and one that did not respond.
@@ -71,14 +71,14 @@ pub(crate) fn hosts() -> Document {
     let mut other = HostFacts { name: "node-9".to_owned(), ..HostFacts::default() };
     other.system.kernel = "6.12.9".to_owned();
     other.settings.insert("transparent_hugepage/enabled".to_owned(), "never".to_owned());
-    let (many, few) = (found(), found().split_off(3));
-    let host = |name, facts, findings| Host {
-        compared: Compared { name, facts, findings },
+    let (many, few) = (example_findings(), example_findings().split_off(3));
+    let host = |name, facts, findings| ExaminedHost {
+        compared: ComparedHost { name, facts, findings },
         clock_offset_s: (0.0123, 0.0004),
     };
     let examined =
         [host("vm1", &alike, &many), host("vm2", &alike, &many), host("vm9", &other, &few)];
-    let unreached = [Unreached {
+    let unreached = [UnreachableHost {
         name: "vm8",
         reason: "the connection ended: Host key verification failed.".to_owned(),
         advice: "compare the key with the host's own".to_owned(),
@@ -86,9 +86,9 @@ pub(crate) fn hosts() -> Document {
     build::hosts(&examined, &unreached, &|names| names.join("+"))
 }
 
-fn found() -> Vec<Finding> {
+fn example_findings() -> Vec<DoctorFinding> {
     let finding = |id: &str, outcome, severity, observed: &str| {
-        Finding {
+        DoctorFinding {
         id: id.to_owned(),
         outcome,
         observed: observed.to_owned(),
@@ -101,17 +101,22 @@ fn found() -> Vec<Finding> {
     }
     };
     vec![
-        finding("cpu.smt", Outcome::Deviates, Severity::Note, "on"),
-        finding("cpu.governor", Outcome::Deviates, Severity::Skews, "powersave"),
-        finding("memory.available", Outcome::Deviates, Severity::Blocks, "12 MiB"),
-        finding("clock.source", Outcome::Ok, Severity::Skews, "tsc"),
+        finding("cpu.smt", CheckOutcome::Deviates, FindingSeverity::Note, "on"),
+        finding("cpu.governor", CheckOutcome::Deviates, FindingSeverity::Skews, "powersave"),
+        finding("memory.available", CheckOutcome::Deviates, FindingSeverity::Blocks, "12 MiB"),
+        finding("clock.source", CheckOutcome::Ok, FindingSeverity::Skews, "tsc"),
         finding(
             "cpu.boost",
-            Outcome::NotVisible,
-            Severity::Skews,
+            CheckOutcome::NotVisible,
+            FindingSeverity::Skews,
             "there is no cpufreq directory in this guest",
         ),
-        finding("memory.modules", Outcome::Unreadable, Severity::Note, "permission denied"),
+        finding(
+            "memory.modules",
+            CheckOutcome::Unreadable,
+            FindingSeverity::Note,
+            "permission denied",
+        ),
     ]
 }
 
@@ -120,7 +125,8 @@ pub(crate) fn plan() -> Plan {
         placement: placement.to_owned(),
         cpus: cpus.to_vec(),
     };
-    let stopping = Stopping { target: 0.01, repetitions: 10, preparations: 3, budget_s: 7.5 };
+    let stopping =
+        StoppingRule { target: 0.01, repetitions: 10, preparations: 3, budget_s: 7.5 };
     let case = |id: &str, by: &str, workload| Case {
         id: id.to_owned(),
         by: by.to_owned(),

@@ -1,22 +1,22 @@
 //! Volume with one test, one with a missed rate, and two response curves, of which one bends.
 
 use assay_model::attribute::Attribute;
-use assay_model::attribute::Value;
+use assay_model::attribute::AttributeValue;
 use assay_model::benchmark::Benchmark::{Storage, StorageFiles};
 use assay_model::doubt::Doubt;
-use assay_model::engine_choice::EngineReason;
-use assay_model::event::Status;
-use assay_model::limit::Basis;
-use assay_model::summary::{Estimate, Summary};
+use assay_model::engine_reason::EngineReason;
+use assay_model::event::RunStatus;
+use assay_model::limit::LimitBasis;
+use assay_model::summary::{MetricEstimate, RunSummary};
 
-use crate::maker::{With, estimate, summary};
+use crate::maker::{EstimateBuilder, estimate, summary};
 use crate::node::host;
 
 const PROVISIONED: f64 = 4500.0 * 1_048_576.0;
 
 /// Values common to every estimate of one case.
 #[derive(Clone, Copy)]
-struct Case<'a> {
+struct StorageCase<'a> {
     test: &'a str,
     bytes: u64,
     rate_per_s: f64,
@@ -26,13 +26,13 @@ struct Case<'a> {
     knee: Option<(f64, f64)>,
 }
 
-impl Case<'_> {
-    fn estimate(&self, metric: &str, value: f64) -> Estimate {
+impl StorageCase<'_> {
+    fn estimate(&self, metric: &str, value: f64) -> MetricEstimate {
         let mut it = estimate(Storage, metric, value, 0.01)
             .with(Attribute::Test, self.test)
             .with(Attribute::Target, "/mnt/vol1/assay-storage.data")
             .with(Attribute::Engine, "io_uring (fixed files)")
-            .with(Attribute::EngineReason, Value::Reason(EngineReason::Best))
+            .with(Attribute::EngineReason, AttributeValue::Reason(EngineReason::Best))
             .with(Attribute::Operation, "read")
             .with(Attribute::Pattern, "random")
             .with(Attribute::Bytes, self.bytes)
@@ -57,7 +57,7 @@ impl Case<'_> {
         it
     }
 
-    fn latency(&self, metric: &str, factor: f64) -> Estimate {
+    fn latency(&self, metric: &str, factor: f64) -> MetricEstimate {
         let mut it = self.estimate(metric, self.latency_s * factor);
         let percentile =
             |name: &str, times: f64| (name.to_owned(), self.latency_s * times * factor);
@@ -67,11 +67,12 @@ impl Case<'_> {
         it
     }
 
-    fn estimates(&self) -> Vec<Estimate> {
+    fn estimates(&self) -> Vec<MetricEstimate> {
         let bandwidth = self.rate_per_s * self.bytes as f64;
         let mut all = vec![
             self.estimate("rate", self.rate_per_s),
-            self.estimate("bandwidth", bandwidth).limited(PROVISIONED, Basis::Provisioned),
+            self.estimate("bandwidth", bandwidth)
+                .with_limit(PROVISIONED, LimitBasis::Provisioned),
             self.latency("latency", 1.0),
         ];
         if !matches!(self.point, None | Some(0)) {
@@ -84,18 +85,22 @@ impl Case<'_> {
     }
 }
 
-fn curve(test: &str, rates: &[(u32, f64, f64)], knee: Option<(f64, f64)>) -> Vec<Estimate> {
+fn curve(
+    test: &str,
+    rates: &[(u32, f64, f64)],
+    knee: Option<(f64, f64)>,
+) -> Vec<MetricEstimate> {
     let point = |(percent, rate_per_s, latency_s): &(u32, f64, f64)| {
         let point = Some(*percent);
         let (rate_per_s, latency_s) = (*rate_per_s, *latency_s);
-        Case { test, bytes: 8192, rate_per_s, latency_s, point, knee }.estimates()
+        StorageCase { test, bytes: 8192, rate_per_s, latency_s, point, knee }.estimates()
     };
     rates.iter().flat_map(point).collect()
 }
 
-pub(crate) fn volume() -> Summary {
-    let mut summary = summary("storage-volume", Status::Complete, host());
-    let single = Case {
+pub(crate) fn volume() -> RunSummary {
+    let mut summary = summary("storage-volume", RunStatus::Complete, host());
+    let single = StorageCase {
         test: "sequential-read-64KiB",
         bytes: 65_536,
         rate_per_s: 64_000.0,
@@ -104,14 +109,14 @@ pub(crate) fn volume() -> Summary {
         knee: None,
     };
     summary.results.extend(single.estimates());
-    let missed = Case { test: "random-read-8KiB", bytes: 8192, ..single };
-    let doubted = |it: Estimate| {
+    let missed = StorageCase { test: "random-read-8KiB", bytes: 8192, ..single };
+    let doubted = |it: MetricEstimate| {
         it.with(Attribute::RequestedRate, 80_000.0)
-            .doubted(Doubt::RateMissed { asked_per_s: 80_000.0, reached_per_s: 64_000.0 })
+            .with_doubt(Doubt::RateMissed { asked_per_s: 80_000.0, reached_per_s: 64_000.0 })
     };
     summary.results.extend(missed.estimates().into_iter().map(doubted));
-    let mix = Case { test: "random-mix-8KiB", bytes: 8192, ..single };
-    let shared = |it: Estimate| {
+    let mix = StorageCase { test: "random-mix-8KiB", bytes: 8192, ..single };
+    let shared = |it: MetricEstimate| {
         it.with(Attribute::Operation, "mix")
             .with(Attribute::ReadShare, 0.7)
             .with(Attribute::ReadRate, 44_800.0)
@@ -146,7 +151,7 @@ pub(crate) fn volume() -> Summary {
     summary.results.extend(curve("RndWrite", &flat, None));
     for estimate in &mut summary.results {
         if estimate.parameters.get(&Attribute::Test)
-            == Some(&Value::Text("RndWrite".to_owned()))
+            == Some(&AttributeValue::Text("RndWrite".to_owned()))
         {
             estimate.limit = None;
             estimate.percent_of_limit = None;
@@ -156,9 +161,9 @@ pub(crate) fn volume() -> Summary {
 }
 
 /// Steady state after five rounds, and a search for the maximum rate that keeps a goal.
-pub(crate) fn courses() -> Summary {
-    let mut summary = summary("storage-courses", Status::Complete, host());
-    let case = Case {
+pub(crate) fn steady_state_and_search() -> RunSummary {
+    let mut summary = summary("storage-courses", RunStatus::Complete, host());
+    let case = StorageCase {
         test: "random-write-4KiB",
         bytes: 4096,
         rate_per_s: 90_000.0,
@@ -166,25 +171,25 @@ pub(crate) fn courses() -> Summary {
         point: None,
         knee: None,
     };
-    let steady = |it: Estimate| {
-        it.case("storage/steady")
+    let steady = |it: MetricEstimate| {
+        it.with_case("storage/steady")
             .with(Attribute::Steady, true)
             .with(Attribute::Rounds, 5_u64)
             .with(Attribute::SteadyRange, 0.08)
             .with(Attribute::SteadySlope, -0.03)
     };
     summary.results.extend(case.estimates().into_iter().map(steady));
-    let step = |case: &Case<'_>, id: &str, number: usize, metric: &str, value: f64| {
-        let mut it = case.estimate(metric, value).case(id).with(Attribute::Step, number);
+    let step = |case: &StorageCase<'_>, id: &str, number: usize, metric: &str, value: f64| {
+        let mut it = case.estimate(metric, value).with_case(id).with(Attribute::Step, number);
         it.unit = Storage.metric(metric).unwrap().unit;
         it
     };
     for (number, rate) in (1..).zip([120e3, 99e3, 93e3, 90e3, 89e3]) {
         summary.steps.push(step(&case, "storage/steady", number, "rate", rate));
     }
-    let search = Case { test: "random-read-4KiB", ..case };
-    let kept = |it: Estimate| {
-        it.case("storage/search")
+    let search = StorageCase { test: "random-read-4KiB", ..case };
+    let kept = |it: MetricEstimate| {
+        it.with_case("storage/search")
             .with(Attribute::Goal, "p99 <= 1.000 ms")
             .with(Attribute::GoalRate, 100e3)
             .with(Attribute::GoalMissedAt, 150e3)
@@ -205,11 +210,11 @@ pub(crate) fn courses() -> Summary {
 }
 
 /// Every operation of mdtest on one tree, and a Vdbench phase with several operations.
-pub(crate) fn files() -> Summary {
-    let mut summary = summary("storage-files", Status::Complete, host());
+pub(crate) fn files() -> RunSummary {
+    let mut summary = summary("storage-files", RunStatus::Complete, host());
     let mut add = |operation: &str, metric: &str, median: f64| {
         let it = estimate(StorageFiles, metric, median, 0.01)
-            .case(&format!("storage.files/tree/{operation}"))
+            .with_case(&format!("storage.files/tree/{operation}"))
             .with(Attribute::Files, 10_000_u64)
             .with(Attribute::Operation, operation);
         summary.results.push(it);
@@ -228,9 +233,10 @@ pub(crate) fn files() -> Summary {
             add(operation, "bandwidth", rate * 4096.0);
         }
     }
-    let all =
-        estimate(StorageFiles, "rate", 5e3, 0.02).case("rd1").with(Attribute::Phase, "rd1");
-    let busy = estimate(StorageFiles, "cpu_user", 0.2, 0.02).case("rd1");
+    let all = estimate(StorageFiles, "rate", 5e3, 0.02)
+        .with_case("rd1")
+        .with(Attribute::Phase, "rd1");
+    let busy = estimate(StorageFiles, "cpu_user", 0.2, 0.02).with_case("rd1");
     summary.results.extend([all, busy.with(Attribute::Phase, "rd1")]);
     summary
 }

@@ -3,15 +3,15 @@
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark::{Linpack, MemoryLatency, MemoryStream};
 use assay_model::doubt::Doubt;
-use assay_model::event::Status;
-use assay_model::failure::{Area, Failure, Lack};
-use assay_model::summary::{CaseFailure, Summary};
+use assay_model::event::RunStatus;
+use assay_model::failure::{ErrorArea, FailureReason, MissingHostFeature};
+use assay_model::summary::{CaseFailure, RunSummary};
 
 use crate::guest;
-use crate::maker::{With, estimate, summary};
+use crate::maker::{EstimateBuilder, estimate, summary};
 
-pub(crate) fn run() -> Summary {
-    let mut summary = summary("it's <b>odd</b> | & 'quoted'", Status::Failed, guest::host());
+pub(crate) fn run() -> RunSummary {
+    let mut summary = summary("it's <b>odd</b> | & 'quoted'", RunStatus::Failed, guest::host());
     summary.hosts[0].system.virtualization = None;
     summary.run.finished = None;
     summary.warnings.push(Doubt::OtherLoad { load: 1.8 });
@@ -21,12 +21,12 @@ pub(crate) fn run() -> Summary {
             .with(Attribute::Threads, 2_u64)
             .with(Attribute::BytesPerArray, 24_u64 << 20)
             .with(Attribute::Kernel, "avx2")
-            .doubted(Doubt::CacheAssisted {
+            .with_doubt(Doubt::CacheAssisted {
                 bytes_per_array: 24 << 20,
                 multiple: 1.5,
                 needed: 4.0,
             })
-            .doubted(Doubt::WideInterval {
+            .with_doubt(Doubt::WideInterval {
                 width: if metric == "copy" { 0.031 } else { 0.027 },
                 target: 0.01,
                 n: 30,
@@ -48,20 +48,20 @@ pub(crate) fn run() -> Summary {
         estimate(MemoryStream, "bandwidth", 12.3e9, 0.01).with(Attribute::Direction, "up");
     unknown.benchmark = "network.stream".to_owned();
     summary.results.push(unknown);
-    let known = |host: &str| Failure::Error {
-        area: Area::Network,
+    let known = |host: &str| FailureReason::Error {
+        area: ErrorArea::Network,
         causes: vec![format!("the host {host} is not known")],
         advice: "check the name, or give an address".to_owned(),
     };
-    let by_hpcc = Failure::Error {
-        area: Area::Tool,
+    let by_hpcc = FailureReason::Error {
+        area: ErrorArea::Tool,
         causes: vec![
             "hpcc ended with exit code 1".to_owned(),
             "</script><script>alert(1)</script>".to_owned(),
         ],
         advice: String::new(),
     };
-    let linpack = Failure::ResidualTooLarge { residual: 31.7, bound: 16.0 };
+    let linpack = FailureReason::ResidualTooLarge { residual: 31.7, bound: 16.0 };
     summary.failures = vec![
         failed("compute.linpack", "compute.linpack/n=8000", linpack),
         failed("network.tcp", NETWORK, known("node-8")),
@@ -73,21 +73,22 @@ pub(crate) fn run() -> Summary {
 }
 
 /// Three cases refused by one host, and one refused by another for the same reason.
-pub(crate) fn refused_likewise() -> Summary {
+pub(crate) fn refused_for_one_reason() -> RunSummary {
     let refused = |host: &str, bytes: &str| {
         let causes = vec!["both hosts are one machine".to_owned()];
-        let failure = Failure::Error { area: Area::Tool, causes, advice: String::new() };
+        let failure =
+            FailureReason::Error { area: ErrorArea::Tool, causes, advice: String::new() };
         let case = failed("mpi.latency", &format!("mpi.latency/a:b/{bytes}"), failure);
         CaseFailure { host: host.to_owned(), ..case }
     };
     let failures = ["8B", "16B", "32B"].map(|bytes| refused("node-7", bytes));
     let failures = failures.into_iter().chain([refused("node-8", "8B")]).collect();
-    Summary { failures, ..run() }
+    RunSummary { failures, ..run() }
 }
 
 const NETWORK: &str = "network.tcp/node-8/send/streams=1";
 
-fn failed(benchmark: &str, case: &str, failure: Failure) -> CaseFailure {
+fn failed(benchmark: &str, case: &str, failure: FailureReason) -> CaseFailure {
     CaseFailure {
         benchmark: benchmark.to_owned(),
         case: case.to_owned(),
@@ -99,6 +100,7 @@ fn failed(benchmark: &str, case: &str, failure: Failure) -> CaseFailure {
 
 /// Case skipped because of another case's failure.
 fn skipped(case: &str) -> CaseFailure {
-    let failure = Failure::Skipped { host: "node-8".to_owned(), lack: Lack::Address };
+    let failure =
+        FailureReason::Skipped { host: "node-8".to_owned(), lack: MissingHostFeature::Address };
     CaseFailure { because: Some(NETWORK.to_owned()), ..failed("network.tcp", case, failure) }
 }

@@ -2,22 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::benchmark::Luck;
-use assay_model::doubt::{Doubt, Order, SteadyWindow};
-use assay_model::engine_choice::EngineReason;
-use assay_model::failure::{Area, Failure, Lack, TriedRate, Unreached};
-use assay_model::limit::{Basis, Limit, Rpeak};
+use assay_model::benchmark::VarianceSource;
+use assay_model::doubt::{Doubt, FigureOrder, SteadyWindow};
+use assay_model::engine_reason::EngineReason;
+use assay_model::failure::{
+    ConnectFailure, ErrorArea, FailureReason, MissingHostFeature, TriedRate,
+};
+use assay_model::limit::{LimitBasis, PhysicalLimit, Rpeak};
 use assay_model::quantity::Unit;
 use assay_report::words;
 
 const PER_BYTE: Unit = Unit::BytePerSecond;
 
-fn of_samples() -> Vec<Doubt> {
-    let (n, n_effective, by_tool, luck) = (12, 4.5, false, Luck::Pages);
+fn sample_doubts() -> Vec<Doubt> {
+    let (n, n_effective, by_tool, luck) = (12, 4.5, false, VarianceSource::Pages);
     vec![
         Doubt::NoInterval { n, n_effective, needed: 6, by_tool },
         Doubt::WideInterval { width: 0.03, target: 0.01, n, n_effective, by_tool: true },
-        Doubt::OnePreparation { asked: 3, luck: Luck::Launch },
+        Doubt::OnePreparation { asked: 3, luck: VarianceSource::Launch },
         Doubt::FewPreparations { asked: 3, had: 2 },
         Doubt::PreparationsDiffer { between: 0.8, preparations: 3, n, n_effective, luck },
         Doubt::Autocorrelated { n, n_effective },
@@ -25,10 +27,15 @@ fn of_samples() -> Vec<Doubt> {
         Doubt::SamplesNotFinite { refused: 1, all: 9 },
         Doubt::NotFinite { metric: "rate".into(), figure: "NaN".into(), unit: PER_BYTE },
         Doubt::NotPositive { metric: "rate".into(), figure: -1.0, unit: PER_BYTE },
-        Doubt::OutOfOrder { law: Order::MedianP99, less: 2.0, more: 1.0, unit: Unit::Second },
+        Doubt::OutOfOrder {
+            law: FigureOrder::MedianP99,
+            less: 2.0,
+            more: 1.0,
+            unit: Unit::Second,
+        },
         Doubt::AboveLimit {
             median: 2e9,
-            limit: Limit { value: 1e9, basis: Basis::Provisioned },
+            limit: PhysicalLimit { value: 1e9, basis: LimitBasis::Provisioned },
             unit: PER_BYTE,
         },
         Doubt::NoRpeak { flop_per_cycle: 24.2 },
@@ -37,7 +44,7 @@ fn of_samples() -> Vec<Doubt> {
     ]
 }
 
-fn of_the_machine() -> Vec<Doubt> {
+fn machine_doubts() -> Vec<Doubt> {
     let span_s = 60.0;
     vec![
         Doubt::Steal { stolen_s: 1.5, share: 0.02, span_s },
@@ -57,7 +64,7 @@ fn of_the_machine() -> Vec<Doubt> {
     ]
 }
 
-fn of_the_measurer() -> Vec<Doubt> {
+fn measurer_doubts() -> Vec<Doubt> {
     let name = || "x".to_owned();
     vec![
         Doubt::RoundedOutput { metric: name(), at: name(), share: 0.1 },
@@ -111,7 +118,7 @@ fn of_the_measurer() -> Vec<Doubt> {
         },
         Doubt::HostSaturated {
             host: "vm7".into(),
-            resource: assay_model::doubt::Resource::OneCpu,
+            resource: assay_model::doubt::HostResource::OneCpu,
             share: 0.99,
         },
         Doubt::WorseThanPairs {
@@ -132,76 +139,86 @@ fn of_the_measurer() -> Vec<Doubt> {
     ]
 }
 
-fn failures() -> Vec<Failure> {
+fn failures() -> Vec<FailureReason> {
     let name = || "x".to_owned();
     let last = TriedRate { asked_per_s: 2.0, reached_per_s: 1.0, late: 0.1, is_missed: true };
     let mut all = vec![
-        Failure::NoSamples,
-        Failure::NoFiniteSample { metric: name() },
-        Failure::NoIo,
-        Failure::ToolCannotSearch { by: name() },
-        Failure::CurveWithoutMaximum,
-        Failure::NoRateKeepsGoal { goal: name(), last: None },
-        Failure::NoRateKeepsGoal { goal: name(), last: Some(last) },
-        Failure::IoFailed {
+        FailureReason::NoSamples,
+        FailureReason::NoFiniteSample { metric: name() },
+        FailureReason::NoIo,
+        FailureReason::ToolCannotSearch { by: name() },
+        FailureReason::CurveWithoutMaximum,
+        FailureReason::NoRateKeepsGoal { goal: name(), last: None },
+        FailureReason::NoRateKeepsGoal { goal: name(), last: Some(last) },
+        FailureReason::IoFailed {
             count: 2,
             operation: "read".into(),
             offset: 4096,
             target: name(),
             causes: vec!["Input/output error (os error 5)".into()],
         },
-        Failure::FileOperationFailed {
+        FailureReason::FileOperationFailed {
             count: 2,
             operation: name(),
             path: name(),
             causes: vec![name()],
         },
-        Failure::UnknownHost { host: name(), causes: vec![name()] },
-        Failure::NoAddress { host: name() },
-        Failure::NoInterface { host: name(), interfaces: vec![name()] },
-        Failure::NoPingPong { host: name() },
-        Failure::NoData,
-        Failure::Stalled { peer: name(), seconds: 10.0 },
-        Failure::PeerBusy { peer: name() },
-        Failure::PeerStopped { peer: name() },
-        Failure::IcmpHasNoStreams,
-        Failure::NoEcho,
-        Failure::ResidualTooLarge { residual: 31.7, bound: 16.0 },
-        Failure::UnknownInstructionSet { name: name() },
-        Failure::WrongContents { bytes: 8 },
-        Failure::RankDied { how: name(), by_hand: name() },
-        Failure::LaunchFailed { code: None, last_words: String::new(), by_hand: name() },
-        Failure::LaunchFailed { code: Some(1), last_words: name(), by_hand: name() },
-        Failure::LauncherNotRun { launcher: name(), causes: vec![name()] },
-        Failure::NoOutcome { elsewhere: true },
-        Failure::NoOutcome { elsewhere: false },
-        Failure::OtherVersion { found: "0.1".into(), own: "0.2".into() },
-        Failure::OtherRankCount { found: 2, asked: 4, by_hand: name() },
-        Failure::LaunchBrokeOff { by_hand: name() },
-        Failure::Reported { reason: name(), advice: name() },
+        FailureReason::UnknownHost { host: name(), causes: vec![name()] },
+        FailureReason::NoAddress { host: name() },
+        FailureReason::NoInterface { host: name(), interfaces: vec![name()] },
+        FailureReason::NoPingPong { host: name() },
+        FailureReason::NoData,
+        FailureReason::Stalled { peer: name(), seconds: 10.0 },
+        FailureReason::PeerBusy { peer: name() },
+        FailureReason::PeerStopped { peer: name() },
+        FailureReason::IcmpHasNoStreams,
+        FailureReason::NoEcho,
+        FailureReason::ResidualTooLarge { residual: 31.7, bound: 16.0 },
+        FailureReason::UnknownInstructionSet { name: name() },
+        FailureReason::WrongContents { bytes: 8 },
+        FailureReason::RankDied { how: name(), by_hand: name() },
+        FailureReason::LaunchFailed { code: None, last_words: String::new(), by_hand: name() },
+        FailureReason::LaunchFailed { code: Some(1), last_words: name(), by_hand: name() },
+        FailureReason::LauncherNotRun { launcher: name(), causes: vec![name()] },
+        FailureReason::NoOutcome { elsewhere: true },
+        FailureReason::NoOutcome { elsewhere: false },
+        FailureReason::OtherVersion { found: "0.1".into(), own: "0.2".into() },
+        FailureReason::OtherRankCount { found: 2, asked: 4, by_hand: name() },
+        FailureReason::LaunchBrokeOff { by_hand: name() },
+        FailureReason::Reported { reason: name(), advice: name() },
     ];
-    let ways = [Unreached::Refused, Unreached::TimedOut, Unreached::Other];
-    all.extend(ways.map(|how| Failure::NotConnected { address: name(), how, causes: vec![] }));
-    let lacks = [Lack::Address, Lack::Port(5201), Lack::Echo, Lack::Connection];
-    all.extend(lacks.map(|lack| Failure::Skipped { host: name(), lack }));
+    let ways = [ConnectFailure::Refused, ConnectFailure::TimedOut, ConnectFailure::Other];
+    all.extend(ways.map(|how| FailureReason::NotConnected {
+        address: name(),
+        how,
+        causes: vec![],
+    }));
+    let lacks = [
+        MissingHostFeature::Address,
+        MissingHostFeature::Port(5201),
+        MissingHostFeature::Echo,
+        MissingHostFeature::Connection,
+    ];
+    all.extend(lacks.map(|lack| FailureReason::Skipped { host: name(), lack }));
     let areas = [
-        Area::Stream,
-        Area::Latency,
-        Area::PeakFlops,
-        Area::Linpack,
-        Area::Blas,
-        Area::Storage,
-        Area::Generator,
-        Area::Network,
-        Area::Icmp,
-        Area::Launcher,
-        Area::Rank,
-        Area::Tool,
-        Area::Process,
-        Area::TemporaryFolder,
-        Area::OwnProgram,
+        ErrorArea::Stream,
+        ErrorArea::Latency,
+        ErrorArea::PeakFlops,
+        ErrorArea::Linpack,
+        ErrorArea::Blas,
+        ErrorArea::Storage,
+        ErrorArea::Generator,
+        ErrorArea::Network,
+        ErrorArea::Icmp,
+        ErrorArea::Launcher,
+        ErrorArea::Rank,
+        ErrorArea::Tool,
+        ErrorArea::Process,
+        ErrorArea::TemporaryFolder,
+        ErrorArea::OwnProgram,
     ];
-    let error = |area| Failure::Error { area, causes: vec![name()], advice: String::new() };
+    let error =
+        |area| FailureReason::Error { area, causes: vec![name()], advice: String::new() };
     all.extend(areas.map(error));
     all
 }
@@ -217,9 +234,9 @@ fn tag(stored: &serde_json::Value) -> String {
 }
 
 #[test]
-fn every_doubt_has_words() {
+fn every_doubt_has_a_text() {
     let mut explanations = BTreeMap::new();
-    for doubt in [of_samples(), of_the_machine(), of_the_measurer()].concat() {
+    for doubt in [sample_doubts(), machine_doubts(), measurer_doubts()].concat() {
         assert_eq!(doubt.id(), tag(&serde_json::to_value(&doubt).unwrap()));
         let words = words::doubt(&doubt);
         check(&words.text);
@@ -233,7 +250,7 @@ fn every_doubt_has_words() {
 }
 
 #[test]
-fn every_failure_has_words() {
+fn every_failure_has_a_text() {
     let mut ids = BTreeMap::new();
     for failure in failures() {
         assert_eq!(failure.id(), tag(&serde_json::to_value(&failure).unwrap()));
@@ -246,11 +263,11 @@ fn every_failure_has_words() {
 }
 
 #[test]
-fn every_limit_and_every_choice_has_words() {
+fn every_limit_and_choice_has_a_text() {
     let rpeak = Rpeak { cores: 2, flop_per_cycle: 32, clock_hz: 3.7e9 };
     for (basis, expected) in [
         (
-            Basis::MemoryChannels {
+            LimitBasis::MemoryChannels {
                 channels: 1,
                 transfers_per_s: 3_200_000_000,
                 width_bits: 64,
@@ -258,19 +275,19 @@ fn every_limit_and_every_choice_has_words() {
             "1 memory channel × 3200 MT/s × 64 bit (SMBIOS)",
         ),
         (
-            Basis::Rpeak(rpeak),
+            LimitBasis::Rpeak(rpeak),
             "2 cores × 32 FLOP/cycle × 3.70 GHz (clock measured at this load)",
         ),
         (
-            Basis::MeasuredPeak { instruction_set: "avx2".into(), cores: 2 },
+            LimitBasis::MeasuredPeak { instruction_set: "avx2".into(), cores: 2 },
             "multiply-add peak in double precision, avx2 on 2 cores, measured in this run",
         ),
-        (Basis::Link { device: Some("eth0".into()) }, "link speed that eth0 reports"),
-        (Basis::Provisioned, "what the volume is provisioned for"),
-        (Basis::DataSheet { source: "PM9A3, 2021".into() }, "data sheet: PM9A3, 2021"),
-        (Basis::Reported { text: "as it was".into() }, "as it was"),
+        (LimitBasis::Link { device: Some("eth0".into()) }, "link speed that eth0 reports"),
+        (LimitBasis::Provisioned, "what the volume is provisioned for"),
+        (LimitBasis::DataSheet { source: "PM9A3, 2021".into() }, "data sheet: PM9A3, 2021"),
+        (LimitBasis::Reported { text: "as it was".into() }, "as it was"),
     ] {
-        assert_eq!(words::plainly(&words::basis(&basis)), expected);
+        assert_eq!(words::without_no_break_spaces(&words::basis(&basis)), expected);
     }
     let refused = || "denied".to_owned();
     for reason in [
@@ -293,7 +310,7 @@ fn every_limit_and_every_choice_has_words() {
 
 /// The identifier is that of the inner doubt, by which hosts are grouped.
 #[test]
-fn a_doubt_about_a_host_names_it() {
+fn host_doubts_name_their_host() {
     let doubt = Doubt::OnHost { host: "vm1".into(), doubt: Box::new(Doubt::AnotherAssay) };
     assert_eq!(doubt.id(), Doubt::AnotherAssay.id());
     assert!(assay_report::words::doubt(&doubt).text.starts_with("vm1: another assay"));
@@ -301,7 +318,7 @@ fn a_doubt_about_a_host_names_it() {
 
 /// Half of a last digit is a small share, but never zero.
 #[test]
-fn a_rounded_output_is_known_to_more_than_nothing() {
+fn rounding_error_is_never_zero() {
     let explanation = |share| {
         let doubt =
             Doubt::RoundedOutput { metric: "rate".to_owned(), at: String::new(), share };

@@ -4,14 +4,14 @@
 
 use std::cell::RefCell;
 
-use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, StreamError};
+use assay_kernels::memory::stream::{Stream, StreamConfig, StreamError, StreamOperation};
 use assay_model::attribute::Attribute;
 
 use super::Known;
 use crate::recorder::{CaseError, Recorder};
 
 /// Fastest loop of each requested operation.
-pub(super) type Winners = Vec<(Operation, &'static str)>;
+pub(super) type Winners = Vec<(StreamOperation, &'static str)>;
 
 /// Winners of all cases so far, with their arrays.
 #[derive(Debug, Default)]
@@ -28,10 +28,14 @@ struct Choice {
 impl ChosenLoops {
     /// Returns the winners for all these operations on these arrays, and the case that determined
     /// them.
-    fn find(&self, arrays: &StreamConfig, operations: &[Operation]) -> Option<(Winners, &str)> {
+    fn find(
+        &self,
+        arrays: &StreamConfig,
+        operations: &[StreamOperation],
+    ) -> Option<(Winners, &str)> {
         let arrays = sorted(arrays);
         self.0.iter().filter(|choice| choice.arrays == arrays).find_map(|choice| {
-            let winner = |wanted: &Operation| {
+            let winner = |wanted: &StreamOperation| {
                 choice.winners.iter().find(|(operation, _)| operation == wanted).copied()
             };
             let winners = operations.iter().map(winner).collect::<Option<Winners>>()?;
@@ -48,7 +52,7 @@ impl ChosenLoops {
 
 /// Returns the winners of an earlier case, which the record names; otherwise calls `choose`.
 pub(super) fn winners<'a, 't>(
-    (arrays, operations): (&StreamConfig, &[Operation]),
+    (arrays, operations): (&StreamConfig, &[StreamOperation]),
     known: &RefCell<Known>,
     recorder: &mut Recorder<'a, 't>,
     choose: impl FnOnce(&mut Recorder<'a, 't>) -> Result<Winners, CaseError>,
@@ -101,14 +105,19 @@ mod tests {
             huge_pages: true,
         };
         let mut chosen = ChosenLoops::default();
-        let winners = vec![(Operation::Copy, "avx2-nt"), (Operation::Triad, "avx512")];
+        let winners =
+            vec![(StreamOperation::Copy, "avx2-nt"), (StreamOperation::Triad, "avx512")];
         chosen.add(&arrays(&[0, 4], 1 << 20, &[]), "stream-node", &winners);
         for (asked, operations, expected) in [
-            (arrays(&[4, 0], 1 << 20, &[]), vec![Operation::Copy], Some("avx2-nt")),
-            (arrays(&[0, 4], 1 << 20, &[]), vec![Operation::Copy, Operation::Add], None),
-            (arrays(&[0, 4], 1 << 21, &[]), vec![Operation::Copy], None),
-            (arrays(&[0, 5], 1 << 20, &[]), vec![Operation::Copy], None),
-            (arrays(&[0, 4], 1 << 20, &[1]), vec![Operation::Copy], None),
+            (arrays(&[4, 0], 1 << 20, &[]), vec![StreamOperation::Copy], Some("avx2-nt")),
+            (
+                arrays(&[0, 4], 1 << 20, &[]),
+                vec![StreamOperation::Copy, StreamOperation::Add],
+                None,
+            ),
+            (arrays(&[0, 4], 1 << 21, &[]), vec![StreamOperation::Copy], None),
+            (arrays(&[0, 5], 1 << 20, &[]), vec![StreamOperation::Copy], None),
+            (arrays(&[0, 4], 1 << 20, &[1]), vec![StreamOperation::Copy], None),
         ] {
             let found = chosen.find(&asked, &operations);
             assert_eq!(found.as_ref().map(|(winners, _)| winners[0].1), expected, "{asked:?}");

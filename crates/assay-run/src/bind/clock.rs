@@ -2,7 +2,7 @@
 
 use assay_kernels::timed::TimedTeam;
 use assay_kernels::{clock, null};
-use assay_model::event::Clock;
+use assay_model::event::HostClock;
 
 use crate::failure::Failure;
 
@@ -10,13 +10,13 @@ use crate::failure::Failure;
 const PASSES: usize = 101;
 
 /// Measures the clock, and the null kernel on these CPUs, before anything else is measured.
-pub(crate) fn characterise_clock(cpus: &[u32]) -> Result<Clock, Failure> {
-    let character = clock::characterise();
+pub(crate) fn characterise_clock(cpus: &[u32]) -> Result<HostClock, Failure> {
+    let character = clock::measure_properties();
     let mut team = TimedTeam::new(&super::cpu_numbers(cpus))
         .map_err(|error| Failure::measurement("no thread can be pinned").because(&error))?;
-    let mut passes: Vec<f64> = (0..PASSES).map(|_| null::repetition(&mut team)).collect();
+    let mut passes: Vec<f64> = (0..PASSES).map(|_| null::time_repetition(&mut team)).collect();
     passes.sort_unstable_by(f64::total_cmp);
-    Ok(Clock {
+    Ok(HostClock {
         name: character.name.to_owned(),
         resolution_s: character.resolution_ns as f64 * 1e-9,
         cost_s: character.cost_ns * 1e-9,

@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, StreamError};
+use assay_kernels::memory::stream::{Stream, StreamConfig, StreamError, StreamOperation};
 use assay_model::attribute::Attribute;
-use assay_model::event::Stopped;
-use assay_model::failure::Area;
+use assay_model::event::StopReason;
+use assay_model::failure::ErrorArea;
 use assay_model::workload::CopyWorkload;
 
 use super::{Known, chosen_loops};
@@ -24,7 +24,7 @@ fn turn(
     winner: &mut Option<&'static str>,
     known: &RefCell<Known>,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Stopped>, CaseError> {
+) -> Result<Option<StopReason>, CaseError> {
     let config = config(work);
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
@@ -40,9 +40,9 @@ fn turn(
             Ok((stream, best))
         },
         repetition: &mut |(stream, kernel), recorder| {
-            stream.repetition(Operation::Copy, kernel).map_err(|error| failed(&error))?;
+            stream.repetition(StreamOperation::Copy, kernel).map_err(|error| failed(&error))?;
             let members = 0..stream.threads();
-            recorder.sample("bandwidth", stream.rate(Operation::Copy, members));
+            recorder.sample("bandwidth", stream.rate(StreamOperation::Copy, members));
             Ok(())
         },
         check: &mut |(stream, _), _| stream.verify().map_err(|error| failed(&error)),
@@ -69,11 +69,11 @@ fn win(
     known: &RefCell<Known>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<&'static str, CaseError> {
-    let asked = (arrays, &[Operation::Copy][..]);
+    let asked = (arrays, &[StreamOperation::Copy][..]);
     let winners = chosen_loops::winners(asked, known, recorder, |recorder| {
         let within_s = choosing_each_s(recorder.budget_s(), 1);
-        let best = stream.pick_best(Operation::Copy, within_s, recorder.cancel());
-        best.map(|it| vec![(Operation::Copy, it.name)]).map_err(|error| failed(&error))
+        let best = stream.pick_best(StreamOperation::Copy, within_s, recorder.cancel());
+        best.map(|it| vec![(StreamOperation::Copy, it.name)]).map_err(|error| failed(&error))
     })?;
     Ok(winners[0].1)
 }
@@ -81,6 +81,6 @@ fn win(
 fn failed(error: &StreamError) -> CaseError {
     match error {
         StreamError::Cancelled => CaseError::Interrupted,
-        other => CaseError::because(Area::Stream, other),
+        other => CaseError::because(ErrorArea::Stream, other),
     }
 }

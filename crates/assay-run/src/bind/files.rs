@@ -5,15 +5,15 @@ use std::sync::atomic::AtomicBool;
 
 use assay_kernels::storage::files::FileControl;
 use assay_model::attribute::Attribute;
-use assay_model::entry::Entry;
-use assay_model::event::Stopped;
-use assay_model::failure::{Area, Failure as CaseFailure};
+use assay_model::entry::MeasurementEntry;
+use assay_model::event::StopReason;
+use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
-use assay_model::storage_outcome::Ended;
+use assay_model::storage_outcome::EndReason;
 use assay_model::workload::file_set::{FilePlan, FileTest, FileWorkload};
-use assay_stats::stopping::Next;
+use assay_stats::stopping::NextStep;
 
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::file_trees::{self, FoldersAbove};
@@ -26,10 +26,10 @@ pub(super) fn measure(
     test: &FileTest,
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+) -> Result<StopReason, CaseError> {
     let plan = FilePlan { phases: file_trees::phases(test) };
     file_trees::prepare(&plan, options, FoldersAbove::REFUSED)
-        .map_err(|failure| CaseError::of_case(Area::Storage, &failure))?;
+        .map_err(|failure| CaseError::of_case(ErrorArea::Storage, &failure))?;
     loop {
         let began_s = recorder.elapsed_s();
         if let Some(before) = &test.before {
@@ -40,12 +40,14 @@ pub(super) fn measure(
         let next = recorder.next(recorder.elapsed_s() - began_s)?;
         recorder.flush()?;
         match next {
-            Next::Stop(stopped) => return Ok(stopped),
+            NextStep::Stop(stopped) => return Ok(stopped),
             // A fixed duration was requested, and it has passed.
-            Next::Repeat | Next::PrepareAfresh if test.workload.timing.duration_s.is_some() => {
-                return Ok(Stopped::Budget);
+            NextStep::Repeat | NextStep::PrepareAfresh
+                if test.workload.timing.duration_s.is_some() =>
+            {
+                return Ok(StopReason::Budget);
             }
-            Next::Repeat | Next::PrepareAfresh => {}
+            NextStep::Repeat | NextStep::PrepareAfresh => {}
         }
     }
 }
@@ -71,11 +73,11 @@ fn carry_out(
         stop,
         on_ready: &mut || {},
         on_interval: &mut on_interval,
-        most_errors: 1,
+        max_errors: 1,
     };
     let done = file_trees::run_phase(&phase, &mut control);
-    let outcome = done.map_err(|failure| CaseError::of_case(Area::Storage, &failure))?;
-    if outcome.ended == Ended::Interrupted {
+    let outcome = done.map_err(|failure| CaseError::of_case(ErrorArea::Storage, &failure))?;
+    if outcome.ended == EndReason::Interrupted {
         return Err(CaseError::Interrupted);
     }
     match file_trees::failure(&outcome) {
@@ -96,16 +98,20 @@ fn record(
         return Err(CaseFailure::NoIo.into());
     }
     // Accompanying operations and the parts of the requested one are not results of this case.
-    let is_asked = |entry: &Entry| match entry {
-        Entry::Measured(key, _) => !key.extra.contains_key(&Attribute::Operation),
-        Entry::SeriesFact(..) | Entry::Fact(..) | Entry::Doubt(_) => true,
+    let is_asked = |entry: &MeasurementEntry| match entry {
+        MeasurementEntry::Measured(key, _) => {
+            !key.dimensions.contains_key(&Attribute::Operation)
+        }
+        MeasurementEntry::SeriesFact(..)
+        | MeasurementEntry::Fact(..)
+        | MeasurementEntry::Doubt(_) => true,
     };
-    recorder.record_all(outcome.entries(intervals).into_iter().filter(is_asked));
+    recorder.record_all(outcome.to_entries(intervals).into_iter().filter(is_asked));
     recorder.record_all(volume::facts_of_trees(&test.workload));
     let anchors = test.workload.trees.iter().map(|tree| tree.anchor.as_path());
     recorder.record_all(volume::in_memory(anchors));
     recorder.record_all(series::file_samples(&test.workload, outcome, intervals));
-    let missed = series::rate_missed(test.workload.load.per_s(), count, outcome.elapsed_s);
-    recorder.record_all(missed.map(Entry::Doubt));
+    let missed = series::rate_missed(test.workload.load.rate_per_s(), count, outcome.elapsed_s);
+    recorder.record_all(missed.map(MeasurementEntry::Doubt));
     Ok(())
 }

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_dialects::wire::iperf3;
 use assay_model::facts::HostFacts;
-use assay_model::failure::{Failure, Lack};
+use assay_model::failure::{FailureReason, MissingHostFeature};
 use assay_model::plan::{Case, Plan};
-use assay_model::workload::{MpiWorkload, NetworkQuestion, NetworkWorkload};
+use assay_model::workload::{MpiWorkload, NetworkTest, NetworkWorkload};
 
 use crate::bind::chosen_loops::ChosenLoops;
 use crate::outlook::Outlook;
@@ -21,9 +21,9 @@ use crate::recorder::CaseError;
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// Host and lack → the case that detected it.
-    lacking: BTreeMap<(String, Lack), String>,
+    lacking: BTreeMap<(String, MissingHostFeature), String>,
     /// Hosts and ports with a successful throughput measurement.
-    served: BTreeSet<(String, Lack)>,
+    served: BTreeSet<(String, MissingHostFeature)>,
     /// Launcher, library and number of ranks → shortest overhead of a launch in seconds, without
     /// the measurement.
     launches: BTreeMap<(String, String, u32), f64>,
@@ -42,12 +42,12 @@ impl Known {
     /// Remembers the outcome of a case, or of one of its turns, as far as it concerns the host.
     pub(crate) fn learn<T>(&mut self, case: &Case, outcome: &Result<T, CaseError>) {
         let Some((work, to)) =
-            case.workload.network().and_then(|it| Some((it, it.to.as_ref()?)))
+            case.workload.as_network().and_then(|it| Some((it, it.to.as_ref()?)))
         else {
             return;
         };
         match outcome {
-            Ok(_) if matches!(work.question, NetworkQuestion::Throughput(_)) => {
+            Ok(_) if matches!(work.question, NetworkTest::Throughput(_)) => {
                 self.served.insert((to.clone(), of_pair(case, streams_port(work))));
             }
             Err(CaseError::Lacking(what, _)) => {
@@ -73,7 +73,7 @@ impl Known {
     }
 
     /// Whether the host is known to lack this.
-    pub(in crate::bind) fn lacks(&self, host: &str, what: Lack) -> bool {
+    pub(in crate::bind) fn lacks(&self, host: &str, what: MissingHostFeature) -> bool {
         self.lacking.contains_key(&(host.to_owned(), what))
     }
 
@@ -81,11 +81,11 @@ impl Known {
     pub(in crate::bind) fn need(
         &self,
         work: &NetworkWorkload,
-        what: Lack,
+        what: MissingHostFeature,
     ) -> Result<(), CaseError> {
         let Some(host) = &work.to else { return Ok(()) };
         let Some(because) = self.lacking.get(&(host.clone(), what)) else { return Ok(()) };
-        let failure = Failure::Skipped { host: host.clone(), lack: what };
+        let failure = FailureReason::Skipped { host: host.clone(), lack: what };
         Err(CaseError::Skipped { failure, because: because.clone() })
     }
 }
@@ -96,16 +96,16 @@ fn ranks(work: &MpiWorkload) -> (String, String, u32) {
 
 /// Replaces a port by the connection for pairs: their other end opens a new port for each case, so
 /// that only a lack of the connection applies to later cases.
-const fn of_pair(case: &Case, what: Lack) -> Lack {
+const fn of_pair(case: &Case, what: MissingHostFeature) -> MissingHostFeature {
     match what {
-        Lack::Port(_) if case.pair.is_some() => Lack::Connection,
+        MissingHostFeature::Port(_) if case.pair.is_some() => MissingHostFeature::Connection,
         what => what,
     }
 }
 
 /// Port of the streams of a case, as the lack to check.
-pub(in crate::bind) fn streams_port(work: &NetworkWorkload) -> Lack {
-    Lack::Port(work.port.unwrap_or(iperf3::DEFAULT_PORT))
+pub(in crate::bind) fn streams_port(work: &NetworkWorkload) -> MissingHostFeature {
+    MissingHostFeature::Port(work.port.unwrap_or(iperf3::DEFAULT_PORT))
 }
 
 #[cfg(test)]

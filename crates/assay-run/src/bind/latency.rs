@@ -1,9 +1,9 @@
 //! `memory.latency` by assay's own kernel.
 
-use assay_kernels::memory::latency::{Latency, LatencyConfig, LatencyError};
+use assay_kernels::memory::latency::{LatencyConfig, LatencyError, PointerChase};
 use assay_model::attribute::Attribute;
-use assay_model::event::Stopped;
-use assay_model::failure::Area;
+use assay_model::event::StopReason;
+use assay_model::failure::ErrorArea;
 use assay_model::workload::LatencyWorkload;
 
 use crate::measuring::{self, Measurement, Turns};
@@ -17,7 +17,7 @@ pub(super) fn turns(work: &LatencyWorkload) -> Turns<'_> {
 fn turn(
     work: &LatencyWorkload,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Stopped>, CaseError> {
+) -> Result<Option<StopReason>, CaseError> {
     let config = LatencyConfig {
         cpu: work.cpu as usize,
         bytes: work.bytes as usize,
@@ -26,15 +26,15 @@ fn turn(
     };
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let latency =
-                Latency::prepare(&config, recorder.cancel()).map_err(|error| failed(&error))?;
+            let latency = PointerChase::prepare(&config, recorder.cancel())
+                .map_err(|error| failed(&error))?;
             if let Ok(huge) = latency.huge_bytes() {
                 let share = (huge as f64 / work.bytes as f64).min(1.0);
                 recorder.learn(Attribute::HugePages, share);
             }
             Ok(latency)
         },
-        repetition: &mut |latency: &mut Latency, recorder| {
+        repetition: &mut |latency: &mut PointerChase, recorder| {
             let seconds = latency.repetition();
             recorder.sample("latency", seconds);
             Ok(())
@@ -49,6 +49,6 @@ fn turn(
 fn failed(error: &LatencyError) -> CaseError {
     match error {
         LatencyError::Cancelled => CaseError::Interrupted,
-        other => CaseError::because(Area::Latency, other),
+        other => CaseError::because(ErrorArea::Latency, other),
     }
 }

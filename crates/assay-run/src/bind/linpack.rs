@@ -3,8 +3,8 @@
 use assay_kernels::compute::blas::Blas;
 use assay_kernels::compute::linpack::{Linpack, LinpackConfig, LinpackError, flops};
 use assay_model::attribute::Attribute;
-use assay_model::event::Stopped;
-use assay_model::failure::{Area, Failure};
+use assay_model::event::StopReason;
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::Unit;
@@ -29,7 +29,7 @@ fn turn(
     work: &LinpackWorkload,
     blas: &mut Option<Blas>,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Stopped>, CaseError> {
+) -> Result<Option<StopReason>, CaseError> {
     if let (Some(name), None) = (&work.blas, &blas) {
         *blas = Some(open(name, recorder)?);
     }
@@ -71,7 +71,7 @@ fn foretell(work: &LinpackWorkload, recorder: &mut Recorder<'_, '_>) {
             "solve-over-budget",
             "one solve of N = {n} takes {least} at least, and its budget is {budget}",
             n = work.n.to_string(),
-            least = Phrase::roughly(least_s, Unit::Second),
+            least = Phrase::approximate(least_s, Unit::Second),
             budget = budget,
         )
     });
@@ -85,7 +85,7 @@ fn least_s(work: &LinpackWorkload, peaks: impl Iterator<Item = (f64, usize)>) ->
 }
 
 fn open(name: &str, recorder: &mut Recorder<'_, '_>) -> Result<Blas, CaseError> {
-    let blas = Blas::open(name).map_err(|error| CaseError::because(Area::Blas, &error))?;
+    let blas = Blas::open(name).map_err(|error| CaseError::because(ErrorArea::Blas, &error))?;
     recorder.learn(Attribute::Blas, describe(&blas));
     Ok(blas)
 }
@@ -101,7 +101,7 @@ fn solve(linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>) -> Result<(
     let solved = linpack.solve(recorder.cancel(), &|_| {}).map_err(failed)?;
     if !solved.passed {
         let (residual, bound) = (solved.residual, solved.threshold);
-        return Err(Failure::ResidualTooLarge { residual, bound }.into());
+        return Err(FailureReason::ResidualTooLarge { residual, bound }.into());
     }
     recorder.learn(Attribute::Residual, solved.residual);
     recorder.sample("rmax", solved.flops / solved.seconds);
@@ -111,7 +111,7 @@ fn solve(linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>) -> Result<(
 fn failed(error: LinpackError) -> CaseError {
     match error {
         LinpackError::Cancelled => CaseError::Interrupted,
-        other => CaseError::because(Area::Linpack, &other),
+        other => CaseError::because(ErrorArea::Linpack, &other),
     }
 }
 

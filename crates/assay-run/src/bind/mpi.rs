@@ -10,10 +10,10 @@ use std::time::Duration;
 use assay_adapters::mpi_launch::{self, PairOfHosts};
 use assay_fleet::process::{self, Command, Completed, ProcessError};
 use assay_fleet::shared_memory::Segments;
-use assay_model::attribute::{Attribute, BoundRank, Value};
+use assay_model::attribute::{Attribute, AttributeValue, RankBinding};
 use assay_model::doubt::Doubt;
-use assay_model::event::Stopped;
-use assay_model::failure::{Area, Failure};
+use assay_model::event::StopReason;
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::mpi_outcome::{MpiOutcome, MpiRank};
 use assay_model::path_text;
 use assay_model::phrase;
@@ -73,7 +73,7 @@ fn foretell(
             "launch-over-budget",
             "one launch of {case} takes {least} at least, and its budget is {budget}",
             case = case.id.as_str(),
-            least = Phrase::roughly(least_s, Unit::Second),
+            least = Phrase::approximate(least_s, Unit::Second),
             budget = budget,
         )
     });
@@ -89,7 +89,7 @@ fn turn(
     work: &MpiWorkload,
     launch: u32,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Stopped>, CaseError> {
+) -> Result<Option<StopReason>, CaseError> {
     if launch > 0 {
         recorder.prepare_afresh()?;
     }
@@ -101,10 +101,10 @@ fn turn(
     launched?;
     let took_s = recorder.elapsed_s() - began_s;
     if launch + 1 >= case.stopping.preparations.max(1) && recorder.is_precise() {
-        return Ok(Some(Stopped::Precise));
+        return Ok(Some(StopReason::Precise));
     }
     let is_spent = recorder.elapsed_s() + took_s > case.stopping.budget_s;
-    Ok(is_spent.then_some(Stopped::Budget))
+    Ok(is_spent.then_some(StopReason::Budget))
 }
 
 fn launch_once(
@@ -116,7 +116,7 @@ fn launch_once(
     let folder = tempfile::Builder::new()
         .prefix("assay-mpi-")
         .tempdir()
-        .map_err(|error| CaseError::because(Area::TemporaryFolder, &error))?;
+        .map_err(|error| CaseError::because(ErrorArea::TemporaryFolder, &error))?;
     let file = folder.path().join(OUTCOME);
     let other = RanksEnd::of(recorder, work.mpi.starter, folder.path());
     let other = other.map_err(network::failed)?;
@@ -124,7 +124,7 @@ fn launch_once(
     let command = command(case, work, launch, &file, other.as_ref())?;
     if launch == 0 {
         let commands = [("run".to_owned(), shown(&command))].into();
-        recorder.learn(Attribute::Commands, Value::Pairs(commands));
+        recorder.learn(Attribute::Commands, AttributeValue::Pairs(commands));
     }
     let before = Segments::now();
     let ran = run(&command, other, recorder.cancel());
@@ -144,7 +144,7 @@ fn launch_once(
         learn(&outcome, work, &completed, recorder);
         is_one_kernel.then(|| recorder.doubt(Doubt::OneKernel));
     }
-    recorder.record_all(outcome.entries());
+    recorder.record_all(outcome.to_entries());
     Ok(())
 }
 
@@ -173,10 +173,10 @@ fn command(
     other: Option<&RanksEnd>,
 ) -> Result<Command, CaseError> {
     let program = std::env::current_exe()
-        .map_err(|error| CaseError::because(Area::OwnProgram, &error))?;
+        .map_err(|error| CaseError::because(ErrorArea::OwnProgram, &error))?;
     let mut words = vec!["mpi".to_owned(), work.test.name().to_owned()];
     words.extend(["--mpi-library".to_owned(), work.mpi.library.clone()]);
-    words.extend(["--raw".to_owned(), path_text::text(file.as_os_str())]);
+    words.extend(["--raw".to_owned(), path_text::encode(file.as_os_str())]);
     words.extend(["--budget".to_owned(), format!("{:.3}s", measured_s(case))]);
     if !work.preset.is_assay() {
         words.extend(["--preset".to_owned(), work.preset.name().to_owned()]);
@@ -189,18 +189,19 @@ fn command(
         words.extend(["-m".to_owned(), format!("{}:{}", work.from_bytes, work.to_bytes)]);
     }
     let line = match other {
-        None => mpi_launch::launch(work, &path_text::text(program.as_os_str()), &words),
+        None => mpi_launch::launch(work, &path_text::encode(program.as_os_str()), &words),
         Some(other) => {
-            let shell = path_text::text(other.shell.as_os_str());
+            let shell = path_text::encode(other.shell.as_os_str());
             let RanksEnd { addresses, programs, .. } = other;
             mpi_launch::launch_pair(work, &PairOfHosts { addresses, programs, shell }, &words)
         }
     };
-    let mut command = Command::new(path_text::path(&line.program));
-    command.arguments = line.arguments.iter().map(|it| path_text::word(it)).collect();
+    let mut command = Command::new(path_text::decode_path(&line.program));
+    command.arguments = line.arguments.iter().map(|it| path_text::decode_word(it)).collect();
     let variables = line.environment.iter();
-    command.environment =
-        variables.map(|(name, value)| (name.into(), Some(path_text::word(value)))).collect();
+    command.environment = variables
+        .map(|(name, value)| (name.into(), Some(path_text::decode_word(value))))
+        .collect();
     // Launchers start their ranks in a folder with the same path.
     command.directory = other.map(|_| "/".into());
     command.deadline = Some(Duration::from_secs_f64(case.stopping.budget_s + PATIENCE_S));
@@ -225,10 +226,10 @@ fn shown(command: &Command) -> String {
 fn not_run(error: ProcessError, work: &MpiWorkload) -> CaseError {
     match error {
         ProcessError::Cancelled { .. } => CaseError::Interrupted,
-        ProcessError::Deadline { .. } => CaseError::because(Area::Rank, &error),
-        other => CaseError::Failed(Failure::LauncherNotRun {
+        ProcessError::Deadline { .. } => CaseError::because(ErrorArea::Rank, &error),
+        other => CaseError::Failed(FailureReason::LauncherNotRun {
             launcher: work.mpi.launcher.clone(),
-            causes: Failure::causes(&other),
+            causes: FailureReason::error_chain(&other),
         }),
     }
 }
@@ -251,7 +252,7 @@ fn learn(
     completed: &Completed,
     recorder: &mut Recorder<'_, '_>,
 ) {
-    recorder.record_all(outcome.facts());
+    recorder.record_all(outcome.to_facts());
     recorder.learn(Attribute::Prefix, work.mpi.prefix.as_str());
     let Completed { output, .. } = completed;
     let printed = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
@@ -269,5 +270,8 @@ fn other_binding(outcome: &MpiOutcome, work: &MpiWorkload) -> Option<Doubt> {
     if asked.is_empty() || !outcome.ranks.iter().zip(asked).any(differs) {
         return None;
     }
-    Some(Doubt::OtherBinding { bound: BoundRank::line(&outcome.bound()), asked: asked.clone() })
+    Some(Doubt::OtherBinding {
+        bound: RankBinding::format_line(&outcome.rank_bindings()),
+        asked: asked.clone(),
+    })
 }

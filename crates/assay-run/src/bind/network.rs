@@ -9,11 +9,11 @@ mod virtual_function;
 use std::cell::RefCell;
 use std::net::IpAddr;
 
-use assay_dialects::wire::iperf3::Protocol;
+use assay_dialects::wire::iperf3::TransportProtocol;
 use assay_fleet::remote::calls::CallError;
 use assay_model::attribute::Attribute;
-use assay_model::failure::Lack;
-use assay_model::workload::{NetworkQuestion, NetworkWorkload, Workload};
+use assay_model::failure::MissingHostFeature;
+use assay_model::workload::{NetworkTest, NetworkWorkload, Workload};
 
 use crate::fleet::pairs::PairEnd;
 use crate::measuring::Turns;
@@ -31,7 +31,7 @@ use super::known::{self, Known};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum By {
     Icmp,
-    Protocol(Protocol),
+    Protocol(TransportProtocol),
 }
 
 /// Returns turns that repeat one network test. The missing services of hosts and the far end are
@@ -54,8 +54,8 @@ fn begin<'c>(
     known: &Known,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Turns<'c>, CaseError> {
-    known.need(work, Lack::Address)?;
-    known.need(work, Lack::Connection)?;
+    known.need(work, MissingHostFeature::Address)?;
+    known.need(work, MissingHostFeature::Connection)?;
     let protocol = match by {
         By::Icmp => {
             // The other host of a pair provides its address; echoes need no port.
@@ -66,21 +66,21 @@ fn begin<'c>(
     };
     let far_end = FarEnd::of(work, recorder).map_err(failed)?;
     match &work.question {
-        NetworkQuestion::Throughput(asked) => {
+        NetworkTest::Throughput(asked) => {
             known.need(work, known::streams_port(work))?;
             Ok(throughput::turns(asked, far_end, protocol))
         }
-        NetworkQuestion::Latency(asked) => {
-            known.need(work, Lack::Echo)?;
+        NetworkTest::Latency(asked) => {
+            known.need(work, MissingHostFeature::Echo)?;
             if asked.load_streams > 0 {
                 known.need(work, known::streams_port(work))?;
             }
             let all = far_end.for_ping_pong();
-            let lacks = |port| known.lacks(&far_end.host, Lack::Port(port));
+            let lacks = |port| known.lacks(&far_end.host, MissingHostFeature::Port(port));
             let (without, targets): (Vec<Target>, Vec<Target>) =
                 all.into_iter().partition(|target| lacks(target.port));
             if let (Some(last), []) = (without.last(), &*targets) {
-                known.need(work, Lack::Port(last.port))?;
+                known.need(work, MissingHostFeature::Port(last.port))?;
             }
             Ok(latency::turns(asked, far_end, targets, protocol))
         }
@@ -107,8 +107,8 @@ pub(super) fn reach(
     else {
         return Ok(None);
     };
-    known.need(work, Lack::Address)?;
-    known.need(work, Lack::Connection)?;
+    known.need(work, MissingHostFeature::Address)?;
+    known.need(work, MissingHostFeature::Connection)?;
     let far_end = FarEnd::of(work, recorder).map_err(failed)?;
     if work.to.is_none() || recorder.pair().is_some() {
         recorder.learn(Attribute::FarEnd, "assay");

@@ -3,8 +3,8 @@
 use assay_kernels::compute::core_clock::{CoreClock, CoreClockConfig};
 use assay_kernels::compute::isa::Isa;
 use assay_kernels::compute::peak_flops::{Peak, PeakConfig, Precision};
-use assay_model::event::Stopped;
-use assay_model::failure::{Area, Failure};
+use assay_model::event::StopReason;
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::workload::PeakFlopsWorkload;
 
 use crate::measuring::{self, Measurement, Turns};
@@ -25,9 +25,10 @@ pub(super) fn turns(work: &PeakFlopsWorkload) -> Turns<'_> {
 fn turn(
     work: &PeakFlopsWorkload,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Stopped>, CaseError> {
+) -> Result<Option<StopReason>, CaseError> {
     let isa = Isa::ALL.into_iter().find(|isa| isa.name() == work.instruction_set);
-    let unknown = || Failure::UnknownInstructionSet { name: work.instruction_set.clone() };
+    let unknown =
+        || FailureReason::UnknownInstructionSet { name: work.instruction_set.clone() };
     let isa = isa.ok_or_else(unknown)?;
     let mut measurement = Measurement {
         prepare: &mut |_: &mut Recorder<'_, '_>| prepare(work, isa),
@@ -43,7 +44,7 @@ fn prepare(work: &PeakFlopsWorkload, isa: Isa) -> Result<Prepared, CaseError> {
     let peak = |precision| {
         let config = PeakConfig { cpus: cpus.clone(), precision, isa };
         let peak = Peak::prepare(&config)
-            .map_err(|error| CaseError::because(Area::PeakFlops, &error))?;
+            .map_err(|error| CaseError::because(ErrorArea::PeakFlops, &error))?;
         Ok::<_, CaseError>((precision, peak))
     };
     let peaks = [peak(Precision::Fp64)?, peak(Precision::Fp32)?];
@@ -58,8 +59,9 @@ fn repetition(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     for (precision, peak) in &mut prepared.peaks {
-        let sample =
-            peak.repetition().map_err(|error| CaseError::because(Area::PeakFlops, &error))?;
+        let sample = peak
+            .repetition()
+            .map_err(|error| CaseError::because(ErrorArea::PeakFlops, &error))?;
         recorder.sample(precision.name(), sample.flops / sample.seconds);
     }
     if let Some(clock) = &mut prepared.clock {

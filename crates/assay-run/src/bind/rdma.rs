@@ -8,8 +8,8 @@ use assay_adapters::invocation::{Found, Request};
 use assay_adapters::tool::Tool;
 use assay_fleet::remote::calls::CallError;
 use assay_model::attribute::Attribute;
-use assay_model::entry::Span;
-use assay_model::event::Stopped;
+use assay_model::entry::MeasuredSpan;
+use assay_model::event::StopReason;
 use assay_model::plan::Case;
 use assay_model::workload::{RdmaWorkload, Workload};
 
@@ -43,7 +43,7 @@ fn repetition(work: &RdmaWorkload, recorder: &mut Recorder<'_, '_>) -> Result<()
 
 /// Returns the workload with the device that the fleet file names for this end of a pair.
 fn on_device(work: &RdmaWorkload, recorder: &Recorder<'_, '_>) -> RdmaWorkload {
-    let own = recorder.pair().map(|pair| pair.own.or(&work.device));
+    let own = recorder.pair().map(|pair| pair.own.with_defaults(&work.device));
     RdmaWorkload { device: own.unwrap_or_else(|| work.device.clone()), ..work.clone() }
 }
 
@@ -53,7 +53,7 @@ fn partner(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<Partner>, CaseError> {
     let Some(pair) = recorder.pair() else { return Ok(None) };
-    let (device, peer) = (pair.far.or(&work.device), pair.peer.clone());
+    let (device, peer) = (pair.far.with_defaults(&work.device), pair.peer.clone());
     let gone = || failed(&NetworkError::Call(CallError::Over { peer }).into());
     let call = recorder.call_peer(pairs::RDMA).ok_or_else(gone)?;
     Ok(Some(Partner { call, device }))
@@ -87,7 +87,7 @@ pub(super) fn perftest_turns<'c>(
         let now_s = recorder.elapsed_s();
         let is_late = now_s + (now_s - began_s) > case.stopping.budget_s;
         let is_over = is_late || rounds >= case.stopping.repetitions.max(1);
-        Ok(is_over.then_some(Stopped::Tool))
+        Ok(is_over.then_some(StopReason::Tool))
     })
 }
 
@@ -116,7 +116,7 @@ fn perftest_round(
         for invocation in &invocations {
             let parsed = tool::run(tool, invocation, round, recorder)?;
             let took_s = recorder.elapsed_s() - began_s;
-            let span = Span::of_seconds(began_s, took_s, false);
+            let span = MeasuredSpan::from_seconds(began_s, took_s, false);
             tool::record(&parsed, span, round == 0, recorder);
         }
         peer.finish();

@@ -12,19 +12,20 @@ use std::sync::atomic::Ordering;
 use assay_fleet::capacity;
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
-use assay_model::event::Stopped;
-use assay_model::failure::{Area, Failure};
+use assay_model::event::StopReason;
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Case;
 use assay_model::quantity::{Bytes, Quantity, Unit};
-use assay_model::storage_outcome::{Ended, StorageOutcome, Tally};
+use assay_model::storage_outcome::{EndReason, IoTally, StorageOutcome};
 use assay_model::workload::Workload;
-use assay_model::workload::course::Course;
+use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{
-    CurvePoint, Load, StoragePhase, StoragePlan, StorageTarget, StorageTest, StorageWorkload,
+    ResponseCurvePoint, StorageLoad, StoragePhase, StoragePlan, StorageTarget, StorageTest,
+    StorageWorkload,
 };
-use assay_stats::stopping::Next;
+use assay_stats::stopping::NextStep;
 
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::options::RunOptions;
@@ -37,32 +38,36 @@ pub(super) fn measure(
     test: &StorageTest,
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+) -> Result<StopReason, CaseError> {
     let Some(test) = resolved(case, test, recorder)? else {
-        return Ok(Stopped::NotNeeded);
+        return Ok(StopReason::NotNeeded);
     };
     let began_s = recorder.elapsed_s();
     let mut measurer = Measurer { case, options, recorder };
     measurer.precondition(&test)?;
     let workload = test.workload;
     let (workload, outcome) = match test.course {
-        Course::Once => measurer.part(&workload).map(|outcome| (workload, outcome))?,
-        Course::Rounds(rule) => {
+        MeasurementMode::Once => measurer.part(&workload).map(|outcome| (workload, outcome))?,
+        MeasurementMode::Rounds(rule) => {
             let outcome = rounds::measure(&mut measurer, &workload, &rule)?;
             (workload, outcome)
         }
-        Course::Search(goal) => search::measure(&mut measurer, &workload, &goal)?,
+        MeasurementMode::Search(goal) => search::measure(&mut measurer, &workload, &goal)?,
     };
     results::record(&outcome, &workload, recorder)?;
     results::doubt_targets(&workload, recorder);
     let is_whole = !recorder.cancel().load(Ordering::Relaxed);
-    if is_whole && matches!(test.point, None | Some(CurvePoint::Maximum)) {
+    if is_whole && matches!(test.point, None | Some(ResponseCurvePoint::Maximum)) {
         results::learn_headroom(&outcome, &workload, recorder)?;
     }
     // Fails after an interruption; the records so far are kept.
     let next = recorder.next(recorder.elapsed_s() - began_s)?;
     recorder.flush()?;
-    Ok(if let Next::Stop(Stopped::Precise) = next { Stopped::Precise } else { Stopped::Budget })
+    Ok(if let NextStep::Stop(StopReason::Precise) = next {
+        StopReason::Precise
+    } else {
+        StopReason::Budget
+    })
 }
 
 /// Creates the files of a case for the tool that measures it, and returns the case with its rate
@@ -75,10 +80,12 @@ pub(super) fn prepare(
 ) -> Result<Option<Case>, CaseError> {
     let Some(mut test) = resolved(case, test, recorder)? else { return Ok(None) };
     match test.course {
-        Course::Once => {}
-        Course::Rounds(_) => recorder.doubt(Doubt::MeasuredOnce { by: case.by.clone() }),
-        Course::Search(_) => {
-            return Err(Failure::ToolCannotSearch { by: case.by.clone() }.into());
+        MeasurementMode::Once => {}
+        MeasurementMode::Rounds(_) => {
+            recorder.doubt(Doubt::MeasuredOnce { by: case.by.clone() })
+        }
+        MeasurementMode::Search(_) => {
+            return Err(FailureReason::ToolCannotSearch { by: case.by.clone() }.into());
         }
     }
     Measurer { case, options, recorder: &mut *recorder }.precondition(&test)?;
@@ -94,7 +101,7 @@ pub(super) fn prepare(
     let done = runner::prepare(&plan, options, cancel, &mut |event| watcher.see(&event));
     match done {
         Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
-        Err(failure) => Err(CaseError::of_case(Area::Storage, &failure)),
+        Err(failure) => Err(CaseError::of_case(ErrorArea::Storage, &failure)),
         Ok(()) => {
             // Tools that divide a file among processes need its size.
             for target in &mut test.workload.targets {
@@ -102,7 +109,7 @@ pub(super) fn prepare(
                     || capacity::size(&target.path).ok().flatten().filter(|bytes| *bytes > 0);
                 target.size_bytes = target.size_bytes.or_else(there);
             }
-            if let Load::Open { rate_per_s, .. } = test.workload.load {
+            if let StorageLoad::Open { rate_per_s, .. } = test.workload.load {
                 recorder.learn(Attribute::RequestedRate, rate_per_s);
             }
             recorder.record_all(volume::facts(&test.workload));
@@ -123,20 +130,21 @@ fn resolved(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<StorageTest>, CaseError> {
     let mut test = test.clone();
-    let Load::ShareOf { mut percent, rounding, arrivals, .. } = test.workload.load else {
+    let StorageLoad::ShareOf { mut percent, rounding, arrivals, .. } = test.workload.load
+    else {
         return Ok(Some(test));
     };
     let id = case.workload.benchmark().id();
     let by = if case.by == "assay" { String::new() } else { format!("/{}", case.by) };
     let maximum = recorder.median_of(&format!("{id}/{}/max{by}", test.name), "rate");
-    let maximum = maximum.ok_or(Failure::CurveWithoutMaximum)?;
-    if let Some(CurvePoint::Bend { .. }) = test.point {
+    let maximum = maximum.ok_or(FailureReason::CurveWithoutMaximum)?;
+    if let Some(ResponseCurvePoint::Bend { .. }) = test.point {
         let Some(share) = curve::next_share(case, &test, recorder) else { return Ok(None) };
         recorder.learn(Attribute::PercentOfMax, share);
         percent = share;
     }
-    let rate_per_s = rounding.share(maximum, percent);
-    test.workload.load = Load::Open { rate_per_s, arrivals };
+    let rate_per_s = rounding.round_share(maximum, percent);
+    test.workload.load = StorageLoad::Open { rate_per_s, arrivals };
     Ok(Some(test))
 }
 
@@ -162,10 +170,10 @@ impl Measurer<'_, '_, '_> {
         let outcome = self.outcomes(&StoragePlan { phases: vec![phase] }, &options)?;
         let outcome = outcome.into_iter().next();
         match outcome {
-            Some(it) if it.ended == Ended::Interrupted && series::count(&it) == 0 => {
+            Some(it) if it.ended == EndReason::Interrupted && series::count(&it) == 0 => {
                 Err(CaseError::Interrupted)
             }
-            other => other.ok_or_else(|| Failure::NoIo.into()),
+            other => other.ok_or_else(|| FailureReason::NoIo.into()),
         }
     }
 
@@ -173,13 +181,13 @@ impl Measurer<'_, '_, '_> {
     fn once(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
         let phase = single(workload.clone(), &self.case.id);
         let outcomes = self.carry_out(&StoragePlan { phases: vec![phase] })?;
-        outcomes.into_iter().next().ok_or_else(|| Failure::NoIo.into())
+        outcomes.into_iter().next().ok_or_else(|| FailureReason::NoIo.into())
     }
 
     /// Runs all phases to their end.
     fn carry_out(&mut self, plan: &StoragePlan) -> Result<Vec<StorageOutcome>, CaseError> {
         let outcomes = self.outcomes(plan, self.options)?;
-        if outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted) {
+        if outcomes.iter().any(|outcome| outcome.ended == EndReason::Interrupted) {
             return Err(CaseError::Interrupted);
         }
         Ok(outcomes)
@@ -203,11 +211,11 @@ impl Measurer<'_, '_, '_> {
         let done = runner::carry_out(plan, options, cancel, &mut |event| watcher.see(&event));
         let outcomes = match done {
             Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
-            Err(failure) => return Err(CaseError::of_case(Area::Storage, &failure)),
+            Err(failure) => return Err(CaseError::of_case(ErrorArea::Storage, &failure)),
             Ok(outcomes) => outcomes,
         };
         if let Some(failure) = runner::io_failure(plan, &outcomes) {
-            return Err(CaseError::of_case(Area::Storage, &failure));
+            return Err(CaseError::of_case(ErrorArea::Storage, &failure));
         }
         Ok(outcomes)
     }
@@ -260,7 +268,7 @@ impl Watcher<'_, '_, '_> {
             phrase!(
                 "beside-budget",
                 "that takes about {time}, on top of the budget of {budget}",
-                time = Phrase::roughly(total_s, Unit::Second),
+                time = Phrase::approximate(total_s, Unit::Second),
                 budget = budget,
             )
         });
@@ -278,7 +286,7 @@ impl Watcher<'_, '_, '_> {
         self.passed_bytes += bytes;
         self.tell_time(share_before);
         let share = (self.passed_bytes as f64 / all as f64).min(1.0);
-        Some(Phrase::value(format!("{:.0} %", 100.0 * share)))
+        Some(Phrase::exact_value(format!("{:.0} %", 100.0 * share)))
     }
 
     fn see(&mut self, event: &StorageEvent<'_>) {
@@ -291,7 +299,7 @@ impl Watcher<'_, '_, '_> {
                     .as_ref()
                     .is_none_or(|it| it.path.as_ref() != Some(&target.path))
                 {
-                    let size = Phrase::value(Bytes(*total_bytes).to_string());
+                    let size = Phrase::exact_value(Bytes(*total_bytes).to_string());
                     self.recorder.note(&phrase!(
                         "written-first",
                         "{path} is written in full first: {size}",
@@ -304,13 +312,14 @@ impl Watcher<'_, '_, '_> {
                 }
                 self.tell_time(*done_bytes as f64 / (*total_bytes).max(1) as f64);
                 let percent = 100.0 * *done_bytes as f64 / (*total_bytes).max(1) as f64;
-                let share = Phrase::value(format!("{percent:.0} %"));
+                let share = Phrase::exact_value(format!("{percent:.0} %"));
                 let text =
                     phrase!("writing", "writing {path} {share}", path = path, share = share);
                 self.recorder.progress(&Phrase::list(": ", [case.into(), text]));
             }
             StorageEvent::Interval { tally } => {
-                let sum = |of: fn(&Tally) -> u64| (of(&tally.reads) + of(&tally.writes)) as f64;
+                let sum =
+                    |of: fn(&IoTally) -> u64| (of(&tally.reads) + of(&tally.writes)) as f64;
                 let count = sum(|it| it.count);
                 let per_s = |value: f64| value / tally.length_s.max(f64::MIN_POSITIVE);
                 let rate = Quantity::new(per_s(count), Unit::IoPerSecond);
@@ -369,8 +378,8 @@ mod tests {
             };
             let workload = StorageWorkload {
                 targets: sizes.iter().map(|bytes| target(*bytes)).collect(),
-                streams: vec![StorageStream::of(AccessPattern::Random, 4096, 0.0)],
-                load: Load::Closed,
+                streams: vec![StorageStream::new(AccessPattern::Random, 4096, 0.0)],
+                load: StorageLoad::Closed,
                 timing,
                 engine: EngineChoice::Auto,
                 data: StorageData { compressible: 0.0, verify: Verify::Off },

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 
-use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, StreamError};
+use assay_kernels::memory::stream::{Stream, StreamConfig, StreamError, StreamOperation};
 use assay_model::attribute::Attribute;
-use assay_model::entry::Key;
-use assay_model::event::Stopped;
-use assay_model::failure::Area;
+use assay_model::entry::SeriesKey;
+use assay_model::event::StopReason;
+use assay_model::failure::ErrorArea;
 use assay_model::workload::{Domain, StreamWorkload};
 
 use super::chosen_loops::Winners;
@@ -28,7 +28,7 @@ fn turn(
     winners: &mut Winners,
     known: &RefCell<Known>,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Stopped>, CaseError> {
+) -> Result<Option<StopReason>, CaseError> {
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
             let mut stream = chosen_loops::arrays(&config(work), known, recorder)
@@ -58,10 +58,13 @@ fn config(work: &StreamWorkload) -> StreamConfig {
 }
 
 /// Key of the series of one operation on one domain; a single domain adds no dimensions.
-fn key(work: &StreamWorkload, operation: Operation, domain: &Domain) -> Key {
+fn key(work: &StreamWorkload, operation: StreamOperation, domain: &Domain) -> SeriesKey {
     match work.domains.len() {
-        1 => Key::of(operation.name()),
-        _ => Key { metric: operation.name(), extra: work.of_domain(&domain.placement) },
+        1 => SeriesKey::only_series(operation.name()),
+        _ => SeriesKey {
+            metric: operation.name(),
+            dimensions: work.domain_dimensions(&domain.placement),
+        },
     }
 }
 
@@ -72,7 +75,7 @@ fn win(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Winners, CaseError> {
     let arrays = config(work);
-    let asked = (&arrays, &Operation::ALL[..]);
+    let asked = (&arrays, &StreamOperation::ALL[..]);
     let winners =
         chosen_loops::winners(asked, known, recorder, |recorder| choose(stream, recorder))?;
     for (operation, kernel) in &winners {
@@ -84,12 +87,12 @@ fn win(
 }
 
 fn choose(stream: &mut Stream, recorder: &mut Recorder<'_, '_>) -> Result<Winners, CaseError> {
-    let each_s = choosing_each_s(recorder.budget_s(), Operation::ALL.len());
+    let each_s = choosing_each_s(recorder.budget_s(), StreamOperation::ALL.len());
     let pick = |operation| {
         let kernel = stream.pick_best(operation, each_s, recorder.cancel());
         kernel.map(|it| (operation, it.name)).map_err(|error| failed(&error))
     };
-    Operation::ALL.into_iter().map(pick).collect()
+    StreamOperation::ALL.into_iter().map(pick).collect()
 }
 
 fn learn(stream: &Stream, recorder: &mut Recorder<'_, '_>) {
@@ -127,6 +130,6 @@ fn repetition(
 fn failed(error: &StreamError) -> CaseError {
     match error {
         StreamError::Cancelled => CaseError::Interrupted,
-        other => CaseError::because(Area::Stream, other),
+        other => CaseError::because(ErrorArea::Stream, other),
     }
 }

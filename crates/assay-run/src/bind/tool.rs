@@ -7,11 +7,11 @@ use assay_adapters::invocation::{Found, Invocation, Request};
 use assay_adapters::outputs::{Outputs, Parsed, ToolError};
 use assay_adapters::tool::Tool;
 use assay_fleet::process::ProcessError;
-use assay_model::attribute::{Attribute, Value};
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
-use assay_model::entry::{Entry, Key, Seen, Span};
-use assay_model::event::Stopped;
-use assay_model::failure::Area;
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::event::StopReason;
+use assay_model::failure::ErrorArea;
 use assay_model::plan::Case;
 
 use super::network;
@@ -28,7 +28,7 @@ pub(super) fn measure(
     cpu_flags: &[String],
     known: &super::Known,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+) -> Result<StopReason, CaseError> {
     let repetitions = case.stopping.repetitions;
     // Keeps the far end, if there is one, alive until the tool has finished.
     let reached = network::reach(&case.workload, known, recorder)?;
@@ -45,14 +45,14 @@ pub(super) fn measure(
             .concat()
             .join(" ");
         commands.insert(invocation.label.clone(), command);
-        recorder.learn(Attribute::Commands, Value::Pairs(commands.clone()));
+        recorder.learn(Attribute::Commands, AttributeValue::Pairs(commands.clone()));
         let until_s = share_s * (index + 1) as f64;
         for repetition in 0..invocation.repetitions.max(1) {
             recorder.gate()?;
             let began_s = recorder.elapsed_s();
             let parsed = run(tool, invocation, repetition, recorder)?;
             let took_s = recorder.elapsed_s() - began_s;
-            let span = Span::of_seconds(began_s, took_s, false);
+            let span = MeasuredSpan::from_seconds(began_s, took_s, false);
             record(&parsed, span, repetition == 0, recorder);
             recorder.flush()?;
             if recorder.elapsed_s() + took_s > until_s {
@@ -60,7 +60,7 @@ pub(super) fn measure(
             }
         }
     }
-    Ok(Stopped::Tool)
+    Ok(StopReason::Tool)
 }
 
 pub(super) fn run(
@@ -72,7 +72,7 @@ pub(super) fn run(
     let outputs =
         tools::run(invocation, DEADLINE, recorder.cancel()).map_err(|error| match error {
             ProcessError::Cancelled { .. } => CaseError::Interrupted,
-            other => CaseError::because(Area::Process, &other),
+            other => CaseError::because(ErrorArea::Process, &other),
         })?;
     keep(&outputs, &format!("{}.{repetition}", invocation.label), recorder)?;
     let parsed = tool.read(invocation, &outputs);
@@ -96,29 +96,36 @@ fn keep(
 }
 
 /// Records the parsed output of a tool as events of its case.
-pub(crate) fn record_once(parsed: &Parsed, span: Span, recorder: &mut Recorder<'_, '_>) {
+pub(crate) fn record_once(
+    parsed: &Parsed,
+    span: MeasuredSpan,
+    recorder: &mut Recorder<'_, '_>,
+) {
     record(parsed, span, true, recorder);
 }
 
 pub(super) fn record(
     parsed: &Parsed,
-    span: Span,
+    span: MeasuredSpan,
     first: bool,
     recorder: &mut Recorder<'_, '_>,
 ) {
     for measured in &parsed.values {
-        let key = Key { metric: measured.metric, extra: measured.apart.clone() };
+        let key = SeriesKey { metric: measured.metric, dimensions: measured.apart.clone() };
         let weights = measured.weights.iter().copied().map(Some).chain(std::iter::repeat(None));
         for (&value, weight) in measured.samples.iter().zip(weights) {
-            let alike = Seen::Sample { value, weight: 1.0 };
-            let seen = weight.map_or(alike, |weight| Seen::over(value, weight));
-            recorder.record(Entry::Measured(key.clone(), seen));
+            let alike = EntryValue::Sample { value, weight: 1.0 };
+            let seen = weight.map_or(alike, |weight| EntryValue::weighted(value, weight));
+            recorder.record(MeasurementEntry::Measured(key.clone(), seen));
         }
         if let Some(figures) = &measured.figures {
-            recorder.record(Entry::Measured(key.clone(), Seen::Figures(figures.clone())));
+            recorder.record(MeasurementEntry::Measured(
+                key.clone(),
+                EntryValue::Figures(figures.clone()),
+            ));
         }
         if let Some(count) = measured.count {
-            recorder.record(Entry::Measured(key, Seen::Count(span, count)));
+            recorder.record(MeasurementEntry::Measured(key, EntryValue::Count(span, count)));
         }
     }
     if let Some(version) = &parsed.version {
@@ -127,7 +134,7 @@ pub(super) fn record(
     for learned in &parsed.learned {
         let keys = parsed.values.iter().filter(|it| Some(it.metric) == learned.metric);
         for measured in keys {
-            let key = Key { metric: measured.metric, extra: measured.apart.clone() };
+            let key = SeriesKey { metric: measured.metric, dimensions: measured.apart.clone() };
             recorder.learn_of(key, learned.name, learned.value.clone());
         }
         if learned.metric.is_none() {
@@ -143,5 +150,5 @@ pub(super) fn record(
 }
 
 pub(super) fn failed(error: &ToolError) -> CaseError {
-    CaseError::advised(Area::Tool, error, error.advice())
+    CaseError::advised(ErrorArea::Tool, error, error.advice())
 }

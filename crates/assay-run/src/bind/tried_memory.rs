@@ -6,8 +6,8 @@
 use std::sync::atomic::AtomicBool;
 
 use assay_kernels::clock;
-use assay_kernels::memory::latency::{Latency, LatencyConfig};
-use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, bytes_moved};
+use assay_kernels::memory::latency::{LatencyConfig, PointerChase};
+use assay_kernels::memory::stream::{Stream, StreamConfig, StreamOperation, bytes_moved};
 use assay_model::plan::Plan;
 use assay_model::workload::{Workload, usual_line_bytes};
 
@@ -52,7 +52,7 @@ fn arrays(cpu: usize, cancel: &AtomicBool) -> Option<(f64, f64, f64, f64)> {
     let mut stream = Stream::prepare(&config, cancel, &mut |_| touched_s = now_s()).ok()?;
     let filled_s = now_s();
     let mut walked_bytes = 0;
-    for operation in Operation::ALL {
+    for operation in StreamOperation::ALL {
         let kernel = Stream::kernels(operation).first()?.name;
         stream.repetition(operation, kernel).ok()?;
         walked_bytes += bytes_moved(operation, ARRAY_BYTES);
@@ -73,7 +73,7 @@ fn line(cpu: usize, cancel: &AtomicBool) -> Option<f64> {
     let line_bytes = usual_line_bytes() as usize;
     let config = LatencyConfig { cpu, bytes: CHAIN_BYTES, line_bytes, huge_pages: true };
     let began_s = now_s();
-    Latency::prepare(&config, cancel).ok()?.verify(cancel).ok()?;
+    PointerChase::prepare(&config, cancel).ok()?.verify(cancel).ok()?;
     Some((now_s() - began_s) * line_bytes as f64 / CHAIN_BYTES as f64)
 }
 

@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 
 use assay_kernels::clock;
-use assay_model::event::{RunEvent, Status};
+use assay_model::event::{RunEvent, RunStatus};
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Case;
@@ -54,7 +54,7 @@ const fn of_mpi(case: &Case) -> Option<&MpiWorkload> {
 }
 
 fn goes_out(workload: &Workload) -> bool {
-    matches!(workload, Workload::Rdma(_)) || workload.network().is_some()
+    matches!(workload, Workload::Rdma(_)) || workload.as_network().is_some()
 }
 
 /// Case that has not ended.
@@ -71,7 +71,7 @@ pub(super) fn measure(
     known: &RefCell<bind::Known>,
     log: &mut Log<'_>,
     started_ns: u64,
-) -> Result<Status, Failure> {
+) -> Result<RunStatus, Failure> {
     let mut open: Vec<Open<'_>> = Vec::new();
     for case in cases {
         log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
@@ -82,7 +82,7 @@ pub(super) fn measure(
             turns,
         }));
     }
-    let mut status = Status::Complete;
+    let mut status = RunStatus::Complete;
     for turn in 1.. {
         let mut left = Vec::new();
         let mut waiting = open.into_iter();
@@ -111,7 +111,7 @@ pub(super) fn measure(
                     return interrupted(begun, log);
                 }
                 Some(outcome) => match end(present.case, outcome, &mut present.state, log)? {
-                    Status::Complete => {}
+                    RunStatus::Complete => {}
                     other => status = other,
                 },
             }
@@ -129,11 +129,11 @@ pub(super) fn measure(
 fn interrupted<'c>(
     begun: impl Iterator<Item = Open<'c>>,
     log: &mut Log<'_>,
-) -> Result<Status, Failure> {
+) -> Result<RunStatus, Failure> {
     for Open { case, mut state, .. } in begun {
         keep(case, &mut state, log)?;
     }
-    Ok(Status::Interrupted)
+    Ok(RunStatus::Interrupted)
 }
 
 #[cfg(test)]
@@ -141,10 +141,10 @@ mod tests {
     use std::path::PathBuf;
 
     use assay_model::benchmark::RdmaTest;
-    use assay_model::plan::{Pair, Stopping};
+    use assay_model::plan::{CasePair, StoppingRule};
     use assay_model::workload::{
-        Direction, LatencyWorkload, NetworkQuestion, NetworkWorkload, RdmaDevice, RdmaWorkload,
-        Throughput,
+        LatencyWorkload, NetworkTest, NetworkThroughput, NetworkWorkload, RdmaDevice,
+        RdmaWorkload, TransferDirection,
     };
 
     use super::*;
@@ -154,9 +154,9 @@ mod tests {
     #[test]
     fn neighbours_of_a_kind_take_turns() {
         let streams = |streams| {
-            let question = NetworkQuestion::Throughput(Throughput {
+            let question = NetworkTest::Throughput(NetworkThroughput {
                 streams,
-                direction: Direction::Send,
+                direction: TransferDirection::Send,
                 seconds: 1,
                 copy: true,
                 rate_bit_per_s: None,
@@ -175,7 +175,7 @@ mod tests {
             latency(16384),
         ];
         let stopping =
-            Stopping { target: 0.01, repetitions: 3, preparations: 3, budget_s: 1.0 };
+            StoppingRule { target: 0.01, repetitions: 3, preparations: 3, budget_s: 1.0 };
         let case = |workload| Case {
             id: String::new(),
             by: "assay".to_owned(),
@@ -191,11 +191,12 @@ mod tests {
         let lengths =
             |cases: &[Case]| groups(cases, &tools, &known).map(<[_]>::len).collect::<Vec<_>>();
         assert_eq!(lengths(&cases), [2, 3, 1]);
-        let test = || Workload::Rdma(RdmaWorkload::usual(RdmaTest::SendLatency, None));
+        let test =
+            || Workload::Rdma(RdmaWorkload::perftest_default(RdmaTest::SendLatency, None));
         let perftest = Case { by: "ib_send_lat".to_owned(), ..case(test()) };
         let both = [case(test()), perftest, case(test())];
         assert_eq!(lengths(&both), [3], "assay and perftest");
-        let pair = Pair {
+        let pair = CasePair {
             peer: "b".to_owned(),
             address: None,
             question: 0,
@@ -206,9 +207,9 @@ mod tests {
         };
         let [own, perftest, next] = both;
         let of_pair =
-            |case: &Case, pair: &Pair| Case { pair: Some(pair.clone()), ..case.clone() };
-        let second = Pair { round: 1, peer: "c".to_owned(), ..pair.clone() };
-        let other = Pair { question: 1, ..pair.clone() };
+            |case: &Case, pair: &CasePair| Case { pair: Some(pair.clone()), ..case.clone() };
+        let second = CasePair { round: 1, peer: "c".to_owned(), ..pair.clone() };
+        let other = CasePair { question: 1, ..pair.clone() };
         let of_pairs = [
             of_pair(&own, &pair),
             of_pair(&perftest, &pair),

@@ -12,7 +12,7 @@ use assay_fleet::remote::{Ready, Reply, SecondSaid};
 use assay_fleet::root::Root;
 use assay_kernels::{clock, timers};
 use assay_model::doubt::Doubt;
-use assay_model::event::{About, Fact, RunEvent};
+use assay_model::event::{Fact, FactSubject, RunEvent};
 use assay_model::phrase::Phrase;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -70,7 +70,7 @@ impl Sink for Telling<'_> {
     fn event(&mut self, event: &RunEvent) -> Result<(), Failure> {
         if let RunEvent::CaseFinished { case, .. } = event {
             for (name, value) in self.watch.facts(case) {
-                let fact = Fact { about: About::Case(case.clone()), name, value };
+                let fact = Fact { about: FactSubject::Case(case.clone()), name, value };
                 self.say(&Reply::Event(Box::new(RunEvent::Fact(fact))));
             }
         }
@@ -151,7 +151,7 @@ impl<'l> Start<'l> {
 /// Waits until the clock reaches `at_ns` and returns its value. Sleeps to the end: agents that
 /// share CPUs and spin delay each other (24 of them on two CPUs started 5 ms apart).
 fn wait_until(at_ns: u64, cancel: &AtomicBool) -> u64 {
-    timers::wake_on_time();
+    timers::minimize_timer_slack();
     loop {
         let now_ns = clock::now_ns();
         let left_ns = at_ns.saturating_sub(now_ns);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use assay_fleet::pairs::Rounds;
 use assay_model::attribute::{Attribute, Attributes, Role};
-use assay_model::plan::expand::paired;
-use assay_model::plan::{Case, Omitted, Plan};
+use assay_model::plan::expand::pair_case;
+use assay_model::plan::{Case, OmittedMeasure, Plan};
 
 /// Merged plan, and for each host the position of its own case identifiers in the plan.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub(super) fn merged(
     for at in (0..plans.len()).filter(|at| plans[*at].1.is_none()) {
         let turns = pairs.of_host(at).map(|it| it.turns).unwrap_or_default();
         for case in
-            turns.iter().flat_map(|it| asked.iter().map(|case| paired(case.clone(), it)))
+            turns.iter().flat_map(|it| asked.iter().map(|case| pair_case(case.clone(), it)))
         {
             let known = plan.cases.iter().position(|it| it.id == case.id);
             let place = known.unwrap_or(plan.cases.len());
@@ -76,26 +76,26 @@ fn asked_of_pairs(plan: &Plan) -> Vec<Case> {
 }
 
 /// Merges omitted benchmarks; names the hosts that omit one which others measure.
-fn omitted(plans: &[(&str, Option<&Plan>)]) -> Vec<Omitted> {
-    let mut found: Vec<Omitted> = Vec::new();
+fn omitted(plans: &[(&str, Option<&Plan>)]) -> Vec<OmittedMeasure> {
+    let mut found: Vec<OmittedMeasure> = Vec::new();
     let planned: Vec<(&str, &Plan)> =
         plans.iter().filter_map(|(host, plan)| Some((*host, (*plan)?))).collect();
     for (host, omitted) in planned
         .iter()
         .flat_map(|(host, plan)| plan.omitted.iter().map(move |omitted| (host, omitted)))
     {
-        let is_it = |it: &&mut Omitted| {
+        let is_it = |it: &&mut OmittedMeasure| {
             it.benchmark == omitted.benchmark && it.reason == omitted.reason
         };
         match found.iter_mut().find(is_it) {
             Some(known) => known.hosts.push((*host).to_owned()),
             None => {
                 let hosts = vec![(*host).to_owned()];
-                found.push(Omitted { hosts, ..omitted.clone() });
+                found.push(OmittedMeasure { hosts, ..omitted.clone() });
             }
         }
     }
-    let are_all = |it: &Omitted| it.hosts.len() == planned.len();
+    let are_all = |it: &OmittedMeasure| it.hosts.len() == planned.len();
     found.iter_mut().filter(|it| are_all(it)).for_each(|it| it.hosts.clear());
     found
 }
@@ -103,7 +103,7 @@ fn omitted(plans: &[(&str, Option<&Plan>)]) -> Vec<Omitted> {
 /// Sorts the cases by [`Case::turn`], independent of the host they come from.
 fn in_order(mut plan: Plan, mut places: Vec<BTreeMap<String, usize>>) -> Merged {
     let mut order: Vec<usize> = (0..plan.cases.len()).collect();
-    order.sort_by_key(|place| plan.cases[*place].turn());
+    order.sort_by_key(|place| plan.cases[*place].pair_order());
     let mut later = vec![0; order.len()];
     order.iter().enumerate().for_each(|(new, old)| later[*old] = new);
     plan.cases = order.iter().map(|old| plan.cases[*old].clone()).collect();
@@ -134,7 +134,7 @@ fn asked(case: &Case) -> Attributes {
 mod tests {
     use assay_fleet::fleet_file::FleetHost;
     use assay_model::benchmark::RdmaTest;
-    use assay_model::plan::{Missing, Stopping};
+    use assay_model::plan::{MissingRequirement, StoppingRule};
     use assay_model::workload::{LinpackWorkload, RdmaWorkload, Workload};
 
     use super::*;
@@ -149,7 +149,12 @@ mod tests {
                 blas: None,
                 seed: 0,
             }),
-            stopping: Stopping { target: 0.1, repetitions: 1, preparations: 1, budget_s: 1.0 },
+            stopping: StoppingRule {
+                target: 0.1,
+                repetitions: 1,
+                preparations: 1,
+                budget_s: 1.0,
+            },
             pair: None,
         };
         Plan {
@@ -163,10 +168,10 @@ mod tests {
 
     #[test]
     fn who_leaves_something_out_is_named_unless_all_do() {
-        let with = |reasons: &[Missing]| Plan {
+        let with = |reasons: &[MissingRequirement]| Plan {
             omitted: reasons
                 .iter()
-                .map(|reason| Omitted {
+                .map(|reason| OmittedMeasure {
                     benchmark: "x".to_owned(),
                     reason: *reason,
                     hosts: Vec::new(),
@@ -174,13 +179,19 @@ mod tests {
                 .collect(),
             ..plan(&[("one", 2)])
         };
-        let (a, b) = (with(&[Missing::Mpi, Missing::RdmaDevice]), with(&[Missing::Mpi]));
+        let (a, b) = (
+            with(&[MissingRequirement::Mpi, MissingRequirement::RdmaDevice]),
+            with(&[MissingRequirement::Mpi]),
+        );
         let hosts = [("a", Some(&a)), ("gone", None), ("b", Some(&b))];
         let merged = merged(&hosts, &Rounds::default(), 7).unwrap();
         let found = merged.plan.omitted.iter().map(|it| (it.reason, it.hosts.join(",")));
         assert_eq!(
             found.collect::<Vec<_>>(),
-            [(Missing::Mpi, String::new()), (Missing::RdmaDevice, "a".to_owned())]
+            [
+                (MissingRequirement::Mpi, String::new()),
+                (MissingRequirement::RdmaDevice, "a".to_owned())
+            ]
         );
     }
 
@@ -208,11 +219,11 @@ mod tests {
         let hosts = ["a", "b"].map(FleetHost::named);
         let rounds = Rounds::parse("a:b,b:a", &hosts).unwrap();
         let of_a = rounds.of_host(0).unwrap();
-        let work = RdmaWorkload::usual(RdmaTest::SendLatency, None);
+        let work = RdmaWorkload::perftest_default(RdmaTest::SendLatency, None);
         let by = ["assay", "ib_send_lat"].map(|by| {
             let workload = Workload::Rdma(work.clone());
             let case = Case { by: by.to_owned(), workload, ..plan(&[("", 1)]).cases.remove(0) };
-            paired(case, &of_a.turns[0])
+            pair_case(case, &of_a.turns[0])
         });
         let of_a = Plan { cases: by.to_vec(), ..plan(&[]) };
         let merged = merged(&[("a", Some(&of_a)), ("b", None)], &rounds, 7).unwrap();

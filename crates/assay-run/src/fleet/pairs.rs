@@ -18,7 +18,7 @@ use std::time::Duration;
 use assay_fleet::remote::calls::{Call, CallError};
 use assay_kernels::network::device;
 use assay_kernels::network::socket::{self, SocketOptions};
-use assay_model::failure::Failure;
+use assay_model::failure::FailureReason;
 use serde::{Deserialize, Serialize};
 
 use super::ranks;
@@ -156,7 +156,7 @@ fn serve(call: &Call) {
                 }),
             };
             let answer = answer.unwrap_or_else(|error| {
-                let causes = Failure::causes(&error);
+                let causes = FailureReason::error_chain(&error);
                 Answer::Refused { causes }
             });
             if call.say(&answer).is_err() {

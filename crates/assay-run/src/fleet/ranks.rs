@@ -16,8 +16,8 @@ use std::{fs, io};
 use assay_fleet::process::{self, Command, Status};
 use assay_fleet::remote::calls::{Call, CallError};
 use assay_fleet::root::Root;
-use assay_model::failure::Failure;
-use assay_model::mpi_installation::MpiStarter;
+use assay_model::failure::FailureReason;
+use assay_model::mpi_installation::MpiLauncherKind;
 use assay_model::path_text;
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +106,7 @@ impl RanksEnd {
     /// `folder` belongs to this launch.
     pub(crate) fn of(
         recorder: &mut Recorder<'_, '_>,
-        starter: MpiStarter,
+        starter: MpiLauncherKind,
         folder: &Path,
     ) -> Result<Option<Self>, NetworkError> {
         // The connection to its port shows which address is reachable; the port is not needed any
@@ -129,7 +129,7 @@ impl RanksEnd {
         let shell = folder.join("reach");
         let here = Place::here().and_then(|here| write(&shell, own).map(|()| here));
         let here = here.map_err(|source| NetworkError::Start { source })?;
-        if starter == MpiStarter::Prrte && here.name == there.name {
+        if starter == MpiLauncherKind::Prrte && here.name == there.name {
             return Err(NetworkError::SameName { name: here.name });
         }
         let is_one_kernel = here.kernel.is_some() && here.kernel == there.kernel;
@@ -152,7 +152,7 @@ impl RanksEnd {
         let (code, said) = match self.start(&asked, over) {
             Ok(Answer::Ended { code, said }) => (code, said),
             Ok(Answer::Place(_)) => (1, "it did not understand\n".to_owned()),
-            Err(error) => (1, Failure::causes(&error).join(": ") + "\n"),
+            Err(error) => (1, FailureReason::error_chain(&error).join(": ") + "\n"),
         };
         // Without the folder no launcher waits for the result.
         let _ = fs::write(folder.join("said"), said)
@@ -186,7 +186,7 @@ fn script(own: IpAddr) -> String {
 fn own_program() -> io::Result<String> {
     let program = std::env::current_exe()?;
     Ok(match program.exists() {
-        true => path_text::text(program.as_os_str()),
+        true => path_text::encode(program.as_os_str()),
         false => format!("/proc/{}/exe", std::process::id()),
     })
 }
@@ -231,8 +231,8 @@ fn start(words: &[String], over: &AtomicBool) -> Answer {
         let said = format!("assay starts {daemons} for a launcher, and nothing else\n");
         return Answer::Ended { code: 1, said };
     };
-    let mut command = Command::new(path_text::path(program));
-    command.arguments = arguments.iter().map(|it| path_text::word(it)).collect();
+    let mut command = Command::new(path_text::decode_path(program));
+    command.arguments = arguments.iter().map(|it| path_text::decode_word(it)).collect();
     command.directory = Some("/".into());
     // Sets the library path as Open MPI's shell command would. Ranks of Intel MPI would load
     // another libfabric by it than those on the launcher's host, and fail to connect.
@@ -252,9 +252,10 @@ fn start(words: &[String], over: &AtomicBool) -> Answer {
             let said = String::from_utf8_lossy(&ended.output.stderr).into_owned();
             Answer::Ended { code, said }
         }
-        Err(error) => {
-            Answer::Ended { code: 1, said: Failure::causes(&error).join(": ") + "\n" }
-        }
+        Err(error) => Answer::Ended {
+            code: 1,
+            said: FailureReason::error_chain(&error).join(": ") + "\n",
+        },
     }
 }
 

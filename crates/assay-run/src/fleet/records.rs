@@ -6,13 +6,13 @@ use assay_fleet::facts;
 use assay_fleet::pairs::Rounds;
 use assay_fleet::remote::{HostFailure, SecondSaid};
 use assay_fleet::root::Root;
-use assay_model::attribute::{Attribute, Value};
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
 use assay_model::event::{
-    About, Clock as ClockRecord, Fact, HostJoined, RunEvent, Status, Stopped,
+    Fact, FactSubject, HostClock as ClockRecord, HostJoined, RunEvent, RunStatus, StopReason,
 };
 use assay_model::facts::HostState;
-use assay_model::failure::{Area, Failure as CaseFailure};
+use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
 use assay_model::phrase::Phrase;
 use assay_model::run::Run;
 use base64::Engine as _;
@@ -66,7 +66,7 @@ struct Open {
     left: BTreeSet<usize>,
     begun: bool,
     /// Stop reason, if it ended well on a host.
-    stopped: Option<Stopped>,
+    stopped: Option<StopReason>,
     ended: bool,
     failure: Option<CaseFailure>,
     /// Largest skew of the hosts' starts, and its bound, in seconds.
@@ -190,11 +190,13 @@ impl<'t> Records<'t> {
             }
             RunEvent::Fact(Fact { about, name: fact, value }) => {
                 let about = match about {
-                    About::Series(number) => About::Series(self.number(host, number)),
-                    About::Case(case) | About::CaseOn { case, .. } => {
-                        About::CaseOn { case: self.case(host, &case), host: name }
+                    FactSubject::Series(number) => {
+                        FactSubject::Series(self.number(host, number))
                     }
-                    About::Host(_) => About::Host(name),
+                    FactSubject::Case(case) | FactSubject::CaseOn { case, .. } => {
+                        FactSubject::CaseOn { case: self.case(host, &case), host: name }
+                    }
+                    FactSubject::Host(_) => FactSubject::Host(name),
                 };
                 RunEvent::Fact(Fact { about, name: fact, value })
             }
@@ -262,7 +264,7 @@ impl<'t> Records<'t> {
         &mut self,
         host: usize,
         own: &str,
-        how: Result<Stopped, CaseFailure>,
+        how: Result<StopReason, CaseFailure>,
         because: Option<String>,
     ) -> Result<(), Failure> {
         let Some(place) = self.places[host].get(own).copied() else { return Ok(()) };
@@ -303,7 +305,8 @@ impl<'t> Records<'t> {
         if let Some((skew_s, bound_s)) = skew_s {
             let facts = [(Attribute::StartSkew, skew_s), (Attribute::StartSkewBound, bound_s)];
             for (name, value) in facts {
-                let (about, value) = (About::Case(case.clone()), Value::Number(value));
+                let (about, value) =
+                    (FactSubject::Case(case.clone()), AttributeValue::Number(value));
                 self.log.add(RunEvent::Fact(Fact { about, name, value }))?;
             }
         }
@@ -344,7 +347,7 @@ impl<'t> Records<'t> {
     /// started.
     pub(super) fn lost(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
         let name = self.names[host].clone();
-        let causes = CaseFailure::causes(failure);
+        let causes = CaseFailure::error_chain(failure);
         let doubt = Doubt::HostLost {
             host: name.clone(),
             why: failure.id().to_owned(),
@@ -354,7 +357,7 @@ impl<'t> Records<'t> {
         self.is_partial = true;
         self.log.add(RunEvent::Doubt { case: None, doubt })?;
         let advice = failure.advice().to_owned();
-        let failed = CaseFailure::Error { area: Area::Host, causes, advice };
+        let failed = CaseFailure::Error { area: ErrorArea::Host, causes, advice };
         self.gone.insert(host, failed.clone());
         self.fail(host, &failed)
     }
@@ -410,16 +413,16 @@ impl<'t> Records<'t> {
     }
 
     /// Status of the run according to its cases and hosts.
-    pub(super) const fn status(&self) -> Status {
+    pub(super) const fn status(&self) -> RunStatus {
         match (self.has_failed, self.is_partial) {
-            (true, _) => Status::Failed,
-            (false, true) => Status::Partial,
-            (false, false) => Status::Complete,
+            (true, _) => RunStatus::Failed,
+            (false, true) => RunStatus::Partial,
+            (false, false) => RunStatus::Complete,
         }
     }
 
     /// Ends the run. A case that some hosts completed counts, even if it was interrupted on others.
-    pub(super) fn finish(mut self, status: Status) -> Result<Run, Failure> {
+    pub(super) fn finish(mut self, status: RunStatus) -> Result<Run, Failure> {
         let half = |(_, open): &(&usize, &Open)| !open.ended && open.stopped.is_some();
         let half: Vec<usize> = self.open.iter().filter(half).map(|(at, _)| *at).collect();
         for place in half {
@@ -427,7 +430,7 @@ impl<'t> Records<'t> {
             for host in hosts {
                 let causes = vec!["interrupted".to_owned()];
                 let failure =
-                    CaseFailure::Error { area: Area::Host, causes, advice: String::new() };
+                    CaseFailure::Error { area: ErrorArea::Host, causes, advice: String::new() };
                 self.fail(host, &failure)?;
             }
         }
@@ -438,11 +441,11 @@ impl<'t> Records<'t> {
 }
 
 /// Returns the weaker of two stop reasons.
-const fn weaker(a: Stopped, b: Stopped) -> Stopped {
+const fn weaker(a: StopReason, b: StopReason) -> StopReason {
     match (a, b) {
-        (Stopped::Budget, _) | (_, Stopped::Budget) => Stopped::Budget,
-        (Stopped::Tool, _) | (_, Stopped::Tool) => Stopped::Tool,
-        (Stopped::Precise, _) | (_, Stopped::Precise) => Stopped::Precise,
-        (Stopped::NotNeeded, Stopped::NotNeeded) => Stopped::NotNeeded,
+        (StopReason::Budget, _) | (_, StopReason::Budget) => StopReason::Budget,
+        (StopReason::Tool, _) | (_, StopReason::Tool) => StopReason::Tool,
+        (StopReason::Precise, _) | (_, StopReason::Precise) => StopReason::Precise,
+        (StopReason::NotNeeded, StopReason::NotNeeded) => StopReason::NotNeeded,
     }
 }

@@ -14,11 +14,13 @@ use assay_fleet::remote::agents::{Heard, Hosts};
 use assay_fleet::remote::frame;
 use assay_fleet::remote::relay::Passed;
 use assay_fleet::remote::{Clocks, HostFailure, Ready, Reply, Request};
-use assay_model::attribute::{Attribute, Attributes, Value};
-use assay_model::event::{Clock, HostJoined, RunEvent, Sample, SeriesOpened, Status, Stopped};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
+use assay_model::event::{
+    HostClock, HostJoined, RunEvent, RunStatus, Sample, SeriesOpened, StopReason,
+};
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::plan::{Case, Plan, Stopping};
-use assay_model::run::{CaseEnd, Run};
+use assay_model::plan::{Case, Plan, StoppingRule};
+use assay_model::run::{CaseOutcome, Run};
 use assay_model::seed;
 use assay_model::workload::{LinpackWorkload, Workload};
 
@@ -150,7 +152,7 @@ impl World {
 
     fn draw(&mut self, below: u64) -> u64 {
         self.drawn += 1;
-        seed::derived(self.seed, self.drawn) % below.max(1)
+        seed::derive_seed(self.seed, self.drawn) % below.max(1)
     }
 
     fn put(&mut self, host: usize, at_ns: u64, mut heard: Heard) {
@@ -260,7 +262,7 @@ impl World {
                 host: "somebody".to_owned(),
                 facts: HostFacts::default(),
                 state: HostState::default(),
-                clock: Clock::default(),
+                clock: HostClock::default(),
                 labels: Vec::new(),
             };
             self.event(host, at_ns, RunEvent::HostJoined(Box::new(joined)));
@@ -295,7 +297,11 @@ impl World {
                 }),
             );
         }
-        self.event(host, at_ns, RunEvent::CaseFinished { case: id, stopped: Stopped::Budget });
+        self.event(
+            host,
+            at_ns,
+            RunEvent::CaseFinished { case: id, stopped: StopReason::Budget },
+        );
         self.waits(host, at_ns, case + 1);
     }
 
@@ -327,7 +333,7 @@ fn plan() -> Plan {
             blas: None,
             seed: 0,
         }),
-        stopping: Stopping { target: 0.1, repetitions: 1, preparations: 1, budget_s: 1.0 },
+        stopping: StoppingRule { target: 0.1, repetitions: 1, preparations: 1, budget_s: 1.0 },
         pair: None,
     };
     let cases = (0..CASES).map(case).collect();
@@ -445,7 +451,7 @@ fn check(seed: u64) {
     };
     assert_eq!(run.misfits, []);
     let is_fine = (0..names.len()).all(|host| !world.is_faulty(host));
-    assert!(!is_fine || run.status == Status::Complete, "{:?}", run.status);
+    assert!(!is_fine || run.status == RunStatus::Complete, "{:?}", run.status);
     for (host, name) in names.iter().enumerate() {
         let is_lost = run.doubts.iter().any(|doubt| {
             matches!(doubt, assay_model::doubt::Doubt::HostLost { host: it, .. } if it == name)
@@ -464,7 +470,7 @@ fn held(run: &Run, world: &World, (host, name): (usize, &str), case: usize) {
     let found = run.case(&self::name(case));
     let values = |record: &assay_model::run::CaseRecord| {
         let of_host = record.series.iter().filter(|it| {
-            it.dimensions.get(&Attribute::Host).and_then(Value::text) == Some(name)
+            it.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text) == Some(name)
         });
         of_host.flat_map(|it| it.samples.iter().map(|it| it.value)).collect::<Vec<f64>>()
     };
@@ -474,22 +480,25 @@ fn held(run: &Run, world: &World, (host, name): (usize, &str), case: usize) {
     // Messages of a host that was given up do not count.
     assert!(expected.starts_with(&found_values), "{host} {case}: {found_values:?}");
     let Some(record) = found else { return };
-    let has_failed = record.failed_on.iter().filter(|on| on.host == name).count();
-    let begun = record
-        .series
-        .iter()
-        .any(|it| it.dimensions.get(&Attribute::Host).and_then(Value::text) == Some(name));
+    let has_failed = record.failed_hosts.iter().filter(|on| on.host == name).count();
+    let begun = record.series.iter().any(|it| {
+        it.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text) == Some(name)
+    });
     let is_whole = found_values.len() == SAMPLES as usize;
     assert!(has_failed <= 1 && (!begun || is_whole || has_failed == 1), "{host} {case}");
     if is_whole && has_failed == 0 {
-        assert_eq!(record.end, Some(CaseEnd::Finished(Stopped::Budget)), "{host} {case}");
+        assert_eq!(
+            record.outcome,
+            Some(CaseOutcome::Finished(StopReason::Budget)),
+            "{host} {case}"
+        );
     }
 }
 
 /// Checks that the stored skew equals the true one within the stored bound.
 fn skew(run: &Run, world: &World, case: usize) {
     let Some(record) = run.case(&name(case)) else { return };
-    let number = |name| record.facts.get(&name).and_then(Value::number);
+    let number = |name| record.facts.get(&name).and_then(AttributeValue::as_number);
     let (Some(stored_s), Some(bound_s)) =
         (number(Attribute::StartSkew), number(Attribute::StartSkewBound))
     else {

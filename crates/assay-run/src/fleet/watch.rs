@@ -9,7 +9,7 @@ use assay_fleet::network_device;
 use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_kernels::clock;
-use assay_model::attribute::{Attribute, Value};
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::cpu_times::CpuTimes;
 
 /// Shortest stretch with a useful CPU load: the kernel counts CPU time in ticks of 10 ms, which is
@@ -152,7 +152,7 @@ impl Watch {
     }
 
     /// Facts about a finished case.
-    pub(super) fn facts(&self, case: &str) -> Vec<(Attribute, Value)> {
+    pub(super) fn facts(&self, case: &str) -> Vec<(Attribute, AttributeValue)> {
         let Stretches { most, worked_ns } = self.so_far(case);
         let mut facts = vec![(Attribute::HostDoneAfter, worked_ns as f64 * 1e-9)];
         if let Some(used) = most {
@@ -161,7 +161,7 @@ impl Watch {
             facts.push((Attribute::HostNetwork, used.bit_per_s));
             facts.extend(used.of_link.map(|it| (Attribute::HostNetworkShare, 100.0 * it)));
         }
-        facts.into_iter().map(|(name, value)| (name, Value::Number(value))).collect()
+        facts.into_iter().map(|(name, value)| (name, AttributeValue::Number(value))).collect()
     }
 }
 
@@ -233,7 +233,8 @@ mod tests {
         assert_eq!(done_after_ns(&watch, "one"), worked_ns);
         watch.looks();
         let facts = watch.facts("one");
-        let Some((Attribute::HostDoneAfter, Value::Number(done_s))) = facts.first() else {
+        let Some((Attribute::HostDoneAfter, AttributeValue::Number(done_s))) = facts.first()
+        else {
             panic!("{facts:?}")
         };
         assert!(*done_s > worked_ns as f64 * 1e-9);

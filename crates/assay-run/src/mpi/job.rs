@@ -6,11 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use assay_model::benchmark::MpiPattern;
-use assay_model::entry::Entry;
-use assay_model::event::Stopped;
-use assay_model::failure::Failure as CaseFailure;
-use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
-use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSize};
+use assay_model::entry::MeasurementEntry;
+use assay_model::event::StopReason;
+use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
+use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSizeResult};
 use assay_model::path_text;
 use assay_model::phrase::Phrase;
 use assay_model::workload::{Domain, MpiHosts, MpiWorkload, Workload};
@@ -36,7 +36,7 @@ pub enum Heard<'a> {
     /// The ranks are connected and will measure.
     Began(&'a MpiOutcome),
     /// One more size is measured.
-    Size(&'a MpiOutcome, &'a MpiSize),
+    Size(&'a MpiOutcome, &'a MpiSizeResult),
     /// All sizes are measured.
     Measured(&'a MpiOutcome),
     /// This rank failed alone, and ends all others.
@@ -143,8 +143,9 @@ fn conclude(ranks: Ranks, raw: Option<&Path>) -> Result<Done, Failure> {
     };
     outcome.complete = verdict.is_ok();
     outcome.failure = verdict.as_ref().err().map(failure_of);
-    let failed =
-        world.agree(u64::from(verdict.is_err())).map_err(|error| ranks::failed(&error))?;
+    let failed = world
+        .broadcast_number(u64::from(verdict.is_err()))
+        .map_err(|error| ranks::failed(&error))?;
     world.finish().map_err(|error| ranks::failed(&error))?;
     if let Some(file) = raw.filter(|_| is_root) {
         write_raw(file, &outcome)?;
@@ -154,7 +155,7 @@ fn conclude(ranks: Ranks, raw: Option<&Path>) -> Result<Done, Failure> {
 
 /// Returns the first size with wrong contents, and the number of wrong messages.
 fn damaged(outcome: &MpiOutcome) -> Option<(u64, u64)> {
-    let wrong = |size: &MpiSize| Some((size.bytes, size.validation?.wrong));
+    let wrong = |size: &MpiSizeResult| Some((size.bytes, size.validation?.wrong));
     outcome.sizes.iter().filter_map(wrong).find(|(_, wrong)| *wrong > 0)
 }
 
@@ -167,9 +168,9 @@ pub fn phase(asked: &Options, outcome: &MpiOutcome) -> Option<(String, Workload)
 
 /// Returns the entries of an outcome for its record.
 #[must_use]
-pub fn entries(outcome: &MpiOutcome) -> Vec<Entry> {
-    let doubts = outcome.unbound().map(Entry::Doubt);
-    [outcome.facts(), outcome.entries(), outcome.single_entries()]
+pub fn entries(outcome: &MpiOutcome) -> Vec<MeasurementEntry> {
+    let doubts = outcome.binding_doubt().map(MeasurementEntry::Doubt);
+    [outcome.to_facts(), outcome.to_entries(), outcome.to_single_entries()]
         .into_iter()
         .flatten()
         .chain(doubts)
@@ -181,16 +182,16 @@ pub fn entries(outcome: &MpiOutcome) -> Vec<Entry> {
 ///
 /// # Errors
 /// Contents were wrong.
-pub fn ending(outcome: &MpiOutcome) -> Result<Stopped, CaseFailure> {
+pub fn ending(outcome: &MpiOutcome) -> Result<StopReason, CaseFailure> {
     if let Some((bytes, _)) = damaged(outcome) {
         return Err(CaseFailure::WrongContents { bytes });
     }
-    let known = |size: &MpiSize| size.precise;
+    let known = |size: &MpiSizeResult| size.precise;
     let precise: Option<Vec<bool>> = outcome.sizes.iter().map(known).collect();
     Ok(match precise {
-        None => Stopped::Tool,
-        Some(all) if all.iter().all(|it| *it) => Stopped::Precise,
-        Some(_) => Stopped::Budget,
+        None => StopReason::Tool,
+        Some(all) if all.iter().all(|it| *it) => StopReason::Precise,
+        Some(_) => StopReason::Budget,
     })
 }
 
@@ -200,13 +201,13 @@ fn workload(asked: &Options, outcome: &MpiOutcome) -> Option<MpiWorkload> {
     let sizes = method::sizes(asked);
     let library = outcome.library.as_ref()?;
     let prefix =
-        asked.prefix.as_deref().map_or(String::new(), |it| path_text::text(it.as_os_str()));
+        asked.prefix.as_deref().map_or(String::new(), |it| path_text::encode(it.as_os_str()));
     let starter = match outcome.launcher.as_str() {
-        "intel-hydra" => MpiStarter::IntelHydra,
-        "orterun" => MpiStarter::Orte,
-        "prterun" => MpiStarter::Prrte,
-        "slurm" => MpiStarter::Srun,
-        _ => MpiStarter::Hydra,
+        "intel-hydra" => MpiLauncherKind::IntelHydra,
+        "orterun" => MpiLauncherKind::Orte,
+        "prterun" => MpiLauncherKind::Prrte,
+        "slurm" => MpiLauncherKind::Srun,
+        _ => MpiLauncherKind::Hydra,
     };
     let only_one = |cpus: &Vec<u32>| match cpus[..] {
         [cpu] => Some(cpu),

@@ -4,13 +4,14 @@
 use std::time::Instant;
 
 use assay_kernels::mpi::{
-    Exchange, Figures, MpiError, OverlapParts, Pass, Request, Timing, World,
+    MpiBenchmark, MpiBenchmarkRequest, MpiError, MpiFigures, MpiPass, MpiWorld, OverlapParts,
+    Timing,
 };
 use assay_model::benchmark::MpiTest;
-use assay_model::mpi_outcome::{MpiSize, MpiValidation};
-use assay_model::plan::Stopping;
+use assay_model::mpi_outcome::{MpiSizeResult, MpiValidation};
+use assay_model::plan::StoppingRule;
 use assay_model::workload::MpiPreset;
-use assay_stats::stopping::{self, Next, Spent};
+use assay_stats::stopping::{self, CaseTime, NextStep};
 
 use super::method;
 use super::options::Options;
@@ -46,16 +47,16 @@ pub struct Step<'a> {
 }
 
 /// Measures one size. Only the result of rank 0 counts.
-pub fn measure(world: &World, step: &Step<'_>) -> Result<MpiSize, MpiError> {
+pub fn measure(world: &MpiWorld, step: &Step<'_>) -> Result<MpiSizeResult, MpiError> {
     let typed = step.typed;
-    let request = Request {
+    let request = MpiBenchmarkRequest {
         kind: method::kind(typed.test),
         bytes: step.bytes as usize,
         window: method::window(typed),
         element: method::element(typed),
         buffers: typed.buffers,
         tests: typed.tests,
-        parts: typed.full,
+        times_parts: typed.full,
     };
     let mut exchange = world.prepare(&request)?;
     let mut size = match typed.preset {
@@ -64,13 +65,13 @@ pub fn measure(world: &World, step: &Step<'_>) -> Result<MpiSize, MpiError> {
     };
     let is_usual = typed.preset == MpiPreset::Assay && method::has_single_turns(typed.test);
     if is_usual || !typed.percentiles.is_empty() {
-        let singles = world.agree(singles(&size, step))?;
-        size.messages_s = exchange.each(size.warm_up.min(ROUGH), singles as usize)?;
+        let singles = world.broadcast_number(singles(&size, step))?;
+        size.messages_s = exchange.time_turns(size.warm_up.min(ROUGH), singles as usize)?;
     }
     if typed.validate {
         let before =
-            Pass { warm_up: typed.validation_warm_up, iterations: 1, timing: Timing::Batch };
-        exchange.batch(&before)?;
+            MpiPass { warm_up: typed.validation_warm_up, iterations: 1, timing: Timing::Batch };
+        exchange.time_batch(&before)?;
         let (messages, wrong) = exchange.validate(VALIDATED)?;
         size.validation = Some(MpiValidation { messages, wrong });
     }
@@ -79,15 +80,18 @@ pub fn measure(world: &World, step: &Step<'_>) -> Result<MpiSize, MpiError> {
 }
 
 /// Measures one size by OSU's method: a fixed number of turns gives one figure.
-fn one_figure(exchange: &mut Exchange<'_>, step: &Step<'_>) -> Result<MpiSize, MpiError> {
+fn one_figure(
+    exchange: &mut MpiBenchmark<'_>,
+    step: &Step<'_>,
+) -> Result<MpiSizeResult, MpiError> {
     let pass = method::osu_pass(step.typed, step.bytes);
-    let mut size = MpiSize {
+    let mut size = MpiSizeResult {
         bytes: step.bytes,
         iterations: pass.iterations,
         warm_up: pass.warm_up,
-        ..MpiSize::default()
+        ..MpiSizeResult::default()
     };
-    let figures = exchange.batch(&pass)?;
+    let figures = exchange.time_batch(&pass)?;
     keep(&mut size, step, figures);
     Ok(size)
 }
@@ -95,38 +99,39 @@ fn one_figure(exchange: &mut Exchange<'_>, step: &Step<'_>) -> Result<MpiSize, M
 /// Measures one size by assay's method: batches of about a millisecond until the median is precise
 /// enough.
 fn batches(
-    world: &World,
-    exchange: &mut Exchange<'_>,
+    world: &MpiWorld,
+    exchange: &mut MpiBenchmark<'_>,
     step: &Step<'_>,
-) -> Result<MpiSize, MpiError> {
+) -> Result<MpiSizeResult, MpiError> {
     let is_windowed = method::kind(step.typed.test).is_windowed();
     let is_heavy = step.bytes > HEAVY_BYTES || is_windowed && method::is_large(step.bytes);
     let few = if is_heavy { ROUGH_HEAVY } else { ROUGH };
     let warm_up = step.typed.warm_up.unwrap_or(few);
     let start = Instant::now();
-    let rough = Pass { warm_up, iterations: few, timing: Timing::Batch };
-    exchange.batch(&rough)?;
+    let rough = MpiPass { warm_up, iterations: few, timing: Timing::Batch };
+    exchange.time_batch(&rough)?;
     let turn_s = start.elapsed().as_secs_f64() / (few + warm_up) as f64;
     let fitting = (BATCH_S / turn_s).clamp(1.0, 1e6) as u64;
-    let iterations = step.typed.iterations.unwrap_or(world.agree(fitting)?);
+    let iterations = step.typed.iterations.unwrap_or(world.broadcast_number(fitting)?);
     // The first turn after a barrier differs from those of a steady stream.
-    let pass = Pass { warm_up: 1, iterations, timing: Timing::Batch };
-    let mut size = MpiSize { bytes: step.bytes, iterations, warm_up, ..MpiSize::default() };
-    let stopping = Stopping {
+    let pass = MpiPass { warm_up: 1, iterations, timing: Timing::Batch };
+    let mut size =
+        MpiSizeResult { bytes: step.bytes, iterations, warm_up, ..MpiSizeResult::default() };
+    let stopping = StoppingRule {
         target: TARGET,
         repetitions: BATCHES,
         preparations: 1,
         budget_s: step.budget_s * (1.0 - SINGLES_SHARE),
     };
     loop {
-        let figures = exchange.batch(&pass)?;
+        let figures = exchange.time_batch(&pass)?;
         keep(&mut size, step, figures);
-        let spent = Spent::from(start.elapsed().as_secs_f64());
+        let spent = CaseTime::from(start.elapsed().as_secs_f64());
         let series = size.samples.values().take(1).map(|samples| [samples.clone()]);
-        let next = stopping::next(series, &stopping, spent);
-        let goes_on = matches!(next, Next::Repeat | Next::PrepareAfresh);
-        if world.agree(u64::from(goes_on))? == 0 {
-            let precise = Next::Stop(assay_model::event::Stopped::Precise);
+        let next = stopping::next_step(series, &stopping, spent);
+        let goes_on = matches!(next, NextStep::Repeat | NextStep::PrepareAfresh);
+        if world.broadcast_number(u64::from(goes_on))? == 0 {
+            let precise = NextStep::Stop(assay_model::event::StopReason::Precise);
             size.precise = Some(next == precise);
             return Ok(size);
         }
@@ -134,7 +139,7 @@ fn batches(
 }
 
 /// Returns the number of single messages that fit into their share of the time.
-fn singles(size: &MpiSize, step: &Step<'_>) -> u64 {
+fn singles(size: &MpiSizeResult, step: &Step<'_>) -> u64 {
     let last = |metric: &str| size.samples.get(metric).and_then(|it| it.last()).copied();
     let window_bytes = (size.bytes * u64::from(method::window(step.typed))) as f64;
     let window_s = || last("bandwidth").map(|bytes_per_s| window_bytes / bytes_per_s);
@@ -143,25 +148,25 @@ fn singles(size: &MpiSize, step: &Step<'_>) -> u64 {
     turns.clamp(MINIMUM_SINGLES, SINGLES) as u64
 }
 
-fn keep(size: &mut MpiSize, step: &Step<'_>, figures: Figures) {
+fn keep(size: &mut MpiSizeResult, step: &Step<'_>, figures: MpiFigures) {
     for (metric, value) in named(step.typed.test, step.bytes, figures) {
         size.samples.entry(metric.to_owned()).or_default().push(value);
     }
 }
 
 /// Pairs the figures with the names of their metrics in the table of benchmarks.
-fn named(test: MpiTest, bytes: u64, figures: Figures) -> Vec<(&'static str, f64)> {
+fn named(test: MpiTest, bytes: u64, figures: MpiFigures) -> Vec<(&'static str, f64)> {
     match figures {
-        Figures::Latency { seconds } => vec![("latency", seconds)],
-        Figures::Bandwidth { bytes_per_s } if test == MpiTest::MessageRate => {
+        MpiFigures::Latency { seconds } => vec![("latency", seconds)],
+        MpiFigures::Bandwidth { bytes_per_s } if test == MpiTest::MessageRate => {
             let per_s = bytes_per_s / bytes.max(1) as f64;
             vec![("bandwidth", bytes_per_s), ("message_rate", per_s)]
         }
-        Figures::Bandwidth { bytes_per_s } => vec![("bandwidth", bytes_per_s)],
-        Figures::Call { mean_s, minimum_s, maximum_s } => {
+        MpiFigures::Bandwidth { bytes_per_s } => vec![("bandwidth", bytes_per_s)],
+        MpiFigures::Call { mean_s, minimum_s, maximum_s } => {
             vec![("latency", mean_s), ("latency_min", minimum_s), ("latency_max", maximum_s)]
         }
-        Figures::Overlap { overall_s, compute_s, pure_s, share, parts } => {
+        MpiFigures::Overlap { overall_s, compute_s, pure_s, share, parts } => {
             let always = [
                 ("latency", overall_s),
                 ("compute", compute_s),
@@ -189,11 +194,11 @@ mod tests {
     #[test]
     fn every_figure_is_a_metric_of_its_benchmark() {
         let figures = |test: MpiTest| match method::kind(test) {
-            kind if kind.is_windowed() => Figures::Bandwidth { bytes_per_s: 1.0 },
-            assay_kernels::mpi::Kind::Collective(_) => {
-                Figures::Call { mean_s: 1.0, minimum_s: 1.0, maximum_s: 1.0 }
+            kind if kind.is_windowed() => MpiFigures::Bandwidth { bytes_per_s: 1.0 },
+            assay_kernels::mpi::MpiBenchmarkKind::Collective(_) => {
+                MpiFigures::Call { mean_s: 1.0, minimum_s: 1.0, maximum_s: 1.0 }
             }
-            assay_kernels::mpi::Kind::Overlap(_) => {
+            assay_kernels::mpi::MpiBenchmarkKind::Overlap(_) => {
                 let parts = OverlapParts {
                     start_s: 1.0,
                     tests_s: 1.0,
@@ -201,7 +206,7 @@ mod tests {
                     minimum_s: 1.0,
                     maximum_s: 1.0,
                 };
-                Figures::Overlap {
+                MpiFigures::Overlap {
                     overall_s: 1.0,
                     compute_s: 1.0,
                     pure_s: 1.0,
@@ -209,7 +214,7 @@ mod tests {
                     parts: Some(parts),
                 }
             }
-            _ => Figures::Latency { seconds: 1.0 },
+            _ => MpiFigures::Latency { seconds: 1.0 },
         };
         for test in MpiTest::ALL {
             let benchmark = assay_model::benchmark::Benchmark::Mpi(test);

@@ -63,7 +63,7 @@ pub(super) fn below(prefix: &Path, make: Make, around: &Surroundings<'_>) -> Vec
         FOLDERS.iter().map(|it| prefix.join(it.replace("{}", std::env::consts::ARCH)));
     let mut found = within(folders, make, around);
     if make != Make::OpenMpi {
-        let cray = (around.cray)(prefix).map(|file| path_text::text(file.as_os_str()));
+        let cray = (around.cray)(prefix).map(|file| path_text::encode(file.as_os_str()));
         found.extend(cray.filter(|file| !found.contains(file)));
     }
     found
@@ -112,7 +112,7 @@ fn within(
         for name in libraries::of(make) {
             let file = folder.join(name);
             if (around.resolve)(&file).is_some() {
-                found.push(path_text::text(file.as_os_str()));
+                found.push(path_text::encode(file.as_os_str()));
             }
         }
     }

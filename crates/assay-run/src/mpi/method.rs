@@ -2,7 +2,7 @@
 //!
 //! The numbers are those of OSU's programs, the same in 5.4.3 and 7 unless a comment differs.
 
-use assay_kernels::mpi::{Collective, Element, Kind, Pass, Timing};
+use assay_kernels::mpi::{Collective, MpiBenchmarkKind, MpiPass, ReductionElement, Timing};
 use assay_model::benchmark::MpiTest;
 use assay_model::workload::MpiPreset;
 
@@ -17,39 +17,41 @@ const PAIR_MOST_BYTES: u64 = 4 << 20;
 const COLLECTIVE_MOST_BYTES: u64 = 1 << 20;
 
 /// Returns the kernel of a test.
-pub const fn kind(test: MpiTest) -> Kind {
+pub const fn kind(test: MpiTest) -> MpiBenchmarkKind {
     match test {
-        MpiTest::Latency => Kind::Latency,
-        MpiTest::Bandwidth => Kind::Bandwidth,
-        MpiTest::BothWays => Kind::BothWays,
-        MpiTest::MessageRate => Kind::PairsBandwidth,
-        MpiTest::MultiLatency => Kind::PairsLatency,
-        MpiTest::PutLatency => Kind::Put,
-        MpiTest::GetLatency => Kind::Get,
-        MpiTest::Barrier => Kind::Collective(Collective::Barrier),
-        MpiTest::Broadcast => Kind::Collective(Collective::Broadcast),
-        MpiTest::Reduce => Kind::Collective(Collective::Reduce),
-        MpiTest::Allreduce => Kind::Collective(Collective::AllReduce),
-        MpiTest::Gather => Kind::Collective(Collective::Gather),
-        MpiTest::Scatter => Kind::Collective(Collective::Scatter),
-        MpiTest::Allgather => Kind::Collective(Collective::AllGather),
-        MpiTest::Alltoall => Kind::Collective(Collective::AllToAll),
-        MpiTest::Ibarrier => Kind::Overlap(Collective::Barrier),
-        MpiTest::Ibroadcast => Kind::Overlap(Collective::Broadcast),
-        MpiTest::Ireduce => Kind::Overlap(Collective::Reduce),
-        MpiTest::Iallreduce => Kind::Overlap(Collective::AllReduce),
-        MpiTest::Igather => Kind::Overlap(Collective::Gather),
-        MpiTest::Iscatter => Kind::Overlap(Collective::Scatter),
-        MpiTest::Iallgather => Kind::Overlap(Collective::AllGather),
-        MpiTest::Ialltoall => Kind::Overlap(Collective::AllToAll),
+        MpiTest::Latency => MpiBenchmarkKind::Latency,
+        MpiTest::Bandwidth => MpiBenchmarkKind::Bandwidth,
+        MpiTest::BothWays => MpiBenchmarkKind::Bidirectional,
+        MpiTest::MessageRate => MpiBenchmarkKind::PairsBandwidth,
+        MpiTest::MultiLatency => MpiBenchmarkKind::PairsLatency,
+        MpiTest::PutLatency => MpiBenchmarkKind::Put,
+        MpiTest::GetLatency => MpiBenchmarkKind::Get,
+        MpiTest::Barrier => MpiBenchmarkKind::Collective(Collective::Barrier),
+        MpiTest::Broadcast => MpiBenchmarkKind::Collective(Collective::Broadcast),
+        MpiTest::Reduce => MpiBenchmarkKind::Collective(Collective::Reduce),
+        MpiTest::Allreduce => MpiBenchmarkKind::Collective(Collective::AllReduce),
+        MpiTest::Gather => MpiBenchmarkKind::Collective(Collective::Gather),
+        MpiTest::Scatter => MpiBenchmarkKind::Collective(Collective::Scatter),
+        MpiTest::Allgather => MpiBenchmarkKind::Collective(Collective::AllGather),
+        MpiTest::Alltoall => MpiBenchmarkKind::Collective(Collective::AllToAll),
+        MpiTest::Ibarrier => MpiBenchmarkKind::Overlap(Collective::Barrier),
+        MpiTest::Ibroadcast => MpiBenchmarkKind::Overlap(Collective::Broadcast),
+        MpiTest::Ireduce => MpiBenchmarkKind::Overlap(Collective::Reduce),
+        MpiTest::Iallreduce => MpiBenchmarkKind::Overlap(Collective::AllReduce),
+        MpiTest::Igather => MpiBenchmarkKind::Overlap(Collective::Gather),
+        MpiTest::Iscatter => MpiBenchmarkKind::Overlap(Collective::Scatter),
+        MpiTest::Iallgather => MpiBenchmarkKind::Overlap(Collective::AllGather),
+        MpiTest::Ialltoall => MpiBenchmarkKind::Overlap(Collective::AllToAll),
     }
 }
 
 /// Returns the type of the elements that reductions sum.
-pub fn element(typed: &Options) -> Element {
+pub fn element(typed: &Options) -> ReductionElement {
     match (typed.element, typed.preset) {
-        (Some(Element::Integer), _) | (None, MpiPreset::Osu7) => Element::Integer,
-        _ => Element::Float,
+        (Some(ReductionElement::Integer), _) | (None, MpiPreset::Osu7) => {
+            ReductionElement::Integer
+        }
+        _ => ReductionElement::Float,
     }
 }
 
@@ -62,7 +64,7 @@ pub const fn is_large(bytes: u64) -> bool {
 /// requested.
 pub const fn has_single_turns(test: MpiTest) -> bool {
     let kind = kind(test);
-    !kind.is_windowed() && !matches!(kind, Kind::Overlap(_))
+    !kind.is_windowed() && !matches!(kind, MpiBenchmarkKind::Overlap(_))
 }
 
 /// OSU's default number of messages in flight.
@@ -74,7 +76,7 @@ pub fn window(typed: &Options) -> u32 {
 }
 
 /// Whether the ranks compute a sum.
-pub const fn is_reduction(kind: Kind) -> bool {
+pub const fn is_reduction(kind: MpiBenchmarkKind) -> bool {
     matches!(kind.collective(), Some(Collective::Reduce | Collective::AllReduce))
 }
 
@@ -86,7 +88,11 @@ pub fn sizes(typed: &Options) -> Vec<u64> {
     }
     let minimum_bytes = match kind {
         // From 7.4 on OSU's programs count elements of a type, and send at least one.
-        Kind::Latency | Kind::PairsLatency if typed.preset != MpiPreset::Osu7 => 0,
+        MpiBenchmarkKind::Latency | MpiBenchmarkKind::PairsLatency
+            if typed.preset != MpiPreset::Osu7 =>
+        {
+            0
+        }
         kind if is_reduction(kind) => 4,
         _ => 1,
     };
@@ -107,7 +113,7 @@ pub fn sizes(typed: &Options) -> Vec<u64> {
 
 /// Returns OSU's pass for one figure: untimed turns, timed turns, and the points where the clock is
 /// read.
-pub fn osu_pass(typed: &Options, bytes: u64) -> Pass {
+pub fn osu_pass(typed: &Options, bytes: u64) -> MpiPass {
     let kind = kind(typed.test);
     let large_bytes = match typed.preset {
         MpiPreset::Osu5 if is_reduction(kind) => LARGE_REDUCTION_BYTES,
@@ -115,8 +121,8 @@ pub fn osu_pass(typed: &Options, bytes: u64) -> Pass {
     };
     let (iterations, warm_up) = match (kind, bytes > large_bytes) {
         // These two programs of OSU use one number for all sizes.
-        (Kind::PairsBandwidth, _) => (100, 10),
-        (Kind::Overlap(Collective::Barrier), _) => (100, 10),
+        (MpiBenchmarkKind::PairsBandwidth, _) => (100, 10),
+        (MpiBenchmarkKind::Overlap(Collective::Barrier), _) => (100, 10),
         (kind, false) if kind.is_windowed() => (100, 10),
         (kind, true) if kind.is_windowed() => (20, 2),
         (kind, false) if kind.collective().is_some() => (1000, 100),
@@ -124,7 +130,7 @@ pub fn osu_pass(typed: &Options, bytes: u64) -> Pass {
         (_, false) => (10_000, 100),
         (_, true) => (1000, 10),
     };
-    Pass {
+    MpiPass {
         warm_up: typed.warm_up.unwrap_or(warm_up),
         iterations: typed.iterations.unwrap_or(iterations),
         timing: match typed.preset {

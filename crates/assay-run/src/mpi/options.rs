@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use assay_kernels::mpi::{Buffers, Element};
+use assay_kernels::mpi::{ReductionElement, WindowBuffers};
 use assay_model::benchmark::MpiTest;
 use assay_model::workload::MpiPreset;
 
@@ -23,7 +23,7 @@ pub struct Options {
     /// Messages in flight at once in bandwidth tests.
     pub window: Option<u32>,
     /// Placement of the messages of a window in memory.
-    pub buffers: Buffers,
+    pub buffers: WindowBuffers,
     /// Calls of `MPI_Test` during the computation that overlaps a non-blocking collective.
     pub tests: u32,
     /// Whether the library is initialised through a session (MPI 4).
@@ -37,7 +37,7 @@ pub struct Options {
     /// Percentiles of single messages; if there are any, messages are also timed one by one.
     pub percentiles: Vec<f64>,
     /// Type of the elements that reductions sum [default: the preset's].
-    pub element: Option<Element>,
+    pub element: Option<ReductionElement>,
     /// Time budget in seconds for all sizes together; only for assay's own method.
     pub budget_s: f64,
     /// Folder of the MPI installation to use [default: the one whose launcher started this

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assay_fleet::root::Root;
-use assay_kernels::mpi::{Abi, Mpi, MpiError, World};
+use assay_kernels::mpi::{Abi, LoadedMpi, MpiError, MpiWorld};
 use assay_kernels::pin;
 use assay_model::mpi_outcome::{FORMAT, MpiAbi, MpiLibrary, MpiOutcome, MpiRank};
 use assay_model::path_text;
@@ -62,7 +62,7 @@ struct Hello {
 /// World of ranks that have exchanged their hellos.
 #[derive(Debug)]
 pub struct Ranks {
-    pub world: World,
+    pub world: MpiWorld,
     /// Outcome before the first size; the same on all ranks except for the environment.
     pub outcome: MpiOutcome,
     /// Host and available memory of every rank.
@@ -70,7 +70,7 @@ pub struct Ranks {
 }
 
 /// Opens the requested library, or the one that belongs to the launcher.
-pub fn open(typed: &Options, launched: &Launched) -> Result<Mpi, Failure> {
+pub fn open(typed: &Options, launched: &Launched) -> Result<LoadedMpi, Failure> {
     let variable = |name: &str| std::env::var_os(name);
     let ancestors = ancestors();
     let resolve = |path: &Path| path.canonicalize().ok();
@@ -81,7 +81,7 @@ pub fn open(typed: &Options, launched: &Launched) -> Result<Mpi, Failure> {
         cray: &assay_fleet::mpi::cray_library,
     };
     let files = match (&typed.library, &typed.prefix) {
-        (Some(file), _) => vec![path_text::text(file.as_os_str())],
+        (Some(file), _) => vec![path_text::encode(file.as_os_str())],
         (None, Some(prefix)) => {
             // The size of the world later reveals a prefix with a library of another make.
             let files = [launched.make, Make::Any]
@@ -109,7 +109,7 @@ pub fn open(typed: &Options, launched: &Launched) -> Result<Mpi, Failure> {
 
 /// Returns why a library may not find the other ranks: it ends the process during initialisation,
 /// or makes each rank a world of one.
-pub fn misfit(mpi: &Mpi, launched: &Launched) -> Option<Phrase> {
+pub fn misfit(mpi: &LoadedMpi, launched: &Launched) -> Option<Phrase> {
     doubt(&identify(mpi.banner()).0, mpi.path(), launched)
 }
 
@@ -150,7 +150,7 @@ fn doubt(name: &str, path: &str, launched: &Launched) -> Option<Phrase> {
 /// Returns an error if every rank would certainly be a world of one: Open MPI from version 5 on
 /// supports `PMIx` alone. Starting it nevertheless would leave a segment of 16 MiB in `/dev/shm`
 /// for each rank.
-pub fn check_served(mpi: &Mpi, launched: &Launched) -> Result<(), Failure> {
+pub fn check_served(mpi: &LoadedMpi, launched: &Launched) -> Result<(), Failure> {
     let (name, version) = identify(mpi.banner());
     let major = version.split('.').next().and_then(|it| it.parse().ok()).unwrap_or(0);
     if name != "Open MPI" || major < 5 || launched.make != Make::Mpich || launched.serves_pmix {
@@ -164,10 +164,10 @@ pub fn check_served(mpi: &Mpi, launched: &Launched) -> Result<(), Failure> {
     Err(Failure::measurement(what).explain(why).advise(START_WITH_ITS_OWN))
 }
 
-fn first_that_opens(files: &[String]) -> Result<Mpi, Failure> {
+fn first_that_opens(files: &[String]) -> Result<LoadedMpi, Failure> {
     let mut failure = Failure::measurement("no MPI library can be opened");
     for file in files {
-        match Mpi::open(file) {
+        match LoadedMpi::open(file) {
             Ok(mpi) => return Ok(mpi),
             Err(error) => failure = failure.because(&error),
         }
@@ -194,9 +194,9 @@ fn ancestors() -> Vec<PathBuf> {
 }
 
 /// Initialises the library and exchanges the hellos of all ranks.
-pub fn start(mpi: &Mpi, launched: &Launched, typed: &Options) -> Result<Ranks, Failure> {
+pub fn start(mpi: &LoadedMpi, launched: &Launched, typed: &Options) -> Result<Ranks, Failure> {
     let library = library(mpi);
-    let started = if typed.process_set { mpi.start_process_set() } else { mpi.start() };
+    let started = if typed.process_set { mpi.start_session() } else { mpi.start() };
     let world = started.map_err(|error| failed(&error))?;
     if let Err(failure) = one_world(&world, launched, &library) {
         // Each isolated rank ends its own world; there is nothing else to end.
@@ -206,14 +206,14 @@ pub fn start(mpi: &Mpi, launched: &Launched, typed: &Options) -> Result<Ranks, F
     let cpus = pin::allowed_cpus().unwrap_or_default();
     let hello = Hello {
         assay: env!("CARGO_PKG_VERSION").to_owned(),
-        words: std::env::args_os().skip(1).map(|it| path_text::text(&it)).collect(),
+        words: std::env::args_os().skip(1).map(|it| path_text::encode(&it)).collect(),
         host: Root::machine().text("proc/sys/kernel/hostname").unwrap_or_default(),
         cpus: cpus.into_iter().map(|cpu| cpu as u32).collect(),
         seen_on: pin::current_cpu().map(|cpu| cpu as u32),
         memory_available_bytes: memory_available_bytes(),
     };
     let reported =
-        world.gather(&serde_json::to_vec(&hello).expect("a greeting has only text keys"));
+        world.all_gather(&serde_json::to_vec(&hello).expect("a greeting has only text keys"));
     let hellos = met(&reported.map_err(|error| failed(&error))?, &hello)?;
     let outcome = MpiOutcome {
         format: FORMAT,
@@ -257,8 +257,8 @@ impl Ranks {
         let why = match short {
             Some((host, (needed, available))) => format!(
                 "the ranks on {host} need {}, and {} are free there",
-                Bytes(needed).quantity(),
-                Bytes(available).quantity()
+                Bytes(needed).to_quantity(),
+                Bytes(available).to_quantity()
             ),
             None => "MPI counts the bytes of a message with 31 bits".to_owned(),
         };
@@ -270,7 +270,8 @@ impl Ranks {
     /// Adds the CPU that each rank runs on now to those seen before.
     pub fn look_again(&mut self) -> Result<(), Failure> {
         let now = pin::current_cpu().map_or(u32::MAX, |cpu| cpu as u32);
-        let reported = self.world.gather(&now.to_le_bytes()).map_err(|error| failed(&error))?;
+        let reported =
+            self.world.all_gather(&now.to_le_bytes()).map_err(|error| failed(&error))?;
         for (rank, reported) in self.outcome.ranks.iter_mut().zip(reported) {
             let cpu = reported.try_into().map_or(u32::MAX, u32::from_le_bytes);
             if cpu != u32::MAX && !rank.seen_on.contains(&cpu) {
@@ -294,7 +295,11 @@ pub fn failed(error: &MpiError) -> Failure {
 
 /// Checks the size of the world: a library that does not understand its launcher makes every rank a
 /// world of one.
-fn one_world(world: &World, launched: &Launched, library: &MpiLibrary) -> Result<(), Failure> {
+fn one_world(
+    world: &MpiWorld,
+    launched: &Launched,
+    library: &MpiLibrary,
+) -> Result<(), Failure> {
     let size = world.size();
     let launcher = launched.launcher;
     let what = match launched.ranks {
@@ -397,7 +402,7 @@ fn transport_variables() -> BTreeMap<String, String> {
 }
 
 /// Describes a library by its banner and path.
-fn library(mpi: &Mpi) -> MpiLibrary {
+fn library(mpi: &LoadedMpi) -> MpiLibrary {
     let (name, version) = identify(mpi.banner());
     let (major, minor) = mpi.standard();
     MpiLibrary {

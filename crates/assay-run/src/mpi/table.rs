@@ -1,18 +1,18 @@
 //! Table of an MPI job: columns and rows, from the outcome on rank 0 or from a stored run, and the
 //! doubts about rows.
 
-use assay_dialects::osu::{Row, Shape, Table};
-use assay_kernels::mpi::Element;
-use assay_model::benchmark::{Benchmark, Luck};
+use assay_dialects::osu::{OsuLayout, OsuRow, OsuTable};
+use assay_kernels::mpi::ReductionElement;
+use assay_model::benchmark::{Benchmark, VarianceSource};
 use assay_model::doubt::Doubt;
-use assay_model::event::Stopped;
-use assay_model::mpi_outcome::{MpiOutcome, MpiSize};
-use assay_model::plan::Stopping;
+use assay_model::event::StopReason;
+use assay_model::mpi_outcome::{MpiOutcome, MpiSizeResult};
+use assay_model::plan::StoppingRule;
 use assay_model::workload::MpiPreset;
 use assay_stats::analysis::{Analysis, analyse};
-use assay_stats::doubts::doubts;
-use assay_stats::quantile::carries;
-use assay_stats::tails::effective_at;
+use assay_stats::doubts::series_doubts;
+use assay_stats::quantile::supports_quantile;
+use assay_stats::tails::quantile_effective_count;
 
 use super::ladder::TARGET;
 use super::method;
@@ -22,69 +22,76 @@ use super::options::Options;
 const USUAL_TAIL: f64 = 99.0;
 
 /// Builds the table without rows.
-pub fn columns(asked: &Options, outcome: &MpiOutcome) -> Table {
+pub fn columns(asked: &Options, outcome: &MpiOutcome) -> OsuTable {
     let shape = match asked.preset {
-        MpiPreset::Assay => Shape::Assay,
-        MpiPreset::Osu5 => Shape::Osu5,
-        MpiPreset::Osu7 => Shape::Osu7,
+        MpiPreset::Assay => OsuLayout::Assay,
+        MpiPreset::Osu5 => OsuLayout::Osu5,
+        MpiPreset::Osu7 => OsuLayout::Osu7,
     };
     let is_usual = asked.preset == MpiPreset::Assay && method::has_single_turns(asked.test);
     let percentiles = match asked.percentiles.is_empty() {
         true if is_usual => vec![USUAL_TAIL],
         _ => asked.percentiles.clone(),
     };
-    Table {
+    OsuTable {
         test: asked.test,
-        shape,
+        layout: shape,
         full: asked.full,
         percentiles,
         validation: asked.validate,
         ranks: outcome.ranks.len() as u32,
         window: method::window(asked),
         element: match method::element(asked) {
-            Element::Integer => "MPI_INT",
-            Element::Float => "MPI_FLOAT",
+            ReductionElement::Integer => "MPI_INT",
+            ReductionElement::Float => "MPI_FLOAT",
         },
     }
 }
 
 /// Builds the row of one size.
-pub fn row(table: &Table, outcome: &MpiOutcome, size: &MpiSize) -> Row {
+pub fn row(table: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> OsuRow {
     let metrics = size.samples.keys();
     let values =
         metrics.filter_map(|name| Some((name.clone(), analysis(size, name)?.median))).collect();
     let analysis = analysis(size, first(size));
-    Row {
+    OsuRow {
         bytes: size.bytes,
         values,
         iterations: size.iterations,
         interval: analysis.as_ref().and_then(|it| it.interval),
         batches: size.samples.get(first(size)).map_or(0, Vec::len),
-        percentiles: tails(&outcome.singles(table.test, size), &table.percentiles),
-        is_right: size.validation.map(|it| it.wrong == 0),
+        percentiles: tails(&outcome.single_values(table.test, size), &table.percentiles),
+        is_valid: size.validation.map(|it| it.wrong == 0),
     }
 }
 
 /// Returns the doubts about the median of a size, except for its width, which the row already has.
-pub fn doubts_about(asked: &Options, size: &MpiSize) -> Vec<Doubt> {
+pub fn doubts_about(asked: &Options, size: &MpiSizeResult) -> Vec<Doubt> {
     let metric = Benchmark::Mpi(asked.test).metric(first(size));
     let (Some(analysis), Some(metric)) = (analysis(size, first(size)), metric) else {
         return Vec::new();
     };
     let shows =
         |it: &Doubt| matches!(it, Doubt::SeveralModes { .. } | Doubt::Autocorrelated { .. });
-    let stopping = Stopping { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
-    let doubts = doubts(&analysis, &stopping, Stopped::Budget, metric.unit, Luck::Launch);
+    let stopping =
+        StoppingRule { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
+    let doubts = series_doubts(
+        &analysis,
+        &stopping,
+        StopReason::Budget,
+        metric.unit,
+        VarianceSource::Launch,
+    );
     doubts.into_iter().filter(shows).collect()
 }
 
 /// Returns the metric of the first column.
-fn first(size: &MpiSize) -> &'static str {
+fn first(size: &MpiSizeResult) -> &'static str {
     if size.samples.contains_key("bandwidth") { "bandwidth" } else { "latency" }
 }
 
 /// Analyses the batches of one metric; `None` without a finite sample.
-fn analysis(size: &MpiSize, metric: &str) -> Option<Analysis> {
+fn analysis(size: &MpiSizeResult, metric: &str) -> Option<Analysis> {
     analyse(&[size.samples.get(metric)?.clone()])
 }
 
@@ -98,7 +105,8 @@ fn tails(values: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
         let share = percent / 100.0;
         let rank = (share * n as f64).ceil().max(1.0) as usize;
         let value = sorted.get(rank - 1).copied()?;
-        carries(effective_at(share, value, values), share).then_some(value)
+        supports_quantile(quantile_effective_count(share, value, values), share)
+            .then_some(value)
     };
     percents.iter().map(tail).collect()
 }

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use assay_kernels::network::icmp::{Access, Pinger, Reply};
+use assay_kernels::network::icmp::{EchoReply, IcmpAccess, Pinger};
 use assay_model::attribute::Attribute;
-use assay_model::entry::{Entry, Key, Seen, Span};
-use assay_model::event::Count;
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::event::EventCount;
 use assay_model::run::CaseRecord;
-use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Workload};
+use assay_model::workload::{NetworkLatency, NetworkTest, NetworkWorkload, Workload};
 
 use crate::round_trips;
 
@@ -33,7 +33,7 @@ pub struct Echoes {
 #[derive(Debug)]
 pub enum Observed<'a> {
     /// Reply to the request with this number.
-    Reply(u16, &'a Reply),
+    Reply(u16, &'a EchoReply),
     /// The request may not be fragmented and exceeds the path MTU.
     TooLong,
 }
@@ -106,7 +106,7 @@ impl Echoes {
     #[must_use]
     pub fn phase(&self) -> (String, Workload) {
         let interval_s = self.interval.as_secs_f64();
-        let question = NetworkQuestion::Latency(Latency {
+        let question = NetworkTest::Latency(NetworkLatency {
             bytes: self.bytes.into(),
             seconds: (f64::from(self.count) * interval_s).ceil() as u32,
             spin: false,
@@ -128,23 +128,31 @@ impl Tally {
 
     /// Entries with all round trips as samples and distributions, and the number of lost requests.
     #[must_use]
-    pub fn entries(&self, access: Access) -> Vec<Entry> {
+    pub fn entries(&self, access: IcmpAccess) -> Vec<MeasurementEntry> {
         let socket = match access {
-            Access::Datagram => "datagram",
-            Access::Raw => "raw",
+            IcmpAccess::Datagram => "datagram",
+            IcmpAccess::Raw => "raw",
         };
-        let span = Span::of_seconds(0.0, self.elapsed.as_secs_f64(), false);
+        let span = MeasuredSpan::from_seconds(0.0, self.elapsed.as_secs_f64(), false);
         let received = self.times_ns.len() as u64;
-        let lost = Count { part: self.sent - received, whole: self.sent };
-        let samples =
-            self.times_ns.iter().map(|ns| Entry::sample("round_trip", *ns as f64 * 1e-9));
-        let mut entries: Vec<Entry> = samples.collect();
-        entries.push(Entry::Fact(Attribute::Socket, socket.into()));
-        entries.push(Entry::Measured(Key::of("loss"), Seen::Count(span, lost)));
+        let lost = EventCount { part: self.sent - received, whole: self.sent };
+        let samples = self
+            .times_ns
+            .iter()
+            .map(|ns| MeasurementEntry::sample("round_trip", *ns as f64 * 1e-9));
+        let mut entries: Vec<MeasurementEntry> = samples.collect();
+        entries.push(MeasurementEntry::Fact(Attribute::Socket, socket.into()));
+        entries.push(MeasurementEntry::Measured(
+            SeriesKey::only_series("loss"),
+            EntryValue::Count(span, lost),
+        ));
         if received > 0 {
             let stretches = round_trips::stretches(&self.times_ns, span).into_iter();
             entries.extend(stretches.map(|(span, seen)| {
-                Entry::Measured(Key::of("round_trip"), Seen::Distribution(span, seen))
+                MeasurementEntry::Measured(
+                    SeriesKey::only_series("round_trip"),
+                    EntryValue::Distribution(span, seen),
+                )
             }));
         }
         entries

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_dialects::wire::{iperf3, qperf};
 use assay_fleet::remote::calls::CallError;
-use assay_model::failure::{Area, Failure, Lack, Unreached};
+use assay_model::failure::{ConnectFailure, ErrorArea, FailureReason, MissingHostFeature};
 use thiserror::Error;
 
 use super::iperf3_login::{LoginError, Refusal};
@@ -16,7 +16,7 @@ use super::iperf3_login::{LoginError, Refusal};
 pub enum NetworkError {
     /// Failure that is stored as such; its text is in the report.
     #[error("{}", .0.id().replace('-', " "))]
-    Known(Failure),
+    Known(FailureReason),
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: io::Error },
     #[error("{expected} did not come from {peer} within {seconds} s")]
@@ -34,7 +34,7 @@ pub enum NetworkError {
     #[error("the connection with {peer} failed while {expected} was due")]
     Broken { peer: String, expected: String, source: io::Error },
     #[error("the test with {peer} failed")]
-    Iperf3 { peer: String, source: iperf3::ProtocolError },
+    Iperf3 { peer: String, source: iperf3::Iperf3ProtocolError },
     #[error("{peer} is not admitted")]
     NotAdmitted { peer: String, source: Refusal },
     #[error("there is no login for {peer}")]
@@ -42,7 +42,7 @@ pub enum NetworkError {
     #[error("{peer} closed the connection when it had user and password")]
     ClosedAfterLogin { peer: String },
     #[error("the test with {peer} failed")]
-    Qperf { peer: String, source: qperf::ProtocolError },
+    Qperf { peer: String, source: qperf::QperfProtocolError },
     #[error("stream {number} failed")]
     Stream { number: usize, source: io::Error },
     #[error("cannot open a stream to {peer}")]
@@ -73,14 +73,14 @@ impl NetworkError {
         if source.kind() == io::ErrorKind::Interrupted {
             return Self::Interrupted;
         }
-        Self::Known(Failure::NotConnected {
+        Self::Known(FailureReason::NotConnected {
             address: address.to_string(),
             how: match source.kind() {
-                io::ErrorKind::ConnectionRefused => Unreached::Refused,
-                io::ErrorKind::TimedOut => Unreached::TimedOut,
-                _ => Unreached::Other,
+                io::ErrorKind::ConnectionRefused => ConnectFailure::Refused,
+                io::ErrorKind::TimedOut => ConnectFailure::TimedOut,
+                _ => ConnectFailure::Other,
             },
-            causes: Failure::causes(source),
+            causes: FailureReason::error_chain(source),
         })
     }
 
@@ -98,43 +98,43 @@ impl NetworkError {
     }
 
     /// Service that the host lacks, if that is the reason.
-    pub fn lack(&self) -> Option<Lack> {
+    pub fn lack(&self) -> Option<MissingHostFeature> {
         let failure = match self {
             Self::Known(failure) => failure,
-            Self::Call(CallError::Late { .. }) => return Some(Lack::Connection),
+            Self::Call(CallError::Late { .. }) => return Some(MissingHostFeature::Connection),
             _ => return None,
         };
         match failure {
-            Failure::UnknownHost { .. }
-            | Failure::NoAddress { .. }
-            | Failure::NoInterface { .. } => Some(Lack::Address),
-            Failure::NotConnected { address, .. } => {
-                address.parse().ok().map(|it: SocketAddr| Lack::Port(it.port()))
+            FailureReason::UnknownHost { .. }
+            | FailureReason::NoAddress { .. }
+            | FailureReason::NoInterface { .. } => Some(MissingHostFeature::Address),
+            FailureReason::NotConnected { address, .. } => {
+                address.parse().ok().map(|it: SocketAddr| MissingHostFeature::Port(it.port()))
             }
-            Failure::NoPingPong { .. } => Some(Lack::Echo),
+            FailureReason::NoPingPong { .. } => Some(MissingHostFeature::Echo),
             _ => None,
         }
     }
 
     /// Converts the error into the failure of a case.
-    pub fn of_case(&self) -> Failure {
+    pub fn of_case(&self) -> FailureReason {
         match self {
             Self::Known(failure) => failure.clone(),
-            Self::Iperf3 { peer, source: iperf3::ProtocolError::Denied } => {
-                Failure::PeerBusy { peer: peer.clone() }
+            Self::Iperf3 { peer, source: iperf3::Iperf3ProtocolError::Denied } => {
+                FailureReason::PeerBusy { peer: peer.clone() }
             }
-            Self::Iperf3 { peer, source: iperf3::ProtocolError::Terminated { .. } } => {
-                Failure::PeerStopped { peer: peer.clone() }
+            Self::Iperf3 { peer, source: iperf3::Iperf3ProtocolError::Terminated { .. } } => {
+                FailureReason::PeerStopped { peer: peer.clone() }
             }
             other => {
-                let causes = Failure::causes(other);
+                let causes = FailureReason::error_chain(other);
                 let advice = match other {
                     Self::Call(CallError::Over { peer } | CallError::Late { peer, .. }) => {
                         format!("see whether it answers: `assay doctor --hosts {peer}` asks it")
                     }
                     _ => other.advice().to_owned(),
                 };
-                Failure::Error { area: Area::Network, causes, advice }
+                FailureReason::Error { area: ErrorArea::Network, causes, advice }
             }
         }
     }
@@ -161,10 +161,11 @@ impl NetworkError {
             Self::ClosedAfterLogin { .. } => CHECK_LOGIN,
             Self::NoLogin { .. } => "name another key, user or password",
             Self::Iperf3 { source, .. } => match source {
-                iperf3::ProtocolError::Server { iperf3: iperf3::NOT_AUTHORIZED, .. } => {
-                    CHECK_LOGIN
-                }
-                iperf3::ProtocolError::Server { .. } => {
+                iperf3::Iperf3ProtocolError::ServerError {
+                    iperf3: iperf3::NOT_AUTHORIZED,
+                    ..
+                } => CHECK_LOGIN,
+                iperf3::Iperf3ProtocolError::ServerError { .. } => {
                     "the server's own output says what it refused"
                 }
                 _ => "is that port served by iperf3 or assay?",

@@ -6,19 +6,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_dialects::iperf3::{
-    End, Interval, Start, StreamEnd, Stretch, TcpNumbers, UdpNumbers,
+    Iperf3End, Iperf3Interval, Iperf3Start, StreamInterval, StreamTotals, TcpNumbers,
+    UdpNumbers,
 };
 use assay_dialects::wire::iperf3::parameters::{
-    Direction, Length, UDP_BLOCK_LIMIT, UDP_BLOCK_MINIMUM,
+    DataDirection, TestLimit, UDP_BLOCK_LIMIT, UDP_BLOCK_MINIMUM,
 };
 use assay_dialects::wire::iperf3::{
-    Client, ClientEvent, Cookie, Parameters, Protocol, Results, datagram,
+    Cookie, Iperf3Client, Iperf3ClientEvent, Iperf3Parameters, Iperf3Results,
+    TransportProtocol, datagram,
 };
 use assay_kernels::clock;
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::transfer::{Flow, Socket};
 use assay_model::cpu_account::CpuAccount;
-use assay_model::failure::Failure;
+use assay_model::failure::FailureReason;
 
 use super::control::{ANSWER_TIMEOUT, Control, Step};
 use super::error::NetworkError;
@@ -31,7 +33,7 @@ use super::target::Target;
 #[derive(Debug, Clone)]
 pub struct Iperf3Test {
     pub target: Target,
-    pub parameters: Parameters,
+    pub parameters: Iperf3Parameters,
     /// Seconds between reports; `None` for none.
     pub interval_s: Option<f64>,
     /// Whether each stream is pinned to one CPU, round robin.
@@ -48,14 +50,14 @@ pub enum Observed<'a> {
     /// The server has accepted the parameters and waits for the streams: hosts with a common start
     /// synchronise here.
     Agreed,
-    Start(&'a Start),
-    Interval(&'a Interval),
+    Start(&'a Iperf3Start),
+    Interval(&'a Iperf3Interval),
 }
 
 /// Result of a test.
 #[derive(Debug)]
 pub struct Outcome {
-    pub end: End,
+    pub end: Iperf3End,
     /// CPU time of this end.
     pub account_here: CpuAccount,
     /// CPU time of the other end, if it is assay.
@@ -100,13 +102,13 @@ pub fn run(
         test: &test,
         cancel,
         address,
-        client: Client::new(Cookie::from_random(random_bytes())),
+        client: Iperf3Client::new(Cookie::from_random(random_bytes())),
         control: Control::new(stream, peer)?,
     };
     let outcome = conversation.run(observe).map_err(|it| it.unless_interrupted(cancel));
     if matches!(outcome, Err(NetworkError::Interrupted)) {
         // Releases the server from waiting for this client; the server may be gone itself.
-        drop(conversation.control.send(&Client::terminate()));
+        drop(conversation.control.send(&Iperf3Client::terminate_message()));
     }
     outcome
 }
@@ -115,50 +117,50 @@ struct Conversation<'a> {
     test: &'a Iperf3Test,
     cancel: &'a AtomicBool,
     address: SocketAddr,
-    client: Client,
+    client: Iperf3Client,
     control: Control,
 }
 
 impl Conversation<'_> {
     fn run(&mut self, observe: &mut dyn FnMut(Observed<'_>)) -> Result<Outcome, NetworkError> {
         self.control.send(&self.client.cookie().0.clone())?;
-        self.expect(&ClientEvent::SendParameters)?;
-        self.control.send(&Client::parameters(&self.parameters()?))?;
-        self.expect(&ClientEvent::OpenStreams)?;
+        self.expect(&Iperf3ClientEvent::SendParameters)?;
+        self.control.send(&Iperf3Client::parameters_message(&self.parameters()?))?;
+        self.expect(&Iperf3ClientEvent::OpenStreams)?;
         observe(Observed::Agreed);
         let flows = self.open_streams()?;
         let lanes: Vec<Lane> = flows.iter().map(iperf3_flows::lane).collect();
         let congestion = iperf3_flows::congestion(&flows);
         observe(Observed::Start(&self.start(&flows)));
-        self.expect(&ClientEvent::Start)?;
-        self.expect(&ClientEvent::Run)?;
+        self.expect(&Iperf3ClientEvent::Start)?;
+        self.expect(&Iperf3ClientEvent::Run)?;
         let measured = self.transfer(flows, lanes, observe)?;
-        self.expect(&ClientEvent::SendResults)?;
-        self.control.send(&Client::results(&iperf3_flows::own_results(
+        self.expect(&Iperf3ClientEvent::SendResults)?;
+        self.control.send(&Iperf3Client::results_message(&iperf3_flows::own_results(
             &measured,
             congestion.as_deref(),
         )))?;
         let theirs = match self.next()? {
-            ClientEvent::Results(results) => *results,
+            Iperf3ClientEvent::Results(results) => *results,
             _ => unreachable_order(&self.control.peer)?,
         };
-        self.expect(&ClientEvent::Finished)?;
+        self.expect(&Iperf3ClientEvent::Finished)?;
         // All results are exchanged; a failure to send the end message is harmless.
-        drop(self.control.send(&Client::done()));
+        drop(self.control.send(&Iperf3Client::done_message()));
         self.outcome(measured, &theirs, congestion)
     }
 
     /// Parameters of the test, with the login token.
-    fn parameters(&self) -> Result<Parameters, NetworkError> {
+    fn parameters(&self) -> Result<Iperf3Parameters, NetworkError> {
         let token = self.test.credentials.as_ref().map(Credentials::token).transpose();
         let token = token.map_err(|source| NetworkError::NoLogin {
             peer: self.control.peer.clone(),
             source,
         })?;
-        Ok(Parameters { token, ..self.test.parameters.clone() })
+        Ok(Iperf3Parameters { token, ..self.test.parameters.clone() })
     }
 
-    fn next(&mut self) -> Result<ClientEvent, NetworkError> {
+    fn next(&mut self) -> Result<Iperf3ClientEvent, NetworkError> {
         let step = Step::of(ANSWER_TIMEOUT);
         loop {
             let event = self.client.next_event().map_err(|source| self.refused(source))?;
@@ -177,7 +179,7 @@ impl Conversation<'_> {
 
     /// Receives the next event. The state machine permits only one order, so that any other event
     /// is a protocol error.
-    fn expect(&mut self, event: &ClientEvent) -> Result<(), NetworkError> {
+    fn expect(&mut self, event: &Iperf3ClientEvent) -> Result<(), NetworkError> {
         match self.next()? {
             got if got == *event => Ok(()),
             _ => unreachable_order(&self.control.peer),
@@ -187,8 +189,8 @@ impl Conversation<'_> {
     /// Interprets the end of the connection.
     fn ended(&self, error: NetworkError) -> NetworkError {
         // iperf3 3.21 closes the connection without a message if it rejects a user.
-        let asked = self.client.is_asking() && self.test.credentials.is_some();
-        match (self.client.closed(), error) {
+        let asked = self.client.is_awaiting_acceptance() && self.test.credentials.is_some();
+        match (self.client.closing_error(), error) {
             (Some(source), _) => self.refused(source),
             (None, NetworkError::Closed { peer, .. }) if asked => {
                 NetworkError::ClosedAfterLogin { peer }
@@ -197,16 +199,19 @@ impl Conversation<'_> {
         }
     }
 
-    fn refused(&self, source: assay_dialects::wire::iperf3::ProtocolError) -> NetworkError {
+    fn refused(
+        &self,
+        source: assay_dialects::wire::iperf3::Iperf3ProtocolError,
+    ) -> NetworkError {
         NetworkError::Iperf3 { peer: self.control.peer.clone(), source }
     }
 
     fn open_streams(&self) -> Result<Vec<Flow>, NetworkError> {
         let parameters = &self.test.parameters;
         let directions: &[bool] = match parameters.direction {
-            Direction::Forward => &[true],
-            Direction::Reverse => &[false],
-            Direction::Both => &[true, false],
+            DataDirection::Forward => &[true],
+            DataDirection::Reverse => &[false],
+            DataDirection::Both => &[true, false],
         };
         let mut flows = Vec::new();
         for sends in directions {
@@ -233,13 +238,13 @@ impl Conversation<'_> {
             local
         });
         match self.test.parameters.protocol {
-            Protocol::Tcp => {
+            TransportProtocol::Tcp => {
                 let timeout = self.test.target.connect_timeout;
                 let stream = socket::connect_tcp(self.address, &options, timeout, self.cancel)?;
                 io::Write::write_all(&mut &stream, &self.client.cookie().0)?;
                 Ok(Socket::Tcp(stream))
             }
-            Protocol::Udp => self.open_udp(&options),
+            TransportProtocol::Udp => self.open_udp(&options),
         }
     }
 
@@ -274,7 +279,7 @@ impl Conversation<'_> {
         ))
     }
 
-    fn start(&self, flows: &[Flow]) -> Start {
+    fn start(&self, flows: &[Flow]) -> Iperf3Start {
         let parameters = &self.test.parameters;
         let peer = (self.test.target.host.clone(), self.test.target.port);
         iperf3_flows::start(parameters, flows, peer, &self.client.cookie().text(), true)
@@ -288,18 +293,18 @@ impl Conversation<'_> {
     ) -> Result<Measured, NetworkError> {
         let parameters = &self.test.parameters;
         let cut = Cut {
-            udp: parameters.protocol == Protocol::Udp,
+            udp: parameters.protocol == TransportProtocol::Udp,
             omit_s: f64::from(parameters.omit_s),
             interval_s: self.test.interval_s,
             limit_bytes: iperf3_flows::limit_bytes(parameters),
         };
         let mut meter = Meter::start(flows, lanes, cut)?;
-        let mut report = |interval: &Interval| observe(Observed::Interval(interval));
+        let mut report = |interval: &Iperf3Interval| observe(Observed::Interval(interval));
         let watched = self.watch(&mut meter, &mut report);
         // Reports the unfinished interval before a failure.
         let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut report);
         watched?;
-        self.control.send(&Client::end())?;
+        self.control.send(&Iperf3Client::end_message())?;
         Ok(measured)
     }
 
@@ -307,16 +312,16 @@ impl Conversation<'_> {
     fn watch(
         &mut self,
         meter: &mut Meter,
-        report: &mut dyn FnMut(&Interval),
+        report: &mut dyn FnMut(&Iperf3Interval),
     ) -> Result<Option<u64>, NetworkError> {
         let limit_bytes = iperf3_flows::limit_bytes(&self.test.parameters);
-        let sends = self.test.parameters.direction != Direction::Reverse;
+        let sends = self.test.parameters.direction != DataDirection::Reverse;
         let mut idle = Idle::new(self.test.idle_timeout);
         loop {
             meter.tick(report);
-            let left_s = match self.test.parameters.length {
-                Length::Seconds(seconds) => f64::from(seconds) - meter.counted_s(),
-                Length::Bytes(_) | Length::Blocks(_) => f64::INFINITY,
+            let left_s = match self.test.parameters.limit {
+                TestLimit::Seconds(seconds) => f64::from(seconds) - meter.counted_s(),
+                TestLimit::Bytes(_) | TestLimit::Blocks(_) => f64::INFINITY,
             };
             if left_s <= 0.0 {
                 return Ok(None);
@@ -382,19 +387,19 @@ impl Conversation<'_> {
     fn outcome(
         &self,
         measured: Measured,
-        theirs: &Results,
+        theirs: &Iperf3Results,
         congestion: Option<String>,
     ) -> Result<Outcome, NetworkError> {
-        let streams: Vec<StreamEnd> =
+        let streams: Vec<StreamTotals> =
             measured.lanes.iter().map(|lane| stream_end(lane, theirs)).collect();
         let cpu =
             |cpu: assay_dialects::wire::iperf3::CpuPercent| (cpu.total, cpu.user, cpu.system);
-        let ours_first = self.test.parameters.direction != Direction::Reverse;
+        let ours_first = self.test.parameters.direction != DataDirection::Reverse;
         let congestion = match ours_first {
             true => (congestion, theirs.congestion.clone()),
             false => (theirs.congestion.clone(), congestion),
         };
-        let end = End {
+        let end = Iperf3End {
             streams,
             cpu_here: cpu(measured.process),
             cpu_there: cpu(theirs.cpu),
@@ -406,9 +411,9 @@ impl Conversation<'_> {
         measured.join()?;
         let moved = [true, false]
             .iter()
-            .any(|sends| end.received(*sends).is_some_and(|sum| sum.bytes > 0));
+            .any(|sends| end.sum_received(*sends).is_some_and(|sum| sum.bytes > 0));
         if !moved {
-            return Err(NetworkError::Known(Failure::NoData));
+            return Err(NetworkError::Known(FailureReason::NoData));
         }
         let address = self.address;
         Ok(Outcome { end, account_here, account_there: theirs.account, address })
@@ -422,10 +427,10 @@ fn unreachable_order<T>(peer: &str) -> Result<T, NetworkError> {
 }
 
 /// Combines both ends' results of one stream.
-fn stream_end(ours: &LaneEnd, theirs: &Results) -> StreamEnd {
+fn stream_end(ours: &LaneEnd, theirs: &Iperf3Results) -> StreamTotals {
     let lane = ours.lane;
     let there = theirs.streams.iter().find(|stream| stream.id == ours.result.id);
-    let there = there.map(|it| Stretch {
+    let there = there.map(|it| StreamInterval {
         start_s: 0.0,
         // A server that reports no time is assumed to have measured as long as this end.
         end_s: if it.end_s > it.start_s { it.end_s - it.start_s } else { ours.whole.end_s },
@@ -450,7 +455,14 @@ fn stream_end(ours: &LaneEnd, theirs: &Results) -> StreamEnd {
     let (sent, received) =
         if lane.sends { (Some(ours.whole), there) } else { (there, Some(ours.whole)) };
     let (rtt_us, windows_bytes) = (ours.rtt_us, ours.windows_bytes);
-    StreamEnd { socket: lane.socket, sends: lane.sends, sent, received, rtt_us, windows_bytes }
+    StreamTotals {
+        socket: lane.socket,
+        sends: lane.sends,
+        sent,
+        received,
+        rtt_us,
+        windows_bytes,
+    }
 }
 
 /// Random bytes; a cookie only has to differ from those of other tests.

@@ -5,15 +5,15 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use assay_dialects::iperf3::{Connected, Start};
-use assay_dialects::wire::iperf3::parameters::{Direction, Length};
-use assay_dialects::wire::iperf3::{Parameters, Protocol, Results};
-use assay_kernels::network::pace::Pace;
+use assay_dialects::iperf3::{DataConnection, Iperf3Start};
+use assay_dialects::wire::iperf3::parameters::{DataDirection, TestLimit};
+use assay_dialects::wire::iperf3::{Iperf3Parameters, Iperf3Results, TransportProtocol};
+use assay_kernels::network::pace::SendRate;
 use assay_kernels::network::socket::{self, SocketOptions};
-use assay_kernels::network::stream::Copying;
+use assay_kernels::network::stream::CopyMode;
 use assay_kernels::network::transfer::{Flow, Socket};
 use assay_kernels::{clock, pin};
-use assay_model::failure::Failure;
+use assay_model::failure::FailureReason;
 
 use super::error::NetworkError;
 use super::meter::{Lane, Measured};
@@ -43,27 +43,28 @@ impl Idle {
     /// own.
     pub(super) fn stalled(&self, peer: &str) -> NetworkError {
         NetworkError::Known(match self.moved_bytes {
-            0 => Failure::NoData,
-            _ => {
-                Failure::Stalled { peer: peer.to_owned(), seconds: self.timeout.as_secs_f64() }
-            }
+            0 => FailureReason::NoData,
+            _ => FailureReason::Stalled {
+                peer: peer.to_owned(),
+                seconds: self.timeout.as_secs_f64(),
+            },
         })
     }
 }
 
 /// Number of bytes that ends the test, if one does.
-pub(super) fn limit_bytes(parameters: &Parameters) -> Option<u64> {
-    match parameters.length {
-        Length::Seconds(_) => None,
-        Length::Bytes(bytes) => Some(bytes),
-        Length::Blocks(blocks) => {
+pub(super) fn limit_bytes(parameters: &Iperf3Parameters) -> Option<u64> {
+    match parameters.limit {
+        TestLimit::Seconds(_) => None,
+        TestLimit::Bytes(bytes) => Some(bytes),
+        TestLimit::Blocks(blocks) => {
             Some(blocks.saturating_mul(u64::from(parameters.block_bytes)))
         }
     }
 }
 
 /// Socket options according to the parameters.
-pub(super) fn options(parameters: &Parameters) -> SocketOptions {
+pub(super) fn options(parameters: &Iperf3Parameters) -> SocketOptions {
     SocketOptions {
         local: None,
         busy_poll_us: None,
@@ -71,7 +72,7 @@ pub(super) fn options(parameters: &Parameters) -> SocketOptions {
         window_bytes: parameters.window_bytes,
         segment_bytes: parameters
             .segment_bytes
-            .filter(|_| parameters.protocol == Protocol::Tcp),
+            .filter(|_| parameters.protocol == TransportProtocol::Tcp),
         congestion: parameters.congestion.clone(),
         type_of_service: parameters.type_of_service,
         pacing_bytes_per_s: parameters.kernel_rate_bit_per_s.map(|rate| rate / 8),
@@ -79,17 +80,17 @@ pub(super) fn options(parameters: &Parameters) -> SocketOptions {
 }
 
 /// Stream according to the parameters.
-pub(super) fn flow(parameters: &Parameters, socket: Socket, sends: bool) -> Flow {
+pub(super) fn flow(parameters: &Iperf3Parameters, socket: Socket, sends: bool) -> Flow {
     let no_copy = if sends { parameters.zero_copy } else { parameters.skip_receive_copy };
-    let pace = parameters
-        .rate_bit_per_s
-        .filter(|_| sends)
-        .map(|rate| Pace { bytes_per_s: rate as f64 / 8.0, burst: parameters.burst.max(1) });
+    let pace = parameters.rate_bit_per_s.filter(|_| sends).map(|rate| SendRate {
+        bytes_per_s: rate as f64 / 8.0,
+        burst: parameters.burst.max(1),
+    });
     Flow {
         socket,
         sends,
         block_bytes: parameters.block_bytes as usize,
-        copying: if no_copy { Copying::NoCopy } else { Copying::Copy },
+        copying: if no_copy { CopyMode::NoCopy } else { CopyMode::Copy },
         pace,
         cpu: None,
     }
@@ -132,18 +133,18 @@ pub(super) fn congestion(flows: &[Flow]) -> Option<String> {
 
 /// Start report, when all streams are open.
 pub(super) fn start(
-    parameters: &Parameters,
+    parameters: &Iperf3Parameters,
     flows: &[Flow],
     peer: (String, u16),
     cookie: &str,
     is_client: bool,
-) -> Start {
+) -> Iperf3Start {
     let buffers_bytes = match flows.first().map(|flow| &flow.socket) {
         Some(Socket::Tcp(stream)) => socket::buffers_bytes(stream).unwrap_or_default(),
         Some(Socket::Udp { socket, .. }) => socket::buffers_bytes(socket).unwrap_or_default(),
         None => (0, 0),
     };
-    Start {
+    Iperf3Start {
         connected: flows.iter().filter_map(connected).collect(),
         cookie: cookie.to_owned(),
         time_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
@@ -159,19 +160,23 @@ pub(super) fn start(
 
 /// Part of the start report that is known before the connection.
 #[must_use]
-pub fn asked(parameters: &Parameters, (peer, port): (String, u16), is_client: bool) -> Start {
-    let (duration_s, bytes, blocks) = match parameters.length {
-        Length::Seconds(seconds) => (seconds, 0, 0),
-        Length::Bytes(bytes) => (0, bytes, 0),
-        Length::Blocks(blocks) => (0, 0, blocks),
+pub fn asked(
+    parameters: &Iperf3Parameters,
+    (peer, port): (String, u16),
+    is_client: bool,
+) -> Iperf3Start {
+    let (duration_s, bytes, blocks) = match parameters.limit {
+        TestLimit::Seconds(seconds) => (seconds, 0, 0),
+        TestLimit::Bytes(bytes) => (0, bytes, 0),
+        TestLimit::Blocks(blocks) => (0, 0, blocks),
     };
-    Start {
+    Iperf3Start {
         is_client,
         peer,
         port,
-        udp: parameters.protocol == Protocol::Udp,
-        bidirectional: parameters.direction == Direction::Both,
-        reverse: parameters.direction == Direction::Reverse,
+        udp: parameters.protocol == TransportProtocol::Udp,
+        bidirectional: parameters.direction == DataDirection::Both,
+        reverse: parameters.direction == DataDirection::Reverse,
         streams: parameters.streams,
         block_bytes: parameters.block_bytes,
         omit_s: parameters.omit_s,
@@ -183,7 +188,7 @@ pub fn asked(parameters: &Parameters, (peer, port): (String, u16), is_client: bo
         window_bytes: parameters.window_bytes.unwrap_or(0),
         title: parameters.title.clone(),
         extra_data: parameters.extra_data.clone(),
-        ..Start::default()
+        ..Iperf3Start::default()
     }
 }
 
@@ -202,14 +207,14 @@ pub fn system() -> String {
     format!("Linux {host} {release} {}", std::env::consts::ARCH)
 }
 
-fn connected(flow: &Flow) -> Option<Connected> {
+fn connected(flow: &Flow) -> Option<DataConnection> {
     let (local, remote) = match &flow.socket {
         Socket::Tcp(stream) => (stream.local_addr(), stream.peer_addr()),
         Socket::Udp { socket, .. } => (socket.local_addr(), socket.peer_addr()),
     };
     let plain =
         |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
-    Some(Connected {
+    Some(DataConnection {
         socket: lane(flow).socket,
         local: plain(local.ok()?),
         remote: plain(remote.ok()?),
@@ -218,16 +223,16 @@ fn connected(flow: &Flow) -> Option<Connected> {
 }
 
 /// Results of this end as sent to the other one.
-pub(super) fn own_results(measured: &Measured, congestion: Option<&str>) -> Results {
+pub(super) fn own_results(measured: &Measured, congestion: Option<&str>) -> Iperf3Results {
     let sends = measured.lanes.iter().any(|lane| lane.lane.sends);
     let counts = measured.lanes.iter().any(|lane| lane.whole.tcp.is_some());
-    Results {
+    Iperf3Results {
         cpu: measured.process,
         sender_has_retransmits: if sends { i64::from(counts) } else { -1 },
         congestion: congestion.map(str::to_owned),
         streams: measured.lanes.iter().map(|lane| lane.result).collect(),
         account: Some(measured.account),
         has_omitted: true,
-        ..Results::default()
+        ..Iperf3Results::default()
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use assay_dialects::wire::iperf3::login::{self, Login};
-use assay_kernels::openssl::{self, Half, Key, OpenSslError, Padding};
+use assay_kernels::openssl::{self, KeyHalf, OpenSslError, RsaKey, RsaPadding};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fs_err as fs;
@@ -29,7 +29,7 @@ pub enum LoginError {
     NoHash { source: OpenSslError },
     #[error("user and password together are too long for this key")]
     TooLong,
-    #[error("a {what} has 1 to {} bytes without white space", login::LONGEST_WORD)]
+    #[error("a {what} has 1 to {} bytes without white space", login::MAX_WORD_BYTES)]
     NoWord { what: &'static str },
 }
 
@@ -84,8 +84,8 @@ impl Refusal {
 pub struct Credentials {
     user: String,
     password: String,
-    key: Arc<Key>,
-    padding: Padding,
+    key: Arc<RsaKey>,
+    padding: RsaPadding,
 }
 
 impl fmt::Debug for Credentials {
@@ -102,14 +102,14 @@ impl Credentials {
     pub fn new(
         (user, password): (&str, &str),
         public_key: &Path,
-        padding: Padding,
+        padding: RsaPadding,
     ) -> Result<Self, LoginError> {
         for (what, word) in [("user's name", user), ("password", password)] {
-            if !Login::is_word(word) {
+            if !Login::is_valid_word(word) {
                 return Err(LoginError::NoWord { what });
             }
         }
-        let key = Arc::new(key_in(public_key, Half::Public)?);
+        let key = Arc::new(key_in(public_key, KeyHalf::Public)?);
         let (user, password) = (user.to_owned(), password.to_owned());
         let credentials = Self { user, password, key, padding };
         credentials.token()?;
@@ -119,7 +119,7 @@ impl Credentials {
     /// Login token with the current time.
     pub(super) fn token(&self) -> Result<String, LoginError> {
         let (user, password) = (self.user.clone(), self.password.clone());
-        let text = Login { user, password, at_s: now_s() }.text();
+        let text = Login { user, password, time_s: now_s() }.to_text();
         let encrypted = self.key.convert(text.as_bytes(), self.padding);
         encrypted.map(|encrypted| STANDARD.encode(encrypted)).ok_or(LoginError::TooLong)
     }
@@ -127,8 +127,8 @@ impl Credentials {
 
 /// Authentication of a server's clients.
 pub struct Gate {
-    key: Key,
-    padding: Padding,
+    key: RsaKey,
+    padding: RsaPadding,
     users: PathBuf,
     skew_s: u64,
     /// Accepted tokens with their times, until they expire: prevents replay.
@@ -151,12 +151,12 @@ impl Gate {
         private_key: &Path,
         users: &Path,
         skew_s: u64,
-        padding: Padding,
+        padding: RsaPadding,
     ) -> Result<Self, LoginError> {
         fs::read_to_string(users)
             .map_err(|source| LoginError::Read { what: "file of users", source })?;
         openssl::sha256(b"").map_err(|source| LoginError::NoHash { source })?;
-        let key = key_in(private_key, Half::Private)?;
+        let key = key_in(private_key, KeyHalf::Private)?;
         let (users, used) = (users.to_owned(), Mutex::default());
         Ok(Self { key, padding, users, skew_s, used })
     }
@@ -166,16 +166,16 @@ impl Gate {
         let encrypted = token.ok_or(Refusal::NoLogin)?;
         let encrypted = STANDARD.decode(encrypted).map_err(|_| Refusal::NotDecrypted)?;
         let text = self.key.convert(&encrypted, self.padding).ok_or(Refusal::NotDecrypted)?;
-        let login = Login::read(&text).ok_or(Refusal::Malformed)?;
+        let login = Login::parse(&text).ok_or(Refusal::Malformed)?;
         let now_s = now_s();
-        let (by_s, allowed_s) = (now_s.abs_diff(login.at_s), self.skew_s);
+        let (by_s, allowed_s) = (now_s.abs_diff(login.time_s), self.skew_s);
         if by_s > allowed_s {
             return Err(Refusal::Skew { by_s, allowed_s });
         }
         let users =
             fs::read_to_string(&self.users).map_err(|source| Refusal::Users { source })?;
-        let known: Vec<_> = login::hashes(&users, &login.user).collect();
-        let hash = openssl::sha256(login.salted().as_bytes()).ok();
+        let known: Vec<_> = login::user_hashes(&users, &login.user).collect();
+        let hash = openssl::sha256(login.hash_input().as_bytes()).ok();
         // Compares in constant time, to reveal nothing about the password.
         let differs = |known: &[u8; 32], hash: &[u8; 32]| {
             known.iter().zip(hash).fold(0, |found, (known, byte)| found | (known ^ byte)) != 0
@@ -203,13 +203,13 @@ impl Gate {
     }
 }
 
-fn key_in(path: &Path, half: Half) -> Result<Key, LoginError> {
+fn key_in(path: &Path, half: KeyHalf) -> Result<RsaKey, LoginError> {
     let what = match half {
-        Half::Public => "public key",
-        Half::Private => "private key",
+        KeyHalf::Public => "public key",
+        KeyHalf::Private => "private key",
     };
     let pem = fs::read(path).map_err(|source| LoginError::Read { what, source })?;
-    Key::read(&pem, half).map_err(|source| LoginError::Key {
+    RsaKey::from_pem(&pem, half).map_err(|source| LoginError::Key {
         path: path.to_owned(),
         what,
         source,

@@ -3,17 +3,17 @@
 
 use std::net::IpAddr;
 
-use assay_dialects::iperf3::{End, Reported, Stretch};
-use assay_dialects::wire::iperf3::parameters::{Direction, Length};
-use assay_dialects::wire::iperf3::{Parameters, Protocol};
-use assay_kernels::network::stream::GATHERED_BYTES;
-use assay_model::attribute::{Attribute, Value};
+use assay_dialects::iperf3::{Iperf3End, Iperf3Report, StreamInterval};
+use assay_dialects::wire::iperf3::parameters::{DataDirection, TestLimit};
+use assay_dialects::wire::iperf3::{Iperf3Parameters, TransportProtocol};
+use assay_kernels::network::stream::MAX_RECEIVE_BYTES;
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::cpu_account::CpuAccount;
 use assay_model::doubt::Doubt;
-use assay_model::entry::{Entry, Key, Seen, Span};
-use assay_model::event::Count;
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::event::EventCount;
 use assay_model::workload::{
-    Direction as Way, NetworkQuestion, NetworkWorkload, Throughput, Workload,
+    NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection as Way, Workload,
 };
 
 use super::error::NetworkError;
@@ -29,8 +29,8 @@ pub const TOLD: &str = "iperf3.told.json";
 #[must_use]
 pub fn phase(test: &Iperf3Test) -> (String, Workload) {
     let name = match test.parameters.protocol {
-        Protocol::Tcp => "tcp",
-        Protocol::Udp => "udp",
+        TransportProtocol::Tcp => "tcp",
+        TransportProtocol::Udp => "udp",
     };
     (name.to_owned(), workload(test))
 }
@@ -39,9 +39,9 @@ pub fn phase(test: &Iperf3Test) -> (String, Workload) {
 #[must_use]
 pub fn found(
     test: &Iperf3Test,
-    reported: &Reported,
+    reported: &Iperf3Report,
     outcome: &Result<Outcome, NetworkError>,
-) -> (Vec<Entry>, Vec<(String, Vec<u8>)>) {
+) -> (Vec<MeasurementEntry>, Vec<(String, Vec<u8>)>) {
     let mut entries = iperf3_reported::entries(reported);
     match outcome {
         Ok(outcome) => {
@@ -54,24 +54,31 @@ pub fn found(
 }
 
 /// Entries that this end measured by itself: a sender does not know how much arrived.
-fn until_it_broke_off(parameters: &Parameters, reported: &Reported) -> Vec<Entry> {
+fn until_it_broke_off(
+    parameters: &Iperf3Parameters,
+    reported: &Iperf3Report,
+) -> Vec<MeasurementEntry> {
     let connected = reported.start.as_ref().and_then(|it| it.connected.first());
     let path = connected.map(|it| path::taken(it.local.ip(), it.remote.ip()));
     let mut entries = path.unwrap_or_default();
     for (metric, sends) in [("goodput", false), ("send_rate", true)] {
         let seen = seen_here(parameters, reported, sends);
-        entries.extend(seen.iter().map(|it| rate(Key::of(metric), it)));
+        entries.extend(seen.iter().map(|it| rate(SeriesKey::only_series(metric), it)));
     }
     entries
 }
 
 /// Intervals of this end's senders or receivers that count.
-fn seen_here(parameters: &Parameters, reported: &Reported, sends: bool) -> Vec<Stretch> {
+fn seen_here(
+    parameters: &Iperf3Parameters,
+    reported: &Iperf3Report,
+    sends: bool,
+) -> Vec<StreamInterval> {
     let one_way = match parameters.direction {
-        Direction::Forward => Some(true),
-        Direction::Reverse => Some(false),
+        DataDirection::Forward => Some(true),
+        DataDirection::Reverse => Some(false),
         // With two directions, the ends do not see the same intervals.
-        Direction::Both => None,
+        DataDirection::Both => None,
     };
     let intervals = reported.intervals.iter().filter(|_| one_way == Some(sends));
     let sums = intervals.filter_map(|it| it.sum(sends));
@@ -81,16 +88,16 @@ fn seen_here(parameters: &Parameters, reported: &Reported, sends: bool) -> Vec<S
 /// Workload that corresponds most closely to the test.
 fn workload(test: &Iperf3Test) -> Workload {
     let Iperf3Test { target, parameters, .. } = test;
-    let question = NetworkQuestion::Throughput(Throughput {
+    let question = NetworkTest::Throughput(NetworkThroughput {
         streams: parameters.streams,
         direction: match parameters.direction {
-            Direction::Forward => Way::Send,
-            Direction::Reverse => Way::Receive,
-            Direction::Both => Way::Both,
+            DataDirection::Forward => Way::Send,
+            DataDirection::Reverse => Way::Receive,
+            DataDirection::Both => Way::Both,
         },
-        seconds: match parameters.length {
-            Length::Seconds(seconds) => seconds,
-            Length::Bytes(_) | Length::Blocks(_) => 0,
+        seconds: match parameters.limit {
+            TestLimit::Seconds(seconds) => seconds,
+            TestLimit::Bytes(_) | TestLimit::Blocks(_) => 0,
         },
         copy: !parameters.skip_receive_copy && !parameters.zero_copy,
         rate_bit_per_s: parameters.rate_bit_per_s,
@@ -99,8 +106,8 @@ fn workload(test: &Iperf3Test) -> Workload {
     let (to, port) = (Some(target.host.clone()), Some(target.port));
     let work = NetworkWorkload { to, port, question };
     match parameters.protocol {
-        Protocol::Tcp => Workload::NetworkTcp(work),
-        Protocol::Udp => Workload::NetworkUdp(work),
+        TransportProtocol::Tcp => Workload::NetworkTcp(work),
+        TransportProtocol::Udp => Workload::NetworkUdp(work),
     }
 }
 
@@ -108,21 +115,24 @@ fn workload(test: &Iperf3Test) -> Workload {
 #[derive(Debug, Clone, Copy)]
 pub struct Tested<'t> {
     /// Parameters of the test.
-    pub parameters: &'t Parameters,
+    pub parameters: &'t Iperf3Parameters,
     /// Results of both ends.
     pub outcome: &'t Outcome,
     /// Reports of this end.
-    pub reported: &'t Reported,
+    pub reported: &'t Iperf3Report,
 }
 
 impl Tested<'_> {
     /// Entries of the whole test: one sample of each rate, losses over `span`, and the costs of
     /// both ends.
     #[must_use]
-    pub fn whole(&self, span: Span) -> Vec<Entry> {
-        let (sent, received) = (self.total(End::sent), self.total(End::received));
-        let mut entries =
-            vec![rate(Key::of("goodput"), &received), rate(Key::of("send_rate"), &sent)];
+    pub fn whole(&self, span: MeasuredSpan) -> Vec<MeasurementEntry> {
+        let (sent, received) =
+            (self.total(Iperf3End::sum_sent), self.total(Iperf3End::sum_received));
+        let mut entries = vec![
+            rate(SeriesKey::only_series("goodput"), &received),
+            rate(SeriesKey::only_series("send_rate"), &sent),
+        ];
         entries.extend(self.beside_rates(span));
         entries
     }
@@ -130,9 +140,10 @@ impl Tested<'_> {
     /// Entries with a sample for every interval that this end saw, weighted with its seconds: their
     /// weighted mean is the rate of the whole test.
     #[must_use]
-    pub fn in_course(&self) -> Vec<Entry> {
-        let (sent, received) = (self.total(End::sent), self.total(End::received));
-        let span = Span::of_seconds(0.0, received.seconds(), false);
+    pub fn in_course(&self) -> Vec<MeasurementEntry> {
+        let (sent, received) =
+            (self.total(Iperf3End::sum_sent), self.total(Iperf3End::sum_received));
+        let span = MeasuredSpan::from_seconds(0.0, received.seconds(), false);
         let mut entries = Vec::new();
         for (metric, sends, whole) in
             [("goodput", false, &received), ("send_rate", true, &sent)]
@@ -140,7 +151,7 @@ impl Tested<'_> {
             let seen = seen_here(self.parameters, self.reported, sends);
             let stretches =
                 if seen.is_empty() { std::slice::from_ref(whole) } else { &seen[..] };
-            entries.extend(stretches.iter().map(|it| rate(Key::of(metric), it)));
+            entries.extend(stretches.iter().map(|it| rate(SeriesKey::only_series(metric), it)));
         }
         entries.extend(self.beside_rates(span));
         entries
@@ -148,9 +159,11 @@ impl Tested<'_> {
 
     /// Facts about the connections, and doubts.
     #[must_use]
-    pub fn facts(&self) -> Vec<Entry> {
+    pub fn facts(&self) -> Vec<MeasurementEntry> {
         let mut facts = path::taken(self.local(), self.outcome.address.ip());
-        let mut fact = |name: Attribute, value: Value| facts.push(Entry::Fact(name, value));
+        let mut fact = |name: Attribute, value: AttributeValue| {
+            facts.push(MeasurementEntry::Fact(name, value))
+        };
         let is_assay = self.outcome.account_there.is_some();
         fact(Attribute::FarEnd, if is_assay { "assay" } else { "iperf3" }.into());
         if let (Some(sender), _) = &self.outcome.end.congestion {
@@ -166,16 +179,16 @@ impl Tested<'_> {
             // Initial sizes; the system increases those that were not set.
             fact(Attribute::FirstSendBufferBytes, start.buffers_bytes.0.into());
             fact(Attribute::FirstReceiveBufferBytes, start.buffers_bytes.1.into());
-            let receives_here = self.parameters.direction != Direction::Forward;
+            let receives_here = self.parameters.direction != DataDirection::Forward;
             if !start.udp && (is_assay || receives_here) {
-                fact(Attribute::GatheredBytes, GATHERED_BYTES.into());
+                fact(Attribute::GatheredBytes, MAX_RECEIVE_BYTES.into());
             }
         }
         if !is_assay {
-            facts.push(Entry::Doubt(Doubt::ProcessCpuOnly { is_tool: false }));
+            facts.push(MeasurementEntry::Doubt(Doubt::ProcessCpuOnly { is_tool: false }));
         }
         if self.parameters.skip_receive_copy && !is_assay {
-            facts.push(Entry::Doubt(Doubt::CopyUnknown));
+            facts.push(MeasurementEntry::Doubt(Doubt::CopyUnknown));
         }
         facts
     }
@@ -189,20 +202,25 @@ impl Tested<'_> {
     }
 
     /// Sum of both directions.
-    fn total(&self, of: fn(&End, bool) -> Option<Stretch>) -> Stretch {
+    fn total(&self, of: fn(&Iperf3End, bool) -> Option<StreamInterval>) -> StreamInterval {
         let end = &self.outcome.end;
-        let ways: Vec<Stretch> = [true, false].iter().filter_map(|it| of(end, *it)).collect();
-        Stretch::sum(ways.iter()).unwrap_or_default()
+        let ways: Vec<StreamInterval> =
+            [true, false].iter().filter_map(|it| of(end, *it)).collect();
+        StreamInterval::sum(ways.iter()).unwrap_or_default()
     }
 
-    fn beside_rates(&self, span: Span) -> Vec<Entry> {
-        let (sent, received) = (self.total(End::sent), self.total(End::received));
+    fn beside_rates(&self, span: MeasuredSpan) -> Vec<MeasurementEntry> {
+        let (sent, received) =
+            (self.total(Iperf3End::sum_sent), self.total(Iperf3End::sum_received));
         let mut entries = match self.parameters.protocol {
-            Protocol::Tcp => {
+            TransportProtocol::Tcp => {
                 let again = sent.tcp.map(|tcp| tcp.retransmits as f64);
-                again.map(|it| Entry::sample("retransmits", it)).into_iter().collect()
+                again
+                    .map(|it| MeasurementEntry::sample("retransmits", it))
+                    .into_iter()
+                    .collect()
             }
-            Protocol::Udp => {
+            TransportProtocol::Udp => {
                 let mut entries = datagrams(&received, span);
                 entries.extend(self.pacing(&sent));
                 entries
@@ -213,25 +231,25 @@ impl Tested<'_> {
     }
 
     /// Relative deviation of the senders from the requested rate.
-    fn pacing(&self, sent: &Stretch) -> Option<Entry> {
+    fn pacing(&self, sent: &StreamInterval) -> Option<MeasurementEntry> {
         let rate = self.parameters.rate_bit_per_s?;
-        let ways = if self.parameters.direction == Direction::Both { 2 } else { 1 };
+        let ways = if self.parameters.direction == DataDirection::Both { 2 } else { 1 };
         let wanted = (rate * u64::from(self.parameters.streams) * ways) as f64;
-        Some(Entry::sample("pacing_error", (sent.bit_per_s() / wanted - 1.0).abs()))
+        Some(MeasurementEntry::sample("pacing_error", (sent.bit_per_s() / wanted - 1.0).abs()))
     }
 
     /// CPU costs of both ends, as far as reported.
-    fn costs(&self, received: &Stretch) -> Vec<Entry> {
+    fn costs(&self, received: &StreamInterval) -> Vec<MeasurementEntry> {
         let (bytes, seconds) = (received.bytes.max(1) as f64, received.seconds());
         let (here, there) = (&self.outcome.account_here, self.outcome.account_there.as_ref());
         let mut entries = vec![
-            of_end("cpu_per_byte", "local", here.charged_s() / bytes, bytes),
+            of_end("cpu_per_byte", "local", here.transfer_s() / bytes, bytes),
             of_end("cpu_load", "local", here.load(), seconds),
         ];
         // On one machine both ends share the interrupts, which are charged once.
         let within = is_within(self.local(), self.outcome.address.ip());
         let charged: fn(&CpuAccount) -> f64 =
-            if within { |it| it.threads_s } else { CpuAccount::charged_s };
+            if within { |it| it.threads_s } else { CpuAccount::transfer_s };
         if let Some(there) = there {
             entries.push(of_end("cpu_per_byte", "remote", charged(there) / bytes, bytes));
             entries.push(of_end("cpu_load", "remote", there.load(), seconds));
@@ -244,12 +262,12 @@ impl Tested<'_> {
 }
 
 /// Rate sample, weighted with its seconds.
-fn rate(key: Key, stretch: &Stretch) -> Entry {
+fn rate(key: SeriesKey, stretch: &StreamInterval) -> MeasurementEntry {
     let (value, weight) = (stretch.bit_per_s(), stretch.seconds());
-    Entry::Measured(key, Seen::over(value, weight))
+    MeasurementEntry::Measured(key, EntryValue::weighted(value, weight))
 }
 
-fn datagrams(received: &Stretch, span: Span) -> Vec<Entry> {
+fn datagrams(received: &StreamInterval, span: MeasuredSpan) -> Vec<MeasurementEntry> {
     let udp = received.udp.unwrap_or_default();
     let mut entries = Vec::new();
     if let Some(whole) = u64::try_from(udp.packets).ok().filter(|packets| *packets > 0) {
@@ -257,18 +275,18 @@ fn datagrams(received: &Stretch, span: Span) -> Vec<Entry> {
         for (metric, part) in [("loss", Some(lost)), ("reordered", udp.out_of_order)] {
             // A count that the far end does not report is unknown, not zero.
             let Some(part) = part else { continue };
-            entries.push(Entry::Measured(
-                Key::of(metric),
-                Seen::Count(span, Count { part, whole }),
+            entries.push(MeasurementEntry::Measured(
+                SeriesKey::only_series(metric),
+                EntryValue::Count(span, EventCount { part, whole }),
             ));
         }
     }
-    entries.push(Entry::sample("jitter", udp.jitter_s));
+    entries.push(MeasurementEntry::sample("jitter", udp.jitter_s));
     entries
 }
 
 /// Sample of one end, weighted with the bytes or seconds of the mean.
-fn of_end(metric: &'static str, end: &str, value: f64, weight: f64) -> Entry {
-    let key = Key::with(metric, [(Attribute::End, end.into())]);
-    Entry::Measured(key, Seen::over(value, weight))
+fn of_end(metric: &'static str, end: &str, value: f64, weight: f64) -> MeasurementEntry {
+    let key = SeriesKey::with_dimensions(metric, [(Attribute::End, end.into())]);
+    MeasurementEntry::Measured(key, EntryValue::weighted(value, weight))
 }

@@ -7,14 +7,15 @@
 use std::collections::BTreeMap;
 
 use assay_dialects::iperf3::{
-    Connected, CpuPercent, End, Interval, Reported, Start, StreamEnd, Stretch,
+    CpuPercentTuple, DataConnection, Iperf3End, Iperf3Interval, Iperf3Report, Iperf3Start,
+    StreamInterval, StreamTotals,
 };
 use assay_kernels::clock;
-use assay_model::attribute::{Attribute, Attributes, Value};
-use assay_model::entry::{Entry, Key, Seen};
-use assay_model::event::Figures;
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
+use assay_model::entry::{EntryValue, MeasurementEntry, SeriesKey};
+use assay_model::event::ToolFigures;
 use assay_model::run::{CaseRecord, SeriesRecord};
-use assay_model::workload::Direction;
+use assay_model::workload::TransferDirection;
 
 /// Values of [`Attribute::Stretch`].
 const OMITTED: &str = "omitted";
@@ -31,8 +32,8 @@ const SERVER_JSON: &str = "server_output.json";
 /// Figure of a stretch in addition to its bytes.
 struct Figure {
     metric: &'static str,
-    of: fn(&Stretch) -> Option<f64>,
-    put: fn(&mut Stretch, f64),
+    of: fn(&StreamInterval) -> Option<f64>,
+    put: fn(&mut StreamInterval, f64),
 }
 
 macro_rules! figure {
@@ -108,7 +109,7 @@ fn microseconds(seconds: f64) -> u32 {
 }
 
 /// Converts the reports into entries, without the server's own output.
-pub(super) fn entries(reported: &Reported) -> Vec<Entry> {
+pub(super) fn entries(reported: &Iperf3Report) -> Vec<MeasurementEntry> {
     let mut entries = reported.start.as_ref().map_or_else(Vec::new, started);
     for interval in &reported.intervals {
         for (number, it) in (0..).zip(&interval.streams) {
@@ -122,7 +123,7 @@ pub(super) fn entries(reported: &Reported) -> Vec<Entry> {
 }
 
 /// Returns the server's own output, by names of raw outputs.
-pub(super) fn raw(reported: &Reported) -> Vec<(String, Vec<u8>)> {
+pub(super) fn raw(reported: &Iperf3Report) -> Vec<(String, Vec<u8>)> {
     let Some(end) = &reported.end else { return Vec::new() };
     let text = end.server_output_text.as_ref().map(|text| text.clone().into_bytes());
     let json = end.server_output_json.as_ref().map(|json| json.to_string().into_bytes());
@@ -131,7 +132,7 @@ pub(super) fn raw(reported: &Reported) -> Vec<(String, Vec<u8>)> {
 }
 
 fn of_stream(number: u32, sends: bool, stretch: &str) -> Attributes {
-    let direction = if sends { Direction::Send } else { Direction::Receive };
+    let direction = if sends { TransferDirection::Send } else { TransferDirection::Receive };
     Attributes::from([
         (Attribute::Stream, number.into()),
         (Attribute::Direction, direction.name().into()),
@@ -140,36 +141,41 @@ fn of_stream(number: u32, sends: bool, stretch: &str) -> Attributes {
 }
 
 /// Key of the series with the facts of the whole test.
-fn of_test() -> Key {
-    Key::with("goodput", [(Attribute::Stretch, WHOLE.into())])
+fn of_test() -> SeriesKey {
+    SeriesKey::with_dimensions("goodput", [(Attribute::Stretch, WHOLE.into())])
 }
 
 /// Key of the series with the facts of one end.
-fn of_end(end: &str) -> Key {
+fn of_end(end: &str) -> SeriesKey {
     let of = [(Attribute::End, end.into()), (Attribute::Stretch, WHOLE.into())];
-    Key::with("cpu_load", of)
+    SeriesKey::with_dimensions("cpu_load", of)
 }
 
 /// Converts a stretch of one stream: its rate, weighted with the seconds of the mean, and the
 /// counts of TCP or UDP.
-fn figures(it: &Stretch, rate: &'static str, dimensions: &Attributes) -> Vec<Entry> {
+fn figures(
+    it: &StreamInterval,
+    rate: &'static str,
+    dimensions: &Attributes,
+) -> Vec<MeasurementEntry> {
     let weight = it.seconds();
     let measured = |metric, value| {
-        let key = Key { metric, extra: dimensions.clone() };
-        Entry::Measured(key, Seen::over(value, weight))
+        let key = SeriesKey { metric, dimensions: dimensions.clone() };
+        MeasurementEntry::Measured(key, EntryValue::weighted(value, weight))
     };
     let beside = FIGURES.iter().filter_map(|figure| Some((figure.metric, (figure.of)(it)?)));
     let all = std::iter::once((rate, it.bit_per_s())).chain(beside);
     all.map(|(metric, value)| measured(metric, value)).collect()
 }
 
-fn started(start: &Start) -> Vec<Entry> {
+fn started(start: &Iperf3Start) -> Vec<MeasurementEntry> {
     let mut entries = Vec::new();
-    let mut fact = |key: Key, name: Attribute, value: Value| {
-        entries.push(Entry::SeriesFact(key, name, value));
+    let mut fact = |key: SeriesKey, name: Attribute, value: AttributeValue| {
+        entries.push(MeasurementEntry::SeriesFact(key, name, value));
     };
     for (number, it) in (0..).zip(&start.connected) {
-        let key = Key { metric: "goodput", extra: of_stream(number, it.sends, WHOLE) };
+        let key =
+            SeriesKey { metric: "goodput", dimensions: of_stream(number, it.sends, WHOLE) };
         fact(key.clone(), Attribute::Descriptor, it.socket.into());
         fact(key.clone(), Attribute::LocalAddress, it.local.to_string().into());
         fact(key, Attribute::RemoteAddress, it.remote.to_string().into());
@@ -186,7 +192,7 @@ fn started(start: &Start) -> Vec<Entry> {
     entries
 }
 
-fn ended(end: &End) -> Vec<Entry> {
+fn ended(end: &Iperf3End) -> Vec<MeasurementEntry> {
     let mut entries = Vec::new();
     for (number, stream) in (0..).zip(&end.streams) {
         let dimensions = of_stream(number, stream.sends, WHOLE);
@@ -198,23 +204,26 @@ fn ended(end: &End) -> Vec<Entry> {
             dimensions.insert(Attribute::End, end.into());
             entries.extend(figures(view, rate, &dimensions));
         }
-        let mut extremes = |metric, figures: Figures| {
-            let key = Key { metric, extra: dimensions.clone() };
-            entries.push(Entry::Measured(key, Seen::Figures(figures)));
+        let mut extremes = |metric, figures: ToolFigures| {
+            let key = SeriesKey { metric, dimensions: dimensions.clone() };
+            entries.push(MeasurementEntry::Measured(key, EntryValue::Figures(figures)));
         };
         if let Some((min, mean, max)) = stream.rtt_us {
             let [min, mean, max] =
                 [min, mean, max].map(|us| Some(f64::from(us) * MICROSECOND_S));
-            extremes("smoothed_round_trip", Figures { min, mean, max, ..Figures::default() });
+            extremes(
+                "smoothed_round_trip",
+                ToolFigures { min, mean, max, ..ToolFigures::default() },
+            );
             let (congestion, peer) = stream.windows_bytes;
             for (metric, bytes) in [("congestion_window", congestion), ("send_window", peer)] {
                 let max = Some(bytes as f64);
-                extremes(metric, Figures { max, ..Figures::default() });
+                extremes(metric, ToolFigures { max, ..ToolFigures::default() });
             }
         }
     }
-    let mut fact = |key: Key, name: Attribute, value: Value| {
-        entries.push(Entry::SeriesFact(key, name, value));
+    let mut fact = |key: SeriesKey, name: Attribute, value: AttributeValue| {
+        entries.push(MeasurementEntry::SeriesFact(key, name, value));
     };
     for (name, (total, user, system)) in ENDS.into_iter().zip([end.cpu_here, end.cpu_there]) {
         fact(of_end(name), Attribute::ProcessCpu, total.into());
@@ -239,25 +248,26 @@ fn ended(end: &End) -> Vec<Entry> {
 #[must_use]
 pub fn of_record(
     record: &CaseRecord,
-    asked: Start,
+    asked: Iperf3Start,
     raw: &dyn Fn(&str) -> Option<Vec<u8>>,
     error: Option<String>,
-) -> Reported {
+) -> Iperf3Report {
     let mut streams: BTreeMap<u64, Vec<&SeriesRecord>> = BTreeMap::new();
     for series in &record.series {
-        if let Some(Value::Integer(number)) = series.dimensions.get(&Attribute::Stream) {
+        if let Some(AttributeValue::Integer(number)) = series.dimensions.get(&Attribute::Stream)
+        {
             streams.entry(*number).or_default().push(series);
         }
     }
     let streams: Vec<Stream<'_>> = streams.into_values().map(Stream::of).collect();
     let of_test = record.series.iter().find(|it| is_of_test(it));
     let start = of_test.and_then(|test| start(&test.facts, &streams, asked));
-    let courses: Vec<Vec<Stretch>> = streams.iter().map(Stream::course).collect();
+    let courses: Vec<Vec<StreamInterval>> = streams.iter().map(Stream::course).collect();
     let longest = courses.iter().map(Vec::len).max().unwrap_or(0);
-    let interval = |at: usize| Interval {
+    let interval = |at: usize| Iperf3Interval {
         streams: courses.iter().filter_map(|course| course.get(at).copied()).collect(),
     };
-    Reported {
+    Iperf3Report {
         start,
         intervals: (0..longest).map(interval).collect(),
         end: end(record, of_test, &streams, raw),
@@ -266,7 +276,7 @@ pub fn of_record(
 }
 
 fn is(series: &SeriesRecord, name: Attribute, word: &str) -> bool {
-    series.dimensions.get(&name).and_then(Value::text) == Some(word)
+    series.dimensions.get(&name).and_then(AttributeValue::as_text) == Some(word)
 }
 
 fn is_of_test(series: &SeriesRecord) -> bool {
@@ -275,17 +285,21 @@ fn is_of_test(series: &SeriesRecord) -> bool {
 }
 
 fn text(facts: &Attributes, name: Attribute) -> Option<String> {
-    Some(facts.get(&name)?.text()?.to_owned())
+    Some(facts.get(&name)?.as_text()?.to_owned())
 }
 
 fn number(facts: &Attributes, name: Attribute) -> Option<f64> {
-    facts.get(&name)?.number()
+    facts.get(&name)?.as_number()
 }
 
 /// Restores the start report; returns `None` for a test that was never connected.
-fn start(facts: &Attributes, streams: &[Stream<'_>], asked: Start) -> Option<Start> {
+fn start(
+    facts: &Attributes,
+    streams: &[Stream<'_>],
+    asked: Iperf3Start,
+) -> Option<Iperf3Start> {
     let whole = |name| number(facts, name).map_or(0, |it| it as u32);
-    Some(Start {
+    Some(Iperf3Start {
         connected: streams.iter().filter_map(Stream::connected).collect(),
         cookie: text(facts, Attribute::Cookie)?,
         time_s: number(facts, Attribute::BeganS)? as u64,
@@ -307,8 +321,8 @@ fn end(
     of_test: Option<&SeriesRecord>,
     streams: &[Stream<'_>],
     raw: &dyn Fn(&str) -> Option<Vec<u8>>,
-) -> Option<End> {
-    let cpu = |end: &str| -> Option<CpuPercent> {
+) -> Option<Iperf3End> {
+    let cpu = |end: &str| -> Option<CpuPercentTuple> {
         let whole = |it: &&SeriesRecord| is(it, Attribute::Stretch, WHOLE);
         let of_end =
             |it: &&SeriesRecord| is(it, Attribute::End, end) && it.metric == "cpu_load";
@@ -320,7 +334,7 @@ fn end(
         ))
     };
     let congestion = |name| text(&of_test?.facts, name);
-    Some(End {
+    Some(Iperf3End {
         streams: streams.iter().map(Stream::end).collect(),
         cpu_here: cpu(ENDS[0])?,
         cpu_there: cpu(ENDS[1])?,
@@ -344,7 +358,7 @@ struct Stream<'r> {
 impl<'r> Stream<'r> {
     fn of(series: Vec<&'r SeriesRecord>) -> Self {
         let socket = series.iter().find_map(|it| number(&it.facts, Attribute::Descriptor));
-        let sends = Direction::Send.name();
+        let sends = TransferDirection::Send.name();
         Self {
             socket: socket.map_or(0, |socket| socket as u32),
             sends: series.iter().any(|it| is(it, Attribute::Direction, sends)),
@@ -352,10 +366,10 @@ impl<'r> Stream<'r> {
         }
     }
 
-    fn connected(&self) -> Option<Connected> {
+    fn connected(&self) -> Option<DataConnection> {
         let address =
             |name| self.series.iter().find_map(|it| text(&it.facts, name)?.parse().ok());
-        Some(Connected {
+        Some(DataConnection {
             socket: self.socket,
             local: address(Attribute::LocalAddress)?,
             remote: address(Attribute::RemoteAddress)?,
@@ -364,8 +378,8 @@ impl<'r> Stream<'r> {
     }
 
     /// Stretches with this name and rate metric; each begins at 0.
-    fn stretches(&self, rate: &str, name: &str) -> Vec<Stretch> {
-        let of = |metric: &str, end: Option<&Value>| {
+    fn stretches(&self, rate: &str, name: &str) -> Vec<StreamInterval> {
+        let of = |metric: &str, end: Option<&AttributeValue>| {
             let mut all = self.series.iter().filter(|it| is(it, Attribute::Stretch, name));
             all.find(|it| it.metric == metric && it.dimensions.get(&Attribute::End) == end)
         };
@@ -375,13 +389,13 @@ impl<'r> Stream<'r> {
         let Some(rates) = self.series.iter().find(is_rate) else { return Vec::new() };
         let end = rates.dimensions.get(&Attribute::End);
         let stretch = |(at, sample): (usize, &assay_model::event::Sample)| {
-            let mut it = Stretch {
+            let mut it = StreamInterval {
                 socket: Some(self.socket),
                 sends: self.sends,
                 end_s: sample.weight,
                 bytes: (sample.value * sample.weight / 8.0).round() as u64,
                 omitted: name == OMITTED,
-                ..Stretch::default()
+                ..StreamInterval::default()
             };
             for figure in &FIGURES {
                 let sample = of(figure.metric, end).and_then(|series| series.samples.get(at));
@@ -393,7 +407,7 @@ impl<'r> Stream<'r> {
     }
 
     /// Intervals, those of the omitted time first; each kind is consecutive from 0 on.
-    fn course(&self) -> Vec<Stretch> {
+    fn course(&self) -> Vec<StreamInterval> {
         let follow = |name: &str| {
             let mut now_ns = 0;
             let mut stretches = self.stretches(RATES[usize::from(!self.sends)], name);
@@ -408,7 +422,7 @@ impl<'r> Stream<'r> {
         [follow(OMITTED), follow(INTERVAL)].concat()
     }
 
-    fn end(&self) -> StreamEnd {
+    fn end(&self) -> StreamTotals {
         let figures = |metric: &str| {
             let mut all = self.series.iter().filter(|it| it.metric == metric);
             all.find_map(|it| it.figures.as_ref())
@@ -418,7 +432,7 @@ impl<'r> Stream<'r> {
         });
         let window = |metric| figures(metric).and_then(|it| it.max).map_or(0, |it| it as u64);
         let [sent, received] = RATES.map(|rate| self.stretches(rate, WHOLE).first().copied());
-        StreamEnd {
+        StreamTotals {
             socket: self.socket,
             sends: self.sends,
             sent,

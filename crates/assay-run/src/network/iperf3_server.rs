@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assay_dialects::iperf3::{End, Interval, Start};
-use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Server, ServerEvent};
+use assay_dialects::iperf3::{Iperf3End, Iperf3Interval, Iperf3Start};
+use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Iperf3Server, Iperf3ServerEvent};
 
 use super::control::{self, Control, Step};
 use super::door::{self, Door, Guest, Guests, LOOK, Share};
@@ -47,9 +47,9 @@ pub struct Iperf3Service {
 pub enum Served {
     /// Waiting for the test with this number, from 1, on this port.
     Listening(u16, u64),
-    Start(Box<Start>),
-    Interval(Interval),
-    End(Box<End>),
+    Start(Box<Iperf3Start>),
+    Interval(Iperf3Interval),
+    End(Box<Iperf3End>),
     /// A test or connection failed.
     Failed(NetworkError),
 }
@@ -189,7 +189,7 @@ impl<'a> Desk<'a> {
     }
 
     fn greet(&self, mut control: Control, number: u64) -> Result<(), NetworkError> {
-        let mut server = Server::default();
+        let mut server = Iperf3Server::default();
         let mut taken = Vec::new();
         let step = Step::of(GREETING_TIMEOUT);
         while taken.len() < COOKIE_BYTES {
@@ -212,7 +212,9 @@ impl<'a> Desk<'a> {
         server.receive(&taken);
         let event = server.next_event().map_err(|source| broke(&control, source))?;
         match event {
-            Some(ServerEvent::Cookie(cookie)) => self.admit(control, server, cookie, number),
+            Some(Iperf3ServerEvent::Cookie(cookie)) => {
+                self.admit(control, server, cookie, number)
+            }
             _ => Ok(()),
         }
     }
@@ -237,20 +239,20 @@ impl<'a> Desk<'a> {
     fn admit(
         &self,
         mut control: Control,
-        server: Server,
+        server: Iperf3Server,
         cookie: Cookie,
         number: u64,
     ) -> Result<(), NetworkError> {
         let streams = match self.place(&control, cookie, number) {
             Place::Stream => return Ok(()),
-            Place::None => return control.send(&Server::deny()),
+            Place::None => return control.send(&Iperf3Server::denial_message()),
             Place::Test(streams) => streams,
         };
         let mut test = Test { desk: self, control, server, cookie, streams };
         let outcome = test.run();
         if outcome.is_err() {
             // Releases the client from waiting for this server; the client may be gone itself.
-            drop(test.control.send(&Server::terminate()));
+            drop(test.control.send(&Iperf3Server::terminate_message()));
         }
         *lock(&self.active) = None;
         let failure = outcome.err().filter(|error| !matches!(error, NetworkError::Interrupted));
@@ -306,7 +308,7 @@ enum Place {
 
 fn broke(
     control: &Control,
-    source: assay_dialects::wire::iperf3::ProtocolError,
+    source: assay_dialects::wire::iperf3::Iperf3ProtocolError,
 ) -> NetworkError {
     NetworkError::Iperf3 { peer: control.peer.clone(), source }
 }

@@ -3,7 +3,7 @@
 //!
 //! Both ends use it, each with its own clock.
 
-use assay_dialects::iperf3::{Interval, Stretch, TcpNumbers, UdpNumbers};
+use assay_dialects::iperf3::{Iperf3Interval, StreamInterval, TcpNumbers, UdpNumbers};
 use assay_dialects::wire::iperf3::{CpuPercent, StreamResult, stream_id};
 use assay_fleet::root::Root;
 use assay_fleet::state;
@@ -82,7 +82,7 @@ struct Extremes {
 #[derive(Debug, Clone, Copy)]
 pub struct LaneEnd {
     pub lane: Lane,
-    pub whole: Stretch,
+    pub whole: StreamInterval,
     /// Result as sent to the other end.
     pub result: StreamResult,
     /// Minimum, mean and maximum round trip at the ends of intervals, in microseconds.
@@ -135,7 +135,7 @@ impl Meter {
     }
 
     /// Reports completed intervals; to be called soon after [`Meter::due_ns`].
-    pub fn tick(&mut self, observe: &mut dyn FnMut(&Interval)) {
+    pub fn tick(&mut self, observe: &mut dyn FnMut(&Iperf3Interval)) {
         if clock::now_ns() < self.next_ns {
             return;
         }
@@ -192,7 +192,11 @@ impl Meter {
 
     /// Takes the final reading, stops the streams, and reports the last interval. `at_ns` is the
     /// end of the test, if it lies before its detection.
-    pub fn end(mut self, at_ns: Option<u64>, observe: &mut dyn FnMut(&Interval)) -> Measured {
+    pub fn end(
+        mut self,
+        at_ns: Option<u64>,
+        observe: &mut dyn FnMut(&Iperf3Interval),
+    ) -> Measured {
         let mut now = Reading::of(&self.transfer);
         let after = CpuReading::of(&self.transfer);
         self.transfer.stop();
@@ -237,12 +241,18 @@ impl Meter {
         self.next_ns = interval_end_ns.min(omit_end_ns);
     }
 
-    fn interval(&self, now: &Reading) -> Interval {
+    fn interval(&self, now: &Reading) -> Iperf3Interval {
         let stretch = |index| self.stretch(index, &self.last, now, self.omitting);
-        Interval { streams: (0..self.lanes.len()).map(stretch).collect() }
+        Iperf3Interval { streams: (0..self.lanes.len()).map(stretch).collect() }
     }
 
-    fn stretch(&self, index: usize, from: &Reading, to: &Reading, omitted: bool) -> Stretch {
+    fn stretch(
+        &self,
+        index: usize,
+        from: &Reading,
+        to: &Reading,
+        omitted: bool,
+    ) -> StreamInterval {
         let lane = self.lanes[index];
         let (before, after) = (from.counters[index], to.counters[index]);
         let since = |at_ns: u64| clock::seconds_between(self.origin_ns, at_ns);
@@ -270,7 +280,7 @@ impl Meter {
                 delivery_bit_per_s: now.delivery_bytes_per_s.map(|rate| rate.saturating_mul(8)),
             }
         });
-        Stretch {
+        StreamInterval {
             socket: Some(lane.socket),
             sends: lane.sends,
             start_s: since(from.at_ns),
@@ -303,7 +313,7 @@ impl Meter {
     fn lane_end(&self, index: usize, now: &Reading) -> LaneEnd {
         let lane = self.lanes[index];
         let whole = self.stretch(index, &self.base, now, false);
-        let whole = Stretch { start_s: 0.0, end_s: whole.seconds(), ..whole };
+        let whole = StreamInterval { start_s: 0.0, end_s: whole.seconds(), ..whole };
         let (before, after) = (self.base.counters[index], now.counters[index]);
         let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let result = StreamResult {

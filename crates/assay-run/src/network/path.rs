@@ -5,19 +5,19 @@ use std::net::IpAddr;
 use assay_fleet::network_device;
 use assay_fleet::root::Root;
 use assay_kernels::network::device;
-use assay_model::attribute::{Attribute, Value};
-use assay_model::entry::Entry;
+use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::entry::MeasurementEntry;
 
 use super::setup::is_within;
 
 /// Facts about the path between a local and a remote address.
-pub(crate) fn taken(local: IpAddr, remote: IpAddr) -> Vec<Entry> {
-    let fact = |name: Attribute, value: Value| Entry::Fact(name, value);
+pub(crate) fn taken(local: IpAddr, remote: IpAddr) -> Vec<MeasurementEntry> {
+    let fact = |name: Attribute, value: AttributeValue| MeasurementEntry::Fact(name, value);
     if is_within(local, remote) {
         return vec![fact(Attribute::Path, "loopback".into())];
     }
     let mut facts = vec![fact(Attribute::Path, "network".into())];
-    let Some(name) = device::name_of(local) else { return facts };
+    let Some(name) = device::find_name(local) else { return facts };
     let device = network_device::read(&Root::machine(), &name);
     facts.push(fact(Attribute::Device, name.into()));
     let speed =

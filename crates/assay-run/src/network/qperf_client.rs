@@ -5,17 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay_dialects::wire::qperf::{
-    Client, ClientEvent, Configuration, Request, Statistics, Times,
+    MachineTicks, QperfClient, QperfClientEvent, QperfConfiguration, QperfRequest,
+    QperfStatistics,
 };
 use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_kernels::clock;
-use assay_kernels::network::pingpong::{self, Line, RoundTrips, Until, Waiting};
+use assay_kernels::network::pingpong::{
+    self, PingPongLimits, PingPongSocket, RoundTrips, WaitMode,
+};
 use assay_kernels::network::socket::{self, SocketOptions};
-use assay_kernels::network::stream::Copying;
+use assay_kernels::network::stream::CopyMode;
 use assay_kernels::network::transfer::{Flow, Snapshot, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
-use assay_model::failure::Failure;
+use assay_model::failure::FailureReason;
 
 use super::control::{Control, Step};
 use super::error::NetworkError;
@@ -26,8 +29,8 @@ use crate::round_trips::Distribution;
 #[derive(Debug, Clone)]
 pub struct QperfTest {
     pub target: Target,
-    pub request: Request,
-    pub waiting: Waiting,
+    pub request: QperfRequest,
+    pub waiting: WaitMode,
     /// Messages per second at scheduled times; `None` sends each message after the previous reply.
     pub rate_per_s: Option<f64>,
     /// Microseconds for which a receive busy-polls the device; `None` for the system's setting.
@@ -39,14 +42,14 @@ pub struct QperfTest {
 pub struct Span {
     pub cpus: u32,
     pub ticks_per_s: u32,
-    pub start: Times,
-    pub end: Times,
+    pub start: MachineTicks,
+    pub end: MachineTicks,
 }
 
 /// Result of a test.
 #[derive(Debug)]
 pub enum QperfOutcome {
-    Configuration(Configuration),
+    Configuration(QperfConfiguration),
     Latency(Latency),
     Bandwidth(Box<Bandwidth>),
 }
@@ -78,7 +81,7 @@ pub struct Bandwidth {
     pub sent: Snapshot,
     pub elapsed_s: f64,
     /// Statistics of the far end; some servers send none when a test ends early.
-    pub there: Option<Statistics>,
+    pub there: Option<QperfStatistics>,
     /// Reason why statistics were expected and did not arrive.
     pub lost: Option<NetworkError>,
     pub here: Span,
@@ -94,7 +97,7 @@ pub fn run(test: &QperfTest, cancel: &AtomicBool) -> Result<QperfOutcome, Networ
     let (stream, address) = test.target.connect(cancel)?;
     let peer = format!("{}:{}", test.target.host, test.target.port);
     let control = Control::new(stream, peer)?;
-    let client = Client::new(test.request);
+    let client = QperfClient::new(test.request);
     let outcome = Conversation { test, cancel, address, client, control }.run();
     outcome.map_err(|it| it.unless_interrupted(cancel))
 }
@@ -103,25 +106,25 @@ struct Conversation<'a> {
     test: &'a QperfTest,
     cancel: &'a AtomicBool,
     address: SocketAddr,
-    client: Client,
+    client: QperfClient,
     control: Control,
 }
 
 impl Conversation<'_> {
     fn run(&mut self) -> Result<QperfOutcome, NetworkError> {
-        self.control.send(&self.client.hello())?;
+        self.control.send(&self.client.request_message())?;
         let port = match self.next("the port of the test")? {
-            ClientEvent::Configuration(it) => return Ok(QperfOutcome::Configuration(it)),
-            ClientEvent::Connect(port) => port,
+            QperfClientEvent::Configuration(it) => return Ok(QperfOutcome::Configuration(it)),
+            QperfClientEvent::Connect(port) => port,
             _ => return Err(self.closed()),
         };
         // Changes only the port: a link-local address also contains its device.
         let mut address = self.address;
         address.set_port(port);
         let data = self.open(address)?;
-        self.control.send(&Client::ready())?;
+        self.control.send(&QperfClient::sync_message())?;
         match self.next("the start of the test")? {
-            ClientEvent::Run => {}
+            QperfClientEvent::Run => {}
             _ => return Err(self.closed()),
         }
         if self.test.request.test.is_latency() {
@@ -131,7 +134,7 @@ impl Conversation<'_> {
         }
     }
 
-    fn next(&mut self, expected: &str) -> Result<ClientEvent, NetworkError> {
+    fn next(&mut self, expected: &str) -> Result<QperfClientEvent, NetworkError> {
         let timeout = Duration::from_secs(u64::from(self.test.request.timeout_s)) + GRACE;
         let step = Step::of(timeout);
         loop {
@@ -146,13 +149,13 @@ impl Conversation<'_> {
             let waited = self.control.wait(&step, expected, &|| cancel.load(Ordering::Relaxed));
             match waited {
                 Ok(bytes) => self.client.receive(&bytes),
-                Err(_) if refused => return Err(self.broke(self.client.refused())),
+                Err(_) if refused => return Err(self.broke(self.client.rejection())),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    fn broke(&self, source: assay_dialects::wire::qperf::ProtocolError) -> NetworkError {
+    fn broke(&self, source: assay_dialects::wire::qperf::QperfProtocolError) -> NetworkError {
         NetworkError::Qperf { peer: self.control.peer.clone(), source }
     }
 
@@ -189,11 +192,11 @@ impl Conversation<'_> {
 
     fn latency(&mut self, data: Socket) -> Result<QperfOutcome, NetworkError> {
         let line = match data {
-            Socket::Tcp(stream) => Line::Tcp(stream),
-            Socket::Udp { socket, .. } => Line::Udp(socket),
+            Socket::Tcp(stream) => PingPongSocket::Tcp(stream),
+            Socket::Udp { socket, .. } => PingPongSocket::Udp(socket),
         };
         let request = self.test.request;
-        let until = Until {
+        let until = PingPongLimits {
             deadline_ns: clock::now_ns() + u64::from(request.time_s) * 1_000_000_000,
             round_trips: ROUND_TRIPS_LIMIT,
             cancel: self.cancel,
@@ -215,7 +218,7 @@ impl Conversation<'_> {
             false => trips.saturating_add(self.statistics()?.received.messages),
         };
         if measured.times_ns.is_empty() || messages == 0 {
-            return Err(NetworkError::Known(Failure::NoData));
+            return Err(NetworkError::Known(FailureReason::NoData));
         }
         let mean_half_s = match self.test.rate_per_s {
             Some(_) => Distribution::of(&measured.times_ns).mean_ns() * 1e-9 / 2.0,
@@ -230,7 +233,7 @@ impl Conversation<'_> {
             socket,
             sends: true,
             block_bytes: (request.message_bytes as usize).max(1),
-            copying: Copying::Copy,
+            copying: CopyMode::Copy,
             pace: None,
             cpu: None,
         };
@@ -265,18 +268,20 @@ impl Conversation<'_> {
         }
         let here = Span { cpus: times_cpus(), ticks_per_s: TICKS_PER_S, start, end };
         if there.as_ref().map_or(sent.bytes, |it| it.received.bytes) == 0 {
-            return Err(lost.unwrap_or(NetworkError::Known(Failure::NoData)));
+            return Err(lost.unwrap_or(NetworkError::Known(FailureReason::NoData)));
         }
         let found = Bandwidth { sent, elapsed_s, there, lost, here };
         Ok(QperfOutcome::Bandwidth(Box::new(found)))
     }
 
     /// Waits briefly for the far end's statistics after a cancelled test.
-    fn last_words(&mut self) -> Option<Statistics> {
+    fn last_words(&mut self) -> Option<QperfStatistics> {
         const LONGEST: Duration = Duration::from_millis(500);
         let step = Step::of(LONGEST);
         loop {
-            if let Some(ClientEvent::Statistics(statistics)) = self.client.next_event().ok()? {
+            if let Some(QperfClientEvent::Statistics(statistics)) =
+                self.client.next_event().ok()?
+            {
                 return Some(*statistics);
             }
             let bytes = self.control.wait(&step, "the server's statistics", &|| false).ok()?;
@@ -284,11 +289,11 @@ impl Conversation<'_> {
         }
     }
 
-    fn statistics(&mut self) -> Result<Statistics, NetworkError> {
+    fn statistics(&mut self) -> Result<QperfStatistics, NetworkError> {
         match self.next("the server's statistics")? {
-            ClientEvent::Statistics(statistics) => {
+            QperfClientEvent::Statistics(statistics) => {
                 // The server closes the connection in either case.
-                drop(self.control.send(&Client::goodbye()));
+                drop(self.control.send(&QperfClient::closing_message()));
                 Ok(*statistics)
             }
             _ => Err(self.closed()),
@@ -297,9 +302,9 @@ impl Conversation<'_> {
 }
 
 /// Clock and CPU times of the host, in ticks.
-pub(super) fn times() -> Times {
+pub(super) fn times() -> MachineTicks {
     let real = clock::now_ns() / (1_000_000_000 / u64::from(TICKS_PER_S));
-    Times { real, cpu: state::cpu_times(&Root::machine()).sum() }
+    MachineTicks { real, cpu: state::cpu_times(&Root::machine()).sum_cpus() }
 }
 
 pub(super) fn times_cpus() -> u32 {

@@ -1,15 +1,15 @@
 //! Conversion between qperf's tests, the entries of their record, and the figures of qperf's
 //! output.
 
-use assay_dialects::wire::qperf::{Request, Statistics, Test, Times};
-use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_dialects::wire::qperf::{MachineTicks, QperfRequest, QperfStatistics, QperfTestKind};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::doubt::Doubt;
-use assay_model::entry::{Entry, Key, Seen, Span};
-use assay_model::event::Count;
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::event::EventCount;
 use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_model::workload::{
-    Direction, Latency as LatencyQuestion, NetworkQuestion, NetworkWorkload, Throughput,
-    Workload,
+    NetworkLatency as LatencyQuestion, NetworkTest, NetworkThroughput, NetworkWorkload,
+    TransferDirection, Workload,
 };
 use serde::{Deserialize, Serialize};
 
@@ -91,9 +91,9 @@ pub struct Spent {
 pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
     let request = &test.request;
     let question = match request.test {
-        Test::Configuration | Test::Quit => return None,
-        Test::TcpLatency | Test::UdpLatency => latency_question(request),
-        Test::TcpBandwidth | Test::UdpBandwidth => rate_question(request),
+        QperfTestKind::Configuration | QperfTestKind::Quit => return None,
+        QperfTestKind::TcpLatency | QperfTestKind::UdpLatency => latency_question(request),
+        QperfTestKind::TcpBandwidth | QperfTestKind::UdpBandwidth => rate_question(request),
     };
     let (to, port) = (Some(test.target.host.clone()), Some(test.target.port));
     let work = NetworkWorkload { to, port, question };
@@ -106,7 +106,7 @@ pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
 
 /// Entries of a test for its record.
 #[must_use]
-pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<Entry> {
+pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<MeasurementEntry> {
     let mut entries = match outcome {
         QperfOutcome::Configuration(_) => return Vec::new(),
         QperfOutcome::Latency(it) => latency(&test.request, it),
@@ -121,7 +121,7 @@ pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<Entry> {
 impl Reported {
     /// Report of an outcome.
     #[must_use]
-    pub fn of(request: &Request, outcome: &QperfOutcome) -> Self {
+    pub fn of(request: &QperfRequest, outcome: &QperfOutcome) -> Self {
         let figures = match outcome {
             QperfOutcome::Configuration(there) => {
                 let here = qperf_server::configuration();
@@ -151,11 +151,11 @@ impl Reported {
 
     /// Restores the report of a stored test; returns `None` if nothing was measured.
     #[must_use]
-    pub fn of_record(request: &Request, record: &CaseRecord) -> Option<Self> {
+    pub fn of_record(request: &QperfRequest, record: &CaseRecord) -> Option<Self> {
         let figures = match request.test {
-            Test::Configuration | Test::Quit => return None,
-            Test::TcpLatency | Test::UdpLatency => latency_of(record)?,
-            Test::TcpBandwidth | Test::UdpBandwidth => bandwidth_of(record)?,
+            QperfTestKind::Configuration | QperfTestKind::Quit => return None,
+            QperfTestKind::TcpLatency | QperfTestKind::UdpLatency => latency_of(record)?,
+            QperfTestKind::TcpBandwidth | QperfTestKind::UdpBandwidth => bandwidth_of(record)?,
         };
         let test = request.test.name().to_owned();
         Some(Self { test, message_bytes: request.message_bytes, figures })
@@ -163,11 +163,13 @@ impl Reported {
 
     /// Descriptions of both ends, as facts of this host.
     #[must_use]
-    pub fn configuration(&self) -> Vec<(Attribute, Value)> {
+    pub fn configuration(&self) -> Vec<(Attribute, AttributeValue)> {
         let Figures::Configuration { here, there } = &self.figures else { return Vec::new() };
         let pairs = |four: &[String; 4]| {
             let named = CONFIGURATION.iter().zip(four);
-            Value::Pairs(named.map(|(name, it)| ((*name).to_owned(), it.clone())).collect())
+            AttributeValue::Pairs(
+                named.map(|(name, it)| ((*name).to_owned(), it.clone())).collect(),
+            )
         };
         vec![
             (Attribute::Configuration, pairs(here)),
@@ -177,9 +179,9 @@ impl Reported {
 
     /// Restores the report from such facts.
     #[must_use]
-    pub fn of_configuration(request: &Request, facts: &Attributes) -> Option<Self> {
+    pub fn of_configuration(request: &QperfRequest, facts: &Attributes) -> Option<Self> {
         let four = |name: Attribute| {
-            let Some(Value::Pairs(pairs)) = facts.get(&name) else { return None };
+            let Some(AttributeValue::Pairs(pairs)) = facts.get(&name) else { return None };
             Some(CONFIGURATION.map(|name| pairs.get(name).cloned().unwrap_or_default()))
         };
         let (here, there) =
@@ -191,7 +193,7 @@ impl Reported {
 }
 
 /// Entries of a bandwidth test: transferred bytes and CPU loads of both ends.
-fn bandwidth(request: &Request, measured: &Bandwidth) -> Vec<Entry> {
+fn bandwidth(request: &QperfRequest, measured: &Bandwidth) -> Vec<MeasurementEntry> {
     let bytes = (Attribute::Bytes, u64::from(request.message_bytes).into());
     let elapsed_s = measured.elapsed_s;
     let received = measured.there.as_ref().map(|there| there.received);
@@ -199,32 +201,43 @@ fn bandwidth(request: &Request, measured: &Bandwidth) -> Vec<Entry> {
     let arrived = received.map(|it| ("goodput", it.bytes));
     for (metric, moved) in arrived.into_iter().chain([("send_rate", measured.sent.bytes)]) {
         let value = moved as f64 * 8.0 / elapsed_s;
-        let seen = Seen::over(value, elapsed_s);
-        entries.push(Entry::Measured(Key::with(metric, [bytes.clone()]), seen));
+        let seen = EntryValue::weighted(value, elapsed_s);
+        entries.push(MeasurementEntry::Measured(
+            SeriesKey::with_dimensions(metric, [bytes.clone()]),
+            seen,
+        ));
     }
     entries.extend(received.map(|it| {
-        let arrived = Key::with("goodput", [bytes.clone()]);
-        Entry::SeriesFact(arrived, Attribute::Messages, it.messages.into())
+        let arrived = SeriesKey::with_dimensions("goodput", [bytes.clone()]);
+        MeasurementEntry::SeriesFact(arrived, Attribute::Messages, it.messages.into())
     }));
     let there = measured.there.as_ref().map(|there| ("remote", machine(there)));
     for (end, machine) in [("local", measured.here)].into_iter().chain(there) {
         let spent = Spent::of(&machine);
         let end = (Attribute::End, end.into());
-        let key = Key::with("cpu_load", [bytes.clone(), end]);
+        let key = SeriesKey::with_dimensions("cpu_load", [bytes.clone(), end]);
         let capacity_s = spent.wall_s * f64::from(machine.cpus);
         if capacity_s > 0.0 {
             let value = (spent.work_s / capacity_s).clamp(0.0, 1.0);
-            let seen = Seen::over(value, elapsed_s);
-            entries.push(Entry::Measured(key.clone(), seen));
+            let seen = EntryValue::weighted(value, elapsed_s);
+            entries.push(MeasurementEntry::Measured(key.clone(), seen));
         }
-        entries.push(Entry::SeriesFact(key.clone(), Attribute::WorkS, spent.work_s.into()));
-        entries.push(Entry::SeriesFact(key, Attribute::ElapsedS, spent.wall_s.into()));
+        entries.push(MeasurementEntry::SeriesFact(
+            key.clone(),
+            Attribute::WorkS,
+            spent.work_s.into(),
+        ));
+        entries.push(MeasurementEntry::SeriesFact(
+            key,
+            Attribute::ElapsedS,
+            spent.wall_s.into(),
+        ));
     }
     entries
 }
 
 /// CPU use of the far end.
-const fn machine(there: &Statistics) -> Machine {
+const fn machine(there: &QperfStatistics) -> Machine {
     Machine {
         cpus: there.cpus,
         ticks_per_s: there.ticks_per_s,
@@ -242,16 +255,17 @@ fn bandwidth_of(record: &CaseRecord) -> Option<Figures> {
     };
     let spent = |end: &str| {
         let is_it = |it: &&SeriesRecord| {
-            let found = it.dimensions.get(&Attribute::End).and_then(Value::text);
+            let found = it.dimensions.get(&Attribute::End).and_then(AttributeValue::as_text);
             it.metric == "cpu_load" && found == Some(end)
         };
         let facts = &record.series.iter().find(is_it)?.facts;
-        let work_s = facts.get(&Attribute::WorkS)?.number()?;
-        Some(Spent { work_s, wall_s: facts.get(&Attribute::ElapsedS)?.number()? })
+        let work_s = facts.get(&Attribute::WorkS)?.as_number()?;
+        Some(Spent { work_s, wall_s: facts.get(&Attribute::ElapsedS)?.as_number()? })
     };
     let (sent_bytes, elapsed_s, _) = rate("send_rate")?;
     let arrived = rate("goodput");
-    let messages = |facts: &Attributes| Some(facts.get(&Attribute::Messages)?.number()? as u64);
+    let messages =
+        |facts: &Attributes| Some(facts.get(&Attribute::Messages)?.as_number()? as u64);
     Some(Figures::Bandwidth {
         sent_bytes,
         received_bytes: arrived.map(|(bytes, ..)| bytes),
@@ -266,8 +280,8 @@ fn latency_of(record: &CaseRecord) -> Option<Figures> {
     let of = |metric: &str| record.series.iter().find(|it| it.metric == metric);
     let all = &of("round_trip")?.distributions;
     let (first, last) = (all.first()?, all.last()?);
-    let span = Span { from_ns: first.from_ns, to_ns: last.to_ns, warmup: false };
-    let (_, total_s) = span.seconds();
+    let span = MeasuredSpan { from_ns: first.from_ns, to_ns: last.to_ns, warmup: false };
+    let (_, total_s) = span.to_seconds();
     Some(Figures::Latency {
         half_s: of("half_round_trip")?.samples.first()?.value,
         round_trips: RoundTripFigures::of(all)?,
@@ -281,7 +295,7 @@ impl Spent {
     /// Sums busy time, without idle, I/O wait and stolen time, which qperf itself includes.
     fn of(span: &Machine) -> Self {
         const NO_WORK: [usize; 3] = [3, 4, 7];
-        let ticks = |times: &Times| -> u64 {
+        let ticks = |times: &MachineTicks| -> u64 {
             (0..8)
                 .filter(|column| !NO_WORK.contains(column))
                 .map(|column| times.cpu[column])
@@ -297,54 +311,65 @@ impl Spent {
 /// Entries of one exchange: some round trips as samples and all as a distribution, and the same for
 /// half round trips. All figures of half round trips are thus half of those of the round trips.
 #[must_use]
-pub fn round_trips(measured: &Latency, rate_per_s: Option<f64>, span: Span) -> Vec<Entry> {
+pub fn round_trips(
+    measured: &Latency,
+    rate_per_s: Option<f64>,
+    span: MeasuredSpan,
+) -> Vec<MeasurementEntry> {
     let times_ns = &measured.measured.times_ns;
     let mut entries = exchanged(times_ns, span, "round_trip", 1);
     entries.extend(exchanged(times_ns, span, "half_round_trip", 2));
     let left = measured.measured.overdue;
     let counts = (times_ns.len() as u64 - left, left);
     let seconds = measured.measured.total_ns as f64 * 1e-9;
-    let missed = rate_per_s.and_then(|rate| Doubt::message_rate(rate, counts, seconds));
-    entries.extend(missed.map(Entry::Doubt));
+    let missed = rate_per_s.and_then(|rate| Doubt::message_rate_missed(rate, counts, seconds));
+    entries.extend(missed.map(MeasurementEntry::Doubt));
     entries
 }
 
 /// Entries of all round trips, divided by `divisor`.
-fn exchanged(times_ns: &[u64], span: Span, metric: &'static str, divisor: u32) -> Vec<Entry> {
+fn exchanged(
+    times_ns: &[u64],
+    span: MeasuredSpan,
+    metric: &'static str,
+    divisor: u32,
+) -> Vec<MeasurementEntry> {
     // Evenly spaced samples, from the first to the last, without repetition.
     let step = times_ns.len().div_ceil(SAMPLES).max(1);
     let few = times_ns.iter().step_by(step);
     let seconds = |ns: &u64| *ns as f64 * 1e-9 / f64::from(divisor);
-    let mut entries: Vec<Entry> = few.map(|ns| Entry::sample(metric, seconds(ns))).collect();
+    let mut entries: Vec<MeasurementEntry> =
+        few.map(|ns| MeasurementEntry::sample(metric, seconds(ns))).collect();
     // The distribution contains all of them, for the tail.
     let all: Vec<u64> = times_ns.iter().map(|ns| ns / u64::from(divisor)).collect();
     let stretches = round_trips::stretches(&all, span).into_iter();
-    entries.extend(
-        stretches.map(|(span, seen)| {
-            Entry::Measured(Key::of(metric), Seen::Distribution(span, seen))
-        }),
-    );
+    entries.extend(stretches.map(|(span, seen)| {
+        MeasurementEntry::Measured(
+            SeriesKey::only_series(metric),
+            EntryValue::Distribution(span, seen),
+        )
+    }));
     entries
 }
 
-fn latency(request: &Request, measured: &Latency) -> Vec<Entry> {
-    let span = Span::of_seconds(0.0, measured.measured.total_ns as f64 * 1e-9, false);
+fn latency(request: &QperfRequest, measured: &Latency) -> Vec<MeasurementEntry> {
+    let span = MeasuredSpan::from_seconds(0.0, measured.measured.total_ns as f64 * 1e-9, false);
     let mut entries = exchanged(&measured.measured.times_ns, span, "round_trip", 1);
     // qperf's output contains the half round trip.
-    let half = Key::of("half_round_trip");
-    entries.push(Entry::SeriesFact(half, Attribute::Statistic, "mean".into()));
-    entries.push(Entry::sample("half_round_trip", measured.mean_half_s));
+    let half = SeriesKey::only_series("half_round_trip");
+    entries.push(MeasurementEntry::SeriesFact(half, Attribute::Statistic, "mean".into()));
+    entries.push(MeasurementEntry::sample("half_round_trip", measured.mean_half_s));
     if request.test.is_udp() {
         let part = measured.measured.lost;
         let whole = part + measured.measured.times_ns.len() as u64;
-        let lost = Seen::Count(span, Count { part, whole });
-        entries.push(Entry::Measured(Key::of("loss"), lost));
+        let lost = EntryValue::Count(span, EventCount { part, whole });
+        entries.push(MeasurementEntry::Measured(SeriesKey::only_series("loss"), lost));
     }
     entries
 }
 
-fn latency_question(request: &Request) -> NetworkQuestion {
-    NetworkQuestion::Latency(LatencyQuestion {
+fn latency_question(request: &QperfRequest) -> NetworkTest {
+    NetworkTest::Latency(LatencyQuestion {
         bytes: request.message_bytes.into(),
         seconds: request.time_s,
         spin: false,
@@ -354,10 +379,10 @@ fn latency_question(request: &Request) -> NetworkQuestion {
     })
 }
 
-fn rate_question(request: &Request) -> NetworkQuestion {
-    NetworkQuestion::Throughput(Throughput {
+fn rate_question(request: &QperfRequest) -> NetworkTest {
+    NetworkTest::Throughput(NetworkThroughput {
         streams: 1,
-        direction: Direction::Send,
+        direction: TransferDirection::Send,
         seconds: request.time_s,
         copy: true,
         rate_bit_per_s: None,

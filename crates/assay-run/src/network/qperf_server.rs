@@ -12,12 +12,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_dialects::wire::qperf::{
-    Configuration, Counts, Request, Server, ServerEvent, Statistics, Test,
+    MessageCounts, QperfConfiguration, QperfRequest, QperfServer, QperfServerEvent,
+    QperfStatistics, QperfTestKind,
 };
 use assay_kernels::clock;
-use assay_kernels::network::pingpong::{self, Line};
+use assay_kernels::network::pingpong::{self, PingPongSocket};
 use assay_kernels::network::socket::{self, SocketOptions};
-use assay_kernels::network::stream::Copying;
+use assay_kernels::network::stream::CopyMode;
 use assay_kernels::network::transfer::{Flow, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
 
@@ -57,7 +58,7 @@ pub(super) fn requests() -> Guests {
 pub fn serve(
     service: &QperfService,
     cancel: &AtomicBool,
-    observe: &(dyn Fn(Result<&Request, &NetworkError>) + Sync),
+    observe: &(dyn Fn(Result<&QperfRequest, &NetworkError>) + Sync),
 ) -> Result<(), NetworkError> {
     let listener = control::listen(service.listen)?;
     let (guests, served, quit) = (requests(), AtomicBool::new(false), AtomicBool::new(false));
@@ -68,7 +69,7 @@ pub fn serve(
         let outcome = Control::new(stream, peer.to_string())
             .and_then(|control| serve_one((control, guest), &[], &is_closing))
             .and_then(|request| may_be_served(service, request, peer));
-        if outcome.as_ref().is_ok_and(|request| request.test == Test::Quit) {
+        if outcome.as_ref().is_ok_and(|request| request.test == QperfTestKind::Quit) {
             quit.store(true, Ordering::Relaxed);
         }
         observe(outcome.as_ref());
@@ -105,12 +106,12 @@ pub fn serve(
 /// Rejects requests of other hosts to stop the server, unless they are allowed.
 fn may_be_served(
     service: &QperfService,
-    request: Request,
+    request: QperfRequest,
     peer: SocketAddr,
-) -> Result<Request, NetworkError> {
+) -> Result<QperfRequest, NetworkError> {
     let is_near = peer.ip().to_canonical().is_loopback();
     match request.test {
-        Test::Quit if !is_near && !service.allow_quit => {
+        QperfTestKind::Quit if !is_near && !service.allow_quit => {
             Err(NetworkError::Quit { peer: peer.to_string() })
         }
         _ => Ok(request),
@@ -122,17 +123,17 @@ pub(super) fn serve_one(
     (control, guest): (Control, Guest<'_>),
     taken: &[u8],
     is_closing: &(dyn Fn() -> bool + Sync),
-) -> Result<Request, NetworkError> {
-    let mut machine = Server::default();
+) -> Result<QperfRequest, NetworkError> {
+    let mut machine = QperfServer::default();
     machine.receive(taken);
     let mut conversation = Conversation { control, guest, machine, is_closing };
-    let ServerEvent::Request(request) = conversation.next("a request of qperf")? else {
+    let QperfServerEvent::Request(request) = conversation.next("a request of qperf")? else {
         return Err(conversation.closed());
     };
     match request.test {
-        Test::Quit => {}
-        Test::Configuration => {
-            conversation.control.send(&Server::configuration(&configuration()))?;
+        QperfTestKind::Quit => {}
+        QperfTestKind::Configuration => {
+            conversation.control.send(&QperfServer::configuration_message(&configuration()))?;
         }
         _ => conversation.measure(&request)?,
     }
@@ -142,7 +143,7 @@ pub(super) fn serve_one(
 struct Conversation<'a> {
     control: Control,
     guest: Guest<'a>,
-    machine: Server,
+    machine: QperfServer,
     is_closing: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -153,7 +154,7 @@ enum Awaited {
 }
 
 impl Conversation<'_> {
-    fn next(&mut self, expected: &str) -> Result<ServerEvent, NetworkError> {
+    fn next(&mut self, expected: &str) -> Result<QperfServerEvent, NetworkError> {
         let step = Step::of(STEP_TIMEOUT);
         loop {
             let peer = &self.control.peer;
@@ -175,7 +176,7 @@ impl Conversation<'_> {
         NetworkError::OpenStream { peer: self.control.peer.clone(), source }
     }
 
-    fn measure(&mut self, request: &Request) -> Result<(), NetworkError> {
+    fn measure(&mut self, request: &QperfRequest) -> Result<(), NetworkError> {
         let wanted = buffer_bytes(request);
         if !self.guest.reserve(wanted) {
             return Err(NetworkError::Memory { peer: self.control.peer.clone(), wanted });
@@ -186,26 +187,26 @@ impl Conversation<'_> {
             Awaited::Udp(socket) => socket.local_addr(),
         };
         let port = port.map_err(|source| self.not_opened(source))?.port();
-        self.control.send(&Server::port(port))?;
+        self.control.send(&QperfServer::port_message(port))?;
         let data = self.enter(awaited, request)?;
-        self.control.send(&Server::ready())?;
+        self.control.send(&QperfServer::sync_message())?;
         match self.next("the start of the test")? {
-            ServerEvent::Run => {}
+            QperfServerEvent::Run => {}
             _ => return Err(self.closed()),
         }
         let statistics = self.run(data, request)?;
-        self.control.send(&Server::statistics(&statistics))?;
+        self.control.send(&QperfServer::statistics_message(&statistics))?;
         // The client closes the connection in either case.
         drop(self.next("the client's last words"));
         Ok(())
     }
 
-    fn open(&self, request: &Request) -> io::Result<Awaited> {
+    fn open(&self, request: &QperfRequest) -> io::Result<Awaited> {
         let mut address = self.control.stream().local_addr()?;
         address.set_port(0);
         if request.test.is_udp() {
             let socket = socket::bind_udp(address)?;
-            socket::adopt_udp(&socket, &options(request))?;
+            socket::configure_udp(&socket, &options(request))?;
             Ok(Awaited::Udp(socket))
         } else {
             let listener = socket::listen(address)?;
@@ -215,7 +216,7 @@ impl Conversation<'_> {
     }
 
     /// Waits for the client's TCP stream; a UDP socket waits for its first datagram later.
-    fn enter(&self, awaited: Awaited, request: &Request) -> Result<Socket, NetworkError> {
+    fn enter(&self, awaited: Awaited, request: &QperfRequest) -> Result<Socket, NetworkError> {
         let listener = match awaited {
             Awaited::Udp(socket) => return Ok(Socket::Udp { socket, wide: true }),
             Awaited::Tcp(listener) => listener,
@@ -240,7 +241,7 @@ impl Conversation<'_> {
             }
         };
         let adopted = stream.set_nonblocking(false);
-        let adopted = adopted.and_then(|()| socket::adopt_tcp(&stream, &options(request)));
+        let adopted = adopted.and_then(|()| socket::configure_tcp(&stream, &options(request)));
         adopted.map_err(|source| self.not_opened(source))?;
         Ok(Socket::Tcp(stream))
     }
@@ -255,15 +256,19 @@ impl Conversation<'_> {
         (self.is_closing)() || self.control.has_stirred()
     }
 
-    fn run(&self, data: Socket, request: &Request) -> Result<Statistics, NetworkError> {
+    fn run(
+        &self,
+        data: Socket,
+        request: &QperfRequest,
+    ) -> Result<QperfStatistics, NetworkError> {
         let deadline_ns = clock::now_ns() + u64::from(request.time_s) * 1_000_000_000;
         let start = times();
         let (sent, received) = if request.test.is_latency() {
             self.echo(data, request, deadline_ns)?
         } else {
-            (Counts::default(), self.receive(data, request, deadline_ns)?)
+            (MessageCounts::default(), self.receive(data, request, deadline_ns)?)
         };
-        Ok(Statistics {
+        Ok(QperfStatistics {
             cpus: times_cpus(),
             ticks_per_s: TICKS_PER_S,
             start,
@@ -276,14 +281,14 @@ impl Conversation<'_> {
     fn echo(
         &self,
         data: Socket,
-        request: &Request,
+        request: &QperfRequest,
         deadline_ns: u64,
-    ) -> Result<(Counts, Counts), NetworkError> {
+    ) -> Result<(MessageCounts, MessageCounts), NetworkError> {
         let line = match data {
-            Socket::Tcp(stream) => Line::Tcp(stream),
+            Socket::Tcp(stream) => PingPongSocket::Tcp(stream),
             Socket::Udp { socket, .. } => match self.first_sender(&socket, deadline_ns) {
-                true => Line::Udp(socket),
-                false => return Ok((Counts::default(), Counts::default())),
+                true => PingPongSocket::Udp(socket),
+                false => return Ok((MessageCounts::default(), MessageCounts::default())),
             },
         };
         let bytes = request.message_bytes.max(1) as usize;
@@ -310,7 +315,7 @@ impl Conversation<'_> {
             peer: self.control.peer.clone(),
             source,
         })?;
-        let counts = Counts { bytes: messages * bytes as u64, messages, errors: 0 };
+        let counts = MessageCounts { bytes: messages * bytes as u64, messages, errors: 0 };
         Ok((counts, counts))
     }
 
@@ -334,17 +339,17 @@ impl Conversation<'_> {
     fn receive(
         &self,
         socket: Socket,
-        request: &Request,
+        request: &QperfRequest,
         deadline_ns: u64,
-    ) -> Result<Counts, NetworkError> {
+    ) -> Result<MessageCounts, NetworkError> {
         let block_bytes = buffer_bytes(request);
         let is_udp = matches!(socket, Socket::Udp { .. });
         if let Socket::Udp { socket, .. } = &socket
             && !self.first_sender(socket, deadline_ns)
         {
-            return Ok(Counts::default());
+            return Ok(MessageCounts::default());
         }
-        let copying = Copying::Copy;
+        let copying = CopyMode::Copy;
         let flow = Flow { socket, sends: false, block_bytes, copying, pace: None, cpu: None };
         let transfer = Transfer::start(vec![flow], None)
             .map_err(|source| NetworkError::Start { source })?;
@@ -357,19 +362,19 @@ impl Conversation<'_> {
         let bytes = seen.bytes;
         let message = u64::from(request.message_bytes.max(1));
         let messages = if is_udp { bytes.div_ceil(message) } else { bytes / message };
-        Ok(Counts { bytes, messages, errors: 0 })
+        Ok(MessageCounts { bytes, messages, errors: 0 })
     }
 }
 
 /// Memory of a test: an echoed message is held completely, a stream is received in parts of limited
 /// size.
-fn buffer_bytes(request: &Request) -> usize {
+fn buffer_bytes(request: &QperfRequest) -> usize {
     const RECEIVE_LIMIT_BYTES: usize = 1 << 20;
     let bytes = request.message_bytes.max(1) as usize;
     if request.test.is_latency() { bytes } else { bytes.min(RECEIVE_LIMIT_BYTES) }
 }
 
-fn options(request: &Request) -> SocketOptions {
+fn options(request: &QperfRequest) -> SocketOptions {
     let bytes = request.socket_buffer_bytes;
     SocketOptions {
         window_bytes: (bytes > 0).then_some(bytes),
@@ -379,9 +384,9 @@ fn options(request: &Request) -> SocketOptions {
 }
 
 /// Description of this host in qperf's four texts.
-pub fn configuration() -> Configuration {
+pub fn configuration() -> QperfConfiguration {
     let facts = assay_fleet::facts::read(&assay_fleet::root::Root::machine());
-    Configuration {
+    QperfConfiguration {
         node: facts.name,
         cpu: format!("{} Cores: {}", facts.topology.cpus.len(), facts.cpu.model),
         os: format!("Linux {}", facts.system.kernel),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use assay_fleet::network_device;
 use assay_fleet::root::Root;
 use assay_kernels::network::{device, ethtool, path_mtu};
-use assay_model::failure::Failure;
+use assay_model::failure::FailureReason;
 use assay_model::network_setup::{DeviceSetup, NetworkPath, NetworkSetup};
 
 use super::error::NetworkError;
@@ -53,7 +53,7 @@ fn path(asked: &PathAsked, root: &Root) -> Result<NetworkPath, NetworkError> {
         let addresses = Target::new(host, 9).addresses()?;
         let address = addresses
             .first()
-            .ok_or(NetworkError::Known(Failure::NoAddress { host: host.clone() }))?;
+            .ok_or(NetworkError::Known(FailureReason::NoAddress { host: host.clone() }))?;
         look_along(*address, root, &mut path);
     }
     Ok(path)
@@ -66,13 +66,13 @@ fn look_along(remote: SocketAddr, root: &Root, path: &mut NetworkPath) {
     if path.is_loopback {
         return;
     }
-    path.device = device::name_of(local);
+    path.device = device::find_name(local);
     let speed = path.device.as_deref().map(|name| network_device::read(root, name));
     let speed = speed.and_then(|device| device.link_bit_per_s);
     path.link_bit_per_s = path.link_bit_per_s.or(speed.map(|speed| speed as f64));
-    match path_mtu::prove(remote, PATIENCE) {
+    match path_mtu::measure(remote, PATIENCE) {
         Ok(found) => {
-            path.believed_mtu_bytes = Some(found.believed_bytes.into());
+            path.believed_mtu_bytes = Some(found.kernel_bytes.into());
             path.carried_mtu_bytes = found.carried_bytes.map(u64::from);
             let round_trip_s = found.round_trip_ns.map(|ns| ns as f64 / 1e9);
             path.round_trip_s = path.round_trip_s.or(round_trip_s);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use assay_kernels::network::device;
 use assay_kernels::network::socket::{self, SocketOptions};
-use assay_model::failure::Failure;
+use assay_model::failure::FailureReason;
 
 use super::error::NetworkError;
 
@@ -49,15 +49,15 @@ impl Target {
         let host = || self.host.clone();
         let name = self.host.trim_start_matches('[').trim_end_matches(']');
         if !has_interface(name) {
-            let interfaces = device::of_links();
+            let interfaces = device::link_local_devices();
             let host = name.to_owned();
-            return Err(NetworkError::Known(Failure::NoInterface { host, interfaces }));
+            return Err(NetworkError::Known(FailureReason::NoInterface { host, interfaces }));
         }
         let found = (name, self.port)
             .to_socket_addrs()
-            .map_err(|source| Failure::UnknownHost {
+            .map_err(|source| FailureReason::UnknownHost {
                 host: host(),
-                causes: Failure::causes(&source),
+                causes: FailureReason::error_chain(&source),
             })
             .map_err(NetworkError::Known)?;
         let fits = |address: &SocketAddr| match self.family {
@@ -70,7 +70,7 @@ impl Target {
         };
         let addresses: Vec<_> = found.filter(fits).filter(fits_local).collect();
         if addresses.is_empty() {
-            return Err(NetworkError::Known(Failure::NoAddress { host: host() }));
+            return Err(NetworkError::Known(FailureReason::NoAddress { host: host() }));
         }
         Ok(addresses)
     }
@@ -82,7 +82,8 @@ impl Target {
     ) -> Result<(TcpStream, SocketAddr), NetworkError> {
         let local = self.local.map(|address| SocketAddr::new(address.ip(), 0));
         let options = SocketOptions { local, no_delay: true, ..SocketOptions::default() };
-        let mut last = NetworkError::Known(Failure::NoAddress { host: self.host.clone() });
+        let mut last =
+            NetworkError::Known(FailureReason::NoAddress { host: self.host.clone() });
         for address in self.addresses()? {
             match socket::connect_tcp(address, &options, self.connect_timeout, cancel) {
                 Ok(stream) => return Ok((stream, address)),
@@ -98,7 +99,7 @@ impl Target {
 fn has_interface(name: &str) -> bool {
     let (address, interface) = name.split_once('%').unwrap_or((name, ""));
     let is_of_link = address.parse().is_ok_and(|it: Ipv6Addr| it.is_unicast_link_local());
-    !is_of_link || device::is_there(interface)
+    !is_of_link || device::exists(interface)
 }
 
 /// Whether traffic to this address uses the loopback device.
@@ -124,7 +125,7 @@ mod tests {
         check("127.0.0.1", Family::V6, &[]);
         assert!(matches!(
             Target::new("no-such-host.invalid", 7).addresses(),
-            Err(NetworkError::Known(Failure::UnknownHost { .. }))
+            Err(NetworkError::Known(FailureReason::UnknownHost { .. }))
         ));
     }
 
@@ -134,7 +135,8 @@ mod tests {
     fn an_address_of_a_link_needs_its_interface() {
         for host in ["fe80::1", "[fe80::1]", "fe80::1%no-such-interface"] {
             let found = Target::new(host, 7).addresses();
-            let Err(NetworkError::Known(Failure::NoInterface { host, .. })) = found else {
+            let Err(NetworkError::Known(FailureReason::NoInterface { host, .. })) = found
+            else {
                 panic!("{found:?}")
             };
             assert!(host.starts_with("fe80::1"), "{host}");

@@ -3,11 +3,11 @@
 
 use assay_fleet::capacity;
 use assay_kernels::compute::blas::Blas;
-use assay_kernels::storage::Foresight;
+use assay_kernels::storage::PhasePrecheck;
 use assay_model::facts::HostFacts;
-use assay_model::plan::expand::{self, Choices, PlanError};
-use assay_model::plan::{Missing, Omitted, Plan};
-use assay_model::suite::{Measure, Request, Suite};
+use assay_model::plan::expand::{self, PlanChoices, PlanError};
+use assay_model::plan::{MissingRequirement, OmittedMeasure, Plan};
+use assay_model::suite::{Measure, MeasureRequest, Suite};
 use assay_model::workload::Workload;
 
 use super::{Question, files_of, impossible, storage_of};
@@ -22,12 +22,14 @@ use crate::tools;
 /// Fails if a required library is missing.
 pub(super) fn with_its_libraries(
     question: &Question<'_>,
-) -> Result<(Suite, Vec<Omitted>), Failure> {
+) -> Result<(Suite, Vec<OmittedMeasure>), Failure> {
     let mut suite = question.suite.clone();
     let mut omitted = Vec::new();
     let mut failed = None;
     suite.measures.retain(|measure| {
-        let Request::Linpack { blas: Some(name), .. } = &measure.request else { return true };
+        let MeasureRequest::Linpack { blas: Some(name), .. } = &measure.request else {
+            return true;
+        };
         let by = if measure.by.is_empty() { &question.by } else { &measure.by };
         if !by.iter().any(|it| it == "assay" || it == "all") {
             return true;
@@ -36,8 +38,8 @@ pub(super) fn with_its_libraries(
             Ok(_) => true,
             Err(_) if measure.optional => {
                 let benchmark = measure.request.benchmark().id().to_owned();
-                let (reason, hosts) = (Missing::Library, Vec::new());
-                omitted.push(Omitted { benchmark, reason, hosts });
+                let (reason, hosts) = (MissingRequirement::Library, Vec::new());
+                omitted.push(OmittedMeasure { benchmark, reason, hosts });
                 false
             }
             Err(error) => {
@@ -63,14 +65,14 @@ pub(super) fn with_its_libraries(
 pub(super) fn check(
     suite: &Suite,
     host: &HostFacts,
-    choices: &Choices<'_>,
+    choices: &PlanChoices<'_>,
     question: &Question<'_>,
 ) -> Result<(), Failure> {
     for measure in &suite.measures {
         let alone = Suite { measures: vec![measure.clone()], ..suite.clone() };
         match expand::expand(&alone, host, choices) {
             // No requested tool measures it, but other measures may remain.
-            Err(PlanError::Nothing { .. }) => {}
+            Err(PlanError::NothingToMeasure { .. }) => {}
             Err(PlanError::NoSuchMeasurer { name, .. })
                 if is_idle(
                     &name,
@@ -103,7 +105,7 @@ pub(super) fn check(
 pub(super) fn refuse_idle(
     plan: &Plan,
     by: &[String],
-    choices: &Choices<'_>,
+    choices: &PlanChoices<'_>,
     question: &Question<'_>,
 ) -> Result<(), Failure> {
     // An omitted case may be the one it measures, and cases of a pair may be those of the other
@@ -120,7 +122,7 @@ pub(super) fn refuse_idle(
 
 /// Whether a tool that is not installed would have nothing to measure, so that installing it would
 /// be useless.
-fn is_idle(name: &str, suite: &Suite, host: &HostFacts, choices: &Choices<'_>) -> bool {
+fn is_idle(name: &str, suite: &Suite, host: &HostFacts, choices: &PlanChoices<'_>) -> bool {
     let mut suite = suite.clone();
     suite.measures.iter_mut().for_each(|it| it.by = vec!["assay".to_owned()]);
     expand::expand(&suite, host, choices)
@@ -143,17 +145,17 @@ fn keys_of(error: &PlanError) -> &'static [&'static str] {
         PlanError::TooSmall { what: "the smallest working set", .. } => &["from"],
         PlanError::TooSmall { what: "the number of ranks", .. } => &["ranks"],
         PlanError::NoSuchMeasurer { .. } => &["by"],
-        PlanError::TooLarge { .. } => &["array-size", "n", "memory", "ranks", "to"],
-        PlanError::TooSmall { .. } | PlanError::SizeBeyond { .. } => {
+        PlanError::NotEnoughMemory { .. } => &["array-size", "n", "memory", "ranks", "to"],
+        PlanError::TooSmall { .. } | PlanError::SizeTooLarge { .. } => {
             &["bs", "array-size", "message-size", "size", "to", "from"]
         }
-        PlanError::Zero { .. } | PlanError::Beyond { .. } => {
+        PlanError::Zero { .. } | PlanError::NumberTooLarge { .. } => {
             &["depth", "threads", "ranks", "streams", "n", "bs", "files", "width"]
         }
-        PlanError::RateBeyond { .. } => &["rate"],
+        PlanError::RateTooLarge { .. } => &["rate"],
         PlanError::DepthBelowThreads { .. } => &["depth", "threads"],
         PlanError::NoTarget => &["path"],
-        PlanError::Nothing { .. } => &[],
+        PlanError::NothingToMeasure { .. } => &[],
     }
 }
 
@@ -176,7 +178,7 @@ fn storage(mut plan: Plan, question: &Question<'_>) -> Result<(), Blamed> {
     workloads().try_for_each(distinct::check).map_err(of_path)?;
     runner::check(&of_storage, options).map_err(of_path)?;
     file_trees::check(&of_files, options, FoldersAbove::REFUSED).map_err(of_path)?;
-    let mut foresight = Foresight::default();
+    let mut foresight = PhasePrecheck::default();
     for phase in &of_storage.phases {
         foresight.check(&phase.workload).map_err(|error| {
             let what = format!("{} cannot be measured", phase.name);
@@ -195,7 +197,7 @@ fn at_line(
 ) -> Failure {
     match (&measure.origin, question.blame) {
         (Some(origin), Kind::Suite) => {
-            failure.at(&origin.file, &origin.text, origin.span_of(keys))
+            failure.at(&origin.file, &origin.text, origin.key_span(keys))
         }
         _ => failure,
     }

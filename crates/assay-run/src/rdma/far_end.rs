@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use assay_fleet::remote::calls::Call;
-use assay_kernels::rdma::{Endpoint, Pass, RdmaError, has_devices};
-use assay_model::failure::Failure as CaseFailure;
+use assay_kernels::rdma::{Endpoint, RdmaError, RdmaPass, has_devices};
+use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::workload::RdmaDevice;
 
 use super::wire::{Chosen, Hello, Line, Message, Seen};
@@ -90,7 +90,7 @@ fn take_part(
     if let Err(error) = &served {
         let reason = match error {
             TestError::Verbs(RdmaError::NoDevice) => "it has no RDMA device".to_owned(),
-            other => CaseFailure::causes(other).join(": "),
+            other => CaseFailure::error_chain(other).join(": "),
         };
         // The leading end may have gone already.
         let _ = line.say(&Message::Failed { reason, advice: error.failure().advice() });
@@ -125,7 +125,7 @@ fn converse(
     let _beside = Beside::device(&device);
     let mut end = open(&device, &load, hello.most_bytes)?;
     connect(line, &mut end, hello.card)?;
-    line.say(&Message::Welcome { card: (&end.card).into(), chosen: Chosen::of(&end) })?;
+    line.say(&Message::Welcome { card: (&end.info).into(), chosen: Chosen::of(&end) })?;
     let mut sizes = BTreeSet::new();
     loop {
         match line.hear("the next size", PATIENCE, cancel)? {
@@ -146,13 +146,13 @@ fn converse(
 
 /// Resolves the device of this end. A leading end that connected over the network cannot choose it.
 pub(super) fn taken(line: &Line, own: &RdmaDevice, asked: &RdmaDevice) -> RdmaDevice {
-    if line.is_between_agents() { chosen(&own.or(asked)) } else { chosen(own) }
+    if line.is_between_agents() { chosen(&own.with_defaults(asked)) } else { chosen(own) }
 }
 
 fn one(
     line: &mut Line,
     end: &mut Endpoint,
-    pass: &Pass,
+    pass: &RdmaPass,
     cancel: &AtomicBool,
 ) -> Result<(), TestError> {
     end.prepare(pass, false)?;
@@ -173,7 +173,7 @@ fn one(
         Message::Done => {}
         other => return Err(line.unexpected(other)),
     }
-    line.say(&Message::Checked { is_right: end.is_right(pass, false), seen })?;
+    line.say(&Message::Checked { is_right: end.has_expected_contents(pass, false), seen })?;
     Ok(())
 }
 
@@ -235,14 +235,14 @@ impl Drop for Loopback {
 
 #[cfg(test)]
 mod tests {
-    use assay_kernels::rdma::Card;
+    use assay_kernels::rdma::PeerInfo;
     use assay_model::benchmark::RdmaTest;
     use assay_model::workload::RdmaConnection;
 
     use super::*;
 
     fn hello(assay: &str, bytes: u64) -> Message {
-        let card = Card {
+        let card = PeerInfo {
             lid: 0,
             numbers: vec![1],
             sequence: 0,

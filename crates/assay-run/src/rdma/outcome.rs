@@ -1,10 +1,10 @@
 //! Results of an RDMA test, and their entries in the record.
 
-use assay_kernels::rdma::{Connection, Endpoint, Mark, Pass};
+use assay_kernels::rdma::{Connection, Endpoint, ProgressMark, RdmaPass};
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::RdmaTest;
-use assay_model::entry::{Entry, Key, Seen, Span};
-use assay_model::event::Count;
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::event::EventCount;
 use assay_model::workload::RdmaWorkload;
 
 use super::{perftest_figures, wire};
@@ -70,13 +70,13 @@ pub enum Values {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rates {
     /// Completed requests of this end; for datagrams, those that arrived.
-    pub own: Vec<Mark>,
+    pub own: Vec<ProgressMark>,
     /// Completed requests of the far end, if both send.
-    pub far: Vec<Mark>,
+    pub far: Vec<ProgressMark>,
     /// Fastest window of each sending end: number of messages and ns.
-    pub peaks: Vec<Mark>,
+    pub peaks: Vec<ProgressMark>,
     /// Datagrams that did not arrive.
-    pub lost: Option<Count>,
+    pub lost: Option<EventCount>,
 }
 
 impl Values {
@@ -92,19 +92,20 @@ impl Values {
 }
 
 /// Appends the marks of the next part, thinned: a day has as many parts as seconds.
-fn follow(all: &mut Vec<Mark>, more: &[Mark]) {
-    let before = all.last().copied().unwrap_or(Mark { done: 0, at_ns: 0 });
-    let behind = |(done, at_ns)| Mark { done: before.done + done, at_ns: before.at_ns + at_ns };
+fn follow(all: &mut Vec<ProgressMark>, more: &[ProgressMark]) {
+    let before = all.last().copied().unwrap_or(ProgressMark { done: 0, at_ns: 0 });
+    let behind =
+        |(done, at_ns)| ProgressMark { done: before.done + done, at_ns: before.at_ns + at_ns };
     all.extend(thinned(more).into_iter().map(behind));
 }
 
 /// Returns the messages per second up to a mark.
-fn rate(mark: &Mark) -> Option<f64> {
+fn rate(mark: &ProgressMark) -> Option<f64> {
     (mark.at_ns > 0).then(|| mark.done as f64 / (mark.at_ns as f64 * 1e-9))
 }
 
 /// Returns at most [`RATE_PARTS`] marks, including the last.
-pub(super) fn thinned(marks: &[Mark]) -> Vec<(u64, u64)> {
+pub(super) fn thinned(marks: &[ProgressMark]) -> Vec<(u64, u64)> {
     let parts = marks.chunks(marks.len().div_ceil(PARTS).max(1));
     parts.filter_map(|part| part.last().map(|mark| (mark.done, mark.at_ns))).collect()
 }
@@ -124,20 +125,22 @@ impl Rates {
     pub(super) fn complete(
         &mut self,
         seen: &wire::Seen,
-        pass: &Pass,
+        pass: &RdmaPass,
         (connection, sent): (Connection, u64),
     ) {
-        let marks = |all: &[(u64, u64)]| -> Vec<Mark> {
-            all.iter().map(|(done, at_ns)| Mark { done: *done, at_ns: *at_ns }).collect()
+        let marks = |all: &[(u64, u64)]| -> Vec<ProgressMark> {
+            all.iter()
+                .map(|(done, at_ns)| ProgressMark { done: *done, at_ns: *at_ns })
+                .collect()
         };
         if pass.both {
             self.far = marks(&seen.sent);
             self.peaks.extend(marks(seen.peak.as_slice()));
         }
-        if pass.loses(connection) {
+        if pass.may_lose_messages(connection) {
             self.own = marks(&seen.received);
             let part = sent.saturating_sub(seen.arrived);
-            self.lost = Some(Count { part, whole: sent });
+            self.lost = Some(EventCount { part, whole: sent });
         }
     }
 
@@ -170,11 +173,11 @@ impl Joined {
             firmware: end.firmware.clone(),
             is_ethernet: end.is_ethernet,
             gid_index: end.gid_index,
-            mtu_bytes: end.card.mtu,
+            mtu_bytes: end.info.mtu,
             inline_bytes: end.inline_bytes,
             is_loopback: work.to.is_none(),
             far: (format!("{}:{}", far.device, far.port), far.gid_index),
-            options: work.options(),
+            options: work.requested_options(),
             iterations: work.duration.is_none().then_some(work.iterations),
             node,
             huge_pages: end.huge_share(),
@@ -183,32 +186,42 @@ impl Joined {
 
     /// Returns the facts of the connection.
     #[must_use]
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<MeasurementEntry> {
         let path = if self.is_loopback { "loopback" } else { "network" };
         let link = if self.is_ethernet { "Ethernet" } else { "InfiniBand" };
         let mut entries = vec![
-            Entry::Fact(Attribute::Path, path.into()),
-            Entry::Fact(Attribute::Device, self.device.as_str().into()),
-            Entry::Fact(Attribute::LinkLayer, link.into()),
-            Entry::Fact(Attribute::FarEnd, "assay".into()),
-            Entry::Fact(Attribute::FarDevice, self.far.0.as_str().into()),
-            Entry::Fact(Attribute::PathMtuBytes, self.mtu_bytes.into()),
-            Entry::Fact(Attribute::InlineBytes, self.inline_bytes.into()),
+            MeasurementEntry::Fact(Attribute::Path, path.into()),
+            MeasurementEntry::Fact(Attribute::Device, self.device.as_str().into()),
+            MeasurementEntry::Fact(Attribute::LinkLayer, link.into()),
+            MeasurementEntry::Fact(Attribute::FarEnd, "assay".into()),
+            MeasurementEntry::Fact(Attribute::FarDevice, self.far.0.as_str().into()),
+            MeasurementEntry::Fact(Attribute::PathMtuBytes, self.mtu_bytes.into()),
+            MeasurementEntry::Fact(Attribute::InlineBytes, self.inline_bytes.into()),
         ];
         if !self.firmware.is_empty() {
-            entries.push(Entry::Fact(Attribute::Firmware, self.firmware.as_str().into()));
+            entries.push(MeasurementEntry::Fact(
+                Attribute::Firmware,
+                self.firmware.as_str().into(),
+            ));
         }
-        let node = self.node.map(|node| Entry::Fact(Attribute::DeviceNode, node.into()));
-        let huge = self.huge_pages.map(|share| Entry::Fact(Attribute::HugePages, share.into()));
+        let node =
+            self.node.map(|node| MeasurementEntry::Fact(Attribute::DeviceNode, node.into()));
+        let huge = self
+            .huge_pages
+            .map(|share| MeasurementEntry::Fact(Attribute::HugePages, share.into()));
         let iterations =
-            self.iterations.map(|it| Entry::Fact(Attribute::Iterations, it.into()));
+            self.iterations.map(|it| MeasurementEntry::Fact(Attribute::Iterations, it.into()));
         entries.extend(node.into_iter().chain(huge).chain(iterations));
-        let far_index = self.far.1.map(|it| Entry::Fact(Attribute::FarGidIndex, it.into()));
+        let far_index =
+            self.far.1.map(|it| MeasurementEntry::Fact(Attribute::FarGidIndex, it.into()));
         let options = self.options.as_deref();
-        let options = options.map(|it| Entry::Fact(Attribute::RdmaOptions, it.into()));
+        let options =
+            options.map(|it| MeasurementEntry::Fact(Attribute::RdmaOptions, it.into()));
         entries.extend(far_index.into_iter().chain(options));
-        entries
-            .extend(self.gid_index.map(|index| Entry::Fact(Attribute::GidIndex, index.into())));
+        entries.extend(
+            self.gid_index
+                .map(|index| MeasurementEntry::Fact(Attribute::GidIndex, index.into())),
+        );
         entries
     }
 }
@@ -234,7 +247,7 @@ impl Size {
 
     /// Returns all values, the samples for the interval, and the figures that perftest would print.
     #[must_use]
-    pub fn entries(&self, test: RdmaTest) -> Vec<Entry> {
+    pub fn entries(&self, test: RdmaTest) -> Vec<MeasurementEntry> {
         let entries = match &self.values {
             Values::Times(times_ns) => {
                 let mut entries = times(times_ns, test, self.span());
@@ -249,39 +262,43 @@ impl Size {
                 rates(seen, self.bytes, self.span()).into_iter().chain(peak).collect()
             }
         };
-        let mut entries: Vec<Entry> = entries
+        let mut entries: Vec<MeasurementEntry> = entries
             .into_iter()
-            .map(|entry| entry.within(Attribute::Bytes, self.bytes))
+            .map(|entry| entry.with_dimension(Attribute::Bytes, self.bytes))
             .collect();
         if self.lasted {
-            entries.push(Entry::Fact(Attribute::Iterations, self.iterations.into()));
+            entries.push(MeasurementEntry::Fact(Attribute::Iterations, self.iterations.into()));
         }
         entries
     }
 
-    fn span(&self) -> Span {
-        Span::of_seconds(self.seconds.0, self.seconds.1, false)
+    fn span(&self) -> MeasuredSpan {
+        MeasuredSpan::from_seconds(self.seconds.0, self.seconds.1, false)
     }
 }
 
-fn times(times_ns: &[u64], test: RdmaTest, span: Span) -> Vec<Entry> {
-    let (metric, divisor) = (test.latency_metric(), if test.is_halved() { 2 } else { 1 });
+fn times(times_ns: &[u64], test: RdmaTest, span: MeasuredSpan) -> Vec<MeasurementEntry> {
+    let (metric, divisor) =
+        (test.latency_metric(), if test.is_half_round_trip() { 2 } else { 1 });
     let step = times_ns.len().div_ceil(SAMPLES).max(1);
-    let sample = |ns: &u64| Entry::sample(metric, *ns as f64 * 1e-9 / divisor as f64);
-    let mut entries: Vec<Entry> = times_ns.iter().step_by(step).map(sample).collect();
+    let sample =
+        |ns: &u64| MeasurementEntry::sample(metric, *ns as f64 * 1e-9 / divisor as f64);
+    let mut entries: Vec<MeasurementEntry> =
+        times_ns.iter().step_by(step).map(sample).collect();
     let all: Vec<u64> = times_ns.iter().map(|ns| ns / divisor).collect();
     let stretches = round_trips::stretches(&all, span).into_iter();
-    entries.extend(
-        stretches.map(|(span, seen)| {
-            Entry::Measured(Key::of(metric), Seen::Distribution(span, seen))
-        }),
-    );
+    entries.extend(stretches.map(|(span, seen)| {
+        MeasurementEntry::Measured(
+            SeriesKey::only_series(metric),
+            EntryValue::Distribution(span, seen),
+        )
+    }));
     entries
 }
 
 /// Returns the rate of each part of a transfer in order; parts end where something completed. If
 /// both ends send, a part's rate is the sum of both.
-fn rates(seen: &Rates, bytes: u64, span: Span) -> Vec<Entry> {
+fn rates(seen: &Rates, bytes: u64, span: MeasuredSpan) -> Vec<MeasurementEntry> {
     let far = parts(&seen.far);
     let mut entries = Vec::new();
     for (at, (own_per_s, seconds)) in parts(&seen.own).into_iter().enumerate() {
@@ -291,21 +308,30 @@ fn rates(seen: &Rates, bytes: u64, span: Span) -> Vec<Entry> {
         };
         let per_s = own_per_s + far_per_s;
         for (metric, value) in [("bandwidth", per_s * bytes as f64), ("message_rate", per_s)] {
-            entries.push(Entry::Measured(Key::of(metric), Seen::over(value, seconds)));
+            entries.push(MeasurementEntry::Measured(
+                SeriesKey::only_series(metric),
+                EntryValue::weighted(value, seconds),
+            ));
         }
     }
-    let lost = seen.lost.map(|lost| Entry::Measured(Key::of("loss"), Seen::Count(span, lost)));
+    let lost = seen.lost.map(|lost| {
+        MeasurementEntry::Measured(
+            SeriesKey::only_series("loss"),
+            EntryValue::Count(span, lost),
+        )
+    });
     entries.extend(lost);
     entries
 }
 
 /// Returns rate and seconds of each part.
-fn parts(marks: &[Mark]) -> Vec<(f64, f64)> {
+fn parts(marks: &[ProgressMark]) -> Vec<(f64, f64)> {
     let mut found = Vec::new();
-    let mut before = Mark { done: 0, at_ns: 0 };
+    let mut before = ProgressMark { done: 0, at_ns: 0 };
     for part in marks.chunks(marks.len().div_ceil(PARTS).max(1)) {
         // The far end's marks are not trusted to increase.
-        let is_later = |last: &&Mark| last.at_ns > before.at_ns && last.done >= before.done;
+        let is_later =
+            |last: &&ProgressMark| last.at_ns > before.at_ns && last.done >= before.done;
         let Some(last) = part.last().filter(is_later) else { continue };
         let seconds = (last.at_ns - before.at_ns) as f64 * 1e-9;
         found.push(((last.done - before.done) as f64 / seconds, seconds));
@@ -316,7 +342,7 @@ fn parts(marks: &[Mark]) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use assay_kernels::rdma::Operation;
+    use assay_kernels::rdma::RdmaOperation;
 
     use super::*;
 
@@ -324,15 +350,15 @@ mod tests {
     fn a_rate_is_that_of_the_whole_and_parts_add_up_to_it() {
         // 64 marks of 10 messages each: the second half takes twice as long.
         let at_ns = |at: u64| if at <= 32 { at * 1000 } else { 32_000 + (at - 32) * 2000 };
-        let marks: Vec<Mark> =
-            (1..=64).map(|at| Mark { done: at * 10, at_ns: at_ns(at) }).collect();
+        let marks: Vec<ProgressMark> =
+            (1..=64).map(|at| ProgressMark { done: at * 10, at_ns: at_ns(at) }).collect();
         let values = Values::Marks(Rates { own: marks.clone(), ..Rates::default() });
         let size =
             Size { bytes: 100, iterations: 640, lasted: false, seconds: (0.0, 1.0), values };
         assert!((size.bytes_per_s().unwrap() - 64_000.0 / 96e-6).abs() < 1.0);
         let entries = size.entries(RdmaTest::SendBandwidth);
         let parts = entries.iter().filter_map(|entry| match entry {
-            Entry::Measured(key, Seen::Sample { value, weight })
+            MeasurementEntry::Measured(key, EntryValue::Sample { value, weight })
                 if key.metric == "bandwidth" =>
             {
                 Some((*value, *weight))
@@ -359,13 +385,17 @@ mod tests {
 
     #[test]
     fn parts_of_a_time_follow_each_other_without_a_pause() {
-        let marks =
-            |done: u64| vec![Mark { done, at_ns: 1000 }, Mark { done: 2 * done, at_ns: 2000 }];
+        let marks = |done: u64| {
+            vec![
+                ProgressMark { done, at_ns: 1000 },
+                ProgressMark { done: 2 * done, at_ns: 2000 },
+            ]
+        };
         let part = |done| Rates {
             own: marks(done),
             far: marks(done),
             peaks: marks(done),
-            lost: Some(Count { part: 1, whole: 10 }),
+            lost: Some(EventCount { part: 1, whole: 10 }),
         };
         let values = Values::Marks(part(100)).and(Values::Marks(part(300)));
         let size =
@@ -374,28 +404,34 @@ mod tests {
         assert!((size.bytes_per_s().unwrap() - 2.0 * 8000.0 / 4e-6).abs() < 1.0);
         assert_eq!(size.peak_bytes_per_s(), None);
         let Values::Marks(rates) = &size.values else { panic!() };
-        assert_eq!(rates.lost, Some(Count { part: 2, whole: 20 }));
-        let many = (1..=65_536).map(|done| Mark { done, at_ns: done });
+        assert_eq!(rates.lost, Some(EventCount { part: 2, whole: 20 }));
+        let many = (1..=65_536).map(|done| ProgressMark { done, at_ns: done });
         let many = Rates { own: many.collect(), ..Rates::default() };
         let Values::Marks(whole) = values_of(&many).and(values_of(&many)).and(values_of(&many))
         else {
             panic!()
         };
-        assert_eq!(whole.own.last(), Some(&Mark { done: 3 * 65_536, at_ns: 3 * 65_536 }));
+        assert_eq!(
+            whole.own.last(),
+            Some(&ProgressMark { done: 3 * 65_536, at_ns: 3 * 65_536 })
+        );
         assert!(whole.own.len() < 65_536 + 100, "{}", whole.own.len());
         let entries = size.entries(RdmaTest::SendBandwidth);
-        assert!(entries.contains(&Entry::Fact(Attribute::Iterations, 800_u64.into())));
+        assert!(
+            entries.contains(&MeasurementEntry::Fact(Attribute::Iterations, 800_u64.into()))
+        );
         let times = Values::Times(vec![2000; 3]).and(Values::Times(vec![4000; 3]));
         let size = Size { iterations: 6, values: times, ..size };
         let entries = size.entries(RdmaTest::SendLatency);
-        let is_perftests = |entry: &&Entry| matches!(entry, Entry::SeriesFact(..));
+        let is_perftests =
+            |entry: &&MeasurementEntry| matches!(entry, MeasurementEntry::SeriesFact(..));
         assert_eq!(entries.iter().filter(is_perftests).count(), 0, "it prints none of a time");
     }
 
     #[test]
     fn marks_that_go_backwards_are_passed_over() {
         let marks = [(10, 1000), (5, 2000), (10, 500), (20, 3000)];
-        let marks = marks.map(|(done, at_ns)| Mark { done, at_ns });
+        let marks = marks.map(|(done, at_ns)| ProgressMark { done, at_ns });
         let found = parts(&marks);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!((found[1].0 - 10.0 / 2e-6).abs() < 1.0, "{found:?}");
@@ -403,20 +439,20 @@ mod tests {
 
     #[test]
     fn of_datagrams_only_those_that_arrived_count() {
-        let sent = vec![Mark { done: 1000, at_ns: 1000 }];
+        let sent = vec![ProgressMark { done: 1000, at_ns: 1000 }];
         let received = vec![(899, 2000)];
         let peak = Some((100, 100));
         let seen = wire::Seen { sent: vec![], received, arrived: 900, peak };
-        let pass = Pass {
-            operation: Operation::Send,
+        let pass = RdmaPass {
+            operation: RdmaOperation::Send,
             depth: 128,
             both: false,
             bytes: 1000,
             iterations: 1000,
             moderation: None,
         };
-        let both = Pass { both: true, ..pass };
-        let lost = Some(Count { part: 100, whole: 1000 });
+        let both = RdmaPass { both: true, ..pass };
+        let lost = Some(EventCount { part: 100, whole: 1000 });
         for (connection, pass, per_s, peak_per_s, lost) in [
             // Datagrams count at the receiving far end; those that waited there are received in no
             // time, which is not a window.
@@ -424,7 +460,7 @@ mod tests {
             (Connection::Rc, pass, 1000.0 / 1e-6, 2e9, None),
             (Connection::Rc, both, 1000.0 / 1e-6, 3e9, None),
         ] {
-            let peaks = vec![Mark { done: 200, at_ns: 100 }];
+            let peaks = vec![ProgressMark { done: 200, at_ns: 100 }];
             let mut rates = Rates { own: sent.clone(), peaks, ..Rates::default() };
             rates.complete(&seen, &pass, (connection, 1000));
             assert!((rates.peak_per_s().unwrap() / peak_per_s - 1.0).abs() < 1e-9, "{pass:?}");
@@ -435,9 +471,9 @@ mod tests {
 
     #[test]
     fn no_peak_is_below_the_whole() {
-        let own = vec![Mark { done: 100, at_ns: 1_000_000 }];
+        let own = vec![ProgressMark { done: 100, at_ns: 1_000_000 }];
         for (peak_at_ns, expected) in [(500_000, 200_000.0), (2_000_000, 100_000.0)] {
-            let peaks = vec![Mark { done: 100, at_ns: peak_at_ns }];
+            let peaks = vec![ProgressMark { done: 100, at_ns: peak_at_ns }];
             let rates = Rates { own: own.clone(), peaks, ..Rates::default() };
             let peak = rates.peak_per_s().unwrap();
             assert!((peak - expected).abs() < 1e-6, "{peak}");
@@ -452,20 +488,21 @@ mod tests {
         for (test, expected_s) in [(RdmaTest::SendLatency, 1e-6), (RdmaTest::ReadLatency, 2e-6)]
         {
             let entries = size.entries(test);
-            let Entry::Measured(key, Seen::Sample { value, .. }) = &entries[0] else {
+            let MeasurementEntry::Measured(key, EntryValue::Sample { value, .. }) = &entries[0]
+            else {
                 panic!("{:?}", entries[0]);
             };
             assert_eq!(key.metric, test.latency_metric());
             assert!((value - expected_s).abs() < 1e-12, "{value}");
             let counts = entries.iter().map(|entry| match entry {
-                Entry::Measured(_, Seen::Distribution(_, all)) => all.count,
+                MeasurementEntry::Measured(_, EntryValue::Distribution(_, all)) => all.count,
                 _ => 0,
             });
             assert_eq!(counts.sum::<u64>(), 1000, "every message is in the distribution");
             let facts = entries.iter().filter(|entry| match entry {
-                Entry::SeriesFact(key, name, _) => {
+                MeasurementEntry::SeriesFact(key, name, _) => {
                     name.name().starts_with("perftest_")
-                        && key.extra.contains_key(&Attribute::Bytes)
+                        && key.dimensions.contains_key(&Attribute::Bytes)
                 }
                 _ => false,
             });

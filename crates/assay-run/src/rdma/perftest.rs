@@ -146,7 +146,7 @@ fn settled(device: &RdmaDevice, load: &Load) -> Result<RdmaDevice, TestError> {
     // Opens an endpoint that sends nothing, to read the device's values.
     let idle = Load { queue_pairs: 1, depth: 1, ..*load };
     let end = open(device, &idle, 1)?;
-    let (gid_index, mtu_bytes) = (end.gid_index, Some(end.card.mtu));
+    let (gid_index, mtu_bytes) = (end.gid_index, Some(end.info.mtu));
     Ok(RdmaDevice { gid_index, mtu_bytes, ..device.clone() })
 }
 

@@ -2,20 +2,22 @@
 //! back.
 
 use assay_dialects::perftest::LatencyRow;
-use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::benchmark::RdmaTest;
-use assay_model::entry::{Entry, Key};
+use assay_model::entry::{MeasurementEntry, SeriesKey};
 
 /// Seconds per microsecond; facts are stored in seconds.
 const MICROSECOND_S: f64 = 1e-6;
 
 /// Returns perftest's figures of all messages in order; empty for fewer messages than it can print.
-pub(super) fn entries(bytes: u64, times_ns: &[u64], test: RdmaTest) -> Vec<Entry> {
-    let divisor = if test.is_halved() { 2 } else { 1 };
-    let Some(row) = LatencyRow::of(bytes, times_ns, divisor) else { return Vec::new() };
+pub(super) fn entries(bytes: u64, times_ns: &[u64], test: RdmaTest) -> Vec<MeasurementEntry> {
+    let divisor = if test.is_half_round_trip() { 2 } else { 1 };
+    let Some(row) = LatencyRow::from_times_ns(bytes, times_ns, divisor) else {
+        return Vec::new();
+    };
     let fact = |(name, figure_us): (Attribute, f64)| {
-        let key = Key::of(test.latency_metric());
-        Entry::SeriesFact(key, name, Value::from(figure_us * MICROSECOND_S))
+        let key = SeriesKey::only_series(test.latency_metric());
+        MeasurementEntry::SeriesFact(key, name, AttributeValue::from(figure_us * MICROSECOND_S))
     };
     let LatencyRow { min_us, max_us, typical_us, avg_us, stdev_us, p99_us, p999_us, .. } = row;
     let figures = [
@@ -31,14 +33,18 @@ pub(super) fn entries(bytes: u64, times_ns: &[u64], test: RdmaTest) -> Vec<Entry
 }
 
 /// Returns perftest's `BW peak`.
-pub(super) fn peak(bytes_per_s: f64) -> Entry {
-    Entry::SeriesFact(Key::of("bandwidth"), Attribute::PerftestPeak, bytes_per_s.into())
+pub(super) fn peak(bytes_per_s: f64) -> MeasurementEntry {
+    MeasurementEntry::SeriesFact(
+        SeriesKey::only_series("bandwidth"),
+        Attribute::PerftestPeak,
+        bytes_per_s.into(),
+    )
 }
 
 /// Returns the row that was stored with a series; `None` if it has none.
 #[must_use]
 pub fn row((bytes, iterations): (u64, u64), facts: &Attributes) -> Option<LatencyRow> {
-    let us = |name| Some(facts.get(&name)?.number()? / MICROSECOND_S);
+    let us = |name| Some(facts.get(&name)?.as_number()? / MICROSECOND_S);
     Some(LatencyRow {
         bytes,
         iterations,
@@ -67,11 +73,13 @@ mod tests {
         ] {
             let mut facts = Attributes::new();
             for entry in entries(2, &times_ns, test) {
-                let Entry::SeriesFact(key, name, value) = entry else { panic!("{entry:?}") };
+                let MeasurementEntry::SeriesFact(key, name, value) = entry else {
+                    panic!("{entry:?}")
+                };
                 assert_eq!(key.metric, test.latency_metric());
                 facts.insert(name, value);
             }
-            let expected = LatencyRow::of(2, &times_ns, divisor).unwrap();
+            let expected = LatencyRow::from_times_ns(2, &times_ns, divisor).unwrap();
             let stored = row((2, 1000), &facts).unwrap();
             assert_eq!(stored.to_string(), expected.to_string(), "{test:?}");
             assert!((stored.max_us - expected.max_us).abs() < 1e-9, "{stored:?}");

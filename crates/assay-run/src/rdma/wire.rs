@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use assay_fleet::remote::calls::{Call, CallError};
-use assay_kernels::rdma::{Card, Endpoint};
+use assay_kernels::rdma::{Endpoint, PeerInfo};
 use assay_model::benchmark::RdmaTest;
 use assay_model::workload::{RdmaConnection, RdmaDevice};
 use serde::{Deserialize, Serialize};
@@ -127,15 +127,15 @@ pub(super) struct Names {
     reads: u8,
 }
 
-impl From<&Card> for Names {
-    fn from(card: &Card) -> Self {
-        let Card { lid, sequence, gid, mtu, address, source, key, reads, .. } = *card;
+impl From<&PeerInfo> for Names {
+    fn from(card: &PeerInfo) -> Self {
+        let PeerInfo { lid, sequence, gid, mtu, address, source, key, reads, .. } = *card;
         let numbers = card.numbers.clone();
         Self { lid, numbers, sequence, gid, mtu, address, source, key, reads }
     }
 }
 
-impl From<Names> for Card {
+impl From<Names> for PeerInfo {
     fn from(names: Names) -> Self {
         let Names { lid, numbers, sequence, gid, mtu, address, source, key, reads } = names;
         // Other values have no code; the clamp also prevents a division by zero.
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn messages_come_back_as_they_were() {
-        let card = Card {
+        let card = PeerInfo {
             lid: 7,
             numbers: vec![0x11, 0x12],
             sequence: 0x00ab_cdef,
@@ -288,7 +288,7 @@ mod tests {
             key: 2,
             reads: 128,
         };
-        assert_eq!(Card::from(Names::from(&card)), card);
+        assert_eq!(PeerInfo::from(Names::from(&card)), card);
         for message in [
             Message::Ready,
             Message::Next { bytes: 2, iterations: 1000 },
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_path_mtu_that_is_none_is_not_taken() {
-        let card = Card {
+        let card = PeerInfo {
             lid: 0,
             numbers: vec![0],
             sequence: 0,
@@ -381,6 +381,6 @@ mod tests {
             key: 0,
             reads: 0,
         };
-        assert_eq!(Card::from(Names::from(&card)).mtu, 256);
+        assert_eq!(PeerInfo::from(Names::from(&card)).mtu, 256);
     }
 }

@@ -1,20 +1,21 @@
-//! Which files, folders and devices a suite's storage measures use.
+//! Targets of a suite's storage measures: files, folders and devices from the command line or the
+//! suite.
 //!
-//! Looks at what exists and creates nothing.
+//! Looks at existing files and creates nothing.
 
 use std::path::{Path, PathBuf};
 
-use assay_model::suite::{Request, StorageRequest, Suite, TargetRequest};
+use assay_model::suite::{MeasureRequest, StorageRequest, Suite, TargetRequest};
 use assay_model::workload::storage::EngineChoice;
 
-/// The file that is made in a folder.
+/// Name of the file that is created in a folder.
 pub(super) const NAME: &str = "assay-storage.data";
-/// The size of a file that nobody gives a size for.
+/// Default size of a new file.
 const USUAL_BYTES: u64 = 1 << 30;
-/// The range of addresses where nothing is opened.
+/// Address range of the null engine, which opens nothing.
 const NULL_BYTES: u64 = 100 << 30;
 
-/// What the command line says about storage.
+/// Storage options of the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Aim {
     pub targets: Vec<PathBuf>,
@@ -23,14 +24,14 @@ pub struct Aim {
 }
 
 impl Aim {
-    /// Gives every question of the suite its targets; the command line wins over the suite.
+    /// Sets the targets of all measures in the suite; the command line wins over the suite.
     pub fn apply(&self, suite: &mut Suite) {
         for measure in &mut suite.measures {
-            if let Request::Storage(request) = &mut measure.request {
+            if let MeasureRequest::Storage(request) = &mut measure.request {
                 self.apply_to(request);
             }
-            if let Request::Files(request) = &mut measure.request {
-                // A tree needs one folder; of several targets it is the first.
+            if let MeasureRequest::Files(request) = &mut measure.request {
+                // A tree needs one folder: the first of several targets.
                 let said = self.targets.first().cloned();
                 request.folder = said.or_else(|| request.folder.take());
             }
@@ -56,7 +57,7 @@ impl Aim {
     }
 }
 
-/// A folder becomes a file in it; a file that is not there gets a size.
+/// Resolves a target: a folder becomes a file in it; a missing file gets a default size.
 fn resolved(path: &Path, bytes: Option<u64>) -> TargetRequest {
     let path = if path.is_dir() { path.join(NAME) } else { path.to_path_buf() };
     let path = std::path::absolute(&path).unwrap_or(path);

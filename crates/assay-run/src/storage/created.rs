@@ -1,9 +1,10 @@
-//! Which files assay created: one small record per file beside the stored runs, written before there is a
-//! file, so that a crash leaves nothing behind that cannot be found and removed.
+//! List of the files that assay created. Each file has a small record next to the stored runs. The
+//! record is written before the file exists, so that files left by a crash can be found and
+//! removed.
 //!
-//! A record is signed with a key of its store and tells a file by its path, device, inode, time of birth and
-//! an extended attribute that a copy does not have; while nobody uses the file, also by the moment of its last
-//! change. What somebody else put in its place, or into it, is never taken for assay's own.
+//! A record is signed with a key of its store. It identifies a file by path, device, inode, time of
+//! birth and an extended attribute that copies lack, and, while no run uses the file, also by its
+//! time of last change. A file that someone else replaced or changed never counts as assay's own.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -20,91 +21,93 @@ use serde::{Deserialize, Serialize};
 use super::{made_tree, opening};
 use crate::failure::Failure;
 
-/// An announced file is made at once. One that was born later than this is somebody else's.
+/// Maximum time between the announcement of a file and its birth. A file born later belongs to
+/// someone else.
 const AT_ONCE_NS: u64 = 5_000_000_000;
 
-/// The longest tick of the kernel's clock that files are dated with, at 100 a second.
+/// Longest tick of the kernel's clock for file times, at 100 Hz.
 const TICK_NS: u64 = 10_000_000;
 
-/// Below the folder of the store.
+/// Folder of the records in the store.
 const FOLDER: &str = "created-files";
-/// In it: what records are signed with. Whoever can read it can write records.
+/// File in it with the key that signs records. Anyone who can read it can forge records.
 const KEY: &str = "key";
-/// Longer than any record, whose length is that of one path.
+/// Limit for the size of a record, which is dominated by one path.
 const MOST_BYTES: u64 = 64 << 10;
-/// The extended attribute of a file that assay made.
+/// Extended attribute of a file that assay created.
 const MARK: &str = "user.assay.made";
 
-/// The records of one store.
+/// Records of one store.
 #[derive(Debug)]
 pub struct Created {
     folder: PathBuf,
 }
 
-/// One file that assay made.
+/// Record of one file that assay created.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Where it lies, without links.
+    /// Path of the file, without links.
     #[serde(with = "assay_model::path_text")]
     pub path: PathBuf,
     device: u64,
     inode: u64,
-    /// Nanoseconds since 1970, where the file system keeps it.
+    /// Birth time in nanoseconds since 1970, if the file system stores it.
     born_ns: Option<u64>,
-    /// When it was announced, in nanoseconds since 1970; `None` = it was made, and the three fields
-    /// above are its own.
+    /// Time of the announcement in nanoseconds since 1970; `None` once the file exists and the
+    /// three fields above describe it.
     #[serde(default)]
     announced_ns: Option<u64>,
-    /// Its extended attribute, where the file system has any.
+    /// Value of the extended attribute, if the file system supports it.
     #[serde(default)]
     mark: Option<String>,
-    /// What lies behind it.
+    /// Kind of object that the record covers.
     #[serde(default)]
     made: Made,
-    /// Its size once it is laid out, in bytes; `None` = it is not, or the work was cut off.
+    /// Size in bytes once the file is laid out; `None` if it is not, or the work was interrupted.
     pub laid_out_bytes: Option<u64>,
-    /// How it was left; `None` = a run uses it, or was cut off.
+    /// State after the last use; `None` while a run uses it, or after an interrupted run.
     #[serde(default)]
     left: Option<Left>,
-    /// What a run that uses it makes of it at most, in bytes.
+    /// Maximum size in bytes that the current run gives it.
     #[serde(default)]
     most_bytes: u64,
-    /// The process that used it last.
+    /// Process that used it last.
     process: u32,
-    /// Tells processes of the same number apart: who made it, and who used it last.
+    /// Keys of the processes that created it and used it last; they differ even if a process number
+    /// is reused.
     started: String,
     #[serde(default)]
     used_by: String,
-    /// Over all of the above, with the key of the store.
+    /// Signature over all of the above, with the key of the store.
     #[serde(default)]
     signature: String,
     #[serde(skip)]
     record: PathBuf,
 }
 
-/// A file when a run left it.
+/// State of a file at the end of a use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Left {
-    /// Nanoseconds since 1970 of the last change of anything about it, which nobody can set back.
+    /// Time of the last status change in nanoseconds since 1970, which cannot be set back.
     changed_ns: i64,
     bytes: u64,
 }
 
-/// What a record stands for.
+/// Kind of object that a record covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Made {
     /// The file itself.
     #[default]
     File,
-    /// The file tree in its folder, which it marks.
+    /// The file tree in the folder that this file marks.
     Tree,
-    /// That, and the folder too.
+    /// That tree and its folder.
     TreeAndFolder,
 }
 
 impl Created {
-    /// The records beside the runs in `store`; without one, in the user's own store.
+    /// Opens the records next to the runs in `store`; without one, those in the user's own store.
     pub fn open(store: Option<&Path>) -> Result<Self, Failure> {
         let folder = store
             .map(Path::to_path_buf)
@@ -116,7 +119,7 @@ impl Created {
         Ok(Self { folder: folder.join(FOLDER) })
     }
 
-    /// Every record that this user's assay has signed.
+    /// Returns all records with a valid signature of this user.
     pub fn list(&self) -> Vec<Record> {
         let mut records: Vec<Record> =
             self.entries().into_iter().filter_map(Result::ok).collect();
@@ -124,7 +127,8 @@ impl Created {
         records
     }
 
-    /// What lies among the records and proves nothing: edited, of another user, no file at all.
+    /// Returns the paths among the records that are not valid: edited, of another user, or not
+    /// regular files.
     pub fn unproven(&self) -> Vec<PathBuf> {
         self.entries().into_iter().filter_map(Result::err).collect()
     }
@@ -149,12 +153,12 @@ impl Created {
             .collect()
     }
 
-    /// The record of this very file, if assay made it.
+    /// Returns the record of the file at `path`, if assay created it.
     pub fn find(&self, path: &Path) -> Option<Record> {
         self.list().into_iter().find(|record| record.path == path && record.is_still_there())
     }
 
-    /// Makes an empty file, which is to hold so many bytes, and its record.
+    /// Creates an empty file that will hold up to `most_bytes`, and its record.
     pub fn create(&self, path: &Path, most_bytes: u64) -> Result<(Record, File), Failure> {
         let cannot = |error: &io::Error| {
             let what = format!("the file {} cannot be made", path.display());
@@ -163,13 +167,13 @@ impl Created {
         let mut record = self.announce(path, most_bytes).map_err(|error| cannot(&error))?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = opening::open(path, flags).map_err(|error| {
-            // There is no file of ours, so nobody looks for the record.
+            // Our file does not exist, so the record is not needed.
             drop(fs::remove_file(&record.record));
             cannot(&error)
         })?;
         let kept = record.mark(&file).and_then(|()| record.keep());
         kept.map_err(|error| {
-            // It is empty and a moment old.
+            // The file is empty and was just created.
             drop(fs::remove_file(path));
             drop(fs::remove_file(&record.record));
             cannot(&error)
@@ -177,7 +181,7 @@ impl Created {
         Ok((record, file))
     }
 
-    /// Writes down that a file is about to be made.
+    /// Records that a file is about to be created.
     fn announce(&self, path: &Path, most_bytes: u64) -> io::Result<Record> {
         if !self.folder.is_dir() {
             if let Some(store) = self.folder.parent() {
@@ -211,7 +215,7 @@ impl Created {
         Ok(record)
     }
 
-    /// Makes the mark of a file tree, with these words in it, and its record.
+    /// Creates the mark of a file tree with this text, and its record.
     pub fn mark(&self, path: &Path, words: &str, made: Made) -> Result<(), Failure> {
         let (mut record, mut file) = self.create(path, words.len() as u64)?;
         record.made = made;
@@ -222,8 +226,8 @@ impl Created {
         })
     }
 
-    /// Removes every file that this process made, and its record; what could not be removed comes
-    /// back with the reason.
+    /// Removes every file that this process created, and its record; returns those that could not
+    /// be removed, with the reason.
     pub fn remove_own(&self) -> Vec<(PathBuf, io::Error)> {
         let own = |record: &Record| record.started == this_process();
         let records = self.list().into_iter().filter(own);
@@ -234,7 +238,7 @@ impl Created {
             .collect()
     }
 
-    /// Notes how every file that this process used is left: whatever changes it from now on was not assay.
+    /// Records the state of every file that this process used: any later change is not assay's.
     pub fn leave_used(&self) -> io::Result<()> {
         let used = |it: &Record| {
             it.used_by == this_process() && it.left.is_none() && it.is_still_there()
@@ -242,7 +246,7 @@ impl Created {
         self.list().into_iter().filter(used).try_for_each(|mut record| record.leave())
     }
 
-    /// The key, which is made with the first record.
+    /// Returns the key; creates it with the first record.
     fn key(&self) -> io::Result<[u8; 32]> {
         let path = self.folder.join(KEY);
         let read = || {
@@ -262,14 +266,15 @@ impl Created {
         }
         let mut key = [0; 32];
         File::open("/dev/urandom")?.read_exact(&mut key)?;
-        // Whole or not there: another process may make one at the same time, and the first one counts.
+        // The key appears atomically: if another process creates one at the same time, the first
+        // one counts.
         let draft = self.folder.join(format!("{}.draft", this_process()));
         let mut options = std::fs::OpenOptions::new();
         let mut file = options.write(true).create_new(true).mode(0o600).open(&draft)?;
         file.write_all(&key)?;
         file.sync_all()?;
         match fs::hard_link(&draft, &path) {
-            // There are file systems without links.
+            // Some file systems do not support hard links.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 fs::rename(&draft, &path)?;
             }
@@ -279,7 +284,7 @@ impl Created {
     }
 }
 
-/// The contents of a file of this user's; a pipe, a link or what is longer is none.
+/// Reads a regular file of this user; rejects pipes, links and longer files.
 fn own_file(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut options = std::fs::OpenOptions::new();
@@ -295,10 +300,10 @@ fn own_file(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
 }
 
 impl Record {
-    /// Whether the file at the path is the one that was made, and nobody but assay has changed it.
+    /// Whether the file at the path is the one that was created, and only assay has changed it.
     pub fn is_still_there(&self) -> bool {
         let folder = self.path.parent();
-        // A link in the path leads to another place than the one that was recorded.
+        // With a link in the path, it leads to another file than the recorded one.
         let is_straight =
             folder.is_some_and(|it| it.canonicalize().is_ok_and(|found| found == it));
         is_straight && fs::symlink_metadata(&self.path).is_ok_and(|found| self.is_it(&found))
@@ -311,7 +316,7 @@ impl Record {
             rustix::fs::lgetxattr(&self.path, MARK, &mut bytes)
                 .is_ok_and(|length| bytes.get(..length) == Some(mark.as_bytes()))
         });
-        // An inode alone proves nothing: it is given to other files.
+        // An inode alone proves nothing: numbers are reused.
         let is_born = match self.born_ns {
             None => self.mark.is_some(),
             born => born_ns(found) == born,
@@ -323,12 +328,13 @@ impl Record {
         same && marked && is_born && untouched
     }
 
-    /// Takes an announced file for the one that was made after a crash cut that off: nothing is in it, and
-    /// it was born when it was announced.
+    /// Accepts the file of an announced record after a crash, if it is empty and was born at the
+    /// time of the announcement.
     fn recognise(&mut self) {
         let Some(announced_ns) = self.announced_ns else { return };
         let Ok(found) = fs::symlink_metadata(&self.path) else { return };
-        // File systems tell the time in ticks of the kernel, so that a birth may seem to come first.
+        // File times advance in ticks of the kernel, so a birth may appear to precede the
+        // announcement.
         let first_ns = announced_ns.saturating_sub(TICK_NS);
         let at_once = first_ns..announced_ns.saturating_add(AT_ONCE_NS);
         let is_born = born_ns(&found).is_some_and(|it| at_once.contains(&it));
@@ -337,14 +343,14 @@ impl Record {
         }
     }
 
-    /// The file that was announced is this one.
+    /// Records that the announced file is this one.
     fn is_about(&mut self, found: &std::fs::Metadata) {
         (self.device, self.inode) = (found.dev(), found.ino());
         self.born_ns = born_ns(found);
         self.announced_ns = None;
     }
 
-    /// Marks the file that was just made, where its file system has extended attributes.
+    /// Sets the extended attribute of the new file, if its file system supports it.
     fn mark(&mut self, file: &File) -> io::Result<()> {
         self.is_about(&file.metadata()?);
         let Self { device, inode, born_ns, .. } = self;
@@ -360,19 +366,19 @@ impl Record {
         Created { folder: self.record.parent().map(Path::to_path_buf).unwrap_or_default() }
     }
 
-    /// The process that uses it, if it still runs.
+    /// Returns the other process that uses the file, if it still runs.
     pub fn in_use_by(&self) -> Option<u32> {
         let name = fs::read_to_string(format!("/proc/{}/comm", self.process)).ok()?;
         let other = self.left.is_none() && self.used_by != this_process();
         (other && name.trim() == "assay").then_some(self.process)
     }
 
-    /// Whether it marks a tree.
+    /// Whether the record covers a tree.
     pub fn is_of_tree(&self) -> bool {
         self.made != Made::File
     }
 
-    /// Notes that this process writes it, up to so many bytes.
+    /// Records that this process writes the file, up to `most_bytes`.
     pub fn used(&mut self, most_bytes: u64) -> io::Result<()> {
         let found = fs::symlink_metadata(&self.path)?;
         self.left = None;
@@ -387,20 +393,20 @@ impl Record {
         self.keep()
     }
 
-    /// Notes that the file is laid out with this many bytes.
+    /// Records that the file is laid out with this many bytes.
     pub fn laid_out(&mut self, bytes: u64) -> io::Result<()> {
         self.laid_out_bytes = Some(bytes);
         self.keep()
     }
 
-    /// Notes that the file is not laid out any more: parts of it were given back.
+    /// Records that the file is no longer laid out, because parts of it were deallocated.
     pub fn has_holes(&mut self) -> io::Result<()> {
         self.laid_out_bytes = None;
         self.keep()
     }
 
-    /// Removes the file if it is still the one that was made, and the record in any case. `true` =
-    /// there was a file.
+    /// Removes the file if it is still the one that was created, and the record in any case.
+    /// Returns whether the file existed.
     pub fn remove(&self) -> io::Result<bool> {
         let there = self.is_still_there();
         if let (true, Some(folder), Some(name)) =
@@ -416,7 +422,7 @@ impl Record {
             }
             rustix::fs::unlinkat(&opened, name, AtFlags::empty())?;
             if self.made == Made::TreeAndFolder {
-                // What somebody else put there keeps the folder.
+                // The folder stays if it contains other files.
                 drop(std::fs::remove_dir(folder));
             }
         }
@@ -424,7 +430,7 @@ impl Record {
         Ok(there)
     }
 
-    /// The same with the signature that it must have.
+    /// Returns a copy with its correct signature.
     fn signed(&self, key: &[u8; 32]) -> Self {
         let plain = Self { signature: String::new(), record: PathBuf::new(), ..self.clone() };
         let text = serde_json::to_vec(&plain).unwrap_or_default();
@@ -432,7 +438,7 @@ impl Record {
         Self { signature, record: self.record.clone(), ..plain }
     }
 
-    /// Writes the record so that it is whole or not there, also after a power cut.
+    /// Writes the record atomically, even across a power failure.
     fn keep(&self) -> io::Result<()> {
         let signed = self.signed(&self.store().key()?);
         let draft = self.record.with_extension("draft");
@@ -487,7 +493,7 @@ mod tests {
         for path in [&ours, &replaced] {
             created.create(path, 0).unwrap();
         }
-        // Renamed over it, so that the inode is another one for certain.
+        // Replaces the file by a rename, so that the inode certainly differs.
         let foreign = folder.path().join("foreign");
         std::fs::write(&foreign, "precious").unwrap();
         std::fs::rename(&foreign, &replaced).unwrap();
@@ -521,7 +527,7 @@ mod tests {
         for path in [&missing, &empty, &foreign, &older] {
             created.announce(path, 0).unwrap();
         }
-        // The crash comes after this.
+        // The simulated crash comes after this.
         std::fs::write(&empty, "").unwrap();
         std::fs::write(&foreign, "precious").unwrap();
         let there: Vec<PathBuf> = created
@@ -555,7 +561,7 @@ mod tests {
         created.leave_used().unwrap();
         assert!(created.find(&path).is_some());
         std::thread::sleep(std::time::Duration::from_nanos(3 * TICK_NS));
-        // The same inode, birth, attribute and length.
+        // Inode, birth, attribute and length stay the same.
         std::fs::write(&path, "precious").unwrap();
         assert!(created.find(&path).is_none());
         assert!(created.remove_own().is_empty());
@@ -569,7 +575,7 @@ mod tests {
         let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
         let (record, _) = created.create(&at("ours"), 0).unwrap();
         let (other, _) = created.create(&at("other"), 0).unwrap();
-        // The record of one file is made to tell of the other, with its inode and birth.
+        // One record is edited to cover the other file, with its inode and birth.
         let edited = Record { path: other.path.clone(), ..record.clone() };
         let text = serde_json::to_string(&edited).unwrap();
         std::fs::write(&record.record, text).unwrap();
@@ -579,7 +585,7 @@ mod tests {
         std::os::unix::fs::symlink(&other.record, &link).unwrap();
         assert_eq!(created.list().len(), 1);
         assert_eq!(created.unproven().len(), 3);
-        // Nothing signed with a key that others could read counts.
+        // Records signed with a key that others can read are not valid.
         std::fs::write(folder.path().join(FOLDER).join(KEY), [7; 32]).unwrap();
         assert!(created.list().is_empty());
     }

@@ -1,6 +1,7 @@
-//! Targets of one workload that are the same file, or share a device: each would get the I/O of both.
+//! Detects targets of one workload that are the same file, or share a device: each would get the
+//! I/O of both.
 //!
-//! Looks at what exists and opens nothing.
+//! Looks at existing files and opens nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use super::layers::{Layer, Layers};
 use super::safety;
 use crate::failure::Failure;
 
-/// What a path leads to, whatever it is called.
+/// File or device behind a path, independent of the path's spelling.
 #[derive(PartialEq, Eq)]
 enum Identity {
     There(Layer),
@@ -26,7 +27,7 @@ impl Identity {
     }
 }
 
-/// Refuses a target that another one is, or shares its sectors.
+/// Refuses targets that are equal or share sectors.
 pub(crate) fn check(workload: &StorageWorkload) -> Result<(), Failure> {
     if workload.engine == EngineChoice::Null {
         return Ok(());

@@ -1,7 +1,7 @@
-//! File trees: which of them may be written, whether they fit, and their phases one by one.
+//! File trees: checks permission and space, and runs their phases one by one.
 //!
-//! A tree is written only in a folder that was empty or that assay marked as its own; a mark says who
-//! created it. The contents of other folders stay unless `--destroy-data` names them.
+//! A tree is written only in a folder that was empty or has assay's mark. The contents of other
+//! folders stay unless `--destroy-data` names them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +12,7 @@ use assay_fleet::mounts::{self, Mount};
 use assay_fleet::remote::TreeMark;
 use assay_fleet::root::Root;
 use assay_kernels::storage::files::{self as kernel, FileControl};
-use assay_model::failure::Failure as CaseFailure;
+use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::file_outcome::FileOutcome;
 use assay_model::workload::file_set::{
     FileOperation, FilePhase, FilePlan, FileStream, FileTest, FileTree, FileWorkload,
@@ -28,27 +28,27 @@ use crate::failure::Failure;
 
 mod others;
 
-/// The mark in a tree's folder, under the name that Vdbench gives to its own.
+/// Name of the mark in a tree's folder, the same as Vdbench's.
 const MARK: &str = "vdb_control.file";
-/// What is in it.
+/// Contents of the mark.
 const WORDS: &str = "assay made the directories and files below this folder\n";
 
-/// What becomes of folders above that of a tree that are not there.
+/// Policy for missing parent folders of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoldersAbove {
     Made,
-    /// With what a user of this language can do about it.
+    /// Refused, with advice in the terms of the language.
     Refused {
         advice: &'static str,
     },
 }
 
 impl FoldersAbove {
-    /// Where nobody can ask for them.
+    /// Default for languages without such an option.
     pub const REFUSED: Self =
         Self::Refused { advice: "make the folder above it, or mount the volume, first" };
 
-    /// In Vdbench's files.
+    /// Returns the policy of Vdbench's `create_anchors`.
     #[must_use]
     pub const fn of_vdbench(creates_anchors: bool) -> Self {
         const ADVICE: &str =
@@ -82,7 +82,7 @@ pub fn check(
     others::refuse_hard_links(plan)
 }
 
-/// Checks all trees of a plan, and makes and marks their folders.
+/// Checks all trees of a plan, and creates and marks their folders.
 pub fn prepare(
     plan: &FilePlan,
     options: &RunOptions,
@@ -103,7 +103,7 @@ pub fn prepare(
     Ok(())
 }
 
-/// Refuses trees that are written and are not those that another host has made or marked, as it says.
+/// Refuses written trees that are not the ones another host has created or marked.
 pub fn join(plan: &FilePlan, options: &RunOptions, theirs: &[TreeMark]) -> Result<(), Failure> {
     super::volume::check(&StoragePlan::default(), plan, options)?;
     let ours = marks(plan);
@@ -123,7 +123,7 @@ pub fn join(plan: &FilePlan, options: &RunOptions, theirs: &[TreeMark]) -> Resul
     Ok(())
 }
 
-/// The marks of the trees that are written.
+/// Returns the marks of the trees that are written.
 pub fn marks(plan: &FilePlan) -> Vec<TreeMark> {
     let written = uses(plan).into_iter().filter(|(_, usage)| usage.is_written);
     let mark = |(anchor, _): (&Path, Use<'_>)| {
@@ -138,19 +138,19 @@ pub fn marks(plan: &FilePlan) -> Vec<TreeMark> {
     written.filter_map(mark).collect()
 }
 
-/// What a test does, in its order.
+/// Returns the phases of a test in order.
 pub fn phases(test: &FileTest) -> Vec<FilePhase> {
     test.before.iter().chain([&test.workload]).map(phase_of).collect()
 }
 
-/// The phase that is this workload and nothing more.
+/// Returns a phase with only this workload.
 pub fn phase_of(workload: &FileWorkload) -> FilePhase {
     let name = workload.streams.first().map(|stream| stream.name.clone());
     let (name, workload) = (name.unwrap_or_default(), workload.clone());
     FilePhase { name, pause_before_s: 0.0, workload }
 }
 
-/// Carries out one phase whose rate is known.
+/// Runs one phase whose rate is known.
 pub fn run_phase(
     phase: &FilePhase,
     control: &mut FileControl<'_>,
@@ -162,7 +162,7 @@ pub fn run_phase(
     })
 }
 
-/// The failure that operations of a phase amount to; `None` when all were done.
+/// Returns the failure for failed operations of a phase; `None` if all succeeded.
 pub fn failure(outcome: &FileOutcome) -> Option<CaseFailure> {
     let first = outcome.errors.first()?;
     Some(CaseFailure::FileOperationFailed {
@@ -173,7 +173,7 @@ pub fn failure(outcome: &FileOutcome) -> Option<CaseFailure> {
     })
 }
 
-/// How a plan uses one tree; the largest of those that share a folder.
+/// Use of one tree by a plan; for trees that share a folder, the largest.
 struct Use<'p> {
     tree: &'p FileTree,
     is_written: bool,
@@ -194,7 +194,7 @@ fn uses(plan: &FilePlan) -> BTreeMap<&Path, Use<'_>> {
                 usage.tree = tree;
             }
             usage.is_written |= streams().any(writes);
-            // What is written in order may be a new file.
+            // A sequential write may create a new file.
             usage.is_made |= streams().any(|it| {
                 let fills = it.operation == FileOperation::Create && it.stop_after.is_none();
                 fills || it.operation == FileOperation::Write
@@ -255,7 +255,7 @@ fn may_use(usage: &Use<'_>, options: &RunOptions, created: &Created) -> Result<(
         .advise(format!("choose an empty folder, or say --destroy-data={path}")))
 }
 
-/// Folders above that of a tree are the user's matter: a name that was mistyped would make new ones.
+/// Refuses to create missing parent folders: a mistyped name would create unwanted ones.
 fn refuse_to_make_above(anchor: &Path, advice: &str) -> Result<(), Failure> {
     let above = anchor.parent().filter(|above| !above.as_os_str().is_empty());
     let Some(above) = above.filter(|above| !anchor.is_dir() && !above.is_dir()) else {
@@ -266,13 +266,13 @@ fn refuse_to_make_above(anchor: &Path, advice: &str) -> Result<(), Failure> {
         .advise(advice))
 }
 
-/// The innermost folder of an anchor that is there, also where the anchor is a single name.
+/// Returns the innermost existing folder of an anchor, even for a relative name.
 fn folder_there(anchor: &Path) -> Option<PathBuf> {
     let anchor = std::path::absolute(anchor).ok()?;
     anchor.ancestors().find(|folder| folder.is_dir()).map(Path::to_path_buf)
 }
 
-/// What is made below `/proc` or `/dev` is on no disk.
+/// Refuses folders below `/proc` or `/dev`, which are not on a disk.
 fn refuse_where_only_the_kernel_makes_files(
     usage: &Use<'_>,
     mounts: &[Mount],
@@ -293,7 +293,7 @@ fn refuse_mounts(usage: &Use<'_>) -> Result<(), Failure> {
     if usage.is_written { others::refuse_mounts(&usage.tree.anchor) } else { Ok(()) }
 }
 
-/// Whether assay made the mark there, and nobody changed it since: a copy of a tree has one that it did not.
+/// Whether assay created the mark and it is unchanged; the mark in a copy of a tree does not count.
 fn is_marked(anchor: &Path, created: &Created) -> bool {
     let mark = anchor.canonicalize().ok().and_then(|it| created.find(&it.join(MARK)));
     mark.is_some_and(|mark| mark.is_of_tree())
@@ -315,14 +315,14 @@ fn make_and_mark(anchor: &Path, above: FoldersAbove, created: &Created) -> Resul
     })?;
     let mark = folder.join(MARK);
     if mark.symlink_metadata().is_ok() {
-        // The user's word was needed for this folder; whoever made the mark, it stays theirs.
+        // The user permitted this folder; a mark from another program stays.
         return Ok(());
     }
     let made = if is_there { Made::Tree } else { Made::TreeAndFolder };
     created.mark(&mark, WORDS, made)
 }
 
-/// All trees of one file system together must fit.
+/// Checks that all trees on one file system fit together.
 fn enough_space(uses: &BTreeMap<&Path, Use<'_>>, created: &Created) -> Result<(), Failure> {
     let mut needs: BTreeMap<u64, (f64, PathBuf, &Path)> = BTreeMap::new();
     for usage in uses.values().filter(|usage| usage.is_made) {
@@ -331,7 +331,7 @@ fn enough_space(uses: &BTreeMap<&Path, Use<'_>>, created: &Created) -> Result<()
         let Ok(found) = std::fs::metadata(&folder) else { continue };
         let files =
             if is_marked(&tree.anchor, created) { tree.file_count().unwrap_or(0) } else { 0 };
-        // Blocks are counted in 512 bytes, whatever the file system uses.
+        // Block counts are in units of 512 bytes on every file system.
         let has: u64 = (0..files)
             .filter_map(|number| std::fs::metadata(tree.file(number)).ok())
             .map(|found| found.blocks() * 512)

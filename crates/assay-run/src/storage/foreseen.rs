@@ -1,54 +1,55 @@
-//! What a plan will be refused for, told before anything is shown or written, with the stream that asks for it.
+//! Checks a whole plan before anything is shown or written, and names the stream that requests what
+//! is refused.
 //!
-//! Languages know the line that a stream comes from; nothing here does.
+//! Languages map the stream to its line in their files; this module knows only the plan.
 
 use std::path::Path;
 
 use assay_fleet::capacity;
-use assay_kernels::storage::Foresight;
+use assay_kernels::storage::PhasePrecheck;
 use assay_model::workload::file_set::FilePlan;
-use assay_model::workload::storage::{EngineChoice, Load, StoragePlan, StorageWorkload};
+use assay_model::workload::storage::{EngineChoice, StorageLoad, StoragePlan, StorageWorkload};
 
 use super::options::RunOptions;
 use super::{runner, safety, volume};
 use crate::failure::Failure;
 
-/// A refusal, and who asks for what is refused.
+/// Refusal with its origin in the plan.
 #[derive(Debug)]
 pub struct Refusal {
     pub failure: Failure,
     pub asked_by: Option<AskedBy>,
 }
 
-/// A stream of a plan.
+/// Position of a stream in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AskedBy {
     pub phase: usize,
     pub stream: usize,
-    /// The target in the phase.
+    /// Index of the target in the phase.
     pub target: usize,
     pub subject: Subject,
 }
 
-/// What of a stream is refused.
+/// Aspect of a stream that is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// Where it goes.
+    /// Target of the I/O.
     Target,
-    /// The sizes and offsets of its I/O.
+    /// Sizes and offsets of the I/O.
     Sizes,
-    /// How often.
+    /// Rate of the I/O.
     Rate,
-    /// How I/O is handed over and taken back.
+    /// Engine that submits the I/O and reaps completions.
     Engine,
 }
 
-/// How much of a plan must be possible.
+/// Phases of a plan that must be possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Every phase, because nothing is done now.
+    /// All phases; for checks without a run.
     All,
-    /// Any: the others fail when it is their turn.
+    /// At least one phase: the others fail in their turn.
     Any,
 }
 
@@ -78,7 +79,7 @@ pub fn check(
     }
 }
 
-/// The stream that uses the target, one that writes it if any does.
+/// Returns the stream that uses the target, preferably one that writes it.
 fn user(plan: &StoragePlan, path: &Path) -> Option<AskedBy> {
     let is_it =
         |found: &Path| found == path || safety::resolved(found).is_ok_and(|it| it == path);
@@ -101,9 +102,9 @@ fn user(plan: &StoragePlan, path: &Path) -> Option<AskedBy> {
     users.first().map(|(_, user)| *user)
 }
 
-/// What the file system or direct I/O will say to each phase.
+/// Returns the refusals of all phases by the file system or direct I/O.
 fn sizes(plan: &StoragePlan) -> Vec<Refusal> {
-    let mut foresight = Foresight::default();
+    let mut foresight = PhasePrecheck::default();
     let mut refused = Vec::new();
     for (phase, it) in plan.phases.iter().enumerate() {
         let workload = with_sizes(&it.workload, plan);
@@ -112,7 +113,8 @@ fn sizes(plan: &StoragePlan) -> Vec<Refusal> {
         let stream =
             streams.into_iter().find(|at| foresight.check(&alone(&workload, *at)).is_err());
         let asked_by = stream.and_then(|stream| {
-            let mut slow = StorageWorkload { load: Load::Closed, ..alone(&workload, stream) };
+            let mut slow =
+                StorageWorkload { load: StorageLoad::Closed, ..alone(&workload, stream) };
             slow.streams.iter_mut().for_each(|it| it.own_rate_per_s = None);
             let waits = StorageWorkload { engine: EngineChoice::Auto, ..slow.clone() };
             let subject = match (foresight.check(&slow), foresight.check(&waits)) {
@@ -133,7 +135,7 @@ fn alone(workload: &StorageWorkload, stream: usize) -> StorageWorkload {
     StorageWorkload { streams: vec![workload.streams[stream].clone()], ..workload.clone() }
 }
 
-/// The workload with the sizes that its targets have or will have.
+/// Returns the workload with the present or future sizes of its targets.
 fn with_sizes(workload: &StorageWorkload, plan: &StoragePlan) -> StorageWorkload {
     let mut workload = workload.clone();
     for target in &mut workload.targets {

@@ -1,13 +1,14 @@
-//! What a run holds on to from the check to its end: its devices exclusively, its files by descriptors.
+//! Targets that a run keeps open from the check to its end: devices exclusively, files by
+//! descriptors.
 //!
-//! Every phase looks again: what changed hands in between is not written.
+//! Every phase checks them again: a target that was replaced in between is not written.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use assay_fleet::mounts::Mount;
 use assay_fleet::resource_limits;
-use assay_kernels::storage::Held;
+use assay_kernels::storage::OpenTargets;
 use assay_model::workload::storage::{EngineChoice, StorageWorkload};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -16,8 +17,9 @@ use super::layers::Layers;
 use super::{opening, safety};
 use crate::failure::Failure;
 
-/// Claims a device for as long as `held` lives: nobody can mount it, or build on it, meanwhile.
-pub(super) fn claim(held: &Held, device: &Path) -> Result<(), Failure> {
+/// Claims a device for as long as `held` lives; it cannot be mounted or used by other block devices
+/// meanwhile.
+pub(super) fn claim(held: &OpenTargets, device: &Path) -> Result<(), Failure> {
     if is_claimed(held, device) {
         return Ok(());
     }
@@ -29,11 +31,11 @@ pub(super) fn claim(held: &Held, device: &Path) -> Result<(), Failure> {
         let what = format!("the device {} cannot be opened", device.display());
         Failure::measurement(what).because(&error).with_known_advice()
     })?;
-    held.hold(device, Arc::new(file));
+    held.insert(device, Arc::new(file));
     Ok(())
 }
 
-fn is_claimed(held: &Held, device: &Path) -> bool {
+fn is_claimed(held: &OpenTargets, device: &Path) -> bool {
     held.file(device).is_some_and(|file| {
         rustix::fs::fcntl_getfl(&file).is_ok_and(|flags| !flags.contains(OFlags::PATH))
     })
@@ -45,7 +47,7 @@ pub(super) fn never_written(path: &Path, why: impl Into<String>) -> Failure {
         .advise("choose a device that nobody uses, or a file on a file system")
 }
 
-/// Why something changed hands.
+/// Reason for a replaced target.
 const ELSEWHERE: &str = "its path leads to something else since the run began";
 
 fn changed_hands(path: &Path, why: impl Into<String>) -> Failure {
@@ -54,17 +56,17 @@ fn changed_hands(path: &Path, why: impl Into<String>) -> Failure {
         .advise("see who replaces it; nothing more is read or written there")
 }
 
-/// Lets go of a file that is gone, under all of its paths: another is made in its place.
-pub(super) fn let_go(held: &Held, path: &Path) {
+/// Releases a file that is gone, under all of its paths, before another is created in its place.
+pub(super) fn let_go(held: &OpenTargets, path: &Path) {
     held.retain(|it, _| safety::resolved(it).is_ok_and(|it| it != path));
 }
 
-/// Holds all targets of a workload, each under its own path and under the one without links.
-pub(super) fn hold(held: &Held, workload: &StorageWorkload) -> Result<(), Failure> {
+/// Opens all targets of a workload, each under its own path and under the one without links.
+pub(super) fn hold(held: &OpenTargets, workload: &StorageWorkload) -> Result<(), Failure> {
     if workload.engine == EngineChoice::Null {
         return Ok(());
     }
-    // Each target costs a descriptor more than its phase needs.
+    // Each target needs one descriptor more than its phase.
     resource_limits::raise_open_files();
     for target in &workload.targets {
         let path = safety::resolved(&target.path)?;
@@ -81,15 +83,16 @@ pub(super) fn hold(held: &Held, workload: &StorageWorkload) -> Result<(), Failur
                 return Err(changed_hands(&target.path, ELSEWHERE));
             }
         }
-        held.hold(&path, Arc::clone(&file));
-        held.hold(&target.path, file);
+        held.insert(&path, Arc::clone(&file));
+        held.insert(&target.path, file);
     }
     Ok(())
 }
 
-/// Looks again before a phase: the paths still lead to what is held, and nobody else has begun to use it.
+/// Checks before a phase that the paths still lead to the open targets, and that no one else has
+/// begun to use them.
 pub(super) fn check_again(
-    held: &Held,
+    held: &OpenTargets,
     workload: &StorageWorkload,
     mounts: &[Mount],
 ) -> Result<(), Failure> {

@@ -1,22 +1,23 @@
-//! IOR's tests, one after another: carried out, stored, and read from the store again.
+//! Runs IOR's tests in order, stores them, and reads them from the store.
 //!
-//! Ranks are threads of this process. The caller receives notices as things happen; nothing here prints.
+//! Ranks are threads of this process. The caller receives events as they happen; nothing here
+//! prints.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_dialects::ior::compile::{self, Access, compile};
-use assay_dialects::ior::options::Options;
-use assay_dialects::ior::result::{AccessResult, Test};
+use assay_dialects::ior::compile::{self, IorAccess, compile};
+use assay_dialects::ior::options::IorOptions;
+use assay_dialects::ior::result::{AccessResult, IorTestResult};
 use assay_fleet::capacity;
-use assay_model::facts::Capacity;
+use assay_model::facts::FileSystemCapacity;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::Workload;
-use assay_model::workload::course::Course;
 use assay_model::workload::file_set::FilePlan;
+use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{StoragePhase, StorageTest};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde::{Deserialize, Serialize};
@@ -31,46 +32,46 @@ use crate::sink::Sink;
 
 mod test;
 
-/// The language of these runs.
+/// Language of these runs.
 pub const LANGUAGE: &str = "ior";
-/// Raw output of every case: what was found when its test began.
+/// Raw output of every case: facts from the start of its test.
 const FOUND: &str = "test.json";
 
-/// Something that happened.
+/// Event of a run.
 #[derive(Debug)]
 pub enum Notice<'n> {
-    /// A test begins; its number from 0.
-    Starts { test: &'n Test, number: usize },
-    /// A phase goes on.
+    /// A test begins; its number counts from 0.
+    Starts { test: &'n IorTestResult, number: usize },
+    /// A phase makes progress.
     Meanwhile { phase: &'n StoragePhase, event: &'n StorageEvent<'n> },
-    /// Something was measured.
-    Result { options: &'n Options, result: &'n AccessResult },
-    /// No further repetition begins, for the minutes of `-T` are over.
+    /// A result is available.
+    Result { options: &'n IorOptions, result: &'n AccessResult },
+    /// No further repetition begins, because the minutes of `-T` are over.
     TimeIsUp { repetitions: u32 },
     /// A test has ended.
-    Ends { test: &'n Test },
+    Ends { test: &'n IorTestResult },
 }
 
-/// Who is told.
+/// Receiver of events.
 pub type Listener<'l> = dyn FnMut(Notice<'_>) + 'l;
 
-/// What came of all tests.
+/// Result of all tests.
 #[derive(Debug)]
 pub struct Finished {
-    /// As it is stored.
+    /// Run as stored.
     pub run: Run,
-    /// The tests with the figures of that run.
-    pub tests: Vec<Test>,
-    /// The first I/O that failed; the others went on.
+    /// Tests with the figures of that run.
+    pub tests: Vec<IorTestResult>,
+    /// First failed I/O; later I/O continued.
     pub failed: Option<Failure>,
 }
 
-/// What only the machine can say about a test when it begins.
+/// Facts about a test that only the machine can provide when it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Found {
     began: String,
-    capacity: Option<Capacity>,
-    /// How far an earlier run came.
+    capacity: Option<FileSystemCapacity>,
+    /// Number of transfers that an earlier run reached before its deadline.
     wear_out_transfers: u64,
 }
 
@@ -79,31 +80,33 @@ struct Found {
 struct Step {
     test: usize,
     repetition: u32,
-    access: Access,
-    /// What is lacking after a deadline: the rest of the blocks that the ranks are in, then whole ones.
+    access: IorAccess,
+    /// Rest after a deadline: 0 completes the current blocks of the ranks, 1 adds whole blocks.
     rest: Option<usize>,
 }
 
-/// Refuses tests that cannot be carried out, before anything is shown; what an earlier one writes is there by then.
+/// Refuses tests that cannot be carried out, before anything is shown; files that an earlier test
+/// leaves count as present.
 ///
 /// # Errors
 /// The first refusal, and the number of its test.
 pub fn check(
-    tests: &[Options],
+    tests: &[IorOptions],
     folder: Option<&Path>,
     extent: Extent,
 ) -> Result<(), (Box<Refusal>, usize)> {
     for (number, options) in tests.iter().enumerate() {
-        let is_kept = |it: &Options| it.write && it.keep && it.test_file == options.test_file;
+        let is_kept =
+            |it: &IorOptions| it.write && it.keep && it.test_file == options.test_file;
         let is_left = tests[..number].iter().any(is_kept);
         checked(options, is_left, folder, extent).map_err(|refusal| (refusal, number))?;
     }
     Ok(())
 }
 
-/// One of them, whose files are left by an earlier one, or are what they are now.
+/// Checks one test; `is_left` if an earlier test leaves its files.
 fn checked(
-    options: &Options,
+    options: &IorOptions,
     is_left: bool,
     folder: Option<&Path>,
     extent: Extent,
@@ -111,7 +114,7 @@ fn checked(
     let refusal = |failure| Box::new(Refusal { failure, asked_by: None });
     let plan = compile(options, 0).0;
     let allowed = test::permissions(options, folder, Arc::default());
-    // Folders that are made for the ranks are not there yet, and hold nothing.
+    // Folders for the ranks do not exist yet, and contain nothing.
     if is_left || !compile::folders(options).iter().all(|it| it.is_dir()) {
         return volume::check(&plan, &FilePlan::default(), &allowed).map_err(refusal);
     }
@@ -119,12 +122,12 @@ fn checked(
     foreseen::check(&plan, &allowed, extent)
 }
 
-/// Carries the tests out. `folder` is that of the store, which also lists the files that were made.
+/// Runs the tests. `folder` is that of the store, which also lists the created files.
 ///
 /// # Errors
-/// What cannot be carried out or stored.
+/// When a test cannot be carried out or stored.
 pub fn carry_out(
-    tests: &[Options],
+    tests: &[IorOptions],
     (opening, folder, sink): (Opening<'_>, Option<&Path>, &mut dyn Sink),
     stop: &AtomicBool,
     on: &mut Listener<'_>,
@@ -135,7 +138,7 @@ pub fn carry_out(
     let (mut found, mut failed, mut verdict) = (Vec::new(), None, Ok(()));
     for (number, options) in tests.iter().enumerate() {
         let mut test = Running::new(number, options.clone(), folder, stop);
-        // What must not be done leaves no run.
+        // A refused test leaves no run.
         verdict = test.prepare();
         if let (Ok(()), Some(opening)) = (&verdict, opening.take_if(|_| verdict.is_ok())) {
             recording = Some(Recording::begin(opening, sink)?);
@@ -175,28 +178,32 @@ fn close(
     recording.finish(is_stopped)
 }
 
-/// The tests of a stored run; `raw` reads a raw output by its hash.
+/// Returns the tests of a stored run; `raw` reads a raw output by its hash.
 #[must_use]
-pub fn again(run: &Run, tests: &[Options], raw: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Test> {
+pub fn again(
+    run: &Run,
+    tests: &[IorOptions],
+    raw: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> Vec<IorTestResult> {
     with_results(run, tests, &|_, hash| serde_json::from_slice(&raw(hash?)?).ok())
 }
 
-/// The tests with what the run found; `found` reports a test by its number, or by the hash of what was
-/// kept.
+/// Builds the tests with the results of the run; `found` returns the start of a test by its number
+/// or the hash of its raw output.
 fn with_results(
     run: &Run,
-    options: &[Options],
+    options: &[IorOptions],
     found: &dyn Fn(usize, Option<&str>) -> Option<Found>,
-) -> Vec<Test> {
+) -> Vec<IorTestResult> {
     let steps = steps(options);
     let planned = &run.started.plan.cases;
-    let mut tests: Vec<Test> = Vec::new();
+    let mut tests: Vec<IorTestResult> = Vec::new();
     let mut first: Option<(Step, StorageOutcome)> = None;
     let mut rest = Vec::new();
     for record in &run.cases {
         let at = planned.iter().position(|case| case.id == record.case.id);
         let Some(step) = at.and_then(|at| steps.get(at)).copied() else { continue };
-        let Some(outcome) = StorageOutcome::of_record(record, &|_| None) else { continue };
+        let Some(outcome) = StorageOutcome::from_record(record, &|_| None) else { continue };
         if step.rest.is_some() {
             rest.push(outcome);
             continue;
@@ -214,7 +221,7 @@ fn with_results(
 }
 
 fn add_result(
-    tests: &mut [Test],
+    tests: &mut [IorTestResult],
     first: Option<(Step, StorageOutcome)>,
     rest: &[StorageOutcome],
 ) {
@@ -225,9 +232,9 @@ fn add_result(
     }
 }
 
-/// The tests as a plan of the store: what was requested, whatever a deadline will make of it.
+/// Returns the tests as a plan for the store, as requested, regardless of deadlines.
 #[must_use]
-pub fn plan(tests: &[Options]) -> Plan {
+pub fn plan(tests: &[IorOptions]) -> Plan {
     let phases = steps(tests).into_iter().map(|step| {
         let phase = compile::phase(&tests[step.test], step.access, step.repetition);
         let test = StorageTest {
@@ -235,7 +242,7 @@ pub fn plan(tests: &[Options]) -> Plan {
             point: None,
             provisioned_bytes_per_s: None,
             precondition_passes: 0,
-            course: Course::default(),
+            course: MeasurementMode::default(),
             workload: phase.workload,
         };
         let rest = step.rest.map_or_else(String::new, |rest| format!("/rest-{rest}"));
@@ -245,8 +252,8 @@ pub fn plan(tests: &[Options]) -> Plan {
     recording::plan(LANGUAGE, phases.collect())
 }
 
-/// Every phase of every test, in order.
-fn steps(tests: &[Options]) -> Vec<Step> {
+/// Returns every phase of every test, in order.
+fn steps(tests: &[IorOptions]) -> Vec<Step> {
     let mut steps = Vec::new();
     for (test, options) in tests.iter().enumerate() {
         for repetition in 0..options.repetitions {
@@ -263,31 +270,31 @@ fn steps(tests: &[Options]) -> Vec<Step> {
 }
 
 impl Step {
-    /// The figures; `None` for what is not timed.
+    /// Returns the result; `None` for an untimed phase.
     fn result(
         self,
-        options: &Options,
+        options: &IorOptions,
         outcome: &StorageOutcome,
         rest: &[StorageOutcome],
     ) -> Option<AccessResult> {
-        let result = AccessResult::of(self.access, self.repetition, outcome)?;
+        let result = AccessResult::from_outcome(self.access, self.repetition, outcome)?;
         Some(match options.wear_out {
-            true => result.worn_out(options, &transfers(options, outcome), rest),
+            true => result.with_wear_out(options, &transfers(options, outcome), rest),
             false => result,
         })
     }
 }
 
 impl Found {
-    fn test(self, options: &Options) -> Test {
+    fn test(self, options: &IorOptions) -> IorTestResult {
         let Self { began, capacity, wear_out_transfers } = self;
-        let options = Options { wear_out_transfers, ..options.clone() };
-        Test { options, began, capacity, results: vec![] }
+        let options = IorOptions { wear_out_transfers, ..options.clone() };
+        IorTestResult { options, began, capacity, results: vec![] }
     }
 }
 
-/// Transfers of every rank.
-fn transfers(options: &Options, outcome: &StorageOutcome) -> Vec<u64> {
+/// Returns the number of transfers of every rank.
+fn transfers(options: &IorOptions, outcome: &StorageOutcome) -> Vec<u64> {
     let mut done = vec![0; options.ranks as usize];
     for tally in &outcome.tallies {
         done[tally.stream] += tally.tally.count;
@@ -295,18 +302,18 @@ fn transfers(options: &Options, outcome: &StorageOutcome) -> Vec<u64> {
     done
 }
 
-/// The file system below a test file.
-fn capacity_of(options: &Options) -> Option<Capacity> {
+/// Returns the capacity of the file system of a test file.
+fn capacity_of(options: &IorOptions) -> Option<FileSystemCapacity> {
     capacity::of(Path::new(&compile::file_name(options, 0, 0)))
 }
 
-/// The time as IOR writes it.
+/// Formats the current time like IOR.
 #[must_use]
 pub fn now() -> String {
     written(&Zoned::now())
 }
 
-/// When a run had ended, as IOR writes it.
+/// Formats the end of a run like IOR.
 #[must_use]
 pub fn finished(run: &Run) -> String {
     let end = run.finished.as_deref().and_then(|text| text.parse::<Timestamp>().ok());

@@ -1,7 +1,7 @@
-//! What a target is made of: a loop device of a file, a mapping of a disk, a file of the device below its file
-//! system; and who uses any of it.
+//! Layers of a target: loop devices on files, mappings on disks, files on the device of their file
+//! system; and the users of each layer.
 //!
-//! Looks at what exists; opens loop devices to ask what lies behind them, and nothing else.
+//! Looks at existing files; opens only loop devices, to query their backing files.
 
 use std::fs::Metadata;
 use std::ops::Range;
@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use assay_fleet::block_device;
 use assay_fleet::mounts::{DeviceNumber, Mount};
 use assay_fleet::root::Root;
-use assay_kernels::loop_device::{self, Backing};
+use assay_kernels::loop_device::{self, LoopBacking};
 
 use super::opening;
 
-/// What a path leads to, whatever it is called.
+/// File or device behind a path, independent of the path's spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layer {
     File { device: DeviceNumber, inode: u64 },
@@ -33,7 +33,7 @@ impl Layer {
     }
 }
 
-/// Bytes of a file or a device that a loop device shows, or a partition of one.
+/// Byte range of a file or a device behind a loop device or a partition of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shown {
     of: Layer,
@@ -48,7 +48,7 @@ impl Shown {
     }
 }
 
-/// A loop device that is set up.
+/// Loop device with a backing file.
 #[derive(Debug)]
 struct Loop {
     name: String,
@@ -60,15 +60,16 @@ impl Loop {
     fn read(root: &Root, name: &str) -> Option<Self> {
         let folder = format!("sys/block/{name}");
         let named = root.text(&format!("{folder}/loop/backing_file"))?;
-        // Who may not ask is told a name, which another file may have by now.
-        let of = match loop_device::backing(&Path::new("/dev").join(name)) {
-            Some(Backing { is_device: Some(device), .. }) => Layer::Device(device),
-            Some(Backing { device, inode, .. }) => Layer::File { device, inode },
+        // Without the permission to query the device only a name is available, which another file
+        // may have by now.
+        let of = match loop_device::find_backing(&Path::new("/dev").join(name)) {
+            Some(LoopBacking { backing_device: Some(device), .. }) => Layer::Device(device),
+            Some(LoopBacking { device, inode, .. }) => Layer::File { device, inode },
             None => Layer::of(&Path::new(&named).metadata().ok()?),
         };
         let bytes = |of: &str| root.number::<u64>(&format!("{folder}/loop/{of}")).unwrap_or(0);
         let start = bytes("offset");
-        // Without a limit it ends where the file does.
+        // Without a limit the device ends where the file does.
         let length = Some(bytes("sizelimit")).filter(|it| *it > 0).unwrap_or(u64::MAX);
         let device = block_device::parse(&root.text(&format!("{folder}/dev"))?)?;
         let shown = Shown { of, place: start..start.saturating_add(length) };
@@ -82,7 +83,7 @@ impl Loop {
     }
 }
 
-/// How the devices of a machine lie above each other.
+/// Stacking of the block devices of a machine.
 pub(super) struct Layers {
     root: Root,
     loops: Vec<Loop>,
@@ -96,9 +97,10 @@ impl Layers {
         Self { root, loops }
     }
 
-    /// The loop device that it is, or is a partition of, and what of the file behind it shows.
+    /// Returns the loop device of a layer, or of the disk it is a partition of, with the backing
+    /// range.
     fn shown(&self, layer: Layer) -> Option<(&Loop, Shown)> {
-        /// Of `/sys`, whatever the device's own are.
+        /// Sector size of `/sys`, independent of the device's own.
         const SECTOR_BYTES: u64 = 512;
         let Layer::Device(device) = layer else { return None };
         let disk = block_device::disk_of(&self.root, device);
@@ -113,7 +115,7 @@ impl Layers {
         Some((found, shown))
     }
 
-    /// It and all that lies below, down to disks and files.
+    /// Returns the layer and all layers below it, down to disks and files.
     fn down_from(&self, layer: Layer) -> Vec<Layer> {
         let mut all = vec![layer];
         let mut next = 0;
@@ -136,7 +138,7 @@ impl Layers {
         all
     }
 
-    /// Whether what is written to one can be read from the other.
+    /// Whether data written to one can be read from the other.
     pub(super) fn overlap(&self, one: Layer, other: Layer) -> bool {
         if let (Layer::File { .. }, Layer::File { .. }) = (one, other) {
             return one == other;
@@ -150,13 +152,13 @@ impl Layers {
             || shown(one).iter().any(|one| shown(other).iter().any(|it| one.overlaps(it)))
     }
 
-    /// Whether one is made of the other, or of a part of it.
+    /// Whether one is built on the other, or on a part of it.
     fn lies_on(&self, one: Layer, other: Layer) -> bool {
         self.down_from(one).into_iter().any(|layer| match (layer, other) {
             (Layer::Device(one), Layer::Device(other)) => {
                 block_device::overlap(&self.root, one, other)
             }
-            // Its bytes are sectors of the device that its file system is on.
+            // The bytes of a file are sectors of its file system's device.
             (Layer::File { device, .. }, Layer::Device(_)) => {
                 self.lies_on(Layer::Device(device), other)
             }
@@ -172,7 +174,7 @@ impl Layers {
         })
     }
 
-    /// Everybody but assay who uses a file or a device, or what it is made of, in words.
+    /// Describes all other users of a file or device and of its layers.
     pub(super) fn users(&self, found: &Metadata, mounts: &[Mount]) -> Vec<String> {
         let top = Layer::of(found);
         let mut users = match top {
@@ -184,7 +186,7 @@ impl Layers {
         let down = self.down_from(top);
         for layer in &down[1..] {
             if let Layer::Device(device) = layer {
-                // What else is made of it has other sectors of it.
+                // Other devices on it use other sectors.
                 let by = block_device::occupants(&self.root, *device, mounts);
                 users.extend(by.iter().map(|by| format!("a device below it is {by}")));
             }
@@ -231,8 +233,9 @@ mod tests {
         Layer::Device((7, 3)),
     ];
 
-    /// A disk `sda` with two partitions, of the second of which two volumes are made; an array of `sda1` and `sdb`;
-    /// and loop devices: of a file on the first volume, of its first and its second half, and of the first one.
+    /// Builds the `/sys` of a machine: a disk `sda` with two partitions, and two volumes on the
+    /// second; an array of `sda1` and `sdb`; and loop devices: of a file on the first volume, of
+    /// its first and its second half, and of the first one.
     fn machine(folder: &Path) -> Layers {
         let write = |path: &str, text: &str| {
             let path = folder.join(path);

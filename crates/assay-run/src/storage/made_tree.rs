@@ -1,7 +1,7 @@
-//! Removes a file tree that assay created: what has the names of such a tree, and nothing else.
+//! Removes a file tree that assay created: only entries with the names of such a tree.
 //!
-//! Other files among them stay, and so do the folders that contain them. Everything is done through
-//! descriptors of folders: no link is followed, even one that appears meanwhile, and no file system that is
+//! Other files among them stay, with the folders that contain them. All operations use folder
+//! descriptors: no link is followed, even one that appears meanwhile, and no file system that is
 //! mounted inside is entered.
 
 use std::ffi::{CStr, OsStr};
@@ -18,8 +18,8 @@ use rustix::io::Errno;
 
 use super::opening;
 
-/// Removes directories `vdb.1_1.dir` and files `vdb_f0001.file` below `folder`: everything, or nothing where
-/// something is mounted inside.
+/// Removes directories `vdb.1_1.dir` and files `vdb_f0001.file` below `folder`; removes nothing if
+/// a file system is mounted inside.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     if let Some(path) = mounted(folder)? {
         let why =
@@ -64,7 +64,7 @@ fn mounted_in(folder: &File, path: &Path, mount: u64) -> io::Result<Option<PathB
     Ok(None)
 }
 
-/// Most file systems say in the folder what an entry is.
+/// Whether an entry is a directory; most file systems report the type in the listing.
 fn is_folder(folder: &File, entry: &DirEntry) -> io::Result<bool> {
     let kind = match entry.file_type() {
         FileType::Unknown => {
@@ -106,7 +106,7 @@ fn remove_directory(folder: &File, name: &CStr, device: u64) -> io::Result<()> {
     }
 }
 
-/// Opens a directory of a folder; `None` where something is mounted on it.
+/// Opens a directory of a folder; `None` if a file system is mounted on it.
 fn enter(folder: &File, name: &CStr) -> io::Result<Option<File>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let resolve = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
@@ -127,15 +127,15 @@ fn is_file(name: &str) -> bool {
     number.is_some_and(is_number)
 }
 
-/// Gives directories below `folder` that still have the name of a former assay, `vdb1_1.dir`, Vdbench's name,
-/// so that the tree is found again.
+/// Renames directories below `folder` with the name of an older assay, `vdb1_1.dir`, to Vdbench's
+/// name, so that the tree is found again.
 pub(super) fn rename(folder: &Path) -> io::Result<()> {
     let folder = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
     rename_in(&folder, folder.metadata()?.dev())
 }
 
 fn rename_in(folder: &File, device: u64) -> io::Result<()> {
-    // All names are read before any is changed: a directory that is renamed could come up again.
+    // Reads all names before changing any: a renamed directory could be listed again.
     let entries = Dir::read_from(folder)?.collect::<Result<Vec<_>, _>>()?;
     for entry in entries {
         let name = entry.file_name();
@@ -156,7 +156,7 @@ fn rename_in(folder: &File, device: u64) -> io::Result<()> {
 
 fn is_directory(name: &str) -> bool {
     let numbers = name.strip_prefix("vdb").and_then(|rest| rest.strip_suffix(".dir"));
-    // A former assay left the dot out.
+    // An older assay omitted the dot.
     let numbers = numbers.map(|rest| rest.strip_prefix('.').unwrap_or(rest));
     let numbers = numbers.and_then(|numbers| numbers.split_once('_'));
     numbers.is_some_and(|(level, place)| is_number(level) && is_number(place))

@@ -1,7 +1,7 @@
-//! Opens what a path leads to without following a link that was put into it: `openat2(2)`, since Linux 5.6.
+//! Opens paths without following links that were inserted into them: `openat2(2)`, since Linux 5.6.
 //!
-//! On older kernels, or where a container hides the call, no link in the place of the file itself is
-//! followed, and the path must lead to the same file afterwards.
+//! On older kernels, or in a container that hides the call, a link in place of the file itself is
+//! not followed, and the path must lead to the same file afterwards.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -26,7 +26,8 @@ pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     }
 }
 
-/// A file of an output folder, new or, if it `grows`, as far as it is; a link in its place is an error.
+/// Opens a file in an output folder, new or, if it `grows`, for appending; a link in its place is
+/// an error.
 ///
 /// # Errors
 /// The system's error.
@@ -42,10 +43,10 @@ pub fn output(path: &Path, grows: bool) -> io::Result<fs_err::File> {
     Ok(fs_err::File::from_parts(file, path))
 }
 
-/// Refuses to replace a file that was written by somebody else: it does not begin as what would be written there.
+/// Refuses to replace another program's file: one that does not begin like the output.
 ///
 /// # Errors
-/// The path, and that it is there already.
+/// The path, and that it exists already.
 pub fn replaces_its_own(path: &Path, begins: impl Fn(&[u8]) -> bool) -> io::Result<()> {
     const ENOUGH_BYTES: u64 = 64;
     if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {

@@ -1,21 +1,22 @@
-//! Preconditioning: what is written before a measurement, so that a device is in the state of long use.
+//! Preconditioning: phases that write the targets before a measurement, to bring a device into the
+//! state of long use.
 //!
-//! Never writes anything itself.
+//! This module only builds the phases.
 
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Conduct, Cursor, Load, SizeShare, StoragePhase, StorageStream,
-    StorageTest, StorageTiming, StorageWorkload,
+    AccessPattern, AtEnd, Cursor, SizeShare, StorageLoad, StoragePhase, StorageStream,
+    StorageTest, StorageTiming, StorageWorkload, StreamBehavior,
 };
 
-/// The block of SNIA's preconditioning that does not depend on the workload.
+/// Block size of SNIA's workload-independent preconditioning.
 const BLOCK_BYTES: u64 = 128 << 10;
-/// Enough to keep any device busy with blocks of that size.
+/// Depth that keeps any device busy with blocks of that size.
 const DEPTH: u32 = 32;
 
-/// The phases before the test: as many passes over all of its targets in order as it asks for and, where
-/// its own I/O goes anywhere, one more in random order with its own size.
+/// Returns the phases before the test: the requested passes over all targets in order. If the
+/// test's own I/O is random, a pass in random order with its own size follows.
 pub fn phases(test: &StorageTest) -> Vec<(Phrase, StoragePhase)> {
     let mut phases = Vec::new();
     let Some(stream) = test.workload.streams.first().filter(|_| test.precondition_passes > 0)
@@ -68,9 +69,9 @@ fn pass_over(
         threads: 1,
         in_flight_per_target: DEPTH,
         pattern,
-        sizes: vec![SizeShare::all(bytes)],
+        sizes: vec![SizeShare::single(bytes)],
         read_share: 0.0,
-        conduct: Conduct::default(),
+        conduct: StreamBehavior::default(),
         ..stream.clone()
     };
     let timing = StorageTiming {
@@ -81,7 +82,7 @@ fn pass_over(
     };
     let mut workload = StorageWorkload {
         streams: vec![stream],
-        load: Load::Closed,
+        load: StorageLoad::Closed,
         timing,
         ..test.workload.clone()
     };

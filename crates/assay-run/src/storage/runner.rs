@@ -1,6 +1,6 @@
-//! Carries out a storage plan: the checks, the files, then phase after phase.
+//! Runs a storage plan: checks, files, then phase after phase.
 //!
-//! The caller receives notices as things happen; nothing here prints.
+//! The caller receives events as they happen; nothing here prints.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -13,10 +13,12 @@ use std::time::{Duration, Instant};
 
 use assay_fleet::mounts;
 use assay_fleet::root::Root;
-use assay_kernels::storage::{self as kernel, Control, Foresight, Held, StorageError};
-use assay_model::storage_outcome::{Ended, IntervalTally, StorageOutcome};
+use assay_kernels::storage::{
+    self as kernel, OpenTargets, PhaseControl, PhasePrecheck, StorageError,
+};
+use assay_model::storage_outcome::{EndReason, IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{
-    EngineChoice, Load, NewFile, StoragePhase, StoragePlan, StorageTarget,
+    EngineChoice, NewFile, StorageLoad, StoragePhase, StoragePlan, StorageTarget,
 };
 
 use super::created::{Created, Record};
@@ -25,32 +27,32 @@ use super::options::RunOptions;
 use super::safety::{self, ToLayOut};
 use crate::failure::Failure;
 
-/// I/O that failed is reported with its place, up to this many.
+/// Maximum number of failed I/O that are reported with their position.
 const TOLD: usize = 3;
 
-/// Something that happened.
+/// Event of a run.
 #[derive(Debug)]
 pub enum StorageEvent<'a> {
-    /// A file is being written fully, before the first phase.
+    /// A file is being laid out before the first phase.
     LayingOut { target: &'a StorageTarget, done_bytes: u64, total_bytes: u64 },
-    /// A phase is prepared; with the rate in IO/s, where it has one.
+    /// A phase is prepared; `rate_per_s` in IO/s if it has a fixed rate.
     PhaseStarts { rate_per_s: Option<f64> },
-    /// A phase is about to begin: whoever waits for others does so now, and says the moment at which all begin.
+    /// A phase is about to begin; the listener may wait for other hosts and set a common start.
     PhaseReady { begins_ns: &'a Cell<Option<u64>> },
-    /// One entry of a phase's series.
+    /// One interval of a phase's series.
     Interval { tally: &'a IntervalTally },
-    /// A phase ended; I/O that failed is told in the outcome.
+    /// A phase ended; the outcome includes failed I/O.
     PhaseDone { outcome: &'a StorageOutcome },
-    /// A phase could not be carried out; the others go on.
+    /// A phase could not be carried out; the others continue.
     PhaseFailed,
 }
 
 type Listener<'l> = dyn FnMut(StorageEvent<'_>) + 'l;
 
-/// Carries a plan out and removes what was made for it, unless it is to be kept. What became of each
-/// phase is reported, up to the one in which the user wanted the end.
+/// Runs a plan and removes the files created for it, unless they are to be kept. Returns the result
+/// of each phase, up to the one that the user interrupted.
 ///
-/// I/O that failed is not a failure here: [`io_failure`] judges the outcomes.
+/// Failed I/O is not a failure here: [`io_failure`] judges the outcomes.
 pub fn run_plan(
     plan: &StoragePlan,
     options: &RunOptions,
@@ -62,7 +64,7 @@ pub fn run_plan(
     outcomes
 }
 
-/// The same where one phase that fails is a failure of all, and all files stay until [`finish`].
+/// Like [`run_plan`], but one failed phase fails the plan, and all files stay until [`finish`].
 pub fn carry_out(
     plan: &StoragePlan,
     options: &RunOptions,
@@ -109,7 +111,7 @@ pub fn check(plan: &StoragePlan, options: &RunOptions) -> Result<(), Failure> {
     safety::check(plan, options, &created).map(drop)
 }
 
-/// A file that a phase fills, so that it need not be laid out before that or later.
+/// File that a phase fills, so that it need not be laid out now or later.
 #[derive(Debug)]
 struct Filling {
     record: Record,
@@ -118,16 +120,16 @@ struct Filling {
 }
 
 impl Filling {
-    /// Notes that the file is whole, if the phase did all its work.
+    /// Records that the file is complete, if the phase did all its work.
     fn is_done(&mut self, outcome: &StorageOutcome) -> Result<(), Failure> {
-        if outcome.ended != Ended::Work || outcome.error_count > 0 {
+        if outcome.ended != EndReason::Work || outcome.error_count > 0 {
             return Ok(());
         }
         noted(self.record.laid_out(self.bytes))
     }
 }
 
-/// Checks a plan and makes and lays out the files it needs.
+/// Checks a plan, and creates and lays out the files it needs.
 pub fn prepare(
     plan: &StoragePlan,
     options: &RunOptions,
@@ -137,7 +139,7 @@ pub fn prepare(
     make_files(plan, options, stop, on).map(drop)
 }
 
-/// The same; gives back the files that a phase fills.
+/// Like [`prepare`]; returns the files that a phase fills.
 fn make_files(
     plan: &StoragePlan,
     options: &RunOptions,
@@ -153,7 +155,7 @@ fn make_files(
     }
     use_written(plan, &created)?;
     for mut file in files {
-        // Its record has changed since, as it is used now.
+        // The record has changed since, because the file is in use now.
         let record = file.record.as_ref().map(|it| created.find(&it.path));
         file.record = record.flatten();
         fillings.extend(lay_out(plan, file, (stop, &options.held), on)?);
@@ -165,7 +167,7 @@ fn make_files(
     Ok(fillings)
 }
 
-/// What the plan gives back to the file system, so that a later run lays it out again.
+/// Returns the targets that the plan deallocates, so that a later run lays them out again.
 fn trimmed(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
     let workloads = plan.phases.iter().map(|phase| &phase.workload);
     let real = workloads.filter(|workload| workload.engine != EngineChoice::Null);
@@ -176,7 +178,7 @@ fn trimmed(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
     })
 }
 
-/// Notes of the files that assay made which of them this run writes.
+/// Records which of the files that assay created this run writes.
 fn use_written(plan: &StoragePlan, created: &Created) -> Result<(), Failure> {
     let mut records: BTreeMap<PathBuf, Record> =
         created.list().into_iter().map(|record| (record.path.clone(), record)).collect();
@@ -186,7 +188,7 @@ fn use_written(plan: &StoragePlan, created: &Created) -> Result<(), Failure> {
         }
         for (index, target) in workload.targets.iter().enumerate() {
             let path = safety::resolved(&target.path)?;
-            // Being laid out is being written.
+            // Laying out a file is writing it.
             let record = records.remove(&path).filter(Record::is_still_there);
             let Some(mut record) = record else { continue };
             let bytes = target.size_bytes.unwrap_or(0);
@@ -201,8 +203,8 @@ fn use_written(plan: &StoragePlan, created: &Created) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The end of a run: the files that were made for it are removed, unless they are to be kept, and how those
-/// that stay are left is noted.
+/// Finishes a run: removes created files, unless they are to be kept, and records the state of the
+/// others.
 pub fn finish(options: &RunOptions) -> Result<(), Failure> {
     if !options.keep {
         remove_made(options)?;
@@ -210,7 +212,7 @@ pub fn finish(options: &RunOptions) -> Result<(), Failure> {
     noted(Created::open(options.store.as_deref())?.leave_used())
 }
 
-/// Removes the files that this process made.
+/// Removes the files that this process created.
 pub fn remove_made(options: &RunOptions) -> Result<(), Failure> {
     let is_device =
         |file: &File| file.metadata().is_ok_and(|it| it.file_type().is_block_device());
@@ -226,7 +228,7 @@ pub fn remove_made(options: &RunOptions) -> Result<(), Failure> {
     }
 }
 
-/// The failure that I/O errors of a plan amount to; `None` when all I/O was done.
+/// Returns the failure for I/O errors of a plan; `None` if all I/O succeeded.
 pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Failure> {
     let phases = plan.phases.iter().zip(outcomes);
     let (phase, outcome) = phases.into_iter().find(|(_, outcome)| outcome.error_count > 0)?;
@@ -235,7 +237,7 @@ pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Fai
         more => format!("{more} I/O of {} failed", phase.name),
     };
     let reported = outcome.errors.iter().take(TOLD).map(|error| {
-        let operation = error.operation.word();
+        let operation = error.operation.name();
         let target = phase.workload.targets.get(error.target);
         let target = target.map_or_else(String::new, |it| it.path.display().to_string());
         format!(
@@ -247,13 +249,13 @@ pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Fai
     Some(failure.with_known_advice())
 }
 
-/// What is done at one time or another in a plan.
+/// State of a plan while its phases run.
 struct PhaseRun<'r, 'l> {
-    /// IO/s of each phase that is done.
+    /// Rate of each finished phase in IO/s.
     reached_per_s: Vec<Option<f64>>,
     stop: &'r AtomicBool,
     enough: Option<&'r AtomicBool>,
-    held: &'r Held,
+    held: &'r OpenTargets,
     on: &'r mut Listener<'l>,
 }
 
@@ -280,7 +282,7 @@ impl PhaseRun<'_, '_> {
             on.borrow_mut()(StorageEvent::PhaseReady { begins_ns: &begins_ns });
             begins_ns.get()
         };
-        let mut control = Control {
+        let mut control = PhaseControl {
             stop: enough.unwrap_or(stop),
             held: self.held,
             on_ready: Some(&mut on_ready),
@@ -288,8 +290,8 @@ impl PhaseRun<'_, '_> {
         };
         let mut outcome = kernel::run(&workload, &mut control)
             .map_err(|error| phase_failed(phase, &error))?;
-        if outcome.ended == Ended::Interrupted && !stop.load(Ordering::Relaxed) {
-            outcome.ended = Ended::Work;
+        if outcome.ended == EndReason::Interrupted && !stop.load(Ordering::Relaxed) {
+            outcome.ended = EndReason::Work;
         }
         let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();
         if outcome.elapsed_s > 0.0 && count > 0 {
@@ -298,9 +300,9 @@ impl PhaseRun<'_, '_> {
         Ok(outcome)
     }
 
-    /// A share of another phase's rate becomes a rate.
-    fn resolved(&self, load: &Load) -> Result<Load, Failure> {
-        let Load::ShareOf { phase, percent, rounding, arrivals } = load else {
+    /// Converts a share of another phase's rate into a rate.
+    fn resolved(&self, load: &StorageLoad) -> Result<StorageLoad, Failure> {
+        let StorageLoad::ShareOf { phase, percent, rounding, arrivals } = load else {
             return Ok(load.clone());
         };
         let reached = self.reached_per_s.get(*phase).copied().flatten();
@@ -309,22 +311,22 @@ impl PhaseRun<'_, '_> {
                 "the phase that was to find the maximum rate did no I/O, or did not end well",
             )
         })?;
-        let rate_per_s = rounding.share(reached, *percent);
+        let rate_per_s = rounding.round_share(reached, *percent);
         if rate_per_s > 0.0 {
-            Ok(Load::Open { rate_per_s, arrivals: *arrivals })
+            Ok(StorageLoad::Open { rate_per_s, arrivals: *arrivals })
         } else {
             Err(Failure::measurement(format!("{percent} % of {reached:.1} IO/s is nothing")))
         }
     }
 }
 
-/// Makes the files that are missing, empty, and looks at what the file system will ask of every phase:
-/// where none of them can take place, nothing is written.
+/// Creates missing files, empty, and prechecks every phase on their file system. Nothing is written
+/// if none of the phases is possible.
 fn made(
     plan: &StoragePlan,
     mut files: Vec<ToLayOut>,
     created: &Created,
-    held: &Held,
+    held: &OpenTargets,
 ) -> Result<Vec<ToLayOut>, Failure> {
     if files.is_empty() {
         return Ok(files);
@@ -334,7 +336,7 @@ fn made(
         let bytes = file.target.size_bytes.unwrap_or(0);
         let (record, opened) = created.create(&file.target.path, bytes)?;
         holding::let_go(held, &file.target.path);
-        held.hold(&file.target.path, Arc::new(opened));
+        held.insert(&file.target.path, Arc::new(opened));
         file.record = Some(record);
         new.extend(file.record.clone());
         Ok(())
@@ -342,7 +344,7 @@ fn made(
     if let Err(failure) = done.and_then(|()| foresee(plan)) {
         for record in &new {
             held.retain(|path, _| *path != record.path);
-            // Whatever stays is in the list, and `assay storage clean` reports why.
+            // Remaining files are in the list, and `assay storage clean` reports the reason.
             drop(record.remove());
         }
         return Err(failure);
@@ -350,9 +352,9 @@ fn made(
     Ok(files)
 }
 
-/// Fails where every phase will; where some will, they do so when it is their turn.
+/// Fails if every phase would fail; single phases fail in their turn.
 fn foresee(plan: &StoragePlan) -> Result<(), Failure> {
-    let mut foresight = Foresight::default();
+    let mut foresight = PhasePrecheck::default();
     let mut first = None;
     for phase in &plan.phases {
         match foresight.check(&phase.workload) {
@@ -367,7 +369,7 @@ fn phase_failed(phase: &StoragePhase, error: &StorageError) -> Failure {
     stated(format!("phase {} failed", phase.name), error)
 }
 
-/// What was not tried, and cannot be done.
+/// Returns the failure of a phase that was not tried because it is impossible.
 pub(super) fn impossible(phase: &StoragePhase, error: &StorageError) -> Failure {
     stated(format!("phase {} cannot be carried out", phase.name), error)
 }
@@ -379,7 +381,7 @@ fn stated(what: String, error: &StorageError) -> Failure {
 fn lay_out(
     plan: &StoragePlan,
     file: ToLayOut,
-    (stop, held): (&AtomicBool, &Held),
+    (stop, held): (&AtomicBool, &OpenTargets),
     on: &mut Listener<'_>,
 ) -> Result<Option<Filling>, Failure> {
     let target = &file.target;
@@ -393,7 +395,8 @@ fn lay_out(
         return Ok(filling(record));
     }
     if target.opening.new_file != NewFile::Written {
-        kernel::make_unwritten(target, held).map_err(|error| cannot_lay_out(target, &error))?;
+        kernel::create_unwritten(target, held)
+            .map_err(|error| cannot_lay_out(target, &error))?;
         return Ok(filling(record));
     }
     let workload = &plan.phases[file.phase].workload;
@@ -421,7 +424,7 @@ fn noted(result: std::io::Result<()>) -> Result<(), Failure> {
     })
 }
 
-/// Waits, unless the user wants to stop.
+/// Waits, unless the user stops the run.
 fn pause(seconds: f64, stop: &AtomicBool) {
     const SLICE: Duration = Duration::from_millis(50);
     let Ok(whole) = Duration::try_from_secs_f64(seconds) else { return };
@@ -435,7 +438,7 @@ fn pause(seconds: f64, stop: &AtomicBool) {
     }
 }
 
-/// The user wanted the end.
+/// Returns the failure of an interrupted run.
 pub fn interrupted() -> Failure {
     Failure::measurement("the run was interrupted")
 }

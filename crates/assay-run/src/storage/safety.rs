@@ -1,8 +1,9 @@
-//! Safety checks: what may be written, and whether it fits, decided for a whole plan before its first write.
+//! Safety checks: permission to write and available space, decided for a whole plan before its
+//! first write.
 //!
-//! A device, or a file that assay did not make, is written only where `--destroy-data` names it; a
-//! device that is mounted or otherwise used, or that shares a disk with the system, never. Nothing
-//! here writes.
+//! A device, or a file that assay did not create, is written only if `--destroy-data` names it. A
+//! device that is mounted or otherwise used, or that shares a disk with the system, is never
+//! written. Nothing here writes.
 
 use std::collections::BTreeMap;
 use std::fs::{FileType, Metadata};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use assay_fleet::capacity;
 use assay_fleet::mounts::{self, Mount};
 use assay_kernels::storage::several_hard_links;
-use assay_model::failure::refusal;
+use assay_model::failure::os_error;
 use assay_model::quantity::Bytes;
 use assay_model::workload::storage::{
     AccessPattern, EngineChoice, NewFile, StoragePlan, StorageTarget, StorageWorkload,
@@ -25,31 +26,33 @@ use super::options::RunOptions;
 use super::volume::Volumes;
 use crate::failure::Failure;
 
-/// Room that stays free for the file system's own needs.
+/// Space that stays free for the file system's own needs.
 const MARGIN_BYTES: u64 = 64 << 20;
 
-/// File systems whose files only the kernel makes. `/dev` is one of them, whatever is there.
+/// File systems in which only the kernel creates files. `/dev` counts as one of them, whatever its
+/// type.
 const OF_THE_KERNEL: [&str; 8] =
     ["devtmpfs", "proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "configfs"];
 
-/// A file that must be made or written fully before the first phase.
+/// File that must be created or laid out before the first phase.
 #[derive(Debug)]
 pub(super) struct ToLayOut {
-    /// The phase whose data it is filled with.
+    /// Phase whose data fills it.
     pub(super) phase: usize,
-    /// The target with the path that was resolved and the largest size that is requested.
+    /// Target with its resolved path and the largest requested size.
     pub(super) target: StorageTarget,
-    /// Its record where assay made it earlier; `None` where it is not there, or is not assay's.
+    /// Record from an earlier run of assay; `None` if the file is missing or not assay's.
     pub(super) record: Option<Record>,
-    /// Whether there is no such file yet.
+    /// Whether the file does not exist yet.
     pub(super) is_missing: bool,
-    /// Whether it is only made, empty: the first phase that uses it writes it from start to end.
+    /// Whether it is only created empty, because the first phase that uses it writes it from start
+    /// to end.
     pub(super) only_made: bool,
-    /// Whether that phase writes it so.
+    /// Whether that phase writes it from start to end.
     pub(super) is_filled_first: bool,
 }
 
-/// How a plan uses one path.
+/// Use of one path by a plan.
 struct Use<'p> {
     target: &'p StorageTarget,
     phase: usize,
@@ -58,7 +61,7 @@ struct Use<'p> {
     is_filled_first: bool,
 }
 
-/// Refuses what must not be done; gives back what must be laid out.
+/// Refuses forbidden targets; returns the files that must be laid out.
 pub(super) fn check(
     plan: &StoragePlan,
     options: &RunOptions,
@@ -67,7 +70,7 @@ pub(super) fn check(
     let volumes = Volumes::read();
     let mounts = &volumes.mounts;
     let mut missing = Vec::new();
-    // Read once: a plan may have a thousand files.
+    // Read once, because a plan may have a thousand files.
     let records = created.list();
     for (path, usage) in uses(plan)? {
         let judge = Judge { path: &path, usage: &usage, options, records: &records, mounts };
@@ -78,7 +81,7 @@ pub(super) fn check(
     Ok(missing)
 }
 
-/// Every path of the plan, without links, with all that happens to it.
+/// Returns every path of the plan, without links, with all its uses.
 fn uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, Use<'_>>, Failure> {
     let mut uses: BTreeMap<PathBuf, Use<'_>> = BTreeMap::new();
     for (phase, workload) in plan.phases.iter().map(|phase| &phase.workload).enumerate() {
@@ -108,7 +111,7 @@ pub(super) fn is_written(workload: &StorageWorkload, target: usize) -> bool {
     streams.any(|stream| stream.read_share < 1.0)
 }
 
-/// Whether the workload writes the target and reads nothing, one block after another.
+/// Whether the workload only writes the target, block after block.
 fn is_filled(workload: &StorageWorkload, target: usize) -> bool {
     let mut streams = workload.streams.iter().filter(|it| it.targets.contains(&target));
     streams.all(|stream| {
@@ -122,7 +125,7 @@ fn is_filled(workload: &StorageWorkload, target: usize) -> bool {
     })
 }
 
-/// The path without links; the file itself need not be there, its folder must.
+/// Resolves the links of a path. Its folder must exist; the file itself need not.
 pub(super) fn resolved(path: &Path) -> Result<PathBuf, Failure> {
     if let Ok(path) = path.canonicalize() {
         return Ok(path);
@@ -140,7 +143,7 @@ pub(super) fn resolved(path: &Path) -> Result<PathBuf, Failure> {
     Ok(folder.join(name))
 }
 
-/// Everything needed to judge one path.
+/// Inputs of the check of one path.
 struct Judge<'a> {
     path: &'a Path,
     usage: &'a Use<'a>,
@@ -179,7 +182,7 @@ impl Judge<'_> {
             self.refuse_hard_links(found)?;
         }
         let own = record.as_ref();
-        // What is not laid out anyway need not be so when it is there.
+        // A file that is created without data need not be laid out once it exists.
         let is_done = self.usage.target.opening.new_file != NewFile::Written
             || own.is_none_or(|it| it.laid_out_bytes.is_some_and(|it| it >= needed));
         if own.is_none() && (self.usage.is_written || is_short) && !self.is_named() {
@@ -232,7 +235,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Even where the file is named: its other names are not.
+    /// Applies even if the file is named: its other names are not.
     fn refuse_hard_links(&self, found: &Metadata) -> Result<(), Failure> {
         several_hard_links(found).map_or(Ok(()), |links| Err(never_through(self.path, links)))
     }
@@ -242,7 +245,7 @@ impl Judge<'_> {
         self.options.destroy_data.iter().any(same)
     }
 
-    /// Nothing is made where only the kernel makes files, nor at the far end of a link.
+    /// Refuses to create files where only the kernel does, and through a dangling link.
     fn refuse_to_make(&self) -> Result<(), Failure> {
         if std::fs::symlink_metadata(self.path).is_ok() {
             return Err(self
@@ -259,7 +262,7 @@ impl Judge<'_> {
             .advise("`lsblk` lists the devices; for a new file name a folder on a disk"))
     }
 
-    /// Says so where nothing can be written at all.
+    /// Refuses targets on a read-only mount.
     fn refuse_read_only(&self) -> Result<(), Failure> {
         let mount = mounts::of(self.mounts, self.path);
         let Some(mount) = mount.filter(|it| it.options.split(',').any(|it| it == "ro")) else {
@@ -271,7 +274,7 @@ impl Judge<'_> {
             .advise("name a target on a file system that is not mounted read-only"))
     }
 
-    /// A file of `has_bytes`, or none, becomes one of the size that is requested.
+    /// Plans to lay out a file of `has_bytes`, or a new one, with the requested size.
     fn lay_out(&self, record: Option<Record>, has_bytes: u64) -> Result<ToLayOut, Failure> {
         self.refuse_read_only()?;
         let size_bytes = self.usage.size_bytes.unwrap_or(has_bytes);
@@ -326,16 +329,16 @@ impl Judge<'_> {
     }
 }
 
-/// Refuses a file that others have under other names.
+/// Returns the failure for a file with further hard links.
 pub(super) fn never_through(path: &Path, links: u64) -> Failure {
     Failure::usage(format!("cannot write {}", path.display()))
         .explain(format!(
             "it has {links} hard links, and the file under its other names would be overwritten"
         ))
-        .advise(refusal::HARD_LINKS)
+        .advise(os_error::HARD_LINKS)
 }
 
-/// The mount point of the path, where only the kernel makes files.
+/// Returns the mount point of the path if only the kernel creates files there.
 pub(super) fn of_the_kernel(mounts: &[Mount], path: &Path) -> Option<String> {
     let mount = mounts::of(mounts, path)?;
     let is_kernels =
@@ -353,14 +356,14 @@ fn kind(found: FileType) -> &'static str {
     }
 }
 
-/// All files of one file system together must fit.
+/// Checks that all files on one file system fit together.
 fn refuse_lack_of_space(missing: &[ToLayOut]) -> Result<(), Failure> {
     let mut needs: BTreeMap<u64, (u64, &Path)> = BTreeMap::new();
     for file in missing {
         let path = file.target.path.as_path();
         let folder = path.parent().unwrap_or(path);
         let Ok(found) = std::fs::metadata(folder) else { continue };
-        // Blocks are counted in 512 bytes, whatever the file system uses.
+        // Block counts are in units of 512 bytes on every file system.
         let has = std::fs::metadata(path).map_or(0, |file| file.blocks() * 512);
         let need = file.target.size_bytes.unwrap_or(0).saturating_sub(has);
         let (total, _) = needs.entry(found.dev()).or_insert((0, folder));
@@ -372,7 +375,7 @@ fn refuse_lack_of_space(missing: &[ToLayOut]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses to write `need_bytes` more below `folder` where they do not fit.
+/// Refuses to write `need_bytes` more below `folder` if they do not fit.
 pub(super) fn must_fit(
     folder: &Path,
     need_bytes: u64,
@@ -387,7 +390,7 @@ pub(super) fn must_fit(
     }
     let what = format!("{} has no room for the files of this plan", folder.display());
     let [need, margin, free] =
-        [need_bytes, MARGIN_BYTES, free].map(|bytes| Bytes(bytes).quantity());
+        [need_bytes, MARGIN_BYTES, free].map(|bytes| Bytes(bytes).to_quantity());
     Err(Failure::measurement(what)
         .explain(format!(
             "{need:.3} are needed and {free:.3} are free, of which {margin:.3} stay with the file system"

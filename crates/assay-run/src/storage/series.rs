@@ -1,20 +1,20 @@
-//! From the series of a phase to samples: one per stretch, and the distribution of all of its I/O.
+//! Samples from the series of a phase: one per stretch, and the distribution of all of its I/O.
 
 use std::collections::BTreeSet;
 
 use assay_model::attribute::{Attribute, Attributes};
-use assay_model::distribution::{Distribution, new_histogram};
+use assay_model::distribution::{LatencyDistribution, new_histogram};
 use assay_model::doubt::Doubt;
-use assay_model::entry::{Entry, Key, Seen};
-use assay_model::failure::Failure;
+use assay_model::entry::{EntryValue, MeasurementEntry, SeriesKey};
+use assay_model::failure::FailureReason;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
-use assay_model::storage_outcome::{IntervalTally, StorageOutcome, Tally};
+use assay_model::storage_outcome::{IntervalTally, IoTally, StorageOutcome};
 use assay_model::workload::file_set::{FileOperation, FileStream, FileWorkload};
 use assay_model::workload::storage::StorageWorkload;
-use assay_stats::rate_search::{Lateness, is_missed};
+use assay_stats::rate_search::{LateCount, is_rate_missed};
 use hdrhistogram::Histogram;
 
-/// One or more neighbouring intervals, so that there is I/O in it.
+/// One or more neighbouring intervals with at least one I/O.
 #[derive(Debug)]
 pub struct Stretch {
     length_s: f64,
@@ -24,11 +24,11 @@ pub struct Stretch {
     from_intended: Histogram<u64>,
 }
 
-/// One entry of a series: of I/O on blocks, or of operations on files.
+/// Interval of a series of block I/O or of file operations.
 pub trait Interval {
-    /// Whether it does not count.
+    /// Whether the interval belongs to the warm-up.
     fn is_warmup(&self) -> bool;
-    /// Joins it to a stretch.
+    /// Adds the interval to a stretch.
     fn add_to(&self, stretch: &mut Stretch);
 }
 
@@ -64,23 +64,23 @@ impl Interval for FileInterval {
     }
 }
 
-/// Stretches that a phase is cut into, so that the median of their rates has an interval at 95 %.
+/// Number of stretches per phase, enough for a 95 % interval of the median of their rates.
 const STRETCHES: f64 = 12.0;
-/// No stretch needs to be longer: 100 slices of a throttle that lets I/O through every 100 ms.
+/// Maximum length of a stretch: 100 slices of a throttle that lets I/O through every 100 ms.
 const LONGEST_S: f64 = 10.0;
 
-/// How long a stretch of a phase is that counts for so many seconds.
+/// Returns the length of a stretch for a phase with `counting_s` seconds after the warm-up.
 ///
-/// Throttles let I/O through in bursts: the median over intervals as short as the bursts would be the
-/// rate of a burst, or of the pause between two.
+/// Throttles let I/O through in bursts: the median over intervals as short as the bursts would be
+/// the rate of a burst, or of the pause between two.
 pub fn stretch_s(counting_s: f64) -> f64 {
     (counting_s / STRETCHES).min(LONGEST_S)
 }
 
-/// The intervals that count, joined to stretches of at least `minimum_s` with some I/O in each; what is
-/// left over at the end is joined to the last one.
+/// Joins the intervals after the warm-up to stretches of at least `minimum_s` with some I/O in
+/// each; the rest at the end joins the last one.
 pub fn stretches<I: Interval>(intervals: &[I], minimum_s: f64) -> Vec<Stretch> {
-    // An interval ends a little late or early, and ten of them need not make another.
+    // Intervals end slightly late or early; ten short ones must not require an eleventh.
     let enough_s = 0.95 * minimum_s;
     let mut stretches: Vec<Stretch> = Vec::new();
     let mut open: Option<Stretch> = None;
@@ -99,18 +99,18 @@ pub fn stretches<I: Interval>(intervals: &[I], minimum_s: f64) -> Vec<Stretch> {
     stretches
 }
 
-/// I/O that counts.
+/// Returns the number of I/O after the warm-up.
 pub fn count(outcome: &StorageOutcome) -> u64 {
     outcome.tallies.iter().map(|it| it.tally.count).sum()
 }
 
-/// I/O that counts over the time that counts, in IO/s; 0 where there is none.
+/// Returns the rate after the warm-up in IO/s; 0 without measured time.
 pub fn rate_per_s(outcome: &StorageOutcome) -> f64 {
     if outcome.elapsed_s > 0.0 { count(outcome) as f64 / outcome.elapsed_s } else { 0.0 }
 }
 
-/// Several phases with the same streams and targets as if they were one: the time between them is left
-/// out. `None` without any.
+/// Concatenates phases with the same streams and targets, without the time between them. `None`
+/// without any.
 pub fn joined(outcomes: &[StorageOutcome]) -> Option<StorageOutcome> {
     let (first, others) = outcomes.split_first()?;
     let mut all = first.clone();
@@ -132,9 +132,8 @@ pub fn joined(outcomes: &[StorageOutcome]) -> Option<StorageOutcome> {
     Some(all)
 }
 
-/// The stretches of a phase as samples of its rate, its bandwidth and its latencies, and what one I/O
-/// cost in CPU time.
-pub fn samples(outcome: &StorageOutcome) -> Vec<Entry> {
+/// Returns rate, bandwidth and latency of the stretches as samples, and the CPU time per I/O.
+pub fn samples(outcome: &StorageOutcome) -> Vec<MeasurementEntry> {
     let mut entries = Vec::new();
     for stretch in stretches(&outcome.intervals, stretch_s(outcome.elapsed_s)) {
         stretch.samples(&mut entries);
@@ -142,18 +141,18 @@ pub fn samples(outcome: &StorageOutcome) -> Vec<Entry> {
     let cpu_s = outcome.cpu_user_s + outcome.cpu_system_s;
     let count = count(outcome);
     if count > 0 {
-        entries.push(Entry::sample("cpu_per_io", cpu_s / count as f64));
+        entries.push(MeasurementEntry::sample("cpu_per_io", cpu_s / count as f64));
     }
     entries
 }
 
-/// The same of operations on files. A pass is one stretch; where several kinds of operation are asked for at
-/// once, the rate of each is a result of its own.
+/// Returns the samples of file operations. A pass is one stretch. If several kinds of operation are
+/// requested at once, the rate of each is a separate result.
 pub fn file_samples(
     workload: &FileWorkload,
     outcome: &FileOutcome,
     intervals: &[FileInterval],
-) -> Vec<Entry> {
+) -> Vec<MeasurementEntry> {
     let minimum_s = match workload.timing.duration_s {
         Some(_) => stretch_s(outcome.elapsed_s),
         None => outcome.elapsed_s,
@@ -166,38 +165,38 @@ pub fn file_samples(
         workload.streams.iter().flat_map(FileStream::operations).collect();
     for operation in asked.iter().filter(|_| asked.len() > 1 && !workload.in_turn) {
         let alone: Vec<FileInterval> =
-            intervals.iter().map(|interval| interval.of(*operation)).collect();
+            intervals.iter().map(|interval| interval.for_operation(*operation)).collect();
         let operation = Attributes::from([(Attribute::Operation, operation.name().into())]);
         let mut found = Vec::new();
         for stretch in stretches(&alone, minimum_s) {
             stretch.rates(&mut found);
         }
-        entries.extend(found.into_iter().map(|entry| entry.of(&operation)));
+        entries.extend(found.into_iter().map(|entry| entry.with_dimensions(&operation)));
     }
     entries
 }
 
-/// The doubt of an open loop that did not reach its rate, which chance alone does not explain.
+/// Returns the doubt about an open loop that missed its rate by more than chance explains.
 pub fn rate_missed(asked_per_s: Option<f64>, count: u64, elapsed_s: f64) -> Option<Doubt> {
-    let asked_per_s = asked_per_s.filter(|rate| is_missed(count, rate * elapsed_s))?;
+    let asked_per_s = asked_per_s.filter(|rate| is_rate_missed(count, rate * elapsed_s))?;
     let reached_per_s = count as f64 / elapsed_s;
     Some(Doubt::RateMissed { asked_per_s, reached_per_s })
 }
 
-/// The failure that I/O errors of a phase amount to; `None` when all I/O was done.
-pub fn failure(workload: &StorageWorkload, outcome: &StorageOutcome) -> Option<Failure> {
+/// Returns the failure for I/O errors of a phase; `None` if all I/O succeeded.
+pub fn failure(workload: &StorageWorkload, outcome: &StorageOutcome) -> Option<FailureReason> {
     let first = outcome.errors.first()?;
     let target = workload.targets.get(first.target);
-    Some(Failure::IoFailed {
+    Some(FailureReason::IoFailed {
         count: outcome.error_count,
-        operation: first.operation.word().to_owned(),
+        operation: first.operation.name().to_owned(),
         offset: first.offset,
         target: target.map_or_else(String::new, |it| it.path.display().to_string()),
         causes: vec![first.reason.clone()],
     })
 }
 
-/// Mean number of I/O in flight over all the time that counts; `None` where nothing was in flight.
+/// Returns the mean number of I/O in flight after the warm-up; `None` if it is 0.
 pub fn in_flight(outcome: &StorageOutcome) -> Option<f64> {
     let counting = outcome.intervals.iter().filter(|interval| !interval.warmup);
     let time_s: f64 = counting.clone().map(|interval| interval.length_s).sum();
@@ -216,7 +215,7 @@ impl Stretch {
         }
     }
 
-    fn add_tally(&mut self, tally: &Tally) {
+    fn add_tally(&mut self, tally: &IoTally) {
         self.count += tally.count;
         self.bytes += tally.bytes;
         join(&mut self.service, &tally.service_ns);
@@ -231,20 +230,22 @@ impl Stretch {
         join(&mut self.from_intended, &other.from_intended);
     }
 
-    /// As samples of rate, bandwidth and latencies.
-    fn samples(&self, entries: &mut Vec<Entry>) {
+    /// Appends samples of rate, bandwidth and latencies.
+    fn samples(&self, entries: &mut Vec<MeasurementEntry>) {
         self.rates(entries);
-        entries.push(Entry::sample("latency", self.service_median_s()));
+        entries.push(MeasurementEntry::sample("latency", self.service_median_s()));
         let intended = self.median_from_intended_s();
-        entries
-            .extend(intended.map(|median_s| Entry::sample("latency_from_intended", median_s)));
+        entries.extend(
+            intended
+                .map(|median_s| MeasurementEntry::sample("latency_from_intended", median_s)),
+        );
     }
 
-    /// As samples of rate and bandwidth; operations on directories move no bytes.
-    fn rates(&self, entries: &mut Vec<Entry>) {
+    /// Appends samples of rate and bandwidth; operations on directories move no bytes.
+    fn rates(&self, entries: &mut Vec<MeasurementEntry>) {
         let mut weighted = |metric, value| {
-            let sample = Seen::over(value, self.length_s);
-            entries.push(Entry::Measured(Key::of(metric), sample));
+            let sample = EntryValue::weighted(value, self.length_s);
+            entries.push(MeasurementEntry::Measured(SeriesKey::only_series(metric), sample));
         };
         weighted("rate", self.rate_per_s());
         if self.bytes > 0 {
@@ -252,46 +253,47 @@ impl Stretch {
         }
     }
 
-    /// In IO/s.
+    /// Returns the rate in IO/s.
     pub fn rate_per_s(&self) -> f64 {
         self.count as f64 / self.length_s
     }
 
-    /// In seconds.
+    /// Returns the length in seconds.
     pub const fn length_s(&self) -> f64 {
         self.length_s
     }
 
-    /// I/O done.
+    /// Returns the number of I/O.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// In B/s.
+    /// Returns the bandwidth in B/s.
     pub fn bytes_per_s(&self) -> f64 {
         self.bytes as f64 / self.length_s
     }
 
-    /// I/O that took longer than this from when it was due, to 1 %, and all I/O that was due.
-    pub fn lateness(&self, most_s: f64) -> Lateness {
+    /// Returns the I/O that took longer than `most_s` from the time due, to 1 %, and all I/O that
+    /// was due.
+    pub fn lateness(&self, most_s: f64) -> LateCount {
         let most_ns = (most_s * 1e9) as u64;
         let in_time = self.from_intended.count_between(0, most_ns);
         let all = self.from_intended.len();
-        Lateness { late: all.saturating_sub(in_time), all }
+        LateCount { late: all.saturating_sub(in_time), all }
     }
 
-    /// How long its I/O took: from when it was due, or in a closed loop from submission.
-    pub fn latency(&self) -> Option<(&'static str, Distribution)> {
+    /// Returns the latency distribution: from the time due, or in a closed loop from submission.
+    pub fn latency(&self) -> Option<(&'static str, LatencyDistribution)> {
         let all = [("latency_from_intended", &self.from_intended), ("latency", &self.service)];
         let known = all.into_iter().find(|(_, times)| !times.is_empty());
-        known.map(|(metric, times)| (metric, Distribution::of(times)))
+        known.map(|(metric, times)| (metric, LatencyDistribution::from_histogram(times)))
     }
 
     pub fn service_median_s(&self) -> f64 {
         median_s(&self.service)
     }
 
-    /// `None` in a closed loop.
+    /// Returns the median latency from the time due; `None` in a closed loop.
     pub fn median_from_intended_s(&self) -> Option<f64> {
         (!self.from_intended.is_empty()).then(|| median_s(&self.from_intended))
     }
@@ -307,15 +309,15 @@ fn median_s(histogram: &Histogram<u64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use assay_model::engine_choice::EngineReason;
-    use assay_model::storage_outcome::Operation;
+    use assay_model::engine_reason::EngineReason;
+    use assay_model::storage_outcome::IoOperation;
 
     use super::*;
 
-    fn tally(latencies_ns: &[u64]) -> Tally {
+    fn tally(latencies_ns: &[u64]) -> IoTally {
         let mut service_ns = new_histogram();
         latencies_ns.iter().for_each(|it| service_ns.record(*it).unwrap());
-        Tally {
+        IoTally {
             count: latencies_ns.len() as u64,
             bytes: 4096 * latencies_ns.len() as u64,
             from_intended_ns: new_histogram(),
@@ -339,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Lengths of the intervals with their numbers of I/O, against rates of the stretches.
+    /// Compares the rates of stretches; `intervals` are lengths and numbers of I/O.
     fn check(intervals: &[(f64, usize)], expected: &[f64]) {
         let mut all = vec![interval(true, 1.0, &[7; 100])];
         all.extend(intervals.iter().map(|(s, count)| interval(false, *s, &vec![1000; *count])));
@@ -371,7 +373,7 @@ mod tests {
             tallies: vec![assay_model::storage_outcome::StreamTally {
                 stream: 0,
                 target: 0,
-                operation: Operation::Read,
+                operation: IoOperation::Read,
                 tally: tally(latencies_ns),
             }],
             intervals: vec![interval(true, 0.5, &[1]), interval(false, 1.0, latencies_ns)],
@@ -383,7 +385,7 @@ mod tests {
             error_count: 0,
             not_started: 0,
             streams: vec![],
-            ended: assay_model::storage_outcome::Ended::Time,
+            ended: assay_model::storage_outcome::EndReason::Time,
         }
     }
 

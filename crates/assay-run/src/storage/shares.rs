@@ -1,13 +1,14 @@
-//! A storage workload of several hosts taken apart into what each of them does, and what they did put together.
+//! Divides a storage workload into shares of several hosts, and merges their results.
 //!
-//! Counts and bytes add up, histograms merge exactly. Pure: who carries a share out, and where, is known elsewhere.
+//! Counts and bytes add up; histograms merge exactly. This module does no I/O and does not contact
+//! the hosts.
 
 use assay_model::seed;
 use assay_model::storage_outcome::{
-    Ended, IntervalTally, IoFailure, StorageOutcome, StreamCount, StreamRecord, StreamTally,
-    Tally,
+    EndReason, IntervalTally, IoFailure, IoTally, StorageOutcome, StreamCount, StreamDetails,
+    StreamTally,
 };
-use assay_model::workload::storage::{Load, StorageStream, StorageWorkload};
+use assay_model::workload::storage::{StorageLoad, StorageStream, StorageWorkload};
 
 mod bounds;
 pub mod far_end;
@@ -15,21 +16,22 @@ mod kind;
 pub mod sharers;
 mod trees;
 
-/// What one host does of a workload.
+/// Share of one host in a workload.
 #[derive(Debug, Clone)]
 pub struct Share {
-    /// Its own targets and streams.
+    /// Workload with the host's own targets and streams.
     pub workload: StorageWorkload,
-    /// By own stream and own target: which they are of the whole.
+    /// Indices in the whole workload, by own stream and own target.
     streams: Vec<usize>,
     targets: Vec<usize>,
 }
 
 impl Share {
-    /// The share of `host`, where `places` says for each target on which host it is. `None` where it has nothing
-    /// to do.
+    /// Returns the share of `host`; `places` holds the host of each target. `None` if the host has
+    /// nothing to do.
     ///
-    /// A rate is shared as the targets of each stream are: ten hosts of one target each do a tenth each.
+    /// Each stream's rate is divided in proportion to its targets: ten hosts of one target each do
+    /// a tenth each.
     #[must_use]
     pub fn of(whole: &StorageWorkload, places: &[usize], host: usize) -> Option<Self> {
         let targets: Vec<usize> = (0..whole.targets.len())
@@ -59,17 +61,17 @@ impl Share {
             targets: targets.iter().map(|target| whole.targets[*target].clone()).collect(),
             load: load(whole, &own),
             streams: own,
-            seed: seed::derived(whole.seed, host as u64 + 1),
+            seed: seed::derive_seed(whole.seed, host as u64 + 1),
             ..whole.clone()
         };
-        // Bytes of all hosts end the run, which the coordinator counts.
+        // The coordinator counts the bytes of all hosts and ends the run.
         workload.timing.stop_after_bytes = None;
         Some(Self { workload, streams, targets })
     }
 }
 
-/// The load of a host whose streams are `own`.
-fn load(whole: &StorageWorkload, own: &[StorageStream]) -> Load {
+/// Returns the load of a host with the streams `own`.
+fn load(whole: &StorageWorkload, own: &[StorageStream]) -> StorageLoad {
     let sum = |streams: &[StorageStream]| -> (f64, f64) {
         let (alone, sharing): (Vec<_>, Vec<_>) =
             streams.iter().partition(|it| it.own_rate_per_s.is_some());
@@ -79,21 +81,25 @@ fn load(whole: &StorageWorkload, own: &[StorageStream]) -> Load {
     let ((all_rates, all_shares), (rates, shares)) = (sum(&whole.streams), sum(own));
     let part = if all_shares > 0.0 { shares / all_shares } else { 0.0 };
     match whole.load {
-        Load::Open { rate_per_s, arrivals } => {
+        StorageLoad::Open { rate_per_s, arrivals } => {
             let shared_per_s = (rate_per_s - all_rates).max(0.0);
-            Load::Open { rate_per_s: rates + shared_per_s * part, arrivals }
+            StorageLoad::Open { rate_per_s: rates + shared_per_s * part, arrivals }
         }
-        Load::Capped { bytes_per_s } => Load::Capped { bytes_per_s: bytes_per_s * part },
-        Load::Closed | Load::Balanced | Load::ShareOf { .. } => whole.load.clone(),
+        StorageLoad::Capped { bytes_per_s } => {
+            StorageLoad::Capped { bytes_per_s: bytes_per_s * part }
+        }
+        StorageLoad::Closed | StorageLoad::Balanced | StorageLoad::ShareOf { .. } => {
+            whole.load.clone()
+        }
     }
 }
 
-/// An interval in which nothing was done.
+/// Returns an interval without activity.
 #[must_use]
 pub fn idle(like: &IntervalTally) -> IntervalTally {
     IntervalTally {
-        reads: Tally::empty(),
-        writes: Tally::empty(),
+        reads: IoTally::empty(),
+        writes: IoTally::empty(),
         streams: Vec::new(),
         in_flight: 0.0,
         cpu_user: 0.0,
@@ -102,28 +108,31 @@ pub fn idle(like: &IntervalTally) -> IntervalTally {
     }
 }
 
-/// Shorter intervals than this share of the longest are those of hosts that were done in them.
+/// Minimum length of a full interval relative to the longest; hosts with a shorter one finished
+/// within it.
 const WHOLE: f64 = 0.9;
 
-/// The length of an interval of several hosts, which those that were done in it do not shorten.
+/// Returns the common length of an interval of several hosts, not shortened by hosts that finished
+/// within it.
 ///
-/// It is the mean of theirs, because the ends of an interval are a little late or early on every host, each for
-/// itself: of lengths that add up to the same time their means do, their maxima do not.
+/// This is the mean of the full lengths, because intervals end slightly late or early on each host
+/// independently. If the lengths of each host add up to the same time, their means do, too; their
+/// maxima do not.
 fn common_length_s(lengths: impl Iterator<Item = f64> + Clone) -> f64 {
     let longest_s = lengths.clone().fold(0.0, f64::max);
     let whole: Vec<f64> = lengths.filter(|it| *it >= WHOLE * longest_s).collect();
     whole.iter().sum::<f64>() / whole.len().max(1) as f64
 }
 
-/// Why hosts ended, in one word.
-fn ended(ends: &[Ended]) -> Ended {
-    [Ended::Errors, Ended::Interrupted, Ended::Time, Ended::Work]
+/// Returns one end reason for all hosts.
+fn ended(ends: &[EndReason]) -> EndReason {
+    [EndReason::Errors, EndReason::Interrupted, EndReason::Time, EndReason::Work]
         .into_iter()
         .find(|end| ends.contains(end))
-        .unwrap_or(Ended::Work)
+        .unwrap_or(EndReason::Work)
 }
 
-/// The same interval of several hosts as one.
+/// Merges the same interval of several hosts.
 #[must_use]
 pub fn interval(
     parts: &[(&Share, &IntervalTally)],
@@ -135,9 +144,9 @@ pub fn interval(
     let mut all = IntervalTally { start_s, length_s, ..idle(first) };
     all.streams = vec![StreamCount::default(); streams];
     for (share, part) in parts {
-        all.reads.add(&part.reads);
-        all.writes.add(&part.writes);
-        // In flight over its own time, which may be shorter.
+        all.reads.merge(&part.reads);
+        all.writes.merge(&part.writes);
+        // I/O in flight is weighted by the host's own time, which may be shorter.
         if length_s > 0.0 {
             all.in_flight += part.in_flight * (part.length_s / length_s).min(1.0);
         }
@@ -150,7 +159,8 @@ pub fn interval(
     Some(all)
 }
 
-/// The outcomes of all hosts as one; `intervals` are those of [`interval`]. `None` without any.
+/// Merges the outcomes of all hosts; `intervals` are those of [`merge_intervals`]. `None` without
+/// any.
 #[must_use]
 pub fn together(
     parts: Vec<(&str, &Share, StorageOutcome)>,
@@ -166,7 +176,7 @@ pub fn together(
         errors: Vec::new(),
         error_count: 0,
         not_started: 0,
-        streams: vec![StreamRecord::default(); streams],
+        streams: vec![StreamDetails::default(); streams],
         ..first.clone()
     };
     all.ended = ended(&parts.iter().map(|(.., it)| it.ended).collect::<Vec<_>>());
@@ -198,7 +208,7 @@ pub fn together(
     Some(all)
 }
 
-fn add_record(to: &mut StreamRecord, more: StreamRecord) {
+fn add_record(to: &mut StreamDetails, more: StreamDetails) {
     to.active_s = to.active_s.max(more.active_s);
     add_tally(&mut to.syncs, more.syncs);
     let mine = to.submissions.iter_mut().chain(&mut to.completions);
@@ -208,10 +218,10 @@ fn add_record(to: &mut StreamRecord, more: StreamRecord) {
     to.journal.extend(more.journal);
 }
 
-fn add_tally(to: &mut Option<Tally>, more: Option<Tally>) {
+fn add_tally(to: &mut Option<IoTally>, more: Option<IoTally>) {
     match (to, more) {
         (_, None) => {}
-        (Some(to), Some(more)) => to.add(&more),
+        (Some(to), Some(more)) => to.merge(&more),
         (to, more) => *to = more,
     }
 }
@@ -221,13 +231,16 @@ mod tests {
     use std::path::PathBuf;
 
     use assay_model::workload::storage::{
-        AccessPattern, Arrivals, EngineChoice, Opening, StorageData, StorageTarget,
-        StorageTiming, Verify, WriteSync,
+        AccessPattern, ArrivalProcess, EngineChoice, StorageData, StorageTarget, StorageTiming,
+        TargetOpening, Verify, WriteSync,
     };
 
     use super::*;
 
-    fn workload(load: Load, streams: &[(&[usize], f64, Option<f64>)]) -> StorageWorkload {
+    fn workload(
+        load: StorageLoad,
+        streams: &[(&[usize], f64, Option<f64>)],
+    ) -> StorageWorkload {
         let target = |number: usize| StorageTarget {
             name: format!("sd{number}"),
             path: PathBuf::from(format!("/v{number}")),
@@ -237,14 +250,14 @@ mod tests {
             direct: false,
             sync: WriteSync::None,
             sync_at_end: false,
-            opening: Opening::default(),
+            opening: TargetOpening::default(),
         };
         let stream =
             |(targets, rate_share, own): &(&[usize], f64, Option<f64>)| StorageStream {
                 targets: targets.to_vec(),
                 rate_share: *rate_share,
                 own_rate_per_s: *own,
-                ..StorageStream::of(AccessPattern::Random, 4096, 1.0)
+                ..StorageStream::new(AccessPattern::Random, 4096, 1.0)
             };
         StorageWorkload {
             targets: (0..4).map(target).collect(),
@@ -262,11 +275,11 @@ mod tests {
         }
     }
 
-    /// The rates of two hosts, of which the second has the last target only.
+    /// Compares the loads of two hosts; the second has only the last target.
     fn check(
-        load: Load,
+        load: StorageLoad,
         streams: &[(&[usize], f64, Option<f64>)],
-        expected: [Option<(Load, usize)>; 2],
+        expected: [Option<(StorageLoad, usize)>; 2],
     ) {
         let whole = workload(load, streams);
         for (host, expected) in expected.into_iter().enumerate() {
@@ -280,7 +293,10 @@ mod tests {
 
     #[test]
     fn rates_are_shared_as_targets_are() {
-        let open = |rate_per_s| Load::Open { rate_per_s, arrivals: Arrivals::Exponential };
+        let open = |rate_per_s| StorageLoad::Open {
+            rate_per_s,
+            arrivals: ArrivalProcess::Exponential,
+        };
         let all: &[usize] = &[0, 1, 2, 3];
         check(
             open(400.0),
@@ -293,17 +309,21 @@ mod tests {
         // One stream has its own 80 IO/s, which come first.
         let own: &[_] = &[(all, 0.0, Some(80.0)), (&[3][..], 1.0, None)];
         check(open(400.0), own, [Some((open(60.0), 1)), Some((open(340.0), 2))]);
-        let capped = |bytes_per_s| Load::Capped { bytes_per_s };
+        let capped = |bytes_per_s| StorageLoad::Capped { bytes_per_s };
         check(
             capped(8.0),
             &[(all, 1.0, None)],
             [Some((capped(6.0), 1)), Some((capped(2.0), 1))],
         );
-        check(Load::Closed, &[(&[3], 1.0, None)], [None, Some((Load::Closed, 1))]);
+        check(
+            StorageLoad::Closed,
+            &[(&[3], 1.0, None)],
+            [None, Some((StorageLoad::Closed, 1))],
+        );
     }
 
-    fn done(ns: &[u64]) -> Tally {
-        let mut tally = Tally::empty();
+    fn done(ns: &[u64]) -> IoTally {
+        let mut tally = IoTally::empty();
         for ns in ns {
             tally.count += 1;
             tally.bytes += 4096;
@@ -319,7 +339,7 @@ mod tests {
             length_s,
             warmup: false,
             reads: done(reads),
-            writes: Tally::empty(),
+            writes: IoTally::empty(),
             streams: vec![],
             in_flight: 2.0,
             cpu_user: 0.5,
@@ -331,7 +351,7 @@ mod tests {
 
     #[test]
     fn intervals_of_hosts_add_up() {
-        let whole = workload(Load::Closed, &[(&[0, 1], 0.5, None), (&[3], 0.5, None)]);
+        let whole = workload(StorageLoad::Closed, &[(&[0, 1], 0.5, None), (&[3], 0.5, None)]);
         let shares = [0, 1].map(|host| Share::of(&whole, &[0, 0, 0, 1], host).unwrap());
         let parts = [of_host(1.02, &[10, 20]), of_host(0.98, &[30])];
         let both = [(&shares[0], &parts[0]), (&shares[1], &parts[1])];
@@ -341,7 +361,7 @@ mod tests {
         assert_eq!(all.reads.service_ns, done(&[10, 20, 30]).service_ns);
         assert_eq!(all.streams.iter().map(|it| it.reads).collect::<Vec<_>>(), [2, 1]);
         assert!((all.cpu_user - 0.5).abs() < 1e-12);
-        // The second was done after a tenth of it.
+        // The second host finished after a tenth of the interval.
         let parts = [of_host(1.0, &[10]), of_host(0.1, &[30])];
         let both = [(&shares[0], &parts[0]), (&shares[1], &parts[1])];
         let all = interval(&both, 0.0, 2).unwrap();

@@ -1,18 +1,18 @@
-//! The runs of Vdbench parameter files, one after another: executed, stored, and replayed from the store.
+//! Runs of Vdbench parameter files in order: executed, stored, and replayed from the store.
 //!
-//! The caller receives notices, the same live and on replay; nothing here prints.
+//! The caller receives the same events live and on replay; nothing here prints.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use assay_dialects::vdbench::output::files::FileMeasured;
-use assay_dialects::vdbench::output::{self, Average, Measured};
-use assay_dialects::vdbench::{Execution, RunLabel};
+use assay_dialects::vdbench::output::files::FileTotals;
+use assay_dialects::vdbench::output::{self, Average, StorageTotals};
+use assay_dialects::vdbench::{RunLabel, VdbenchExecution};
 use assay_fleet::remote::{ShareAsked, TreesAsked};
 use assay_model::attribute::{Attribute, Attributes};
-use assay_model::entry::Entry;
-use assay_model::failure::Failure as CaseFailure;
+use assay_model::entry::MeasurementEntry;
+use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::plan::Plan;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
@@ -42,67 +42,67 @@ mod trees;
 pub use again::again;
 pub use runs::first_run_fills_all;
 
-/// The language of these runs.
+/// Language of these runs.
 pub const LANGUAGE: &str = "vdbench";
 
-/// What is to be done, and under which permissions.
+/// Request to execute parameter files, with its permissions.
 #[derive(Debug)]
 pub struct Question<'q> {
     /// The parameter files.
-    pub execution: &'q Execution,
-    /// How often.
+    pub execution: &'q VdbenchExecution,
+    /// Repetition of the files.
     pub repeat: repeat::Repeat,
-    /// What may be written.
+    /// Permissions.
     pub options: RunOptions,
-    /// What `$output` in commands stands for.
+    /// Folder that replaces `$output` in commands.
     pub output: &'q Path,
-    /// How it is stored; its plan is that of [`plan`].
+    /// Request for the recording; its plan is that of [`plan`].
     pub opening: Opening<'q>,
 }
 
-/// Something that happened.
+/// Event of an execution.
 #[derive(Debug)]
 pub enum Notice<'n> {
-    /// Of a stored run: what follows happened at this time.
+    /// Time of the following events in a stored run.
     At(Timestamp),
-    /// Something besides I/O.
+    /// Note on something other than I/O.
     Reported(&'n Reported),
-    /// A run begins; with the rate in IO/s, where it has one.
+    /// A run begins; `rate_per_s` in IO/s if it has a fixed rate.
     Starts { label: &'n RunLabel, rate_per_s: Option<f64> },
-    /// What one of several hosts did of the interval that follows.
+    /// Part of one host in the interval that follows.
     Part { host: &'n str, tally: &'n IntervalTally },
-    /// One entry of its series.
+    /// Interval of the run's series.
     Interval(&'n IntervalTally),
-    /// It ended; with its average, where anything is to be reported.
+    /// The run ended, with its average if there is anything to report.
     Done {
         label: &'n RunLabel,
         phase: &'n StoragePhase,
         outcome: &'n StorageOutcome,
-        average: Option<&'n Average<Measured>>,
+        average: Option<&'n Average<StorageTotals>>,
         is_stopped: bool,
     },
-    /// A run on file trees begins; with the rate in operations per second, where it has one.
+    /// A run on file trees begins; `rate_per_s` in operations per second if it has a fixed rate.
     TreesStart { label: &'n RunLabel, rate_per_s: Option<f64> },
-    /// What one of several hosts did of the interval that follows.
+    /// Part of one host in the interval that follows.
     TreesPart { host: &'n str, interval: &'n FileInterval },
-    /// One entry of its series.
+    /// Interval of the run's series.
     TreesInterval(&'n FileInterval),
-    /// It ended; with its average, where anything is to be reported.
+    /// The run on file trees ended, with its average if there is anything to report.
     TreesDone {
         label: &'n RunLabel,
         outcome: &'n FileOutcome,
-        average: Option<&'n Average<FileMeasured>>,
+        average: Option<&'n Average<FileTotals>>,
         is_stopped: bool,
     },
 }
 
-/// Who is told.
+/// Receiver of events.
 pub type Listener<'l> = dyn FnMut(Notice<'_>) + 'l;
 
-/// Carries all runs out, once or over and over, here or on `hosts`. Every pass is a run of the store.
+/// Executes all runs, once or repeatedly, here or on `hosts`. Every pass is a stored run.
 ///
 /// # Errors
-/// What cannot be carried out or stored, I/O that failed, and the user's wish to stop.
+/// When a run cannot be executed or stored, I/O failed, or the user stopped it.
 pub fn carry_out(
     (question, sink): (&Question<'_>, &mut dyn Sink),
     mut hosts: Option<&mut Sharers<'_>>,
@@ -112,7 +112,7 @@ pub fn carry_out(
     let (began, mut done) = (Instant::now(), 0);
     loop {
         done += 1;
-        let execution = question.execution.pass(done);
+        let execution = question.execution.for_pass(done);
         let opening = Opening { plan: plan(&execution), ..question.opening.clone() };
         let options = question.options.clone();
         let question = &Question { execution: &execution, opening, options, ..*question };
@@ -129,7 +129,7 @@ pub fn carry_out(
         if done == 1 {
             around::run(question.execution.commands.start.as_ref(), &mut underway)?;
         }
-        // What must not be done leaves no run.
+        // A refused execution leaves no run.
         underway.prepare()?;
         let mut recording = Recording::begin(question.opening.clone(), &mut *sink)?;
         let verdict = match question.execution.files.phases.is_empty() {
@@ -152,16 +152,16 @@ pub fn carry_out(
     }
 }
 
-/// The runs as a plan of the store.
+/// Returns the runs as a plan for the store.
 #[must_use]
-pub fn plan(execution: &Execution) -> Plan {
+pub fn plan(execution: &VdbenchExecution) -> Plan {
     let blocks = execution.plan.phases.iter().map(|phase| {
         Workload::Storage(Box::new(StorageTest {
             name: phase.name.clone(),
             point: None,
             provisioned_bytes_per_s: None,
             precondition_passes: 0,
-            course: workload::course::Course::default(),
+            course: workload::measurement_mode::MeasurementMode::default(),
             workload: phase.workload.clone(),
         }))
     });
@@ -169,26 +169,26 @@ pub fn plan(execution: &Execution) -> Plan {
         let (name, workload) = (String::new(), phase.workload.clone());
         Workload::Files(Box::new(FileTest { name, before: None, workload }))
     });
-    // One of both is empty.
+    // One of the two lists is empty.
     let named = execution.runs.iter().map(named);
     recording::plan(LANGUAGE, named.zip(blocks.chain(trees)).collect())
 }
 
-/// A name that no other run has: Vdbench distinguishes runs by their loops.
+/// Returns a unique name: Vdbench distinguishes runs by their loops.
 fn named(label: &RunLabel) -> String {
     let loops = label.loops.iter().map(|(key, value)| format!(",{key}={value}"));
     label.name.clone() + &loops.collect::<String>()
 }
 
-/// Whether there is more to run.
+/// Next step after a run.
 enum Next {
     Run,
-    /// The rest of the curve that begins with the same run is left out.
+    /// The rest of the curve with the same first run is skipped.
     SkipCurve,
     End,
 }
 
-/// Does each of the runs; `bases` are those whose rates theirs are shares of.
+/// Executes the runs in order; `bases` are the runs whose rates theirs are shares of.
 fn one_after_another(
     bases: &[Option<usize>],
     mut one: impl FnMut(usize) -> Result<Next, Failure>,
@@ -207,32 +207,32 @@ fn one_after_another(
     Ok(())
 }
 
-/// A run that is over, as it is stored.
+/// Finished run, as it is stored.
 struct Over {
-    entries: Vec<Entry>,
-    /// What was asked for, where a rate was.
+    entries: Vec<MeasurementEntry>,
+    /// Requested rate, if any.
     rate_per_s: Option<f64>,
-    /// What counts of it, and in which time.
+    /// Number of I/O or operations after the warm-up, and their time.
     count: u64,
     elapsed_s: f64,
     journals: Vec<(String, Vec<u8>)>,
     failure: Option<CaseFailure>,
-    /// Why it ended before its time.
+    /// Reason for an early end.
     early_end: Option<Reported>,
 }
 
-/// What goes on, for all that carry it out.
+/// State of an execution.
 struct Underway<'d, 'l, 'h> {
     question: &'d Question<'d>,
-    /// Who does the I/O, where it is not this machine.
+    /// Hosts that do the I/O instead of this machine.
     hosts: Option<&'d mut Sharers<'h>>,
     stop: &'d AtomicBool,
     on: &'d mut Listener<'l>,
-    /// What was told since the last run was stored.
+    /// Notes since the last run was stored.
     reported: Vec<Reported>,
-    /// Whether no run is to follow.
+    /// Whether no further run follows.
     is_over: bool,
-    /// I/O or operations that failed so far.
+    /// Number of failed I/O or operations so far.
     errors: u64,
 }
 
@@ -246,7 +246,7 @@ impl Underway<'_, '_, '_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Refuses what must not be done, and lays files out.
+    /// Refuses forbidden targets, and lays files out.
     fn prepare(&mut self) -> Result<(), Failure> {
         let Question { execution, options, .. } = self.question;
         if !execution.files.phases.is_empty() {
@@ -266,7 +266,7 @@ impl Underway<'_, '_, '_> {
                     self.reported.push(Reported::noted(host, said));
                 }
             };
-            return hosts.prepare(&asked, &execution.places, stop, &mut on);
+            return hosts.prepare(&asked, &execution.host_indices, stop, &mut on);
         }
         runner::prepare(&execution.plan, options, stop, &mut |event| self.laid_out(&event))
     }
@@ -284,7 +284,7 @@ impl Underway<'_, '_, '_> {
             makes_above: execution.create_anchors,
             prepared: None,
         };
-        hosts.prepare_trees(&asked, &execution.places, self.stop)
+        hosts.prepare_trees(&asked, &execution.host_indices, self.stop)
     }
 
     fn laid_out(&mut self, event: &StorageEvent<'_>) {
@@ -298,7 +298,7 @@ impl Underway<'_, '_, '_> {
         }
     }
 
-    /// Why a run ended before its time; whether it may have been the last.
+    /// Reports the reason for an early end, which may end the whole execution.
     fn ended(&mut self, reason: Option<&Reported>) {
         if let Some(reason) = reason {
             (self.on)(Notice::Reported(reason));
@@ -306,7 +306,7 @@ impl Underway<'_, '_, '_> {
         }
     }
 
-    /// Nothing goes on: nothing that is written now disturbs it.
+    /// Stores a run. Nothing is measured now, so writing disturbs nothing.
     fn store(
         &mut self,
         recording: &mut Recording<'_>,
@@ -321,15 +321,17 @@ impl Underway<'_, '_, '_> {
             dimensions.insert(Attribute::Loops, loops.into());
         }
         let rate = over.rate_per_s;
-        let missed = series::rate_missed(rate, over.count, over.elapsed_s).map(Entry::Doubt);
-        let rate = rate.map(|rate| Entry::Fact(Attribute::RequestedRate, rate.into()));
+        let missed =
+            series::rate_missed(rate, over.count, over.elapsed_s).map(MeasurementEntry::Doubt);
+        let rate =
+            rate.map(|rate| MeasurementEntry::Fact(Attribute::RequestedRate, rate.into()));
         let entries = over.entries.into_iter().chain(rate).chain(missed);
-        let entries = entries.map(|entry| entry.of(&dimensions));
+        let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
         let before = std::mem::take(&mut self.reported);
         let course = Course { before, end: over.early_end, is_stopped: self.is_stopped() };
         let raw = [over.journals, vec![course.file()]].concat();
         match over.failure {
-            // A format may find everything there already.
+            // A format run may find all files already present.
             None if over.count == 0 && !self.question.execution.files.phases.is_empty() => {
                 recording.idle(index, entries, &raw)
             }
@@ -337,7 +339,8 @@ impl Underway<'_, '_, '_> {
         }
     }
 
-    /// Refuses to go on after more errors than the files allow; `what` is what failed.
+    /// Returns an error if more I/O failed than `data_errors` allows; `what` is the kind of
+    /// operation.
     fn few_errors(&self, what: &str) -> Result<(), Failure> {
         let most = self.question.execution.data_errors;
         if self.errors < most.max(1) {
@@ -347,7 +350,7 @@ impl Underway<'_, '_, '_> {
         self.no_errors(what).map_err(|failure| failure.explain(allowed))
     }
 
-    /// The verdict at the end.
+    /// Returns an error if any I/O failed; the verdict at the end.
     fn no_errors(&self, what: &str) -> Result<(), Failure> {
         let what = match (self.errors, what) {
             (0, _) => return Ok(()),
@@ -371,23 +374,23 @@ impl Underway<'_, '_, '_> {
     }
 }
 
-/// The average that is reported of a run; nothing of one that the user stopped while it warmed up.
+/// Returns the average to report; `None` for a run that the user stopped during the warm-up.
 fn averaged(
     label: &RunLabel,
     outcome: &StorageOutcome,
     is_stopped: bool,
-) -> Option<Average<Measured>> {
+) -> Option<Average<StorageTotals>> {
     let average = output::average(
         label,
         &outcome.intervals,
         |interval| interval.length_s,
-        Measured::add,
-        Measured::count,
+        StorageTotals::add,
+        StorageTotals::count,
     );
-    (average.measured.count() > 0 && (average.counts || !is_stopped)).then_some(average)
+    (average.totals.count() > 0 && (average.excludes_warmup || !is_stopped)).then_some(average)
 }
 
-/// A plan of one phase.
+/// Returns a plan with one phase.
 fn alone(phase: &StoragePhase, workload: StorageWorkload) -> StoragePlan {
     StoragePlan { phases: vec![StoragePhase { workload, ..phase.clone() }] }
 }

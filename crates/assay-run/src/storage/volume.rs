@@ -1,7 +1,8 @@
-//! The volumes that targets are on: which file system and device, and whether it is the one that was meant.
+//! Volumes of targets: their file systems and devices, and the check that the intended volume is
+//! mounted.
 //!
-//! Where a volume is not mounted, its mount point is an empty folder of the root's file system, and would take
-//! every write. Nothing here writes.
+//! The mount point of an unmounted volume is an empty folder of the root file system, and would
+//! take every write. Nothing here writes.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -12,7 +13,7 @@ use assay_fleet::root::Root;
 use assay_fleet::{block_device, capacity};
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
-use assay_model::entry::Entry;
+use assay_model::entry::MeasurementEntry;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::workload::file_set::{FilePlan, FileWorkload};
@@ -24,24 +25,24 @@ use super::aim;
 use super::options::RunOptions;
 use crate::failure::Failure;
 
-/// What is mounted now, and what should be.
+/// Current mounts and configured mount points.
 pub(super) struct Volumes {
     pub(super) mounts: Vec<Mount>,
     configured: Vec<PathBuf>,
 }
 
-/// What a target is on.
+/// Volume of a target.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Volume {
-    /// Kind of file system; `none` = a device.
+    /// Kind of file system; `none` for a device.
     file_system: String,
-    /// The device, or what a network file system calls its source.
+    /// Device, or the source of a network file system.
     device: String,
-    /// Where it is mounted.
+    /// Mount point.
     point: Option<PathBuf>,
 }
 
-/// Refuses plans whose targets are on the root's file system by mistake.
+/// Refuses plans whose targets are on the root file system by mistake.
 pub fn check(
     storage: &StoragePlan,
     files: &FilePlan,
@@ -54,7 +55,7 @@ pub fn check(
     })
 }
 
-/// One line for each volume that a plan uses, with the targets on it.
+/// Returns one line for each volume that a plan uses, with its targets.
 #[must_use]
 pub fn reported(storage: &StoragePlan, files: &FilePlan) -> Vec<Phrase> {
     let volumes = Volumes::read();
@@ -77,9 +78,9 @@ pub fn reported(storage: &StoragePlan, files: &FilePlan) -> Vec<Phrase> {
     on.into_iter().map(line).collect()
 }
 
-/// The same about one workload, as it is stored.
+/// Returns the facts about the volumes of one workload.
 #[must_use]
-pub fn facts(workload: &StorageWorkload) -> Vec<Entry> {
+pub fn facts(workload: &StorageWorkload) -> Vec<MeasurementEntry> {
     let size = |target: &StorageTarget| {
         let there = || capacity::size(&target.path).ok().flatten();
         target.size_bytes.or_else(there)
@@ -87,17 +88,17 @@ pub fn facts(workload: &StorageWorkload) -> Vec<Entry> {
     let opened = workload.targets.iter().filter(|_| opens(workload));
     let total: Option<u64> = opened.map(size).sum();
     let total = total.filter(|bytes| *bytes > 0);
-    let total = total.map(|bytes| Entry::Fact(Attribute::TargetBytes, bytes.into()));
+    let total = total.map(|bytes| MeasurementEntry::Fact(Attribute::TargetBytes, bytes.into()));
     facts_of(used(workload)).into_iter().chain(total).collect()
 }
 
-/// The same about one workload on trees.
+/// Returns the facts about the volumes of one workload on file trees.
 #[must_use]
-pub fn facts_of_trees(workload: &FileWorkload) -> Vec<Entry> {
+pub fn facts_of_trees(workload: &FileWorkload) -> Vec<MeasurementEntry> {
     facts_of(workload.trees.iter().map(|tree| tree.anchor.as_path()))
 }
 
-fn facts_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Vec<Entry> {
+fn facts_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Vec<MeasurementEntry> {
     let volumes = Volumes::read();
     let mut on: Vec<Volume> = paths.filter_map(|path| volumes.of(path)).collect();
     on.sort();
@@ -113,16 +114,19 @@ fn facts_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Vec<Entry> {
     let (kinds, devices) = (joined(|it| &it.file_system), joined(|it| &it.device));
     [(Attribute::FileSystem, kinds), (Attribute::Device, devices)]
         .into_iter()
-        .map(|(name, value)| Entry::Fact(name, value.into()))
+        .map(|(name, value)| MeasurementEntry::Fact(name, value.into()))
         .collect()
 }
 
-/// The doubt of targets that are in memory, of the first of them.
-pub fn in_memory<'p>(mut paths: impl Iterator<Item = &'p Path>) -> Option<Entry> {
+/// Returns the doubt about the first target that is in memory.
+pub fn in_memory<'p>(mut paths: impl Iterator<Item = &'p Path>) -> Option<MeasurementEntry> {
     let volumes = Volumes::read();
     paths.find_map(|path| {
         let Volume { file_system, .. } = volumes.of(path).filter(Volume::is_memory)?;
-        Some(Entry::Doubt(Doubt::TargetInMemory { path: path.to_path_buf(), file_system }))
+        Some(MeasurementEntry::Doubt(Doubt::TargetInMemory {
+            path: path.to_path_buf(),
+            file_system,
+        }))
     })
 }
 
@@ -130,7 +134,7 @@ const fn opens(workload: &StorageWorkload) -> bool {
     !matches!(workload.engine, EngineChoice::Null)
 }
 
-/// What a workload opens.
+/// Returns the paths that a workload opens.
 fn used(workload: &StorageWorkload) -> impl Iterator<Item = &Path> {
     let targets = workload.targets.iter().filter(|_| opens(workload));
     targets.map(|target| target.path.as_path())
@@ -142,7 +146,7 @@ fn paths_of<'p>(storage: &'p StoragePlan, files: &'p FilePlan) -> Vec<&'p Path> 
     of_storage.chain(trees.map(|tree| tree.anchor.as_path())).collect()
 }
 
-/// The path without links, as far as anything of it is there.
+/// Resolves the links of the existing part of a path.
 fn real(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     for folder in path.ancestors() {
@@ -180,7 +184,8 @@ impl Volume {
     }
 }
 
-/// A new name right in `/mnt` is more likely a volume whose folder nobody made than a file, unless assay chose the name.
+/// Whether a path looks like a missing mount point: a new name directly in `/mnt`, unless assay
+/// chose it.
 fn is_volume_to_be(path: &Path, point: &Path) -> bool {
     path.parent() == Some(point) && !path.exists() && !path.ends_with(aim::NAME)
 }
@@ -193,7 +198,7 @@ impl Volumes {
         Self { mounts: mounts::read(&root), configured }
     }
 
-    /// Refuses a path (without links) on the root's file system where a volume should be mounted.
+    /// Refuses a path (without links) on the root file system where a volume should be mounted.
     pub(super) fn refuse_root(&self, path: &Path, options: &RunOptions) -> Result<(), Failure> {
         let is_device = path.metadata().is_ok_and(|it| it.file_type().is_block_device());
         if options.target_on_root || is_device {
@@ -214,7 +219,7 @@ impl Volumes {
         let make = || format!("make the folder {path} and mount the volume on it");
         let (what, help) = match is_new_there {
             true => (format!("there is no {path}, and nothing is mounted on {mount}"), make()),
-            // A new name right in `/` is more likely a volume that nobody mounted than a file, as one in `/mnt` is.
+            // A new name directly in `/` is also more likely an unmounted volume than a file.
             false if is_at_the_root => (
                 format!("there is no {path}, and it would be a file right in /"),
                 format!("{}, name a file in a folder", make()),
@@ -226,7 +231,7 @@ impl Volumes {
             .advise(format!("{help}, or say --target-on-root if that is what you want")))
     }
 
-    /// Whether an automatic mount was waiting there and is mounted now that somebody has looked.
+    /// Whether an automatic mount was pending and the access has mounted it.
     fn wakes(&self, path: &Path) -> bool {
         let waits = mounts::of(&self.mounts, path).is_some_and(|it| it.kind == "autofs");
         let folder = path.ancestors().find(|folder| folder.is_dir());

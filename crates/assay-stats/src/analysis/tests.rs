@@ -5,13 +5,13 @@ use proptest::prelude::*;
 use super::*;
 use crate::quantile::median_interval;
 use crate::random::Random;
-use crate::synthetic::{TRUTH, World, coverage};
+use crate::synthetic::{SyntheticWorld, TRUTH, coverage};
 
-fn world(preparations: usize, repetitions: usize) -> World {
-    World { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed: false }
+fn world(preparations: usize, repetitions: usize) -> SyntheticWorld {
+    SyntheticWorld { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed: false }
 }
 
-fn measured(world: World) -> f64 {
+fn coverage_of(world: SyntheticWorld) -> f64 {
     let mut source = Random::new(2026);
     coverage(1000, || {
         let analysis = analyse(&world.samples(&mut source)).unwrap();
@@ -23,11 +23,11 @@ fn measured(world: World) -> f64 {
 const TOLERANCE: f64 = 0.0207;
 
 #[test]
-fn it_covers_independent_samples() {
+fn interval_covers_independent_samples() {
     for skewed in [false, true] {
         for (preparations, repetitions) in [(1, 30), (1, 300), (3, 10), (3, 100), (8, 10)] {
-            let world = World { skewed, ..world(preparations, repetitions) };
-            let rate = measured(world);
+            let world = SyntheticWorld { skewed, ..world(preparations, repetitions) };
+            let rate = coverage_of(world);
             assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }
     }
@@ -36,7 +36,7 @@ fn it_covers_independent_samples() {
 /// Coverage must not come from needless width. Three preparations show little of the variance
 /// between preparations, and cost the most width.
 #[test]
-fn it_stays_narrow_for_independent_samples() {
+fn interval_stays_narrow_for_independent_samples() {
     for (preparations, repetitions, factor) in [(1, 100, 1.2), (3, 100, 1.5), (8, 10, 1.3)] {
         let mut source = Random::new(7);
         let (mut own, mut known) = (0.0, 0.0);
@@ -52,7 +52,7 @@ fn it_stays_narrow_for_independent_samples() {
 }
 
 #[test]
-fn it_covers_correlated_repetitions() {
+fn interval_covers_correlated_repetitions() {
     for skewed in [false, true] {
         for (preparations, repetitions, neighbours) in [
             (1, 100, 0.3),
@@ -62,8 +62,9 @@ fn it_covers_correlated_repetitions() {
             (1, 1000, 0.9),
             (3, 100, 0.9),
         ] {
-            let world = World { neighbours, skewed, ..world(preparations, repetitions) };
-            let rate = measured(world);
+            let world =
+                SyntheticWorld { neighbours, skewed, ..world(preparations, repetitions) };
+            let rate = coverage_of(world);
             assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }
     }
@@ -71,11 +72,11 @@ fn it_covers_correlated_repetitions() {
 
 /// Differences in page placement are covered at the nominal rate from five preparations on.
 #[test]
-fn it_covers_preparations_that_differ() {
+fn interval_covers_differing_preparations() {
     for (preparations, repetitions) in [(5, 10), (5, 40), (8, 10), (20, 5)] {
         for between in [0.1, 0.3, 0.6] {
-            let world = World { between, ..world(preparations, repetitions) };
-            let rate = measured(world);
+            let world = SyntheticWorld { between, ..world(preparations, repetitions) };
+            let rate = coverage_of(world);
             assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }
     }
@@ -83,41 +84,41 @@ fn it_covers_preparations_that_differ() {
 
 /// Three preparations are covered, too, by Student's t instead of ranks.
 #[test]
-fn it_covers_three_preparations() {
+fn interval_covers_three_preparations() {
     for between in [0.1, 0.3, 0.6, 0.9] {
         for repetitions in [10, 33, 100] {
-            let world = World { between, ..world(3, repetitions) };
-            let rate = measured(world);
+            let world = SyntheticWorld { between, ..world(3, repetitions) };
+            let rate = coverage_of(world);
             assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }
     }
 }
 
 #[test]
-fn one_sample_is_a_median_without_an_interval() {
+fn one_sample_has_no_interval() {
     let analysis = analyse(&[vec![5.0]]).unwrap();
     assert_eq!((analysis.median, analysis.interval, analysis.effective.n), (5.0, None, 1.0));
     assert_eq!(analysis.relative_half_width(), None);
 }
 
 #[test]
-fn nothing_finite_is_nothing() {
+fn no_analysis_without_finite_samples() {
     for samples in [vec![], vec![vec![]], vec![vec![f64::NAN], vec![f64::INFINITY]]] {
         assert_eq!(analyse(&samples), None, "{samples:?}");
     }
 }
 
 #[test]
-fn equal_samples_have_an_interval_of_no_width() {
+fn equal_samples_have_zero_width() {
     let analysis = analyse(&vec![vec![3.0; 4]; 3]).unwrap();
     assert!((analysis.effective.n - 12.0).abs() < 1e-12);
     assert_eq!(analysis.relative_half_width(), Some(0.0));
 }
 
 #[test]
-fn what_is_not_finite_is_refused_and_counted() {
+fn rejects_and_counts_non_finite_samples() {
     let analysis = analyse(&[vec![1.0, f64::NAN, 2.0], vec![f64::NEG_INFINITY, 3.0]]).unwrap();
-    assert_eq!((analysis.refused, &analysis.sorted[..]), (2, &[1.0, 2.0, 3.0][..]));
+    assert_eq!((analysis.non_finite, &analysis.sorted[..]), (2, &[1.0, 2.0, 3.0][..]));
 }
 
 fn any_samples() -> impl Strategy<Value = Samples> {
@@ -132,13 +133,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn nothing_panics_and_figures_agree(samples in any_samples()) {
+    fn counts_add_up_and_interval_contains_median(samples in any_samples()) {
         let Some(analysis) = analyse(&samples) else { return Ok(()) };
         let n = analysis.sorted.len();
-        let all = n + analysis.discarded + analysis.refused;
+        let all = n + analysis.discarded + analysis.non_finite;
         prop_assert_eq!(all, samples.iter().map(Vec::len).sum::<usize>());
         prop_assert!(analysis.effective.n >= 1.0 && analysis.effective.n <= n as f64);
-        prop_assert!((0.0..=1.0).contains(&analysis.effective.between));
+        prop_assert!((0.0..=1.0).contains(&analysis.effective.intraclass_correlation));
         if let Some((low, high)) = analysis.interval {
             prop_assert!(low <= analysis.median && analysis.median <= high);
         }
@@ -146,7 +147,7 @@ proptest! {
 
     /// A time and a rate have the same effective size, because everything is estimated from ranks.
     #[test]
-    fn a_change_of_unit_changes_nothing_but_the_unit(samples in usual_samples()) {
+    fn analysis_is_invariant_under_scaling(samples in usual_samples()) {
         let scaled: Samples =
             samples.iter().map(|values| values.iter().map(|value| value * 8.0).collect()).collect();
         let (before, after) = (analyse(&samples), analyse(&scaled));

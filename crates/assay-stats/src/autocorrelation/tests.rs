@@ -4,16 +4,22 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::random::Random;
-use crate::synthetic::World;
+use crate::synthetic::SyntheticWorld;
 
 fn mean_time(neighbours: f64, repetitions: usize) -> f64 {
-    let world = World { preparations: 1, repetitions, between: 0.0, neighbours, skewed: false };
+    let world = SyntheticWorld {
+        preparations: 1,
+        repetitions,
+        between: 0.0,
+        neighbours,
+        skewed: false,
+    };
     let mut source = Random::new(9);
     (0..200).map(|_| integrated_time(&world.samples(&mut source))).sum::<f64>() / 200.0
 }
 
 #[test]
-fn it_finds_the_time_of_an_autoregressive_series() {
+fn estimates_time_of_autoregressive_series() {
     // τ = (1 + φ) / (1 − φ). For short series the estimate is conservative.
     for (neighbours, repetitions, expected, factor) in [
         (0.0, 30, 1.0, 1.6),
@@ -30,13 +36,13 @@ fn it_finds_the_time_of_an_autoregressive_series() {
 }
 
 #[test]
-fn a_drift_is_worth_few_samples() {
+fn drift_has_long_autocorrelation_time() {
     let drift: Vec<f64> = (0..200).map(f64::from).collect();
     assert!(integrated_time(&[drift]) > 50.0);
 }
 
 #[test]
-fn nothing_is_seen_in_short_or_constant_stretches() {
+fn ignores_short_and_constant_stretches() {
     for stretches in [vec![], vec![vec![]], vec![vec![1.0, 9.0, 1.0]; 40], vec![vec![2.0; 50]]]
     {
         assert!(integrated_time(&stretches) <= 1.0, "{stretches:?}");
@@ -47,7 +53,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn it_is_at_least_one_and_finite(
+    fn time_is_at_least_one_and_finite(
         stretches in prop::collection::vec(prop::collection::vec(-1e6_f64..1e6, 0..60), 0..4)
     ) {
         let time = integrated_time(&stretches);

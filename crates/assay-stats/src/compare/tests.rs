@@ -1,21 +1,27 @@
 //! Verdicts on constructed runs; `simulation` measures how often verdicts are right.
 
-use assay_model::comparison::{Conclusion, Difference};
-use assay_model::environment::Aspect;
+use assay_model::comparison::{ComparisonConclusion, EnvironmentDifference};
+use assay_model::environment::EnvironmentAspect;
 use assay_model::event::{
-    Clock, FORMAT, HostJoined, RunEvent, RunStarted, Sample, SeriesOpened, Status, Stopped,
-    Turn,
+    FORMAT, HostClock, HostJoined, RunEvent, RunStarted, RunStatus, Sample, SeriesOpened,
+    StopReason, TurnPosition,
 };
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::plan::{Case, Plan, Stopping};
-use assay_model::workload::{Direction, NetworkWorkload};
-use assay_model::workload::{LatencyWorkload, NetworkQuestion, Throughput, Workload};
+use assay_model::plan::{Case, Plan, StoppingRule};
+use assay_model::workload::{LatencyWorkload, NetworkTest, NetworkThroughput, Workload};
+use assay_model::workload::{NetworkWorkload, TransferDirection};
 
 use super::*;
 
 /// Returns a run of one case, with samples grouped by preparation.
-fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>]) -> Run {
-    let stopping = Stopping { target: 0.01, repetitions: 10, preparations: 3, budget_s: 9.0 };
+fn single_case_run(
+    workload: &Workload,
+    metric: &str,
+    host: &str,
+    preparations: &[Vec<f64>],
+) -> Run {
+    let stopping =
+        StoppingRule { target: 0.01, repetitions: 10, preparations: 3, budget_s: 9.0 };
     let (id, by) = ("the case".to_owned(), "assay".to_owned());
     let case = Case { id: id.clone(), by, workload: workload.clone(), stopping, pair: None };
     let started = RunStarted {
@@ -40,7 +46,7 @@ fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>])
         host: host.into(),
         facts: HostFacts { name: host.into(), ..HostFacts::default() },
         state: HostState::default(),
-        clock: Clock::default(),
+        clock: HostClock::default(),
         labels: Vec::new(),
     };
     let opened = SeriesOpened {
@@ -69,9 +75,9 @@ fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>])
         RunEvent::SeriesOpened(opened),
     ];
     events.extend(samples);
-    events.push(RunEvent::CaseFinished { case: id.clone(), stopped: Stopped::Budget });
+    events.push(RunEvent::CaseFinished { case: id.clone(), stopped: StopReason::Budget });
     let (finished, state) = ("2026-01-01T00:01:00Z".to_owned(), HostState::default());
-    events.push(RunEvent::RunFinished { finished, status: Status::Complete, state });
+    events.push(RunEvent::RunFinished { finished, status: RunStatus::Complete, state });
     Run::fold(events).unwrap()
 }
 
@@ -80,9 +86,9 @@ pub(crate) fn latency() -> Workload {
 }
 
 fn goodput(to: &str) -> Workload {
-    let question = NetworkQuestion::Throughput(Throughput {
+    let question = NetworkTest::Throughput(NetworkThroughput {
         streams: 6,
-        direction: Direction::Send,
+        direction: TransferDirection::Send,
         seconds: 2,
         copy: true,
         rate_bit_per_s: None,
@@ -91,94 +97,117 @@ fn goodput(to: &str) -> Workload {
     Workload::NetworkTcp(NetworkWorkload { to: Some(to.to_owned()), port: None, question })
 }
 
-fn side<'r>(name: &'r str, runs: &'r [Run]) -> Condition<'r> {
-    Condition { name, runs, places: &[] }
+fn condition<'r>(name: &'r str, runs: &'r [Run]) -> Condition<'r> {
+    Condition { name, runs, positions: &[] }
 }
 
 /// Returns one run for each median.
-pub(crate) fn runs(workload: &Workload, metric: &str, medians: &[f64]) -> Vec<Run> {
-    medians.iter().map(|it| run(workload, metric, "host", &[vec![*it; 3]])).collect()
+pub(crate) fn runs_with_medians(
+    workload: &Workload,
+    metric: &str,
+    medians: &[f64],
+) -> Vec<Run> {
+    medians
+        .iter()
+        .map(|it| single_case_run(workload, metric, "host", &[vec![*it; 3]]))
+        .collect()
 }
 
 /// Returns 40 values within ±`spread` of `middle`, shuffled.
-fn around(middle: f64, spread: f64) -> Vec<f64> {
+fn values_around(middle: f64, spread: f64) -> Vec<f64> {
     (0..40).map(|i| middle * (1.0 + spread * (f64::from((i * 17) % 40) / 20.0 - 1.0))).collect()
 }
 
-fn pair_of(workload: &Workload, metric: &str, a: &[f64], b: &[f64]) -> Pair {
-    let [a, b] = [a, b].map(|medians| runs(workload, metric, medians));
-    let comparison = compare(side("a", &a), side("b", &b), 0.02);
+fn compare_single_metric(
+    workload: &Workload,
+    metric: &str,
+    a: &[f64],
+    b: &[f64],
+) -> MetricComparison {
+    let [a, b] = [a, b].map(|medians| runs_with_medians(workload, metric, medians));
+    let comparison = compare(condition("a", &a), condition("b", &b), 0.02);
     assert!(comparison.unmatched.is_empty() && comparison.differences.is_empty());
     comparison.pairs.into_iter().next().unwrap()
 }
 
 #[test]
-fn verdicts_follow_the_runs_and_the_direction() {
+fn verdict_follows_shift_and_direction() {
     let tight = 0.002;
     for (a, b, spread, of_a_cost, of_a_rate) in [
-        (100.0, 110.0, tight, Verdict::Worse, Verdict::Better),
-        (100.0, 90.0, tight, Verdict::Better, Verdict::Worse),
-        (100.0, 100.5, tight, Verdict::Equivalent, Verdict::Equivalent),
-        (100.0, 102.0, tight, Verdict::CannotTell, Verdict::CannotTell),
-        (100.0, 105.0, 0.5, Verdict::CannotTell, Verdict::CannotTell),
+        (100.0, 110.0, tight, ComparisonVerdict::Worse, ComparisonVerdict::Better),
+        (100.0, 90.0, tight, ComparisonVerdict::Better, ComparisonVerdict::Worse),
+        (100.0, 100.5, tight, ComparisonVerdict::Equivalent, ComparisonVerdict::Equivalent),
+        (100.0, 102.0, tight, ComparisonVerdict::CannotTell, ComparisonVerdict::CannotTell),
+        (100.0, 105.0, 0.5, ComparisonVerdict::CannotTell, ComparisonVerdict::CannotTell),
     ] {
-        let (values_a, values_b) = (around(a, spread), around(b, spread));
-        let cost = pair_of(&latency(), "latency", &values_a, &values_b);
-        let rate = pair_of(&goodput("x"), "goodput", &values_a, &values_b);
+        let (values_a, values_b) = (values_around(a, spread), values_around(b, spread));
+        let cost = compare_single_metric(&latency(), "latency", &values_a, &values_b);
+        let rate = compare_single_metric(&goodput("x"), "goodput", &values_a, &values_b);
         assert_eq!((cost.verdict, rate.verdict), (of_a_cost, of_a_rate), "{a} {b} {spread}");
         let [low, high] = cost.ratio_ci.unwrap();
         let ratio = cost.ratio.unwrap();
         assert!(low <= ratio && ratio <= high && (ratio / (b / a) - 1.0).abs() < 0.05);
-        let needs_more = cost.verdict == Verdict::CannotTell;
-        assert!(!needs_more || cost.runs_to_tell.is_none_or(|n| n > 40), "{cost:?}");
+        let needs_more = cost.verdict == ComparisonVerdict::CannotTell;
+        assert!(!needs_more || cost.runs_to_decide.is_none_or(|n| n > 40), "{cost:?}");
     }
 }
 
 /// Many samples do not help: the variance between runs is unknown.
 #[test]
-fn one_run_each_tells_nothing_but_a_ratio() {
-    let one = |middle: f64| run(&latency(), "latency", "host", &[around(middle, 0.001)]);
-    let comparison = compare(side("a", &[one(100.0)]), side("b", &[one(110.0)]), 0.02);
+fn single_runs_give_only_a_ratio() {
+    let one = |middle: f64| {
+        single_case_run(&latency(), "latency", "host", &[values_around(middle, 0.001)])
+    };
+    let comparison =
+        compare(condition("a", &[one(100.0)]), condition("b", &[one(110.0)]), 0.02);
     let pair = &comparison.pairs[0];
-    assert_eq!((pair.verdict, pair.ratio_ci, pair.p), (Verdict::CannotTell, None, None));
+    assert_eq!(
+        (pair.verdict, pair.ratio_ci, pair.p),
+        (ComparisonVerdict::CannotTell, None, None)
+    );
     assert!((pair.ratio.unwrap() - 1.1).abs() < 1e-3);
-    assert_eq!(pair.runs_to_tell, Some(u64::from(RUNS)));
-    assert_eq!((comparison.tested, comparison.conclusion()), (0, Conclusion::Undecided));
+    assert_eq!(pair.runs_to_decide, Some(u64::from(DEFAULT_RUNS)));
+    assert_eq!(
+        (comparison.tested, comparison.conclusion()),
+        (0, ComparisonConclusion::Undecided)
+    );
 }
 
 #[test]
-fn zeros_are_no_ratio() {
+fn zero_medians_have_no_ratio() {
     let zeros = [0.0; 8];
-    let pair = pair_of(&goodput("x"), "retransmits", &zeros, &zeros);
-    assert_eq!((pair.verdict, pair.ratio), (Verdict::Equivalent, None));
-    let some = around(20.0, 0.1);
-    let pair = pair_of(&goodput("x"), "retransmits", &zeros, &some);
-    assert_eq!((pair.verdict, pair.ratio), (Verdict::CannotTell, None));
+    let pair = compare_single_metric(&goodput("x"), "retransmits", &zeros, &zeros);
+    assert_eq!((pair.verdict, pair.ratio), (ComparisonVerdict::Equivalent, None));
+    let some = values_around(20.0, 0.1);
+    let pair = compare_single_metric(&goodput("x"), "retransmits", &zeros, &some);
+    assert_eq!((pair.verdict, pair.ratio), (ComparisonVerdict::CannotTell, None));
 }
 
 #[test]
-fn questions_are_matched_whatever_host_they_went_to() {
-    let values = [around(100.0, 0.01)];
-    let a = run(&goodput("10.0.0.1"), "goodput", "one", &values);
-    let b = run(&goodput("10.0.0.2"), "goodput", "two", &values);
-    let c = run(&latency(), "latency", "one", &values);
-    let one = |run| side("it", std::slice::from_ref(run));
+fn matches_workloads_across_hosts() {
+    let values = [values_around(100.0, 0.01)];
+    let a = single_case_run(&goodput("10.0.0.1"), "goodput", "one", &values);
+    let b = single_case_run(&goodput("10.0.0.2"), "goodput", "two", &values);
+    let c = single_case_run(&latency(), "latency", "one", &values);
+    let one = |run| condition("it", std::slice::from_ref(run));
     let same = compare(one(&a), one(&b), 0.02);
     assert_eq!((same.pairs.len(), same.unmatched.len()), (1, 0));
-    let differ = |aspect, a: &str, b: &str| Difference {
+    let differ = |aspect, a: &str, b: &str| EnvironmentDifference {
         aspect,
         of: String::new(),
         a: a.to_owned(),
         b: b.to_owned(),
     };
-    let expected =
-        [differ(Aspect::Host, "one", "two"), differ(Aspect::FarEnd, "10.0.0.1", "10.0.0.2")];
+    let expected = [
+        differ(EnvironmentAspect::Host, "one", "two"),
+        differ(EnvironmentAspect::FarEnd, "10.0.0.1", "10.0.0.2"),
+    ];
     assert_eq!(same.differences, expected);
     let other = compare(one(&a), one(&c), 0.02);
-    let sides: Vec<Only> = other.unmatched.iter().map(|it| it.only).collect();
+    let sides: Vec<ConditionLetter> = other.unmatched.iter().map(|it| it.only).collect();
     assert_eq!(
         (other.pairs.len(), sides),
-        (0, vec![Only::A, Only::B]),
+        (0, vec![ConditionLetter::A, ConditionLetter::B]),
         "{:?}",
         other.unmatched
     );
@@ -188,18 +217,19 @@ fn questions_are_matched_whatever_host_they_went_to() {
 
 /// Loopback does not match the network, and a fixed rate does not match the maximum rate.
 #[test]
-fn what_was_asked_differently_is_not_matched() {
+fn different_requests_are_not_matched() {
     let (path, rate) = (Attribute::Path, Attribute::RequestedRate);
-    let is_matched = |a: &[(Attribute, Value)], b: &[(Attribute, Value)]| {
+    let is_matched = |a: &[(Attribute, AttributeValue)], b: &[(Attribute, AttributeValue)]| {
         let [a, b] = [a, b].map(|facts| {
-            let mut run = runs(&goodput("10.0.0.1"), "goodput", &[100.0]).remove(0);
+            let mut run =
+                runs_with_medians(&goodput("10.0.0.1"), "goodput", &[100.0]).remove(0);
             run.cases[0].facts.extend(facts.iter().cloned());
             [run]
         });
-        compare(side("a", &a), side("b", &b), 0.02).pairs.len() == 1
+        compare(condition("a", &a), condition("b", &b), 0.02).pairs.len() == 1
     };
     let [loopback, network] = [[(path, "loopback".into())], [(path, "network".into())]];
-    let at = |per_s: f64| [(rate, Value::Number(per_s))];
+    let at = |per_s: f64| [(rate, AttributeValue::Number(per_s))];
     let share = |per_s: f64| [(rate, per_s.into()), (Attribute::PercentOfMax, 50.0.into())];
     for (a, b, expected) in [
         (&loopback[..], &network[..], false),
@@ -208,7 +238,7 @@ fn what_was_asked_differently_is_not_matched() {
         (&network, &[], true),
         (&at(2000.0), &[], false),
         (&at(2000.0), &at(4000.0), false),
-        (&at(2000.0), &[(rate, Value::Integer(2000))], true),
+        (&at(2000.0), &[(rate, AttributeValue::Integer(2000))], true),
         // The rate that a share of the maximum amounts to is a result, not part of the request.
         (&share(2000.0), &share(4000.0), true),
     ] {
@@ -218,9 +248,9 @@ fn what_was_asked_differently_is_not_matched() {
 
 /// A difference that many cases share is listed once.
 #[test]
-fn what_cases_had_besides_is_listed() {
-    let of = |facts: &[(Attribute, Value)]| {
-        let mut run = runs(&goodput("10.0.0.1"), "goodput", &[100.0]).remove(0);
+fn lists_differing_case_facts_once() {
+    let of = |facts: &[(Attribute, AttributeValue)]| {
+        let mut run = runs_with_medians(&goodput("10.0.0.1"), "goodput", &[100.0]).remove(0);
         let mut second = run.cases[0].series[0].clone();
         second.metric = "retransmits".into();
         run.cases[0].series.push(second);
@@ -228,37 +258,48 @@ fn what_cases_had_besides_is_listed() {
         [run]
     };
     for (name, a, b, aspect) in [
-        (Attribute::Congestion, "reno".into(), "bbr".into(), Aspect::Congestion),
-        (Attribute::FileSystem, "ext4".into(), "tmpfs".into(), Aspect::FileSystem),
-        (Attribute::Device, "eth0".into(), "eth1".into(), Aspect::Device),
-        (Attribute::BytesPerArray, Value::Integer(16), Value::Integer(64), Aspect::ArraySize),
-        (Attribute::TargetBytes, Value::Integer(16), Value::Integer(64), Aspect::FileSize),
+        (Attribute::Congestion, "reno".into(), "bbr".into(), EnvironmentAspect::Congestion),
+        (Attribute::FileSystem, "ext4".into(), "tmpfs".into(), EnvironmentAspect::FileSystem),
+        (Attribute::Device, "eth0".into(), "eth1".into(), EnvironmentAspect::Device),
+        (
+            Attribute::BytesPerArray,
+            AttributeValue::Integer(16),
+            AttributeValue::Integer(64),
+            EnvironmentAspect::ArraySize,
+        ),
+        (
+            Attribute::TargetBytes,
+            AttributeValue::Integer(16),
+            AttributeValue::Integer(64),
+            EnvironmentAspect::FileSize,
+        ),
     ] {
-        let shown = |it: &Value| {
-            it.text().map_or_else(|| it.number().unwrap().to_string(), str::to_owned)
+        let shown = |it: &AttributeValue| {
+            it.as_text().map_or_else(|| it.as_number().unwrap().to_string(), str::to_owned)
         };
-        let expected = Difference { aspect, of: String::new(), a: shown(&a), b: shown(&b) };
+        let expected =
+            EnvironmentDifference { aspect, of: String::new(), a: shown(&a), b: shown(&b) };
         let [a, b] = [of(&[(name, a)]), of(&[(name, b)])];
-        let found = compare(side("a", &a), side("b", &b), 0.02).differences;
+        let found = compare(condition("a", &a), condition("b", &b), 0.02).differences;
         assert_eq!(found, [expected]);
     }
 }
 
 #[test]
-fn what_differs_from_run_to_run_is_no_evidence() {
-    let a = runs(&latency(), "latency", &[100.0, 110.0, 100.0, 110.0]);
-    let b = runs(&latency(), "latency", &[110.0, 100.0, 110.0, 103.0]);
-    let comparison = compare(side("a", &a), side("b", &b), 0.02);
+fn variance_between_runs_is_no_evidence() {
+    let a = runs_with_medians(&latency(), "latency", &[100.0, 110.0, 100.0, 110.0]);
+    let b = runs_with_medians(&latency(), "latency", &[110.0, 100.0, 110.0, 103.0]);
+    let comparison = compare(condition("a", &a), condition("b", &b), 0.02);
     let pair = &comparison.pairs[0];
-    assert_eq!(pair.verdict, Verdict::CannotTell);
+    assert_eq!(pair.verdict, ComparisonVerdict::CannotTell);
     assert_eq!((pair.a.n, pair.a.median, comparison.a.runs.len()), (4, 105.0, 4));
-    assert!(pair.runs_to_tell.unwrap() > 4);
+    assert!(pair.runs_to_decide.unwrap() > 4);
 }
 
 /// The machine slows down by a third; the true difference is 5 %.
 #[test]
-fn turns_cancel_what_both_have_in_common() {
-    let turn = |number: u32, is_control: bool| Turn {
+fn turns_cancel_common_drift() {
+    let turn = |number: u32, is_control: bool| TurnPosition {
         comparison: "it".to_owned(),
         seed: 1,
         number,
@@ -271,14 +312,19 @@ fn turns_cancel_what_both_have_in_common() {
         let drift = 100.0 * 1.012_f64.powi(number / 3);
         let own = if condition == 1 { 1.05 } else { 1.0 };
         let noise = 1.0 + 0.002 * f64::from(number * 7 % 5);
-        let mut run = runs(&latency(), "latency", &[drift * own * noise]).remove(0);
+        let mut run =
+            runs_with_medians(&latency(), "latency", &[drift * own * noise]).remove(0);
         run.started.turn = Some(turn(number as u32, is_control));
         sides[condition].push(run);
     }
     let [a, b] = sides;
-    let comparison = compare(side("a", &a), side("b", &b), 0.02);
+    let comparison = compare(condition("a", &a), condition("b", &b), 0.02);
     let pair = &comparison.pairs[0];
-    assert_eq!((comparison.design, pair.verdict), (Design::Turns, Verdict::Worse), "{pair:?}");
+    assert_eq!(
+        (comparison.design, pair.verdict),
+        (ComparisonDesign::Turns, ComparisonVerdict::Worse),
+        "{pair:?}"
+    );
     assert_eq!((pair.a.n, comparison.control.len()), (8, 8));
     let [low, high] = pair.floor.unwrap();
     assert!(low < 1.0 && high > 1.0 && high / low < 1.03, "{low} {high}");
@@ -287,39 +333,46 @@ fn turns_cancel_what_both_have_in_common() {
 /// `retransmits` is not a headline, and an undecided single value per run does not prevent a
 /// conclusion.
 #[test]
-fn the_headlines_decide() {
-    let good = around(100.0, 0.001);
-    let decided = |verdicts: &[(bool, bool, Verdict)]| {
-        let runs = runs(&latency(), "latency", &good);
-        let mut comparison = compare(side("a", &runs[..20]), side("b", &runs[20..]), 0.02);
+fn headline_metrics_decide_conclusion() {
+    let good = values_around(100.0, 0.001);
+    let decided = |verdicts: &[(bool, bool, ComparisonVerdict)]| {
+        let runs = runs_with_medians(&latency(), "latency", &good);
+        let mut comparison =
+            compare(condition("a", &runs[..20]), condition("b", &runs[20..]), 0.02);
         let pair = comparison.pairs.remove(0);
-        let one = |(is_headline, is_single, verdict): &(bool, bool, Verdict)| Pair {
-            is_headline: *is_headline,
-            is_single: *is_single,
-            verdict: *verdict,
-            ..pair.clone()
+        let one = |(is_headline, is_single, verdict): &(bool, bool, ComparisonVerdict)| {
+            MetricComparison {
+                is_headline: *is_headline,
+                has_single_values: *is_single,
+                verdict: *verdict,
+                ..pair.clone()
+            }
         };
         comparison.pairs = verdicts.iter().map(one).collect();
         comparison.conclusion()
     };
-    let (same, open, worse) = (Verdict::Equivalent, Verdict::CannotTell, Verdict::Worse);
+    let (same, open, worse) = (
+        ComparisonVerdict::Equivalent,
+        ComparisonVerdict::CannotTell,
+        ComparisonVerdict::Worse,
+    );
     for (verdicts, expected) in [
-        (&[(true, false, same), (false, false, worse)][..], Conclusion::Fine),
-        (&[(true, false, same), (false, false, open)], Conclusion::Fine),
-        (&[(true, false, same), (true, true, open)], Conclusion::Fine),
-        (&[(true, true, open)], Conclusion::Undecided),
-        (&[(true, false, same), (true, false, open)], Conclusion::Undecided),
-        (&[(true, false, worse), (true, false, open)], Conclusion::Regression),
-        (&[(false, false, worse)], Conclusion::Regression),
+        (&[(true, false, same), (false, false, worse)][..], ComparisonConclusion::Fine),
+        (&[(true, false, same), (false, false, open)], ComparisonConclusion::Fine),
+        (&[(true, false, same), (true, true, open)], ComparisonConclusion::Fine),
+        (&[(true, true, open)], ComparisonConclusion::Undecided),
+        (&[(true, false, same), (true, false, open)], ComparisonConclusion::Undecided),
+        (&[(true, false, worse), (true, false, open)], ComparisonConclusion::Regression),
+        (&[(false, false, worse)], ComparisonConclusion::Regression),
     ] {
         assert_eq!(decided(verdicts), expected, "{verdicts:?}");
     }
 }
 
 #[test]
-fn what_else_differs_is_listed() {
-    let mut a = runs(&latency(), "latency", &[1.0, 1.0]);
-    let mut b = runs(&latency(), "latency", &[1.0, 1.0]);
+fn lists_environment_differences() {
+    let mut a = runs_with_medians(&latency(), "latency", &[1.0, 1.0]);
+    let mut b = runs_with_medians(&latency(), "latency", &[1.0, 1.0]);
     for (later, run) in a.iter_mut().chain(&mut b).enumerate() {
         run.started.started = format!("2026-01-01T00:00:0{later}Z");
         let facts = &mut run.hosts[0].facts;
@@ -330,14 +383,14 @@ fn what_else_differs_is_listed() {
         run.cases[0].series[0].facts.insert(Attribute::Kernel, kernel.into());
     }
     let of = |a: &[Run], b: &[Run]| {
-        let found = compare(side("a", a), side("b", b), 0.02).differences;
+        let found = compare(condition("a", a), condition("b", b), 0.02).differences;
         found.into_iter().map(|it| (it.aspect, it.a, it.b)).collect::<Vec<_>>()
     };
     let two = |aspect, a: &str, b: &str| (aspect, a.to_owned(), b.to_owned());
     let expected = [
-        two(Aspect::Governor, "performance", "powersave"),
-        two(Aspect::Load, "0.150", "3.500"),
-        two(Aspect::Order, "first", "later"),
+        two(EnvironmentAspect::Governor, "performance", "powersave"),
+        two(EnvironmentAspect::Load, "0.150", "3.500"),
+        two(EnvironmentAspect::Order, "first", "later"),
     ];
     assert_eq!(of(&a, &b), expected);
     // The clock was set back before the second condition; the positions from the store decide.
@@ -345,14 +398,14 @@ fn what_else_differs_is_listed() {
         run.started.started = format!("2026-01-01T00:00:0{later}Z");
     }
     let order = |places: [&[usize]; 2]| {
-        let [a, b] = [("a", &a), ("b", &b)].map(|(name, runs)| side(name, runs));
+        let [a, b] = [("a", &a), ("b", &b)].map(|(name, runs)| condition(name, runs));
         let (a, b) =
-            (Condition { places: places[0], ..a }, Condition { places: places[1], ..b });
+            (Condition { positions: places[0], ..a }, Condition { positions: places[1], ..b });
         let found = compare(a, b, 0.02).differences.pop().unwrap();
         (found.aspect, found.a, found.b)
     };
-    assert_eq!(order([&[], &[]]), two(Aspect::Order, "later", "first"));
-    assert_eq!(order([&[3, 4], &[5, 9]]), two(Aspect::Order, "first", "later"));
+    assert_eq!(order([&[], &[]]), two(EnvironmentAspect::Order, "later", "first"));
+    assert_eq!(order([&[3, 4], &[5, 9]]), two(EnvironmentAspect::Order, "first", "later"));
     // Compared alone, the single runs differ in a loop that both conditions share.
-    assert_eq!(of(&a[..1], &b[1..])[1], two(Aspect::Loop, "avx2", "avx512"));
+    assert_eq!(of(&a[..1], &b[1..])[1], two(EnvironmentAspect::Loop, "avx2", "avx512"));
 }

@@ -5,44 +5,45 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::analysis::{Samples, analyse};
 use crate::random::Random;
-use crate::synthetic::World;
+use crate::synthetic::SyntheticWorld;
 
-const STOPPING: Stopping =
-    Stopping { target: 0.02, repetitions: 10, preparations: 3, budget_s: 10.0 };
+const STOPPING: StoppingRule =
+    StoppingRule { target: 0.02, repetitions: 10, preparations: 3, budget_s: 10.0 };
 
-fn world(preparations: usize, repetitions: usize) -> World {
-    World { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed: false }
+fn world(preparations: usize, repetitions: usize) -> SyntheticWorld {
+    SyntheticWorld { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed: false }
 }
 
-fn samples(world: World) -> Samples {
+fn samples(world: SyntheticWorld) -> Samples {
     world.samples(&mut Random::new(3))
 }
 
-fn check(samples: &[Vec<f64>], stopped: Stopped, expected: &Expect) {
+fn check(samples: &[Vec<f64>], stopped: StopReason, expected: &Expect) {
     let analysis = analyse(samples).unwrap();
-    let found = doubts(&analysis, &STOPPING, stopped, Unit::Second, Luck::Pages);
+    let found =
+        series_doubts(&analysis, &STOPPING, stopped, Unit::Second, VarianceSource::Pages);
     let line = |doubt: &Doubt| format!("{doubt:?}\n");
     expected.assert_eq(&found.iter().map(line).collect::<String>());
 }
 
 #[test]
-fn a_good_series_raises_none() {
-    check(&samples(world(3, 30)), Stopped::Precise, &expect![[""]]);
-    check(&vec![vec![5.0; 4]; 3], Stopped::Precise, &expect![[""]]);
+fn sound_series_raises_no_doubt() {
+    check(&samples(world(3, 30)), StopReason::Precise, &expect![[""]]);
+    check(&vec![vec![5.0; 4]; 3], StopReason::Precise, &expect![[""]]);
 }
 
 #[test]
 fn too_few_samples_have_no_interval() {
     check(
         &[vec![5.0]],
-        Stopped::Budget,
+        StopReason::Budget,
         &expect![[r#"
             NoInterval { n: 1, n_effective: 1.0, needed: 6, by_tool: false }
         "#]],
     );
     check(
         &[vec![5.0], vec![6.0], vec![7.0]],
-        Stopped::Tool,
+        StopReason::Tool,
         &expect![[r#"
             NoInterval { n: 3, n_effective: 3.0, needed: 6, by_tool: true }
         "#]],
@@ -50,11 +51,11 @@ fn too_few_samples_have_no_interval() {
 }
 
 #[test]
-fn a_wide_interval_says_how_wide() {
+fn wide_interval_reports_width() {
     let wide: Samples = vec![(0..10).map(|i| 10.0 + f64::from(i * 7 % 10)).collect(); 3];
     check(
         &wide,
-        Stopped::Budget,
+        StopReason::Budget,
         &expect![[r#"
             WideInterval { width: 0.2413793103448276, target: 0.02, n: 30, n_effective: 13.137903297881849, by_tool: false }
         "#]],
@@ -62,29 +63,29 @@ fn a_wide_interval_says_how_wide() {
 }
 
 #[test]
-fn one_preparation_hides_what_preparing_does() {
+fn doubts_single_preparation() {
     check(
         &samples(world(1, 50)),
-        Stopped::Budget,
+        StopReason::Budget,
         &expect![[r#"
             OnePreparation { asked: 3, luck: Pages }
         "#]],
     );
-    check(&samples(world(1, 50)), Stopped::Tool, &expect![[""]]);
+    check(&samples(world(1, 50)), StopReason::Tool, &expect![[""]]);
 }
 
 #[test]
-fn dependence_is_named_by_its_cause() {
+fn dependence_reports_cause() {
     check(
-        &samples(World { between: 0.9, ..world(7, 30) }),
-        Stopped::Budget,
+        &samples(SyntheticWorld { between: 0.9, ..world(7, 30) }),
+        StopReason::Budget,
         &expect![[r#"
             PreparationsDiffer { between: 0.7531497721629298, preparations: 7, n: 210, n_effective: 8.963967457216533, luck: Pages }
         "#]],
     );
     check(
-        &samples(World { neighbours: 0.95, ..world(1, 600) }),
-        Stopped::Budget,
+        &samples(SyntheticWorld { neighbours: 0.95, ..world(1, 600) }),
+        StopReason::Budget,
         &expect![[r#"
             OnePreparation { asked: 3, luck: Pages }
             Autocorrelated { n: 600, n_effective: 16.75785124482183 }
@@ -93,12 +94,12 @@ fn dependence_is_named_by_its_cause() {
 }
 
 #[test]
-fn modes_are_named() {
+fn reports_several_modes() {
     let mode = |i: u32| if i * 7 % 10 < 4 { 100.0 } else { 130.0 };
     let values = |_| (0..40).map(|i| mode(i) + f64::from(i) / 100.0).collect();
     check(
         &(0..3).map(values).collect::<Samples>(),
-        Stopped::Budget,
+        StopReason::Budget,
         &expect![[r#"
             WideInterval { width: 0.22926829268292692, target: 0.02, n: 78, n_effective: 29.719926984747516, by_tool: false }
             WarmUpDiscarded { discarded: 42, all: 120 }
@@ -108,13 +109,13 @@ fn modes_are_named() {
 }
 
 #[test]
-fn refused_samples_are_counted() {
+fn counts_non_finite_samples() {
     let mut refused = samples(world(3, 30));
     refused[1][4] = f64::NAN;
     refused[2][4] = f64::INFINITY;
     check(
         &refused,
-        Stopped::Precise,
+        StopReason::Precise,
         &expect![[r#"
             SamplesNotFinite { refused: 2, all: 90 }
         "#]],
@@ -122,21 +123,22 @@ fn refused_samples_are_counted() {
 }
 
 #[test]
-fn what_the_samples_share_by_chance_is_named() {
-    let analysis = analyse(&samples(World { between: 0.75, ..world(7, 30) })).unwrap();
-    for luck in [Luck::Pages, Luck::Connections, Luck::Launch] {
-        let found = doubts(&analysis, &STOPPING, Stopped::Precise, Unit::Second, luck);
+fn reports_variance_source() {
+    let analysis = analyse(&samples(SyntheticWorld { between: 0.75, ..world(7, 30) })).unwrap();
+    for luck in [VarianceSource::Pages, VarianceSource::Connections, VarianceSource::Launch] {
+        let found =
+            series_doubts(&analysis, &STOPPING, StopReason::Precise, Unit::Second, luck);
         let reported = |it: &&Doubt| matches!(it, Doubt::PreparationsDiffer { luck: reported, .. } if *reported == luck);
         assert_eq!(found.iter().filter(reported).count(), 1, "{luck:?} {found:?}");
     }
 }
 
 #[test]
-fn preparations_that_were_not_made_are_missed() {
+fn reports_missing_preparations() {
     let alike: Vec<f64> = (0..12).map(|at| 100.0 + f64::from(at * 5 % 12) * 0.01).collect();
     check(
         &vec![alike; 2],
-        Stopped::Budget,
+        StopReason::Budget,
         &expect![[r#"
             FewPreparations { asked: 3, had: 2 }
         "#]],

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::random::Random;
-use crate::synthetic::World;
+use crate::synthetic::SyntheticWorld;
 
 /// Returns the mean of n / `n_effective` over many series of one world.
-fn mean_effect(world: World) -> f64 {
+fn mean_effect(world: SyntheticWorld) -> f64 {
     let mut source = Random::new(3);
     let n = (world.preparations * world.repetitions) as f64;
     let worth = (0..400).map(|_| effective_size(&world.samples(&mut source)).unwrap().n);
@@ -13,7 +13,7 @@ fn mean_effect(world: World) -> f64 {
 }
 
 #[test]
-fn known_dependence_is_found() {
+fn estimates_known_dependence() {
     // Expected: 1 for independent samples; (1 + φ) / (1 − φ) for a lag-1 correlation of φ; 1 + (m −
     // 1) ρ for preparations. The last column is the tolerance of the mean over 400 series, as a
     // factor: estimates are conservative, less so for long series. From thirty preparations on, the
@@ -27,25 +27,26 @@ fn known_dependence_is_found() {
         (30, 4, 0.9, 0.0, 3.7, 1.25),
         (20, 100, 0.1, 0.5, 12.7, 1.35),
     ] {
-        let world = World { preparations, repetitions, between, neighbours, skewed: true };
+        let world =
+            SyntheticWorld { preparations, repetitions, between, neighbours, skewed: true };
         let effect = mean_effect(world);
         assert!(effect < expected * factor && effect > expected / factor, "{effect} {world:?}");
     }
 }
 
 #[test]
-fn preparations_that_differ_completely_are_single_samples() {
+fn constant_preparations_count_as_single_samples() {
     for levels in [&[0.0, 1.0][..], &[1.0, 2.0, 0.0], &[0.0, 5.0, 2.0, 3.0, 1.0, 4.0]] {
         let samples: Vec<Vec<f64>> = levels.iter().map(|level| vec![*level; 10]).collect();
         let effective = effective_size(&samples).unwrap();
         let k = levels.len() as f64;
         assert!((effective.n - k).abs() < 1e-9, "{k}: {effective:?}");
-        assert!((effective.between - 1.0).abs() < 1e-12);
+        assert!((effective.intraclass_correlation - 1.0).abs() < 1e-12);
     }
 }
 
 #[test]
-fn degenerate_series_are_worth_something() {
+fn degenerate_series_have_effective_size() {
     for (samples, expected) in [
         (vec![], None),
         (vec![vec![], vec![]], None),
@@ -58,7 +59,7 @@ fn degenerate_series_are_worth_something() {
 }
 
 #[test]
-fn the_median_of_f_is_close_to_the_exact_one() {
+fn median_of_f_is_close_to_exact() {
     // Exact values of SciPy 1.17's F distribution at probability ½.
     for (a, b, exact) in
         [(1.0, 10.0, 0.489_7), (2.0, 9.0, 0.749_4), (2.0, 27.0, 0.711_2), (7.0, 40.0, 0.923_4)]
@@ -70,7 +71,7 @@ fn the_median_of_f_is_close_to_the_exact_one() {
 
 /// A steady rise across preparations is dependence, not independent differences between them.
 #[test]
-fn a_drift_over_preparations_is_worth_little() {
+fn drift_over_preparations_has_small_effective_size() {
     let samples: Vec<Vec<f64>> =
         (0..12).map(|at| (0..10).map(|step| f64::from(at * 10 + step)).collect()).collect();
     assert!(effective_size(&samples).unwrap().n < 2.0);
@@ -78,9 +79,14 @@ fn a_drift_over_preparations_is_worth_little() {
 
 /// A reversed series has the same effective size.
 #[test]
-fn time_has_no_direction() {
-    let world =
-        World { preparations: 7, repetitions: 9, between: 0.3, neighbours: 0.6, skewed: true };
+fn reversed_series_has_same_effective_size() {
+    let world = SyntheticWorld {
+        preparations: 7,
+        repetitions: 9,
+        between: 0.3,
+        neighbours: 0.6,
+        skewed: true,
+    };
     let mut samples = world.samples(&mut Random::new(8));
     let forwards = effective_size(&samples).unwrap();
     samples.reverse();

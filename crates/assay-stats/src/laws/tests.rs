@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use assay_model::benchmark::Better;
-use assay_model::limit::{Basis, Limit};
+use assay_model::limit::{LimitBasis, PhysicalLimit};
 use assay_model::quantity::Unit;
-use assay_model::summary::Tool;
+use assay_model::summary::MeasuringTool;
 
 use super::*;
-use crate::summarize::hold_against_data_sheet;
+use crate::summarize::apply_data_sheet;
 
 /// Returns an estimate that breaks no law.
-fn sound() -> Estimate {
-    Estimate {
+fn valid_estimate() -> MetricEstimate {
+    MetricEstimate {
         benchmark: "memory.stream".into(),
         case: "memory.stream/node".into(),
         metric: "triad".into(),
@@ -28,18 +28,18 @@ fn sound() -> Estimate {
         max: 9.0,
         mean: 4.0,
         percentiles: Some(BTreeMap::from([("p99".to_owned(), 8.0)])),
-        limit: Some(Limit { value: 10.0, basis: Basis::Provisioned }),
+        limit: Some(PhysicalLimit { value: 10.0, basis: LimitBasis::Provisioned }),
         percent_of_limit: Some(50.0),
         host: "host".into(),
-        tool: Tool { name: "assay".into(), version: None },
+        tool: MeasuringTool { name: "assay".into(), version: None },
         warnings: vec![],
     }
 }
 
-fn check(what: &str, change: impl Fn(&mut Estimate), expected: &[&str]) {
-    let mut estimate = sound();
+fn check(what: &str, change: impl Fn(&mut MetricEstimate), expected: &[&str]) {
+    let mut estimate = valid_estimate();
     change(&mut estimate);
-    let found = broken(&estimate);
+    let found = broken_laws(&estimate);
     let found: Vec<&str> = found.iter().map(Doubt::id).collect();
     assert_eq!(found, expected, "{what}");
 }
@@ -49,7 +49,7 @@ fn p99(value: f64) -> Option<BTreeMap<String, f64>> {
 }
 
 #[test]
-fn every_law_is_held() {
+fn every_law_is_checked() {
     check("sound", |_| {}, &[]);
     check(
         "one sample",
@@ -64,18 +64,18 @@ fn every_law_is_held() {
     check("mean above max", |e| e.mean = 9.5, &["out-of-order"]);
     check("median outside the interval", |e| e.ci = Some([5.5, 6.0]), &["out-of-order"]);
     check("zero", |e| (e.min, e.mean) = (0.0, 0.0), &["not-positive"]);
-    let none = |e: &mut Estimate| (e.min, e.mean, e.unit) = (0.0, 0.0, Unit::Count);
+    let none = |e: &mut MetricEstimate| (e.min, e.mean, e.unit) = (0.0, 0.0, Unit::Count);
     check("no loss at all", none, &[]);
     check("a negative count", |e| (e.min, e.unit) = (-1.0, Unit::Count), &["not-positive"]);
     check("negative", |e| e.min = -1.0, &["not-positive"]);
-    let reaches = |e: &mut Estimate| (e.max, e.percentiles) = (5.05, None);
+    let reaches = |e: &mut MetricEstimate| (e.max, e.percentiles) = (5.05, None);
     check("the interval of a median lies among the samples", reaches, &["out-of-order"]);
-    let by_student = |e: &mut Estimate| {
+    let by_student = |e: &mut MetricEstimate| {
         reaches(e);
         e.n_effective = 4.6;
     };
     check("that of few effective samples may reach beyond", by_student, &[]);
-    let pooled = |e: &mut Estimate| {
+    let pooled = |e: &mut MetricEstimate| {
         reaches(e);
         (e.benchmark, e.metric, e.limit) = ("network.udp".into(), "loss".into(), None);
     };
@@ -85,9 +85,9 @@ fn every_law_is_held() {
 }
 
 #[test]
-fn limits_are_held_to_their_own_precision() {
-    let limit = |value| Some(Limit { value, basis: Basis::Provisioned });
-    let compute = |e: &mut Estimate, value| {
+fn limit_tolerance_follows_basis() {
+    let limit = |value| Some(PhysicalLimit { value, basis: LimitBasis::Provisioned });
+    let compute = |e: &mut MetricEstimate, value| {
         e.benchmark = "compute.linpack".into();
         e.metric = "rmax".into();
         e.limit = limit(value);
@@ -95,8 +95,9 @@ fn limits_are_held_to_their_own_precision() {
     check("no limit", |e| e.limit = None, &[]);
     check("at the limit", |e| e.limit = limit(5.0), &[]);
     check("just above memory's limit", |e| e.limit = limit(4.999), &["above-limit"]);
-    let data_sheet =
-        |value| Some(Limit { value, basis: Basis::DataSheet { source: "rounded".into() } });
+    let data_sheet = |value| {
+        Some(PhysicalLimit { value, basis: LimitBasis::DataSheet { source: "rounded".into() } })
+    };
     check("just above a data sheet", |e| e.limit = data_sheet(4.8), &[]);
     check("far above a data sheet", |e| e.limit = data_sheet(4.7), &["above-limit"]);
     check("just above a measured limit", |e| compute(e, 4.95), &[]);
@@ -104,11 +105,12 @@ fn limits_are_held_to_their_own_precision() {
 }
 
 #[test]
-fn a_data_sheet_gives_way_to_a_lower_limit() {
-    let sheet = |value| Limit { value, basis: Basis::DataSheet { source: "x".into() } };
+fn lower_limit_overrides_data_sheet() {
+    let sheet =
+        |value| PhysicalLimit { value, basis: LimitBasis::DataSheet { source: "x".into() } };
     let held = |value| {
-        let mut estimate = sound();
-        hold_against_data_sheet(&mut estimate, sheet(value));
+        let mut estimate = valid_estimate();
+        apply_data_sheet(&mut estimate, sheet(value));
         (estimate.limit.unwrap().value, estimate.percent_of_limit, estimate.warnings.len())
     };
     assert_eq!(held(20.0), (10.0, Some(50.0), 0));

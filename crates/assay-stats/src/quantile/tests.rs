@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::synthetic::coverage;
 
 #[test]
-fn ranks_are_those_of_the_sign_test() {
+fn ranks_match_sign_test_tables() {
     // Critical values of the two-sided sign test plus one; beyond n = 100 from the exact binomial
     // distribution of SciPy 1.17. 1,075 is the first n for which 2⁻ⁿ is zero in a double.
     let table: [(f64, &[(usize, usize)]); 3] = [
@@ -51,7 +51,7 @@ fn ranks_are_those_of_the_sign_test() {
 }
 
 #[test]
-fn levels_that_are_none_have_no_rank() {
+fn invalid_levels_have_no_rank() {
     for level in [0.0, 1.0, -1.0, 2.0, f64::NAN, f64::INFINITY] {
         assert_eq!(interval_rank(100, level), None, "{level}");
     }
@@ -62,7 +62,7 @@ fn check_quantile(values: &[f64], p: f64, expected: Option<f64>) {
 }
 
 #[test]
-fn quantiles_are_of_type_7() {
+fn quantiles_follow_type_7() {
     let four = [1.0, 2.0, 3.0, 4.0];
     check_quantile(&[], 0.5, None);
     check_quantile(&[7.0], 0.99, Some(7.0));
@@ -84,7 +84,7 @@ fn check_interval(n: usize, n_effective: f64, expected: Option<(f64, f64)>) {
 }
 
 #[test]
-fn intervals_reach_farther_the_less_the_samples_are_worth() {
+fn intervals_widen_with_fewer_effective_samples() {
     check_interval(0, 0.0, None);
     check_interval(5, 5.0, None);
     check_interval(6, 6.0, Some((1.0, 6.0)));
@@ -101,7 +101,7 @@ fn intervals_reach_farther_the_less_the_samples_are_worth() {
 }
 
 #[test]
-fn percentiles_need_their_samples() {
+fn percentiles_need_enough_samples() {
     for (n, names) in [
         (5, ""),
         (6, "p50"),
@@ -127,7 +127,7 @@ fn percentiles_need_their_samples() {
 
 /// The exact coverage for independent samples is known, and it is met.
 #[test]
-fn the_interval_covers_at_its_exact_rate() {
+fn interval_coverage_is_exact() {
     // P(x(l) < median < x(n + 1 − l)) = 1 − 2 P(Bin(n, ½) < l), from the tables.
     for (n, exact) in [(6, 0.96875), (10, 0.978_515_6), (20, 0.958_610_5), (100, 0.964_799_8)] {
         let mut source = Random::new(n as u64);
@@ -155,14 +155,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn quantiles_rise_and_stay_inside(values in ascending(), p in 0.0_f64..1.0, q in 0.0_f64..1.0) {
+    fn quantiles_are_monotone_and_bounded(values in ascending(), p in 0.0_f64..1.0, q in 0.0_f64..1.0) {
         let (p, q) = (p.min(q), p.max(q));
         let (low, high) = (quantile(&values, p).unwrap(), quantile(&values, q).unwrap());
         prop_assert!(values[0] <= low && low <= high && high <= values[values.len() - 1]);
     }
 
     #[test]
-    fn intervals_hold_the_median_and_nest(
+    fn intervals_contain_median_and_nest(
         values in ascending(),
         a in 0.0_f64..80.0,
         b in 0.0_f64..80.0,

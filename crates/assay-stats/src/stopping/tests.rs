@@ -4,11 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::random::Random;
-use crate::synthetic::{TRUTH, World, coverage};
+use crate::synthetic::{SyntheticWorld, TRUTH, coverage};
 
 /// Costs of a case, in seconds, and whether the rule receives the time of a repetition.
 #[derive(Debug, Clone, Copy)]
-struct Costs {
+struct CaseCosts {
     preparation_s: f64,
     repetition_s: f64,
     reported: bool,
@@ -16,31 +16,31 @@ struct Costs {
 
 /// Result of a scripted case.
 #[derive(Debug, Clone, PartialEq)]
-struct Course {
+struct ScriptedCase {
     series: Vec<Samples>,
     elapsed_s: f64,
-    stopped: Stopped,
+    stopped: StopReason,
 }
 
-impl Course {
+impl ScriptedCase {
     /// Returns the number of repetitions of each preparation.
     fn shape(&self) -> Vec<usize> {
         self.series[0].iter().map(Vec::len).collect()
     }
 }
 
-const fn stopping(target: f64, budget_s: f64) -> Stopping {
-    Stopping { target, repetitions: 10, preparations: 3, budget_s }
+const fn stopping(target: f64, budget_s: f64) -> StoppingRule {
+    StoppingRule { target, repetitions: 10, preparations: 3, budget_s }
 }
 
 /// Runs a case as the run loop does. `measure` returns one value per series; its second argument is
 /// whether the preparation is fresh.
-fn carry_out(
-    costs: Costs,
-    stopping: Stopping,
+fn run_case(
+    costs: CaseCosts,
+    stopping: StoppingRule,
     count: usize,
     mut measure: impl FnMut(usize, bool) -> f64,
-) -> Course {
+) -> ScriptedCase {
     let mut series = vec![vec![vec![]]; count];
     let mut elapsed_s = costs.preparation_s;
     let mut fresh = true;
@@ -50,30 +50,32 @@ fn carry_out(
             one.last_mut().unwrap().push(measure(index, fresh));
         }
         let repetition_s = costs.reported.then_some(costs.repetition_s);
-        fresh = match next(&series, &stopping, Spent { elapsed_s, repetition_s, batch: 1 }) {
-            Next::Repeat => false,
-            Next::PrepareAfresh => {
-                elapsed_s += costs.preparation_s;
-                series.iter_mut().for_each(|one| one.push(vec![]));
-                true
-            }
-            Next::Stop(stopped) => return Course { series, elapsed_s, stopped },
-        };
+        fresh =
+            match next_step(&series, &stopping, CaseTime { elapsed_s, repetition_s, batch: 1 })
+            {
+                NextStep::Repeat => false,
+                NextStep::PrepareAfresh => {
+                    elapsed_s += costs.preparation_s;
+                    series.iter_mut().for_each(|one| one.push(vec![]));
+                    true
+                }
+                NextStep::Stop(stopped) => return ScriptedCase { series, elapsed_s, stopped },
+            };
     }
 }
 
 /// Runs a case with noise so wide that no interval is ever narrow.
-fn noisy(costs: Costs, budget_s: f64) -> Course {
+fn run_noisy_case(costs: CaseCosts, budget_s: f64) -> ScriptedCase {
     let mut source = Random::new(1);
-    carry_out(costs, stopping(1e-9, budget_s), 1, |_, _| source.uniform())
+    run_case(costs, stopping(1e-9, budget_s), 1, |_, _| source.uniform())
 }
 
-fn costs(preparation_s: f64, repetition_s: f64) -> Costs {
-    Costs { preparation_s, repetition_s, reported: true }
+fn costs(preparation_s: f64, repetition_s: f64) -> CaseCosts {
+    CaseCosts { preparation_s, repetition_s, reported: true }
 }
 
 #[test]
-fn looks_are_taken_at_a_growing_distance() {
+fn looks_grow_geometrically() {
     let looks: Vec<usize> = (0..120).filter(|n| passes_look(*n, 1, 10)).collect();
     assert_eq!(looks, [10, 15, 22, 33, 49, 73, 109]);
     let looks: Vec<usize> = (0..12).filter(|n| passes_look(*n, 1, 0)).collect();
@@ -85,9 +87,9 @@ fn looks_are_taken_at_a_growing_distance() {
 }
 
 #[test]
-fn it_stops_at_the_first_look_that_is_precise() {
-    let course = carry_out(costs(0.5, 0.1), stopping(0.01, 60.0), 1, |_, _| 7.0);
-    assert_eq!((course.shape(), course.stopped), (vec![4, 4, 2], Stopped::Precise));
+fn stops_at_first_precise_look() {
+    let course = run_case(costs(0.5, 0.1), stopping(0.01, 60.0), 1, |_, _| 7.0);
+    assert_eq!((course.shape(), course.stopped), (vec![4, 4, 2], StopReason::Precise));
 }
 
 #[test]
@@ -97,17 +99,17 @@ fn every_series_must_be_precise() {
         let mut source = Random::new(5);
         let measure =
             |index, _| TRUTH + if index == 1 { spread * source.normal() } else { 0.0 };
-        let course = carry_out(costs(0.1, 0.1), stopping(0.01, 1e4), 2, measure);
+        let course = run_case(costs(0.1, 0.1), stopping(0.01, 1e4), 2, measure);
         (course.stopped, course.shape().iter().sum::<usize>())
     };
     let (stopped, few) = case(0.1);
-    assert!(stopped == Stopped::Precise && few <= 15, "{few}");
+    assert!(stopped == StopReason::Precise && few <= 15, "{few}");
     let (stopped, many) = case(3.0);
-    assert!(stopped == Stopped::Precise && many > 40, "{many}");
+    assert!(stopped == StopReason::Precise && many > 40, "{many}");
 }
 
 #[test]
-fn the_budget_is_divided_over_the_preparations() {
+fn budget_is_divided_over_preparations() {
     for (preparation_s, repetition_s, budget_s, shape, what) in [
         (1.0, 1.0, 6.0, vec![1, 1, 1], "just fits"),
         (3.0, 0.1, 10.05, vec![3, 3, 4], "dear preparations share what is left of the time"),
@@ -117,14 +119,14 @@ fn the_budget_is_divided_over_the_preparations() {
         (9.0, 9.0, 1.0, vec![1], "a case always gets its first repetition"),
         (0.0, 1.0, 12.0, vec![4, 4, 4], "preparing costs nothing: minimum shares"),
     ] {
-        let course = noisy(costs(preparation_s, repetition_s), budget_s);
-        assert_eq!((course.shape(), course.stopped), (shape, Stopped::Budget), "{what}");
+        let course = run_noisy_case(costs(preparation_s, repetition_s), budget_s);
+        assert_eq!((course.shape(), course.stopped), (shape, StopReason::Budget), "{what}");
     }
 }
 
 /// Expensive preparations are repeated more often; preparations that differ much, less often.
 #[test]
-fn shares_follow_costs_and_spread() {
+fn repetitions_follow_costs_and_spread() {
     let usual_share = |differ: f64, preparation_s: f64| {
         let mut source = Random::new(3);
         let mut level = 0.0;
@@ -132,7 +134,7 @@ fn shares_follow_costs_and_spread() {
             level = if fresh { differ * source.normal() } else { level };
             TRUTH + level + source.normal()
         };
-        let course = carry_out(costs(preparation_s, 1.0), stopping(1e-9, 2000.0), 1, measure);
+        let course = run_case(costs(preparation_s, 1.0), stopping(1e-9, 2000.0), 1, measure);
         let mut shape = course.shape();
         assert_eq!(shape[..3], [4, 4, 4], "the first ones only get the minimum share");
         shape.sort_unstable();
@@ -144,32 +146,37 @@ fn shares_follow_costs_and_spread() {
 }
 
 #[test]
-fn strange_input_ends_the_case() {
+fn invalid_input_ends_case() {
     let series = |values: &[f64]| vec![vec![values.to_vec()]];
-    let budget = Next::Stop(Stopped::Budget);
+    let budget = NextStep::Stop(StopReason::Budget);
     for (series, elapsed_s, expected) in [
-        (vec![], 0.0, Next::Repeat),
+        (vec![], 0.0, NextStep::Repeat),
         (vec![], 2.0, budget),
-        (vec![vec![]], 0.0, Next::Repeat),
+        (vec![vec![]], 0.0, NextStep::Repeat),
         (series(&[]), 2.0, budget),
         (series(&[1.0]), f64::NAN, budget),
         (series(&[1.0]), f64::INFINITY, budget),
-        (series(&[1.0]), -5.0, Next::Repeat),
-        (series(&[f64::NAN]), 0.5, Next::PrepareAfresh),
+        (series(&[1.0]), -5.0, NextStep::Repeat),
+        (series(&[f64::NAN]), 0.5, NextStep::PrepareAfresh),
     ] {
-        assert_eq!(next(&series, &stopping(0.01, 1.0), elapsed_s), expected, "{series:?}");
+        assert_eq!(next_step(&series, &stopping(0.01, 1.0), elapsed_s), expected, "{series:?}");
     }
 }
 
 /// The distance between the looks limits the rate at which intervals miss to one in ten, also when
 /// preparations differ.
 #[test]
-fn intervals_still_cover_after_stopping() {
+fn intervals_cover_after_stopping() {
     for (between, neighbours, minimum) in
         [(0.0, 0.0, 0.93), (0.1, 0.0, 0.9), (0.5, 0.0, 0.9), (0.0, 0.6, 0.9)]
     {
-        let world =
-            World { preparations: 1, repetitions: 400, between, neighbours, skewed: false };
+        let world = SyntheticWorld {
+            preparations: 1,
+            repetitions: 400,
+            between,
+            neighbours,
+            skewed: false,
+        };
         let mut source = Random::new(11);
         let rate = coverage(400, || {
             let mut prepared = vec![].into_iter();
@@ -179,7 +186,7 @@ fn intervals_still_cover_after_stopping() {
                 }
                 prepared.next().unwrap()
             };
-            let course = carry_out(costs(2.0, 1.0), stopping(0.008, 300.0), 1, measure);
+            let course = run_case(costs(2.0, 1.0), stopping(0.008, 300.0), 1, measure);
             let interval = analyse(&course.series[0]).and_then(|it| it.interval);
             interval.is_some_and(|(low, high)| low <= TRUTH && TRUTH <= high)
         });
@@ -193,18 +200,18 @@ proptest! {
     /// All preparations happen within the budget whenever each fits with one repetition, whether or
     /// not the rule receives the time of a repetition; and no planned step overruns the budget.
     #[test]
-    fn owed_preparations_happen(
+    fn requested_preparations_fit_budget(
         preparation_s in 0.0_f64..10.0,
         repetition_s in 0.01_f64..10.0,
         slack in 1.000_001_f64..20.0,
         reported in any::<bool>(),
     ) {
-        let costs = Costs { preparation_s, repetition_s, reported };
+        let costs = CaseCosts { preparation_s, repetition_s, reported };
         let budget_s = 3.0 * (preparation_s + repetition_s) * slack;
-        let course = noisy(costs, budget_s);
+        let course = run_noisy_case(costs, budget_s);
         prop_assert!(course.series[0].len() >= 3, "{:?}", course.shape());
         prop_assert!(course.elapsed_s <= budget_s);
-        prop_assert_eq!(course.stopped, Stopped::Budget);
+        prop_assert_eq!(course.stopped, StopReason::Budget);
         if reported {
             // The remaining time does not suffice for another repetition.
             prop_assert!(course.elapsed_s + repetition_s > budget_s * (1.0 - 1e-9));
@@ -222,14 +229,15 @@ proptest! {
         preparations in any::<u32>(),
         budget_s in any::<f64>(),
     ) {
-        let stopping = Stopping { target, repetitions, preparations, budget_s };
-        let _ = next(&series, &stopping, Spent { elapsed_s, repetition_s, batch: 1 });
+        let stopping = StoppingRule { target, repetitions, preparations, budget_s };
+        let _ = next_step(&series, &stopping, CaseTime { elapsed_s, repetition_s, batch: 1 });
     }
 }
 
 #[test]
-fn precision_is_reported_without_a_rule_of_looks() {
-    let stopping = Stopping { target: 0.02, repetitions: 10, preparations: 3, budget_s: 60.0 };
+fn precision_does_not_depend_on_looks() {
+    let stopping =
+        StoppingRule { target: 0.02, repetitions: 10, preparations: 3, budget_s: 60.0 };
     let even = |n: usize| -> Vec<f64> { (0..n).map(|i| 1.0 + (i % 3) as f64 * 1e-3).collect() };
     let wide = |n: usize| -> Vec<f64> { (0..n).map(|i| 1.0 + (i % 3) as f64).collect() };
     for (series, expected) in [
@@ -245,17 +253,17 @@ fn precision_is_reported_without_a_rule_of_looks() {
 /// Connections of 300 round trips each, without noise between them: three suffice, whatever the
 /// budget.
 #[test]
-fn batches_do_not_skip_the_looks() {
+fn batches_do_not_skip_looks() {
     let mut source = Random::new(6);
     let mut series: Samples = Vec::new();
     for connection in 1_u32.. {
         series.push((0..300).map(|_| TRUTH + source.normal()).collect());
         let elapsed_s = f64::from(connection);
-        let spent = Spent { elapsed_s, repetition_s: Some(1.0), batch: 300 };
-        match next([&series], &stopping(0.05, 60.0), spent) {
-            Next::PrepareAfresh => {}
+        let spent = CaseTime { elapsed_s, repetition_s: Some(1.0), batch: 300 };
+        match next_step([&series], &stopping(0.05, 60.0), spent) {
+            NextStep::PrepareAfresh => {}
             other => {
-                assert_eq!((other, connection), (Next::Stop(Stopped::Precise), 3));
+                assert_eq!((other, connection), (NextStep::Stop(StopReason::Precise), 3));
                 break;
             }
         }
@@ -264,7 +272,7 @@ fn batches_do_not_skip_the_looks() {
 
 /// A constant 0, such as no retransmits, is precise; the rate decides.
 #[test]
-fn a_median_of_zero_is_precise() {
+fn zero_median_is_precise() {
     let stopping = stopping(0.02, 60.0);
     for zeros in [vec![0.0; 12], [vec![0.0; 11], vec![7.0]].concat()] {
         assert!(is_precise([&vec![zeros.clone()]], &stopping), "{zeros:?}");

@@ -3,23 +3,23 @@
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, Metric, Pooling};
 use assay_model::doubt::Doubt;
-use assay_model::event::{Count, Sample, Stopped};
+use assay_model::event::{EventCount, Sample, StopReason};
 use assay_model::quantity::Unit;
 use assay_model::run::{CaseRecord, SeriesRecord};
-use assay_model::summary::{Estimate, Tool};
+use assay_model::summary::{MeasuringTool, MetricEstimate};
 
-use super::sides;
+use super::mix;
 use crate::analysis::{Analysis, Samples, analyse};
-use crate::doubts::{doubts, no_interval};
+use crate::doubts::{no_interval, series_doubts};
 use crate::mean;
-use crate::outliers::Measured;
+use crate::outliers::HostMeasurement;
 use crate::quantile::{LEVEL, percentiles};
-use crate::ratio::Pooled;
+use crate::ratio::PooledRatio;
 use crate::tails::Tails;
 
 /// Context of an estimate.
 #[derive(Debug)]
-pub struct About<'m> {
+pub struct EstimateContext<'m> {
     pub benchmark: Benchmark,
     /// Identifier of the case.
     pub case: &'m str,
@@ -30,14 +30,14 @@ pub struct About<'m> {
     /// Name of the host.
     pub host: String,
     /// Measurer.
-    pub tool: Tool,
+    pub tool: MeasuringTool,
     /// Doubts.
     pub warnings: Vec<Doubt>,
 }
 
 /// Location of many values, and their effective number.
 #[derive(Clone, Copy)]
-struct Figures {
+struct EstimateFigures {
     n: usize,
     n_effective: f64,
     median: f64,
@@ -47,9 +47,9 @@ struct Figures {
     mean: f64,
 }
 
-impl About<'_> {
-    fn with(self, figures: Figures) -> Estimate {
-        Estimate {
+impl EstimateContext<'_> {
+    fn into_estimate(self, figures: EstimateFigures) -> MetricEstimate {
+        MetricEstimate {
             benchmark: self.benchmark.id().to_owned(),
             case: self.case.to_owned(),
             metric: self.metric.name.to_owned(),
@@ -77,9 +77,12 @@ impl About<'_> {
 /// Returns the estimate of an analysed series in the metric's base unit, without a limit; `None`
 /// without a finite sample.
 #[must_use]
-pub fn of_analysis(analysis: &Analysis, about: About<'_>) -> Option<Estimate> {
-    let mean = mean::of_unit(about.metric.unit, &analysis.sorted)?;
-    let figures = Figures {
+pub fn estimate_from_analysis(
+    analysis: &Analysis,
+    about: EstimateContext<'_>,
+) -> Option<MetricEstimate> {
+    let mean = mean::mean_for_unit(about.metric.unit, &analysis.sorted)?;
+    let figures = EstimateFigures {
         n: analysis.sorted.len(),
         n_effective: analysis.effective.n,
         median: analysis.median,
@@ -89,7 +92,7 @@ pub fn of_analysis(analysis: &Analysis, about: About<'_>) -> Option<Estimate> {
         mean,
     };
     let percentiles = percentiles(&analysis.sorted, analysis.effective.n);
-    Some(Estimate { percentiles, ..about.with(figures) })
+    Some(MetricEstimate { percentiles, ..about.into_estimate(figures) })
 }
 
 /// Returns the estimate of a series, and the measurement that is compared with other hosts. Returns
@@ -99,60 +102,60 @@ pub fn of_analysis(analysis: &Analysis, about: About<'_>) -> Option<Estimate> {
 /// none, the medians of the stretches' distributions are the samples. Minimum, maximum, mean and
 /// percentiles are those of all single values where these are available, else those that a tool
 /// reported, else those of the samples.
-pub(super) fn estimate(
+pub(super) fn estimate_series(
     record: &CaseRecord,
     series: &SeriesRecord,
-    stopped: Stopped,
-    mut about: About<'_>,
-) -> Option<(Estimate, Measured)> {
-    let alone = |estimate: Estimate| {
-        let measured = Measured::alone(estimate.median, estimate.ci);
+    stopped: StopReason,
+    mut about: EstimateContext<'_>,
+) -> Option<(MetricEstimate, HostMeasurement)> {
+    let alone = |estimate: MetricEstimate| {
+        let measured = HostMeasurement::from_median(estimate.median, estimate.ci);
         (estimate, measured)
     };
     if about.metric.pooling == Pooling::Ratio
-        && let Some(pooled) = Pooled::of(&counts(series))
+        && let Some(pooled) = PooledRatio::from_counts(&counts(series))
     {
-        return Some(alone(of_counts(&pooled, about)));
+        return Some(alone(estimate_from_counts(&pooled, about)));
     }
     // Histograms hold only times.
     let holds_times = about.metric.unit == Unit::Second;
-    let seen = sides::seen(record, series).into_iter().filter(|_| holds_times);
-    let tails = Tails::of(seen);
-    let samples = samples(series);
+    let seen = mix::counted_distributions(record, series).into_iter().filter(|_| holds_times);
+    let tails = Tails::from_stretches(seen);
+    let samples = weighted_samples(series);
     let analysis = match &tails {
-        Some(tails) if samples.values.is_empty() && distributed(series).len() < 2 => {
-            return Some(alone(of_single(tails, stopped, about)));
+        Some(tails) if samples.values.is_empty() && stretch_medians(series).len() < 2 => {
+            return Some(alone(estimate_from_single_stretch(tails, stopped, about)));
         }
         Some(_) if samples.values.is_empty() => {
-            analyse(&grouped(distributed(series).into_iter()))
+            analyse(&group_by_preparation(stretch_medians(series).into_iter()))
         }
         _ => analyse(&samples.values),
     };
     let Some(analysis) = analysis else {
-        return of_figures(series, stopped, about).map(alone);
+        return estimate_from_tool_figures(series, stopped, about).map(alone);
     };
     if analysis.discarded > 0 {
         about.parameters.insert(Attribute::Discarded, analysis.discarded.into());
     }
-    let (unit, luck) = (about.metric.unit, about.benchmark.definition().luck);
-    let found = doubts(&analysis, &record.case.stopping, stopped, unit, luck);
+    let (unit, luck) = (about.metric.unit, about.benchmark.definition().variance_source);
+    let found = series_doubts(&analysis, &record.case.stopping, stopped, unit, luck);
     // A single value of the whole test; it does not hide differences between repetitions.
     let is_single = about.metric.name == "cpu_per_io";
     let hides = |doubt: &Doubt| is_single && matches!(doubt, Doubt::NoInterval { .. });
     about.warnings.extend(found.into_iter().filter(|doubt| !hides(doubt)));
-    let mut estimate = of_analysis(&analysis, about)?;
+    let mut estimate = estimate_from_analysis(&analysis, about)?;
     if let Some(mean) = samples.mean(unit, &analysis) {
         estimate.mean = mean;
     }
     match tails {
-        Some(tails) => put_tails(&mut estimate, tails),
-        None => put_figures(&mut estimate, series),
+        Some(tails) => apply_tails(&mut estimate, tails),
+        None => apply_tool_figures(&mut estimate, series),
     }
-    Some((estimate, Measured::of(&analysis)))
+    Some((estimate, HostMeasurement::from_analysis(&analysis)))
 }
 
-fn of_counts(pooled: &Pooled, about: About<'_>) -> Estimate {
-    about.with(Figures {
+fn estimate_from_counts(pooled: &PooledRatio, about: EstimateContext<'_>) -> MetricEstimate {
+    about.into_estimate(EstimateFigures {
         n: usize::try_from(pooled.whole).unwrap_or(usize::MAX),
         n_effective: pooled.n_effective,
         median: pooled.share,
@@ -164,43 +167,47 @@ fn of_counts(pooled: &Pooled, about: About<'_>) -> Estimate {
 }
 
 /// Returns the estimate of a single stretch: its variation is unknown.
-fn of_single(tails: &Tails, stopped: Stopped, mut about: About<'_>) -> Estimate {
+fn estimate_from_single_stretch(
+    tails: &Tails,
+    stopped: StopReason,
+    mut about: EstimateContext<'_>,
+) -> MetricEstimate {
     let n = usize::try_from(tails.count).unwrap_or(usize::MAX);
     let n_effective = 1.0;
     about.warnings.push(no_interval(n, n_effective, stopped));
     let Tails { median, min, max, mean, .. } = *tails;
-    let figures = Figures { n, n_effective, median, ci: None, min, max, mean };
-    let mut estimate = about.with(figures);
-    put_tails(&mut estimate, tails.clone());
+    let figures = EstimateFigures { n, n_effective, median, ci: None, min, max, mean };
+    let mut estimate = about.into_estimate(figures);
+    apply_tails(&mut estimate, tails.clone());
     estimate
 }
 
 /// Returns the estimate of a tool that reported only its median.
-fn of_figures(
+fn estimate_from_tool_figures(
     series: &SeriesRecord,
-    stopped: Stopped,
-    mut about: About<'_>,
-) -> Option<Estimate> {
+    stopped: StopReason,
+    mut about: EstimateContext<'_>,
+) -> Option<MetricEstimate> {
     let reported = series.figures.as_ref()?;
     let median =
         reported.percentiles.get("p50").copied().filter(|median| median.is_finite())?;
     about.warnings.push(no_interval(1, 1.0, stopped));
     let (min, max, mean) = (median, median, median);
-    let figures = Figures { n: 1, n_effective: 1.0, median, ci: None, min, max, mean };
-    let mut estimate = about.with(figures);
-    put_figures(&mut estimate, series);
+    let figures = EstimateFigures { n: 1, n_effective: 1.0, median, ci: None, min, max, mean };
+    let mut estimate = about.into_estimate(figures);
+    apply_tool_figures(&mut estimate, series);
     Some(estimate)
 }
 
-fn put_tails(estimate: &mut Estimate, tails: Tails) {
+fn apply_tails(estimate: &mut MetricEstimate, tails: Tails) {
     let median = estimate.median;
-    let tails = tails.around(median, estimate.ci.unwrap_or([median; 2]));
+    let tails = tails.reconcile_with(median, estimate.ci.unwrap_or([median; 2]));
     (estimate.min, estimate.max, estimate.mean) = (tails.min, tails.max, tails.mean);
     estimate.percentiles = tails.percentiles;
     estimate.parameters.insert(Attribute::Io, tails.count.into());
 }
 
-fn put_figures(estimate: &mut Estimate, series: &SeriesRecord) {
+fn apply_tool_figures(estimate: &mut MetricEstimate, series: &SeriesRecord) {
     let Some(reported) = &series.figures else { return };
     estimate.min = reported.min.unwrap_or(estimate.min);
     // A tool without a maximum (perftest) has one no less than the largest of its figures.
@@ -212,30 +219,32 @@ fn put_figures(estimate: &mut Estimate, series: &SeriesRecord) {
     }
 }
 
-fn counts(series: &SeriesRecord) -> Vec<Count> {
+fn counts(series: &SeriesRecord) -> Vec<EventCount> {
     series.counts.iter().filter(|it| !it.warmup).map(|it| it.seen).collect()
 }
 
 /// Returns the median of every stretch, with its preparation.
-fn distributed(series: &SeriesRecord) -> Vec<(u32, f64)> {
+fn stretch_medians(series: &SeriesRecord) -> Vec<(u32, f64)> {
     let counting = series.distributions.iter().filter(|it| !it.warmup);
-    counting.filter_map(|it| Some((it.preparation, Tails::of([it])?.median))).collect()
+    counting
+        .filter_map(|it| Some((it.preparation, Tails::from_stretches([it])?.median)))
+        .collect()
 }
 
 /// Samples by preparation, each with its weight.
-struct Weighted {
+struct WeightedSamples {
     values: Samples,
     weights: Samples,
 }
 
-fn samples(series: &SeriesRecord) -> Weighted {
+fn weighted_samples(series: &SeriesRecord) -> WeightedSamples {
     let of = |what: fn(&Sample) -> f64| {
-        grouped(series.samples.iter().map(|it| (it.preparation, what(it))))
+        group_by_preparation(series.samples.iter().map(|it| (it.preparation, what(it))))
     };
-    Weighted { values: of(|it| it.value), weights: of(|it| it.weight) }
+    WeightedSamples { values: of(|it| it.value), weights: of(|it| it.weight) }
 }
 
-fn grouped(values: impl Iterator<Item = (u32, f64)>) -> Samples {
+fn group_by_preparation(values: impl Iterator<Item = (u32, f64)>) -> Samples {
     let mut preparations = std::collections::BTreeMap::<u32, Vec<f64>>::new();
     for (preparation, value) in values {
         preparations.entry(preparation).or_default().push(value);
@@ -243,18 +252,18 @@ fn grouped(values: impl Iterator<Item = (u32, f64)>) -> Samples {
     preparations.into_values().collect()
 }
 
-impl Weighted {
+impl WeightedSamples {
     /// Returns the mean of the samples after the warm-up.
     fn mean(&self, unit: Unit, analysis: &Analysis) -> Option<f64> {
         let (mut values, mut weights) = (Vec::new(), Vec::new());
         for (at, preparation) in self.values.iter().enumerate() {
             let finite = preparation.iter().zip(self.weights.get(at)?);
             let finite = finite.filter(|(value, _)| value.is_finite());
-            for (value, weight) in finite.skip(analysis.cut.get(at).copied().unwrap_or(0)) {
+            for (value, weight) in finite.skip(analysis.warm_up.get(at).copied().unwrap_or(0)) {
                 values.push(*value);
                 weights.push(*weight);
             }
         }
-        mean::of_weighted(unit, &values, &weights)
+        mean::weighted_mean(unit, &values, &weights)
     }
 }

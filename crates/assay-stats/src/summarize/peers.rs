@@ -3,36 +3,37 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attribute, Role, Value};
+use assay_model::attribute::{Attribute, AttributeValue, Role};
 use assay_model::doubt::Doubt;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
-use crate::outliers::{self, Measured};
+use crate::outliers::{self, HostMeasurement};
 
 /// Probability of any false detection in a run whose hosts are all alike.
 const RISK: f64 = 0.02;
 
 /// Adds the doubt to results that are worse than their peers. `measured` holds the measurement of
 /// each result.
-pub(super) fn attach(results: &mut [Estimate], measured: &[Measured]) {
+pub(super) fn attach(results: &mut [MetricEstimate], measured: &[HostMeasurement]) {
     let mut groups: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
     for (place, estimate) in results.iter().enumerate() {
-        if !estimate.is_of_hosts() && estimate.parameters.contains_key(&Attribute::Host) {
-            groups.entry(question(estimate)).or_default().push(place);
+        if !estimate.spans_hosts() && estimate.parameters.contains_key(&Attribute::Host) {
+            groups.entry(peer_group_key(estimate)).or_default().push(place);
         }
     }
-    groups.retain(|_, places| places.len() >= outliers::FEWEST);
+    groups.retain(|_, places| places.len() >= outliers::MIN_HOSTS);
     // Every metric is a separate test with a chance of false detection.
     let risk = RISK / groups.len().max(1) as f64;
     for places in groups.values() {
-        let hosts: Vec<Measured> = places.iter().map(|place| measured[*place]).collect();
+        let hosts: Vec<HostMeasurement> = places.iter().map(|place| measured[*place]).collect();
         let mut sorted: Vec<f64> = hosts.iter().map(|it| it.value).collect();
         sorted.sort_by(f64::total_cmp);
         let median = 0.5 * (sorted[sorted.len() / 2] + sorted[(sorted.len() - 1) / 2]);
-        for worst in outliers::worse(&hosts, results[places[0]].better, risk) {
+        for worst in outliers::worse_hosts(&hosts, results[places[0]].better, risk) {
             let estimate = &mut results[places[worst]];
             let (host, value, unit) = (estimate.host.clone(), estimate.median, estimate.unit);
-            let peer = estimate.parameters.get(&Attribute::Peer).and_then(Value::text);
+            let peer =
+                estimate.parameters.get(&Attribute::Peer).and_then(AttributeValue::as_text);
             let doubt = match peer {
                 None => Doubt::WorseThanPeers { host, value, median, unit, hosts: hosts.len() },
                 Some(to) => Doubt::WorseThanPairs {
@@ -51,7 +52,7 @@ pub(super) fn attach(results: &mut [Estimate], measured: &[Measured]) {
 
 /// Returns the key of results that are comparable across hosts. Every pair has its own cases with
 /// the same workload.
-fn question(estimate: &Estimate) -> (String, String, String) {
+fn peer_group_key(estimate: &MetricEstimate) -> (String, String, String) {
     let is_asked =
         |name: &Attribute| name.row().role == Role::Identity && *name != Attribute::Peer;
     let asked = estimate.parameters.iter().filter(|(name, _)| is_asked(name));

@@ -1,24 +1,26 @@
 //! Knees of the response curves of a run, reported with all points of the curve.
 
-use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::workload::Workload;
 
-use super::Entry;
-use crate::curve::{self, CurvePoint, Knee};
+use super::EstimateEntry;
+use crate::curve::{self, Knee, ResponsePoint};
 
 /// Latency of an open loop as a user experiences it.
 const LATENCY: &str = "latency_from_intended";
 
 /// Adds `knee` and, where there is one, `knee_rate` and `knee_latency`.
-pub(super) fn attach(entries: &mut [Entry<'_>]) {
-    let mut curves: Vec<Curve> = entries.iter().filter_map(Curve::of).collect();
+pub(super) fn attach(entries: &mut [EstimateEntry<'_>]) {
+    let mut curves: Vec<CurveKey> = entries.iter().filter_map(CurveKey::from_entry).collect();
     curves.sort();
     curves.dedup();
     for curve in curves {
-        let points = points(entries, &curve);
-        let found: Vec<CurvePoint> = points.iter().map(|(_, point)| *point).collect();
-        let reported = reported(curve::knee(&found));
-        for entry in entries.iter_mut().filter(|it| Curve::of(it).as_ref() == Some(&curve)) {
+        let points = curve_points(entries, &curve);
+        let found: Vec<ResponsePoint> = points.iter().map(|(_, point)| *point).collect();
+        let reported = knee_attributes(curve::find_knee(&found));
+        for entry in
+            entries.iter_mut().filter(|it| CurveKey::from_entry(it).as_ref() == Some(&curve))
+        {
             entry.estimate.parameters.extend(reported.clone());
         }
     }
@@ -26,14 +28,14 @@ pub(super) fn attach(entries: &mut [Entry<'_>]) {
 
 /// Key of a curve, common to its points.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Curve {
+struct CurveKey {
     name: String,
     host: String,
     by: String,
 }
 
-impl Curve {
-    fn of(entry: &Entry<'_>) -> Option<Self> {
+impl CurveKey {
+    fn from_entry(entry: &EstimateEntry<'_>) -> Option<Self> {
         let Workload::Storage(test) = &entry.record.case.workload else { return None };
         test.point?;
         let (name, host) = (test.name.clone(), entry.estimate.host.clone());
@@ -43,30 +45,33 @@ impl Curve {
 
 /// Returns the open-loop points in ascending order of the requested rate. The maximum rate of a
 /// closed loop is not among them, because its arrivals are distributed differently.
-fn points(entries: &[Entry<'_>], curve: &Curve) -> Vec<(f64, CurvePoint)> {
-    let of_curve = |it: &&Entry<'_>| it.is_whole && Curve::of(it).as_ref() == Some(curve);
-    let mut points: Vec<(f64, CurvePoint)> = entries
+fn curve_points(entries: &[EstimateEntry<'_>], curve: &CurveKey) -> Vec<(f64, ResponsePoint)> {
+    let of_curve = |it: &&EstimateEntry<'_>| {
+        it.is_whole && CurveKey::from_entry(it).as_ref() == Some(curve)
+    };
+    let mut points: Vec<(f64, ResponsePoint)> = entries
         .iter()
         .filter(of_curve)
         .filter(|entry| entry.estimate.metric == LATENCY)
         .filter_map(|entry| {
             // For a point added near the knee, the share is a fact found while measuring.
             let share = entry.estimate.parameters.get(&Attribute::PercentOfMax);
-            let percent = share.and_then(Value::number)?;
+            let percent = share.and_then(AttributeValue::as_number)?;
             let case = &entry.record.case.id;
-            let is_rate =
-                |it: &&Entry<'_>| it.record.case.id == *case && it.estimate.metric == "rate";
+            let is_rate = |it: &&EstimateEntry<'_>| {
+                it.record.case.id == *case && it.estimate.metric == "rate"
+            };
             let rate_per_s = entries.iter().filter(of_curve).find(is_rate)?.estimate.median;
             let half = entry.estimate.ci.map_or(0.0, |[low, high]| (high - low) / 2.0);
             let latency_s = entry.estimate.median;
-            Some((percent, CurvePoint { rate_per_s, latency_s, uncertainty_s: half }))
+            Some((percent, ResponsePoint { rate_per_s, latency_s, uncertainty_s: half }))
         })
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
 }
 
-fn reported(knee: Knee) -> Attributes {
+fn knee_attributes(knee: Knee) -> Attributes {
     match knee {
         Knee::At(knee) => Attributes::from([
             (Attribute::Knee, "found".into()),

@@ -2,89 +2,93 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::doubt::Doubt;
 use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_model::workload::Workload;
-use assay_model::workload::course::{Course, LatencyGoal, SteadyRule};
+use assay_model::workload::measurement_mode::{LatencyGoal, MeasurementMode, SteadyRule};
 
-use super::sides::is_whole;
-use crate::rate_search::{Lateness, Search, Try, Verdict};
-use crate::rounds::Steady;
+use super::mix::is_whole;
+use crate::rate_search::{GoalVerdict, LateCount, RateSearch, RateTry};
+use crate::rounds::SteadyState;
 
 /// Additions to the results of a case.
 #[derive(Default)]
-pub(super) struct Reported {
+pub(super) struct StepResults {
     /// Facts of every result.
     pub(super) facts: Attributes,
     /// Doubt of every result.
     pub(super) doubt: Option<Doubt>,
     /// Verdict of each step.
-    pub(super) shown: BTreeMap<u64, Verdict>,
+    pub(super) verdicts: BTreeMap<u64, GoalVerdict>,
 }
 
 /// Returns the results of the steps of this host; empty if the case has no steps.
-pub(super) fn reported(record: &CaseRecord, host: &str) -> Reported {
-    let Workload::Storage(test) = &record.case.workload else { return Reported::default() };
-    if test.course == Course::Once {
-        return Reported::default();
+pub(super) fn step_results(record: &CaseRecord, host: &str) -> StepResults {
+    let Workload::Storage(test) = &record.case.workload else { return StepResults::default() };
+    if test.course == MeasurementMode::Once {
+        return StepResults::default();
     }
     let is_here = |it: &&SeriesRecord| {
-        it.dimensions.get(&Attribute::Host).and_then(Value::text).is_none_or(|it| it == host)
+        it.dimensions
+            .get(&Attribute::Host)
+            .and_then(AttributeValue::as_text)
+            .is_none_or(|it| it == host)
     };
     let here = record.series.iter().filter(is_here);
     let whole: Vec<&SeriesRecord> =
         here.filter(|it| is_whole(record, &it.dimensions)).collect();
     let reported = match test.course {
-        Course::Once => None,
-        Course::Rounds(rule) => rounds(&whole, &rule),
-        Course::Search(goal) => search(&whole, &goal),
+        MeasurementMode::Once => None,
+        MeasurementMode::Rounds(rule) => steady_results(&whole, &rule),
+        MeasurementMode::Search(goal) => search_results(&whole, &goal),
     };
     reported.unwrap_or_default()
 }
 
-fn rounds(series: &[&SeriesRecord], rule: &SteadyRule) -> Option<Reported> {
+fn steady_results(series: &[&SeriesRecord], rule: &SteadyRule) -> Option<StepResults> {
     let rates = series.iter().filter(|it| it.metric == "rate");
     let rates: BTreeMap<u64, f64> =
-        rates.filter_map(|it| Some((step(it)?, rate_per_s(it)?))).collect();
+        rates.filter_map(|it| Some((step_number(it)?, rate_per_s(it)?))).collect();
     if rates.is_empty() {
         return None;
     }
-    let steady = Steady::of(&rates.into_values().collect::<Vec<_>>(), rule);
-    Some(Reported { facts: steady.facts(), doubt: steady.doubt(), ..Reported::default() })
+    let steady = SteadyState::from_rates(&rates.into_values().collect::<Vec<_>>(), rule);
+    Some(StepResults { facts: steady.facts(), doubt: steady.doubt(), ..StepResults::default() })
 }
 
 /// Judges the tries of a search; `None` without the maximum rate of a closed loop, with which a
 /// search begins.
-fn search(series: &[&SeriesRecord], goal: &LatencyGoal) -> Option<Reported> {
-    let is_closed = |it: &&&SeriesRecord| it.metric == "rate" && requested(it).is_none();
+fn search_results(series: &[&SeriesRecord], goal: &LatencyGoal) -> Option<StepResults> {
+    let is_closed = |it: &&&SeriesRecord| it.metric == "rate" && requested_rate(it).is_none();
     let maximum = series
         .iter()
         .filter(is_closed)
-        .find_map(|it| step(it).is_some().then(|| rate_per_s(it)).flatten())?;
-    let tries = series.iter().filter_map(|it| tried(it, series));
-    let tries: BTreeMap<u64, Try> = tries.collect();
-    let mut search = Search::below(maximum);
-    let shown = tries.into_iter().map(|(step, tried)| (step, search.judge(tried, goal)));
+        .find_map(|it| step_number(it).is_some().then(|| rate_per_s(it)).flatten())?;
+    let tries = series.iter().filter_map(|it| rate_try(it, series));
+    let tries: BTreeMap<u64, RateTry> = tries.collect();
+    let mut search = RateSearch::new(maximum);
+    let shown = tries.into_iter().map(|(step, tried)| (step, search.record_try(tried, goal)));
     let shown = shown.collect();
-    Some(Reported { facts: search.facts(), doubt: search.doubt(), shown })
+    Some(StepResults { facts: search.facts(), doubt: search.doubt(), verdicts: shown })
 }
 
-fn tried(series: &SeriesRecord, all: &[&SeriesRecord]) -> Option<(u64, Try)> {
+fn rate_try(series: &SeriesRecord, all: &[&SeriesRecord]) -> Option<(u64, RateTry)> {
     let counts = series.counts.iter().filter(|it| series.metric == "late" && !it.warmup);
     let stretches =
-        counts.clone().map(|it| Lateness { late: it.seen.part, all: it.seen.whole });
+        counts.clone().map(|it| LateCount { late: it.seen.part, all: it.seen.whole });
     let elapsed_s: f64 =
         counts.map(|it| it.to_ns.saturating_sub(it.from_ns) as f64 * 1e-9).sum();
-    let stretches: Vec<Lateness> = stretches.collect();
-    let (asked_per_s, at) = (requested(series)?, step(series)?);
-    let rates = all.iter().find(|it| it.metric == "rate" && step(it) == Some(at));
+    let stretches: Vec<LateCount> = stretches.collect();
+    let (asked_per_s, at) = (requested_rate(series)?, step_number(series)?);
+    let rates = all.iter().find(|it| it.metric == "rate" && step_number(it) == Some(at));
     let reached_per_s = rates.and_then(|it| rate_per_s(it));
     let done = match reached_per_s {
         Some(rate) => (rate * elapsed_s).round() as u64,
         None => stretches.iter().map(|it| it.all).sum(),
     };
-    (!stretches.is_empty()).then_some((at, Try { asked_per_s, elapsed_s, done, stretches }))
+    (!stretches.is_empty())
+        .then_some((at, RateTry { requested_per_s: asked_per_s, elapsed_s, done, stretches }))
 }
 
 /// Returns all work over all time: the weights of samples are the seconds over which they are
@@ -96,13 +100,13 @@ fn rate_per_s(series: &SeriesRecord) -> Option<f64> {
     rate.is_finite().then_some(rate)
 }
 
-fn step(series: &SeriesRecord) -> Option<u64> {
+fn step_number(series: &SeriesRecord) -> Option<u64> {
     match series.dimensions.get(&Attribute::Step) {
-        Some(Value::Integer(step)) => Some(*step),
+        Some(AttributeValue::Integer(step)) => Some(*step),
         _ => None,
     }
 }
 
-fn requested(series: &SeriesRecord) -> Option<f64> {
-    series.dimensions.get(&Attribute::RequestedRate).and_then(Value::number)
+fn requested_rate(series: &SeriesRecord) -> Option<f64> {
+    series.dimensions.get(&Attribute::RequestedRate).and_then(AttributeValue::as_number)
 }

@@ -1,30 +1,30 @@
 //! Summaries of runs that are built from events.
 
 use assay_model::attribute::Attribute as Name;
-use assay_model::distribution::Distribution;
-use assay_model::doubt::Resource;
+use assay_model::distribution::LatencyDistribution;
+use assay_model::doubt::HostResource;
 use assay_model::event::{
-    About, Clock, Count, FORMAT, Fact, Figures, RunEvent, RunStarted, Sample, SeriesOpened,
-    Status, Stretch,
+    EventCount, FORMAT, Fact, FactSubject, HostClock, RunEvent, RunStarted, RunStatus, Sample,
+    SeriesOpened, StretchRecord, ToolFigures,
 };
 use assay_model::facts::{HostFacts, HostState, MemoryModule};
-use assay_model::plan::{Case, Plan, Stopping};
-use assay_model::workload::course::{Course, LatencyGoal, SteadyRule};
+use assay_model::plan::{Case, Plan, StoppingRule};
+use assay_model::workload::measurement_mode::{LatencyGoal, MeasurementMode, SteadyRule};
 use assay_model::workload::storage::{
-    AccessPattern, CurvePoint, EngineChoice, Load, StorageData, StorageStream, StorageTest,
-    StorageTiming, StorageWorkload, Verify,
+    AccessPattern, EngineChoice, ResponseCurvePoint, StorageData, StorageLoad, StorageStream,
+    StorageTest, StorageTiming, StorageWorkload, Verify,
 };
 use assay_model::workload::{
-    Direction, Domain, LatencyWorkload, LinpackWorkload, NetworkQuestion, NetworkWorkload,
-    PeakFlopsWorkload, StreamWorkload, Throughput, Workload,
+    Domain, LatencyWorkload, LinpackWorkload, NetworkTest, NetworkThroughput, NetworkWorkload,
+    PeakFlopsWorkload, StreamWorkload, TransferDirection, Workload,
 };
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
 
-const STOPPING: Stopping =
-    Stopping { target: 0.01, repetitions: 10, preparations: 3, budget_s: 10.0 };
+const STOPPING: StoppingRule =
+    StoppingRule { target: 0.01, repetitions: 10, preparations: 3, budget_s: 10.0 };
 
 fn domain(placement: &str, cpus: &[u32]) -> Domain {
     Domain { placement: placement.into(), cpus: cpus.to_vec() }
@@ -50,9 +50,9 @@ fn latency() -> Workload {
 }
 
 fn transfer() -> Workload {
-    let question = NetworkQuestion::Throughput(Throughput {
+    let question = NetworkTest::Throughput(NetworkThroughput {
         streams: 1,
-        direction: Direction::Send,
+        direction: TransferDirection::Send,
         seconds: 1,
         copy: true,
         rate_bit_per_s: None,
@@ -62,25 +62,25 @@ fn transfer() -> Workload {
 }
 
 /// Case with its events and series, numbered from 0.
-struct Script {
+struct CaseScript {
     case: Case,
     events: Vec<RunEvent>,
     series: u32,
 }
 
-fn case(id: &str, by: &str, workload: Workload) -> Script {
+fn case(id: &str, by: &str, workload: Workload) -> CaseScript {
     let case = Case { id: id.into(), by: by.into(), workload, stopping: STOPPING, pair: None };
-    Script { events: vec![RunEvent::CaseStarted { case: id.into() }], case, series: 0 }
+    CaseScript { events: vec![RunEvent::CaseStarted { case: id.into() }], case, series: 0 }
 }
 
-impl Script {
+impl CaseScript {
     fn push(mut self, event: impl Fn(String) -> RunEvent) -> Self {
         self.events.push(event(self.case.id.clone()));
         self
     }
 
     /// Opens a series; the following events belong to it.
-    fn open(mut self, metric: &str, told_apart: &[(Name, Value)]) -> Self {
+    fn open(mut self, metric: &str, told_apart: &[(Name, AttributeValue)]) -> Self {
         let mut dimensions = self.case.workload.dimensions(&self.case.by);
         dimensions.insert(Name::Host, "host".into());
         dimensions.extend(told_apart.iter().cloned());
@@ -113,7 +113,8 @@ impl Script {
     /// Adds the same values in three preparations.
     fn samples(self, metric: &str, placement: Option<&str>, values: &[f64]) -> Self {
         let domain = if let Workload::Stream(work) = &self.case.workload {
-            placement.map_or_else(Vec::new, |it| work.of_domain(it).into_iter().collect())
+            placement
+                .map_or_else(Vec::new, |it| work.domain_dimensions(it).into_iter().collect())
         } else {
             vec![]
         };
@@ -127,14 +128,14 @@ impl Script {
     }
 
     /// Adds stretches of one second each.
-    fn stretches<T>(mut self, seen: Vec<T>, event: fn(Stretch<T>) -> RunEvent) -> Self {
+    fn stretches<T>(mut self, seen: Vec<T>, event: fn(StretchRecord<T>) -> RunEvent) -> Self {
         let series = self.number();
         for (second, seen) in (0..).zip(seen) {
             let from_ns = second * 1_000_000_000;
             let to_ns = from_ns + 1_000_000_000;
             let warmup = false;
             let preparation = 0;
-            self.events.push(event(Stretch {
+            self.events.push(event(StretchRecord {
                 series,
                 preparation,
                 from_ns,
@@ -147,37 +148,38 @@ impl Script {
     }
 
     fn distributions(self, parts: &[&[u64]]) -> Self {
-        let parts = parts.iter().map(|values| Distribution::of_values(values)).collect();
+        let parts =
+            parts.iter().map(|values| LatencyDistribution::from_values(values)).collect();
         self.stretches(parts, RunEvent::Distribution)
     }
 
     fn counts(self, parts: &[(u64, u64)]) -> Self {
-        let count = |(part, whole): &(u64, u64)| Count { part: *part, whole: *whole };
+        let count = |(part, whole): &(u64, u64)| EventCount { part: *part, whole: *whole };
         self.stretches(parts.iter().map(count).collect(), RunEvent::Count)
     }
 
-    fn learned(self, name: Name, value: impl Into<Value>) -> Self {
+    fn case_fact(self, name: Name, value: impl Into<AttributeValue>) -> Self {
         let value = value.into();
         self.push(|case| {
-            let (about, value) = (About::Case(case), value.clone());
+            let (about, value) = (FactSubject::Case(case), value.clone());
             RunEvent::Fact(Fact { about, name, value })
         })
     }
 
-    fn learned_of_it(self, name: Name, value: &str) -> Self {
-        let about = About::Series(self.number());
+    fn series_fact(self, name: Name, value: &str) -> Self {
+        let about = FactSubject::Series(self.number());
         self.push(|_| RunEvent::Fact(Fact { about: about.clone(), name, value: value.into() }))
     }
 
-    fn finished(self, stopped: Stopped) -> Self {
+    fn finished(self, stopped: StopReason) -> Self {
         self.push(|case| RunEvent::CaseFinished { case, stopped })
     }
 
     fn failed(self) -> Self {
-        self.failed_with(&Failure::NoIo)
+        self.failed_with(&FailureReason::NoIo)
     }
 
-    fn failed_with(self, failure: &Failure) -> Self {
+    fn failed_with(self, failure: &FailureReason) -> Self {
         self.push(|case| RunEvent::CaseFailed {
             case,
             failure: failure.clone(),
@@ -195,16 +197,16 @@ fn renumber(event: &mut RunEvent, by: u32) {
         RunEvent::Distribution(it) => it.series += by,
         RunEvent::Count(it) => it.series += by,
         RunEvent::Figures { series, .. }
-        | RunEvent::Fact(Fact { about: About::Series(series), .. }) => *series += by,
+        | RunEvent::Fact(Fact { about: FactSubject::Series(series), .. }) => *series += by,
         _ => {}
     }
 }
 
-fn joined(name: &str, modules: Option<Vec<MemoryModule>>) -> RunEvent {
+fn host_joined(name: &str, modules: Option<Vec<MemoryModule>>) -> RunEvent {
     let mut facts = HostFacts { name: name.into(), ..HostFacts::default() };
     facts.versions.insert("assay".into(), "0.1.0".into());
     facts.memory.modules = modules;
-    let (state, clock) = (HostState::default(), Clock::default());
+    let (state, clock) = (HostState::default(), HostClock::default());
     RunEvent::HostJoined(Box::new(HostJoined {
         host: name.into(),
         facts,
@@ -214,11 +216,11 @@ fn joined(name: &str, modules: Option<Vec<MemoryModule>>) -> RunEvent {
     }))
 }
 
-fn run(scripts: Vec<Script>, modules: Option<Vec<MemoryModule>>) -> Run {
-    run_on(vec![joined("host", modules)], scripts)
+fn run(scripts: Vec<CaseScript>, modules: Option<Vec<MemoryModule>>) -> Run {
+    run_on(vec![host_joined("host", modules)], scripts)
 }
 
-fn run_on(hosts: Vec<RunEvent>, scripts: Vec<Script>) -> Run {
+fn run_on(hosts: Vec<RunEvent>, scripts: Vec<CaseScript>) -> Run {
     let started = RunStarted {
         format: FORMAT,
         run: "run".into(),
@@ -247,7 +249,7 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<Script>) -> Run {
     }
     events.push(RunEvent::RunFinished {
         finished: "2026-01-01T00:01:00Z".into(),
-        status: Status::Complete,
+        status: RunStatus::Complete,
         state: HostState::default(),
     });
     let run = Run::fold(events).unwrap();
@@ -260,21 +262,23 @@ fn around(middle: f64) -> Vec<f64> {
     (0..51).map(|i| middle * (1.0 + f64::from((i * 20) % 51 - 25) * 4e-5)).collect()
 }
 
-fn shown(value: &Value) -> String {
+fn format_value(value: &AttributeValue) -> String {
     match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Integer(integer) => integer.to_string(),
-        Value::Number(number) => format!("{number:.4e}"),
-        Value::Text(text) => text.clone(),
-        Value::Reason(_) | Value::Pairs(_) | Value::Ranks(_) => format!("{value:?}"),
+        AttributeValue::Flag(flag) => flag.to_string(),
+        AttributeValue::Integer(integer) => integer.to_string(),
+        AttributeValue::Number(number) => format!("{number:.4e}"),
+        AttributeValue::Text(text) => text.clone(),
+        AttributeValue::Reason(_) | AttributeValue::Pairs(_) | AttributeValue::Ranks(_) => {
+            format!("{value:?}")
+        }
     }
 }
 
-fn line(estimate: &Estimate) -> String {
+fn format_estimate(estimate: &MetricEstimate) -> String {
     let parameters: Vec<String> = estimate
         .parameters
         .iter()
-        .map(|(name, value)| format!("{}={}", name.name(), shown(value)))
+        .map(|(name, value)| format!("{}={}", name.name(), format_value(value)))
         .collect();
     let limit = estimate.limit.as_ref().map(|limit| {
         let percent = estimate.percent_of_limit.unwrap_or_default();
@@ -299,7 +303,7 @@ fn line(estimate: &Estimate) -> String {
 
 fn check(run: &Run, expected: &Expect) {
     let summary = summarize(run);
-    let results: String = summary.results.iter().map(line).collect();
+    let results: String = summary.results.iter().map(format_estimate).collect();
     let failed = |f: &CaseFailure| format!("failed {}: {:?}\n", f.case, f.failure);
     let failures: String = summary.failures.iter().map(failed).collect();
     let doubt = |doubt: &Doubt| format!("! {doubt:?}\n");
@@ -308,18 +312,18 @@ fn check(run: &Run, expected: &Expect) {
 }
 
 #[test]
-fn stream_names_its_domains() {
+fn stream_reports_domains() {
     let pair = [domain("l3:0", &[0, 1]), domain("l3:1", &[2])];
     let alone = case("memory.stream/node", "assay", stream(&[domain("node", &[0, 1])], 4.0))
         .samples("triad", None, &around(3e10))
-        .learned_of_it(Name::Kernel, "avx512-nt")
+        .series_fact(Name::Kernel, "avx512-nt")
         .samples("copy", None, &around(2e10))
-        .learned(Name::Kernel, "avx2")
-        .finished(Stopped::Precise);
+        .case_fact(Name::Kernel, "avx2")
+        .finished(StopReason::Precise);
     let together = case("memory.stream/l3:together", "assay", stream(&pair, 1.5))
         .samples("triad", Some("l3:1"), &around(1e10))
         .samples("triad", Some("l3:0"), &around(2e10))
-        .finished(Stopped::Precise);
+        .finished(StopReason::Precise);
     check(
         &run(vec![alone, together], None),
         &expect![[r#"
@@ -338,7 +342,7 @@ fn stream_names_its_domains() {
 }
 
 #[test]
-fn memory_is_held_against_its_modules() {
+fn memory_limit_comes_from_modules() {
     let module = MemoryModule {
         locator: "DIMM 0".into(),
         bank: "A".into(),
@@ -350,7 +354,7 @@ fn memory_is_held_against_its_modules() {
     let measured = |value| {
         case("memory.stream/node", "assay", stream(&[domain("node", &[0])], 4.0))
             .samples("triad", None, &around(value))
-            .finished(Stopped::Precise)
+            .finished(StopReason::Precise)
     };
     check(
         &run(vec![measured(2e10)], Some(vec![module.clone()])),
@@ -372,19 +376,19 @@ fn memory_is_held_against_its_modules() {
 }
 
 #[test]
-fn compute_is_held_against_clock_and_peak() {
+fn compute_limit_comes_from_clock_and_peak() {
     let peak_of = |set: &str, fp64: f64| {
         case(&format!("compute.peak_flops/node/{set}"), "assay", peak(&[0, 1], set))
             .samples("fp64", None, &around(fp64))
             .samples("fp32", None, &around(2.0 * fp64))
             .samples("core_clock", None, &around(3.7e9))
-            .finished(Stopped::Precise)
+            .finished(StopReason::Precise)
     };
     let solve = |id: &str, by: &str, cpus: &[u32]| {
         case(id, by, linpack(cpus, None))
             .samples("rmax", None, &[1.08e11])
-            .learned(Name::Residual, 0.01)
-            .finished(Stopped::Budget)
+            .case_fact(Name::Residual, 0.01)
+            .finished(StopReason::Budget)
     };
     check(
         &run(
@@ -429,7 +433,7 @@ fn a_peak_measured_under_contention_gives_no_rpeak() {
     let disturbed = case("compute.peak_flops/node/avx512", "assay", peak(&[0, 1], "avx512"))
         .samples("fp64", None, &around(2.0 * 24.0 * 1.32e9))
         .samples("core_clock", None, &around(1.32e9))
-        .finished(Stopped::Precise);
+        .finished(StopReason::Precise);
     check(
         &run(vec![disturbed], None),
         &expect![[r#"
@@ -443,13 +447,13 @@ fn a_peak_measured_under_contention_gives_no_rpeak() {
 }
 
 #[test]
-fn tools_tell_their_version_and_statistic() {
+fn reports_tool_version_and_statistic() {
     let script =
         case("memory.stream/node/stream", "stream", stream(&[domain("node", &[0])], 4.0))
             .samples("triad", None, &[3e10])
-            .learned(Name::ToolVersion, "5.10")
-            .learned(Name::Statistic, "best of 10")
-            .finished(Stopped::Tool);
+            .case_fact(Name::ToolVersion, "5.10")
+            .case_fact(Name::Statistic, "best of 10")
+            .finished(StopReason::Tool);
     check(
         &run(vec![script], None),
         &expect![[r#"
@@ -461,20 +465,20 @@ fn tools_tell_their_version_and_statistic() {
 }
 
 #[test]
-fn what_was_not_measured_is_a_failure() {
+fn missing_measurement_is_a_failure() {
     check(
         &run(
             vec![
                 case("a", "assay", latency()).samples("latency", None, &[1e-9]).failed(),
-                case("b", "assay", latency()).finished(Stopped::Budget),
+                case("b", "assay", latency()).finished(StopReason::Budget),
                 case("c", "assay", latency())
                     .samples("latency", None, &[f64::NAN])
-                    .finished(Stopped::Budget),
+                    .finished(StopReason::Budget),
                 case("d", "assay", latency()).samples("latency", None, &[1e-9]),
                 case("e", "assay", latency())
                     .samples("latency", None, &[1e-9; 4])
                     .samples("jitter", None, &[1e-9])
-                    .finished(Stopped::Precise),
+                    .finished(StopReason::Precise),
             ],
             None,
         ),
@@ -492,7 +496,7 @@ fn what_was_not_measured_is_a_failure() {
 /// When the connection breaks or the user interrupts a run, earlier samples remain valid. They do
 /// not after a wrong result, nor in cases that need completion.
 #[test]
-fn what_came_before_a_connection_broke_counts() {
+fn samples_before_broken_connection_count() {
     let peer = || "far".to_owned();
     let measured =
         |workload| case("a", "assay", workload).samples("goodput", None, &[1e9, 2e9]);
@@ -500,29 +504,29 @@ fn what_came_before_a_connection_broke_counts() {
         let mut run = run(vec![script], None);
         run.status = status;
         let summary = summarize(&run);
-        let marked = |it: &Estimate| it.warnings.contains(&Doubt::BrokeOff);
+        let marked = |it: &MetricEstimate| it.warnings.contains(&Doubt::BrokeOff);
         assert!(summary.results.iter().all(marked), "{:?}", summary.results);
         (summary.results.len(), summary.failures.len())
     };
-    let stopped = Failure::PeerStopped { peer: peer() };
+    let stopped = FailureReason::PeerStopped { peer: peer() };
     for (failure, expected) in [
         (Some(stopped.clone()), (1, 1)),
-        (Some(Failure::NoData), (0, 1)),
+        (Some(FailureReason::NoData), (0, 1)),
         // Still running, or of unknown state.
         (None, (0, 0)),
     ] {
         let script = measured(transfer());
-        let script = failure.iter().fold(script, Script::failed_with);
-        assert_eq!(results(script, Status::Failed), expected, "{failure:?}");
+        let script = failure.iter().fold(script, CaseScript::failed_with);
+        assert_eq!(results(script, RunStatus::Failed), expected, "{failure:?}");
     }
-    assert_eq!(results(measured(transfer()), Status::Interrupted), (1, 0));
-    assert_eq!(results(measured(latency()).failed_with(&stopped), Status::Failed), (0, 1));
-    assert_eq!(results(case("a", "assay", transfer()), Status::Interrupted), (0, 0));
+    assert_eq!(results(measured(transfer()), RunStatus::Interrupted), (1, 0));
+    assert_eq!(results(measured(latency()).failed_with(&stopped), RunStatus::Failed), (0, 1));
+    assert_eq!(results(case("a", "assay", transfer()), RunStatus::Interrupted), (0, 0));
 }
 
 /// CPU time that is counted differently at the far end does not affect throughput.
 #[test]
-fn a_doubt_about_cpu_time_is_one_about_cpu_time() {
+fn cpu_time_doubt_applies_only_to_cpu_metrics() {
     for (is_tool, expected) in [(false, &["remote"][..]), (true, &["local", "remote"])] {
         let mut script = case("a", "assay", transfer()).samples("goodput", None, &[1e9]);
         for end in ["local", "remote"] {
@@ -531,9 +535,9 @@ fn a_doubt_about_cpu_time_is_one_about_cpu_time() {
         let doubt = Doubt::ProcessCpuOnly { is_tool };
         let script =
             script.push(|case| RunEvent::Doubt { case: Some(case), doubt: doubt.clone() });
-        let summary = summarize(&run(vec![script.finished(Stopped::Budget)], None));
+        let summary = summarize(&run(vec![script.finished(StopReason::Budget)], None));
         let doubted = summary.results.iter().filter(|it| it.warnings.contains(&doubt));
-        let ends = doubted.map(|it| it.parameters[&Name::End].text().unwrap());
+        let ends = doubted.map(|it| it.parameters[&Name::End].as_text().unwrap());
         assert_eq!(ends.collect::<Vec<_>>(), expected);
     }
 }
@@ -544,7 +548,7 @@ fn warm_up_is_discarded_and_counted() {
     values[..8].iter_mut().for_each(|value| *value *= 2.0);
     let script = case("memory.latency/bytes=4 KiB", "assay", latency())
         .samples("latency", None, &values)
-        .finished(Stopped::Precise);
+        .finished(StopReason::Precise);
     check(
         &run(vec![script], None),
         &expect![[r#"
@@ -578,7 +582,7 @@ proptest! {
                 .map(|script| script.open(metrics[metric], &apart).sample(value, value, preparation))
                 .collect();
         }
-        let scripts = scripts.into_iter().map(|script| script.finished(Stopped::Budget)).collect();
+        let scripts = scripts.into_iter().map(|script| script.finished(StopReason::Budget)).collect();
         for estimate in summarize(&run(scripts, None)).results {
             let figures = [estimate.median, estimate.mean, estimate.min, estimate.max, estimate.n_effective];
             prop_assert!(figures.into_iter().all(f64::is_finite), "{:?}", estimate);
@@ -589,8 +593,9 @@ proptest! {
 }
 
 /// Returns one point of a curve on a volume provisioned for 1 GB/s.
-fn on_a_curve(percent: Option<f64>, rate: f64, latency_s: f64) -> Script {
-    let point = percent.map_or(CurvePoint::Maximum, |percent| CurvePoint::Share { percent });
+fn curve_case(percent: Option<f64>, rate: f64, latency_s: f64) -> CaseScript {
+    let point = percent
+        .map_or(ResponseCurvePoint::Maximum, |percent| ResponseCurvePoint::Share { percent });
     let id = format!("storage/RndRead/{percent:?}");
     let metric = if percent.is_some() { "latency_from_intended" } else { "latency" };
     let ns = |factor: f64| (latency_s * factor * 1e9) as u64;
@@ -598,20 +603,24 @@ fn on_a_curve(percent: Option<f64>, rate: f64, latency_s: f64) -> Script {
     let part = |at| all.iter().copied().skip(at).step_by(8).collect::<Vec<u64>>();
     let parts: Vec<Vec<u64>> = (0..8).map(part).collect();
     let parts: Vec<&[u64]> = parts.iter().map(Vec::as_slice).collect();
-    case(&id, "assay", storage(Some(point), Course::Once, 1.0))
+    case(&id, "assay", storage(Some(point), MeasurementMode::Once, 1.0))
         .samples("rate", None, &around(rate))
         .samples("bandwidth", None, &around(rate * 8192.0))
         .samples(metric, None, &around(latency_s))
         .distributions(&parts)
-        .finished(Stopped::Precise)
+        .finished(StopReason::Precise)
 }
 
-fn storage(point: Option<CurvePoint>, course: Course, read_share: f64) -> Workload {
+fn storage(
+    point: Option<ResponseCurvePoint>,
+    course: MeasurementMode,
+    read_share: f64,
+) -> Workload {
     let stream = StorageStream {
         name: "read".into(),
         targets: vec![],
         in_flight_per_target: 25,
-        ..StorageStream::of(AccessPattern::Random, 8192, read_share)
+        ..StorageStream::new(AccessPattern::Random, 8192, read_share)
     };
     let test = StorageTest {
         name: "RndRead".into(),
@@ -622,7 +631,7 @@ fn storage(point: Option<CurvePoint>, course: Course, read_share: f64) -> Worklo
         workload: StorageWorkload {
             targets: vec![],
             streams: vec![stream],
-            load: Load::Closed,
+            load: StorageLoad::Closed,
             timing: StorageTiming {
                 warmup_s: 0.0,
                 duration_s: Some(1.0),
@@ -638,28 +647,28 @@ fn storage(point: Option<CurvePoint>, course: Course, read_share: f64) -> Worklo
 }
 
 #[test]
-fn a_case_that_was_not_needed_is_no_failure() {
-    let work = on_a_curve(None, 100e3, 5e-3);
+fn unneeded_case_is_no_failure() {
+    let work = curve_case(None, 100e3, 5e-3);
     let idle = stream(&[domain("node", &[0])], 4.0);
-    let scripts = vec![work, case("idle", "assay", idle).finished(Stopped::NotNeeded)];
+    let scripts = vec![work, case("idle", "assay", idle).finished(StopReason::NotNeeded)];
     let summary = summarize(&run(scripts, None));
     assert!(summary.failures.is_empty() && !summary.results.is_empty());
 }
 
 #[test]
-fn curves_have_their_knee_and_latency_its_tail() {
-    let mut scripts = vec![on_a_curve(None, 100e3, 5e-3)];
+fn reports_knee_and_latency_tail() {
+    let mut scripts = vec![curve_case(None, 100e3, 5e-3)];
     for (percent, latency_s) in
         [(10.0, 1e-3), (30.0, 1e-3), (50.0, 1.1e-3), (70.0, 1.2e-3), (90.0, 9e-3)]
     {
-        scripts.push(on_a_curve(Some(percent), percent * 1e3, latency_s));
+        scripts.push(curve_case(Some(percent), percent * 1e3, latency_s));
     }
     let run = run(scripts, None);
     let summary = summarize(&run);
     for estimate in &summary.results {
         assert_eq!(estimate.parameters[&Name::Knee], "found".into());
         let rate = summary.results.iter().find(|it| it.metric == "rate" && it.median > 69e3);
-        let knee = estimate.parameters[&Name::KneeRate].number().unwrap();
+        let knee = estimate.parameters[&Name::KneeRate].as_number().unwrap();
         // Twice 1 ms lies between 1.2 ms at 70 and 9 ms at 90, interpolated linearly in 1 /
         // latency.
         assert!((knee - 79_230.8).abs() < 1.0, "{knee} {rate:?}");
@@ -672,14 +681,14 @@ fn curves_have_their_knee_and_latency_its_tail() {
         let limit = estimate.limit.as_ref().map(|limit| limit.value as u64);
         assert_eq!(limit, (estimate.metric == "bandwidth").then_some(1_000_000_000));
     }
-    assert_eq!((summary.statistics, summary.schema), (METHOD, SCHEMA));
+    assert_eq!((summary.statistics, summary.schema), (STATISTICS_VERSION, SCHEMA));
 }
 
 #[test]
-fn a_series_of_distributions_alone_is_an_estimate() {
+fn estimates_from_distributions_only() {
     let of = |parts: &[&[u64]]| {
         let script = case("a", "assay", latency()).open("latency", &[]).distributions(parts);
-        summarize(&run(vec![script.finished(Stopped::Budget)], None)).results.remove(0)
+        summarize(&run(vec![script.finished(StopReason::Budget)], None)).results.remove(0)
     };
     let one = of(&[&[1000; 400]]);
     assert_eq!((one.n, one.n_effective, one.ci), (400, 1.0, None));
@@ -697,42 +706,42 @@ fn a_series_of_distributions_alone_is_an_estimate() {
 }
 
 #[test]
-fn figures_of_tools_stand_where_values_are_unknown() {
-    let figures = Figures {
+fn uses_tool_figures_without_samples() {
+    let figures = ToolFigures {
         min: Some(0.5),
         mean: Some(1.25),
         max: Some(9.0),
         percentiles: [("p99".to_owned(), 4.0)].into(),
     };
-    let reported = |script: Script| {
+    let reported = |script: CaseScript| {
         let series = script.number();
         script.push(|_| RunEvent::Figures { series, figures: figures.clone() })
     };
     let sampled = reported(case("a", "fio", latency()).samples("latency", None, &[1.0, 2.0]));
     let alone = reported(case("b", "fio", latency()).open("latency", &[]));
-    let scripts = [sampled, alone].map(|it| it.finished(Stopped::Tool));
+    let scripts = [sampled, alone].map(|it| it.finished(StopReason::Tool));
     let summary = summarize(&run(scripts.into(), None));
     let it = &summary.results[0];
     assert_eq!((it.min, it.mean, it.max, it.n), (0.5, 1.25, 9.0, 6));
     assert_eq!(it.percentiles, Some(figures.percentiles.clone()));
     // A tool without a maximum (perftest) gets one not below its own figures: no `out-of-order`
     // doubt.
-    let without = Figures { max: None, mean: Some(2.5), ..figures.clone() };
+    let without = ToolFigures { max: None, mean: Some(2.5), ..figures.clone() };
     let script = case("c", "ib_send_lat", latency()).samples("latency", None, &[1.0]);
     let series = script.number();
     let script = script.push(|_| RunEvent::Figures { series, figures: without.clone() });
-    let known = summarize(&run(vec![script.finished(Stopped::Tool)], None));
+    let known = summarize(&run(vec![script.finished(StopReason::Tool)], None));
     let it = &known.results[0];
     assert_eq!((it.median, it.mean, it.max), (1.0, 2.5, 4.0));
     assert!(!it.warnings.iter().any(|it| it.id() == "out-of-order"), "{it:?}");
     // Without a median, no figure can represent the series.
-    let failure = Failure::NoFiniteSample { metric: "latency".into() };
+    let failure = FailureReason::NoFiniteSample { metric: "latency".into() };
     assert_eq!((summary.results.len(), &summary.failures[0].failure), (1, &failure));
 }
 
 #[test]
-fn shares_are_pooled_and_empty_series_left_out() {
-    let script = case("a", "assay", storage(None, Course::Once, 1.0))
+fn pools_shares_and_skips_empty_series() {
+    let script = case("a", "assay", storage(None, MeasurementMode::Once, 1.0))
         .open("late", &[])
         .counts(&[(0, 1000), (3, 1000), (1, 2000), (0, 0)])
         .open("rate", &[])
@@ -741,7 +750,7 @@ fn shares_are_pooled_and_empty_series_left_out() {
         .open("bandwidth", &[])
         .sample(1e6, 1.0, 0)
         .sample(3e6, 3.0, 0)
-        .finished(Stopped::Budget);
+        .finished(StopReason::Budget);
     let summary = summarize(&run(vec![script], None));
     let names: Vec<&str> = summary.results.iter().map(|it| it.metric.as_str()).collect();
     assert_eq!((names, summary.failures.len()), (vec!["bandwidth", "late"], 0));
@@ -751,13 +760,13 @@ fn shares_are_pooled_and_empty_series_left_out() {
     let [low, high] = late.ci.unwrap();
     assert!(low < 0.0004 && high > 0.0025 && late.warnings.is_empty(), "{late:?}");
     // Format 1 stored one share per repetition.
-    let script = case("a", "assay", storage(None, Course::Once, 1.0));
-    let script = script.samples("late", None, &around(0.1)).finished(Stopped::Precise);
+    let script = case("a", "assay", storage(None, MeasurementMode::Once, 1.0));
+    let script = script.samples("late", None, &around(0.1)).finished(StopReason::Precise);
     assert_eq!(summarize(&run(vec![script], None)).results[0].n, 153);
 }
 
 /// Adds a round or a try of one rate, as an open loop if a rate was requested.
-fn step(script: Script, number: u32, requested: Option<f64>, rate: f64) -> Script {
+fn step(script: CaseScript, number: u32, requested: Option<f64>, rate: f64) -> CaseScript {
     let mut apart = vec![(Name::Step, number.into())];
     apart.extend(requested.map(|rate| (Name::RequestedRate, rate.into())));
     // Two stretches of unequal length: the rate is all work over all time.
@@ -770,16 +779,16 @@ fn step(script: Script, number: u32, requested: Option<f64>, rate: f64) -> Scrip
 }
 
 #[test]
-fn rounds_are_steps_and_tell_whether_they_are_steady() {
+fn rounds_report_steady_state() {
     let of = |rates: &[f64]| {
-        let workload = storage(None, Course::Rounds(SteadyRule::SNIA), 1.0);
+        let workload = storage(None, MeasurementMode::Rounds(SteadyRule::SNIA), 1.0);
         let mut script = case("a", "assay", workload).samples("rate", None, &around(100.0));
         for (number, rate) in (1..).zip(rates) {
             script = step(script, number, None, *rate);
         }
         let stream = [(Name::Stream, 0_u64.into())];
         let script = script.open("rate", &stream).sample(7.0, 1.0, 0);
-        let summary = summarize(&run(vec![script.finished(Stopped::Precise)], None));
+        let summary = summarize(&run(vec![script.finished(StopReason::Precise)], None));
         assert_eq!((summary.results.len(), summary.steps.len()), (1, rates.len()));
         assert_eq!(summary.steps[0].parameters[&Name::Step], 1_u64.into());
         summary.results.into_iter().next().unwrap()
@@ -787,7 +796,7 @@ fn rounds_are_steps_and_tell_whether_they_are_steady() {
     let steady = of(&[300.0, 100.0, 101.0, 99.0, 100.0, 100.0]);
     assert_eq!(steady.parameters[&Name::Steady], true.into());
     assert_eq!(steady.parameters[&Name::Rounds], 6_u64.into());
-    let range = steady.parameters[&Name::SteadyRange].number().unwrap();
+    let range = steady.parameters[&Name::SteadyRange].as_number().unwrap();
     assert!((range - 0.02).abs() < 1e-9 && steady.warnings.is_empty(), "{steady:?}");
     let falling = of(&[300.0, 250.0, 200.0, 150.0, 100.0]);
     assert_eq!(falling.parameters[&Name::Steady], false.into());
@@ -798,9 +807,9 @@ fn rounds_are_steps_and_tell_whether_they_are_steady() {
 }
 
 #[test]
-fn tries_are_steps_and_tell_the_rate_that_keeps_the_goal() {
+fn tries_report_rate_that_meets_goal() {
     let goal = LatencyGoal { percent: 99.0, most_s: 1e-3 };
-    let script = case("a", "assay", storage(None, Course::Search(goal), 1.0)).samples(
+    let script = case("a", "assay", storage(None, MeasurementMode::Search(goal), 1.0)).samples(
         "rate",
         None,
         &around(500.0),
@@ -811,12 +820,14 @@ fn tries_are_steps_and_tell_the_rate_that_keeps_the_goal() {
     let burst = [&[(0, 750); 59][..], &[(180, 750)]].concat();
     let script = step(script, 3, Some(750.0), 750.0).counts(&burst);
     let script = step(script, 4, Some(750.0), 750.0).counts(&[(75, 750); 12]);
-    let script = script.learned(Name::RequestedRate, 500.0);
-    let summary = summarize(&run(vec![script.finished(Stopped::Budget)], None));
+    let script = script.case_fact(Name::RequestedRate, 500.0);
+    let summary = summarize(&run(vec![script.finished(StopReason::Budget)], None));
     let reported = &summary.results[0].parameters;
     assert_eq!(reported[&Name::RequestedRate], 500.0.into());
     // The rate of the result is not that of the tries before it.
-    let of = |it: &Estimate| it.parameters.get(&Name::RequestedRate).and_then(Value::number);
+    let of = |it: &MetricEstimate| {
+        it.parameters.get(&Name::RequestedRate).and_then(AttributeValue::as_number)
+    };
     let rates = summary.steps.iter().filter(|it| it.metric == "rate");
     let asked: Vec<_> = rates.map(of).collect();
     assert_eq!(asked, [None, Some(500.0), Some(750.0), Some(750.0)]);
@@ -824,24 +835,25 @@ fn tries_are_steps_and_tell_the_rate_that_keeps_the_goal() {
     assert_eq!(reported[&Name::GoalMissedAt], 750.0.into());
     assert_eq!(reported[&Name::MaximumRate], 1000.0.into());
     let late = summary.steps.iter().filter(|it| it.metric == "late");
-    let shown: Vec<&str> = late.filter_map(|it| it.parameters[&Name::Shown].text()).collect();
+    let shown: Vec<&str> =
+        late.filter_map(|it| it.parameters[&Name::Shown].as_text()).collect();
     assert_eq!((shown, summary.results.len()), (vec!["keeps", "unclear", "misses"], 1));
 }
 
 #[test]
-fn a_mix_tells_the_rates_of_its_sides() {
+fn mix_reports_read_and_write_rates() {
     let side = |name: &str| [(Name::Operation, name.into())];
-    let script = case("a", "assay", storage(None, Course::Once, 0.7))
+    let script = case("a", "assay", storage(None, MeasurementMode::Once, 0.7))
         .samples("rate", None, &around(100.0))
         .samples("latency", None, &around(510e-9))
         .open("latency", &side("read"))
         .distributions(&[&[500; 70], &[500; 72]])
         .open("latency", &side("write"))
         .distributions(&[&[900; 30], &[900; 28]])
-        .finished(Stopped::Budget);
+        .finished(StopReason::Budget);
     let summary = summarize(&run(vec![script], None));
-    let rates = |it: &Estimate| {
-        [Name::ReadRate, Name::WriteRate].map(|name| it.parameters.get(&name)?.number())
+    let rates = |it: &MetricEstimate| {
+        [Name::ReadRate, Name::WriteRate].map(|name| it.parameters.get(&name)?.as_number())
     };
     let found: Vec<_> = summary.results.iter().map(rates).collect();
     let both = [Some(71.0), Some(29.0)];
@@ -855,29 +867,31 @@ fn a_mix_tells_the_rates_of_its_sides() {
 }
 
 #[test]
-fn results_of_several_hosts_say_whose_they_are() {
+fn results_of_several_hosts_name_host() {
     let on = |host: &str| [(Name::Host, host.into())];
     let script = case("a", "assay", latency())
         .open("latency", &on("two"))
         .sample(1e-9, 1.0, 0)
         .open("latency", &on("one"))
         .sample(1e-9, 1.0, 0)
-        .finished(Stopped::Budget);
-    let summary =
-        summarize(&run_on(vec![joined("one", None), joined("two", None)], vec![script]));
+        .finished(StopReason::Budget);
+    let summary = summarize(&run_on(
+        vec![host_joined("one", None), host_joined("two", None)],
+        vec![script],
+    ));
     let hosts: Vec<_> = summary
         .results
         .iter()
-        .map(|it| (&*it.host, it.parameters[&Name::Host].text()))
+        .map(|it| (&*it.host, it.parameters[&Name::Host].as_text()))
         .collect();
     assert_eq!(hosts, [("one", Some("one")), ("two", Some("two"))], "in the order of hosts");
     assert_eq!(summary.hosts.len(), 2);
 }
 
 #[test]
-fn what_hosts_do_together_adds_up_moment_by_moment() {
+fn totals_add_simultaneous_stretches() {
     let on = |host: &str| [(Name::Host, host.into())];
-    let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
+    let mut script = case("a", "assay", storage(None, MeasurementMode::Once, 1.0));
     for (host, rates) in [("one", &[100.0, 200.0, 300.0][..]), ("two", &[30.0, 20.0])] {
         script = script.open("rate", &on(host));
         for rate in rates {
@@ -887,15 +901,16 @@ fn what_hosts_do_together_adds_up_moment_by_moment() {
         script = script.distributions(&[&[1_000_000; 50], &[3_000_000; 50]]);
         script = script.open("cpu_per_io", &on(host)).sample(1e-6, 1.0, 0);
     }
-    let hosts = || vec![joined("one", None), joined("two", None)];
-    let summary = summarize(&run_on(hosts(), vec![script.finished(Stopped::Budget)]));
-    let totals: Vec<&Estimate> = summary.results.iter().filter(|it| it.host == "all").collect();
+    let hosts = || vec![host_joined("one", None), host_joined("two", None)];
+    let summary = summarize(&run_on(hosts(), vec![script.finished(StopReason::Budget)]));
+    let totals: Vec<&MetricEstimate> =
+        summary.results.iter().filter(|it| it.host == "all").collect();
     let metrics: Vec<&str> = totals.iter().map(|it| it.metric.as_str()).collect();
     assert_eq!(metrics, ["rate", "latency"], "what costs and what fills adds up to nothing");
     // 100 + 30 and 200 + 20: the third stretch has only one host.
     assert_eq!((totals[0].n, totals[0].min, totals[0].max), (2, 130.0, 220.0));
     assert_eq!(totals[0].limit, None, "the volume of one is no limit of two");
-    assert_eq!(totals[0].parameters[&Name::Hosts].text(), Some("one,two"));
+    assert_eq!(totals[0].parameters[&Name::Hosts].as_text(), Some("one,two"));
     assert_eq!(totals[1].parameters[&Name::Io], 200_u64.into());
     // Memory of different hosts has no total.
     let script = case("a", "assay", latency())
@@ -903,12 +918,12 @@ fn what_hosts_do_together_adds_up_moment_by_moment() {
         .sample(1e-9, 1.0, 0)
         .open("latency", &on("one"))
         .sample(1e-9, 1.0, 0);
-    let summary = summarize(&run_on(hosts(), vec![script.finished(Stopped::Budget)]));
+    let summary = summarize(&run_on(hosts(), vec![script.finished(StopReason::Budget)]));
     assert!(summary.results.iter().all(|it| it.host != "all"));
 }
 
 #[test]
-fn transfers_of_other_moments_are_no_total() {
+fn transfers_at_other_times_have_no_total() {
     let mut script = case("a", "assay", transfer());
     for (host, rate, ends_s) in [("one", 1e9, [1.1, 2.2, 3.3]), ("two", 2e9, [1.2, 3.3, 3.4])] {
         script = script.open("goodput", &[(Name::Host, host.into())]);
@@ -918,24 +933,24 @@ fn transfers_of_other_moments_are_no_total() {
             sample.at_ns = (end_s * 1e9) as u64;
         }
     }
-    let hosts = vec![joined("one", None), joined("two", None)];
-    let summary = summarize(&run_on(hosts, vec![script.finished(Stopped::Budget)]));
+    let hosts = vec![host_joined("one", None), host_joined("two", None)];
+    let summary = summarize(&run_on(hosts, vec![script.finished(StopReason::Budget)]));
     let all = summary.results.iter().find(|it| it.host == "all").unwrap();
     // The second transfer of one host overlaps with none of the other.
     assert_eq!((all.n, all.min, all.max), (2, 3e9, 9e9));
 }
 
 #[test]
-fn a_host_that_is_worse_than_its_peers_says_so() {
+fn doubts_host_worse_than_peers() {
     let hosts = ["a", "b", "c", "d", "e", "f"];
     let values = [1.00e-9, 1.01e-9, 0.99e-9, 1.70e-9, 1.005e-9, 0.995e-9];
     let mut script = case("a", "assay", latency());
     for (host, value) in hosts.iter().zip(values) {
         script = script.open("latency", &[(Name::Host, (*host).into())]).sample(value, 1.0, 0);
     }
-    let joined = hosts.iter().map(|host| joined(host, None)).collect();
-    let summary = summarize(&run_on(joined, vec![script.finished(Stopped::Budget)]));
-    let is_named = |it: &&Estimate| {
+    let joined = hosts.iter().map(|host| host_joined(host, None)).collect();
+    let summary = summarize(&run_on(joined, vec![script.finished(StopReason::Budget)]));
+    let is_named = |it: &&MetricEstimate| {
         it.warnings.iter().any(|doubt| matches!(doubt, Doubt::WorseThanPeers { .. }))
     };
     let named: Vec<_> = summary.results.iter().filter(is_named).collect();
@@ -950,7 +965,7 @@ fn a_host_that_is_worse_than_its_peers_says_so() {
 }
 
 #[test]
-fn a_host_whose_few_samples_reach_the_others_is_not_named() {
+fn overlapping_host_raises_no_doubt() {
     let named = |of_last: [f64; 3]| {
         let mut script = case("a", "assay", latency());
         for host in ["a", "b", "c", "d", "e", "f", "g", "h"] {
@@ -958,8 +973,8 @@ fn a_host_whose_few_samples_reach_the_others_is_not_named() {
             script = script.open("latency", &[(Name::Host, host.into())]);
             script = samples.iter().fold(script, |script, it| script.sample(*it, 1.0, 0));
         }
-        let joined = ('a'..='h').map(|host| joined(&host.to_string(), None)).collect();
-        let summary = summarize(&run_on(joined, vec![script.finished(Stopped::Budget)]));
+        let joined = ('a'..='h').map(|host| host_joined(&host.to_string(), None)).collect();
+        let summary = summarize(&run_on(joined, vec![script.finished(StopReason::Budget)]));
         let doubts = summary.results.into_iter().flat_map(|it| it.warnings);
         doubts.filter(|doubt| doubt.id() == "worse-than-peers").count()
     };
@@ -968,7 +983,7 @@ fn a_host_whose_few_samples_reach_the_others_is_not_named() {
 }
 
 #[test]
-fn a_pair_that_is_worse_than_the_others_says_so() {
+fn doubts_pair_worse_than_peers() {
     let hosts = ["a", "b", "c", "d", "e"];
     let mut values = [1.01e-9, 0.99e-9, 1.005e-9, 0.995e-9, 1.0e-9].into_iter().cycle();
     let mut scripts = Vec::new();
@@ -979,10 +994,10 @@ fn a_pair_that_is_worse_than_the_others_says_so() {
             // Every pair has its own case.
             let script = case(&format!("{from}:{to}"), "assay", latency());
             let script = script.open("latency", &ends).sample(value, 1.0, 0);
-            scripts.push(script.finished(Stopped::Budget));
+            scripts.push(script.finished(StopReason::Budget));
         }
     }
-    let joined = hosts.iter().map(|host| joined(host, None)).collect();
+    let joined = hosts.iter().map(|host| host_joined(host, None)).collect();
     let summary = summarize(&run_on(joined, scripts));
     let doubts = summary.results.iter().flat_map(|it| &it.warnings);
     let named: Vec<_> = doubts
@@ -995,24 +1010,24 @@ fn a_pair_that_is_worse_than_the_others_says_so() {
 }
 
 #[test]
-fn groups_of_hosts_have_totals_of_their_own() {
-    let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
+fn groups_have_totals() {
+    let mut script = case("a", "assay", storage(None, MeasurementMode::Once, 1.0));
     // In the order of their start.
     for (host, rate) in [("three", 7.0), ("two", 30.0), ("one", 100.0)] {
         let own = [(Name::Host, host.into()), (Name::Target, format!("/{host}").into())];
         script = script.open("rate", &own).sample(rate, 1.0, 0);
     }
     let labelled = |name: &str, label: &str| {
-        let RunEvent::HostJoined(mut host) = joined(name, None) else { panic!() };
+        let RunEvent::HostJoined(mut host) = host_joined(name, None) else { panic!() };
         host.labels = vec![label.to_owned(), "everywhere".to_owned()];
         RunEvent::HostJoined(host)
     };
     let hosts =
         vec![labelled("one", "near"), labelled("two", "far"), labelled("three", "near")];
-    let summary = summarize(&run_on(hosts, vec![script.finished(Stopped::Budget)]));
-    let totals = summary.results.iter().filter(|it| it.is_of_hosts());
+    let summary = summarize(&run_on(hosts, vec![script.finished(StopReason::Budget)]));
+    let totals = summary.results.iter().filter(|it| it.spans_hosts());
     let totals: Vec<_> = totals
-        .map(|it| (&*it.host, it.median, it.parameters[&Name::Hosts].text().unwrap_or("")))
+        .map(|it| (&*it.host, it.median, it.parameters[&Name::Hosts].as_text().unwrap_or("")))
         .collect();
     assert!(!summary.results[3].parameters.contains_key(&Name::Target), "the path is another");
     // A label of all hosts would repeat `all`.
@@ -1023,24 +1038,24 @@ fn groups_of_hosts_have_totals_of_their_own() {
 }
 
 #[test]
-fn the_total_of_a_point_that_each_host_chose_is_on_the_curve() {
-    let bend = storage(Some(CurvePoint::Bend { nth: 1 }), Course::Once, 1.0);
+fn total_of_host_chosen_points_is_on_curve() {
+    let bend = storage(Some(ResponseCurvePoint::Bend { nth: 1 }), MeasurementMode::Once, 1.0);
     let mut script = case("a", "assay", bend);
     for (host, rate, percent) in [("one", 60.0, 60.0), ("two", 100.0, 50.0)] {
         script = script.open("rate", &[(Name::Host, host.into())]).sample(rate, 1.0, 0);
         for (name, value) in [(Name::RequestedRate, rate), (Name::PercentOfMax, percent)] {
-            let about = About::CaseOn { case: "a".to_owned(), host: host.to_owned() };
+            let about = FactSubject::CaseOn { case: "a".to_owned(), host: host.to_owned() };
             script = script.push(|_| {
                 RunEvent::Fact(Fact { about: about.clone(), name, value: value.into() })
             });
         }
     }
-    let hosts = vec![joined("one", None), joined("two", None)];
-    let summary = summarize(&run_on(hosts, vec![script.finished(Stopped::Budget)]));
+    let hosts = vec![host_joined("one", None), host_joined("two", None)];
+    let summary = summarize(&run_on(hosts, vec![script.finished(StopReason::Budget)]));
     let shares: Vec<_> = summary
         .results
         .iter()
-        .map(|it| (&*it.host, it.parameters[&Name::PercentOfMax].number().unwrap()))
+        .map(|it| (&*it.host, it.parameters[&Name::PercentOfMax].as_number().unwrap()))
         .collect();
     // 160 of the 100 and 200 that they can reach.
     assert_eq!(shares[..2], [("one", 60.0), ("two", 50.0)]);
@@ -1049,43 +1064,43 @@ fn the_total_of_a_point_that_each_host_chose_is_on_the_curve() {
 }
 
 #[test]
-fn a_host_that_failed_before_it_measured_leaves_no_total_of_fewer() {
-    let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
+fn failed_host_prevents_total() {
+    let mut script = case("a", "assay", storage(None, MeasurementMode::Once, 1.0));
     for (host, rate) in [("one", 100.0), ("two", 30.0)] {
         script = script.open("rate", &[(Name::Host, host.into())]).sample(rate, 1.0, 0);
     }
     let (case, host) = ("a".to_owned(), Some("three".to_owned()));
-    let failure = assay_model::failure::Failure::NoSamples;
+    let failure = assay_model::failure::FailureReason::NoSamples;
     script.events.push(RunEvent::CaseFailed { case, failure, because: None, host });
     let labelled = |name: &str, label: &str| {
-        let RunEvent::HostJoined(mut host) = joined(name, None) else { panic!() };
+        let RunEvent::HostJoined(mut host) = host_joined(name, None) else { panic!() };
         host.labels = vec![label.to_owned()];
         RunEvent::HostJoined(host)
     };
     let hosts =
         vec![labelled("one", "near"), labelled("two", "near"), labelled("three", "far")];
-    let summary = summarize(&run_on(hosts, vec![script.finished(Stopped::Budget)]));
+    let summary = summarize(&run_on(hosts, vec![script.finished(StopReason::Budget)]));
     let hosts: Vec<&str> = summary.results.iter().map(|it| it.host.as_str()).collect();
     assert_eq!(hosts, ["one", "two", "near"], "`all` would be the sum of two of three");
 }
 
 #[test]
-fn a_host_that_was_busy_up_to_its_limit_is_named_where_data_moves() {
+fn reports_saturated_host() {
     let on = |host: &str| [(Name::Host, host.into())];
     let hosts = || {
-        let RunEvent::HostJoined(mut two) = joined("two", None) else { panic!() };
+        let RunEvent::HostJoined(mut two) = host_joined("two", None) else { panic!() };
         two.labels = vec!["far".to_owned()];
-        vec![joined("one", None), RunEvent::HostJoined(two)]
+        vec![host_joined("one", None), RunEvent::HostJoined(two)]
     };
     let used = |host: &str, name: Name, percent: f64| {
-        let about = About::CaseOn { case: "a".to_owned(), host: host.to_owned() };
+        let about = FactSubject::CaseOn { case: "a".to_owned(), host: host.to_owned() };
         RunEvent::Fact(Fact { about, name, value: percent.into() })
     };
-    let named = |script: Script, facts: Vec<RunEvent>| {
+    let named = |script: CaseScript, facts: Vec<RunEvent>| {
         let mut events = script.events;
         events.extend(facts);
-        let script = Script { events, ..script };
-        let summary = summarize(&run_on(hosts(), vec![script.finished(Stopped::Budget)]));
+        let script = CaseScript { events, ..script };
+        let summary = summarize(&run_on(hosts(), vec![script.finished(StopReason::Budget)]));
         let named = summary.results.iter().filter_map(|it| {
             it.warnings.iter().find_map(|doubt| match doubt {
                 Doubt::HostSaturated { host, resource, .. } => {
@@ -1097,7 +1112,7 @@ fn a_host_that_was_busy_up_to_its_limit_is_named_where_data_moves() {
         named.collect::<Vec<_>>()
     };
     let storage = || {
-        let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
+        let mut script = case("a", "assay", storage(None, MeasurementMode::Once, 1.0));
         for host in ["one", "two"] {
             script = script.open("rate", &on(host)).sample(100.0, 2.0, 0).sample(101.0, 2.0, 0);
         }
@@ -1107,12 +1122,12 @@ fn a_host_that_was_busy_up_to_its_limit_is_named_where_data_moves() {
         storage(),
         vec![used("one", Name::HostCpu, 79.0), used("two", Name::HostNetworkShare, 97.0)],
     );
-    let two = |about: &str| (about.to_owned(), "two".to_owned(), Resource::Network);
+    let two = |about: &str| (about.to_owned(), "two".to_owned(), HostResource::Network);
     // The host is part of `all` and of its group.
     assert_eq!(found, [two("two"), two("all"), two("far")]);
     assert_eq!(named(storage(), vec![used("one", Name::HostBusiestCpu, 94.0)]), []);
     let found = named(storage(), vec![used("one", Name::HostCpu, 81.0)]);
-    assert_eq!(found[0].2, Resource::Cpus);
+    assert_eq!(found[0].2, HostResource::Cpus);
     // Memory benchmarks keep all CPUs busy on purpose.
     let script = case("a", "assay", latency()).open("latency", &on("one")).sample(1e-9, 1.0, 0);
     assert_eq!(named(script, vec![used("one", Name::HostCpu, 100.0)]), []);

@@ -6,24 +6,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_model::attribute::{Attribute, Attributes, Role, Value};
-use assay_model::benchmark::{Better, Metric, Section};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes, Role};
+use assay_model::benchmark::{Better, Metric, ReportSection};
 use assay_model::event::{HostJoined, Sample};
 use assay_model::quantity::Unit;
-use assay_model::run::{ALL_HOSTS, CaseEnd, CaseRecord, Run, SeriesRecord};
+use assay_model::run::{ALL_HOSTS, CaseOutcome, CaseRecord, Run, SeriesRecord};
 
 /// Returns the totals of a case as cases of fictitious hosts: one for all hosts that measured it,
 /// and one for each group with a user's label. There are none for a single host, for unshared
 /// resources, and where a host failed, because a sum of fewer hosts would look like one of all.
-pub(super) fn of(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
+pub(super) fn host_totals(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
     let definition = record.case.workload.benchmark().definition();
-    let is_shared = matches!(definition.section, Section::Storage | Section::Network);
-    if !is_shared || !matches!(record.end, Some(CaseEnd::Finished(_))) {
+    let is_shared =
+        matches!(definition.section, ReportSection::Storage | ReportSection::Network);
+    if !is_shared || !matches!(record.outcome, Some(CaseOutcome::Finished(_))) {
         return Vec::new();
     }
     // A host that was lost before it measured anything has no series.
-    let failed = record.failed_on.iter().map(|on| on.host.as_str());
-    let hosts: BTreeSet<&str> = record.series.iter().filter_map(host).chain(failed).collect();
+    let failed = record.failed_hosts.iter().map(|on| on.host.as_str());
+    let hosts: BTreeSet<&str> =
+        record.series.iter().filter_map(series_host).chain(failed).collect();
     if hosts.len() < 2 {
         return Vec::new();
     }
@@ -45,16 +47,17 @@ pub(super) fn of(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
         let fleet = run.hosts.iter().map(|it| it.host.as_str());
         fleet.filter(|it| members.contains(it)).collect()
     };
-    let of = |(name, members): &(&str, _)| of_group(record, name, &ordered(members));
+    let of = |(name, members): &(&str, _)| group_total(record, name, &ordered(members));
     groups.iter().filter_map(of).collect()
 }
 
-fn of_group(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRecord> {
-    if record.failed_on.iter().any(|on| members.contains(&&*on.host)) {
+fn group_total(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRecord> {
+    if record.failed_hosts.iter().any(|on| members.contains(&&*on.host)) {
         return None;
     }
     let definition = record.case.workload.benchmark().definition();
-    let is_here = |it: &&SeriesRecord| host(it).is_some_and(|host| members.contains(&host));
+    let is_here =
+        |it: &&SeriesRecord| series_host(it).is_some_and(|host| members.contains(&host));
     let mut groups: BTreeMap<(usize, String), Vec<&SeriesRecord>> = BTreeMap::new();
     for series in record.series.iter().filter(is_here) {
         let Some(metric) = definition.metrics.iter().position(|it| it.name == series.metric)
@@ -62,16 +65,16 @@ fn of_group(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRec
             continue;
         };
         if series.dimensions.keys().all(|name| !is_part(*name)) {
-            groups.entry((metric, asked(&series.dimensions))).or_default().push(series);
+            groups.entry((metric, series_key(&series.dimensions))).or_default().push(series);
         }
     }
     // A transfer is recorded when it ends, the stretches of a round of I/O when the whole round has
     // ended.
-    let is_timely = definition.section == Section::Network;
+    let is_timely = definition.section == ReportSection::Network;
     let total = |((metric, _), group): ((usize, String), Vec<&SeriesRecord>)| {
         let whole = group.len() == members.len();
         let metric = &definition.metrics[metric];
-        whole.then(|| together(name, members, metric, &group, is_timely)).flatten()
+        whole.then(|| total_series(name, members, metric, &group, is_timely)).flatten()
     };
     let series: Vec<SeriesRecord> = groups.into_iter().filter_map(total).collect();
     let share =
@@ -79,7 +82,7 @@ fn of_group(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRec
     // Not `..record.clone()`, which would copy the series of every host.
     (!series.is_empty()).then(|| CaseRecord {
         case: record.case.clone(),
-        end: record.end.clone(),
+        outcome: record.outcome.clone(),
         facts: record
             .facts
             .iter()
@@ -89,8 +92,8 @@ fn of_group(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRec
         series,
         raw: BTreeMap::new(),
         doubts: Vec::new(),
-        facts_on: BTreeMap::new(),
-        failed_on: Vec::new(),
+        facts_by_host: BTreeMap::new(),
+        failed_hosts: Vec::new(),
     })
 }
 
@@ -98,8 +101,9 @@ fn of_group(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRec
 /// near the knee of their curves: Σr / Σ(r/p) of the rates r that are the shares p of the hosts'
 /// maxima.
 fn share_of_maximum(record: &CaseRecord, members: &[&str]) -> Option<f64> {
-    let number =
-        |host: &str, name| record.facts_on.get(host)?.get(&name).and_then(Value::number);
+    let number = |host: &str, name| {
+        record.facts_by_host.get(host)?.get(&name).and_then(AttributeValue::as_number)
+    };
     let (mut asked, mut most) = (0.0, 0.0);
     for host in members {
         let rate = number(host, Attribute::RequestedRate)?;
@@ -109,8 +113,8 @@ fn share_of_maximum(record: &CaseRecord, members: &[&str]) -> Option<f64> {
     Some(asked / most).filter(|it| it.is_finite())
 }
 
-fn host(series: &SeriesRecord) -> Option<&str> {
-    series.dimensions.get(&Attribute::Host).and_then(Value::text)
+fn series_host(series: &SeriesRecord) -> Option<&str> {
+    series.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text)
 }
 
 /// Returns whether an attribute marks a part; steps have totals, too.
@@ -119,7 +123,7 @@ fn is_part(name: Attribute) -> bool {
 }
 
 /// Returns the key of a series within its host.
-fn asked(dimensions: &Attributes) -> String {
+fn series_key(dimensions: &Attributes) -> String {
     let is_asked = |name: &Attribute| {
         let role = name.row().role;
         (role == Role::Identity && *name != Attribute::Peer) || *name == Attribute::Step
@@ -130,7 +134,7 @@ fn asked(dimensions: &Attributes) -> String {
 
 /// Returns the total series of several hosts; `None` for a metric that is neither additive nor a
 /// latency.
-fn together(
+fn total_series(
     name: &str,
     members: &[&str],
     metric: &Metric,
@@ -141,7 +145,7 @@ fn together(
     let is_rate = metric.better == Better::Higher
         && matches!(metric.unit, Unit::IoPerSecond | Unit::BytePerSecond | Unit::BitPerSecond);
     let samples = match (is_rate, is_latency) {
-        (true, _) => sums(group, is_timely)?,
+        (true, _) => sum_rates(group, is_timely)?,
         (_, true) => group.iter().flat_map(|it| it.samples.iter().copied()).collect(),
         _ => return None,
     };
@@ -163,7 +167,7 @@ fn together(
 /// Adds the rates of the same stretches, as far as all hosts have them. The times of timely samples
 /// decide whether they coincide: cases alternate, and a host with fewer repetitions in one turn is
 /// missing from it.
-fn sums(group: &[&SeriesRecord], is_timely: bool) -> Option<Vec<Sample>> {
+fn sum_rates(group: &[&SeriesRecord], is_timely: bool) -> Option<Vec<Sample>> {
     let moments = group.iter().map(|it| it.samples.len()).min()?;
     let is_one = |nth: &usize| {
         let of = || group.iter().map(|it| it.samples[*nth]);

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_model::attribute::{Attribute, Attributes, Role, Value};
-use assay_model::engine_choice::EngineReason;
-use assay_model::event::Figures;
+use assay_model::attribute::{Attribute, AttributeValue, Attributes, Role};
+use assay_model::engine_reason::EngineReason;
+use assay_model::event::ToolFigures;
 
 use super::Learned;
 
@@ -23,9 +23,9 @@ pub(super) struct AboutCase {
 pub(super) struct About {
     dimensions: Attributes,
     facts: Attributes,
-    figures: Figures,
+    figures: ToolFigures,
     /// Figures under their original names.
-    loose: BTreeMap<String, Value>,
+    loose: BTreeMap<String, AttributeValue>,
     /// Pairs of free-form names and values, by the fact that holds them.
     pairs: BTreeMap<Attribute, BTreeMap<String, String>>,
 }
@@ -43,7 +43,7 @@ pub(super) struct Step {
 
 impl AboutCase {
     pub(super) fn add(&mut self, learned: &Learned) {
-        let steps = match (learned.name.as_str(), learned.value.text()) {
+        let steps = match (learned.name.as_str(), learned.value.as_text()) {
             ("round_rates", Some(text)) => parse_steps(text, round),
             ("goal_steps", Some(text)) => parse_steps(text, try_of_search),
             _ => None,
@@ -56,7 +56,7 @@ impl AboutCase {
             Some(metric) => self.metrics.entry(metric.clone()).or_default(),
             None => &mut self.all,
         };
-        match figure(&learned.name).zip(learned.value.number()) {
+        match figure(&learned.name).zip(learned.value.as_number()) {
             Some((figure, number)) if learned.metric.is_some() => {
                 about.add_figure(figure, number);
                 about.loose.insert(learned.name.clone(), learned.value.clone());
@@ -115,22 +115,24 @@ impl About {
                 self.loose.iter().map(|(name, value)| (name.clone(), written(value)));
             pairs.entry(Attribute::Reported).or_default().extend(reported);
         }
-        facts.extend(pairs.into_iter().map(|(name, pairs)| (name, Value::Pairs(pairs))));
+        facts.extend(
+            pairs.into_iter().map(|(name, pairs)| (name, AttributeValue::Pairs(pairs))),
+        );
         facts
     }
 
-    pub(super) fn figures(&self) -> Option<Figures> {
+    pub(super) fn figures(&self) -> Option<ToolFigures> {
         self.is_whole().then(|| self.figures.clone())
     }
 
     /// Whether the figures have minimum, mean and maximum. Only storage recorded them for every
     /// I/O, and they were then its results. Incomplete figures become reported facts.
     const fn is_whole(&self) -> bool {
-        let Figures { min, mean, max, .. } = &self.figures;
+        let ToolFigures { min, mean, max, .. } = &self.figures;
         min.is_some() && mean.is_some() && max.is_some()
     }
 
-    fn add(&mut self, name: &str, value: &Value) {
+    fn add(&mut self, name: &str, value: &AttributeValue) {
         if let Some(variable) = name.strip_prefix("variable.") {
             return self.pair(Attribute::Variables, variable, value);
         }
@@ -140,11 +142,11 @@ impl About {
         if let Some(label) = name.strip_prefix("command.") {
             return self.pair(Attribute::Commands, label, value);
         }
-        match (name, value.text()) {
+        match (name, value.as_text()) {
             ("round_trips", _) => drop(self.facts.insert(Attribute::Io, value.clone())),
             ("engine_reason", Some(text)) => {
                 let reason = EngineReason::Reported { text: text.to_owned() };
-                self.facts.insert(Attribute::EngineReason, Value::Reason(reason));
+                self.facts.insert(Attribute::EngineReason, AttributeValue::Reason(reason));
             }
             ("steady_state", Some(text)) => self.steady(text),
             ("statistic", Some(text)) => self.statistic(text),
@@ -171,7 +173,7 @@ impl About {
         }
     }
 
-    fn pair(&mut self, attribute: Attribute, name: &str, value: &Value) {
+    fn pair(&mut self, attribute: Attribute, name: &str, value: &AttributeValue) {
         self.pairs.entry(attribute).or_default().insert(name.to_owned(), written(value));
     }
 
@@ -201,13 +203,13 @@ fn figure(name: &str) -> Option<&str> {
     (matches!(word, "min" | "mean" | "max") || is_percentile(word)).then_some(word)
 }
 
-fn written(value: &Value) -> String {
+fn written(value: &AttributeValue) -> String {
     match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
-        Value::Reason(_) | Value::Pairs(_) | Value::Ranks(_) => {
+        AttributeValue::Flag(flag) => flag.to_string(),
+        AttributeValue::Integer(number) => number.to_string(),
+        AttributeValue::Number(number) => number.to_string(),
+        AttributeValue::Text(text) => text.clone(),
+        AttributeValue::Reason(_) | AttributeValue::Pairs(_) | AttributeValue::Ranks(_) => {
             serde_json::to_string(value).unwrap_or_default()
         }
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use assay_model::attribute::{Attribute, Attributes, Role, Value};
-use assay_model::engine_choice::EngineReason;
-use assay_model::event::Status;
+use assay_model::attribute::{Attribute, AttributeValue, Attributes, Role};
+use assay_model::engine_reason::EngineReason;
+use assay_model::event::RunStatus;
 use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_store::Store;
 use serde_json::Value as Json;
@@ -37,7 +37,7 @@ fn version_1_opens() {
     let (_folder, store) = open("v1");
     let whole = store.read("20261121-104455-7f3a").unwrap();
     assert_eq!(whole.problems, []);
-    assert_eq!(whole.run.status, Status::Failed);
+    assert_eq!(whole.run.status, RunStatus::Failed);
     assert_eq!(whole.run.finished_cases().count(), 2);
     assert_eq!(whole.run.cases[0].series[0].samples.len(), 3);
     assert_eq!(whole.run.first_host().unwrap().facts.name, "node-7");
@@ -114,7 +114,7 @@ fn holds(case: &CaseRecord, line: &Json) -> bool {
     };
     let pair = |facts: &Attributes, attribute: Attribute, key: &str| match facts.get(&attribute)
     {
-        Some(Value::Pairs(pairs)) => pairs.get(key).is_some_and(same),
+        Some(AttributeValue::Pairs(pairs)) => pairs.get(key).is_some_and(same),
         _ => false,
     };
     let reported = |attribute: &Attribute, key: &str| {
@@ -159,12 +159,12 @@ fn holds(case: &CaseRecord, line: &Json) -> bool {
     let Some(attribute) = Attribute::from_name(name) else {
         return reported(&Attribute::Reported, name);
     };
-    let is = |found: Option<&Value>| match found {
-        Some(Value::Reason(reason)) => {
+    let is = |found: Option<&AttributeValue>| match found {
+        Some(AttributeValue::Reason(reason)) => {
             *reason == EngineReason::Reported { text: value.as_str().unwrap().to_owned() }
         }
         Some(found) if name == "statistic" => {
-            value.as_str().unwrap().starts_with(found.text().unwrap())
+            value.as_str().unwrap().starts_with(found.as_text().unwrap())
         }
         Some(found) => serde_json::to_value(found).unwrap() == *value,
         None => false,
@@ -206,7 +206,7 @@ fn every_result_of_format_1_has_its_series() {
                 let mut dimensions = series.dimensions.clone();
                 let host = dimensions.remove(&Attribute::Host);
                 dimensions.retain(|name, _| name.row().role != Role::Fact);
-                host.as_ref().and_then(Value::text) == result["host"].as_str()
+                host.as_ref().and_then(AttributeValue::as_text) == result["host"].as_str()
                     && result["metric"] == *series.metric
                     && dimensions == asked
                     && series.samples.len() as u64 == n

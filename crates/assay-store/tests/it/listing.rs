@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use assay_model::doubt::Doubt;
-use assay_model::event::{RunEvent, RunStarted, Status};
+use assay_model::event::{RunEvent, RunStarted, RunStatus};
 use assay_model::run::Run;
 use assay_store::{Headline, Listed, Listing, Store, Unreadable};
 
@@ -168,7 +168,7 @@ fn a_run_that_grew_or_went_is_noticed() {
     for event in sample::events() {
         writer.append(&event).unwrap();
     }
-    assert_eq!((list()[0].cases_finished, list()[0].status), (2, Status::Failed));
+    assert_eq!((list()[0].cases_finished, list()[0].status), (2, RunStatus::Failed));
     assert_eq!(store.running().unwrap(), ["a"]);
     drop(writer);
     assert_eq!(store.running().unwrap(), Vec::<String>::new());

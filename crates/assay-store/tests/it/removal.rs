@@ -70,20 +70,20 @@ fn what_somebody_put_into_the_folder_of_a_run_stays() {
     assert_eq!(store.remove(&ids).unwrap(), [expected]);
     assert!(!at(run).join("events.jsonl").exists() && store.raw(&first).is_err());
     assert_eq!(std::fs::read_to_string(at(run).join("notes.txt")).unwrap(), "precious");
-    // Nothing of assay is left in it.
+    // None of assay's files is left in it.
     let stays = vec![at(run).join("notes.txt")];
     assert_eq!(store.remove(&ids).unwrap(), [removed(false, stays)]);
     std::fs::remove_file(at(run).join("notes.txt")).unwrap();
     assert_eq!(store.remove(&ids).unwrap(), [removed(false, vec![])]);
     assert!(!at(run).exists());
-    // A folder that has the name of the events is nothing that assay writes.
+    // assay writes no folder with the name of the events.
     std::fs::create_dir_all(at(other).join("events.jsonl")).unwrap();
     let left = store.remove(&[other.to_owned()]).unwrap();
     assert_eq!(left[0].stays, [at(other).join("events.jsonl")]);
     assert!(at(other).join("events.jsonl").exists());
 }
 
-/// A run that others wrote may name any path as its raw output.
+/// A run written by other software may name any path as its raw output.
 #[test]
 fn a_raw_output_that_has_no_hash_for_a_name_is_not_removed() {
     let (folder, store) = sample::store();

@@ -1,15 +1,15 @@
 //! Small synthetic run, and a store in a temporary folder for it.
 
 use assay_model::attribute::{Attribute, Attributes};
-use assay_model::distribution::Distribution;
+use assay_model::distribution::LatencyDistribution;
 use assay_model::doubt::Doubt;
 use assay_model::event::{
-    About, Clock, Count, FORMAT, Fact, Figures, HostJoined, RunEvent, RunStarted, Sample,
-    SeriesOpened, Status, Stopped, Stretch,
+    EventCount, FORMAT, Fact, FactSubject, HostClock, HostJoined, RunEvent, RunStarted,
+    RunStatus, Sample, SeriesOpened, StopReason, StretchRecord, ToolFigures,
 };
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::failure::Failure;
-use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::failure::FailureReason;
+use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::{Run, SeriesRecord};
 use assay_model::workload::{LatencyWorkload, Workload};
@@ -25,7 +25,8 @@ pub(crate) fn store() -> (tempfile::TempDir, Store) {
 }
 
 pub(crate) fn started(run: &str) -> RunStarted {
-    let stopping = Stopping { target: 0.01, repetitions: 10, preparations: 3, budget_s: 1.5 };
+    let stopping =
+        StoppingRule { target: 0.01, repetitions: 10, preparations: 3, budget_s: 1.5 };
     let case = |id: &str| Case {
         id: id.to_owned(),
         by: "assay".to_owned(),
@@ -64,7 +65,7 @@ fn joined() -> RunEvent {
         },
         state: HostState::default(),
         labels: Vec::new(),
-        clock: Clock {
+        clock: HostClock {
             name: "CLOCK_MONOTONIC_RAW".to_owned(),
             resolution_s: 1e-9,
             cost_s: 2.1e-8,
@@ -90,8 +91,15 @@ fn opened(series: u32, case: &str) -> RunEvent {
     })
 }
 
-fn stretch<T>(series: u32, seen: T) -> Stretch<T> {
-    Stretch { series, preparation: 0, from_ns: 0, to_ns: 1_000_000_000, warmup: false, seen }
+fn stretch<T>(series: u32, seen: T) -> StretchRecord<T> {
+    StretchRecord {
+        series,
+        preparation: 0,
+        from_ns: 0,
+        to_ns: 1_000_000_000,
+        warmup: false,
+        seen,
+    }
 }
 
 /// Returns two cases that finish, one that fails, a doubt with letters beyond ASCII, and the end.
@@ -103,7 +111,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
         events.push(opened(series, &case()));
         events.extend((1..=3).map(|k| sample(series, f64::from(k) * 1.1e-9)));
         if series == 2 {
-            let failure = Failure::NoEcho;
+            let failure = FailureReason::NoEcho;
             events.push(RunEvent::CaseFailed {
                 case: case(),
                 failure,
@@ -113,23 +121,23 @@ pub(crate) fn events() -> Vec<RunEvent> {
             continue;
         }
         if series == 0 {
-            let distribution = Distribution::of_values(&[10, 20, 2000]);
+            let distribution = LatencyDistribution::from_values(&[10, 20, 2000]);
             events.push(RunEvent::Distribution(stretch(series, distribution)));
         }
-        events.push(RunEvent::Count(stretch(series, Count { part: 1, whole: 3 })));
-        let figures = Figures { mean: Some(2.2e-9), ..Figures::default() };
+        events.push(RunEvent::Count(stretch(series, EventCount { part: 1, whole: 3 })));
+        let figures = ToolFigures { mean: Some(2.2e-9), ..ToolFigures::default() };
         events.push(RunEvent::Figures { series, figures });
-        let about = About::Case(case());
+        let about = FactSubject::Case(case());
         let (name, value) = (Attribute::HugePages, true.into());
         events.push(RunEvent::Fact(Fact { about, name, value }));
         let problem = "±3 % instead of ±1 % — “loud”".to_owned();
         let doubt = Doubt::UnreadOutput { problem };
         events.push(RunEvent::Doubt { case: Some(case()), doubt });
-        events.push(RunEvent::CaseFinished { case: case(), stopped: Stopped::Precise });
+        events.push(RunEvent::CaseFinished { case: case(), stopped: StopReason::Precise });
     }
     events.push(RunEvent::RunFinished {
         finished: "2026-11-21T10:46:00Z".to_owned(),
-        status: Status::Failed,
+        status: RunStatus::Failed,
         state: HostState::default(),
     });
     events

@@ -1,7 +1,7 @@
 //! Tests of crash recovery: from any prefix of a run's events, no finished case is lost and nothing
 //! panics.
 
-use assay_model::event::{RunEvent, Status};
+use assay_model::event::{RunEvent, RunStatus};
 use assay_model::run::Run;
 use assay_store::{Problem, Store, StoreError};
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn what_is_written_comes_back() {
     let first = RunEvent::RunStarted(Box::new(sample::started("whole")));
     let expected = Run::fold(std::iter::once(first).chain(sample::events())).unwrap();
     assert_eq!(read.run, expected);
-    assert_eq!(read.run.status, Status::Failed);
+    assert_eq!(read.run.status, RunStatus::Failed);
 }
 
 /// A kill can occur between any two bytes written to disk.
@@ -73,7 +73,7 @@ fn a_cut_last_line_is_a_problem_and_not_a_failure() {
     let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
     assert_eq!(read.problems, [Problem::CutOff { line: lines }]);
     assert_eq!(read.losses(), 1);
-    assert_eq!(read.run.status, Status::Unfinished);
+    assert_eq!(read.run.status, RunStatus::Unfinished);
     assert_eq!(read.run.finished_cases().count(), 2);
 }
 

@@ -75,7 +75,7 @@ fn check(command: &Command, typed: &ArgMatches) -> Result<(), Failure> {
     }
     let what = format!(
         "no format has the ending `.{ending}` of {}",
-        path_text::text(file.as_os_str())
+        path_text::encode(file.as_os_str())
     );
     Err(Failure::usage(what).advise(format!(
         "known are {}; --format names the format of any file",

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use assay_model::near::nearest;
+use assay_model::spelling::nearest_word;
 use assay_report::locale::{Language, Locale};
 use clap::{Args, ValueEnum};
 
@@ -30,9 +30,9 @@ impl LanguageArguments {
     pub(crate) fn language(&self) -> Language {
         match (self.locale, self.units) {
             (None, _) => Language::INVARIANT,
-            (Some(locale), Units::Local) => Language::of(locale),
+            (Some(locale), Units::Local) => Language::for_locale(locale),
             (Some(locale), Units::Invariant) => {
-                Language { has_invariant_units: true, ..Language::of(locale) }
+                Language { has_invariant_units: true, ..Language::for_locale(locale) }
             }
         }
     }
@@ -43,13 +43,15 @@ impl LanguageArguments {
 fn of_environment() -> Option<Locale> {
     let names = ["LC_ALL", "LC_MESSAGES", "LANG"];
     let set = names.into_iter().filter_map(|name| env::var(name).ok());
-    Locale::of(&set.into_iter().find(|value| !value.is_empty())?)
+    Locale::from_tag(&set.into_iter().find(|value| !value.is_empty())?)
 }
 
 /// Returns the language of terminal output, that of the environment. English keeps the units of
 /// machine-readable formats, so that scripts can rely on them.
 pub(crate) fn of_terminal() -> Language {
-    of_environment().filter(|it| *it != Locale::En).map_or(Language::INVARIANT, Language::of)
+    of_environment()
+        .filter(|it| *it != Locale::En)
+        .map_or(Language::INVARIANT, Language::for_locale)
 }
 
 /// Parses a language tag. `auto` selects the language of the environment, or English if that is not
@@ -58,9 +60,9 @@ fn language(tag: &str) -> Result<Locale, String> {
     if tag == "auto" {
         return Ok(of_environment().unwrap_or(Locale::En));
     }
-    Locale::of(tag).ok_or_else(|| {
+    Locale::from_tag(tag).ok_or_else(|| {
         let tags = Locale::ALL.map(Locale::tag);
-        let near = akin(tag).or_else(|| nearest(tag, tags.into_iter()));
+        let near = akin(tag).or_else(|| nearest_word(tag, tags.into_iter()));
         let near = near.map_or_else(String::new, |it| format!(" (did you mean {it}?)"));
         format!("there are no words in this language{near}; there are {}", tags.join(", "))
     })

@@ -20,7 +20,7 @@ enum Value {
     None,
     /// Any value; all are rejected.
     Any,
-    /// Any value; all are rejected except this one, which is what assay does.
+    /// Any value; all are rejected except this one, which is assay's behaviour.
     AnyBut(&'static str),
 }
 

@@ -3,8 +3,8 @@
 use assay_fleet::root::Root;
 use assay_kernels::network::socket;
 use assay_model::quantity::{Bytes, Quantity, Unit};
-use assay_model::suite::busy_poll_us;
-use assay_model::workload::Direction;
+use assay_model::suite::parse_busy_poll_us;
+use assay_model::workload::TransferDirection;
 use clap::{Args, Subcommand};
 
 use super::MeasuringArguments;
@@ -51,7 +51,7 @@ pub(crate) struct ThroughputArguments {
     pub(crate) streams: u32,
     /// Direction: send, receive or both
     #[arg(long, value_name = "WAY", value_parser = way, default_value = "send")]
-    pub(crate) direction: Direction,
+    pub(crate) direction: TransferDirection,
     /// Rate of each stream, like 100Mbit/s [default: TCP unlimited, UDP 100Mbit/s]
     #[arg(long, value_name = "RATE", value_parser = bit_rate)]
     pub(crate) rate: Option<u64>,
@@ -76,7 +76,7 @@ pub(crate) struct LatencyArguments {
     #[arg(long)]
     pub(crate) spin: bool,
     /// Busy-poll the device queue for this long, like 50us (SO_BUSY_POLL)
-    #[arg(long, value_name = "TIME", value_parser = busy_poll_us)]
+    #[arg(long, value_name = "TIME", value_parser = parse_busy_poll_us)]
     pub(crate) busy_poll: Option<u32>,
     /// Number of TCP streams that load the link during the measurement
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -102,8 +102,8 @@ pub(crate) struct RequestResponseArguments {
     pub(crate) measuring: MeasuringArguments,
 }
 
-fn way(text: &str) -> Result<Direction, String> {
-    let all = Direction::ALL;
+fn way(text: &str) -> Result<TransferDirection, String> {
+    let all = TransferDirection::ALL;
     let found = all.into_iter().find(|(name, _)| *name == text);
     found.map(|(_, way)| way).ok_or_else(|| format!("`{text}` is none of send, receive, both"))
 }
@@ -121,7 +121,7 @@ fn whole_seconds(text: &str) -> Result<f64, String> {
 /// Checks an algorithm by setting it, since the kernel may load its module on demand.
 fn congestion(text: &str) -> Result<String, String> {
     let names = || Root::machine().text("proc/sys/net/ipv4/tcp_available_congestion_control");
-    match socket::takes_congestion(text) {
+    match socket::supports_congestion(text) {
         true => Ok(text.to_owned()),
         false => Err(match names() {
             Some(names) => format!("this kernel has no such algorithm; it has {names}"),

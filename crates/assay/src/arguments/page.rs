@@ -35,8 +35,7 @@ pub(crate) struct AnswerArguments {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Returns a parser for output files that rejects `-`, which stands for standard output in many
-/// tools.
+/// Returns a parser for output files that rejects `-`, which means standard output in many tools.
 fn file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|file| {
         if file == Path::new("-") {

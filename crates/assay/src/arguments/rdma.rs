@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use assay_model::benchmark::RdmaTest;
 use assay_model::workload::{
-    DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaDevice, RdmaDuration,
+    MAX_DATAGRAM_BYTES, PORTABLE_DATAGRAM_BYTES, RdmaConnection, RdmaDevice, RdmaDuration,
     RdmaTuning, RdmaWorkload,
 };
 use assay_run::failure::Failure;
@@ -205,10 +205,10 @@ impl RdmaArguments {
         let test = self.test.test();
         let is_datagram = self.connection == RdmaConnection::Ud;
         self.check(test)?;
-        let mut work = RdmaWorkload::usual(test, self.host.clone());
+        let mut work = RdmaWorkload::perftest_default(test, self.host.clone());
         if is_datagram && test.is_bandwidth() {
             // The other tests' default exceeds a datagram; like perftest, use the path MTU.
-            work.sizes = vec![u64::from(self.mtu.unwrap_or(DATAGRAM_BYTES_ANYWHERE))];
+            work.sizes = vec![u64::from(self.mtu.unwrap_or(PORTABLE_DATAGRAM_BYTES))];
         }
         work.queue_pairs = self.qp;
         work.both = self.bidirectional;
@@ -217,7 +217,7 @@ impl RdmaArguments {
         }
         if self.all {
             let most = if is_datagram {
-                u64::from(self.mtu.unwrap_or(DATAGRAM_BYTES_ANYWHERE).min(DATAGRAM_BYTES))
+                u64::from(self.mtu.unwrap_or(PORTABLE_DATAGRAM_BYTES).min(MAX_DATAGRAM_BYTES))
             } else {
                 u64::MAX
             };

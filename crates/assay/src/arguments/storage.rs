@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use assay_model::quantity::{Bytes, Quantity, Unit};
 use assay_model::suite::FileStep;
-use assay_model::workload::course::{self, Course, LatencyGoal, SteadyRule};
-use assay_model::workload::storage::{Arrivals, EngineChoice};
+use assay_model::workload::measurement_mode::{self, LatencyGoal, MeasurementMode, SteadyRule};
+use assay_model::workload::storage::{ArrivalProcess, EngineChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -77,7 +77,7 @@ pub(crate) struct StorageTestArguments {
     #[arg(
         long,
         value_name = "PASSES",
-        value_parser = course::passes,
+        value_parser = measurement_mode::parse_passes,
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "2x"
@@ -245,11 +245,11 @@ pub(crate) enum Gaps {
 
 impl StorageTestArguments {
     /// Returns how the test is repeated.
-    pub(crate) const fn course(&self) -> Course {
+    pub(crate) const fn course(&self) -> MeasurementMode {
         match (self.find_rate, self.steady_state) {
-            (Some(goal), _) => Course::Search(goal),
-            (None, true) => Course::Rounds(SteadyRule::SNIA),
-            (None, false) => Course::Once,
+            (Some(goal), _) => MeasurementMode::Search(goal),
+            (None, true) => MeasurementMode::Rounds(SteadyRule::SNIA),
+            (None, false) => MeasurementMode::Once,
         }
     }
 }
@@ -268,11 +268,11 @@ impl Engine {
 }
 
 impl Gaps {
-    pub(crate) const fn arrivals(self) -> Arrivals {
+    pub(crate) const fn arrivals(self) -> ArrivalProcess {
         match self {
-            Self::Exponential => Arrivals::Exponential,
-            Self::Uniform => Arrivals::Uniform,
-            Self::Constant => Arrivals::Constant,
+            Self::Exponential => ArrivalProcess::Exponential,
+            Self::Uniform => ArrivalProcess::Uniform,
+            Self::Constant => ArrivalProcess::Constant,
         }
     }
 }
@@ -307,7 +307,7 @@ fn positive(text: &str, unit: Unit) -> Result<f64, String> {
 }
 
 fn read_share(text: &str) -> Result<f64, String> {
-    let share = assay_model::quantity::share(text).map_err(|error| error.to_string())?;
+    let share = assay_model::quantity::parse_share(text).map_err(|error| error.to_string())?;
     if share > 0.0 && share < 1.0 {
         Ok(share)
     } else {

@@ -87,7 +87,7 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
 
 /// Deletes the copy of this program and its folder; the kernel keeps the running executable. The
 /// folder stays if it contains anything else. The copy is deleted relative to the working folder,
-/// which nobody can replace meanwhile.
+/// which cannot be replaced meanwhile.
 fn remove(folder: &Path) {
     let is_running = std::env::current_exe().is_ok_and(|it| it == folder.join("assay"));
     let is_here = std::env::current_dir().is_ok_and(|here| here == folder);
@@ -152,7 +152,7 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
 /// Carries out `assay run` as typed on the coordinator. Its store folder has no meaning here.
 fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), Failure> {
     let words = std::iter::once("assay").chain(asked.words.iter().map(String::as_str));
-    let words = words.map(path_text::word);
+    let words = words.map(path_text::decode_word);
     let typed = Arguments::try_parse_from(words).map_err(|error| {
         Failure::new(Kind::Internal, "the words of the run are not understood").because(&error)
     })?;
@@ -162,8 +162,8 @@ fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), Failure> {
     typed.measuring.store.folder = None;
     typed.measuring.seed = Some(asked.seed);
     for target in &mut typed.storage.targets {
-        let named = path_text::text(target.as_os_str()).replace("{host}", &asked.host);
-        *target = path_text::path(&named);
+        let named = path_text::encode(target.as_os_str()).replace("{host}", &asked.host);
+        *target = path_text::decode_path(&named);
     }
     let suite = suites::read_all(&typed.suites, &asked.suites)?;
     let suite = run::aimed(&typed, suite)?;

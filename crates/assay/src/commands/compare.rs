@@ -1,11 +1,11 @@
 //! `assay compare`: compares the stored runs of two conditions.
 
 use assay_claims::reference::Claim;
-use assay_model::comparison::{Comparison, Conclusion};
+use assay_model::comparison::{Comparison, ComparisonConclusion};
 use assay_model::run::Run;
 use assay_report::{build, render};
 use assay_stats::compare::{self as statistics, Condition};
-use assay_stats::rank_statistic::MOST;
+use assay_stats::rank_statistic::MAX_VALUES;
 use assay_stats::summarize::summarize;
 
 use crate::arguments::{CompareArguments, Format};
@@ -69,14 +69,16 @@ fn condition<'a>(typed: &'a str, all: &'a InOrder) -> Result<Condition<'a>, Fail
     let Some(first) = runs.first() else {
         return Err(Failure::usage(format!("`{typed}` names no run")));
     };
-    if runs.len() > MOST {
-        let what =
-            format!("`{typed}` names {} runs, and at most {MOST} are compared", runs.len());
+    if runs.len() > MAX_VALUES {
+        let what = format!(
+            "`{typed}` names {} runs, and at most {MAX_VALUES} are compared",
+            runs.len()
+        );
         return Err(Failure::usage(what).advise("name the runs, with commas between them"));
     }
     let label = first.started.label.as_deref();
     let shared = label.filter(|_| runs.iter().all(|run| run.started.label.as_deref() == label));
-    Ok(Condition { name: shared.unwrap_or(typed), runs, places })
+    Ok(Condition { name: shared.unwrap_or(typed), runs, positions: places })
 }
 
 /// Rejects a run on both sides: compared with itself, it would show no difference.
@@ -111,8 +113,8 @@ pub(super) fn code_of(comparison: &Comparison) -> Result<u8, Failure> {
             ));
     }
     Ok(match comparison.conclusion() {
-        Conclusion::Regression => REGRESSION,
-        Conclusion::Undecided => UNDECIDED,
-        Conclusion::Fine => 0,
+        ComparisonConclusion::Regression => REGRESSION,
+        ComparisonConclusion::Undecided => UNDECIDED,
+        ComparisonConclusion::Fine => 0,
     })
 }

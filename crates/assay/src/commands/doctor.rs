@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use assay_fleet::remote::Examined;
 use assay_fleet::root::Root;
 use assay_fleet::{doctor as checks, facts, state};
-use assay_model::finding::{Finding, Outcome, Severity};
-use assay_model::suite::did_you_mean;
+use assay_model::finding::{CheckOutcome, DoctorFinding, FindingSeverity};
+use assay_model::suite::suggest;
 use assay_report::build;
 
 use super::doctor_hosts;
@@ -47,24 +47,24 @@ pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
 }
 
 /// Returns the topic of a check: `network` for `network.send-buffer`.
-fn topic(finding: &Finding) -> &str {
+fn topic(finding: &DoctorFinding) -> &str {
     finding.id.split('.').next().unwrap_or_default()
 }
 
 /// Whether no check of a requested topic can observe anything here; the report must then show that.
-fn is_unseen(asked: &str, findings: &[Finding]) -> bool {
+fn is_unseen(asked: &str, findings: &[DoctorFinding]) -> bool {
     let mut of_topic = findings.iter().filter(|it| topic(it) == asked);
-    of_topic.all(|it| matches!(it.outcome, Outcome::NotVisible | Outcome::Unreadable))
+    of_topic.all(|it| matches!(it.outcome, CheckOutcome::NotVisible | CheckOutcome::Unreadable))
 }
 
 /// Whether `--strict` rejects the finding.
-pub(super) fn matters(finding: &Finding) -> bool {
-    finding.outcome == Outcome::Deviates && finding.severity > Severity::Note
+pub(super) fn matters(finding: &DoctorFinding) -> bool {
+    finding.outcome == CheckOutcome::Deviates && finding.severity > FindingSeverity::Note
 }
 
 /// Keeps the findings of the requested topics. A topic may exist on only some of the machines.
 pub(super) fn keep_topics(
-    machines: &mut [&mut Vec<Finding>],
+    machines: &mut [&mut Vec<DoctorFinding>],
     topics: &[String],
 ) -> Result<(), Failure> {
     /// The limit of locked memory also determines whether RDMA works.
@@ -75,9 +75,9 @@ pub(super) fn keep_topics(
     {
         let known: Vec<&str> = known.into_iter().collect();
         return Err(Failure::usage(format!("there is no topic `{unknown}`"))
-            .advise(did_you_mean(unknown, &known)));
+            .advise(suggest(unknown, &known)));
     }
-    let is_asked = |it: &Finding| {
+    let is_asked = |it: &DoctorFinding| {
         topics.iter().any(|asked| asked == topic(it) || asked == "rdma" && it.id == OF_RDMA)
     };
     machines.iter_mut().for_each(|it| it.retain(|it| topics.is_empty() || is_asked(it)));

@@ -8,11 +8,11 @@ use assay_fleet::hosts;
 use assay_fleet::remote::controller::{self, Answer, Course};
 use assay_fleet::remote::{HostFailure, Program, Via};
 use assay_fleet::slurm::{Allocation, SlurmError};
-use assay_model::facts::difference::{Compared, Difference, differences};
-use assay_model::finding::Finding;
+use assay_model::facts::difference::{ComparedHost, HostDifference, find_differences};
+use assay_model::finding::DoctorFinding;
 use assay_model::host_names;
 use assay_model::path_text;
-use assay_report::build::{self, Host, Unreached};
+use assay_report::build::{self, ExaminedHost, UnreachableHost};
 use assay_report::words;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ use assay_run::failure::{Failure, Kind};
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     hosts: Vec<Value>,
-    differences: Vec<Difference<'a>>,
+    differences: Vec<HostDifference<'a>>,
 }
 
 /// Hosts, and the transport to them.
@@ -100,7 +100,7 @@ pub(super) fn way(
 
 /// Reads the hosts of a fleet file.
 fn fleet(file: &str) -> Result<Vec<FleetHost>, Failure> {
-    let path = &path_text::path(file);
+    let path = &path_text::decode_path(file);
     let text = job_file::read_text(path).map_err(|error| job_file::unreadable(path, &error))?;
     fleet_file::parse(&text).map_err(|error| {
         let file = path.display().to_string();
@@ -131,7 +131,7 @@ pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
     let (examined, unreached) = sorted(names, &answers);
     let is_bad =
         typed.strict && examined.iter().any(|it| it.compared.findings.iter().any(matters));
-    let shown = build::hosts(&examined, &unreached, &host_names::compact);
+    let shown = build::hosts(&examined, &unreached, &host_names::format_host_list);
     page::publish(|| shown, || document(names, &answers), &typed.page, terminal)?;
     let is_whole = answers.iter().all(Result::is_ok);
     Ok(if is_whole && !is_bad { 0 } else { exit_code(Kind::Measurement) })
@@ -142,12 +142,12 @@ type Answers = [Result<Answer, HostFailure>];
 fn sorted<'a>(
     names: &'a [String],
     answers: &'a Answers,
-) -> (Vec<Host<'a>>, Vec<Unreached<'a>>) {
+) -> (Vec<ExaminedHost<'a>>, Vec<UnreachableHost<'a>>) {
     let (mut examined, mut unreached) = (Vec::new(), Vec::new());
     for (name, answer) in names.iter().zip(answers) {
         match answer {
-            Ok(answer) => examined.push(Host {
-                compared: Compared {
+            Ok(answer) => examined.push(ExaminedHost {
+                compared: ComparedHost {
                     name,
                     facts: &answer.examined.host,
                     findings: &answer.examined.findings,
@@ -160,9 +160,9 @@ fn sorted<'a>(
     (examined, unreached)
 }
 
-pub(super) fn unreached<'a>(name: &'a str, failure: &HostFailure) -> Unreached<'a> {
+pub(super) fn unreached<'a>(name: &'a str, failure: &HostFailure) -> UnreachableHost<'a> {
     let (reason, advice) = (failed(failure).reason(), failure.advice().to_owned());
-    Unreached { name, reason, advice }
+    UnreachableHost { name, reason, advice }
 }
 
 fn failed(failure: &HostFailure) -> Failure {
@@ -174,8 +174,8 @@ fn failed(failure: &HostFailure) -> Failure {
 }
 
 /// Returns findings for machine-readable output, with the observed value only as English text.
-pub(super) fn in_english(findings: &[Finding]) -> Vec<Finding> {
-    findings.iter().map(|it| Finding { seen: None, ..it.clone() }).collect()
+pub(super) fn in_english(findings: &[DoctorFinding]) -> Vec<DoctorFinding> {
+    findings.iter().map(|it| DoctorFinding { seen: None, ..it.clone() }).collect()
 }
 
 fn document<'a>(names: &'a [String], answers: &'a Answers) -> Document<'a> {
@@ -189,6 +189,6 @@ fn document<'a>(names: &'a [String], answers: &'a Answers) -> Document<'a> {
         }}),
     });
     let (examined, _) = sorted(names, answers);
-    let compared: Vec<Compared<'_>> = examined.iter().map(|host| host.compared).collect();
-    Document { hosts: hosts.collect(), differences: differences(&compared) }
+    let compared: Vec<ComparedHost<'_>> = examined.iter().map(|host| host.compared).collect();
+    Document { hosts: hosts.collect(), differences: find_differences(&compared) }
 }

@@ -13,10 +13,10 @@ use std::process::ExitCode;
 use assay_adapters::import::FORMATS;
 use assay_adapters::tool::TOOLS;
 use assay_fleet::fleet_file;
-use assay_model::suite::did_you_mean;
+use assay_model::suite::suggest;
 use assay_report::build;
 use assay_report::document::{Document, Tone};
-use assay_report::render::text::{beside, folded};
+use assay_report::render::text::{format_definition, wrap_line};
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
 
@@ -239,7 +239,7 @@ fn command(names: &[String]) -> Result<Command, Failure> {
                     "it is a suite: `assay run {name} --dry-run` shows what it measures"
                 )),
                 [] => failure.advise(format!("`assay help {}`", names[..depth].join(" "))),
-                known => failure.advise(did_you_mean(name, known)),
+                known => failure.advise(suggest(name, known)),
             });
         };
         found = inner.clone();
@@ -286,17 +286,18 @@ fn tools(terminal: &Terminal) -> String {
 
 fn formats(terminal: &Terminal) -> String {
     let heading = "Files that `assay import` reads, recognised by their content:";
-    let mut text = folded(heading, terminal.width) + "\n\n";
+    let mut text = wrap_line(heading, terminal.width) + "\n\n";
     for format in FORMATS {
         let name = format!("  {}", format.name);
-        let _ = writeln!(text, "{}", beside(&name, 20, format.about, terminal.width));
+        let _ =
+            writeln!(text, "{}", format_definition(&name, 20, format.about, terminal.width));
     }
     text
 }
 
 fn suite_help(terminal: &Terminal) -> String {
     let listed = |name: &str, about: &str| {
-        beside(&format!("  {name}"), 26, about, terminal.width) + "\n"
+        format_definition(&format!("  {name}"), 26, about, terminal.width) + "\n"
     };
     let mut text = String::from("Built-in suites:\n\n");
     for (name, _) in suites::BUILT_IN {
@@ -322,7 +323,11 @@ fn fleet_file(_: &Terminal) -> String {
 fn exit_codes(terminal: &Terminal) -> String {
     let mut text = String::new();
     for (code, meaning) in EXIT_CODES {
-        let _ = writeln!(text, "{}", beside(&code.to_string(), 3, meaning, terminal.width));
+        let _ = writeln!(
+            text,
+            "{}",
+            format_definition(&code.to_string(), 3, meaning, terminal.width)
+        );
     }
     text
 }

@@ -2,11 +2,11 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
-use assay_model::near::nearest;
 use assay_model::run::Run;
+use assay_model::spelling::nearest_word;
 use assay_report::{build, render};
 use assay_run::failure::Failure;
-use assay_stats::history::{self as statistics, Wanted};
+use assay_stats::history::{self as statistics, ResultQuery};
 
 use crate::arguments::HistoryArguments;
 use crate::page::Page;
@@ -20,7 +20,7 @@ pub(crate) fn history(
     let wanted = wanted(typed)?;
     let runs = runs(typed, &wanted, terminal)?;
     let chosen = (typed.margin, typed.seed);
-    let history = statistics::history(&runs, &wanted, build::representative, chosen)
+    let history = statistics::build_history(&runs, &wanted, build::representative, chosen)
         .ok_or_else(|| nothing(typed))?;
     let page = Page {
         document: build::history(&history),
@@ -33,7 +33,7 @@ pub(crate) fn history(
 }
 
 /// Parses the metric, which must exist.
-fn wanted(typed: &HistoryArguments) -> Result<Wanted<'_>, Failure> {
+fn wanted(typed: &HistoryArguments) -> Result<ResultQuery<'_>, Failure> {
     let (benchmark, metric) = match typed.metric.rsplit_once('/') {
         Some((benchmark, metric)) => (Some(benchmark), metric),
         None => (None, typed.metric.as_str()),
@@ -45,11 +45,11 @@ fn wanted(typed: &HistoryArguments) -> Result<Wanted<'_>, Failure> {
         name == metric && benchmark.is_none_or(|benchmark| benchmark == id)
     };
     if known.clone().any(is_one) {
-        return Ok(Wanted { benchmark, metric, parameters: &typed.parameters });
+        return Ok(ResultQuery { benchmark, metric, parameters: &typed.parameters });
     }
     let names: Vec<String> =
         known.flat_map(|(id, name)| [name.to_owned(), format!("{id}/{name}")]).collect();
-    let advice = match nearest(&typed.metric, names.iter().map(String::as_str)) {
+    let advice = match nearest_word(&typed.metric, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean {near}? `assay help methods` lists all metrics"),
         None => "`assay help methods` lists all metrics".to_owned(),
     };
@@ -60,7 +60,7 @@ fn wanted(typed: &HistoryArguments) -> Result<Wanted<'_>, Failure> {
 /// the host of the newest run with the result.
 fn runs(
     typed: &HistoryArguments,
-    wanted: &Wanted<'_>,
+    wanted: &ResultQuery<'_>,
     terminal: &mut Terminal,
 ) -> Result<Vec<Run>, Failure> {
     let mut host = typed.host.clone();
@@ -73,7 +73,7 @@ fn runs(
         }
         let run = stored::run(&typed.store, &listed.id, terminal)?;
         if host.is_none() {
-            if !statistics::has(&run, wanted) {
+            if !statistics::has_result(&run, wanted) {
                 continue;
             }
             host = Some(listed.host);

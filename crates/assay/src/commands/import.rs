@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use assay_adapters::import::{self, ImportError, MOST_BYTES};
 use assay_console::options::typed_words;
-use assay_model::attribute::{Attribute, Attributes, Kind as AttributeKind, Role, Value};
+use assay_model::attribute::{Attribute, AttributeKind, AttributeValue, Attributes, Role};
 use assay_model::quantity::Bytes;
 use assay_model::run::{CaseRecord, Run};
 use assay_report::words;
@@ -84,7 +84,7 @@ pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result
 
 fn line(imported: &Imported) -> String {
     let Imported { file, format, runs, measurements, doubts } = imported;
-    let count = words::counted("imported-measurements", *measurements);
+    let count = words::count_message("imported-measurements", *measurements);
     let mut text = format!("{}  {format}, {count}, {file}\n", runs.join(" "));
     for doubt in doubts {
         let warning = words::sentence("progress-warning", &[("what", doubt)]);
@@ -144,7 +144,7 @@ fn file(path: &Path, known: &Known, store: &Store) -> Result<Imported, Failure> 
 fn doubts(run: &Run, file: &str) -> Vec<String> {
     let of_case = |case: &CaseRecord| {
         let place = match case.facts.get(&Attribute::SourceLine) {
-            Some(Value::Integer(line)) => format!("{file}:{line}: "),
+            Some(AttributeValue::Integer(line)) => format!("{file}:{line}: "),
             _ => String::new(),
         };
         let said = case.doubts.iter().map(|doubt| words::doubt(doubt).text);
@@ -186,14 +186,14 @@ fn dimensions(set: &[(Attribute, String)]) -> Result<Attributes, Failure> {
                 let bytes: Bytes = text.parse().map_err(|error| {
                     Failure::usage(format!("--set {}={text}", row.name)).because(&error)
                 })?;
-                Value::Integer(bytes.0)
+                AttributeValue::Integer(bytes.0)
             }
-            (_, Ok(whole), _) => Value::Integer(whole),
-            (_, _, Ok(number)) if number.is_finite() => Value::Number(number),
+            (_, Ok(whole), _) => AttributeValue::Integer(whole),
+            (_, _, Ok(number)) if number.is_finite() => AttributeValue::Number(number),
             _ => match text.as_str() {
-                "true" => Value::Flag(true),
-                "false" => Value::Flag(false),
-                _ => Value::Text(text.clone()),
+                "true" => AttributeValue::Flag(true),
+                "false" => AttributeValue::Flag(false),
+                _ => AttributeValue::Text(text.clone()),
             },
         };
         Ok((*name, value))

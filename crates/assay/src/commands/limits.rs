@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use assay_claims::gate::{self, Gate, Judged, Outcome};
-use assay_model::summary::Summary;
-use assay_report::document::{Align, Block, Document, Table};
+use assay_claims::gate::{self, GateOutcome, GateResult, MetricGate};
+use assay_model::summary::RunSummary;
+use assay_report::document::{Block, ColumnAlignment, Document, ReportTable};
 use assay_report::words::message;
 use assay_run::failure::{Failure, Kind};
 
@@ -13,9 +13,9 @@ use crate::failure::{REGRESSION, UNDECIDED};
 use crate::terminal::Terminal;
 
 /// Reads and checks the thresholds of a file, before the measurement.
-pub(super) fn read(path: &Path) -> Result<Vec<Gate>, Failure> {
+pub(super) fn read(path: &Path) -> Result<Vec<MetricGate>, Failure> {
     let limits = gates::file(path)?;
-    let checked = gate::of_hosts(&limits, &[], &[]);
+    let checked = gate::judge_hosts(&limits, &[], &[]);
     checked.map(drop).map_err(|error| {
         Failure::new(Kind::Suite, format!("{} has no limits of hosts", path.display()))
             .because(&error)
@@ -24,28 +24,28 @@ pub(super) fn read(path: &Path) -> Result<Vec<Gate>, Failure> {
 }
 
 /// Outcome of the limits for each host of a run.
-pub(super) struct Held<'s>(Vec<(&'s str, Judged)>);
+pub(super) struct Held<'s>(Vec<(&'s str, GateResult)>);
 
 /// Checks every host against the limits.
-pub(super) fn hold<'s>(limits: &[Gate], summary: &'s Summary) -> Held<'s> {
+pub(super) fn hold<'s>(limits: &[MetricGate], summary: &'s RunSummary) -> Held<'s> {
     let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
     // Gates that need a change are rejected when the file is read.
-    Held(gate::of_hosts(limits, &hosts, &summary.results).unwrap_or_default())
+    Held(gate::judge_hosts(limits, &hosts, &summary.results).unwrap_or_default())
 }
 
 impl<'s> Held<'s> {
     /// Returns the hosts that are beyond a limit.
     pub(super) fn beyond(&self) -> impl Iterator<Item = &'s str> {
-        let beyond = self.0.iter().filter(|(_, it)| it.outcome == Outcome::Failed);
+        let beyond = self.0.iter().filter(|(_, it)| it.outcome == GateOutcome::Failed);
         beyond.map(|(host, _)| *host)
     }
 
     /// Prints the hosts that do not meet every limit, as a table.
     pub(super) fn show(&self, terminal: &mut Terminal, is_text: bool) {
         let columns = ["column-host", "column-limit", "column-outcome", "column-why"]
-            .map(|title| (message(title), Align::Left));
-        let mut table = Table::new("", &columns);
-        for (host, it) in self.0.iter().filter(|(_, it)| it.outcome != Outcome::Passed) {
+            .map(|title| (message(title), ColumnAlignment::Left));
+        let mut table = ReportTable::new("", &columns);
+        for (host, it) in self.0.iter().filter(|(_, it)| it.outcome != GateOutcome::Passed) {
             let cells = [*host, it.name.as_str(), gates::word(it.outcome), it.reason.as_str()];
             table.rows.push(cells.map(Into::into).to_vec());
         }
@@ -60,11 +60,11 @@ impl<'s> Held<'s> {
 
     /// Returns the exit code: a host beyond a limit takes precedence over an undecided one.
     pub(super) fn code(&self) -> u8 {
-        let all: Vec<Judged> = self.0.iter().map(|(_, it)| it.clone()).collect();
-        match gate::overall(&all) {
-            Outcome::Passed => 0,
-            Outcome::Failed => REGRESSION,
-            Outcome::CannotTell => UNDECIDED,
+        let all: Vec<GateResult> = self.0.iter().map(|(_, it)| it.clone()).collect();
+        match gate::overall_outcome(&all) {
+            GateOutcome::Passed => 0,
+            GateOutcome::Failed => REGRESSION,
+            GateOutcome::CannotTell => UNDECIDED,
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use assay_claims::figure::figures;
-use assay_claims::lint::{self, Finding, MOST_BYTES, Rule, sarif};
-use assay_claims::page::Page;
+use assay_claims::figure::find_figures;
+use assay_claims::lint::{self, LintFinding, MAX_PAGE_BYTES, Rule, sarif};
+use assay_claims::page::LintPage;
 use assay_model::path_text;
 use assay_model::quantity::Bytes;
 use assay_model::run::Run;
@@ -23,7 +23,7 @@ use crate::{job_file, output_file, page, stored};
 #[derive(Serialize)]
 struct Document<'a> {
     page: &'a str,
-    findings: &'a [Finding],
+    findings: &'a [LintFinding],
 }
 
 /// Checks the pages. The exit code tells whether any finding was left unfixed.
@@ -34,16 +34,16 @@ pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8,
     for path in &typed.pages {
         let text = read(path)?;
         let name = path.display().to_string();
-        if figures(&text).is_empty() {
+        if find_figures(&text).is_empty() {
             terminal.note(&format!("{name}: there is no figure in it"));
         }
         let source = source.as_ref().map(|source| source.like(&text, path));
-        if let Some(reason) = source.as_deref().and_then(|it| lint::left_out(&text, it)) {
+        if let Some(reason) = source.as_deref().and_then(|it| lint::comparison_gap(&text, it)) {
             terminal.note(&format!("{name}: {reason}"));
         }
         let mut found = lint::lint(&text, source.as_deref());
         if typed.fix {
-            let (mended, count) = lint::fixed(&text, &found);
+            let (mended, count) = lint::apply_fixes(&text, &found);
             if count > 0 {
                 output_file::write(path, &mended)?;
                 terminal.note(&format!("{name}: {count} mended"));
@@ -56,7 +56,7 @@ pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8,
         LintFormat::Text => pages.iter().map(|(name, found)| lines(name, found)).collect(),
         LintFormat::Sarif => sarif::document(&pages, env!("CARGO_PKG_VERSION")),
         LintFormat::Json => {
-            let of = |(page, findings): &'_ (String, Vec<Finding>)| -> serde_json::Value {
+            let of = |(page, findings): &'_ (String, Vec<LintFinding>)| -> serde_json::Value {
                 serde_json::json!(Document { page, findings })
             };
             page::json(&pages.iter().map(of).collect::<Vec<_>>())?
@@ -71,7 +71,7 @@ pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8,
 
 /// Formats findings, such as `page.md:7:24: wrong-unit: …`. A page with another language's decimal
 /// marks has them everywhere, so only the first few are printed.
-fn lines(name: &str, found: &[Finding]) -> String {
+fn lines(name: &str, found: &[LintFinding]) -> String {
     const MOST_MARKS: usize = 3;
     let mut marks = 0;
     let mut lines: Vec<String> = Vec::new();
@@ -80,7 +80,7 @@ fn lines(name: &str, found: &[Finding]) -> String {
         if it.rule == Rule::DecimalMark && marks > MOST_MARKS {
             continue;
         }
-        let Finding { line, column, message, .. } = it;
+        let LintFinding { line, column, message, .. } = it;
         let fix = it.replacement.as_ref().map_or("", |_| " (--fix)");
         lines.push(format!("{name}:{line}:{column}: {}: {message}{fix}\n", it.rule.name()));
     }
@@ -97,9 +97,9 @@ fn read(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
     let unread = |error: std::io::Error| job_file::unreadable(path, &error);
     let status = path.metadata().map_err(unread)?;
-    if !status.is_file() || status.len() > MOST_BYTES {
+    if !status.is_file() || status.len() > MAX_PAGE_BYTES {
         return Err(Failure::usage(format!("{shown} is no page"))
-            .explain(format!("a page is a file of at most {}", Bytes(MOST_BYTES)))
+            .explain(format!("a page is a file of at most {}", Bytes(MAX_PAGE_BYTES)))
             .advise("name a file of Markdown or HTML"));
     }
     String::from_utf8(job_file::read(path).map_err(unread)?).map_err(|error| {
@@ -131,26 +131,26 @@ impl Source {
 /// Renders a run as `assay report` would for this page. A page may not state its language and
 /// format, so all candidates are tried and the nearest is chosen.
 fn written_like(run: &Run, text: &str, path: &Path) -> String {
-    let page = Page::read(text);
+    let page = LintPage::read(text);
     let stem = path.file_stem().and_then(OsStr::to_str);
     let summary = summarize(run);
     let alone = lint::lint(text, None).len();
-    let own = page.language.as_deref().and_then(Locale::of);
+    let own = page.language.as_deref().and_then(Locale::from_tag);
     let locales = Locale::ALL.into_iter().filter(|it| own.is_none_or(|own| own == *it));
     let units = [false, true];
     let of_locale =
         |locale| units.map(|has_invariant_units| Language { locale, has_invariant_units });
     let languages = [Language::INVARIANT].into_iter().chain(locales.flat_map(of_locale));
     let learn = |stem| {
-        let subject = build::subject(std::slice::from_ref(&summary));
+        let subject = build::default_subject(std::slice::from_ref(&summary));
         let runs = std::slice::from_ref(run);
         render::learn::document(&build::learn(&subject, &[&summary], runs), stem).0
     };
     let markdown = || render::markdown::document(&build::run(&summary, Some(run)));
-    let html = || render::html::document(&build::page(&summary, Some(run)));
+    let html = || render::html::document(&build::run_page(&summary, Some(run)));
     let mut nearest: Option<(usize, String)> = None;
     for language in languages {
-        let candidates: [Option<String>; 3] = language.write(|| {
+        let candidates: [Option<String>; 3] = language.scope(|| {
             if page.is_html {
                 [Some(html()), None, None]
             } else {
@@ -159,7 +159,7 @@ fn written_like(run: &Run, text: &str, path: &Path) -> String {
         });
         for source in candidates.into_iter().flatten() {
             // A candidate that cannot be compared counts as one more finding.
-            let left_out = usize::from(lint::left_out(text, &source).is_some());
+            let left_out = usize::from(lint::comparison_gap(text, &source).is_some());
             let distance =
                 lint::lint(text, Some(&source)).len().saturating_sub(alone) + left_out;
             if nearest.as_ref().is_none_or(|(known, _)| distance < *known) {
@@ -179,7 +179,7 @@ fn source(
     typed: &LintArguments,
     terminal: &mut Terminal,
 ) -> Result<Source, Failure> {
-    let file = path_text::path(name);
+    let file = path_text::decode_path(name);
     if file.is_file() {
         return read(&file).map(Source::Page);
     }

@@ -1,9 +1,9 @@
 //! `assay list`: lists the stored runs.
 
-use assay_model::event::Status;
-use assay_model::failure::refusal;
+use assay_model::event::RunStatus;
+use assay_model::failure::os_error;
 use assay_model::quantity::Quantity;
-use assay_report::build::{self, Hidden, ListedRun};
+use assay_report::build::{self, HiddenRuns, ListedRun};
 use assay_report::words;
 use assay_store::{Listed, Listing};
 use serde::Serialize;
@@ -33,7 +33,7 @@ struct Entry<'l> {
     suite: &'l str,
     started: &'l str,
     finished: Option<&'l str>,
-    status: Status,
+    status: RunStatus,
     running: bool,
     cases_planned: usize,
     cases_finished: usize,
@@ -68,10 +68,14 @@ pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8,
     listing.runs.retain(|run| is_asked(run, typed));
     let found = listing.runs.len();
     listing.runs.retain(|run| typed.all || !is_without_result(run));
-    let hidden = Hidden { without_result: found - listing.runs.len(), unasked: stored - found };
+    let hidden =
+        HiddenRuns { without_result: found - listing.runs.len(), not_matching: stored - found };
     let is_whole = listing.runs.iter().all(|run| run.is_whole);
     if typed.page.format() != Format::Json {
-        let said = listing.doubts.iter().map(|doubt| refusal::plain(&words::doubt(doubt).text));
+        let said = listing
+            .doubts
+            .iter()
+            .map(|doubt| os_error::simplify_message(&words::doubt(doubt).text));
         said.for_each(|text| terminal.note(&text));
     }
     page::publish(|| page(&listing, hidden), || document(&listing), &typed.page, terminal)?;
@@ -123,7 +127,7 @@ fn entry(run: &Listed) -> Entry<'_> {
     }
 }
 
-fn page(listing: &Listing, hidden: Hidden) -> assay_report::document::Document {
+fn page(listing: &Listing, hidden: HiddenRuns) -> assay_report::document::Document {
     let runs: Vec<ListedRun<'_>> = listing.runs.iter().map(row).collect();
     let unreadable = listing.unreadable.iter();
     let unreadable = unreadable.map(|it| (it.id.clone(), it.reason.clone()));
@@ -137,11 +141,11 @@ fn row(run: &Listed) -> ListedRun<'_> {
         note: run.note.as_deref().unwrap_or_default(),
         suite: &run.suite,
         status: run.status,
-        running: run.running,
+        is_running: run.running,
         cases: [run.cases_finished, run.cases_failed, run.cases_planned],
         host: &run.host,
         other_hosts: run.other_hosts,
-        is_whole: run.is_whole,
+        is_readable: run.is_whole,
         headlines: run.headlines.iter().map(|it| (it.label.as_str(), it.quantity)).collect(),
         is_trusted: run.is_trusted,
     }

@@ -3,11 +3,11 @@
 
 use std::thread;
 
-use assay_dialects::osu::Table;
+use assay_dialects::osu::OsuTable;
 use assay_model::doubt::Doubt;
-use assay_model::event::Asked;
-use assay_model::failure::Area;
-use assay_model::mpi_outcome::{MpiOutcome, MpiSize};
+use assay_model::event::RequestedCommand;
+use assay_model::failure::ErrorArea;
+use assay_model::mpi_outcome::{MpiOutcome, MpiSizeResult};
 use assay_model::quantity::Bytes;
 use assay_model::run::Run;
 use assay_model::workload::Workload;
@@ -81,7 +81,7 @@ fn rank(
                 terminal.print(&row(&table::columns(&asked, outcome), outcome, size));
             }
             Heard::Measured(outcome) if prints && typed.preset == Preset::Assay => {
-                terminal.print(&remarks(&asked, outcome, outcome.unbound().as_ref()));
+                terminal.print(&remarks(&asked, outcome, outcome.binding_doubt().as_ref()));
             }
             Heard::Size(..) | Heard::Measured(_) => {}
         }
@@ -125,18 +125,18 @@ fn begun<'q>(
 /// Ends the record of a job that failed early, with the reason.
 fn broken_off(recording: Option<Recording<'_>>, failure: &Failure) -> Result<(), Failure> {
     let Some(mut recording) = recording else { return Ok(()) };
-    recording.case(0, [], &[], Some(failure.of_case(Area::Rank)))?;
+    recording.case(0, [], &[], Some(failure.of_case(ErrorArea::Rank)))?;
     recording.finish(false).map(drop)
 }
 
 /// Renders a stored job as the table that it printed.
-pub(crate) fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
+pub(crate) fn stored(run: &Run, asked: &RequestedCommand) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no job", run.started.run));
     let typed: MpiArguments = assay_emulation::options::asked("mpi", asked)?;
     let asked = options::options(&typed);
     let host = run.first_host().map(|joined| joined.host.as_str()).unwrap_or_default();
     let record = run.cases.first().ok_or_else(nothing)?;
-    let outcome = MpiOutcome::of_record(record, host).ok_or_else(nothing)?;
+    let outcome = MpiOutcome::from_record(record, host).ok_or_else(nothing)?;
     let columns = table::columns(&asked, &outcome);
     let mut text = head(&asked, &outcome);
     text.extend(outcome.sizes.iter().map(|size| row(&columns, &outcome, size)));
@@ -149,16 +149,16 @@ pub(crate) fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
 }
 
 fn head(asked: &Options, outcome: &MpiOutcome) -> String {
-    about(outcome) + &table::columns(asked, outcome).head()
+    about(outcome) + &table::columns(asked, outcome).render_head()
 }
 
-fn row(columns: &Table, outcome: &MpiOutcome, size: &MpiSize) -> String {
-    columns.row(&table::row(columns, outcome, size))
+fn row(columns: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> String {
+    columns.render_row(&table::row(columns, outcome, size))
 }
 
 /// Formats doubts as comments below the table.
 fn remarks(asked: &Options, outcome: &MpiOutcome, unbound: Option<&Doubt>) -> String {
-    let of_size = |size: &MpiSize| {
+    let of_size = |size: &MpiSizeResult| {
         let doubts = table::doubts_about(asked, size).into_iter();
         let bytes = Bytes(size.bytes);
         doubts.map(move |doubt| format!("at {bytes}: {}", words::doubt(&doubt).text))

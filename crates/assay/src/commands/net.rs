@@ -1,8 +1,8 @@
 //! `assay net`: single network measurements.
 
 use assay_model::benchmark::Benchmark;
-use assay_model::suite::{Measure, NetworkRequest, Protocol, Request, Suite};
-use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Throughput};
+use assay_model::suite::{Measure, MeasureRequest, NetworkProtocol, NetworkRequest, Suite};
+use assay_model::workload::{NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload};
 
 use crate::arguments::MeasuringArguments;
 use crate::arguments::network::{NetArguments, NetCommand, WhereArguments};
@@ -24,7 +24,7 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
     match &typed.what {
         NetCommand::Throughput(typed) => {
             let udp_rate = typed.place.udp.then_some(UDP_RATE_BIT_PER_S);
-            let question = NetworkQuestion::Throughput(Throughput {
+            let question = NetworkTest::Throughput(NetworkThroughput {
                 streams: typed.streams,
                 direction: typed.direction,
                 seconds: seconds(&typed.place),
@@ -35,7 +35,7 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
             ask(question, &typed.place, &typed.measuring, terminal)
         }
         NetCommand::Latency(typed) => {
-            let question = NetworkQuestion::Latency(Latency {
+            let question = NetworkTest::Latency(NetworkLatency {
                 bytes: typed.message_size.0,
                 seconds: connection_s(&typed.place, typed.load_streams),
                 spin: typed.spin,
@@ -46,7 +46,7 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
             ask(question, &typed.place, &typed.measuring, terminal)
         }
         NetCommand::RequestResponse(typed) => {
-            let question = NetworkQuestion::Latency(Latency {
+            let question = NetworkTest::Latency(NetworkLatency {
                 bytes: typed.message_size.0,
                 seconds: connection_s(&typed.place, typed.load_streams),
                 spin: false,
@@ -71,20 +71,20 @@ fn connection_s(place: &WhereArguments, load_streams: u32) -> u32 {
 }
 
 fn ask(
-    question: NetworkQuestion,
+    question: NetworkTest,
     place: &WhereArguments,
     measuring: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let (protocol, benchmark) = match place.udp {
-        true => (Protocol::Udp, Benchmark::NetworkUdp),
-        false => (Protocol::Tcp, Benchmark::NetworkTcp),
+        true => (NetworkProtocol::Udp, Benchmark::NetworkUdp),
+        false => (NetworkProtocol::Tcp, Benchmark::NetworkTcp),
     };
     let work = NetworkWorkload { to: place.host.clone(), port: place.port, question };
-    let request = Request::Network(NetworkRequest {
+    let request = MeasureRequest::Network(NetworkRequest {
         protocol,
-        questions: vec![work],
-        is_length_told: true,
+        tests: vec![work],
+        has_explicit_length: true,
     });
     let suite = Suite {
         name: "net".to_owned(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use assay_model::quantity::{Quantity, Unit};
-use assay_model::sizing::{self, Little};
+use assay_model::sizing::{self, LittlesLaw};
 use serde_json::{Value, json};
 
 use crate::arguments::plan::{
@@ -29,10 +29,11 @@ pub(crate) fn plan(typed: &PlanArguments, terminal: &mut Terminal) -> Result<u8,
 
 /// Returns the result as text, and as JSON in base units.
 fn littles_law(typed: &LittleArguments) -> Result<(String, Value), Failure> {
-    let law = Little::from_two(typed.rate, typed.latency, typed.threads).ok_or_else(|| {
-        Failure::usage("exactly two of --rate, --latency and --threads must be given")
-            .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
-    })?;
+    let law =
+        LittlesLaw::from_two(typed.rate, typed.latency, typed.threads).ok_or_else(|| {
+            Failure::usage("exactly two of --rate, --latency and --threads must be given")
+                .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
+        })?;
     refuse_beyond("I/O per second", law.rate_per_s, MOST)?;
     refuse_beyond("I/O in flight", law.in_flight, MOST)?;
     let json = json!({

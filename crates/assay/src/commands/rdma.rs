@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_adapters::perftest_text::{self, Column};
 use assay_dialects::perftest::{
-    self, BandwidthRow, Columns, Head, LatencyRow, MeanRow, RateUnit,
+    self, BandwidthRow, LatencyRow, MeanRow, PerftestColumns, PerftestHead, RateUnit,
 };
 use assay_model::benchmark::RdmaTest;
-use assay_model::event::Stopped;
+use assay_model::event::StopReason;
 use assay_model::run::Run;
 use assay_model::workload::{RdmaWorkload, Workload};
 use assay_report::render;
@@ -79,7 +79,7 @@ pub(crate) fn rdma(
         return Err(failure);
     }
     recording.found(0, [], &raw)?;
-    recording.end(0, Ok(Stopped::Tool))?;
+    recording.end(0, Ok(StopReason::Tool))?;
     let run = recording.finish(cancel.load(Ordering::Relaxed))?;
     if let Some(file) = typed.perftest_json() {
         let written = fs_err::write(file, perftest_json(&printed)?);
@@ -228,7 +228,7 @@ fn unserved(error: &TestError) -> Failure {
 }
 
 /// Returns the lines above the table, in perftest's wording.
-fn head(unit: RateUnit, work: &RdmaWorkload, joined: &Joined) -> Head {
+fn head(unit: RateUnit, work: &RdmaWorkload, joined: &Joined) -> PerftestHead {
     let index = joined.gid_index.map_or_else(|| "none".to_owned(), |index| index.to_string());
     let link = if joined.is_ethernet { "Ethernet" } else { "IB" };
     let facts = vec![
@@ -243,11 +243,11 @@ fn head(unit: RateUnit, work: &RdmaWorkload, joined: &Joined) -> Head {
         ("Data ex. method", "assay over TCP".to_owned()),
     ];
     let columns = match (work.test.is_bandwidth(), work.duration) {
-        (true, _) => Columns::Rates(unit),
-        (false, None) => Columns::Times,
-        (false, Some(_)) => Columns::Means,
+        (true, _) => PerftestColumns::Rates(unit),
+        (false, None) => PerftestColumns::Times,
+        (false, Some(_)) => PerftestColumns::Means,
     };
-    Head { title: title(work), facts, columns }
+    PerftestHead { title: title(work), facts, columns }
 }
 
 /// Returns perftest's title: verb, both directions, quantity (`ctx_print_test_info`).
@@ -270,22 +270,22 @@ const fn rate_unit(typed: &RdmaArguments) -> RateUnit {
 /// Lists every result of a size, if requested.
 fn listed(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
     let Values::Times(times_ns) = &size.values else { return String::new() };
-    let divisor = if work.test.is_halved() { 2 } else { 1 };
+    let divisor = if work.test.is_half_round_trip() { 2 } else { 1 };
     let kinds = [(typed.report_unsorted, false), (typed.report_histogram, true)];
     let wanted = kinds.into_iter().filter(|(is_wanted, _)| *is_wanted);
-    wanted.map(|(_, sorted)| perftest::listed(times_ns, divisor, sorted)).collect()
+    wanted.map(|(_, sorted)| perftest::list_results(times_ns, divisor, sorted)).collect()
 }
 
 /// Formats a size as perftest does.
 fn row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
     match &size.values {
         Values::Times(times_ns) => {
-            let divisor = if work.test.is_halved() { 2 } else { 1 };
+            let divisor = if work.test.is_half_round_trip() { 2 } else { 1 };
             let row = match size.lasted {
-                true => MeanRow::of(size.bytes, times_ns, divisor).map(|row| row.to_string()),
-                false => {
-                    LatencyRow::of(size.bytes, times_ns, divisor).map(|row| row.to_string())
-                }
+                true => MeanRow::from_times_ns(size.bytes, times_ns, divisor)
+                    .map(|row| row.to_string()),
+                false => LatencyRow::from_times_ns(size.bytes, times_ns, divisor)
+                    .map(|row| row.to_string()),
             };
             row.unwrap_or_default()
         }
@@ -322,7 +322,7 @@ fn own(work: &RdmaWorkload, size: &Size) -> String {
         }
         Values::Marks(_) => return String::new(),
     };
-    let halved = work.test.is_halved();
+    let halved = work.test.is_half_round_trip();
     let divisor = if halved { 2 } else { 1 };
     let all: Vec<u64> = times_ns.iter().map(|ns| ns / divisor).collect();
     let what = if halved { "half round trip" } else { "full time" };
@@ -335,13 +335,13 @@ mod tests {
 
     #[test]
     fn a_table_has_the_names_of_perftests_json() {
-        let head = Head {
+        let head = PerftestHead {
             title: "Send Latency Test".to_owned(),
             facts: vec![("Device", "rxe0".to_owned()), ("Mtu", "1024[B]".to_owned())],
-            columns: Columns::Times,
+            columns: PerftestColumns::Times,
         };
         let times: Vec<u64> = (1..=1000).map(|us| us * 2000).collect();
-        let row = LatencyRow::of(2, &times, 2).unwrap();
+        let row = LatencyRow::from_times_ns(2, &times, 2).unwrap();
         let one = perftest_json(&format!("{head}{row}")).unwrap();
         let read: Value = serde_json::from_str(&one).unwrap();
         assert_eq!(read["test_info"]["test"], "Send_Latency_Test");
@@ -361,10 +361,10 @@ mod tests {
         for (unit, peak, average) in
             [(RateUnit::Mebibytes, 119.21, 59.6), (RateUnit::Gigabits, 1.0, 0.5)]
         {
-            let head = Head {
+            let head = PerftestHead {
                 title: "Send BW Test".to_owned(),
                 facts: vec![],
-                columns: Columns::Rates(unit),
+                columns: PerftestColumns::Rates(unit),
             };
             let row = BandwidthRow {
                 bytes: 1000,
@@ -393,7 +393,7 @@ mod tests {
             (RdmaTest::SendBandwidth, true, "Send Bidirectional BW Test"),
             (RdmaTest::AtomicLatency, false, "Atomic FETCH_AND_ADD Latency Test"),
         ] {
-            let work = RdmaWorkload { both, ..RdmaWorkload::usual(test, None) };
+            let work = RdmaWorkload { both, ..RdmaWorkload::perftest_default(test, None) };
             assert_eq!(title(&work), expected);
         }
     }

@@ -1,7 +1,7 @@
 //! `assay references`: prints published figures with their sources.
 
 use assay_claims::reference::{self, Claim};
-use assay_report::document::{Align, Block, Document, Table, Tone};
+use assay_report::document::{Block, ColumnAlignment, Document, ReportTable, Tone};
 use assay_report::words::{message, sentence};
 use assay_run::failure::Failure;
 
@@ -16,7 +16,7 @@ pub(crate) fn references(
 ) -> Result<u8, Failure> {
     let claims = match &typed.system {
         Some(name) => named(name).unwrap_or_else(|| of_system(name))?,
-        None => reference::published(),
+        None => reference::published_claims(),
     };
     let shown = match &typed.system {
         Some(_) => of_claims(&claims),
@@ -29,12 +29,12 @@ pub(crate) fn references(
 fn of_systems(claims: &[Claim]) -> Document {
     let mut document = Document::new(message("references-title"));
     let columns = [
-        (message("column-system"), Align::Left),
-        (message("column-figures"), Align::Right),
-        (message("column-published"), Align::Left),
-        (message("column-which-is"), Align::Left),
+        (message("column-system"), ColumnAlignment::Left),
+        (message("column-figures"), ColumnAlignment::Right),
+        (message("column-published"), ColumnAlignment::Left),
+        (message("column-which-is"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new("", &columns);
+    let mut table = ReportTable::new("", &columns);
     for group in claims.chunk_by(|a, b| a.system == b.system) {
         let dates = || group.iter().map(|it| it.date.as_str()).filter(|date| !date.is_empty());
         let (first, last) = (dates().min().unwrap_or(""), dates().max().unwrap_or(""));
@@ -56,17 +56,17 @@ fn of_claims(claims: &[Claim]) -> Document {
     let system = claims.first().map(|it| it.system.as_str()).unwrap_or_default();
     let mut document = Document::new(sentence("references-title-of", &[("system", system)]));
     let columns = [
-        (message("column-what"), Align::Left),
-        (message("column-conditions"), Align::Left),
-        (message("column-figure"), Align::Right),
-        (message("column-note"), Align::Left),
+        (message("column-what"), ColumnAlignment::Left),
+        (message("column-conditions"), ColumnAlignment::Left),
+        (message("column-figure"), ColumnAlignment::Right),
+        (message("column-note"), ColumnAlignment::Left),
     ];
     let source = |it: &Claim| (it.system.clone(), it.date.clone(), it.source.clone());
     for group in claims.chunk_by(|a, b| source(a) == source(b)) {
         document.heading(format!("{} {}", group[0].name, group[0].date));
         let from = sentence("references-source", &[("source", &group[0].source)]);
         document.paragraph(Tone::Quiet, from);
-        let mut table = Table::new("", &columns);
+        let mut table = ReportTable::new("", &columns);
         for it in group {
             let what = it.what.as_str();
             let conditions = it.conditions.as_str();

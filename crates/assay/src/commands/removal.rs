@@ -1,6 +1,6 @@
 //! `assay rm` and `assay prune`: remove stored runs.
 
-use assay_model::event::Status;
+use assay_model::event::RunStatus;
 use assay_model::path_text;
 use assay_run::failure::Failure;
 use assay_store::{Listed, Removed, Store};
@@ -31,7 +31,7 @@ pub(crate) fn prune(typed: &PruneArguments, terminal: &mut Terminal) -> Result<u
 
 /// Whether a run has ended without any measured case.
 pub(crate) fn is_without_result(run: &Listed) -> bool {
-    !run.running && run.status != Status::Complete && run.cases_finished == 0
+    !run.running && run.status != RunStatus::Complete && run.cases_finished == 0
 }
 
 fn remove(
@@ -49,7 +49,7 @@ fn remove(
     let stays: Vec<String> = removed
         .iter()
         .flat_map(|it| &it.stays)
-        .map(|it| path_text::text(it.as_os_str()))
+        .map(|it| path_text::encode(it.as_os_str()))
         .collect();
     let gone: Vec<&String> =
         removed.iter().filter(|it| is_gone(it)).map(|it| &it.run).collect();

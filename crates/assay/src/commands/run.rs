@@ -7,7 +7,9 @@ use assay_fleet::root::Root;
 use assay_model::benchmark::{Benchmark, MpiPattern, MpiTest};
 use assay_model::path_text;
 use assay_model::plan::expand::{self, MpiChoices};
-use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
+use assay_model::suite::{
+    InstructionSets, LinpackSize, Measure, MeasureRequest, Placement, Suite,
+};
 use assay_model::workload::MpiHosts;
 
 use super::{run_hosts, switched};
@@ -57,9 +59,11 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
 
 /// Rejects options that the suite cannot use: they were meant for another one.
 fn refuse_what_has_no_meaning(suite: &Suite, typed: &RunArguments) -> Result<(), Failure> {
-    let asks = |has: fn(&Request) -> bool| suite.measures.iter().any(|it| has(&it.request));
-    let storage = asks(|it| matches!(it, Request::Storage(_) | Request::Files(_)));
-    let network = asks(expand::goes_out);
+    let asks =
+        |has: fn(&MeasureRequest) -> bool| suite.measures.iter().any(|it| has(&it.request));
+    let storage =
+        asks(|it| matches!(it, MeasureRequest::Storage(_) | MeasureRequest::Files(_)));
+    let network = asks(expand::is_between_hosts);
     let (option, what) = match (typed.storage.first_given(), typed.to.is_some()) {
         (Some(option), _) if !storage => (option, "storage"),
         (_, true) if !network => ("--to", "the network"),
@@ -109,7 +113,7 @@ fn fitting(suite: &Suite, margin: f64) -> Suite {
 /// Searches for MPI only if the suite has MPI benchmarks, because every launcher is asked for its
 /// version.
 fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Failure> {
-    let asks = |measure: &Measure| matches!(measure.request, Request::Mpi(_));
+    let asks = |measure: &Measure| matches!(measure.request, MeasureRequest::Mpi(_));
     if !suite.measures.iter().any(asks) {
         return match typed.first_given() {
             Some(option) => Err(Failure::usage(format!(
@@ -149,7 +153,7 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
 fn refuse_what_no_test_uses(suite: &Suite, typed: &MpiRunArguments) -> Result<(), Failure> {
     let any = |uses: fn(MpiTest) -> bool| {
         let mut requests = suite.measures.iter().map(|it| &it.request);
-        requests.any(|it| matches!(it, Request::Mpi(asked) if uses(asked.test)))
+        requests.any(|it| matches!(it, MeasureRequest::Mpi(asked) if uses(asked.test)))
     };
     let refused = |option: &str, why: &str| {
         let text = format!("{option} has no meaning: {why} in suite {}", suite.name);
@@ -168,11 +172,11 @@ fn refuse_what_no_test_uses(suite: &Suite, typed: &MpiRunArguments) -> Result<()
 fn absolute(file: &Path) -> Result<String, Failure> {
     let path =
         std::fs::canonicalize(file).map_err(|error| job_file::unreadable(file, &error))?;
-    Ok(path_text::text(path.as_os_str()))
+    Ok(path_text::encode(path.as_os_str()))
 }
 
 pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let request = Request::Stream {
+    let request = MeasureRequest::Stream {
         placements: typed.placement.clone(),
         threads: typed.threads,
         bytes: typed.array_size,
@@ -190,9 +194,10 @@ pub(crate) fn linpack(
         (None, Some(share)) => LinpackSize::Memory(share),
         (None, None) => LinpackSize::Budget,
     };
-    let linpack = Request::Linpack { size, threads: typed.threads, blas: typed.blas.clone() };
+    let linpack =
+        MeasureRequest::Linpack { size, threads: typed.threads, blas: typed.blas.clone() };
     // Rmax is compared with the multiply-add peak.
-    let peak = Request::PeakFlops {
+    let peak = MeasureRequest::PeakFlops {
         placements: vec![Placement::Node],
         threads: typed.threads,
         instruction_sets: InstructionSets::Widest,
@@ -202,7 +207,7 @@ pub(crate) fn linpack(
     pipeline::run_options(&suite, &typed.measuring, terminal)
 }
 
-fn measure(share: f64, request: Request) -> Measure {
+fn measure(share: f64, request: MeasureRequest) -> Measure {
     Measure { by: Vec::new(), share, target: TARGET, optional: false, request, origin: None }
 }
 

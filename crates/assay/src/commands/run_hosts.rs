@@ -13,9 +13,9 @@ use assay_kernels::{clock, heap};
 use assay_model::doubt::Doubt;
 use assay_model::host_names;
 use assay_model::plan::expand;
-use assay_model::suite::{Request, Suite};
-use assay_model::summary::Summary;
-use assay_report::build::{self, Unreached};
+use assay_model::suite::{MeasureRequest, Suite};
+use assay_model::summary::RunSummary;
+use assay_report::build::{self, UnreachableHost};
 use assay_report::words;
 use serde_json::json;
 
@@ -127,11 +127,11 @@ fn refuse_conditions(typed: &RunArguments) -> Result<(), Failure> {
 fn waiting_for(names: &[String]) -> String {
     match names {
         [name] => words::sentence("progress-waiting-for", &[("host", name)]),
-        names => words::counted("progress-waiting", names.len()),
+        names => words::count_message("progress-waiting", names.len()),
     }
 }
 
-fn is_worse_in_pairs(summary: &Summary) -> bool {
+fn is_worse_in_pairs(summary: &RunSummary) -> bool {
     let mut doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
     doubts.any(|doubt| matches!(doubt, Doubt::WorseThanPairs { .. }))
 }
@@ -159,7 +159,7 @@ fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rou
         (Some(list), _) => ("--pairs", Rounds::parse(list, hosts)),
         (None, Some(matrix)) => ("--matrix", Rounds::of_matrix(matrix.meant(), hosts)),
         (None, None) => {
-            let takes_one = typed.to.is_none() && expand::takes_a_neighbour(suite);
+            let takes_one = typed.to.is_none() && expand::needs_neighbour(suite);
             let neighbours = takes_one.then(|| Rounds::of_matrix(Matrix::Neighbours, hosts));
             // A single host has no neighbour and reports the measurements that it omits.
             return Ok(neighbours.and_then(Result::ok).unwrap_or_default());
@@ -169,11 +169,12 @@ fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rou
         let failure = Failure::usage(format!("{option} cannot be used"));
         failure.because(&error).advise(error.advice())
     })?;
-    let asks = |what: fn(&Request) -> bool| suite.measures.iter().any(|it| what(&it.request));
-    if asks(expand::goes_out) {
+    let asks =
+        |what: fn(&MeasureRequest) -> bool| suite.measures.iter().any(|it| what(&it.request));
+    if asks(expand::is_between_hosts) {
         return Ok(found);
     }
-    let text = if !asks(|it| matches!(it, Request::Mpi(_))) {
+    let text = if !asks(|it| matches!(it, MeasureRequest::Mpi(_))) {
         format!("suite {} asks nothing of the network, so {option} has no meaning", suite.name)
     } else if let Some(given) = typed.mpi.first_of_hosts() {
         format!("{given} says where ranks run, and {option} puts one on each host of a pair")
@@ -187,15 +188,18 @@ fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rou
 /// Writes lost hosts and `others`, each once, in one line.
 fn drain<'s>(
     file: &Path,
-    summary: &'s Summary,
+    summary: &'s RunSummary,
     others: impl Iterator<Item = &'s str>,
 ) -> Result<(), Failure> {
     let lost = summary.warnings.iter().filter_map(lost_host);
     let mut hosts: Vec<&str> = lost.chain(others).collect();
     let mut seen = BTreeSet::new();
     hosts.retain(|host| seen.insert(*host));
-    let line =
-        if hosts.is_empty() { String::new() } else { host_names::compact(&hosts) + "\n" };
+    let line = if hosts.is_empty() {
+        String::new()
+    } else {
+        host_names::format_host_list(&hosts) + "\n"
+    };
     output_file::write(file, &line)
 }
 
@@ -204,7 +208,7 @@ fn lost_host(doubt: &Doubt) -> Option<&str> {
 }
 
 /// Returns every host that a result marks as worse than the others.
-fn worse_than_peers(summary: &Summary) -> Vec<&str> {
+fn worse_than_peers(summary: &RunSummary) -> Vec<&str> {
     let doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
     let named = doubts.filter_map(|doubt| {
         if let Doubt::WorseThanPeers { host, .. } = doubt { Some(host.as_str()) } else { None }
@@ -220,10 +224,10 @@ fn show(
 ) -> Result<u8, Failure> {
     let outlook = planned.outlook();
     let lost = planned.lost.iter();
-    let lost: Vec<Unreached<'_>> =
+    let lost: Vec<UnreachableHost<'_>> =
         lost.map(|lost| doctor_hosts::unreached(&lost.host, &lost.failure)).collect();
     let compact = |hosts: &Vec<String>| {
-        host_names::compact(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
+        host_names::format_host_list(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
     };
     let hosts: Vec<String> = planned.hosts.iter().map(compact).collect();
     let time = (outlook.said.as_slice(), outlook.is_beyond);

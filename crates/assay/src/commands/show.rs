@@ -5,7 +5,7 @@ use std::path::Path;
 
 use assay_model::path_text;
 use assay_model::run::Run;
-use assay_model::summary::Summary;
+use assay_model::summary::RunSummary;
 use assay_report::{anonymous, build, render};
 
 use crate::arguments::{Format, PageArguments, ReportArguments, ShowArguments};
@@ -24,7 +24,7 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
     match typed.shape {
         Some(shape) => {
             let store = stored::existing(&typed.store)?;
-            let output = typed.page.output.as_ref().map(|it| path_text::text(it.as_os_str()));
+            let output = typed.page.output.as_ref().map(|it| path_text::encode(it.as_os_str()));
             in_language::print(&read.run, &store, (shape, output.as_deref()), terminal)?;
         }
         None => {
@@ -42,7 +42,7 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
 }
 
 pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    typed.language.language().set();
+    typed.language.language().make_current();
     let data_sheet = typed.data_sheet.read()?;
     let mut code = 0;
     let mut runs = Vec::new();
@@ -51,7 +51,7 @@ pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result
         code = code.max(stored::exit_code(&read));
         let mut run = read.run;
         if typed.anonymous {
-            anonymous::run(&mut run).map_err(|error| {
+            anonymous::anonymise_run(&mut run).map_err(|error| {
                 Failure::new(Kind::Internal, "the run cannot be made anonymous").because(&error)
             })?;
         }
@@ -79,8 +79,8 @@ fn learn(
     runs: &[Run],
     terminal: &mut Terminal,
 ) -> Result<(), Failure> {
-    let summaries: Vec<Summary> = runs.iter().map(|run| data_sheet.summarize(run)).collect();
-    let subject = subject.unwrap_or_else(|| build::subject(&summaries));
+    let summaries: Vec<RunSummary> = runs.iter().map(|run| data_sheet.summarize(run)).collect();
+    let subject = subject.unwrap_or_else(|| build::default_subject(&summaries));
     let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>(), runs);
     let stem = typed.output.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
     let (text, pictures) = render::learn::document(&published, stem);
@@ -96,11 +96,11 @@ fn learn(
 }
 
 /// Passes the stored run as a page to `publish`.
-fn paged<T>(run: &Run, summary: &Summary, publish: impl FnOnce(Page<'_>) -> T) -> T {
+fn paged<T>(run: &Run, summary: &RunSummary, publish: impl FnOnce(Page<'_>) -> T) -> T {
     publish(Page {
         document: build::run(summary, Some(run)),
         json: &|| render::json::summary(summary),
         csv: &|| render::csv::summary(summary),
-        again: Some(&|| build::page(summary, Some(run))),
+        again: Some(&|| build::run_page(summary, Some(run))),
     })
 }

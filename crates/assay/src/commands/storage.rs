@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use assay_model::benchmark::Benchmark;
 use assay_model::path_text;
 use assay_model::suite::{
-    FileStep, FilesRequest, Measure, Order, Request, StorageRequest, Suite,
+    AccessOrder, FileStep, FilesRequest, Measure, MeasureRequest, StorageRequest, Suite,
 };
-use assay_model::workload::course::{self, Course, SteadyRule};
+use assay_model::workload::measurement_mode::{self, MeasurementMode, SteadyRule};
 use serde_json::json;
 
 use crate::arguments::MeasuringArguments;
@@ -67,7 +67,7 @@ fn measure(
             .advise("name a file, a folder or a device, like `assay storage read /data`"));
     }
     let is_passes = |it: &&PathBuf| {
-        it.to_str().is_some_and(|it| course::passes(it).is_ok()) && !it.exists()
+        it.to_str().is_some_and(|it| measurement_mode::parse_passes(it).is_ok()) && !it.exists()
     };
     if let Some(passes) = typed.targets.iter().find(is_passes)
         && typed.precondition.is_some()
@@ -84,9 +84,9 @@ fn measure(
     let usual_s = if typed.steady_state { SteadyRule::ROUND_S } else { LENGTH_S };
     let course = typed.course();
     let share = match course {
-        Course::Once => 1.0,
-        Course::Rounds(_) | Course::Search(_) => {
-            1.0 / ((1.0 + WARMING) * f64::from(course.most_measurements()))
+        MeasurementMode::Once => 1.0,
+        MeasurementMode::Rounds(_) | MeasurementMode::Search(_) => {
+            1.0 / ((1.0 + WARMING) * f64::from(course.max_measurements()))
         }
     };
     let of_budget = typed.measuring.budget.map(|budget_s| budget_s * share);
@@ -96,7 +96,7 @@ fn measure(
         targets: Vec::new(),
         size: None,
         read_share,
-        order: if typed.random { Order::Random } else { Order::Sequential },
+        order: if typed.random { AccessOrder::Random } else { AccessOrder::Sequential },
         bytes: vec![typed.bs],
         depths: vec![typed.depth],
         threads: typed.threads,
@@ -109,11 +109,12 @@ fn measure(
         curve: Vec::new(),
         bend_points: 0,
         precondition_passes: typed.precondition.unwrap_or(0),
-        course,
+        mode: course,
         provisioned_bytes_per_s: None,
     };
-    let budget_s = length_s * (1.0 + WARMING) * f64::from(course.most_measurements());
-    let mut suite = suite(Benchmark::Storage, budget_s, Request::Storage(Box::new(request)));
+    let budget_s = length_s * (1.0 + WARMING) * f64::from(course.max_measurements());
+    let mut suite =
+        suite(Benchmark::Storage, budget_s, MeasureRequest::Storage(Box::new(request)));
     let aim = Aim {
         targets: typed.targets.clone(),
         size_bytes: typed.size.map(|size| size.0),
@@ -126,7 +127,7 @@ fn measure(
 /// Measures a file tree, like the benchmark `storage.files` of a suite.
 fn files(typed: &StorageFilesArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let is_asked = |step: &FileStep| match typed.operations.as_slice() {
-        [] => step.usual,
+        [] => step.is_default,
         operations => operations.contains(step),
     };
     let steps: Vec<FileStep> = FileStep::ALL.into_iter().filter(is_asked).collect();
@@ -145,12 +146,12 @@ fn files(typed: &StorageFilesArguments, terminal: &mut Terminal) -> Result<u8, F
         length_s: typed.length,
         sync: typed.sync,
     };
-    let suite = suite(Benchmark::StorageFiles, budget_s, Request::Files(request));
+    let suite = suite(Benchmark::StorageFiles, budget_s, MeasureRequest::Files(request));
     run(&suite, (&typed.permissions, &typed.measuring), terminal)
 }
 
 /// Returns a suite with a single storage benchmark.
-fn suite(benchmark: Benchmark, budget_s: f64, request: Request) -> Suite {
+fn suite(benchmark: Benchmark, budget_s: f64, request: MeasureRequest) -> Suite {
     let title = benchmark.definition().title.to_owned();
     let measure = Measure {
         by: Vec::new(),
@@ -178,7 +179,7 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, F
     let mut failed = None;
     let (mut lines, mut files) = (Vec::new(), Vec::new());
     let mut report = |path: &Path, what: &'static str, line: String| {
-        files.push(json!({ "path": path_text::text(path.as_os_str()), "what": what }));
+        files.push(json!({ "path": path_text::encode(path.as_os_str()), "what": what }));
         lines.push(line);
     };
     let created = Created::open(typed.store.folder.as_deref())?;

@@ -60,7 +60,7 @@ fn show(
 ) -> Result<u8, Failure> {
     let side = |index: usize| {
         let (name, runs) = (conditions[index].name.as_str(), runs[index].as_slice());
-        Condition { name, runs, places: &[] }
+        Condition { name, runs, positions: &[] }
     };
     let comparison = compare(side(0), side(1), typed.turns.margin);
     if !typed.measuring.events {

@@ -13,13 +13,13 @@ fn check(arguments: &[&str], code: i32, expected: &Expect) {
 
 /// Compares only the beginning of the error, because the rest depends on the machine.
 #[track_caller]
-fn check_beginning(arguments: &[&str], code: i32, expected: &str) {
+fn check_error_prefix(arguments: &[&str], code: i32, expected: &str) {
     let outcome = World::new().assay(arguments).failed_with(code);
     assert!(outcome.err.starts_with(expected), "{arguments:?}\n{}", outcome.err);
 }
 
 #[test]
-fn wrong_usage_is_2() {
+fn wrong_usage_exits_with_2() {
     check(
         &["run", "qick"],
         2,
@@ -143,39 +143,39 @@ fn wrong_usage_is_2() {
           help: did you mean `methods`?
     "#]],
     );
-    check_beginning(
+    check_error_prefix(
         &["stream", "--placement", "numa:99"],
         2,
         "error: there is no NUMA node 99",
     );
-    check_beginning(
+    check_error_prefix(
         &["stream", "--threads", "100000"],
         2,
         "error: 100000 threads do not fit node",
     );
-    check_beginning(
+    check_error_prefix(
         &["stream", "--bytes", "8PiB"],
         2,
         "error: STREAM with 3 arrays of 8 PiB needs 24.0 PiB, and ",
     );
-    check_beginning(
+    check_error_prefix(
         &["linpack", "--n", "100000000"],
         2,
         "error: a system of N = 100000000 needs 71.1 PiB, and ",
     );
-    check_beginning(
+    check_error_prefix(
         &["run", "--by", "nobody"],
         2,
         "error: `nobody` was not found on this machine; found: assay",
     );
-    check_beginning(&["show", "latest"], 2, "error: there are no runs yet");
-    check_beginning(&["list", "--store", "nowhere"], 2, "error: there are no runs yet");
-    check_beginning(&["report", "2020"], 2, "error: there are no runs yet");
+    check_error_prefix(&["show", "latest"], 2, "error: there are no runs yet");
+    check_error_prefix(&["list", "--store", "nowhere"], 2, "error: there are no runs yet");
+    check_error_prefix(&["report", "2020"], 2, "error: there are no runs yet");
 }
 
 /// Malformed values of every kind are rejected without error texts of Rust's standard library.
 #[test]
-fn what_is_no_number_is_refused_in_words() {
+fn explains_malformed_arguments() {
     for (words, expected) in [
         ("net request-response --rate abc", "`abc` does not start with a number"),
         ("net throughput --rate 100M", "`100M` has no unit; write it like `100Mbit/s`"),
@@ -289,11 +289,11 @@ fn what_is_no_number_is_refused_in_words() {
         ("stream --dry-run --format html", "a plan is printed as text or as JSON"),
     ] {
         let words: Vec<&str> = words.split(' ').collect();
-        check_saying(&words, expected);
+        check_error_contains(&words, expected);
     }
 }
 
-fn check_saying(words: &[&str], expected: &str) {
+fn check_error_contains(words: &[&str], expected: &str) {
     let outcome = World::new().assay(words).failed_with(2);
     assert!(outcome.err.contains(expected), "{words:?}\n{}", outcome.err);
     for rust in
@@ -304,7 +304,7 @@ fn check_saying(words: &[&str], expected: &str) {
 }
 
 #[test]
-fn units_of_the_field_are_understood() {
+fn accepts_customary_units() {
     let world = World::new();
     for words in [
         "net throughput --rate 10Gbps --dry-run",
@@ -318,7 +318,7 @@ fn units_of_the_field_are_understood() {
 }
 
 #[test]
-fn a_suite_file_that_is_wrong_is_3() {
+fn malformed_suite_exits_with_3() {
     let world = World::new();
     for (text, expected) in [
         (
@@ -390,7 +390,7 @@ fn a_suite_file_that_is_wrong_is_3() {
 
 /// A named tool that measures none of the cases is rejected, whether it is installed or not.
 #[test]
-fn a_tool_that_measures_nothing_of_it_is_refused() {
+fn rejects_tool_that_measures_no_case() {
     for words in
         ["stream --by vdbench", "linpack --by assay,vdbench", "linpack --by assay,ping"]
     {
@@ -406,7 +406,7 @@ fn a_tool_that_measures_nothing_of_it_is_refused() {
 }
 
 #[test]
-fn a_store_that_cannot_be_used_is_4() {
+fn unusable_store_exits_with_4() {
     let world = World::new();
     let file = world.write("a-file", "not a folder");
     let file = file.to_str().unwrap();
@@ -423,7 +423,7 @@ fn a_store_that_cannot_be_used_is_4() {
 }
 
 #[test]
-fn a_library_that_is_none_is_4() {
+fn unusable_blas_library_exits_with_4() {
     let world = World::new();
     let text = world.write("libnotblas.so", "not a library");
     let outcome = |library: &str| {
@@ -442,7 +442,7 @@ fn a_library_that_is_none_is_4() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_is_4_and_leaves_nothing() {
+fn unwritable_report_exits_with_4_and_leaves_no_file() {
     let world = World::new();
     world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
     let target = world.path("missing/report.html");
@@ -454,7 +454,7 @@ fn a_report_that_cannot_be_written_is_4_and_leaves_nothing() {
 
 /// A case that this machine cannot run is reported with its line before anything is measured.
 #[test]
-fn a_dry_run_shows_the_line_that_cannot_be_carried_out() {
+fn dry_run_reports_line_of_impossible_case() {
     let world = World::new();
     let storage = "storage\"\noperation = \"read\"\nsize = \"1MiB\"\n";
     for (measure, more, code, line) in [
@@ -487,7 +487,7 @@ fn a_dry_run_shows_the_line_that_cannot_be_carried_out() {
 
 /// MPI options that no test of the suite uses are rejected.
 #[test]
-fn options_of_mpi_that_a_suite_cannot_use_are_refused() {
+fn rejects_mpi_options_that_no_test_uses() {
     let world = World::new();
     for (test, option, why) in [
         ("mpi.latency", ["--ranks", "4"], "every test takes two ranks"),
@@ -506,7 +506,7 @@ fn options_of_mpi_that_a_suite_cannot_use_are_refused() {
 /// The Rust runtime opens /dev/null in place of a closed descriptor, so every write seems to
 /// succeed.
 #[test]
-fn a_closed_standard_output_is_4_where_there_is_something_to_print() {
+fn closed_standard_output_exits_with_4() {
     let world = World::new();
     for line in
         ["list", "completions bash", "--help", "--version", "help methods", "run --dry-run"]
@@ -527,7 +527,7 @@ fn a_closed_standard_output_is_4_where_there_is_something_to_print() {
 
 /// Fills a file system of 64 KiB; no incomplete output file may be left on it.
 #[test]
-fn a_full_disk_is_4() {
+fn full_disk_exits_with_4() {
     let world = World::new();
     world.assay(&["stream", "--array-size", "1MiB", "--budget", "1s"]).succeeded();
     let folder = world.path("full");
@@ -555,7 +555,7 @@ fn a_full_disk_is_4() {
 }
 
 #[test]
-fn output_that_nobody_gets_is_4() {
+fn unwritable_standard_output_exits_with_4() {
     let world = World::new();
     world.write("job.fio", "[a]\nioengine=null\nsize=1m\nrw=read\n");
     world.assay(&["fio", "job.fio"]).succeeded();
@@ -585,7 +585,7 @@ fn output_that_nobody_gets_is_4() {
 
 /// The budget limits the time, but the first repetition always runs.
 #[test]
-fn the_shortest_budget_still_measures() {
+fn shortest_budget_still_measures() {
     let outcome =
         World::new().assay(&["stream", "--bytes", "1MiB", "--budget", "1ms", "--json"]);
     let document: serde_json::Value = serde_json::from_str(&outcome.succeeded().out).unwrap();
@@ -593,7 +593,7 @@ fn the_shortest_budget_still_measures() {
 }
 
 #[test]
-fn a_job_file_without_end_is_refused() {
+fn rejects_endless_job_file() {
     for words in [
         ["vdbench", "-s", "-f", "/dev/zero"].as_slice(),
         &["fio", "--parse-only", "/dev/zero"],
@@ -606,7 +606,7 @@ fn a_job_file_without_end_is_refused() {
 
 /// A missing file is wrong usage for every command and option.
 #[test]
-fn a_file_that_is_not_there_is_wrong_usage_everywhere() {
+fn missing_file_is_wrong_usage() {
     for words in [
         "import none",
         "lint none",

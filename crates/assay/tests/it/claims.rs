@@ -11,7 +11,7 @@ const PAGE: &str = include_str!("../../../assay-claims/tests/pages/hc.ko.md");
 const SOURCE: &str = include_str!("../../../assay-claims/tests/pages/hc-2019.en.md");
 
 /// Returns a store with one imported run of STREAM, about 31 GB/s.
-fn world() -> World {
+fn world_with_stream_run() -> World {
     let world = World::new();
     world.write("stream.txt", STREAM);
     world
@@ -21,7 +21,7 @@ fn world() -> World {
 }
 
 #[test]
-fn published_figures_have_sources_and_conflicts_stay_side_by_side() {
+fn references_list_sources_and_conflicts() {
     let world = World::new();
     let all = world.assay(&["references"]).succeeded().out;
     assert!(all.contains("azure/hbv4") && all.contains("aws/p5.48xlarge/alinux2"), "{all}");
@@ -40,7 +40,7 @@ fn published_figures_have_sources_and_conflicts_stay_side_by_side() {
 /// Published figures are localised, keep the digits of their source, and a best-of figure is no
 /// bound.
 #[test]
-fn published_figures_speak_the_language() {
+fn references_are_localised() {
     let world = World::new();
     for (system, locale, said) in [
         ("azure/hb", "en", &["best 2.35 µs", "best 96.5 Gbit/s", "at least 32 GB/s"][..]),
@@ -60,8 +60,8 @@ fn published_figures_speak_the_language() {
 }
 
 #[test]
-fn a_run_is_held_against_a_system_and_against_a_file_of_ones_own() {
-    let world = world();
+fn compares_run_with_system_and_own_claims_file() {
+    let world = world_with_stream_run();
     // A guest with two cores does not reach the figures of an HB.
     let held = world.assay(&["compare", "latest", "azure/hb"]).failed_with(5).out;
     assert!(
@@ -104,8 +104,8 @@ fn a_run_is_held_against_a_system_and_against_a_file_of_ones_own() {
 
 /// Each verdict is in the row of its figure, and one sentence counts the figures that were missed.
 #[test]
-fn the_verdict_stands_at_the_figure_and_a_sentence_says_how_many_missed() {
-    let world = world();
+fn claim_verdicts_appear_in_rows_and_summary() {
+    let world = world_with_stream_run();
     let claim = |metric: &str, value: &str| {
         format!(
             "[[claim]]\nmetric = \"memory.stream/{metric}\"\nvalue = \"{value} GB/s\"\ndate = \"2026\"\n"
@@ -141,7 +141,7 @@ fn the_verdict_stands_at_the_figure_and_a_sentence_says_how_many_missed() {
 /// Reports that cannot be written or drawn are rejected before anything is measured; existing files
 /// stay.
 #[test]
-fn a_page_that_cannot_be_is_refused_before_measuring() {
+fn rejects_impossible_report_before_measuring() {
     let world = World::new();
     world.write("page.html", "mine");
     world.write("page.json", "mine, too");
@@ -173,8 +173,8 @@ fn a_page_that_cannot_be_is_refused_before_measuring() {
 }
 
 #[test]
-fn a_data_sheet_bounds_what_is_shown_and_is_not_stored() {
-    let world = world();
+fn data_sheet_limits_reports_but_is_not_stored() {
+    let world = world_with_stream_run();
     let limit = |value: &str, source: &str| {
         let text = format!(
             "[[limit]]\nmetric = \"memory.stream/triad\"\nvalue = \"{value}\"\n{source}"
@@ -216,7 +216,7 @@ fn a_data_sheet_bounds_what_is_shown_and_is_not_stored() {
 }
 
 #[test]
-fn what_is_expected_of_a_run_and_whether_to_trust_it_both_count() {
+fn exit_code_reflects_claims_and_trust() {
     let world = World::new();
     let claim = |value: &str| {
         format!("[[claim]]\nmetric = \"compute.linpack/rmax\"\nvalue = \"{value}\"\n")
@@ -242,8 +242,8 @@ fn what_is_expected_of_a_run_and_whether_to_trust_it_both_count() {
 }
 
 #[test]
-fn gates_decide_and_tell_others() {
-    let world = world();
+fn gates_set_exit_code_and_write_junit_and_github_summary() {
+    let world = world_with_stream_run();
     world
         .assay(&["import", "--label", "b", "--set", "placement=node", "stream.txt"])
         .succeeded();
@@ -276,7 +276,7 @@ fn gates_decide_and_tell_others() {
 }
 
 #[test]
-fn a_page_is_linted_for_people_programs_and_code_hosts() {
+fn lint_reports_findings_as_text_sarif_and_json() {
     let world = World::new();
     let page = world.write("page.md", PAGE);
     world.write("source.md", SOURCE);
@@ -317,8 +317,8 @@ fn a_page_is_linted_for_people_programs_and_code_hosts() {
 
 /// The linter finds nothing in a page that assay wrote.
 #[test]
-fn an_own_page_is_clean_and_agrees_with_its_run() {
-    let world = world();
+fn own_report_has_no_lint_findings() {
+    let world = world_with_stream_run();
     let page = world.assay(&["report", "latest", "--format", "markdown"]).succeeded().out;
     world.write("own.md", &page);
     let found = world.assay(&["lint", "own.md", "--against", "latest"]);
@@ -331,8 +331,8 @@ fn an_own_page_is_clean_and_agrees_with_its_run() {
 /// Own pages are clean in every format and language, also where the page does not name its
 /// language.
 #[test]
-fn an_own_page_of_any_language_agrees_with_its_run() {
-    let world = world();
+fn own_report_agrees_with_run_in_every_locale() {
+    let world = world_with_stream_run();
     world.write("fio.json", FIO);
     world.assay(&["import", "fio.json"]).succeeded();
     for run in ["latest", "latest~1"] {
@@ -364,7 +364,7 @@ fn an_own_page_of_any_language_agrees_with_its_run() {
 }
 
 #[test]
-fn a_page_of_sentences_is_compared_or_said_not_to_be() {
+fn lint_compares_sentences_or_reports_it_did_not() {
     let world = World::new();
     world.write("source.md", "# Rate\n\nUp to 300,000 IOPS.\n\nIn 1 ms.\n");
     world.write("page.md", "# Taux\n\nPlus de 300,000 IOPS.\n\nEn 1 µs.\n");
@@ -377,7 +377,7 @@ fn a_page_of_sentences_is_compared_or_said_not_to_be() {
 }
 
 #[test]
-fn a_page_in_another_encoding_is_refused_with_its_remedy() {
+fn rejects_page_that_is_not_utf8() {
     let world = World::new();
     std::fs::write(world.path("latin.md"), b"D\xe9bit: 5 Go/s\n").unwrap();
     let refused = world.assay(&["lint", "latin.md"]).failed_with(2).err;

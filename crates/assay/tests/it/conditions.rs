@@ -16,7 +16,7 @@ from = "4KiB"
 to = "4KiB"
 "#;
 
-fn world() -> World {
+fn world_with_suite() -> World {
     let world = World::new();
     world.write("tiny.toml", SUITE);
     world
@@ -24,7 +24,7 @@ fn world() -> World {
 
 #[test]
 fn labelled_runs_are_compared_in_every_format() {
-    let world = world();
+    let world = world_with_suite();
     // Several runs per label: only the newest of each would be one run each.
     for label in ["on", "off", "on", "off", "on", "off"] {
         world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", label]).succeeded();
@@ -66,8 +66,8 @@ fn labelled_runs_are_compared_in_every_format() {
 }
 
 #[test]
-fn one_run_each_is_a_ratio_and_no_verdict() {
-    let world = world();
+fn one_run_each_gives_ratio_without_verdict() {
+    let world = world_with_suite();
     for label in ["on", "off"] {
         world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", label]).succeeded();
     }
@@ -87,7 +87,7 @@ fn one_run_each_is_a_ratio_and_no_verdict() {
 
 /// Differing thread counts do not make different machines: the row shows both counts.
 #[test]
-fn threads_that_differ_are_said() {
+fn comparison_shows_differing_thread_counts() {
     let world = World::new();
     for threads in ["2", "1"] {
         let words = ["stream", "--bytes", "1MiB", "--budget", "1s", "--threads", threads];
@@ -100,8 +100,8 @@ fn threads_that_differ_are_said() {
 }
 
 #[test]
-fn a_history_is_shown_in_every_format() {
-    let world = world();
+fn history_is_shown_in_every_format() {
+    let world = world_with_suite();
     for _ in 0..3 {
         world.assay(&["run", "tiny.toml", "--budget", "1s"]).succeeded();
     }
@@ -138,7 +138,7 @@ fn a_history_is_shown_in_every_format() {
 }
 
 #[test]
-fn the_list_shows_what_is_asked_for() {
+fn list_filters_runs() {
     let world = World::new();
     world.write("tiny.toml", SUITE);
     world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", "on"]).succeeded();
@@ -168,8 +168,8 @@ fn the_list_shows_what_is_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_said() {
-    let world = world();
+fn rejects_impossible_comparisons() {
+    let world = world_with_suite();
     world.assay(&["run", "tiny.toml"]).succeeded();
     let unknown = world.assay(&["compare", "on", "latest"]).failed_with(2);
     assert!(unknown.err.contains("--label"), "{unknown:?}");
@@ -197,8 +197,8 @@ fn what_cannot_be_compared_is_said() {
 }
 
 #[test]
-fn conditions_take_turns_and_the_first_one_is_left_behind() {
-    let world = world();
+fn conditions_alternate_and_first_is_restored() {
+    let world = world_with_suite();
     let switch = ["--switch", "echo one >> told", "echo two >> told", "--settle", "0s"];
     let words =
         [&["run", "tiny.toml", "--budget", "1s", "--label", "one,two", "--json"], &switch[..]];
@@ -236,16 +236,16 @@ fn conditions_take_turns_and_the_first_one_is_left_behind() {
 
 /// The exit code is that of the comparison.
 #[test]
-fn a_switch_exits_as_compare_does() {
-    let world = world();
+fn switch_has_exit_code_of_compare() {
+    let world = world_with_suite();
     let words =
         ["run", "tiny.toml", "--budget", "1s", "--switch", "true", "true", "--turns", "2"];
     world.assay(&words).failed_with(6);
 }
 
 #[test]
-fn a_command_that_fails_is_named_and_the_first_is_run_again() {
-    let world = world();
+fn failed_switch_command_is_named_and_first_condition_restored() {
+    let world = world_with_suite();
     let switch = ["--switch", "echo one >> told", "echo no such card >&2; exit 3"];
     let words = [&["run", "tiny.toml", "--budget", "1s", "--settle", "0s"], &switch[..]];
     let outcome = world.assay(&[&words.concat()[..], &["--seed", "1"]].concat()).failed_with(4);
@@ -256,8 +256,8 @@ fn a_command_that_fails_is_named_and_the_first_is_run_again() {
 }
 
 #[test]
-fn an_interruption_leaves_the_first_condition_behind() {
-    let world = world();
+fn interruption_restores_first_condition() {
+    let world = world_with_suite();
     let switch = ["--switch", "echo one > told", "echo two > told"];
     let words =
         [&["run", "tiny.toml", "--budget", "5s", "--settle", "0s"], &switch[..]].concat();
@@ -280,7 +280,7 @@ fn an_interruption_leaves_the_first_condition_behind() {
 
 /// Starts a run with two conditions whose commands write to a file when they begin; waits until it
 /// contains `until`.
-fn switching(world: &World, first: &str, until: &str) -> std::process::Child {
+fn start_switched_run(world: &World, first: &str, until: &str) -> std::process::Child {
     let words = ["run", "tiny.toml", "--budget", "5s", "--settle", "0s", "--quiet"];
     let switch = ["--seed", "1", "--switch", first, "echo two > told"];
     let child = world.command(&[&words[..], &switch].concat()).stderr(Stdio::piped()).spawn();
@@ -300,12 +300,12 @@ fn interrupt(child: &std::process::Child) {
 
 /// A switch back to the first condition that was interrupted is run again, to its end.
 #[test]
-fn a_way_back_that_is_interrupted_is_gone_again() {
-    let world = world();
+fn interrupted_restore_is_run_again() {
+    let world = world_with_suite();
     // The first attempt hangs, and is interrupted meanwhile.
     let first =
         "[ -e begun ] || { : > begun; echo hangs > told; sleep 1000; }; echo one > told";
-    let child = switching(&world, first, "hangs\n");
+    let child = start_switched_run(&world, first, "hangs\n");
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
@@ -319,12 +319,12 @@ fn a_way_back_that_is_interrupted_is_gone_again() {
 
 /// A second interruption ends the command that restores the first condition, with its children.
 #[test]
-fn a_second_interruption_ends_what_was_started() {
+fn second_interruption_ends_switch_command() {
     use std::io::Read as _;
     use std::os::unix::process::ExitStatusExt as _;
-    let world = world();
+    let world = world_with_suite();
     let first = "[ -e begun ] && { echo back > told; sleep 1000; echo one > told; }; : > begun";
-    let mut child = switching(&world, first, "two\n");
+    let mut child = start_switched_run(&world, first, "two\n");
     interrupt(&child);
     let deadline = Instant::now() + Duration::from_secs(120);
     while std::fs::read_to_string(world.path("told")).unwrap_or_default() != "back\n" {
@@ -349,7 +349,7 @@ fn a_second_interruption_ends_what_was_started() {
 
 /// Without any match, the nearest results are named once instead of listing every result.
 #[test]
-fn runs_without_a_match_are_told_what_keeps_them_apart() {
+fn comparison_without_matches_names_nearest_results() {
     let world = World::new();
     for (label, depth) in [("shallow", "4"), ("deep", "8")] {
         let measure = |bytes: &str| {

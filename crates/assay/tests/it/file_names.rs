@@ -8,13 +8,13 @@ use std::path::PathBuf;
 
 use crate::program::World;
 
-fn place(world: &World, name: &[u8]) -> PathBuf {
+fn byte_path(world: &World, name: &[u8]) -> PathBuf {
     world.path("").join(OsStr::from_bytes(name))
 }
 
 /// Runs the program with arguments of arbitrary bytes and returns its standard output.
 #[track_caller]
-fn succeeded(world: &World, words: &[&[u8]]) -> String {
+fn run_bytes(world: &World, words: &[&[u8]]) -> String {
     let mut command = world.command(&[]);
     let output = command.args(words.iter().map(|it| OsStr::from_bytes(it))).output().unwrap();
     let [out, err] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
@@ -26,7 +26,7 @@ fn succeeded(world: &World, words: &[&[u8]]) -> String {
 /// Runs a line of arguments, where `%` is a byte that is not UTF-8 and `+` is a space within an
 /// argument.
 #[track_caller]
-fn line(world: &World, line: &str) -> String {
+fn run_line(world: &World, line: &str) -> String {
     let byte = |byte| match byte {
         b'%' => 0xff,
         b'+' => b' ',
@@ -34,31 +34,32 @@ fn line(world: &World, line: &str) -> String {
     };
     let words = line.split(' ').map(|word| word.bytes().map(byte).collect());
     let words: Vec<Vec<u8>> = words.collect();
-    succeeded(world, &words.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    run_bytes(world, &words.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
 #[test]
-fn file_names_need_not_be_utf_8() {
+fn accepts_non_utf8_file_names() {
     let world = World::in_memory();
     let suite = "name = \"x\"\n[[measure]]\nbenchmark = \"memory.latency\"\nto = \"4KiB\"\n";
-    std::fs::write(place(&world, b"x\xff.toml"), suite).unwrap();
-    std::fs::create_dir(place(&world, b"dir\xff")).unwrap();
+    std::fs::write(byte_path(&world, b"x\xff.toml"), suite).unwrap();
+    std::fs::create_dir(byte_path(&world, b"dir\xff")).unwrap();
     for words in [
         "run --dry-run x%.toml",
         "run --budget 1s x%.toml --store dir%/store",
         "report --format html --store dir%/store -o p%.html",
         "storage read --size 1MiB --for 1s --target-on-root --buffered dir%/file%",
     ] {
-        line(&world, words);
+        run_line(&world, words);
     }
-    assert!(place(&world, b"p\xff.html").metadata().unwrap().len() > 1000);
+    assert!(byte_path(&world, b"p\xff.html").metadata().unwrap().len() > 1000);
 }
 
 /// Job files, the files they name and their output files; the stored run has the same names.
 #[test]
-fn names_of_job_files_and_in_them_need_not_be_utf_8() {
+fn accepts_non_utf8_names_of_and_in_job_files() {
     let world = World::in_memory();
-    let write = |name: &[u8], text: &[u8]| std::fs::write(place(&world, name), text).unwrap();
+    let write =
+        |name: &[u8], text: &[u8]| std::fs::write(byte_path(&world, name), text).unwrap();
     let folder = world.path("").display().to_string();
     let lun = format!("sd=sd1,lun={folder}lun");
     let vdbench = [
@@ -78,18 +79,19 @@ fn names_of_job_files_and_in_them_need_not_be_utf_8() {
         "show --as ior",
         "ior --target-on-root -f s% -o k%",
     ] {
-        line(&world, words);
+        run_line(&world, words);
     }
     for name in ["lun", "out", "again", "f", "o", "w", "i"] {
         let name = [name.as_bytes(), b"\xff"].concat();
-        assert!(place(&world, &name).exists(), "{}", String::from_utf8_lossy(&name));
+        assert!(byte_path(&world, &name).exists(), "{}", String::from_utf8_lossy(&name));
     }
 }
 
 #[test]
-fn what_results_are_held_against_need_not_have_utf_8_names() {
+fn accepts_non_utf8_names_of_gates_limits_and_references() {
     let world = World::in_memory();
-    let write = |name: &[u8], text: &str| std::fs::write(place(&world, name), text).unwrap();
+    let write =
+        |name: &[u8], text: &str| std::fs::write(byte_path(&world, name), text).unwrap();
     write(b"g\xff.toml", "[[gate]]\nmetric = \"memory.stream/triad\"\nat_least = \"1 MB/s\"\n");
     write(b"l\xff.toml", "[[limit]]\nmetric = \"storage/bandwidth\"\nvalue = \"6.9 GB/s\"\n");
     write(b"p\xff.md", "The node reaches 10 GB/s.\n");
@@ -97,7 +99,7 @@ fn what_results_are_held_against_need_not_have_utf_8_names() {
     write(b"hosts\xff", "a\n");
     write(b"fio\xff", "#!/bin/sh\necho fio-3.33\n");
     let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(place(&world, b"fio\xff"), executable).unwrap();
+    std::fs::set_permissions(byte_path(&world, b"fio\xff"), executable).unwrap();
     write(
         b"r\xff.toml",
         "system = \"lab\"\n[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"1 MB/s\"\nsource = \"x\"\n\
@@ -117,14 +119,14 @@ fn what_results_are_held_against_need_not_have_utf_8_names() {
         "doctor --hosts ./hosts% --via env+NAME={host}",
         "run quick --dry-run --hosts hosts%.toml --limits g%.toml",
     ] {
-        line(&world, words);
+        run_line(&world, words);
     }
 }
 
 /// Copies Debian's MPICH to a folder with such a name: launcher, library, and the ranks'
 /// environment.
 #[test]
-fn an_mpi_s_folder_need_not_have_a_utf_8_name() {
+fn accepts_non_utf8_mpi_folder() {
     let launcher = std::path::Path::new("/usr/bin/mpiexec.hydra");
     let library = format!("/usr/lib/{}-linux-gnu/libmpich.so.12", std::env::consts::ARCH);
     if !launcher.is_file() || !std::path::Path::new(&library).exists() {
@@ -133,7 +135,7 @@ fn an_mpi_s_folder_need_not_have_a_utf_8_name() {
     }
     let _turn = crate::mpi::one_at_a_time();
     let world = World::in_memory();
-    let prefix = place(&world, b"mpi\xff");
+    let prefix = byte_path(&world, b"mpi\xff");
     for folder in ["bin", "lib"] {
         std::fs::create_dir_all(prefix.join(folder)).unwrap();
     }
@@ -143,12 +145,12 @@ fn an_mpi_s_folder_need_not_have_a_utf_8_name() {
     std::fs::set_permissions(&starter, executable).unwrap();
     std::os::unix::fs::symlink(library, prefix.join("lib/libmpich.so.12")).unwrap();
     std::fs::write(
-        place(&world, b"one.toml"),
+        byte_path(&world, b"one.toml"),
         "name = \"one\"\nbudget = \"3s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"8B\"\n",
     )
     .unwrap();
     for words in ["run one.toml --dry-run --mpi mpi%", "run one.toml --json --mpi mpi%"] {
-        line(&world, words);
+        run_line(&world, words);
     }
     let document = world.json(&["show", "latest", "--json"]);
     let found = crate::program::results(&document, "mpi.latency", "latency");

@@ -15,13 +15,13 @@ const JOB: &str = "[global]\nioengine=psync\nsize=2m\nthread\n\
                    time_based\nruntime=1\nfilename=mix\n\
                    [fill]\nstonewall\nrw=write\nbs=64k\nfilename=fill\n";
 
-fn parsed(text: &str) -> Value {
+fn parse_json(text: &str) -> Value {
     let start = text.find("\n{").map_or(0, |at| if text.starts_with('{') { 0 } else { at + 1 });
     serde_json::from_str(&text[start..]).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 /// Returns the output of the real fio; `None` where it is not installed.
-fn real(world: &World, arguments: &[&str]) -> Option<String> {
+fn run_real_fio(world: &World, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("fio");
     let output = command.args(arguments).current_dir(world.path("")).output().ok()?;
     Some(String::from_utf8(output.stdout).unwrap())
@@ -29,20 +29,23 @@ fn real(world: &World, arguments: &[&str]) -> Option<String> {
 
 /// Collects every path in a document with the type of its value: percentiles by name, disks by key.
 /// Options are skipped, because the real fio also lists those of the process.
-fn shape(value: &Value, path: &str, found: &mut Vec<String>) {
+fn collect_shape(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(_) if path.ends_with(" options") => found.push(path.to_owned()),
         Value::Object(entries) => {
             for (name, value) in entries {
-                shape(value, &format!("{path}/{name}"), found);
+                collect_shape(value, &format!("{path}/{name}"), found);
             }
         }
         Value::Array(values) if path.ends_with("disk_util") => {
-            values.iter().take(1).for_each(|disk| shape(disk, &format!("{path}[]"), found));
+            values
+                .iter()
+                .take(1)
+                .for_each(|disk| collect_shape(disk, &format!("{path}[]"), found));
         }
         Value::Array(values) => {
             for (index, value) in values.iter().enumerate() {
-                shape(value, &format!("{path}[{index}]"), found);
+                collect_shape(value, &format!("{path}[{index}]"), found);
             }
         }
         Value::Number(number) if number.is_f64() => found.push(format!("{path} fraction")),
@@ -84,11 +87,11 @@ fn check_figures(document: &Value) {
 }
 
 #[test]
-fn the_document_has_the_keys_and_types_of_fios_own() {
+fn json_has_keys_and_types_of_real_fio() {
     let world = World::new();
     world.write("job.fio", JOB);
     let ours = world.assay(&["fio", "job.fio", "--output-format=json"]).succeeded();
-    let ours = parsed(&ours.out);
+    let ours = parse_json(&ours.out);
     check_figures(&ours);
     let [mix, fill] = &ours["jobs"].as_array().unwrap()[..] else { panic!("{ours:#}") };
     assert_eq!((&mix["jobname"], &fill["jobname"]), (&"mix".into(), &"fill".into()));
@@ -97,17 +100,17 @@ fn the_document_has_the_keys_and_types_of_fios_own() {
     assert_eq!(fill["write"]["total_ios"], 32);
     assert_eq!(ours["global options"]["size"], "2m");
     assert_eq!(mix["job options"]["rwmixread"], "50");
-    let Some(real) = real(&world, &["job.fio", "--output-format=json"]) else {
+    let Some(real) = run_real_fio(&world, &["job.fio", "--output-format=json"]) else {
         eprintln!(
             "SKIPPED the_document_has_the_keys_and_types_of_fios_own: fio is not installed"
         );
         return;
     };
-    let real = parsed(&real);
+    let real = parse_json(&real);
     check_figures(&real);
     let (mut expected, mut found) = (vec![], vec![]);
-    shape(&real, "", &mut expected);
-    shape(&ours, "", &mut found);
+    collect_shape(&real, "", &mut expected);
+    collect_shape(&ours, "", &mut found);
     // A file system without a device has no disk statistics.
     let plain = |path: &String| !path.contains("disk_util");
     expected.retain(plain);
@@ -119,7 +122,7 @@ fn the_document_has_the_keys_and_types_of_fios_own() {
 }
 
 #[test]
-fn words_are_enough_and_files_stay_unless_unlinked() {
+fn job_from_options_keeps_files_unless_unlinked() {
     let world = World::new();
     let line = "fio --name=some --rw=randread --bs=4k --size=1m --ioengine=libaio --iodepth=4 \
                 --numjobs=2 --output-format=terse";
@@ -138,7 +141,7 @@ fn words_are_enough_and_files_stay_unless_unlinked() {
 /// The hint is printed last and on a terminal only, because scripts parse what a tool prints to a
 /// pipe.
 #[test]
-fn people_hear_where_the_run_is_stored() {
+fn terminal_shows_where_run_is_stored() {
     let world = World::new();
     let program = env!("CARGO_BIN_EXE_assay");
     let report = |more: &str| {
@@ -163,7 +166,7 @@ fn people_hear_where_the_run_is_stored() {
 }
 
 #[test]
-fn text_and_json_can_go_to_a_file() {
+fn writes_text_and_json_to_output_file() {
     let world = World::new();
     let line =
         "fio --name=a --rw=write --size=256k --output-format=normal,json --output=result";
@@ -173,22 +176,22 @@ fn text_and_json_can_go_to_a_file() {
     for part in ["a: (g=0): rw=write, bs=(R) 4096B-4096B", "Run status group 0 (all jobs):"] {
         assert!(written.contains(part), "{written}");
     }
-    check_figures(&parsed(&written));
+    check_figures(&parse_json(&written));
 }
 
 #[test]
-fn what_is_written_is_checked_when_asked() {
+fn verify_reads_back_written_data() {
     let world = World::new();
     let line =
         "fio --name=a --rw=randwrite --size=1m --bs=4k --verify=crc32c --output-format=json";
     let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>()).succeeded();
-    let document = parsed(&outcome.out);
+    let document = parse_json(&outcome.out);
     assert_eq!(document["jobs"][0]["write"]["total_ios"], 256);
     assert_eq!(document["jobs"][0]["read"]["total_ios"], 256);
 }
 
 #[test]
-fn a_file_that_assay_did_not_make_is_not_written() {
+fn refuses_to_overwrite_foreign_file() {
     let world = World::new();
     let path = world.write("mine", &"x".repeat(1 << 20));
     let job = ["fio", "--name=a", "--rw=write", "--size=1m", "--filename=mine"];
@@ -199,7 +202,7 @@ fn a_file_that_assay_did_not_make_is_not_written() {
 }
 
 #[test]
-fn faults_have_their_exit_code_and_place() {
+fn errors_have_exit_code_and_position() {
     let world = World::new();
     world.write("bad.fio", "[a]\nrw=read\niodpeth=3\n");
     let outcome = world.assay(&["fio", "bad.fio"]).failed_with(3);
@@ -215,7 +218,7 @@ fn faults_have_their_exit_code_and_place() {
 }
 
 #[test]
-fn an_interrupted_run_tells_what_it_measured() {
+fn interrupted_run_prints_partial_results() {
     use std::io::{BufRead as _, BufReader};
     use std::process::Stdio;
 
@@ -241,7 +244,7 @@ fn an_interrupted_run_tells_what_it_measured() {
     assert_eq!(output.status.code(), Some(4), "{err}");
     assert!(err.contains("interrupted"), "{err}");
     assert!(out.contains("Run status group 0 (all jobs):"), "{out}");
-    let document = parsed(&out);
+    let document = parse_json(&out);
     assert_eq!(document["jobs"].as_array().unwrap().len(), 2);
     assert!(document["jobs"][0]["read"]["total_ios"].as_u64().unwrap() > 0);
     assert_eq!(document["jobs"][1]["read"]["total_ios"], 0);
@@ -253,12 +256,12 @@ fn an_interrupted_run_tells_what_it_measured() {
 
 /// Syncs, trims, several files and pauses, with figures known in advance.
 #[test]
-fn what_jobs_do_besides_is_counted() {
+fn counts_syncs_trims_files_and_pauses() {
     let run = |line: &str| {
         let world = World::new();
         let words = format!("fio --name=a --size=1m --bs=4k --output-format=json {line}");
         let outcome = world.assay(&words.split_whitespace().collect::<Vec<_>>()).succeeded();
-        (parsed(&outcome.out), world)
+        (parse_json(&outcome.out), world)
     };
     let (synced, _) = run("--rw=write --fsync=16");
     assert_eq!(synced["jobs"][0]["sync"]["total_ios"], 16);
@@ -290,7 +293,7 @@ fn what_jobs_do_besides_is_counted() {
 }
 
 #[test]
-fn jobs_that_run_together_have_their_own_time() {
+fn concurrent_jobs_have_own_runtimes() {
     let world = World::new();
     world.write(
         "job.fio",
@@ -298,7 +301,7 @@ fn jobs_that_run_together_have_their_own_time() {
          [late]\nrw=read\nstartdelay=1\nruntime=500ms\n",
     );
     let outcome = world.assay(&["fio", "job.fio", "--output-format=json"]).succeeded();
-    let document = parsed(&outcome.out);
+    let document = parse_json(&outcome.out);
     let runtime = |job: usize| document["jobs"][job]["read"]["runtime"].as_u64().unwrap();
     assert!(runtime(1) < runtime(0) && runtime(1) > 0, "{} {}", runtime(0), runtime(1));
     world.write(
@@ -307,12 +310,12 @@ fn jobs_that_run_together_have_their_own_time() {
          [short]\nrw=read\nexitall\n",
     );
     let outcome = world.assay(&["fio", "end.fio", "--output-format=json"]).succeeded();
-    let document = parsed(&outcome.out);
+    let document = parse_json(&outcome.out);
     assert!(document["jobs"][0]["read"]["runtime"].as_u64().unwrap() < 60_000);
 }
 
 #[test]
-fn an_io_that_takes_too_long_ends_the_job_with_an_error() {
+fn max_latency_ends_job_with_error() {
     let world = World::new();
     let line = "fio --name=a --rw=read --size=1m --max_latency=0.1 --output-format=json";
     let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>());
@@ -333,7 +336,7 @@ const CLONES: &str = "[many]\nrw=randread\nsize=512k\nnumjobs=3\ngroup_reporting
 
 /// Environment, job files and data files change between the run and `show`.
 #[test]
-fn what_is_shown_is_what_was_printed_byte_for_byte() {
+fn shown_output_equals_live_output() {
     for (nth, job) in [MIX, GROUPS, CLONES].into_iter().enumerate() {
         for shape in ["normal", "json", "json+", "terse"] {
             let world = World::new();
@@ -360,7 +363,7 @@ fn what_is_shown_is_what_was_printed_byte_for_byte() {
 }
 
 #[test]
-fn several_formats_in_a_file_are_those_that_are_shown() {
+fn shown_formats_equal_output_file() {
     let world = World::new();
     let line = "fio --name=a --rw=randread --size=256k --output-format=terse,json+,normal \
                 --output=result --store=kept --label=here";
@@ -377,7 +380,7 @@ fn several_formats_in_a_file_are_those_that_are_shown() {
 }
 
 #[test]
-fn a_run_is_stored_listed_compared_and_reported_unless_told_not_to_be() {
+fn run_is_stored_unless_no_store() {
     let world = World::new();
     let words = |extra: &str| {
         let line = format!(
@@ -418,13 +421,13 @@ fn a_run_is_stored_listed_compared_and_reported_unless_told_not_to_be() {
 }
 
 #[test]
-fn a_run_with_errors_is_stored_as_one() {
+fn failed_run_is_stored_with_failures() {
     let world = World::new();
     let line = "fio --name=a --rw=read --size=1m --max_latency=0.1 --output-format=json";
     let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>()).failed_with(4);
     let shown = world.assay(&["show", "latest", "--as", "fio-json"]).succeeded();
     assert_eq!(shown.out, outcome.out);
-    assert!(parsed(&outcome.out)["jobs"][0]["error"].as_u64().unwrap() > 0);
+    assert!(parse_json(&outcome.out)["jobs"][0]["error"].as_u64().unwrap() > 0);
     let run = world.json(&["show", "latest", "--json"]);
     assert_eq!(run["failures"][0]["id"], "io-failed", "{run:#}");
     // A phase that cannot run has no results; the others have theirs.

@@ -13,14 +13,14 @@ const JOB: &str = "[global]\nioengine=libaio\ndirect=0\nsize=2m\nbs=4k\ntime_bas
                    [mix]\nrw=randrw\niodepth=4\nnumjobs=2\n\
                    [one]\nrw=read\nper_job_logs=0\nlog_offset=1\n";
 
-fn logs(folder: &Path) -> BTreeSet<String> {
+fn log_names(folder: &Path) -> BTreeSet<String> {
     let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
     let names = names.map(|name| name.into_string().unwrap());
     names.filter(|name| name.ends_with(".log")).collect()
 }
 
 /// Returns the column counts and the directions that occur in a log.
-fn shape(path: &Path) -> (BTreeSet<usize>, BTreeSet<String>) {
+fn log_shape(path: &Path) -> (BTreeSet<usize>, BTreeSet<String>) {
     let text = std::fs::read_to_string(path).unwrap();
     let fields = |line: &str| line.split(", ").map(str::to_owned).collect::<Vec<_>>();
     let lines: Vec<_> = text.lines().map(fields).collect();
@@ -35,11 +35,11 @@ fn shape(path: &Path) -> (BTreeSet<usize>, BTreeSet<String>) {
 }
 
 #[test]
-fn logs_have_the_names_and_columns_of_fios_own() {
+fn logs_have_names_and_columns_of_real_fio() {
     let (ours, theirs) = (World::new(), World::new());
     ours.write("job.fio", JOB);
     ours.assay(&["fio", "job.fio"]).succeeded();
-    let found = logs(&ours.path(""));
+    let found = log_names(&ours.path(""));
     assert_eq!(found.len(), 18, "{found:?}");
     // A disk that stalls leaves windows without I/O, and these have no line.
     for name in ["x_bw.1.log", "x_iops.1.log", "x_lat.log"] {
@@ -52,14 +52,14 @@ fn logs_have_the_names_and_columns_of_fios_own() {
         eprintln!("SKIPPED logs_have_the_names_and_columns_of_fios_own: fio does not run");
         return;
     }
-    assert_eq!(found, logs(&theirs.path("")));
+    assert_eq!(found, log_names(&theirs.path("")));
     for name in found.iter().filter(|name| !name.contains("slat")) {
-        assert_eq!(shape(&ours.path(name)), shape(&theirs.path(name)), "{name}");
+        assert_eq!(log_shape(&ours.path(name)), log_shape(&theirs.path(name)), "{name}");
     }
 }
 
 #[test]
-fn without_windows_every_io_is_a_line() {
+fn unaveraged_log_has_one_line_per_io() {
     let world = World::new();
     let line = "fio --name=a --rw=write --size=256k --bs=4k --write_lat_log --write_bw_log=b \
                 --log_offset=1";
@@ -82,7 +82,7 @@ fn fio_plot() -> Option<PathBuf> {
 
 /// `bench-fio` starts a program called fio, here assay, and `fio-plot` draws its results.
 #[test]
-fn what_starts_and_draws_fio_takes_ours() {
+fn bench_fio_and_fio_plot_accept_assay() {
     let Some(programs) = fio_plot() else {
         eprintln!("SKIPPED what_starts_and_draws_fio_takes_ours: fio-plot is not installed");
         return;

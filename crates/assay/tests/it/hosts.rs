@@ -19,7 +19,7 @@ mod relays;
 mod transports;
 
 /// Runs `doctor` on hosts and returns its outcome with the parsed JSON.
-fn examined(world: &World, hosts: &str, via: &str) -> (Outcome, Value) {
+fn doctor_json(world: &World, hosts: &str, via: &str) -> (Outcome, Value) {
     let words = ["doctor", "--hosts", hosts, "--via", via, "--host-deadline", "50s", "--json"];
     let outcome = world.assay(&words);
     let document = serde_json::from_str(&outcome.out).unwrap_or_else(|_| panic!("{outcome:?}"));
@@ -27,9 +27,9 @@ fn examined(world: &World, hosts: &str, via: &str) -> (Outcome, Value) {
 }
 
 #[test]
-fn hosts_answer_in_the_order_of_the_list() {
+fn host_reports_keep_list_order() {
     let world = World::new();
-    let (outcome, document) = examined(&world, "vm[1-2],far", "env NAME={host}");
+    let (outcome, document) = doctor_json(&world, "vm[1-2],far", "env NAME={host}");
     outcome.succeeded();
     let hosts = document["hosts"].as_array().unwrap();
     let names: Vec<&str> = hosts.iter().map(|it| it["name"].as_str().unwrap()).collect();
@@ -50,7 +50,7 @@ fn hosts_answer_in_the_order_of_the_list() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_before_anything_is_started() {
+fn rejects_invalid_host_options_before_start() {
     let world = World::new();
     for (arguments, says) in [
         (&["--hosts", "vm[1-"][..], "bracket is not closed"),
@@ -80,7 +80,7 @@ fn what_cannot_be_meant_is_refused_before_anything_is_started() {
 }
 
 #[test]
-fn a_host_without_an_answer_says_why_and_the_others_are_kept() {
+fn failed_hosts_are_explained_and_others_reported() {
     let world = World::new();
     world.write("uname", "#!/bin/sh\n[ \"$1\" = -m ] && echo riscv64 || echo Linux\n");
     let executable = std::fs::Permissions::from_mode(0o755);
@@ -142,7 +142,7 @@ fn a_host_without_an_answer_says_why_and_the_others_are_kept() {
 }
 
 #[test]
-fn a_host_without_the_program_gets_it_and_keeps_nothing() {
+fn program_is_copied_to_host_and_removed() {
     let world = World::new();
     let copy = world.copy_of_program();
     std::fs::create_dir(world.path("far")).unwrap();
@@ -166,7 +166,7 @@ fn a_host_without_the_program_gets_it_and_keeps_nothing() {
 }
 
 #[test]
-fn a_host_of_another_kind_gets_the_program_that_was_named_for_it() {
+fn host_of_other_architecture_gets_named_binary() {
     let world = World::new();
     let setarch = Path::new("/usr/bin/setarch");
     if !(cfg!(target_arch = "x86_64") && setarch.exists()) {
@@ -208,7 +208,7 @@ fn a_host_of_another_kind_gets_the_program_that_was_named_for_it() {
 }
 
 /// Runs `doctor` through the world's `via.sh` on hosts of which one fails, and returns the JSON.
-fn refused_by_the_first(world: &World, program: &Path, hosts: &str) -> Value {
+fn doctor_with_failed_host(world: &World, program: &Path, hosts: &str) -> Value {
     let output = Command::new(program)
         .args(["doctor", "--hosts", hosts, "--via", "sh via.sh {host}", "--json"])
         .current_dir(world.path("."))
@@ -220,7 +220,7 @@ fn refused_by_the_first(world: &World, program: &Path, hosts: &str) -> Value {
 }
 
 #[test]
-fn a_host_whose_disk_is_full_says_so_and_the_other_is_kept() {
+fn full_disk_on_host_is_explained_and_others_reported() {
     let world = World::new();
     // No folder of the host can hold the program: each is its own file system of one mebibyte.
     let folders = ["/dev/shm", "/var/tmp", "/tmp"];
@@ -239,7 +239,7 @@ fn a_host_whose_disk_is_full_says_so_and_the_other_is_kept() {
         mounts.join(" && ")
     );
     world.write("via.sh", &script);
-    let document = refused_by_the_first(&world, &copy, "full,roomy");
+    let document = doctor_with_failed_host(&world, &copy, "full,roomy");
     let failure = &document["hosts"][0]["failure"];
     assert_eq!(failure["id"], "not-copied", "{failure}");
     assert!(failure["advice"].as_str().unwrap().contains("free space"), "{failure}");
@@ -247,7 +247,7 @@ fn a_host_whose_disk_is_full_says_so_and_the_other_is_kept() {
 }
 
 #[test]
-fn an_agent_ends_with_its_pipe() {
+fn agent_ends_when_its_pipe_closes() {
     let world = World::new();
     let mut agent = world.command(&["agent"]);
     let mut agent = agent.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -258,16 +258,16 @@ fn an_agent_ends_with_its_pipe() {
 }
 
 /// Suite with two cases: one in memory, one that creates a file.
-const TWO: &str = "name = \"two\"\nbudget = \"200ms\"\n\
+const TWO_CASES: &str = "name = \"two\"\nbudget = \"200ms\"\n\
     [[measure]]\nbenchmark = \"memory.stream\"\nplacement = [\"node\"]\nbytes = \"1MiB\"\n\
     [[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\npattern = \"random\"\n\
     bytes = [\"4KiB\"]\nsize = \"1MiB\"\nbuffered = true\nengine = \"threads\"\n";
 
 /// Returns a world with that suite and a transport: host `dies` is killed once it has created its
 /// file, `gone` does not exist.
-fn world_of_hosts() -> World {
+fn world_with_hosts() -> World {
     let world = World::in_memory();
-    world.write("two.toml", TWO);
+    world.write("two.toml", TWO_CASES);
     world.write(
         "via.sh",
         "host=$1; shift\n\
@@ -281,7 +281,7 @@ fn world_of_hosts() -> World {
 }
 
 /// Returns the arguments of a run in that world.
-fn run<'w>(hosts: &'w str, more: &[&'w str]) -> Vec<&'w str> {
+fn run_words<'w>(hosts: &'w str, more: &[&'w str]) -> Vec<&'w str> {
     let words = ["run", "./two.toml", "--hosts", hosts, "--via", "sh via.sh {host}"];
     let deadline = ["--host-deadline", "50s", "--target", "{target}"];
     [&words[..], &deadline, more].concat()
@@ -289,20 +289,20 @@ fn run<'w>(hosts: &'w str, more: &[&'w str]) -> Vec<&'w str> {
 
 impl World {
     /// Returns the command with a separate target file for each host.
-    fn fleet(&self, words: &[&str]) -> Command {
+    fn fleet_command(&self, words: &[&str]) -> Command {
         let target = self.path("data.{host}").display().to_string();
         let words = words.iter().map(|word| if *word == "{target}" { &target } else { *word });
         self.command(&words.collect::<Vec<&str>>())
     }
 
-    fn measured(&self, words: &[&str], code: i32) -> Value {
-        let output = self.fleet(words).output().unwrap();
+    fn run_fleet_json(&self, words: &[&str], code: i32) -> Value {
+        let output = self.fleet_command(words).output().unwrap();
         let reported = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{reported}");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
     }
 
-    fn has_no_data_after_a_while(&self) {
+    fn wait_until_data_is_gone(&self) {
         let deadline = Instant::now() + Duration::from_secs(30);
         let is_data = |path: &std::path::PathBuf| path.display().to_string().contains("/data.");
         while files_below(&self.path(".")).iter().any(is_data) {
@@ -313,15 +313,15 @@ impl World {
 }
 
 #[test]
-fn a_suite_on_several_hosts_is_one_run() {
-    let world = world_of_hosts();
+fn suite_on_several_hosts_is_one_run() {
+    let world = world_with_hosts();
     // No host can reach this figure, so the exit code shows whether the claim is checked.
     world.write(
         "high.toml",
         "[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"99999 GB/s\"\n",
     );
     let words = ["--json", "--seed", "7", "--budget", "4s", "--expect", "high.toml"];
-    let document = world.measured(&run("b,a[1-2]", &words), 5);
+    let document = world.run_fleet_json(&run_words("b,a[1-2]", &words), 5);
     let names = |list: &Value, key: &str| {
         let all =
             list.as_array().unwrap().iter().map(|it| it[key].as_str().unwrap().to_owned());
@@ -340,7 +340,7 @@ fn a_suite_on_several_hosts_is_one_run() {
             );
         }
     }
-    world.has_no_data_after_a_while();
+    world.wait_until_data_is_gone();
     let shown = world.assay(&["show"]).succeeded();
     for host in ["b, node", "a1, node", "a2, random-read"] {
         assert!(shown.out.contains(host), "{host}: {shown:?}");
@@ -359,20 +359,20 @@ fn a_suite_on_several_hosts_is_one_run() {
         assert!(closed.contains("host-1") && closed.contains("host-3"), "{format}: {closed}");
     }
     // Single runs give no verdict, but every host is compared with itself.
-    world.measured(&run("b,a[1-2]", &words), 5);
+    world.run_fleet_json(&run_words("b,a[1-2]", &words), 5);
     let again = world.assay(&["compare", "latest~1", "latest"]).failed_with(6);
     assert!(again.out.contains("a2"), "{again:?}");
     // A dry run shows the cases of each host.
-    let planned = world.measured(&run("b,a1,gone", &["--dry-run", "--json"]), 4);
+    let planned = world.run_fleet_json(&run_words("b,a1,gone", &["--dry-run", "--json"]), 4);
     assert_eq!(planned["cases"][1]["hosts"], serde_json::json!(["b", "a1"]));
     assert_eq!(planned["lost"][0]["host"], "gone");
 }
 
 #[test]
-fn hosts_that_are_lost_are_named_and_the_others_count() {
-    let world = world_of_hosts();
+fn lost_hosts_are_named_and_others_count() {
+    let world = world_with_hosts();
     let drain = ["--json", "--budget", "4s", "--drain-list", "drain"];
-    let document = world.measured(&run("fine,gone,dies", &drain), 4);
+    let document = world.run_fleet_json(&run_words("fine,gone,dies", &drain), 4);
     assert_eq!(std::fs::read_to_string(world.path("drain")).unwrap(), "gone,dies\n");
     assert_eq!(document["run"]["status"], "partial");
     let lost: Vec<&str> = document["warnings"]
@@ -395,8 +395,8 @@ fn hosts_that_are_lost_are_named_and_the_others_count() {
     let shown = world.assay(&["show"]).succeeded();
     assert!(shown.out.contains("Could not resolve hostname gone"), "{shown:?}");
     // A run that ends before its first measurement is not stored.
-    let stop = run("fine,gone", &["--on-host-failure", "stop"]);
-    let stopped = world.fleet(&stop).output().unwrap();
+    let stop = run_words("fine,gone", &["--on-host-failure", "stop"]);
+    let stopped = world.fleet_command(&stop).output().unwrap();
     assert_eq!(stopped.status.code(), Some(4));
     let said = String::from_utf8_lossy(&stopped.stderr);
     assert!(said.contains("gone gave no answer"), "{said}");
@@ -409,11 +409,11 @@ fn hosts_that_are_lost_are_named_and_the_others_count() {
 }
 
 #[test]
-fn hosts_beyond_a_limit_are_named() {
-    let world = world_of_hosts();
+fn hosts_beyond_limits_enter_drain_list() {
+    let world = world_with_hosts();
     let gate = |metric: &str, rest: &str| format!("[[gate]]\nmetric = \"{metric}\"\n{rest}\n");
     let triad = |rest: &str| gate("memory.stream/triad", rest);
-    world.write("one.toml", &TWO[..TWO.rfind("[[measure]]").unwrap()]);
+    world.write("one.toml", &TWO_CASES[..TWO_CASES.rfind("[[measure]]").unwrap()]);
     let run = |limits: &str| {
         world.write("limits.toml", limits);
         let words = ["run", "./one.toml", "--hosts", "a,b", "--via", "sh via.sh {host}"];
@@ -432,27 +432,27 @@ fn hosts_beyond_a_limit_are_named() {
 }
 
 #[test]
-fn nothing_is_left_on_hosts_when_a_run_ends_before_its_time() {
-    let world = world_of_hosts();
+fn aborted_run_leaves_nothing_on_hosts() {
+    let world = world_with_hosts();
     for signal in ["INT", "KILL"] {
-        let words = run("a,b", &["--budget", "10min"]);
-        let mut going = world.fleet(&words);
+        let words = run_words("a,b", &["--budget", "10min"]);
+        let mut going = world.fleet_command(&words);
         going.stdout(Stdio::null()).stderr(Stdio::null());
         let mut going = going.spawn().unwrap();
-        wait_for_the_first_case(&world);
+        wait_for_first_case(&world);
         let number = going.id().to_string();
         let sent = Command::new("kill").args(["-s", signal, &number]).status().unwrap();
         assert!(sent.success());
         let code = going.wait().unwrap().code();
         assert_eq!(code, (signal == "INT").then_some(4));
-        world.has_no_data_after_a_while();
-        has_no_agent_after_a_while(&world);
+        world.wait_until_data_is_gone();
+        wait_until_agents_are_gone(&world);
         std::fs::remove_dir_all(world.path("assay")).unwrap();
     }
 }
 
 /// The first case needs no file; the second starts 5 minutes later and creates one.
-fn wait_for_the_first_case(world: &World) {
+fn wait_for_first_case(world: &World) {
     let deadline = Instant::now() + Duration::from_secs(60);
     let started = || {
         let runs = world.path("assay/runs");
@@ -468,7 +468,7 @@ fn wait_for_the_first_case(world: &World) {
 }
 
 /// Agents are recognised by this test's store in their environment.
-fn has_no_agent_after_a_while(world: &World) {
+fn wait_until_agents_are_gone(world: &World) {
     let deadline = Instant::now() + Duration::from_secs(30);
     let mark = format!("XDG_DATA_HOME={}", world.path("").display());
     let mark = mark.trim_end_matches('/');
@@ -486,16 +486,16 @@ fn has_no_agent_after_a_while(world: &World) {
 }
 
 /// Real ssh server with its own keys.
-struct Server(Child);
+struct SshServer(Child);
 
-impl Drop for Server {
+impl Drop for SshServer {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());
     }
 }
 
-fn ssh_is_here(test: &str) -> bool {
+fn has_sshd(test: &str) -> bool {
     let is_here = Path::new("/usr/sbin/sshd").exists();
     if !is_here {
         eprintln!("SKIPPED {test}: openssh-server is not installed");
@@ -503,7 +503,7 @@ fn ssh_is_here(test: &str) -> bool {
     is_here
 }
 
-fn key(world: &World, name: &str) -> String {
+fn generate_key(world: &World, name: &str) -> String {
     let made = Command::new("ssh-keygen")
         .args(["-q", "-t", "ed25519", "-N", "", "-f", name])
         .current_dir(world.path("."))
@@ -512,11 +512,11 @@ fn key(world: &World, name: &str) -> String {
     std::fs::read_to_string(world.path(&format!("{name}.pub"))).unwrap()
 }
 
-fn served(world: &World, port: u16) -> Server {
-    serving(world, port, &["-e"])
+fn start_sshd(world: &World, port: u16) -> SshServer {
+    start_sshd_with(world, port, &["-e"])
 }
 
-fn serving(world: &World, port: u16, options: &[&str]) -> Server {
+fn start_sshd_with(world: &World, port: u16, options: &[&str]) -> SshServer {
     // Privilege separation folder, normally created by the system service.
     drop(std::fs::create_dir_all("/run/sshd"));
     let path = |name: &str| world.path(name).display().to_string();
@@ -529,7 +529,7 @@ fn serving(world: &World, port: u16, options: &[&str]) -> Server {
     let configuration = world.write(&format!("sshd_config{port}"), &configuration);
     let mut sshd = Command::new("/usr/sbin/sshd");
     sshd.arg("-D").args(options).arg("-f").arg(configuration).stderr(Stdio::null());
-    let server = Server(sshd.spawn().unwrap());
+    let server = SshServer(sshd.spawn().unwrap());
     let deadline = Instant::now() + Duration::from_secs(30);
     while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
         assert!(Instant::now() < deadline, "sshd does not listen");
@@ -539,17 +539,17 @@ fn serving(world: &World, port: u16, options: &[&str]) -> Server {
 }
 
 #[test]
-fn real_ssh_leads_to_hosts_and_its_refusals_are_understood() {
-    if !ssh_is_here("real_ssh_leads_to_hosts_and_its_refusals_are_understood") {
+fn runs_over_real_ssh_and_explains_its_errors() {
+    if !has_sshd("real_ssh_leads_to_hosts_and_its_refusals_are_understood") {
         return;
     }
     let world = World::new();
-    let host = key(&world, "host");
-    let (_mine, other) = (key(&world, "mine"), key(&world, "other"));
+    let host = generate_key(&world, "host");
+    let (_mine, other) = (generate_key(&world, "mine"), generate_key(&world, "other"));
     let port =
         || TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
     let (open, closed) = (port(), port());
-    let _server = served(&world, open);
+    let _server = start_sshd(&world, open);
     let key_of = |text: &str| text.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     let known = ["vm1", "vm2", "locked"].map(|name| format!("{name} {}\n", key_of(&host)));
     world.write("known", &[&known.concat(), "changed ", &key_of(&other), "\n"].concat());
@@ -566,7 +566,7 @@ fn real_ssh_leads_to_hosts_and_its_refusals_are_understood() {
     );
     let configuration = world.write("ssh_config", &configuration);
     let via = format!("ssh -F {} {{host}}", configuration.display());
-    let (outcome, document) = examined(&world, "vm[1-2],closed,changed,locked", &via);
+    let (outcome, document) = doctor_json(&world, "vm[1-2],closed,changed,locked", &via);
     outcome.failed_with(4);
     let hosts = document["hosts"].as_array().unwrap();
     for host in &hosts[..2] {
@@ -582,10 +582,10 @@ fn real_ssh_leads_to_hosts_and_its_refusals_are_understood() {
         assert!(said("advice").contains(advice), "{host:#}");
     }
     // The same transport carries a run.
-    world.write("two.toml", &TWO[..TWO.rfind("[[measure]]").unwrap()]);
+    world.write("two.toml", &TWO_CASES[..TWO_CASES.rfind("[[measure]]").unwrap()]);
     let words = ["run", "./two.toml", "--hosts", "vm[1-2],closed", "--via", &via];
     let document =
-        world.measured(&[&words[..], &["--json", "--host-deadline", "50s"]].concat(), 4);
+        world.run_fleet_json(&[&words[..], &["--json", "--host-deadline", "50s"]].concat(), 4);
     let hosts = document["hosts"].as_array().unwrap();
     let names: Vec<&str> = hosts.iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert_eq!((names, &document["run"]["status"]), (vec!["vm1", "vm2"], &"partial".into()));

@@ -13,7 +13,7 @@ const FIO: &str = include_str!("../../../assay-adapters/tests/golden/fio/3.33-mi
 const OSU: &str = include_str!("../../../assay-adapters/tests/golden/osu/7.5-latency.out");
 
 #[test]
-fn files_of_several_tools_become_runs() {
+fn imports_files_of_several_tools() {
     let world = World::new();
     world.write("stream.txt", STREAM);
     world.write("fio.json", FIO);
@@ -59,7 +59,7 @@ fn files_of_several_tools_become_runs() {
 
 /// Files that were unpacked together have the same modification time to the second.
 #[test]
-fn runs_of_one_second_stay_in_the_order_of_import() {
+fn runs_of_equal_time_keep_import_order() {
     let world = World::new();
     let names: Vec<String> = (0..8).map(|number| format!("{number}.txt")).collect();
     for name in &names {
@@ -80,7 +80,7 @@ fn runs_of_one_second_stay_in_the_order_of_import() {
 }
 
 #[test]
-fn the_same_file_is_compared_and_has_a_history() {
+fn imported_runs_can_be_compared_and_have_history() {
     let world = World::new();
     world.write("a.txt", STREAM);
     world.write("b.txt", STREAM);
@@ -93,7 +93,7 @@ fn the_same_file_is_compared_and_has_a_history() {
 }
 
 #[test]
-fn what_cannot_be_imported_is_named_with_its_line_and_the_rest_is_stored() {
+fn unreadable_files_are_reported_and_others_imported() {
     let world = World::new();
     world.write("good.txt", STREAM);
     world.write("cut.txt", &STREAM.replace("Solution Validates", ""));
@@ -120,7 +120,7 @@ fn what_cannot_be_imported_is_named_with_its_line_and_the_rest_is_stored() {
 /// Texts from an imported file appear on every page and terminal, escaped so that none is
 /// interpreted.
 #[test]
-fn what_an_imported_file_says_is_shown_and_not_obeyed() {
+fn imported_texts_are_escaped_in_every_output() {
     const EVIL: &str = "=1+1|\u{1b}[2J\u{202e}<img src=x>\n## h";
     let world = World::new();
     let mut reported: Value = serde_json::from_str(FIO).unwrap();
@@ -151,7 +151,7 @@ fn what_an_imported_file_says_is_shown_and_not_obeyed() {
     for words in asked {
         let said = world.assay(&words);
         for text in [&said.out, &said.err] {
-            assert!(!text.contains(assay_model::plain::is_hidden), "{words:?}: {text:?}");
+            assert!(!text.contains(assay_model::sanitize::is_hidden), "{words:?}: {text:?}");
         }
         // No text of a file may begin a line, a formula, a heading or a tag.
         let is_text = words.len() < 4 || words[3] == "text";
@@ -174,7 +174,7 @@ fn what_an_imported_file_says_is_shown_and_not_obeyed() {
 }
 
 #[test]
-fn an_import_becomes_anonymous_whatever_its_host_is_called() {
+fn anonymous_report_hides_host_of_import() {
     // The placeholder host, an ordinary name, and a word that stored runs also use.
     for host in [None, Some("node7"), Some("storage")] {
         // Imports of one file have equal times, so `latest` is unambiguous only with one import a

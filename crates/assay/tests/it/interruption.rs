@@ -22,12 +22,12 @@ target = "0.0001%"
 "#;
 
 /// Starts the suite and waits until its first case is finished.
-fn started(world: &World) -> Child {
-    started_until(world, "case-finished")
+fn start_until_first_case_finished(world: &World) -> Child {
+    start_until(world, "case-finished")
 }
 
 /// Starts the suite and waits for an event.
-fn started_until(world: &World, event: &str) -> Child {
+fn start_until(world: &World, event: &str) -> Child {
     world.write("long.toml", SUITE);
     let mut child = world
         .command(&["run", "long.toml", "--events"])
@@ -41,13 +41,13 @@ fn started_until(world: &World, event: &str) -> Child {
     child
 }
 
-fn signal(child: &Child, name: &str) {
+fn send_signal(child: &Child, name: &str) {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
 }
 
 /// Checks the status of the latest run and returns its benchmarks without repetitions.
-fn kept(world: &World, status: &str) -> Vec<String> {
+fn stored_benchmarks(world: &World, status: &str) -> Vec<String> {
     let document = world.json(&["show", "latest", "--json"]);
     assert_eq!(document["run"]["status"], status);
     let results: &Vec<Value> = document["results"].as_array().unwrap();
@@ -58,18 +58,18 @@ fn kept(world: &World, status: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_signal_ends_the_run_in_good_order() {
+fn signal_stops_run_and_keeps_finished_cases() {
     for name in ["INT", "TERM", "HUP"] {
         let world = World::new();
-        let child = started(&world);
-        signal(&child, name);
+        let child = start_until_first_case_finished(&world);
+        send_signal(&child, name);
         let output = child.wait_with_output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(4), "{err}");
         assert!(err.contains("interrupted"), "{err}");
         assert!(err.contains("stopping; again to end now"), "{err}");
         // Complete preparations of the other case count, too.
-        let kept = kept(&world, "interrupted");
+        let kept = stored_benchmarks(&world, "interrupted");
         assert_eq!(kept[0], "memory.latency");
         assert!(matches!(&kept[1..], [] | [_]), "{kept:?}");
     }
@@ -77,7 +77,7 @@ fn a_signal_ends_the_run_in_good_order() {
 
 /// Repetitions of a transfer and intervals of I/O are finished samples.
 #[test]
-fn what_was_finished_of_one_case_is_kept() {
+fn interrupted_case_keeps_finished_samples() {
     // All three run at once, because each needs the same time.
     let begun = [
         (&["net", "throughput", "--for", "60s"][..], "goodput"),
@@ -93,7 +93,7 @@ fn what_was_finished_of_one_case_is_kept() {
     // Long enough for one repetition of seven seconds on any machine, even with all three running.
     std::thread::sleep(std::time::Duration::from_secs(12));
     for (words, metric, world, mut child) in begun {
-        signal(&child, "INT");
+        send_signal(&child, "INT");
         assert_eq!(child.wait().unwrap().code(), Some(4));
         let document = world.json(&["show", "latest", "--json"]);
         assert_eq!(document["run"]["status"], "interrupted");
@@ -104,7 +104,7 @@ fn what_was_finished_of_one_case_is_kept() {
 
 /// Rounds until steady state, and rates that met a goal.
 #[test]
-fn finished_rounds_and_tries_are_kept() {
+fn interruption_keeps_finished_rounds_and_rates() {
     for (words, until, name, doubt) in [
         (&["--steady-state", "--for", "2s"][..], "round 2:", "HUP", "steady-state-not-reached"),
         (
@@ -120,7 +120,7 @@ fn finished_rounds_and_tries_are_kept() {
         let mut lines =
             BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         assert!(lines.any(|line| line.contains(until)), "{words:?}");
-        signal(&child, name);
+        send_signal(&child, name);
         let rest: Vec<String> = lines.collect();
         assert_eq!(child.wait().unwrap().code(), Some(4));
         assert!(rest.iter().any(|it| it.contains("finished cases are kept")), "{rest:?}");
@@ -136,7 +136,7 @@ fn finished_rounds_and_tries_are_kept() {
 
 /// The rates that a search has tried are measured, whether one of them met the goal or not.
 #[test]
-fn tries_that_met_no_goal_are_kept() {
+fn search_keeps_rates_that_missed_goal() {
     for (is_ended, status) in [(true, "interrupted"), (false, "failed")] {
         let world = World::new();
         let words = ["storage", "read", "--engine", "null", "--find-rate", "p99<=1ns"];
@@ -146,7 +146,7 @@ fn tries_that_met_no_goal_are_kept() {
             BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         assert!(lines.any(|line| line.contains(": missed")));
         if is_ended {
-            signal(&child, "INT");
+            send_signal(&child, "INT");
         }
         let rest: Vec<String> = lines.collect();
         assert_eq!(child.wait().unwrap().code(), Some(4));
@@ -169,18 +169,22 @@ fn tries_that_met_no_goal_are_kept() {
 }
 
 #[test]
-fn a_kill_loses_no_finished_case() {
+fn killed_run_keeps_finished_cases() {
     let world = World::new();
-    let mut child = started(&world);
+    let mut child = start_until_first_case_finished(&world);
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(kept(&world, "unfinished"), ["memory.latency"], "exactly the first case");
+    assert_eq!(
+        stored_benchmarks(&world, "unfinished"),
+        ["memory.latency"],
+        "exactly the first case"
+    );
 }
 
 #[test]
-fn a_run_that_ended_before_anything_was_measured_is_no_result() {
+fn run_without_measurement_is_hidden_and_pruned() {
     let world = World::new();
-    let mut child = started_until(&world, "run-started");
+    let mut child = start_until(&world, "run-started");
     child.kill().unwrap();
     child.wait().unwrap();
     let listed = |all: &[&str]| {
@@ -193,7 +197,7 @@ fn a_run_that_ended_before_anything_was_measured_is_no_result() {
 }
 
 #[test]
-fn the_list_survives_the_loss_of_its_index() {
+fn list_survives_loss_of_index() {
     let world = World::new();
     world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
     let before = world.json(&["list", "--json"]);
@@ -207,16 +211,16 @@ fn the_list_survives_the_loss_of_its_index() {
 }
 
 #[test]
-fn a_stopped_process_says_so() {
+fn stopped_process_adds_paused_warning() {
     let world = World::new();
     let arguments = ["storage", "read", "--engine", "null", "--for", "5s", "--events"];
     let mut command = world.command(&arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("case-started")));
-    signal(&child, "STOP");
+    send_signal(&child, "STOP");
     std::thread::sleep(std::time::Duration::from_secs(2));
-    signal(&child, "CONT");
+    send_signal(&child, "CONT");
     let paused = lines.filter(|line| line.contains("\"paused\"")).count();
     assert!(child.wait().unwrap().success());
     assert_eq!(paused, 1);

@@ -10,7 +10,7 @@ fn ior(world: &World, line: &str) -> Outcome {
 }
 
 #[test]
-fn a_shared_file_is_written_and_read_in_segments() {
+fn writes_and_reads_shared_file_in_segments() {
     let world = World::new();
     let outcome = ior(&world, "-N 2 -b 64k -t 16k -s 3 -i 2 -C -e -o shared").succeeded();
     let lines: Vec<&str> = outcome.out.lines().collect();
@@ -32,7 +32,7 @@ fn a_shared_file_is_written_and_read_in_segments() {
 }
 
 #[test]
-fn every_rank_may_have_its_file() {
+fn file_per_process_gives_every_rank_its_file() {
     let world = World::new();
     let line = "-N 3 -F -b 32k -t 16k -s 2 -w -k -o own -O summaryFormat=JSON";
     let document: Value = serde_json::from_str(&ior(&world, line).succeeded().out).unwrap();
@@ -57,7 +57,7 @@ fn every_rank_may_have_its_file() {
 }
 
 #[test]
-fn contents_are_checked() {
+fn read_check_detects_corrupt_data() {
     let world = World::new();
     ior(&world, "-N 2 -b 64k -t 16k -w -W -r -R -k -o checked").succeeded();
     let mut bytes = std::fs::read(world.path("checked")).unwrap();
@@ -68,7 +68,7 @@ fn contents_are_checked() {
 }
 
 #[test]
-fn random_offsets_and_the_other_format() {
+fn random_offsets_with_csv_summary() {
     let world = World::new();
     let line = "-N 2 -F -z -b 64k -t 16k -i 2 -O summaryFormat=CSV,summaryFile=table -o random";
     assert_eq!(ior(&world, line).succeeded().out, "");
@@ -77,7 +77,7 @@ fn random_offsets_and_the_other_format() {
 }
 
 #[test]
-fn folders_of_ranks_and_files_of_repetitions() {
+fn creates_folder_per_rank_and_file_per_repetition() {
     let world = World::new();
     std::fs::create_dir(world.path("data")).unwrap();
     let line = "-N 2 -F -u -m -Z -i 2 -b 32k -t 16k -o data/own";
@@ -95,7 +95,7 @@ fn folders_of_ranks_and_files_of_repetitions() {
 }
 
 #[test]
-fn ranks_wear_out_after_a_deadline() {
+fn ranks_wear_out_after_deadline() {
     let world = World::new();
     // The segments take far more than a second to write, so that the deadline comes first; only a
     // mebibyte is laid out.
@@ -113,7 +113,7 @@ fn ranks_wear_out_after_a_deadline() {
 }
 
 #[test]
-fn a_script_is_several_tests() {
+fn script_runs_several_tests() {
     let world = World::new();
     let text = "IOR START\ntestFile=one\nblockSize=64k,transferSize=16k\nRUN\nfilePerProc=1\nRUN\nIOR STOP\n";
     world.write("script", text);
@@ -134,7 +134,7 @@ fn a_script_is_several_tests() {
 }
 
 #[test]
-fn what_does_not_run_is_refused_by_name() {
+fn rejects_unsupported_options() {
     let world = World::new();
     let table = [
         ("-a MPIIO -o x", "assay has POSIX alone"),
@@ -169,7 +169,7 @@ fn what_does_not_run_is_refused_by_name() {
 }
 
 #[test]
-fn a_stored_run_is_printed_again() {
+fn stored_run_prints_same_output() {
     let world = World::new();
     world.write("script", "IOR START\ntestFile=one\nblockSize=64k,transferSize=16k\nRUN\nfilePerProc=1\nRUN\nIOR STOP\n");
     let wearing =
@@ -192,7 +192,7 @@ fn a_stored_run_is_printed_again() {
 }
 
 #[test]
-fn the_store_is_the_users_choice() {
+fn no_store_and_store_options_are_honoured() {
     let world = World::new();
     let line = "-N 1 -b 64k -t 16k -w -o kept";
     ior(&world, &format!("--no-store {line}")).succeeded();

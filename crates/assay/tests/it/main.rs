@@ -8,15 +8,15 @@
 mod bad_input;
 mod claims;
 mod conditions;
-mod explaining;
 mod file_names;
 mod fio;
 mod fio_logs;
+mod help_texts;
 mod hosts;
 mod import;
 mod interruption;
 mod ior;
-mod measuring;
+mod measurements;
 mod mpi;
 mod mpi_run;
 mod network;

@@ -123,7 +123,7 @@ impl Mpi {
             command.env(format!("{make}_ALLOW_RUN_AS_ROOT"), "1");
             command.env(format!("{make}_ALLOW_RUN_AS_ROOT_CONFIRM"), "1");
         }
-        finish(&mut command)
+        run_to_end(&mut command)
     }
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn finish(command: &mut Command) -> Outcome {
+fn run_to_end(command: &mut Command) -> Outcome {
     let output = command.output().unwrap();
     Outcome {
         code: output.status.code().unwrap_or(-1),
@@ -142,13 +142,13 @@ fn finish(command: &mut Command) -> Outcome {
     }
 }
 
-fn document(outcome: Outcome) -> Value {
+fn parse_document(outcome: Outcome) -> Value {
     let outcome = outcome.succeeded();
     serde_json::from_str(&outcome.out).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
 }
 
 /// Runs three benchmarks at two sizes with their contents compared, under one MPI.
-fn check(row: usize, test: &str) {
+fn check_mpi(row: usize, test: &str) {
     let mpi = &MPIS[row];
     let Some(launcher) = mpi.launcher(test) else { return };
     let (world, _alone) = (World::new(), one_at_a_time());
@@ -158,7 +158,7 @@ fn check(row: usize, test: &str) {
         let words = [
             benchmark, "-m", "8:16", "-i", "20", "-x", "2", "-c", "--budget", "200ms", "--json",
         ];
-        let document = document(mpi.start(&launcher, &world, 2, &words));
+        let document = parse_document(mpi.start(&launcher, &world, 2, &words));
         assert_eq!(document["run"]["status"], "complete", "{}", mpi.row);
         let found = results(&document, &format!("mpi.{benchmark}"), metric);
         let batches: Vec<_> =
@@ -178,43 +178,43 @@ fn check(row: usize, test: &str) {
 }
 
 #[test]
-fn debian_mpich() {
-    check(0, "debian_mpich");
+fn runs_under_debian_mpich() {
+    check_mpi(0, "debian_mpich");
 }
 
 #[test]
-fn debian_open_mpi() {
-    check(1, "debian_open_mpi");
+fn runs_under_debian_open_mpi() {
+    check_mpi(1, "debian_open_mpi");
 }
 
 #[test]
-fn wheel_mpich() {
-    check(2, "wheel_mpich");
+fn runs_under_wheel_mpich() {
+    check_mpi(2, "wheel_mpich");
 }
 
 #[test]
-fn wheel_mpich_standard() {
-    check(3, "wheel_mpich_standard");
+fn runs_under_wheel_mpich_standard_abi() {
+    check_mpi(3, "wheel_mpich_standard");
 }
 
 #[test]
-fn wheel_open_mpi() {
-    check(4, "wheel_open_mpi");
+fn runs_under_wheel_open_mpi() {
+    check_mpi(4, "wheel_open_mpi");
 }
 
 #[test]
-fn wheel_intel_mpi() {
-    check(5, "wheel_intel_mpi");
+fn runs_under_wheel_intel_mpi() {
+    check_mpi(5, "wheel_intel_mpi");
 }
 
 #[test]
-fn wheel_intel_mpi_standard() {
-    check(6, "wheel_intel_mpi_standard");
+fn runs_under_wheel_intel_mpi_standard_abi() {
+    check_mpi(6, "wheel_intel_mpi_standard");
 }
 
 /// An MPI of each interface suffices; the two of the system start fastest.
 #[test]
-fn every_benchmark_keeps_its_contents_whole() {
+fn every_benchmark_passes_data_validation() {
     for mpi in &MPIS[..2] {
         let Some(launcher) = mpi.launcher("every_benchmark_keeps_its_contents_whole") else {
             continue;
@@ -263,7 +263,7 @@ fn every_benchmark_keeps_its_contents_whole() {
 /// Separate buffers, tests during computation and sessions use handles and constants that differ
 /// between the interfaces.
 #[test]
-fn options_of_osu_7_work_under_every_interface() {
+fn osu_7_options_work_under_every_abi() {
     for mpi in &MPIS {
         let Some(launcher) = mpi.launcher("options_of_osu_7_work_under_every_interface") else {
             continue;
@@ -292,7 +292,7 @@ fn options_of_osu_7_work_under_every_interface() {
 }
 
 #[test]
-fn the_table_comes_back_from_the_store() {
+fn shown_table_equals_live_table() {
     let mpi = &MPIS[0];
     let Some(launcher) = mpi.launcher("the_table_comes_back_from_the_store") else { return };
     let (world, _alone) = (World::new(), one_at_a_time());
@@ -328,7 +328,7 @@ fn the_table_comes_back_from_the_store() {
 }
 
 #[test]
-fn samples_are_handed_over_as_they_come() {
+fn raw_file_has_samples_of_every_size() {
     let mpi = &MPIS[1];
     let Some(launcher) = mpi.launcher("samples_are_handed_over_as_they_come") else { return };
     let (world, _alone) = (World::new(), one_at_a_time());
@@ -347,7 +347,7 @@ fn samples_are_handed_over_as_they_come() {
 }
 
 #[test]
-fn a_library_of_another_make_is_found_out() {
+fn detects_library_that_does_not_match_launcher() {
     let test = "a_library_of_another_make_is_found_out";
     let (Some(hydra), Some(orterun)) = (MPIS[0].launcher(test), MPIS[1].launcher(test)) else {
         return;
@@ -381,7 +381,7 @@ fn a_library_of_another_make_is_found_out() {
 }
 
 #[test]
-fn bad_input_is_reported_once_with_a_remedy() {
+fn bad_input_is_reported_once_with_remedy() {
     let mpi = &MPIS[0];
     let Some(launcher) = mpi.launcher("bad_input_is_reported_once_with_a_remedy") else {
         return;
@@ -410,7 +410,7 @@ fn bad_input_is_reported_once_with_a_remedy() {
 
 /// Otherwise the ranks would wait for each other until a timeout.
 #[test]
-fn ranks_that_were_asked_for_different_things_are_refused() {
+fn rejects_ranks_with_different_options() {
     for mpi in &MPIS[..2] {
         let test = "ranks_that_were_asked_for_different_things_are_refused";
         let Some(launcher) = mpi.launcher(test) else { continue };
@@ -424,7 +424,7 @@ fn ranks_that_were_asked_for_different_things_are_refused() {
 }
 
 #[test]
-fn without_a_launcher_there_is_one_rank() {
+fn single_rank_without_launcher_is_rejected() {
     let outcome = World::new().assay(&["mpi", "latency"]).failed_with(2);
     assert!(outcome.err.contains("mpirun -n 2 assay mpi latency"), "{outcome:?}");
 }
@@ -432,7 +432,7 @@ fn without_a_launcher_there_is_one_rank() {
 /// Rank 1 is killed during the measurement; the launcher ends the rest, and finished sizes are
 /// kept.
 #[test]
-fn a_rank_that_dies_leaves_what_was_measured() {
+fn killed_rank_keeps_finished_sizes() {
     let mpi = &MPIS[0];
     let Some(launcher) = mpi.launcher("a_rank_that_dies_leaves_what_was_measured") else {
         return;
@@ -450,7 +450,7 @@ fn a_rank_that_dies_leaves_what_was_measured() {
     // An iteration of the last size takes milliseconds, and there are many of them.
     command.args(["mpi", "latency", "--preset", "osu-7", "-m", "1:4MiB", "-i", "100000"]);
     command.args(["--raw", "outcome.json"]);
-    let outcome = finish(command.current_dir(world.path(".")));
+    let outcome = run_to_end(command.current_dir(world.path(".")));
     assert_ne!(outcome.code, 0, "{outcome:?}");
     let text = std::fs::read_to_string(world.path("outcome.json")).unwrap();
     let kept: Value = serde_json::from_str(&text).unwrap();

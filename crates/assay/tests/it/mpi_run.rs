@@ -10,7 +10,7 @@ use crate::mpi::one_at_a_time;
 use crate::program::{World, files_below, results};
 
 /// Creates a fake MPICH whose launcher reports its version, and otherwise runs `body`.
-fn pretended_mpi(world: &World, name: &str, body: &str) -> PathBuf {
+fn fake_mpi(world: &World, name: &str, body: &str) -> PathBuf {
     let prefix = world.path(name);
     std::fs::create_dir_all(prefix.join("bin")).unwrap();
     std::fs::create_dir_all(prefix.join("lib")).unwrap();
@@ -42,14 +42,14 @@ pub(crate) fn real_mpis(test: &str) -> Vec<PathBuf> {
     found
 }
 
-fn text(path: &Path) -> &str {
+fn path_text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
 /// The first test reveals the start-up time of ranks; the warning comes before the next test
 /// begins.
 #[test]
-fn a_launch_that_does_not_fit_is_said_before_it_begins() {
+fn warns_before_launch_that_exceeds_budget() {
     let mpis = real_mpis("mpi_run::a_launch_that_does_not_fit_is_said_before_it_begins");
     let Some(prefix) = mpis.first() else { return };
     let _turn = one_at_a_time();
@@ -60,7 +60,8 @@ fn a_launch_that_does_not_fit_is_said_before_it_begins() {
          [[measure]]\nbenchmark = \"mpi.latency\"\nfrom = \"8B\"\nto = \"8B\"\n\
          [[measure]]\nbenchmark = \"mpi.allreduce\"\nfrom = \"8B\"\nto = \"8B\"\n",
     );
-    let outcome = world.assay(&["run", text(&suite), "--mpi", text(prefix)]).succeeded();
+    let outcome =
+        world.assay(&["run", path_text(&suite), "--mpi", path_text(prefix)]).succeeded();
     let place = |words: [&str; 2]| {
         let is_one = |line: &str| words.iter().all(|it| line.contains(it));
         outcome.err.lines().position(is_one).unwrap_or_else(|| panic!("{outcome:?}"))
@@ -71,7 +72,7 @@ fn a_launch_that_does_not_fit_is_said_before_it_begins() {
 }
 
 #[test]
-fn real_mpis_stand_side_by_side() {
+fn one_run_measures_every_real_mpi() {
     let mpis = real_mpis("mpi_run::real_mpis_stand_side_by_side");
     if mpis.is_empty() {
         return;
@@ -83,8 +84,8 @@ fn real_mpis_stand_side_by_side() {
          [[measure]]\nbenchmark = \"mpi.latency\"\nfrom = \"8B\"\nto = \"64B\"\n\
          [[measure]]\nbenchmark = \"mpi.allreduce\"\nfrom = \"8B\"\nto = \"16B\"\n",
     );
-    let mut arguments = vec!["run", text(&suite), "--json"];
-    arguments.extend(mpis.iter().flat_map(|prefix| ["--mpi", text(prefix)]));
+    let mut arguments = vec!["run", path_text(&suite), "--json"];
+    arguments.extend(mpis.iter().flat_map(|prefix| ["--mpi", path_text(prefix)]));
     let document = world.json(&arguments);
     let latencies = results(&document, "mpi.latency", "latency");
     let names: BTreeSet<&str> =
@@ -111,14 +112,14 @@ fn real_mpis_stand_side_by_side() {
 }
 
 #[test]
-fn one_that_fails_does_not_take_the_others_with_it() {
+fn failing_mpi_does_not_stop_others() {
     let world = World::new();
-    let broken = pretended_mpi(&world, "broken", "echo 'fatal: no route to host' >&2; exit 7");
-    let silent = pretended_mpi(&world, "silent", "exit 0");
+    let broken = fake_mpi(&world, "broken", "echo 'fatal: no route to host' >&2; exit 7");
+    let silent = fake_mpi(&world, "silent", "exit 0");
     let mut arguments = vec!["run", "mpi", "--json", "--sizes", "8:16", "--budget", "6s"];
-    arguments.extend(["--mpi", text(&broken), "--mpi", text(&silent)]);
+    arguments.extend(["--mpi", path_text(&broken), "--mpi", path_text(&silent)]);
     let real = real_mpis("mpi_run::one_that_fails_does_not_take_the_others_with_it");
-    arguments.extend(real.first().iter().flat_map(|prefix| ["--mpi", text(prefix)]));
+    arguments.extend(real.first().iter().flat_map(|prefix| ["--mpi", path_text(prefix)]));
     let outcome = world.assay(&arguments).failed_with(4);
     let document: Value = serde_json::from_str(&outcome.out).unwrap();
     let failures = document["failures"].as_array().unwrap();
@@ -148,15 +149,15 @@ fn one_that_fails_does_not_take_the_others_with_it() {
 }
 
 #[test]
-fn hosts_are_handed_to_the_launcher() {
+fn host_options_are_passed_to_launcher() {
     let world = World::new();
-    let prefix = pretended_mpi(&world, "mpi", "echo \"told: $*\" >&2; exit 3");
+    let prefix = fake_mpi(&world, "mpi", "echo \"told: $*\" >&2; exit 3");
     let file = world.write("hosts.txt", "a\nb\n");
     for (options, expected) in [
         (["--mpi-hosts", "a,b"], "-n 2 -hosts a,b -ppn 1 -bind-to core".to_owned()),
-        (["--hostfile", text(&file)], format!("-n 2 -f {} -ppn 1", file.display())),
+        (["--hostfile", path_text(&file)], format!("-n 2 -f {} -ppn 1", file.display())),
     ] {
-        let mut arguments = vec!["run", "mpi", "--json", "--mpi", text(&prefix)];
+        let mut arguments = vec!["run", "mpi", "--json", "--mpi", path_text(&prefix)];
         arguments.extend(options);
         let outcome = world.assay(&arguments).failed_with(4);
         let document: Value = serde_json::from_str(&outcome.out).unwrap();
@@ -167,7 +168,7 @@ fn hosts_are_handed_to_the_launcher() {
 
 /// Naming this host goes through the launcher's host options, as a remote host does.
 #[test]
-fn a_pair_on_one_named_host_is_measured() {
+fn measures_pair_on_named_host() {
     let test = "mpi_run::a_pair_on_one_named_host_is_measured";
     if !real_mpis(test).contains(&PathBuf::from("/usr")) {
         eprintln!("SKIPPED {test}: Debian's MPIs are not installed");
@@ -180,7 +181,8 @@ fn a_pair_on_one_named_host_is_measured() {
         "name = \"one\"\nbudget = \"3s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"8B\"\n",
     );
     // Open MPI assumes one slot a host unless a count is given; Hydra accepts the same syntax.
-    let asked = ["run", text(&suite), "--json", "--mpi", "/usr", "--mpi-hosts", "localhost:2"];
+    let asked =
+        ["run", path_text(&suite), "--json", "--mpi", "/usr", "--mpi-hosts", "localhost:2"];
     let document = world.json(&asked);
     let found = results(&document, "mpi.latency", "latency");
     let mpis: BTreeSet<&str> =
@@ -190,7 +192,7 @@ fn a_pair_on_one_named_host_is_measured() {
 
 /// Recorded output of OSU's program, printed by a fake launcher.
 #[test]
-fn osu_s_figures_stand_beside_assay_s() {
+fn osu_can_measure_latency() {
     let world = World::new();
     let printed = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../assay-adapters/tests/golden/osu/5.4.3-latency.out");
@@ -198,7 +200,7 @@ fn osu_s_figures_stand_beside_assay_s() {
         "for word in \"$@\"; do case \"$word\" in */osu_latency) exec cat {};; esac; done; exit 1",
         printed.display()
     );
-    let prefix = pretended_mpi(&world, "mpi", &body);
+    let prefix = fake_mpi(&world, "mpi", &body);
     let osu = prefix.join("bin/osu_latency");
     std::fs::copy(prefix.join("bin/mpiexec.hydra"), &osu).unwrap();
     let suite = world.write(
@@ -207,7 +209,8 @@ fn osu_s_figures_stand_beside_assay_s() {
          placement = \"same-cache\"\nby = \"osu\"\nto = \"256B\"\n",
     );
     let tool = format!("osu={}", osu.display());
-    let arguments = ["run", text(&suite), "--json", "--mpi", text(&prefix), "--tool", &tool];
+    let arguments =
+        ["run", path_text(&suite), "--json", "--mpi", path_text(&prefix), "--tool", &tool];
     let document = world.json(&arguments);
     let latencies = results(&document, "mpi.latency", "latency");
     assert_eq!(latencies.len(), 10, "0 to 256 bytes");
@@ -220,7 +223,7 @@ fn osu_s_figures_stand_beside_assay_s() {
 }
 
 #[test]
-fn intel_s_benchmarks_run_under_what_they_were_built_for() {
+fn intel_mpi_benchmarks_run_only_under_their_mpi() {
     let wheel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi/impi-rt");
     let program = wheel.join("bin/IMB-MPI1");
     if !program.is_file() {
@@ -235,29 +238,30 @@ fn intel_s_benchmarks_run_under_what_they_were_built_for() {
         "imb.toml",
         "name = \"imb\"\nbudget = \"8s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"64B\"\n",
     );
-    let asked = ["run", text(&suite), "--json", "--by", "assay,imb", "--tool", &tool, "--mpi"];
-    let document = world.json(&[&asked[..], &[text(&wheel)]].concat());
+    let asked =
+        ["run", path_text(&suite), "--json", "--by", "assay,imb", "--tool", &tool, "--mpi"];
+    let document = world.json(&[&asked[..], &[path_text(&wheel)]].concat());
     for by in ["assay", "imb"] {
         let of = results(&document, "mpi.latency", "latency");
         assert_eq!(of.iter().filter(|it| it["tool"]["name"] == by).count(), 8, "{by}");
     }
     // The library of Debian's MPICH has another name, so the program would not even be loaded.
     if Path::new("/usr/bin/mpiexec.hydra").is_file() {
-        let asked = ["run", text(&suite), "--by", "imb", "--tool", &tool, "--mpi", "/usr"];
+        let asked = ["run", path_text(&suite), "--by", "imb", "--tool", &tool, "--mpi", "/usr"];
         let refused = world.assay(&asked).failed_with(4);
         assert!(refused.err.contains("built for another MPI"), "{}", refused.err);
     }
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_what_would() {
+fn rejects_impossible_options_with_remedy() {
     let world = World::new();
     let empty = world.path("empty");
     std::fs::create_dir_all(&empty).unwrap();
-    let prefix = pretended_mpi(&world, "mpi", "exit 1");
-    let no_library = pretended_mpi(&world, "bare", "exit 1");
+    let prefix = fake_mpi(&world, "mpi", "exit 1");
+    let no_library = fake_mpi(&world, "bare", "exit 1");
     std::fs::remove_file(no_library.join("lib/libmpi.so.12")).unwrap();
-    let (mpi, empty, bare) = (text(&prefix), text(&empty), text(&no_library));
+    let (mpi, empty, bare) = (path_text(&prefix), path_text(&empty), path_text(&no_library));
     for (arguments, code, expected) in [
         (vec!["mpi", "--mpi", empty], 4, "no mpiexec.hydra, mpirun or mpiexec"),
         (vec!["mpi", "--mpi", bare], 4, "beside it no libmpi.so.12"),
@@ -284,10 +288,10 @@ fn what_makes_no_sense_is_refused_with_what_would() {
 }
 
 #[test]
-fn a_plan_names_every_mpi_its_library_and_its_launcher() {
+fn plan_lists_mpi_library_and_launcher() {
     let world = World::new();
-    let prefix = pretended_mpi(&world, "mpi", "exit 1");
-    let arguments = ["run", "mpi", "--mpi", text(&prefix), "--dry-run", "--json"];
+    let prefix = fake_mpi(&world, "mpi", "exit 1");
+    let arguments = ["run", "mpi", "--mpi", path_text(&prefix), "--dry-run", "--json"];
     let plan = world.json(&arguments);
     let cases = plan["cases"].as_array().unwrap();
     assert!(cases.iter().any(|case| case["workload"]["benchmark"] == "mpi.bw"), "{plan}");
@@ -301,7 +305,7 @@ fn a_plan_names_every_mpi_its_library_and_its_launcher() {
 
 /// Each launch of a fake MPI appends its name to a file, in the order of the launches.
 #[test]
-fn several_mpis_take_turns_there_and_back() {
+fn mpis_alternate_in_both_directions() {
     let world = World::new();
     let rank = |rank: u32| {
         format!("{{\"rank\":{rank},\"host\":\"h\",\"cpus\":[{rank}],\"seen_on\":[{rank}]}}")
@@ -321,15 +325,15 @@ fn several_mpis_take_turns_there_and_back() {
         "name = \"l\"\nbudget = \"60s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\n\
          placement = \"same-cache\"\nfrom = \"8B\"\nto = \"8B\"\n",
     );
-    let mut arguments = vec!["run".to_owned(), text(&suite).to_owned()];
+    let mut arguments = vec!["run".to_owned(), path_text(&suite).to_owned()];
     for name in ["a", "b", "c"] {
         let body = format!(
             "echo {name} >> {}\nwhile [ $# -gt 0 ]; do\n[ \"$1\" = --raw ] && cp {} \"$2\"\nshift; done",
             world.path("order").display(),
             outcome.display()
         );
-        let prefix = pretended_mpi(&world, name, &body);
-        arguments.extend(["--mpi".to_owned(), text(&prefix).to_owned()]);
+        let prefix = fake_mpi(&world, name, &body);
+        arguments.extend(["--mpi".to_owned(), path_text(&prefix).to_owned()]);
     }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     world.assay(&arguments).succeeded();
@@ -339,12 +343,12 @@ fn several_mpis_take_turns_there_and_back() {
 }
 
 #[test]
-fn a_library_of_the_standard_is_a_column_of_its_own() {
+fn standard_abi_library_is_separate_mpi() {
     let world = World::new();
-    let prefix = pretended_mpi(&world, "mpi", "exit 1");
+    let prefix = fake_mpi(&world, "mpi", "exit 1");
     std::fs::write(prefix.join("lib/libmpi_abi.so.1"), "").unwrap();
     let planned = |options: &[&str]| {
-        let usual = ["run", "mpi", "--dry-run", "--json", "--mpi", text(&prefix)];
+        let usual = ["run", "mpi", "--dry-run", "--json", "--mpi", path_text(&prefix)];
         let plan = world.json(&[&usual, options].concat());
         let cases = plan["cases"].as_array().unwrap();
         let latency = cases.iter().filter(|it| it["workload"]["benchmark"] == "mpi.latency");
@@ -364,7 +368,7 @@ fn a_library_of_the_standard_is_a_column_of_its_own() {
         assert!(cases.iter().all(|it| it["preset"].as_str() == preset), "{cases:?}");
     }
     std::fs::remove_file(prefix.join("lib/libmpi_abi.so.1")).unwrap();
-    let arguments = ["run", "mpi", "--mpi", text(&prefix), "--abi", "standard"];
+    let arguments = ["run", "mpi", "--mpi", path_text(&prefix), "--abi", "standard"];
     let outcome = world.assay(&arguments).failed_with(4);
     assert!(outcome.err.contains("no libmpi_abi.so.1 lies beside"), "{outcome:?}");
 }

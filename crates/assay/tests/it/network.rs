@@ -4,15 +4,15 @@
 //! All traffic stays on loopback or in namespaces made here, and every server ends by itself.
 
 mod attacks;
+mod doctor;
 mod ethtool;
-mod examining;
 mod interoperation;
 pub(crate) mod link;
 mod login;
 mod path;
 mod peers;
-mod serving;
-mod storing;
+mod servers;
+mod stored_runs;
 mod tools;
 
 use std::net::TcpListener;
@@ -42,9 +42,9 @@ fn wait_until_listening(port: u16) {
 }
 
 /// Server that is killed when the test ends.
-pub(crate) struct Serving(Child);
+pub(crate) struct ServerProcess(Child);
 
-impl Serving {
+impl ServerProcess {
     /// Starts the server and waits until it listens on `port` on loopback.
     pub(crate) fn start(mut command: Command, port: u16) -> Self {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -61,7 +61,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());
@@ -69,7 +69,7 @@ impl Drop for Serving {
 }
 
 /// Returns whether a program is installed; otherwise prints that the test is skipped.
-pub(crate) fn installed(program: &str, test: &str) -> bool {
+pub(crate) fn is_installed(program: &str, test: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
     if !there {

@@ -3,7 +3,7 @@
 use crate::program::{World, files_below, results};
 
 /// Returns whether a program is on `PATH`; otherwise prints that the test is skipped.
-fn installed(program: &str, test: &str) -> bool {
+fn is_installed(program: &str, test: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
     if !there {
@@ -13,8 +13,8 @@ fn installed(program: &str, test: &str) -> bool {
 }
 
 #[test]
-fn likwid_bench_measures_beside_assay() {
-    if !installed("likwid-bench", "likwid_bench_measures_beside_assay") {
+fn likwid_bench_can_measure_stream() {
+    if !is_installed("likwid-bench", "likwid_bench_measures_beside_assay") {
         return;
     }
     let world = World::new();
@@ -44,9 +44,9 @@ fn likwid_bench_measures_beside_assay() {
 }
 
 #[test]
-fn hpcc_solves_and_streams() {
-    if !installed("hpcc", "hpcc_solves_and_streams")
-        || !installed("mpirun", "hpcc_solves_and_streams")
+fn hpcc_can_measure_linpack_and_stream() {
+    if !is_installed("hpcc", "hpcc_solves_and_streams")
+        || !is_installed("mpirun", "hpcc_solves_and_streams")
     {
         return;
     }
@@ -68,7 +68,7 @@ fn hpcc_solves_and_streams() {
 }
 
 #[test]
-fn a_tool_that_prints_something_else_is_refused_and_its_output_kept() {
+fn malformed_tool_output_fails_and_is_kept() {
     let world = World::new();
     let script = world.write("stream", "#!/bin/sh\necho Copy: 12345.6 0.1 0.1 0.1\n");
     let mut permissions = std::fs::metadata(&script).unwrap().permissions();
@@ -87,7 +87,7 @@ fn a_tool_that_prints_something_else_is_refused_and_its_output_kept() {
 }
 
 #[test]
-fn a_blas_library_works_inside_the_same_algorithm() {
+fn linpack_can_use_blas_library() {
     let world = World::new();
     let arguments = ["linpack", "--n", "300", "--blas", "openblas", "--budget", "2s", "--json"];
     let outcome = world.assay(&arguments);
@@ -102,7 +102,7 @@ fn a_blas_library_works_inside_the_same_algorithm() {
 }
 
 /// Creates a script in place of a tool, which prints or writes recorded output of the real one.
-fn stand_in(world: &World, name: &str, body: &str) -> String {
+fn fake_tool(world: &World, name: &str, body: &str) -> String {
     let script = world.write(name, &format!("#!/bin/sh\n{body}"));
     let mut permissions = std::fs::metadata(&script).unwrap().permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
@@ -110,25 +110,25 @@ fn stand_in(world: &World, name: &str, body: &str) -> String {
     format!("{name}={}", script.to_str().unwrap())
 }
 
-fn golden(name: &str) -> String {
+fn golden_path(name: &str) -> String {
     let adapters = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay-adapters");
     let path = adapters.join("tests/golden").join(name);
     path.canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 
 #[test]
-fn ior_and_vdbench_stand_beside_assay() {
+fn ior_and_vdbench_can_measure_storage() {
     let world = World::new();
     // Changes the recorded output from four tasks to one.
-    let reported = golden("ior/4.1.0-read.out");
+    let reported = golden_path("ior/4.1.0-read.out");
     let ior = format!("sed 's/     0      4   4/     0      1   1/' {reported}\n");
-    let ior = stand_in(&world, "ior", &ior);
-    let flat = golden("vdbench/5.04.06-mix.out");
+    let ior = fake_tool(&world, "ior", &ior);
+    let flat = golden_path("vdbench/5.04.06-mix.out");
     let vdbench = format!(
         "cp assay.vdbench {}\nmkdir output\ncp {flat} output/flatfile.html\n",
         world.path("asked").display()
     );
-    let vdbench = stand_in(&world, "vdbench", &vdbench);
+    let vdbench = fake_tool(&world, "vdbench", &vdbench);
     let document = world.json(&[
         "storage",
         "read",
@@ -172,7 +172,7 @@ fn ior_and_vdbench_stand_beside_assay() {
 }
 
 #[test]
-fn tools_that_are_not_there_are_reported_with_where_to_get_them() {
+fn missing_tool_is_reported_with_remedy() {
     let world = World::new();
     for name in ["ior", "vdbench"] {
         let mut command = world.command(&["storage", "read", "file", "--by", name]);

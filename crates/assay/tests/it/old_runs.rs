@@ -47,19 +47,19 @@ fn expected_json(name: &str) -> Value {
 
 /// Returns a world with a copy of the fixtures as its store, because listing writes an index into
 /// it.
-fn world() -> World {
+fn world_with_old_runs() -> World {
     let world = World::new();
-    copy(&fixtures().join("store"), &world.path("assay"));
+    copy_folder(&fixtures().join("store"), &world.path("assay"));
     world
 }
 
-pub(crate) fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let to = to.join(entry.file_name());
         if entry.path().is_dir() {
-            copy(&entry.path(), &to);
+            copy_folder(&entry.path(), &to);
         } else {
             fs::copy(entry.path(), to).unwrap();
         }
@@ -70,7 +70,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 /// peak exceeded, was wrong. The current rules give 16 for FP64 and none for FP32.
 const CONTENDED: &str = "20261122-032746-cb1e";
 /// Printed figures of that run that depended on the wrong Rpeak.
-const OF_WRONG_RPEAK: [&str; 4] = ["102.4", "25.61", "76.0", "95.9"];
+const WRONG_RPEAK_FIGURES: [&str; 4] = ["102.4", "25.61", "76.0", "95.9"];
 
 /// Returns an old result without the parameters that depend on a wrong Rpeak.
 fn without_rpeak(mut old: Value) -> Value {
@@ -82,15 +82,15 @@ fn without_rpeak(mut old: Value) -> Value {
 }
 
 #[test]
-fn a_wrong_rpeak_of_an_old_run_is_corrected() {
-    let new = world().json(&["show", CONTENDED, "--json"]);
+fn wrong_rpeak_of_old_run_is_corrected() {
+    let new = world_with_old_runs().json(&["show", CONTENDED, "--json"]);
     let of = |metric: &str| {
         let found = array(&new["results"]).iter().find(|it| it["metric"] == metric);
         found.unwrap().clone()
     };
     assert_eq!(of("fp64")["parameters"]["flop_per_cycle"], 16);
     assert!(of("fp64")["percent_of_limit"].as_f64().unwrap() < 100.0);
-    assert!(ids(&of("fp32")["warnings"]).contains(&"no-rpeak"));
+    assert!(stable_ids(&of("fp32")["warnings"]).contains(&"no-rpeak"));
     assert!(of("fp32")["limit"].is_null());
 }
 
@@ -104,17 +104,17 @@ fn runs() -> Vec<String> {
 }
 
 /// Returns whether the values are equal: numbers up to rounding, objects in all fields of `old`.
-fn same(old: &Value, new: &Value) -> bool {
+fn is_same(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Number(old), Value::Number(new)) => {
             let (old, new) = (old.as_f64().unwrap(), new.as_f64().unwrap());
             (old - new).abs() <= ROUNDING * old.abs()
         }
         (Value::Array(old), Value::Array(new)) => {
-            old.len() == new.len() && old.iter().zip(new).all(|(old, new)| same(old, new))
+            old.len() == new.len() && old.iter().zip(new).all(|(old, new)| is_same(old, new))
         }
         (Value::Object(old), Value::Object(_)) => {
-            old.iter().all(|(name, old)| same(old, &new[name]))
+            old.iter().all(|(name, old)| is_same(old, &new[name]))
         }
         _ => old == new,
     }
@@ -124,7 +124,7 @@ fn array(value: &Value) -> &[Value] {
     value.as_array().unwrap()
 }
 
-fn ids(warnings: &Value) -> Vec<&str> {
+fn stable_ids(warnings: &Value) -> Vec<&str> {
     let mut ids: Vec<_> =
         array(warnings).iter().map(|warning| warning["id"].as_str().unwrap()).collect();
     ids.retain(|id| !ESTIMATED.contains(id));
@@ -153,7 +153,7 @@ const ESTIMATED: [&str; 8] = [
 fn check_result(old: &Value, new: &Value, place: &str) {
     for field in FIGURES.iter().chain(&["limit", "percent_of_limit"]) {
         assert!(
-            same(&old[field], &new[field]),
+            is_same(&old[field], &new[field]),
             "{place}: {field} of {} {} {} was {} and is {}",
             old["benchmark"],
             old["metric"],
@@ -162,7 +162,7 @@ fn check_result(old: &Value, new: &Value, place: &str) {
             new[field]
         );
     }
-    assert_eq!(ids(&old["warnings"]), ids(&new["warnings"]), "{place}: {old}");
+    assert_eq!(stable_ids(&old["warnings"]), stable_ids(&new["warnings"]), "{place}: {old}");
     check_estimated(old, new, place);
 }
 
@@ -178,12 +178,12 @@ fn check_estimated(old: &Value, new: &Value, place: &str) {
     }
     for (name, was) in old["percentiles"].as_object().into_iter().flatten() {
         let is = &new["percentiles"][name];
-        assert!(is.is_null() || same(was, is), "{place}: {name} was {was} and is {is}");
+        assert!(is.is_null() || is_same(was, is), "{place}: {name} was {was} and is {is}");
     }
 }
 
 /// Formats the version-dependent estimates of a result as one line.
-fn estimated(run: &str, result: &Value) -> String {
+fn format_estimates(run: &str, result: &Value) -> String {
     let [case, metric] = ["case", "metric"].map(|name| result[name].as_str().unwrap_or("-"));
     let digits =
         |value: &Value| value.as_f64().map_or("-".to_owned(), |it| format!("{it:.5e}"));
@@ -220,19 +220,19 @@ const REFORMED: [(&str, &str); 16] = [
 ];
 
 /// Returns whether a parameter of an old result still exists, possibly under another name.
-fn is_said(name: &str, old: &Value, new: &Value) -> bool {
+fn has_parameter(name: &str, old: &Value, new: &Value) -> bool {
     let reformed = REFORMED.iter().find(|(beginning, _)| name.starts_with(beginning));
-    same(old, &new[name]) || reformed.is_some_and(|(_, now)| !new[now].is_null())
+    is_same(old, &new[name]) || reformed.is_some_and(|(_, now)| !new[now].is_null())
 }
 
 /// Returns the results that correspond to `old`; there may be several, over the steps of one case.
-fn answers<'a>(old: &Value, new: &'a [Value]) -> Vec<&'a Value> {
+fn corresponding_results<'a>(old: &Value, new: &'a [Value]) -> Vec<&'a Value> {
     let said = |new: &Value| {
         let mut all = old["parameters"].as_object().unwrap().iter();
-        all.all(|(name, value)| is_said(name, value, &new["parameters"]))
+        all.all(|(name, value)| has_parameter(name, value, &new["parameters"]))
     };
     let asked = |new: &&Value| {
-        let equal = |part: &&str| *part == "parameters" || same(&old[part], &new[part]);
+        let equal = |part: &&str| *part == "parameters" || is_same(&old[part], &new[part]);
         IDENTITY.iter().all(equal) && said(new)
     };
     new.iter().filter(asked).collect()
@@ -240,26 +240,30 @@ fn answers<'a>(old: &Value, new: &'a [Value]) -> Vec<&'a Value> {
 
 #[test]
 fn old_runs_show_the_same_results() {
-    let world = world();
+    let world = world_with_old_runs();
     let mut pinned = String::new();
     for run in runs() {
         let old = expected_json(&format!("{run}.json"));
         let new = world.json(&["show", &run, "--json"]);
-        assert!(same(&old["run"], &new["run"]), "{run}: {} {}", old["run"], new["run"]);
+        assert!(is_same(&old["run"], &new["run"]), "{run}: {} {}", old["run"], new["run"]);
         let (was, is) = (array(&old["results"]), array(&new["results"]));
         assert_eq!(was.len(), is.len(), "{run}");
         pinned.extend([format!("{run}: statistics {}\n", new["statistics"])]);
-        pinned.extend(is.iter().map(|result| estimated(&run, result)));
+        pinned.extend(is.iter().map(|result| format_estimates(&run, result)));
         for old in was {
             if run == CONTENDED && old["benchmark"].as_str().unwrap().starts_with("compute") {
-                assert_eq!(answers(&without_rpeak(old.clone()), is).len(), 1, "{run}: {old}");
+                assert_eq!(
+                    corresponding_results(&without_rpeak(old.clone()), is).len(),
+                    1,
+                    "{run}: {old}"
+                );
                 continue;
             }
-            let found = answers(old, is);
+            let found = corresponding_results(old, is);
             assert_eq!(found.len(), 1, "{run}: {old}");
             check_result(old, found[0], &run);
         }
-        assert_eq!(ids(&old["warnings"]), ids(&new["warnings"]), "{run}");
+        assert_eq!(stable_ids(&old["warnings"]), stable_ids(&new["warnings"]), "{run}");
         let (was, is) = (array(&old["failures"]), array(&new["failures"]));
         assert_eq!(was.len(), is.len(), "{run}");
         for (old, new) in was.iter().zip(is) {
@@ -332,7 +336,7 @@ fn is_in_another_prefix(old: &str, new: &str) -> bool {
 }
 
 #[test]
-fn only_the_prefix_may_differ() {
+fn other_prefix_keeps_value() {
     for (old, new, expected) in [
         ("11.01", "11010", true),
         ("11.01", "0.01101", true),
@@ -352,7 +356,7 @@ fn only_the_prefix_may_differ() {
 
 #[test]
 fn old_runs_print_the_same_numbers() {
-    let world = world();
+    let world = world_with_old_runs();
     for run in runs() {
         let old = without_littles_law(&expected(&format!("{run}.txt")));
         let new = world.assay(&["show", &run]).succeeded().out;
@@ -364,7 +368,7 @@ fn old_runs_print_the_same_numbers() {
             !printed.iter().any(is_it)
         };
         let mut lost: Vec<_> = numbers(&old).into_iter().filter(is_lost).collect();
-        lost.retain(|number| run != CONTENDED || !OF_WRONG_RPEAK.contains(number));
+        lost.retain(|number| run != CONTENDED || !WRONG_RPEAK_FIGURES.contains(number));
         assert!(lost.is_empty(), "{run}: {lost:?} are gone from\n{new}");
         assert!(new.contains(&run), "{run}: {new}");
     }
@@ -407,19 +411,19 @@ fn value(cell: &str) -> Value {
 }
 
 #[test]
-fn old_runs_write_the_same_tables() {
+fn old_runs_export_the_same_tables() {
     const COLUMNS: [&str; 9] =
         ["benchmark", "metric", "tool", "value", "unit", "n", "min", "max", "mean"];
-    let world = world();
+    let world = world_with_old_runs();
     for run in runs() {
         let report = world.assay(&["report", &run, "--format", "csv"]).succeeded().out;
         let (old, mut new) = (table(&expected(&format!("{run}.csv"))), table(&report));
         assert_eq!(old.len(), new.len(), "{run}");
         for old in old {
             let equal = |new: &Vec<(String, String)>| {
-                COLUMNS
-                    .iter()
-                    .all(|column| same(&value(cell(&old, column)), &value(cell(new, column))))
+                COLUMNS.iter().all(|column| {
+                    is_same(&value(cell(&old, column)), &value(cell(new, column)))
+                })
             };
             let found = new.iter().position(equal);
             new.remove(found.unwrap_or_else(|| panic!("{run}: {old:?} is gone")));
@@ -431,21 +435,21 @@ fn old_runs_write_the_same_tables() {
 }
 
 #[test]
-fn old_runs_are_listed_as_they_were() {
+fn old_runs_are_listed_unchanged() {
     let (old, mut new) =
-        (expected_json("list.json"), world().json(&["list", "--all", "--json"]));
+        (expected_json("list.json"), world_with_old_runs().json(&["list", "--all", "--json"]));
     // Newer versions also list a value for ping.
     for run in new["runs"].as_array_mut().unwrap() {
         run["headlines"].as_array_mut().unwrap().retain(|it| it["label"] != "ping");
     }
-    assert!(same(&old["runs"], &new["runs"]), "{old}\n{new}");
+    assert!(is_same(&old["runs"], &new["runs"]), "{old}\n{new}");
 }
 
 /// The same results are paired, with the same ratio between single runs. Verdicts differ: the old
 /// version used samples as units, the current one uses runs, and two of each cannot tell.
 #[test]
-fn old_runs_are_compared_as_they_were() {
-    let world = world();
+fn old_runs_keep_their_ratios() {
+    let world = world_with_old_runs();
     for (name, words) in COMPARISONS {
         let old = expected_json(&format!("compare-{name}.json"));
         let words = [&["compare", "--json"], *words].concat();
@@ -462,19 +466,19 @@ fn old_runs_are_compared_as_they_were() {
                 assert_eq!(new[side]["n"], runs, "{name}: {new}");
             }
             if runs == 1 {
-                assert!(same(&old["ratio"], &new["ratio"]), "{name}: {old} {new}");
+                assert!(is_same(&old["ratio"], &new["ratio"]), "{name}: {old} {new}");
             }
             let verdict =
                 if new["ratio"].is_null() { &old["verdict"] } else { &"cannot-tell".into() };
             assert_eq!(&new["verdict"], verdict, "{name}: {new}");
         }
-        assert!(same(&old["unmatched"], &new["unmatched"]), "{name}");
+        assert!(is_same(&old["unmatched"], &new["unmatched"]), "{name}");
     }
 }
 
 #[test]
-fn a_label_of_two_machines_is_refused() {
-    let world = world();
+fn rejects_label_of_two_machines() {
+    let world = world_with_old_runs();
     let run = world.path("assay").join("runs/20261122-032839-b200/events.jsonl");
     let text = fs::read_to_string(&run).unwrap();
     fs::write(&run, text.replace("\"vm\"", "\"another\"")).unwrap();
@@ -489,8 +493,8 @@ fn a_label_of_two_machines_is_refused() {
 }
 
 #[test]
-fn every_old_result_finds_itself() {
-    let world = world();
+fn every_old_result_pairs_with_its_copy() {
+    let world = world_with_old_runs();
     for run in runs() {
         let results = array(&expected_json(&format!("{run}.json"))["results"]).len();
         // A run cannot be compared with itself, but with a copy under another name.

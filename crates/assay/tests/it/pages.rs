@@ -6,7 +6,7 @@ use crate::program::World;
 
 /// Six response curves of eleven points each: no suite has more results of more kinds.
 #[test]
-fn the_page_of_the_largest_suite_is_small_and_has_all_languages() {
+fn page_of_largest_suite_is_small_and_has_all_languages() {
     let world = World::new();
     let words =
         ["run", "storage-volume", "--target", ".", "--size", "16MiB", "--budget", "12s"];
@@ -33,7 +33,7 @@ fn the_page_of_the_largest_suite_is_small_and_has_all_languages() {
 }
 
 #[test]
-fn an_unknown_language_is_refused_with_the_nearest() {
+fn rejects_unknown_language_and_suggests_nearest() {
     let world = World::new();
     for (tag, expected) in [
         ("zh-Hant", "did you mean zh-Hans?"),
@@ -49,7 +49,7 @@ fn an_unknown_language_is_refused_with_the_nearest() {
 
 /// A file that would fill the memory is rejected by its size, before it is read.
 #[test]
-fn what_is_enormous_is_refused_unread() {
+fn rejects_enormous_file_without_reading_it() {
     let world = World::new();
     File::create(world.path("big")).unwrap().set_len(1 << 40).unwrap();
     let refused = world.assay(&["import", "big"]).failed_with(2).err;
@@ -67,7 +67,7 @@ const STREAM: &str =
 /// The data file of a page replaces only that of the same page, and no other file; the program
 /// reports each file written.
 #[test]
-fn a_page_replaces_no_file_that_nobody_named() {
+fn page_does_not_replace_foreign_files() {
     let world = World::new();
     world.write("stream.txt", STREAM);
     world.assay(&["import", "--label", "off", "stream.txt"]).succeeded();
@@ -101,7 +101,7 @@ fn a_page_replaces_no_file_that_nobody_named() {
 
 /// Text in a file with another format's ending is never intended.
 #[test]
-fn an_ending_that_no_format_has_is_refused() {
+fn rejects_unknown_file_ending() {
     let world = World::new();
     world.write("stream.txt", STREAM);
     world.write("page.md", "# Page\n");
@@ -133,7 +133,7 @@ fn an_ending_that_no_format_has_is_refused() {
 
 /// A label stands for its runs, as in `compare`.
 #[test]
-fn a_label_names_runs_of_a_report() {
+fn report_accepts_labels() {
     let world = World::new();
     world.write("stream.txt", STREAM);
     for label in ["off", "on"] {

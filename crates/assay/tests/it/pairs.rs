@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::mpi::one_at_a_time;
 use crate::mpi_run::real_mpis;
-use crate::network::installed;
+use crate::network::is_installed;
 use crate::network::link::run;
 use crate::program::{World, results};
 
-mod copied;
+mod over_ssh;
 
 /// Namespaces on one bridge; deleted on drop.
 struct Namespaces {
@@ -70,7 +70,7 @@ impl Namespaces {
 
     /// Returns a transport that gives each host its own host name and keeps UCX from using the
     /// memory they all share.
-    fn via_names(&self, world: &World) -> String {
+    fn via_with_host_names(&self, world: &World) -> String {
         let named = world.write("named", "hostname \"$1\" && shift && exec \"$@\"\n");
         let (via, named) = (self.via(), named.display());
         format!("{via} env UCX_TLS=^shm unshare --uts sh {named} {{host}}")
@@ -78,17 +78,17 @@ impl Namespaces {
 }
 
 /// Suite with one case of throughput and one of round trips, a second each.
-const SHORT: &str = "name = \"short\"\nbudget = \"2s\"\n\
+const SHORT_SUITE: &str = "name = \"short\"\nbudget = \"2s\"\n\
     [[measure]]\nbenchmark = \"network.tcp\"\nmeasures = \"throughput\"\nseconds = 1\n\
     [[measure]]\nbenchmark = \"network.tcp\"\nmeasures = \"latency\"\nseconds = 1\n";
 
-fn pair_of(result: &Value) -> String {
+fn pair_name(result: &Value) -> String {
     let parameters = &result["parameters"];
     format!("{}:{}", result["host"].as_str().unwrap(), parameters["peer"].as_str().unwrap())
 }
 
 #[test]
-fn every_pair_of_a_ring_has_its_row_and_a_bucket_shows() {
+fn ring_has_row_per_pair_and_shows_slow_link() {
     let Some(hosts) = Namespaces::new("ring", 4) else { return };
     let bucket = format!(
         "tc -n {}n3 qdisc add dev eth0 root tbf rate 20mbit burst 64kb limit 1mb",
@@ -96,7 +96,7 @@ fn every_pair_of_a_ring_has_its_row_and_a_bucket_shows() {
     );
     assert!(run(&bucket), "{bucket}");
     let world = World::in_memory();
-    world.write("short.toml", SHORT);
+    world.write("short.toml", SHORT_SUITE);
     let file = format!(
         "via = \"{}\"\nlabels = [\"near\", \"far\"]\n\
          [[host]]\nname = \"n[1-2]\"\nlabels = [\"near\"]\n\
@@ -110,7 +110,7 @@ fn every_pair_of_a_ring_has_its_row_and_a_bucket_shows() {
     let ring = ["n1:n2", "n2:n3", "n3:n4", "n4:n1"];
     for metric in ["goodput", "round_trip"] {
         let found = results(&document, "network.tcp", metric);
-        assert_eq!(found.iter().map(|it| pair_of(it)).collect::<Vec<_>>(), ring, "{metric}");
+        assert_eq!(found.iter().map(|it| pair_name(it)).collect::<Vec<_>>(), ring, "{metric}");
         for result in &found {
             assert_eq!(result["parameters"]["path"], "network", "{result:#}");
             assert!(result["parameters"].get("to").is_none());
@@ -145,7 +145,7 @@ fn every_pair_of_a_ring_has_its_row_and_a_bucket_shows() {
 }
 
 #[test]
-fn a_pair_whose_link_goes_down_is_named_and_the_others_count() {
+fn pair_with_lost_link_fails_and_others_count() {
     let Some(hosts) = Namespaces::new("down", 4) else { return };
     let world = World::in_memory();
     let text = "name = \"one\"\nbudget = \"2s\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
@@ -176,15 +176,15 @@ fn a_pair_whose_link_goes_down_is_named_and_the_others_count() {
     let cases: Vec<&str> = failures.iter().map(|it| it["case"].as_str().unwrap()).collect();
     assert_eq!(cases, ["network.tcp/n1:n2/send/streams=1"], "{document:#}");
     let found = results(&document, "network.tcp", "goodput");
-    assert_eq!(found.iter().map(|it| pair_of(it)).collect::<Vec<_>>(), ["n3:n4"]);
+    assert_eq!(found.iter().map(|it| pair_name(it)).collect::<Vec<_>>(), ["n3:n4"]);
 }
 
 /// Both ends are examined: pairs of a lost sender or receiver are listed with the reason.
 #[test]
-fn pairs_of_lost_hosts_are_listed_with_the_reason() {
+fn pairs_of_lost_hosts_are_listed_with_reason() {
     let Some(hosts) = Namespaces::new("lost", 2) else { return };
     let world = World::in_memory();
-    world.write("short.toml", SHORT);
+    world.write("short.toml", SHORT_SUITE);
     let via = hosts.via();
     let words = ["run", "./short.toml", "--hosts", "n[1-3]", "--via", &via];
     let more = ["--pairs", "n1:n2,n3:n1,n1:n3", "--json"];
@@ -205,7 +205,7 @@ fn pairs_of_lost_hosts_are_listed_with_the_reason() {
         assert!(reason.contains("Cannot open network namespace"), "{case}: {reason}");
     }
     let found = results(&document, "network.tcp", "goodput");
-    assert_eq!(found.iter().map(|it| pair_of(it)).collect::<Vec<_>>(), ["n1:n2"]);
+    assert_eq!(found.iter().map(|it| pair_name(it)).collect::<Vec<_>>(), ["n1:n2"]);
     world.assay(&["verify"]).succeeded();
 
     // Without senders, the cases are unknown.
@@ -216,11 +216,11 @@ fn pairs_of_lost_hosts_are_listed_with_the_reason() {
 
 /// An unreachable pair is tried once.
 #[test]
-fn a_pair_without_a_way_is_tried_once() {
+fn unreachable_pair_is_tried_once() {
     let Some(hosts) = Namespaces::new("noway", 3) else { return };
     assert!(run(&format!("ip -n {}n0 link set v3 down", hosts.id)));
     let world = World::in_memory();
-    world.write("short.toml", SHORT);
+    world.write("short.toml", SHORT_SUITE);
     let via = hosts.via();
     let words = ["run", "./short.toml", "--hosts", "n[1-3]", "--pairs", "n1:n3,n1:n2"];
     let outcome =
@@ -231,7 +231,7 @@ fn a_pair_without_a_way_is_tried_once() {
     assert_eq!(failures[1]["because"], failures[0]["case"], "{failures:#?}");
     for metric in ["goodput", "round_trip"] {
         let found = results(&document, "network.tcp", metric);
-        assert_eq!(found.iter().map(|it| pair_of(it)).collect::<Vec<_>>(), ["n1:n2"]);
+        assert_eq!(found.iter().map(|it| pair_name(it)).collect::<Vec<_>>(), ["n1:n2"]);
     }
 }
 
@@ -239,7 +239,7 @@ fn a_pair_without_a_way_is_tried_once() {
 fn disjoint_pairs_measure_together_and_add_up() {
     let Some(hosts) = Namespaces::new("halves", 4) else { return };
     let world = World::in_memory();
-    world.write("short.toml", SHORT);
+    world.write("short.toml", SHORT_SUITE);
     let via = hosts.via();
     let words = ["run", "./short.toml", "--hosts", "n[1-4]", "--matrix", "bisection"];
     let document = world.json(&[&words[..], &["--via", &via, "--json"]].concat());
@@ -247,7 +247,7 @@ fn disjoint_pairs_measure_together_and_add_up() {
     let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
     assert_eq!(hosts, ["n1", "n2", "all"]);
     assert!(found.iter().all(|it| it["case"] == "network.tcp/n1:n3+1/send/streams=1"));
-    assert_eq!([pair_of(found[0]), pair_of(found[1])], ["n1:n3", "n2:n4"]);
+    assert_eq!([pair_name(found[0]), pair_name(found[1])], ["n1:n3", "n2:n4"]);
     for result in &found[..2] {
         assert_eq!(result["parameters"]["concurrent"], 2);
         assert!(result["parameters"]["start_skew"].is_number());
@@ -255,9 +255,9 @@ fn disjoint_pairs_measure_together_and_add_up() {
 }
 
 #[test]
-fn a_tool_measures_pairs_beside_us() {
+fn tool_can_measure_pairs() {
     let test = "a_tool_measures_pairs_beside_us";
-    if !installed("iperf3", test) {
+    if !is_installed("iperf3", test) {
         return;
     }
     let Some(hosts) = Namespaces::new("tool", 2) else { return };
@@ -271,7 +271,7 @@ fn a_tool_measures_pairs_beside_us() {
     let document = world.json(&[&words[..], &more].concat());
     let found = results(&document, "network.tcp", "goodput");
     let rows: Vec<(String, &str)> =
-        found.iter().map(|it| (pair_of(it), it["tool"]["name"].as_str().unwrap())).collect();
+        found.iter().map(|it| (pair_name(it), it["tool"]["name"].as_str().unwrap())).collect();
     // Both measurers complete a pair before the next pair.
     let pairs =
         ["n1:n2", "n2:n1"].map(|pair| ["assay", "iperf3"].map(|tool| (pair.to_owned(), tool)));
@@ -285,7 +285,7 @@ fn a_tool_measures_pairs_beside_us() {
 }
 
 #[test]
-fn nodes_that_are_qualified_together_measure_the_way_to_their_neighbours() {
+fn hpc_node_suite_measures_paths_to_neighbours() {
     let world = World::new();
     let plan = |hosts: &str, suite: &str| {
         let words = ["run", suite, "--hosts", hosts, "--via", "env NAME={host}", "--dry-run"];
@@ -320,7 +320,7 @@ fn nodes_that_are_qualified_together_measure_the_way_to_their_neighbours() {
 }
 
 #[test]
-fn what_is_no_pair_is_refused_before_anything_is_started() {
+fn rejects_invalid_pairs_before_start() {
     let world = World::new();
     world.write("fleet.toml", "[[host]]\nname = \"a\"\ncolour = \"red\"\n");
     let hosts = ["run", "network", "--hosts", "a,b", "--via", "touch started {host}"];
@@ -345,7 +345,7 @@ fn what_is_no_pair_is_refused_before_anything_is_started() {
 }
 
 /// Returns the bytes that a host has sent.
-fn sent(hosts: &Namespaces, host: usize) -> u64 {
+fn sent_bytes(hosts: &Namespaces, host: usize) -> u64 {
     let name = format!("{}n{host}", hosts.id);
     let file = "/sys/class/net/eth0/statistics/tx_bytes";
     let output =
@@ -354,26 +354,26 @@ fn sent(hosts: &Namespaces, host: usize) -> u64 {
 }
 
 /// Suite with latency and bandwidth between ranks, a size or two each.
-const RANKS: &str = "name = \"ranks\"\nbudget = \"4s\"\n\
+const RANKS_SUITE: &str = "name = \"ranks\"\nbudget = \"4s\"\n\
     [[measure]]\nbenchmark = \"mpi.latency\"\nfrom = \"8B\"\nto = \"16B\"\n\
     [[measure]]\nbenchmark = \"mpi.bw\"\nfrom = \"64KiB\"\nto = \"64KiB\"\n";
 
 #[test]
-fn ranks_of_mpi_run_on_both_hosts_of_a_pair() {
+fn mpi_ranks_run_on_both_hosts_of_pair() {
     let mpis = real_mpis("pairs::ranks_of_mpi_run_on_both_hosts_of_a_pair");
     let Some(prefix) = mpis.last() else { return };
     let Some(hosts) = Namespaces::new("ranks", 3) else { return };
     let _turn = one_at_a_time();
     let world = World::new();
-    world.write("ranks.toml", RANKS);
-    let via = hosts.via_names(&world);
+    world.write("ranks.toml", RANKS_SUITE);
+    let via = hosts.via_with_host_names(&world);
     let words = ["run", "./ranks.toml", "--hosts", "n[1-3]", "--matrix", "ring", "--via", &via];
     let more = ["--mpi", prefix.to_str().unwrap(), "--json"];
     let document = world.json(&[&words[..], &more].concat());
     assert_eq!(document["failures"], serde_json::json!([]), "{document:#}");
     for metric in [("mpi.latency", "latency"), ("mpi.bw", "bandwidth")] {
         let found = results(&document, metric.0, metric.1);
-        let pairs: BTreeSet<String> = found.iter().map(|it| pair_of(it)).collect();
+        let pairs: BTreeSet<String> = found.iter().map(|it| pair_name(it)).collect();
         let ring = ["n1:n2", "n2:n3", "n3:n1"].map(str::to_owned);
         assert_eq!(pairs, BTreeSet::from(ring), "{metric:?}");
     }
@@ -389,15 +389,15 @@ fn ranks_of_mpi_run_on_both_hosts_of_a_pair() {
 
 /// Launchers reach the other host in different ways, and libraries define one host differently.
 #[test]
-fn ranks_of_every_mpi_talk_over_the_network() {
+fn ranks_of_every_mpi_communicate_over_network() {
     let mpis = real_mpis("pairs::ranks_of_every_mpi_talk_over_the_network");
     let Some(hosts) = Namespaces::new("mpis", 2).filter(|_| !mpis.is_empty()) else { return };
     let _turn = one_at_a_time();
     let world = World::new();
-    world.write("ranks.toml", RANKS);
-    let via = hosts.via_names(&world);
+    world.write("ranks.toml", RANKS_SUITE);
+    let via = hosts.via_with_host_names(&world);
     for prefix in mpis {
-        let before = sent(&hosts, 1);
+        let before = sent_bytes(&hosts, 1);
         let words =
             ["run", "./ranks.toml", "--hosts", "n[1-2]", "--pairs", "n1:n2", "--via", &via];
         let more = ["--mpi", prefix.to_str().unwrap(), "--json"];
@@ -410,7 +410,7 @@ fn ranks_of_every_mpi_talk_over_the_network() {
             assert!(latency.iter().any(|it| it["parameters"]["mpi"] == mpi), "{mpi}");
         }
         // With shared memory, only the launchers' messages would cross the link.
-        let sent = sent(&hosts, 1) - before;
+        let sent = sent_bytes(&hosts, 1) - before;
         assert!(
             !found.is_empty() && sent > found.len() as u64 * (8 << 20),
             "{prefix:?}: {sent}"
@@ -420,7 +420,7 @@ fn ranks_of_every_mpi_talk_over_the_network() {
 
 /// Ranks on one machine communicate through its memory, which measures no path between hosts.
 #[test]
-fn two_names_of_one_machine_are_no_pair_of_mpi() {
+fn rejects_mpi_pair_on_one_machine() {
     let mpis = real_mpis("pairs::two_names_of_one_machine_are_no_pair_of_mpi");
     let Some(prefix) = mpis.first() else { return };
     let _turn = one_at_a_time();
@@ -438,7 +438,7 @@ fn two_names_of_one_machine_are_no_pair_of_mpi() {
 }
 
 #[test]
-fn where_ranks_run_is_said_by_pairs_alone() {
+fn rejects_mpi_host_options_with_pairs() {
     let world = World::new();
     for (option, says) in [
         (["--mpi-hosts", "a,b"], "--mpi-hosts says where ranks run"),

@@ -3,7 +3,7 @@
 use crate::program::World;
 
 #[test]
-fn two_of_three_give_the_third() {
+fn littles_law_derives_third_value() {
     let world = World::new();
     let table = [
         ("--rate 3500 --latency 1.14ms", "4 threads with one I/O each", "3.990 in flight"),
@@ -27,7 +27,7 @@ fn two_of_three_give_the_third() {
 }
 
 #[test]
-fn quota_and_throughput_of_a_volume() {
+fn anf_quota_and_throughput_convert() {
     let world = World::new();
     let anf = |line: &str| {
         let words = ["plan", "anf"].into_iter().chain(line.split_whitespace());

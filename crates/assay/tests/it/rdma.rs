@@ -16,7 +16,7 @@ fn has_device(test: &str) -> bool {
 }
 
 #[test]
-fn without_a_device_every_pair_says_so_with_its_host_and_nothing_hangs() {
+fn missing_device_fails_every_pair_with_its_host() {
     if has_device("without_a_device_every_pair_says_so_with_its_host_and_nothing_hangs") {
         return;
     }
@@ -41,7 +41,7 @@ fn without_a_device_every_pair_says_so_with_its_host_and_nothing_hangs() {
 }
 
 #[test]
-fn a_suite_that_can_do_without_leaves_it_out_by_name() {
+fn optional_rdma_cases_are_omitted_by_name() {
     if has_device("a_suite_that_can_do_without_leaves_it_out_by_name") {
         return;
     }
@@ -66,13 +66,13 @@ fn a_suite_that_can_do_without_leaves_it_out_by_name() {
 }
 
 #[test]
-fn the_suite_goes_to_a_host_that_is_named() {
+fn suite_measures_to_named_host() {
     let plan = World::new().json(&["run", "rdma", "--to", "far", "--dry-run", "--json"]);
     assert_eq!(plan["cases"][0]["id"], "rdma.send_lat/far/rc");
 }
 
 #[test]
-fn the_doctor_names_what_it_cannot_see() {
+fn doctor_reports_missing_device() {
     if has_device("the_doctor_names_what_it_cannot_see") {
         return;
     }
@@ -91,7 +91,7 @@ fn the_doctor_names_what_it_cannot_see() {
 }
 
 #[test]
-fn without_a_device_it_says_what_is_missing_and_what_to_do() {
+fn missing_device_is_reported_with_remedy() {
     if has_device("without_a_device_it_says_what_is_missing_and_what_to_do") {
         return;
     }
@@ -115,7 +115,7 @@ fn without_a_device_it_says_what_is_missing_and_what_to_do() {
 }
 
 #[test]
-fn what_perftest_takes_is_taken_as_far_as_a_device() {
+fn accepts_perftest_options() {
     if has_device("what_perftest_takes_is_taken_as_far_as_a_device") {
         return;
     }
@@ -159,7 +159,7 @@ fn what_perftest_takes_is_taken_as_far_as_a_device() {
 }
 
 #[test]
-fn what_a_test_cannot_do_is_refused_with_the_reason() {
+fn rejects_impossible_options_with_reason() {
     let world = World::new();
     for (words, expected) in [
         (
@@ -223,7 +223,7 @@ fn what_a_test_cannot_do_is_refused_with_the_reason() {
 /// Reports show the figures of perftest's table under its own labels. A malformed table is rejected
 /// with the line, and nothing is stored.
 #[test]
-fn tables_of_perftest_keep_their_labels_and_are_refused_where_they_cannot_be_read() {
+fn imports_perftest_tables_and_rejects_malformed_ones() {
     let world = World::new();
     let table = include_str!("../../../assay-adapters/tests/golden/perftest/ib_send_lat.txt");
     world.write("false.txt", &table.replace("t_typical[usec]", "t_typical[nsec]"));

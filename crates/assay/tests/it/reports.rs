@@ -3,7 +3,7 @@
 use crate::program::{World, files_below};
 
 #[test]
-fn every_format_holds_the_result() {
+fn every_format_contains_result() {
     let world = World::new();
     world.assay(&["stream", "--bytes", "1MiB", "--budget", "2s"]).succeeded();
     for (format, expected) in [
@@ -35,7 +35,7 @@ fn every_format_holds_the_result() {
 
 /// Output for people is in the language of the environment; output for programs is not.
 #[test]
-fn a_terminal_speaks_the_language_of_its_environment() {
+fn terminal_output_is_in_language_of_environment() {
     let world = World::new();
     let spoken = |arguments: &[&str]| {
         let output = world.command(arguments).env("LC_ALL", "fr_FR.UTF-8").output().unwrap();
@@ -52,7 +52,7 @@ fn a_terminal_speaks_the_language_of_its_environment() {
 
 /// Lost lines of a run are named, the rest is shown, and the run is marked as damaged.
 #[test]
-fn a_damaged_run_says_what_it_lost() {
+fn damaged_run_reports_lost_events() {
     let world = World::new();
     world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
     let runs = world.path("assay/runs");
@@ -90,7 +90,7 @@ fn a_damaged_run_says_what_it_lost() {
 }
 
 #[test]
-fn a_store_is_held_against_what_was_written() {
+fn verify_detects_changed_outputs_and_index() {
     let world = World::new();
     world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
     world.write("job.fio", "[a]\nrw=read\nsize=64k\nfilename=file\n");
@@ -122,7 +122,7 @@ fn a_store_is_held_against_what_was_written() {
 }
 
 #[test]
-fn a_page_needs_no_network() {
+fn page_has_no_external_references() {
     let world = World::new();
     world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
     let page = world.assay(&["report", "latest", "--format", "html"]).succeeded().out;
@@ -132,7 +132,7 @@ fn a_page_needs_no_network() {
 }
 
 #[test]
-fn the_doctor_tells_its_outcomes_apart() {
+fn doctor_findings_are_complete_and_filtered_by_topic() {
     let world = World::new();
     let findings = world.json(&["doctor", "--json"]);
     let findings = findings["findings"].as_array().unwrap();
@@ -162,7 +162,7 @@ fn the_doctor_tells_its_outcomes_apart() {
 }
 
 #[test]
-fn an_anonymous_report_names_no_host_and_no_path() {
+fn anonymous_report_contains_no_host_or_path() {
     let world = World::new();
     let short = ["--size", "1MiB", "--for", "200ms", "--buffered"];
     world.assay(&[&["storage", "read", "data"][..], &short].concat()).succeeded();
@@ -206,7 +206,7 @@ fn runs_have_notes_and_can_be_removed() {
 
 /// A failed single measurement prints the error, the reason and the remedy.
 #[test]
-fn a_single_measurement_that_fails_is_three_lines_and_no_result() {
+fn failed_single_measurement_prints_three_lines_and_no_result() {
     let world = World::new();
     // No server listens on port 9 by default.
     let outcome = world.assay(&["net", "throughput", "127.0.0.1", "-p", "9", "--for", "1s"]);

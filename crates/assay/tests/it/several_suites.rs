@@ -5,7 +5,7 @@ use std::fs;
 use crate::program::World;
 
 #[test]
-fn what_is_not_named_is_left_out_and_said() {
+fn cases_without_target_or_host_are_omitted_and_listed() {
     let world = World::new();
     let plan = world.json(&["run", "all", "--dry-run", "--json"]);
     let omitted = plan["omitted"].as_array().unwrap();
@@ -34,7 +34,7 @@ fn what_is_not_named_is_left_out_and_said() {
 }
 
 #[test]
-fn the_report_lists_what_a_run_did_without() {
+fn report_lists_omitted_benchmarks() {
     let world = World::new();
     world.write(
         "mine.toml",
@@ -59,7 +59,7 @@ fn the_report_lists_what_a_run_did_without() {
 }
 
 #[test]
-fn several_suites_keep_their_time() {
+fn several_suites_add_their_budgets() {
     let world = World::new();
     let plan = world.json(&["run", "quick", "network", "--dry-run", "--json"]);
     assert_eq!((&plan["suite"], &plan["budget_s"]), (&"quick+network".into(), &250.0.into()));
@@ -84,7 +84,7 @@ fn several_suites_keep_their_time() {
 
 /// A plan warns when its cases cannot keep the budget, also with `--quiet`.
 #[test]
-fn a_budget_that_cannot_be_kept_is_said_before() {
+fn warns_in_advance_of_exceeded_budget() {
     let world = World::new();
     let solve = ["linpack", "--n", "2000", "--budget", "1ms"];
     let plan = world.assay(&[&solve[..], &["--dry-run"]].concat()).succeeded().out;
@@ -130,7 +130,7 @@ fn a_budget_that_cannot_be_kept_is_said_before() {
 }
 
 #[test]
-fn options_that_a_suite_cannot_use_are_refused() {
+fn rejects_options_that_suite_cannot_use() {
     let world = World::new();
     for (line, said) in [
         ("quick --to localhost", "quick asks nothing of the network, so --to has no meaning"),

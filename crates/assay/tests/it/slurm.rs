@@ -14,19 +14,19 @@ use crate::mpi::one_at_a_time;
 use crate::network::free_port;
 use crate::program::{Outcome, World, results};
 
-const MUNGED: &str = "/usr/sbin/munged";
-const CONTROLLER: &str = "/usr/sbin/slurmctld";
-const NODE: &str = "/usr/sbin/slurmd";
+const MUNGE_DAEMON: &str = "/usr/sbin/munged";
+const CONTROLLER_DAEMON: &str = "/usr/sbin/slurmctld";
+const NODE_DAEMON: &str = "/usr/sbin/slurmd";
 /// Timeout for the daemons to become ready.
-const PATIENCE: Duration = Duration::from_secs(30);
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Daemons of a cluster, ended when the test ends.
-struct Slurm {
+struct SlurmCluster {
     world: World,
     daemons: Vec<Child>,
 }
 
-impl Slurm {
+impl SlurmCluster {
     /// Starts a cluster on this machine; prints the reason and returns `None` where that is not
     /// possible. Each of several nodes is a separate daemon.
     fn start(test: &str, nodes: usize) -> Option<Self> {
@@ -34,22 +34,28 @@ impl Slurm {
             eprintln!("SKIPPED {test}: {reason}");
             None
         };
-        if ![MUNGED, CONTROLLER, NODE].iter().all(|daemon| Path::new(daemon).is_file()) {
+        if ![MUNGE_DAEMON, CONTROLLER_DAEMON, NODE_DAEMON]
+            .iter()
+            .all(|daemon| Path::new(daemon).is_file())
+        {
             return skip("slurmctld, slurmd and munge are not installed");
         }
         if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
             return skip("slurmd starts jobs as root only");
         }
-        let Some(node) = node() else { return skip("Slurm needs two CPUs for two ranks") };
+        let Some(node) = node_line() else { return skip("Slurm needs two CPUs for two ranks") };
         let mut slurm = Self { world: World::new(), daemons: Vec::new() };
         slurm.configure(&node, nodes);
-        slurm.daemon(MUNGED, &munge_options(&slurm.world));
+        slurm.start_daemon(MUNGE_DAEMON, &munge_options(&slurm.world));
         slurm.wait_for("munge.socket", |slurm| slurm.world.path("munge.socket").exists());
-        slurm.daemon(CONTROLLER, &["-D".to_owned()]);
+        slurm.start_daemon(CONTROLLER_DAEMON, &["-D".to_owned()]);
         match nodes {
-            1 => slurm.daemon(NODE, &["-D".to_owned()]),
+            1 => slurm.start_daemon(NODE_DAEMON, &["-D".to_owned()]),
             several => (1..=several).for_each(|node| {
-                slurm.daemon(NODE, &["-D".to_owned(), "-N".to_owned(), format!("n{node}")]);
+                slurm.start_daemon(
+                    NODE_DAEMON,
+                    &["-D".to_owned(), "-N".to_owned(), format!("n{node}")],
+                );
             }),
         }
         slurm.wait_for("idle nodes", |slurm| {
@@ -100,14 +106,14 @@ impl Slurm {
         std::fs::set_permissions(self.world.path("."), open).unwrap();
     }
 
-    fn daemon(&mut self, program: &str, options: &[String]) {
+    fn start_daemon(&mut self, program: &str, options: &[String]) {
         let mut command = self.command(program, &[]);
         command.args(options).stdout(Stdio::null()).stderr(Stdio::null());
         self.daemons.push(command.spawn().unwrap());
     }
 
     fn wait_for(&self, what: &str, is_there: impl Fn(&Self) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + READY_TIMEOUT;
         while !is_there(self) {
             let log =
                 |name: &str| std::fs::read_to_string(self.world.path(name)).unwrap_or_default();
@@ -146,7 +152,7 @@ impl Slurm {
     }
 }
 
-impl Drop for Slurm {
+impl Drop for SlurmCluster {
     fn drop(&mut self) {
         // On this request, controller and node also end their own helpers.
         drop(self.command("scontrol", &["shutdown"]).output());
@@ -164,8 +170,8 @@ impl Drop for Slurm {
 }
 
 /// Returns this node's line for Slurm's configuration; `None` where two ranks do not fit.
-fn node() -> Option<String> {
-    let reported = Command::new(NODE).arg("-C").output().unwrap();
+fn node_line() -> Option<String> {
+    let reported = Command::new(NODE_DAEMON).arg("-C").output().unwrap();
     let reported = String::from_utf8_lossy(&reported.stdout).into_owned();
     let line = reported.lines().find(|line| line.starts_with("NodeName="))?;
     let cpus = line.split_whitespace().find_map(|word| word.strip_prefix("CPUs="))?;
@@ -186,7 +192,7 @@ fn munge_options(world: &World) -> Vec<String> {
     ]
 }
 
-fn document(outcome: Outcome) -> Value {
+fn parse_document(outcome: Outcome) -> Value {
     let outcome = outcome.succeeded();
     serde_json::from_str(&outcome.out).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
 }
@@ -195,24 +201,25 @@ const LATENCY: [&str; 8] = ["mpi", "latency", "-m", "8:8", "-i", "20", "--budget
 
 /// All checks share a cluster, because starting one takes seconds.
 #[test]
-fn slurm_starts_ranks_that_find_each_other() {
+fn srun_starts_ranks_that_find_each_other() {
     let test = "slurm::slurm_starts_ranks_that_find_each_other";
-    let Some(slurm) = Slurm::start(test, 1) else { return };
+    let Some(slurm) = SlurmCluster::start(test, 1) else { return };
     let _alone = one_at_a_time();
     for (served, name) in [("--mpi=pmi2", "MPICH 4."), ("--mpi=pmix", "Open MPI 4.")] {
         let srun = ["srun", served, "-Q", "-n", "2", "--cpu-bind=cores"];
-        let document = document(slurm.assay(&srun, &[&LATENCY[..], &["--json"]].concat()));
+        let document =
+            parse_document(slurm.assay(&srun, &[&LATENCY[..], &["--json"]].concat()));
         let found = results(&document, "mpi.latency", "latency");
         let parameters = &found[0]["parameters"];
         assert!(parameters["mpi"].as_str().unwrap().starts_with(name), "{parameters}");
         assert_eq!(parameters["ranks"], 2);
     }
-    ranks_that_are_not_served_are_found_out(&slurm);
-    every_mpi_is_started_by_srun_when_asked(&slurm);
-    another_launcher_inside_a_job_is_told_from_srun(&slurm);
+    detects_ranks_without_matching_pmi(&slurm);
+    srun_can_start_every_mpi(&slurm);
+    distinguishes_other_launcher_in_job_from_srun(&slurm);
 }
 
-fn ranks_that_are_not_served_are_found_out(slurm: &Slurm) {
+fn detects_ranks_without_matching_pmi(slurm: &SlurmCluster) {
     for (served, library) in
         [("--mpi=none", "libmpich.so.12"), ("--mpi=pmix", "libmpich.so.12")]
     {
@@ -231,14 +238,14 @@ fn ranks_that_are_not_served_are_found_out(slurm: &Slurm) {
     assert_eq!(outcome.err.matches(reported).count(), 1, "{outcome:?}");
 }
 
-fn every_mpi_is_started_by_srun_when_asked(slurm: &Slurm) {
+fn srun_can_start_every_mpi(slurm: &SlurmCluster) {
     let suite = slurm.world.write(
         "one.toml",
         "name = \"one\"\nbudget = \"4s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"8B\"\n",
     );
     let asked =
         ["run", suite.to_str().unwrap(), "--launcher", "srun", "--mpi", "/usr", "--json"];
-    let document = document(slurm.assay(&["salloc", "-Q", "-n", "2"], &asked));
+    let document = parse_document(slurm.assay(&["salloc", "-Q", "-n", "2"], &asked));
     let found = results(&document, "mpi.latency", "latency");
     for name in ["MPICH 4.", "Open MPI 4."] {
         let of = found.iter().find(|it| {
@@ -255,7 +262,7 @@ fn every_mpi_is_started_by_srun_when_asked(slurm: &Slurm) {
 }
 
 /// Hydra starts its helpers by srun, whose variables the ranks then see.
-fn another_launcher_inside_a_job_is_told_from_srun(slurm: &Slurm) {
+fn distinguishes_other_launcher_in_job_from_srun(slurm: &SlurmCluster) {
     let hydra = ["salloc", "-Q", "-n", "2", "mpiexec.mpich", "-n", "2"];
     let outcome = slurm.assay(&hydra, &LATENCY).succeeded();
     assert!(outcome.out.contains("# 2 ranks by hydra: "), "{outcome:?}");
@@ -270,18 +277,18 @@ fn another_launcher_inside_a_job_is_told_from_srun(slurm: &Slurm) {
     assert!(reported.contains("start it with an MPI launcher"), "{reported}");
 }
 
-const ONE: &str = "name = \"one\"\nbudget = \"BUDGET\"\n[[measure]]\nbenchmark = \"memory.stream\"\n\
+const ONE_CASE: &str = "name = \"one\"\nbudget = \"BUDGET\"\n[[measure]]\nbenchmark = \"memory.stream\"\n\
                    placement = [\"node\"]\nbytes = \"1MiB\"\nthreads = 1\n";
 
 #[test]
-fn nodes_that_slurm_is_asked_for_are_given_back_for_whatever_end() {
+fn allocated_nodes_are_released_after_any_end() {
     let test = "slurm::nodes_that_slurm_is_asked_for_are_given_back_for_whatever_end";
-    let Some(slurm) = Slurm::start(test, 3) else { return };
+    let Some(slurm) = SlurmCluster::start(test, 3) else { return };
     let _alone = one_at_a_time();
-    slurm.world.write("one.toml", &ONE.replace("BUDGET", "200ms"));
-    slurm.world.write("long.toml", &ONE.replace("BUDGET", "10min"));
+    slurm.world.write("one.toml", &ONE_CASE.replace("BUDGET", "200ms"));
+    slurm.world.write("long.toml", &ONE_CASE.replace("BUDGET", "10min"));
     let words = |suite| ["run", suite, "--slurm", "partition=all,nodes=3", "--json"];
-    let found = document(slurm.assay(&["env"], &words("./one.toml")));
+    let found = parse_document(slurm.assay(&["env"], &words("./one.toml")));
     let hosts: Vec<&str> = found["hosts"]
         .as_array()
         .unwrap()
@@ -289,7 +296,7 @@ fn nodes_that_slurm_is_asked_for_are_given_back_for_whatever_end() {
         .map(|it| it["name"].as_str().unwrap())
         .collect();
     assert_eq!(hosts, ["n1", "n2", "n3"]);
-    has_no_job_after_a_while(&slurm);
+    wait_until_no_job(&slurm);
     for signal in ["INT", "KILL"] {
         let mut going = slurm.command(env!("CARGO_BIN_EXE_assay"), &words("./long.toml"));
         let mut going = going.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -298,7 +305,7 @@ fn nodes_that_slurm_is_asked_for_are_given_back_for_whatever_end() {
         let sent = Command::new("kill").args(["-s", signal, &going.id().to_string()]).status();
         assert!(sent.unwrap().success());
         drop(going.wait());
-        has_no_job_after_a_while(&slurm);
+        wait_until_no_job(&slurm);
     }
     for (wish, code, says) in
         [("partition=none", 4, "Invalid partition"), ("Nodes=3", 2, "no option of salloc")]
@@ -306,10 +313,10 @@ fn nodes_that_slurm_is_asked_for_are_given_back_for_whatever_end() {
         let refused = slurm.assay(&["env"], &["doctor", "--slurm", wish]).failed_with(code);
         assert!(refused.err.contains(says), "{wish}: {refused:?}");
     }
-    has_no_job_after_a_while(&slurm);
+    wait_until_no_job(&slurm);
 }
 
-fn has_no_job_after_a_while(slurm: &Slurm) {
+fn wait_until_no_job(slurm: &SlurmCluster) {
     slurm.wait_for("the end of every job", |slurm| {
         // Jobs that are completing still hold their nodes.
         slurm.command("squeue", &["-h"]).output().unwrap().stdout.is_empty()

@@ -12,13 +12,14 @@ use serde_json::Value;
 use crate::program::{Outcome, World, results};
 
 /// 300 ms on a file of one mebibyte.
-const SHORT: &[&str] = &["--size", "1MiB", "--for", "300ms", "--buffered", "--depth", "4"];
+const SHORT_OPTIONS: &[&str] =
+    &["--size", "1MiB", "--for", "300ms", "--buffered", "--depth", "4"];
 
 fn storage(world: &World, verb: &str, arguments: &[&str]) -> Outcome {
-    world.assay(&[&["storage", verb], arguments, SHORT].concat())
+    world.assay(&[&["storage", verb], arguments, SHORT_OPTIONS].concat())
 }
 
-fn records(world: &World) -> usize {
+fn record_count(world: &World) -> usize {
     let folder = world.path("assay").join("created-files");
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     entries
@@ -27,10 +28,11 @@ fn records(world: &World) -> usize {
 }
 
 #[test]
-fn one_number_leaves_nothing_behind() {
+fn storage_commands_report_results_and_leave_nothing() {
     let world = World::in_memory();
     for (verb, operation) in [("read", "read"), ("write", "write"), ("mix", "mix")] {
-        let arguments = [&["storage", verb, "file", "--random", "--json"], SHORT].concat();
+        let arguments =
+            [&["storage", verb, "file", "--random", "--json"], SHORT_OPTIONS].concat();
         let document = world.json(&arguments);
         for metric in ["rate", "bandwidth", "latency", "cpu_per_io"] {
             let all = results(&document, "storage", metric);
@@ -47,21 +49,22 @@ fn one_number_leaves_nothing_behind() {
         }
         assert!(results(&document, "storage", "latency_from_intended").is_empty());
         assert!(!world.path("file").exists());
-        assert_eq!(records(&world), 0);
+        assert_eq!(record_count(&world), 0);
     }
 }
 
 #[test]
-fn an_open_loop_tells_both_latencies_and_a_rate_that_was_missed() {
+fn open_loop_reports_both_latencies_and_missed_rate() {
     let world = World::in_memory();
-    let arguments = [&["storage", "read", "file", "--rate", "500", "--json"], SHORT].concat();
+    let arguments =
+        [&["storage", "read", "file", "--rate", "500", "--json"], SHORT_OPTIONS].concat();
     let document = world.json(&arguments);
     let due = results(&document, "storage", "latency_from_intended");
     assert_eq!(due.len(), 1);
     assert_eq!(due[0]["parameters"]["requested_rate"], 500.0);
     // No storage completes 10⁹ I/O per second, one at a time.
     let impossible = ["storage", "read", "file", "--rate", "1G", "--depth", "1", "--json"];
-    let arguments = [&impossible[..], &SHORT[..SHORT.len() - 2]].concat();
+    let arguments = [&impossible[..], &SHORT_OPTIONS[..SHORT_OPTIONS.len() - 2]].concat();
     let document = world.json(&arguments);
     assert!(is_missed(&document), "{document}");
     // By chance, the first thousand arrivals of this schedule come 3 % late.
@@ -77,7 +80,7 @@ fn is_missed(document: &serde_json::Value) -> bool {
 }
 
 #[test]
-fn the_null_engine_opens_nothing() {
+fn null_engine_opens_nothing() {
     let world = World::in_memory();
     let document =
         world.json(&["storage", "read", "--engine", "null", "--for", "200ms", "--json"]);
@@ -86,7 +89,7 @@ fn the_null_engine_opens_nothing() {
 }
 
 #[test]
-fn kept_files_are_used_again_and_cleaned_on_request() {
+fn kept_files_are_reused_and_removed_by_clean() {
     let world = World::in_memory();
     storage(&world, "read", &["file", "--keep"]).succeeded();
     assert_eq!(std::fs::metadata(world.path("file")).unwrap().len(), 1 << 20);
@@ -99,7 +102,7 @@ fn kept_files_are_used_again_and_cleaned_on_request() {
     assert!(world.assay(&["storage", "clean", "--dry-run"]).succeeded().out.contains("file"));
     assert!(world.assay(&["storage", "clean"]).succeeded().out.contains("removed"));
     assert!(!world.path("file").exists());
-    assert_eq!(records(&world), 0);
+    assert_eq!(record_count(&world), 0);
     world.assay(&["storage", "clean"]).succeeded();
 }
 
@@ -121,7 +124,7 @@ fn foreign_files_are_read_and_not_written() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_before_anything_is_written() {
+fn rejects_impossible_requests_before_writing() {
     let world = World::in_memory();
     for (arguments, code, says) in [
         (&["storage", "read"][..], 2, "TARGET"),
@@ -152,12 +155,12 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         let outcome = world.assay(arguments).failed_with(code);
         assert!(outcome.err.contains(says), "{arguments:?}: {outcome:?}");
         assert!(!world.path("file").exists());
-        assert_eq!(records(&world), 0);
+        assert_eq!(record_count(&world), 0);
     }
 }
 
 #[test]
-fn what_the_file_system_will_refuse_is_refused_before_the_file_is_laid_out() {
+fn rejects_unsupported_direct_io_before_layout() {
     let world = World::in_memory();
     let arguments = ["storage", "read", "file", "--bs", "3", "--size", "1MiB", "--for", "1s"];
     let outcome = world.assay(&arguments).failed_with(4);
@@ -166,7 +169,7 @@ fn what_the_file_system_will_refuse_is_refused_before_the_file_is_laid_out() {
     assert!(says.iter().any(|says| outcome.err.contains(says)), "{outcome:?}");
     assert!(!outcome.err.contains("is written in full first"), "{outcome:?}");
     assert!(!world.path("file").exists());
-    assert_eq!(records(&world), 0);
+    assert_eq!(record_count(&world), 0);
 }
 
 #[test]
@@ -184,7 +187,7 @@ fn suites_resolve_every_case() {
 }
 
 #[test]
-fn a_curve_is_measured_to_its_end() {
+fn response_curve_has_every_point() {
     let world = World::in_memory();
     world.write(
         "curve.toml",
@@ -213,7 +216,7 @@ provisioned = "1TB/s"
 }
 
 #[test]
-fn points_are_added_where_a_curve_bends_and_drawn() {
+fn bend_points_are_added_and_drawn() {
     let world = World::in_memory();
     world.write(
         "curve.toml",
@@ -249,10 +252,10 @@ bend-points = 6
 }
 
 #[test]
-fn a_rate_that_keeps_a_latency_is_found() {
+fn find_rate_meets_latency_goal() {
     let world = World::in_memory();
     let goal = ["storage", "read", "file", "--find-rate", "p99<=10s", "--json"];
-    let document = world.json(&[&goal[..], SHORT].concat());
+    let document = world.json(&[&goal[..], SHORT_OPTIONS].concat());
     let parameters = &results(&document, "storage", "rate")[0]["parameters"];
     let number = |name: &str| parameters[name].as_f64().unwrap();
     assert!(number("goal_rate") > 0.0 && number("goal_rate") < number("goal_missed_at"));
@@ -266,7 +269,7 @@ fn a_rate_that_keeps_a_latency_is_found() {
     assert!(page.contains("is met at") && page.contains("Search steps of"), "{page}");
     // No storage completes an I/O within a nanosecond.
     let goal = ["storage", "read", "file", "--find-rate", "p50<=1ns"];
-    let failed = world.assay(&[&goal[..], SHORT].concat()).failed_with(4);
+    let failed = world.assay(&[&goal[..], SHORT_OPTIONS].concat()).failed_with(4);
     assert!(failed.err.contains("no rate was shown to meet p50 <= 1.000 ns"), "{failed:?}");
     for (arguments, says) in [
         (["--find-rate", "p99<=1ms", "--rate", "5"], "cannot be used with"),
@@ -279,11 +282,11 @@ fn a_rate_that_keeps_a_latency_is_found() {
 }
 
 #[test]
-fn rounds_end_when_they_are_steady_or_too_many() {
+fn steady_state_rounds_end_when_steady_or_at_maximum() {
     let world = World::in_memory();
     let rounds =
         ["storage", "write", "file", "--random", "--steady-state", "--precondition", "--json"];
-    let document = world.json(&[&rounds[..], SHORT].concat());
+    let document = world.json(&[&rounds[..], SHORT_OPTIONS].concat());
     let parameters = &results(&document, "storage", "rate")[0]["parameters"];
     assert_eq!(parameters["precondition_passes"], 2);
     let rounds = document["steps"].as_array().unwrap().len();
@@ -300,7 +303,7 @@ fn rounds_end_when_they_are_steady_or_too_many() {
 }
 
 #[test]
-fn no_round_goes_to_the_blocks_of_another() {
+fn rounds_use_different_random_blocks() {
     let world = World::in_memory();
     const BLOCKS: u64 = 16_384;
     let file = std::fs::File::create(world.path("file")).unwrap();
@@ -323,7 +326,7 @@ fn no_round_goes_to_the_blocks_of_another() {
 }
 
 #[test]
-fn a_seed_repeats_a_plan_and_without_one_every_plan_is_another() {
+fn seed_repeats_plan_and_default_seeds_differ() {
     let world = World::in_memory();
     let plan = |more: &[&str]| {
         let read = ["storage", "read", "file", "--dry-run", "--json"];
@@ -342,7 +345,7 @@ fn a_seed_repeats_a_plan_and_without_one_every_plan_is_another() {
 
 /// SNIA's Performance Test Specification has rounds of a minute.
 #[test]
-fn a_round_is_as_long_as_snia_s() {
+fn steady_state_round_lasts_a_minute() {
     let world = World::in_memory();
     let length = |more: &[&str]| {
         let read = ["storage", "read", "file", "--steady-state", "--dry-run", "--json"];
@@ -356,7 +359,7 @@ fn a_round_is_as_long_as_snia_s() {
 }
 
 #[test]
-fn a_suite_file_that_makes_no_sense_is_exit_code_3() {
+fn malformed_storage_suite_exits_with_3() {
     let world = World::in_memory();
     world.write(
         "bad.toml",
@@ -366,7 +369,7 @@ fn a_suite_file_that_makes_no_sense_is_exit_code_3() {
 }
 
 /// Starts a run and waits until its file is laid out.
-fn started(world: &World) -> Child {
+fn start_run(world: &World) -> Child {
     let arguments = ["storage", "read", "file", "--size", "1MiB", "--for", "60s", "--buffered"];
     let mut command = world.command(&arguments);
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -378,47 +381,47 @@ fn started(world: &World) -> Child {
     child
 }
 
-fn end(mut child: Child, signal: &str) {
+fn end_with_signal(mut child: Child, signal: &str) {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
     child.wait().unwrap();
 }
 
 #[test]
-fn a_kill_leaves_a_file_that_clean_finds() {
+fn clean_removes_file_of_killed_run() {
     let world = World::in_memory();
-    let child = started(&world);
+    let child = start_run(&world);
     let file: PathBuf = world.path("file");
     // `clean` does not remove a file that a run uses.
     assert!(world.assay(&["storage", "clean"]).succeeded().out.contains("uses it"));
     assert!(file.exists());
-    end(child, "KILL");
+    end_with_signal(child, "KILL");
     assert!(file.exists());
     assert!(world.assay(&["storage", "clean"]).succeeded().out.contains("removed"));
     assert!(!file.exists());
 }
 
 #[test]
-fn an_interrupted_run_cleans_up_itself() {
+fn interrupted_run_removes_its_file() {
     let world = World::in_memory();
-    end(started(&world), "INT");
+    end_with_signal(start_run(&world), "INT");
     assert!(!world.path("file").exists());
-    assert_eq!(records(&world), 0);
+    assert_eq!(record_count(&world), 0);
 }
 
 /// Loop device over a file, detached on drop.
-pub(crate) struct Loop(pub(crate) String);
+pub(crate) struct LoopDevice(pub(crate) String);
 
-impl Loop {
+impl LoopDevice {
     /// Creates a file with a loop device over it; prints that the test is skipped and returns
     /// `None` where that is not possible.
-    pub(crate) fn over(path: &std::path::Path, test: &str) -> Option<Self> {
+    pub(crate) fn over_new_file(path: &std::path::Path, test: &str) -> Option<Self> {
         std::fs::File::create(path).unwrap().set_len(8 << 20).unwrap();
-        Self::of(path, test)
+        Self::over_existing(path, test)
     }
 
     /// Creates a loop device over an existing file or device; `None` like [`Self::over_new_file`].
-    pub(crate) fn of(path: &std::path::Path, test: &str) -> Option<Self> {
+    pub(crate) fn over_existing(path: &std::path::Path, test: &str) -> Option<Self> {
         let made = Command::new("losetup").args(["-f", "--show"]).arg(path).output();
         let made = made.ok().filter(|made| made.status.success());
         let Some(made) = made else {
@@ -429,7 +432,7 @@ impl Loop {
     }
 }
 
-impl Drop for Loop {
+impl Drop for LoopDevice {
     fn drop(&mut self) {
         drop(Command::new("umount").arg(&self.0).stderr(Stdio::null()).status());
         drop(Command::new("losetup").args(["-d", &self.0]).status());
@@ -437,10 +440,10 @@ impl Drop for Loop {
 }
 
 #[test]
-fn devices_are_written_only_by_name_and_never_while_they_are_used() {
+fn devices_are_written_only_with_permission_and_unmounted() {
     let test = "devices_are_written_only_by_name_and_never_while_they_are_used";
     let world = World::in_memory();
-    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     let arguments = |verb: &'static str, more: &[&'static str]| {
         let mut all = vec!["storage", verb, device.0.as_str(), "--for", "200ms"];
         all.extend(more);
@@ -469,11 +472,11 @@ fn devices_are_written_only_by_name_and_never_while_they_are_used() {
     assert!(read_only.unwrap().success());
     let refused = storage(&world, "read", &["mounted"]).failed_with(2);
     assert!(refused.err.contains("is mounted read-only"), "{refused:?}");
-    assert_eq!(records(&world), 0);
+    assert_eq!(record_count(&world), 0);
 }
 
 #[test]
-fn fio_measures_the_same_beside_assay() {
+fn fio_can_measure_the_same_case() {
     let test = "fio_measures_the_same_beside_assay";
     let there = Command::new("fio").arg("--version").stdout(Stdio::null()).status();
     if !there.is_ok_and(|it| it.success()) {
@@ -482,7 +485,7 @@ fn fio_measures_the_same_beside_assay() {
     }
     let world = World::in_memory();
     let arguments =
-        [&["storage", "read", "file", "--by", "assay,fio", "--json"], SHORT].concat();
+        [&["storage", "read", "file", "--by", "assay,fio", "--json"], SHORT_OPTIONS].concat();
     // fio counts its time in whole seconds.
     let arguments: Vec<&str> =
         arguments.into_iter().map(|word| if word == "300ms" { "1s" } else { word }).collect();
@@ -497,10 +500,10 @@ fn fio_measures_the_same_beside_assay() {
 }
 
 #[test]
-fn a_device_that_fails_is_reported_with_the_offset_and_the_others_go_on() {
+fn failing_device_is_reported_with_offset_and_others_continue() {
     let test = "a_device_that_fails_is_reported_with_the_offset_and_the_others_go_on";
     let world = World::in_memory();
-    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     std::fs::File::options()
         .write(true)
         .open(world.path("disk"))
@@ -526,11 +529,11 @@ fn a_device_that_fails_is_reported_with_the_offset_and_the_others_go_on() {
 }
 
 #[test]
-fn a_file_with_holes_is_doubted() {
+fn sparse_file_adds_warning() {
     let world = World::in_memory();
     std::fs::File::create(world.path("sparse")).unwrap().set_len(4 << 20).unwrap();
     let document =
-        world.json(&[&["storage", "read", "sparse", "--json"], &SHORT[2..]].concat());
+        world.json(&[&["storage", "read", "sparse", "--json"], &SHORT_OPTIONS[2..]].concat());
     let rate = results(&document, "storage", "rate");
     let doubted = |warning: &serde_json::Value| warning["id"] == "file-with-holes";
     assert!(rate[0]["warnings"].as_array().unwrap().iter().any(doubted), "{rate:?}");

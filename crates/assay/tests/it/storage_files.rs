@@ -12,13 +12,13 @@ fn suite(operations: &str, more: &str) -> String {
     )
 }
 
-fn result<'a>(document: &'a Value, metric: &str, operation: &str) -> Option<&'a Value> {
+fn find_result<'a>(document: &'a Value, metric: &str, operation: &str) -> Option<&'a Value> {
     let all = results(document, "storage.files", metric);
     all.into_iter().find(|result| result["parameters"]["operation"] == operation)
 }
 
 #[test]
-fn every_operation_of_mdtest_has_its_rate_and_latency_and_leaves_nothing() {
+fn every_mdtest_operation_has_rate_and_latency_and_leaves_nothing() {
     let world = World::new();
     let suite = suite(
         "[\"mkdir\", \"stat-directory\", \"rmdir\", \"create\", \"stat\", \"read\", \"delete\"]",
@@ -30,7 +30,7 @@ fn every_operation_of_mdtest_has_its_rate_and_latency_and_leaves_nothing() {
     let document = world.json(&run);
     for operation in ["mkdir", "stat-directory", "rmdir", "create", "stat", "read", "delete"] {
         for metric in ["rate", "latency"] {
-            let found = result(&document, metric, operation)
+            let found = find_result(&document, metric, operation)
                 .unwrap_or_else(|| panic!("{operation} {metric}: {document}"));
             assert!(found["median"].as_f64().unwrap() > 0.0, "{operation} {metric}");
             // 3 × 3 directories with 7 files each; directory operations have the same count, in one
@@ -38,10 +38,14 @@ fn every_operation_of_mdtest_has_its_rate_and_latency_and_leaves_nothing() {
             assert_eq!(found["parameters"]["files"], 63, "{operation}");
         }
         let moves = matches!(operation, "create" | "read");
-        assert_eq!(result(&document, "bandwidth", operation).is_some(), moves, "{operation}");
+        assert_eq!(
+            find_result(&document, "bandwidth", operation).is_some(),
+            moves,
+            "{operation}"
+        );
         // The histogram has every operation of every pass: whole passes only.
-        let latency = result(&document, "latency", operation).unwrap();
-        let passes = result(&document, "rate", operation).unwrap()["n"].as_u64().unwrap();
+        let latency = find_result(&document, "latency", operation).unwrap();
+        let passes = find_result(&document, "rate", operation).unwrap()["n"].as_u64().unwrap();
         let discarded = latency["parameters"]["discarded"].as_u64().unwrap_or(0);
         let counted = latency["parameters"]["io"].as_u64().unwrap();
         assert_eq!(counted % 63, 0, "{operation}");
@@ -52,7 +56,7 @@ fn every_operation_of_mdtest_has_its_rate_and_latency_and_leaves_nothing() {
 }
 
 #[test]
-fn what_is_created_is_there_and_what_is_removed_is_gone() {
+fn create_leaves_files_and_delete_removes_them() {
     let world = World::new();
     std::fs::create_dir(world.path("data")).unwrap();
     let measure = |operations: &str| {
@@ -74,20 +78,20 @@ fn what_is_created_is_there_and_what_is_removed_is_gone() {
 }
 
 #[test]
-fn a_length_and_a_rate_make_stretches_of_time() {
+fn length_and_rate_give_timed_stretches() {
     let world = World::new();
     let more = "pattern = \"random\"\nrate = 500\nlength = \"600ms\"\n";
     let file = world.write("trees.toml", &suite("\"stat\"", more));
     std::fs::create_dir(world.path("data")).unwrap();
     let document = world.json(&["run", file.to_str().unwrap(), "--target", "data", "--json"]);
-    let due = result(&document, "latency_from_intended", "stat").unwrap();
+    let due = find_result(&document, "latency_from_intended", "stat").unwrap();
     assert_eq!(due["parameters"]["requested_rate"], 500.0);
     assert_eq!(due["parameters"]["pattern"], "random");
-    assert!(result(&document, "rate", "stat").unwrap()["n"].as_u64().unwrap() > 1);
+    assert!(find_result(&document, "rate", "stat").unwrap()["n"].as_u64().unwrap() > 1);
 }
 
 #[test]
-fn foreign_files_are_not_touched_and_impossible_trees_are_refused() {
+fn keeps_foreign_files_and_rejects_impossible_trees() {
     let world = World::new();
     std::fs::create_dir_all(world.path("data/assay-files")).unwrap();
     world.write("data/assay-files/mine", "precious");
@@ -112,7 +116,7 @@ fn foreign_files_are_not_touched_and_impossible_trees_are_refused() {
 }
 
 #[test]
-fn a_verb_asks_the_same_without_a_suite() {
+fn storage_files_command_needs_no_suite() {
     let world = World::new();
     let line = "storage files . --files 5 --width 2 --operations stat,create";
     let words: Vec<&str> = line.split(' ').collect();

@@ -9,17 +9,17 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::program::{Outcome, World, files_below, results};
-use crate::storage::Loop;
+use crate::storage::LoopDevice;
 
 /// Returns an unused name below a folder for volumes.
-fn unmounted() -> &'static str {
+fn unmounted_path() -> &'static str {
     "/srv/assay-nobody-mounts-this"
 }
 
 #[test]
-fn every_door_misses_a_volume_that_is_not_mounted() {
+fn every_command_rejects_unmounted_volume() {
     let world = World::new();
-    let target = unmounted();
+    let target = unmounted_path();
     world.write("job", &format!("[a]\nrw=write\nsize=1m\nfilename={target}\n"));
     let vdbench = format!(
         "sd=sd1,lun={target},size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=9,elapsed=2,interval=1\n"
@@ -58,7 +58,7 @@ fn every_door_misses_a_volume_that_is_not_mounted() {
 /// A new file directly in `/` is probably an unmounted volume. The error has three lines: error,
 /// reason and remedy.
 #[test]
-fn a_new_name_right_at_the_root_is_no_file() {
+fn rejects_new_file_in_root_folder() {
     let target = "/assay-nobody-mounts-this";
     let world = World::new();
     let refused = world.assay(&["storage", "read", target]).failed_with(2);
@@ -70,7 +70,7 @@ fn a_new_name_right_at_the_root_is_no_file() {
 }
 
 #[test]
-fn the_file_system_and_its_device_are_reported_first_and_stored() {
+fn file_system_and_device_are_reported_first_and_stored() {
     let world = World::new();
     let short = ["--size", "1MiB", "--for", "300ms", "--buffered", "--json"];
     let run = world.assay(&[&["storage", "read", "file"][..], &short].concat()).succeeded();
@@ -92,10 +92,11 @@ fn the_file_system_and_its_device_are_reported_first_and_stored() {
 }
 
 const PRECIOUS: &str = "what somebody would miss";
-const SHORT: &[&str] = &["--size", "1MiB", "--for", "200ms", "--buffered", "--depth", "4"];
+const SHORT_OPTIONS: &[&str] =
+    &["--size", "1MiB", "--for", "200ms", "--buffered", "--depth", "4"];
 
-fn keep(world: &World, name: &str) {
-    world.assay(&[&["storage", "read", name, "--keep"], SHORT].concat()).succeeded();
+fn create_kept_file(world: &World, name: &str) {
+    world.assay(&[&["storage", "read", name, "--keep"], SHORT_OPTIONS].concat()).succeeded();
 }
 
 fn clean(world: &World) -> Outcome {
@@ -103,22 +104,23 @@ fn clean(world: &World) -> Outcome {
 }
 
 #[test]
-fn what_was_copied_over_a_kept_file_is_neither_overwritten_nor_removed() {
+fn foreign_data_in_kept_file_is_preserved() {
     let world = World::new();
-    keep(&world, "file");
+    create_kept_file(&world, "file");
     // Overwrites as `cp` does: same inode, birth time and attributes, and here even the same length.
     let precious = vec![7; 1 << 20];
     std::fs::write(world.path("file"), &precious).unwrap();
-    let refused = world.assay(&[&["storage", "write", "file"], SHORT].concat()).failed_with(2);
+    let refused =
+        world.assay(&[&["storage", "write", "file"], SHORT_OPTIONS].concat()).failed_with(2);
     assert!(refused.err.contains("--destroy-data="), "{refused:?}");
     assert!(clean(&world).succeeded().out.contains("left alone"));
     assert_eq!(std::fs::read(world.path("file")).unwrap(), precious);
 }
 
 #[test]
-fn clean_believes_no_record_that_assay_did_not_write() {
+fn clean_ignores_forged_records() {
     let world = World::new();
-    keep(&world, "file");
+    create_kept_file(&world, "file");
     let precious = world.write("precious", PRECIOUS);
     let records = world.path("assay/created-files");
     let is_record = |path: &std::path::PathBuf| path.extension() == Some("json".as_ref());
@@ -137,7 +139,7 @@ fn clean_believes_no_record_that_assay_did_not_write() {
 }
 
 /// Runs Vdbench with two writing runs and a command between them.
-fn two_runs(world: &World, lun: &str, command: &str) -> Outcome {
+fn vdbench_two_runs(world: &World, lun: &str, command: &str) -> Outcome {
     let flags = if lun.starts_with("/dev/") { ",openflags=o_direct" } else { "" };
     let text = format!(
         "sd=sd1,lun={lun},size=1m{flags}\nwd=wd1,sd=sd1,rdpct=0,xfersize=4k,seekpct=random\n\
@@ -148,20 +150,20 @@ fn two_runs(world: &World, lun: &str, command: &str) -> Outcome {
 }
 
 #[test]
-fn a_link_that_is_put_in_between_two_runs_is_not_followed() {
+fn symlink_created_between_runs_is_not_followed() {
     let world = World::new();
     let precious = world.write("precious", &PRECIOUS.repeat(50_000));
-    let failed = two_runs(&world, "file", "mv file aside; ln -s precious file");
+    let failed = vdbench_two_runs(&world, "file", "mv file aside; ln -s precious file");
     assert_eq!(failed.code, 4, "{failed:?}");
     assert!(failed.err.contains("changed hands"), "{failed:?}");
     assert_eq!(std::fs::read_to_string(&precious).unwrap(), PRECIOUS.repeat(50_000));
 }
 
 #[test]
-fn a_device_cannot_be_mounted_while_it_is_written() {
+fn device_cannot_be_mounted_while_written() {
     let test = "a_device_cannot_be_mounted_while_it_is_written";
     let world = World::new();
-    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     let made = Command::new("mkfs.ext4").args(["-q", &device.0]).status();
     if !made.is_ok_and(|made| made.success()) {
         eprintln!("SKIPPED {test}: there is no mkfs.ext4");
@@ -174,7 +176,7 @@ fn a_device_cannot_be_mounted_while_it_is_written() {
     let disk = world.path("disk");
     let make =
         format!("mkfs.ext4 -qF {} 4M; mount {} {}", disk.display(), device.0, folder.display());
-    let failed = two_runs(&world, &device.0, &make);
+    let failed = vdbench_two_runs(&world, &device.0, &make);
     assert_eq!(failed.code, 4, "{failed:?}");
     assert!(failed.err.contains("the command 'mkfs.ext4"), "{failed:?}");
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -182,10 +184,10 @@ fn a_device_cannot_be_mounted_while_it_is_written() {
 }
 
 #[test]
-fn what_lies_behind_a_loop_device_is_in_use() {
+fn backing_file_of_loop_device_is_in_use() {
     let test = "what_lies_behind_a_loop_device_is_in_use";
     let world = World::new();
-    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     let write = |target: &str| {
         let arguments =
             ["storage", "write", target, "--for", "200ms", "--destroy-data", target];
@@ -193,17 +195,17 @@ fn what_lies_behind_a_loop_device_is_in_use() {
     };
     let refused = write("disk");
     assert!(refused.err.contains(&format!("it lies behind {}", device.0)), "{refused:?}");
-    let Some(upper) = Loop::of(device.0.as_ref(), test) else { return };
+    let Some(upper) = LoopDevice::over_existing(device.0.as_ref(), test) else { return };
     let refused = write(&device.0);
     assert!(refused.err.contains(&format!("it lies behind {}", upper.0)), "{refused:?}");
 }
 
 /// Any device over the same sectors could destroy a file system.
 #[test]
-fn what_lies_below_a_loop_device_is_not_written_while_it_is_used() {
+fn mounted_file_system_protects_all_devices_over_it() {
     let test = "what_lies_below_a_loop_device_is_not_written_while_it_is_used";
     let world = World::new();
-    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     let made = Command::new("mkfs.ext4").args(["-q", &device.0]).status();
     let folder = world.path("mounted");
     std::fs::create_dir(&folder).unwrap();
@@ -218,15 +220,15 @@ fn what_lies_below_a_loop_device_is_not_written_while_it_is_used() {
         let says = ["is never written", folder.to_str().unwrap()];
         assert!(says.iter().all(|it| refused.err.contains(it)), "{refused:?}");
     };
-    let Some(second) = Loop::of(&world.path("disk"), test) else { return };
+    let Some(second) = LoopDevice::over_existing(&world.path("disk"), test) else { return };
     write(&second.0);
     drop(second);
-    let Some(upper) = Loop::of(device.0.as_ref(), test) else { return };
+    let Some(upper) = LoopDevice::over_existing(device.0.as_ref(), test) else { return };
     write(&upper.0);
 }
 
 #[test]
-fn a_copied_tree_is_nobodys_and_links_inside_one_are_not_followed() {
+fn copied_tree_is_foreign_and_symlinks_are_not_followed() {
     let world = World::new();
     let parameters = |anchor: &str, operation: &str, format: &str| {
         let text = format!(
@@ -292,7 +294,7 @@ fn what_has_hard_links_is_written_by_nobody() {
          rd=rd1,wd=wd1,iorate=9,elapsed=2,interval=1\n",
     );
     for run in [
-        &[&["storage", "write", "link"], SHORT].concat()[..],
+        &[&["storage", "write", "link"], SHORT_OPTIONS].concat()[..],
         &["fio", "job"],
         &["ior", "-w", "-b", "1m", "-t", "1m", "-o", "link"],
         &["vdbench", "-f", "parameters"],
@@ -302,7 +304,7 @@ fn what_has_hard_links_is_written_by_nobody() {
         assert!(refused.err.contains("it has 2 hard links"), "{run:?}: {refused:?}");
         assert_eq!(std::fs::read_to_string(&kept).unwrap(), "y".repeat(1 << 20), "{run:?}");
     }
-    world.assay(&[&["storage", "read", "link"], SHORT].concat()).succeeded();
+    world.assay(&[&["storage", "read", "link"], SHORT_OPTIONS].concat()).succeeded();
 }
 
 /// The whole tree, as `cp -al` copies it: that the tree may be overwritten says nothing about the copy.
@@ -461,7 +463,7 @@ fn only_what_assay_wrote_is_removed_with_a_run() {
 
 /// Logs and pages replace those of an earlier run, but no other file of the same name.
 #[test]
-fn what_is_no_log_and_no_page_is_not_replaced_by_one() {
+fn logs_and_pages_do_not_replace_foreign_files() {
     let world = World::new();
     world.write("job", "[a]\nrw=read\nsize=1m\nfilename=f\nwrite_bw_log=a\n");
     let text =
@@ -481,7 +483,7 @@ fn what_is_no_log_and_no_page_is_not_replaced_by_one() {
 }
 
 #[test]
-fn output_folders_are_not_written_through_links() {
+fn output_is_not_written_through_symlinks() {
     let world = World::new();
     let precious = world.write("precious", PRECIOUS);
     let text =

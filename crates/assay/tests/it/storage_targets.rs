@@ -4,10 +4,10 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use crate::program::{World, results};
-use crate::storage::Loop;
+use crate::storage::LoopDevice;
 
 #[test]
-fn a_target_that_is_named_twice_is_refused() {
+fn rejects_duplicate_targets() {
     let world = World::in_memory();
     std::fs::create_dir(world.path("folder")).unwrap();
     for name in ["file", "other", "folder/assay-storage.data"] {
@@ -54,10 +54,10 @@ fn a_target_that_is_named_twice_is_refused() {
 
 /// A partition's data are on its disk.
 #[test]
-fn a_device_and_its_partition_are_not_two_targets() {
+fn rejects_device_with_its_partition() {
     let test = "a_device_and_its_partition_are_not_two_targets";
     let world = World::in_memory();
-    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     // `addpart` creates a partition on a device without a partition table.
     let added = Command::new("addpart").args([&device.0, "1", "2048", "4096"]).status();
     let partition = format!("{}p1", device.0);
@@ -75,13 +75,13 @@ fn a_device_and_its_partition_are_not_two_targets() {
 
 /// Writes to a loop device go to the file or device behind it.
 #[test]
-fn a_loop_device_and_what_lies_behind_it_are_not_two_targets() {
+fn rejects_loop_device_with_its_backing_file() {
     let test = "a_loop_device_and_what_lies_behind_it_are_not_two_targets";
     let world = World::new();
-    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     let file = world.path("disk").display().to_string();
-    let Some(second) = Loop::of(&world.path("disk"), test) else { return };
-    let Some(upper) = Loop::of(device.0.as_ref(), test) else { return };
+    let Some(second) = LoopDevice::over_existing(&world.path("disk"), test) else { return };
+    let Some(upper) = LoopDevice::over_existing(device.0.as_ref(), test) else { return };
     for [one, other] in [
         [&device.0, &file],
         [&file, &device.0],
@@ -99,7 +99,7 @@ fn a_loop_device_and_what_lies_behind_it_are_not_two_targets() {
 /// The engine is chosen by a contest in memory and on NFS: one contest for all cases, reported
 /// once.
 #[test]
-fn an_engine_is_chosen_once_for_the_targets_of_a_run() {
+fn engine_contest_runs_once_per_run() {
     let test = "an_engine_is_chosen_once_for_the_targets_of_a_run";
     let world = World::in_memory();
     let measure = |operation: &str, bytes: &str| {
@@ -141,7 +141,7 @@ fn an_engine_is_chosen_once_for_the_targets_of_a_run() {
 /// Plans also reject targets that direct I/O or the safety of data forbids, and name the line of
 /// the file.
 #[test]
-fn languages_show_the_line_that_is_refused() {
+fn job_file_errors_name_the_line() {
     let world = World::new();
     std::fs::write(world.path("foreign"), vec![7; 1 << 20]).unwrap();
     let job = |lines: &str| format!("[global]\nfilename=foreign\n[first]\n{lines}");
@@ -185,7 +185,7 @@ fn languages_show_the_line_that_is_refused() {
     // The possible job runs; the other one fails at its turn.
     let refused = world.assay(&["fio", "global.fio", "--dry-run"]).failed_with(4);
     assert!(refused.err.contains("global.fio:13"), "{refused:?}");
-    trees_show_the_anchor(&world);
+    check_tree_errors_name_anchor(&world);
     for (words, place) in [
         (&["ior", "-w", "-b", "1x", "-o", "f"][..], "command line:1:4"),
         (&["ior", "-w", "-Q"], "command line:1:4"),
@@ -208,7 +208,7 @@ fn languages_show_the_line_that_is_refused() {
     assert_eq!(runs["runs"].as_array().unwrap().len(), 0, "{runs}");
 }
 
-fn trees_show_the_anchor(world: &World) {
+fn check_tree_errors_name_anchor(world: &World) {
     std::fs::create_dir_all(world.path("full")).unwrap();
     world.write("full/precious", "x");
     for (anchor, size, says, code) in [
@@ -240,7 +240,7 @@ fn trees_show_the_anchor(world: &World) {
 
 /// IOR reads a complete file or none.
 #[test]
-fn ior_reads_no_file_that_is_short() {
+fn ior_rejects_short_files() {
     let world = World::new();
     std::fs::write(world.path("short"), vec![7; 5000]).unwrap();
     for (file, says) in [
@@ -261,7 +261,7 @@ fn ior_reads_no_file_that_is_short() {
 
 /// A folder in memory is not storage: reports and tools warn about it.
 #[test]
-fn what_is_in_memory_is_no_storage() {
+fn target_in_memory_adds_warning() {
     let test = "what_is_in_memory_is_no_storage";
     let world = World::in_memory();
     if !world.path("").starts_with("/dev/shm") {
@@ -284,7 +284,7 @@ fn what_is_in_memory_is_no_storage() {
 }
 
 #[test]
-fn a_file_is_no_place_for_a_tree() {
+fn rejects_file_as_tree_folder() {
     let world = World::new();
     world.write("file", "text");
     for more in [&[][..], &["--dry-run"]] {
@@ -295,7 +295,7 @@ fn a_file_is_no_place_for_a_tree() {
 
 /// Memory has no queues that could be polled; the error comes before anything is written.
 #[test]
-fn only_devices_with_queues_for_it_are_polled() {
+fn polling_needs_device_with_poll_queues() {
     let test = "only_devices_with_queues_for_it_are_polled";
     let world = World::in_memory();
     if !world.path("").starts_with("/dev/shm") {

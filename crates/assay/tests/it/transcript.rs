@@ -27,7 +27,7 @@ const fn step(words: &'static str, code: i32, is_one_screen: bool) -> Step {
 }
 
 /// Users with the commands of their sessions.
-const WAYS: [(&str, &[Step]); 3] = [
+const SESSIONS: [(&str, &[Step]); 3] = [
     (
         "An HPC engineer: is this node good?",
         &[
@@ -77,7 +77,7 @@ struct Screen {
 }
 
 impl Screen {
-    fn of(output: &str) -> Self {
+    fn from_output(output: &str) -> Self {
         let mut screen = Self::default();
         let mut characters = output.chars().peekable();
         while let Some(character) = characters.next() {
@@ -92,7 +92,7 @@ impl Screen {
                             break;
                         }
                     }
-                    screen.obey(&sequence);
+                    screen.apply_sequence(&sequence);
                 }
                 '\u{1b}' | '\u{7}' | '\u{4}' | '\u{8}' => {}
                 other => screen.put(other),
@@ -101,7 +101,7 @@ impl Screen {
         screen
     }
 
-    fn obey(&mut self, sequence: &str) {
+    fn apply_sequence(&mut self, sequence: &str) {
         let (number, command) = sequence.split_at(sequence.len().saturating_sub(1));
         let count = number.parse().unwrap_or(1);
         match command {
@@ -133,11 +133,11 @@ impl Screen {
 }
 
 /// Runs a command on a terminal and returns its output and exit code.
-fn on_a_terminal(world: &World, words: &str) -> (String, i32) {
-    on_a_terminal_of(COLUMNS, world, words)
+fn run_on_terminal(world: &World, words: &str) -> (String, i32) {
+    run_on_terminal_of(COLUMNS, world, words)
 }
 
-fn on_a_terminal_of(columns: usize, world: &World, words: &str) -> (String, i32) {
+fn run_on_terminal_of(columns: usize, world: &World, words: &str) -> (String, i32) {
     let program = env!("CARGO_BIN_EXE_assay");
     let words = words.replacen("assay", program, 1);
     let command = format!("stty rows {ROWS} cols {columns}; {words}");
@@ -161,8 +161,8 @@ fn has_script() -> bool {
 
 /// Returns the page's section about one command, without the names of this machine.
 fn section(world: &World, step: &Step) -> String {
-    let (output, code) = on_a_terminal(world, step.words);
-    let shown = Screen::of(&output).text();
+    let (output, code) = run_on_terminal(world, step.words);
+    let shown = Screen::from_output(&output).text();
     assert_eq!(code, step.code, "{}\n{shown}", step.words);
     for line in shown.lines() {
         // Lines with a path of this test may be wider.
@@ -188,7 +188,7 @@ fn section(world: &World, step: &Step) -> String {
 }
 
 #[test]
-fn the_ways_of_three_users_on_a_terminal() {
+fn example_sessions_fit_terminal() {
     if !has_script() {
         return eprintln!(
             "SKIPPED the_ways_of_three_users_on_a_terminal: there is no `script`"
@@ -200,7 +200,7 @@ fn the_ways_of_three_users_on_a_terminal() {
          columns and 24 lines\n(`UPDATE_EXPECT=1 cargo test --release`); the machine is a small shared guest, and \
          says so.\n",
     );
-    for (who, steps) in WAYS {
+    for (who, steps) in SESSIONS {
         writeln!(page, "\n## {who}").unwrap();
         for step in steps {
             page.push_str(&section(&world, step));
@@ -225,14 +225,14 @@ fn the_ways_of_three_users_on_a_terminal() {
 
 /// The status line is drawn from the first moment, and it counts seconds.
 #[test]
-fn something_moves_while_a_terminal_waits() {
+fn status_line_moves_while_terminal_waits() {
     if !has_script() {
         return eprintln!(
             "SKIPPED something_moves_while_a_terminal_waits: there is no `script`"
         );
     }
     let world = World::new();
-    let (output, code) = on_a_terminal(&world, "assay storage read --engine null --for 2s");
+    let (output, code) = run_on_terminal(&world, "assay storage read --engine null --for 2s");
     assert_eq!(code, 0, "{output}");
     let moving = output.find('⠋').expect("the line is drawn");
     let measured = output.find(" CPU").expect("a line per second");
@@ -240,14 +240,14 @@ fn something_moves_while_a_terminal_waits() {
     assert!(moving < measured && measured < result, "{output}");
     assert!(output[..result].contains("looking at the machine"), "{output}");
     let (dumb, _) =
-        on_a_terminal(&world, "env TERM=dumb assay storage read --engine null --for 5s");
+        run_on_terminal(&world, "env TERM=dumb assay storage read --engine null --for 5s");
     assert!(!dumb.contains('\u{1b}'), "{dumb:?}");
     let lines = dumb.lines().filter(|line| line.contains(" left  storage")).count();
     assert!(lines > 0 && !dumb.contains('⠋'), "a line every other second: {dumb}");
 }
 
 /// Commands for a terminal of 60 columns: results, lists, help and errors.
-const NARROW: [(&str, i32); 39] = [
+const NARROW_COMMANDS: [(&str, i32); 39] = [
     ("assay run --budget 6s", 0),
     ("assay net throughput --for 2s", 0),
     ("assay net throughput --for 2s", 0),
@@ -291,16 +291,16 @@ const NARROW: [(&str, i32); 39] = [
 
 /// A terminal breaks longer lines anywhere: within words and within cells.
 #[test]
-fn sixty_columns_are_enough() {
+fn output_fits_sixty_columns() {
     const NARROW_COLUMNS: usize = 60;
     if !has_script() {
         return eprintln!("SKIPPED sixty_columns_are_enough: there is no `script`");
     }
     let world = World::new();
     let mut wide = Vec::new();
-    for (words, expected) in NARROW {
-        let (output, code) = on_a_terminal_of(NARROW_COLUMNS, &world, words);
-        let shown = Screen::of(&output).text();
+    for (words, expected) in NARROW_COMMANDS {
+        let (output, code) = run_on_terminal_of(NARROW_COLUMNS, &world, words);
+        let shown = Screen::from_output(&output).text();
         assert_eq!(code, expected, "{words}\n{shown}");
         let of_words = |line: &&str| {
             // A single word cannot be broken, and paths of this test have any length.

@@ -11,8 +11,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::network::link::{FAR, LONG_QUEUE, Link, SHORT_QUEUE, Who, run};
-use crate::network::{Serving, free_port, installed};
+use crate::network::link::{FAR, LONG_QUEUE, Link, LinkProgram, SHORT_QUEUE, run};
+use crate::network::{ServerProcess, free_port, is_installed};
 use crate::program::World;
 
 mod fleet;
@@ -20,18 +20,18 @@ mod rounds;
 
 /// Returns whether this try is requested and its peer is installed; otherwise prints that the test
 /// is skipped.
-fn is_asked_for(test: &str) -> bool {
+fn is_requested(test: &str) -> bool {
     let asked = std::env::var_os("ASSAY_TRUTH").is_some();
     if !asked {
         eprintln!(
             "SKIPPED {test}: a known truth needs a quiet machine and `cargo xtask truth`"
         );
     }
-    asked && installed("iperf3", test)
+    asked && is_installed("iperf3", test)
 }
 
 /// Prints assay's value and the real tool's value, for a truth with this relative tolerance.
-fn reported(
+fn print_try(
     unit: &str,
     (truth, tolerance): (f64, f64),
     measured: f64,
@@ -42,16 +42,18 @@ fn reported(
 }
 
 /// Measures with assay, and then with iperf3.
-fn beside_iperf3(measure: impl Fn(Who) -> f64) -> (f64, (&'static str, Option<f64>)) {
-    (measure(Who::Assay), ("iperf3", Some(measure(Who::Iperf3))))
+fn measure_with_both(
+    measure: impl Fn(LinkProgram) -> f64,
+) -> (f64, (&'static str, Option<f64>)) {
+    (measure(LinkProgram::Assay), ("iperf3", Some(measure(LinkProgram::Iperf3))))
 }
 
 /// 1448 bytes of payload in every 1514 of the link (MTU 1500, TCP timestamps, Ethernet header).
 const TCP_GOODPUT_BIT_PER_S: f64 = 1e9 * 1448.0 / 1514.0;
 
 /// Measures the goodput through a token bucket of one gigabit per second.
-fn gigabit(test: &str, mode: &str) {
-    if !is_asked_for(test) {
+fn check_gigabit(test: &str, mode: &str) {
+    if !is_requested(test) {
         return;
     }
     let Some(link) = Link::new("tcp", "1gbit", LONG_QUEUE) else { return };
@@ -60,36 +62,36 @@ fn gigabit(test: &str, mode: &str) {
         let end = link.iperf3(&world, who, mode);
         end["sum_received"]["bits_per_second"].as_f64().unwrap()
     };
-    let (measured, peer) = beside_iperf3(goodput);
-    reported("bit/s", (TCP_GOODPUT_BIT_PER_S, 0.005), measured, peer);
+    let (measured, peer) = measure_with_both(goodput);
+    print_try("bit/s", (TCP_GOODPUT_BIT_PER_S, 0.005), measured, peer);
 }
 
 #[test]
-fn a_gigabit_bucket_yields_its_payload() {
-    gigabit("a_gigabit_bucket_yields_its_payload", "-t 1 -O 1");
+fn gigabit_bucket_yields_its_payload() {
+    check_gigabit("a_gigabit_bucket_yields_its_payload", "-t 1 -O 1");
 }
 
 #[test]
-fn a_gigabit_bucket_yields_its_payload_in_reverse() {
-    gigabit("a_gigabit_bucket_yields_its_payload_in_reverse", "-t 1 -O 1 -R");
+fn gigabit_bucket_yields_its_payload_in_reverse() {
+    check_gigabit("a_gigabit_bucket_yields_its_payload_in_reverse", "-t 1 -O 1 -R");
 }
 
 #[test]
-fn a_gigabit_bucket_yields_its_payload_to_six_streams() {
-    gigabit("a_gigabit_bucket_yields_its_payload_to_six_streams", "-t 1 -O 1 -P 6");
+fn gigabit_bucket_yields_its_payload_to_six_streams() {
+    check_gigabit("a_gigabit_bucket_yields_its_payload_to_six_streams", "-t 1 -O 1 -P 6");
 }
 
 #[test]
-fn a_gigabit_bucket_yields_its_payload_to_six_streams_in_reverse() {
-    gigabit(
+fn gigabit_bucket_yields_its_payload_to_six_streams_in_reverse() {
+    check_gigabit(
         "a_gigabit_bucket_yields_its_payload_to_six_streams_in_reverse",
         "-t 1 -O 1 -P 6 -R",
     );
 }
 
 #[test]
-fn half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate() {
-    if !is_asked_for("half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate") {
+fn bucket_of_half_the_rate_loses_half_the_datagrams() {
+    if !is_requested("half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate") {
         return;
     }
     let Some(link) = Link::new("udp", "100mbit", SHORT_QUEUE) else { return };
@@ -97,19 +99,19 @@ fn half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate() {
     // The link counts 42 bytes of headers: 100 Mbit/s of it carry 1400/1442 of payload.
     let lost = |who| {
         // iperf3 3.12 also counts losses of the omitted time.
-        let start = if matches!(who, Who::Assay) { "-t 2 -O 1" } else { "-t 3" };
+        let start = if matches!(who, LinkProgram::Assay) { "-t 2 -O 1" } else { "-t 3" };
         let mode = format!("-u -b 194.17M -l 1400 {start}");
         let end = link.iperf3(&world, who, &mode);
         let number = |name: &str| end["sum"][name].as_f64().unwrap();
         number("lost_packets") / number("packets")
     };
-    let (measured, peer) = beside_iperf3(lost);
-    reported("ratio", (0.5, 0.02), measured, peer);
+    let (measured, peer) = measure_with_both(lost);
+    print_try("ratio", (0.5, 0.02), measured, peer);
 }
 
 #[test]
-fn a_rate_that_is_asked_for_is_kept() {
-    if !is_asked_for("a_rate_that_is_asked_for_is_kept") {
+fn requested_rate_is_kept() {
+    if !is_requested("a_rate_that_is_asked_for_is_kept") {
         return;
     }
     let world = World::new();
@@ -118,14 +120,14 @@ fn a_rate_that_is_asked_for_is_kept() {
         let port_text = port.to_string();
         let words = ["-c", "127.0.0.1", "-p", &port_text, "-t", "1", "-b", "100M", "-J"];
         let (serving, output) = match who {
-            Who::Assay => {
-                let serving = Serving::assay(&world, port);
+            LinkProgram::Assay => {
+                let serving = ServerProcess::assay(&world, port);
                 (serving, world.command(&[&["iperf3"], &words[..]].concat()).output())
             }
-            Who::Iperf3 => {
+            LinkProgram::Iperf3 => {
                 let mut server = Command::new("iperf3");
                 server.args(["-s", "-p", &port_text]);
-                let serving = Serving::start(server, port);
+                let serving = ServerProcess::start(server, port);
                 (serving, Command::new("iperf3").args(words).output())
             }
         };
@@ -133,11 +135,11 @@ fn a_rate_that_is_asked_for_is_kept() {
         let document: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
         document["end"]["sum_received"]["bits_per_second"].as_f64().unwrap()
     };
-    let (measured, peer) = beside_iperf3(goodput);
-    reported("bit/s", (1e8, 0.01), measured, peer);
+    let (measured, peer) = measure_with_both(goodput);
+    print_try("bit/s", (1e8, 0.01), measured, peer);
 }
 
-const SWITCHED: &str = r#"
+const SWITCHED_SUITE: &str = r#"
 name = "switched"
 budget = "5s"
 [[measure]]
@@ -148,8 +150,8 @@ target = "0.01%"
 "#;
 
 #[test]
-fn a_switched_bucket_of_half_the_rate_is_half_as_good() {
-    if !is_asked_for("a_switched_bucket_of_half_the_rate_is_half_as_good") {
+fn switching_to_half_the_rate_halves_goodput() {
+    if !is_requested("a_switched_bucket_of_half_the_rate_is_half_as_good") {
         return;
     }
     let Some(link) = Link::new("switched", "400mbit", LONG_QUEUE) else { return };
@@ -159,25 +161,28 @@ fn a_switched_bucket_of_half_the_rate_is_half_as_good() {
     let [whole, half] =
         ["rate 400mbit burst 256kb limit 8mb", "rate 200mbit burst 128kb limit 4mb"]
             .map(|bucket| format!("tc qdisc change dev veth0 root tbf {bucket}"));
-    let ratio = switched(&link, &world, &whole, &half);
+    let ratio = switched_ratio(&link, &world, &whole, &half);
     let [of_half, of_whole] = [&half, &whole].map(|command| {
         assert!(run(&format!("ip netns exec {} {command}", link.near)));
-        let end = link.iperf3(&world, Who::Iperf3, "-t 1 -O 1");
+        let end = link.iperf3(&world, LinkProgram::Iperf3, "-t 1 -O 1");
         end["sum_received"]["bits_per_second"].as_f64().unwrap()
     });
-    reported("ratio", (0.5, 0.01), ratio, ("iperf3", Some(of_half / of_whole)));
+    print_try("ratio", (0.5, 0.01), ratio, ("iperf3", Some(of_half / of_whole)));
 }
 
 /// Measures the ratio of two conditions between which assay itself switches.
-fn switched(link: &Link, world: &World, whole: &str, half: &str) -> f64 {
-    let suite = world.write("switched.toml", SWITCHED);
+fn switched_ratio(link: &Link, world: &World, whole: &str, half: &str) -> f64 {
+    let suite = world.write("switched.toml", SWITCHED_SUITE);
     let server = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "10", "-i", "0"];
-    let mut serving =
-        link.within(true, world, &server).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut serving = link
+        .command_within(true, world, &server)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     std::thread::sleep(std::time::Duration::from_millis(500));
     let asked = ["run", suite.to_str().unwrap(), "--to", FAR, "--label", "whole,half"];
     let asked = [&asked[..], &["--json", "--turns", "8", "--switch", whole, half]].concat();
-    let output = link.within(false, world, &asked).output().unwrap();
+    let output = link.command_within(false, world, &asked).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
     let pairs = document["pairs"].as_array().unwrap();

@@ -10,7 +10,7 @@ use crate::program::{Outcome, World};
 
 /// Writes a set of parameter files for two hosts with two volumes each, both on this machine, at a
 /// small scale.
-fn page(world: &World) {
+fn write_page_files(world: &World) {
     let mut hosts = String::from("hd=default,jvms=1,shell=ssh\n");
     let mut storage = String::from("sd=default,size=4m\n");
     for vm in 1..=2 {
@@ -21,14 +21,14 @@ fn page(world: &World) {
             let _ = writeln!(storage, "sd=sd-{vm}-{volume},host=vm{vm},lun=\"{lun}\"");
         }
     }
-    write(&world.path("hosts"), &hosts);
-    write(&world.path("luns"), &storage);
-    write(
+    write_file(&world.path("hosts"), &hosts);
+    write_file(&world.path("luns"), &storage);
+    write_file(
         &world.path("FillWrite"),
         "include=hosts\ninclude=luns\nwd=FillWrite,sd=sd*,rdpct=0,seekpct=eof,xfersize=64k\n\
          rd=Fill,wd=FillWrite,sd=(\"sd*\"),iorate=max,interval=1,forthreads=1,elapsed=259200\n",
     );
-    write(
+    write_file(
         &world.path("RndMix"),
         "include=hosts\ninclude=luns\nwd=RndMix,sd=sd*,rdpct=50,seekpct=100,xfersize=8k\n\
          rd=default,warmup=60,elapsed=600,iorate=max\n\
@@ -37,7 +37,7 @@ fn page(world: &World) {
     );
 }
 
-fn write(path: &Path, text: &str) {
+fn write_file(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
@@ -45,14 +45,14 @@ fn vdbench(world: &World, arguments: &[&str]) -> Outcome {
     world.assay(&[&["vdbench"], arguments].concat())
 }
 
-fn read(world: &World, name: &str) -> String {
+fn read_output(world: &World, name: &str) -> String {
     std::fs::read_to_string(world.path("output").join(name)).unwrap()
 }
 
 #[test]
-fn the_files_of_a_page_run_and_their_averages_are_found() {
+fn page_files_run_and_print_averages() {
     let world = World::new();
-    page(&world);
+    write_page_files(&world);
     let outcome = vdbench(&world, &["-f", "FillWrite"]);
     assert_eq!(outcome.code, 0, "{}", outcome.err);
     assert!(
@@ -67,40 +67,43 @@ fn the_files_of_a_page_run_and_their_averages_are_found() {
     assert_eq!(outcome.code, 0, "{}", outcome.err);
     assert!(!outcome.out.contains("Laying out"), "the files are there");
     for page in ["summary.html", "totals.html", "flatfile.html"] {
-        let text = read(&world, page);
+        let text = read_output(&world, page);
         let averages: Vec<&str> =
             text.lines().filter(|line| line.contains("avg_2-3")).collect();
         assert_eq!(averages.len(), 4, "{page}\n{text}");
     }
-    let runs: Vec<String> = read(&world, "totals.html")
+    let runs: Vec<String> = read_output(&world, "totals.html")
         .lines()
         .filter_map(|line| {
             Some(line.split_once("Starting RD=")?.1.split(';').next()?.to_owned())
         })
         .collect();
     assert_eq!(runs, ["RndMix", "Curve", "Curve_(10%)", "Curve_(50%)"]);
-    assert!(read(&world, "summary.html").contains("From the intended start of each I/O"));
-    assert!(read(&world, "histogram.html").contains("Reads and writes:"));
     assert!(
-        read(&world, "status.html").contains("Workload done\trd=RndMix\tFor loops: threads=2")
+        read_output(&world, "summary.html").contains("From the intended start of each I/O")
     );
-    assert!(read(&world, "parmfile.html").contains("rd=default,warmup=60"));
-    assert!(read(&world, "parmscan.html").contains("keyw: warmup=60"));
-    assert!(read(&world, "logfile.html").contains("Differences from Vdbench:"));
-    let skew = read(&world, "skew.html");
+    assert!(read_output(&world, "histogram.html").contains("Reads and writes:"));
+    assert!(
+        read_output(&world, "status.html")
+            .contains("Workload done\trd=RndMix\tFor loops: threads=2")
+    );
+    assert!(read_output(&world, "parmfile.html").contains("rd=default,warmup=60"));
+    assert!(read_output(&world, "parmscan.html").contains("keyw: warmup=60"));
+    assert!(read_output(&world, "logfile.html").contains("Differences from Vdbench:"));
+    let skew = read_output(&world, "skew.html");
     assert!(skew.contains("sd-1-1 ") && skew.contains("100.00%  100.00%"), "{skew}");
-    let of_one = read(&world, "sd-1-1.html");
+    let of_one = read_output(&world, "sd-1-1.html");
     assert_eq!(of_one.matches("avg_2-3").count(), 4, "{of_one}");
-    assert!(read(&world, "RndMix.histogram.html").contains("Reads and writes:"));
+    assert!(read_output(&world, "RndMix.histogram.html").contains("Reads and writes:"));
 }
 
 #[test]
-fn an_interrupted_run_has_the_average_until_then() {
+fn interrupted_run_prints_partial_average() {
     use std::io::{BufRead as _, BufReader};
     use std::process::{Command, Stdio};
 
     let world = World::new();
-    write(
+    write_file(
         &world.path("long"),
         "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=100,elapsed=600,interval=1\n\
          rd=rd2,wd=wd1,iorate=100,elapsed=600,interval=1\n",
@@ -122,26 +125,26 @@ fn an_interrupted_run_has_the_average_until_then() {
     assert_eq!(output.status.code(), Some(4), "{err}");
     assert!(err.contains("interrupted"), "{err}");
     for page in ["summary.html", "totals.html", "flatfile.html"] {
-        let text = read(&world, page);
+        let text = read_output(&world, page);
         assert_eq!(text.matches("avg_2-").count(), 1, "{page}\n{text}");
     }
-    assert_eq!(read(&world, "sd1.html").matches("avg_").count(), 1);
-    let status = read(&world, "status.html");
+    assert_eq!(read_output(&world, "sd1.html").matches("avg_").count(), 1);
+    let status = read_output(&world, "status.html");
     assert!(!status.contains("Workload done"), "programs that watch wait for it\n{status}");
     assert!(!status.contains("rd=rd2"), "{status}");
 }
 
 #[test]
-fn explaining_touches_nothing() {
+fn simulation_writes_nothing() {
     let world = World::new();
-    page(&world);
+    write_page_files(&world);
     let outcome = vdbench(&world, &["-f", "RndMix", "-s"]);
     assert_eq!(outcome.code, 0);
     assert!(outcome.out.contains("4 runs on 4 files or devices of 16.00 MiB from 2 hosts"));
     assert!(!outcome.err.contains("V170"), "{}", outcome.err);
     let far = "hd=far,system=far.invalid\nsd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
                rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n";
-    write(&world.path("far"), far);
+    write_file(&world.path("far"), far);
     let outcome = vdbench(&world, &["-f", "far", "-s"]);
     assert_eq!(outcome.code, 0, "{}", outcome.err);
     assert!(outcome.out.contains("from 1 host"), "{}", outcome.out);
@@ -149,9 +152,9 @@ fn explaining_touches_nothing() {
 }
 
 #[test]
-fn a_link_called_vdbench_takes_its_command_line() {
+fn symlink_named_vdbench_takes_vdbench_command_line() {
     let world = World::new();
-    page(&world);
+    write_page_files(&world);
     let link = world.path("vdbench");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_assay"), &link).unwrap();
     let arguments = ["-f", "RndMix", "-s"];
@@ -165,7 +168,7 @@ fn a_link_called_vdbench_takes_its_command_line() {
 }
 
 #[test]
-fn what_cannot_run_is_reported_with_its_place() {
+fn errors_have_exit_code_and_position() {
     let world = World::new();
     let run = "rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n";
     let table = [
@@ -179,7 +182,7 @@ fn what_cannot_run_is_reported_with_its_place() {
     for (text, code, first, second) in
         table.into_iter().chain([(trees.to_owned(), 3, "error[V170]", "bad:3:5")])
     {
-        write(&world.path("bad"), &text);
+        write_file(&world.path("bad"), &text);
         let outcome = vdbench(&world, &["-f", "bad"]);
         assert_eq!(outcome.code, code, "{text}\n{}", outcome.err);
         for part in [first, second] {
@@ -193,9 +196,9 @@ fn what_cannot_run_is_reported_with_its_place() {
         assert_eq!(outcome.code, 2, "{}", outcome.err);
         assert!(outcome.err.contains(word), "{}", outcome.err);
     }
-    write(&world.path("precious"), &"x".repeat(1 << 20));
+    write_file(&world.path("precious"), &"x".repeat(1 << 20));
     let foreign = "sd=sd1,lun=precious,size=1m\nwd=wd1,sd=sd1,rdpct=0\n";
-    write(&world.path("bad"), &format!("{foreign}{run}"));
+    write_file(&world.path("bad"), &format!("{foreign}{run}"));
     let outcome = vdbench(&world, &["-f", "bad"]);
     assert_eq!(outcome.code, 2, "{}", outcome.err);
     assert!(outcome.err.contains("--destroy-data"), "{}", outcome.err);
@@ -204,7 +207,7 @@ fn what_cannot_run_is_reported_with_its_place() {
 }
 
 #[test]
-fn trees_of_files_are_made_worked_on_and_removed() {
+fn file_trees_are_created_used_and_removed() {
     let world = World::new();
     let anchor = world.path("tree");
     let anchor = anchor.display();
@@ -214,16 +217,16 @@ fn trees_of_files_are_made_worked_on_and_removed() {
          fwd=fwd2,fsd=fsd1,operation=getattr,skew=20\n\
          rd=rd1,fwd=fwd*,fwdrate=200,format=yes,elapsed=2,interval=1\n"
     );
-    write(&world.path("make"), &text);
+    write_file(&world.path("make"), &text);
     let outcome = vdbench(&world, &["-f", "make"]);
     assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
-    let summary = read(&world, "summary.html");
+    let summary = read_output(&world, "summary.html");
     assert!(summary.contains("Starting RD=format_for_rd1"), "{summary}");
     assert!(summary.contains("Starting RD=rd1; elapsed=2; fwdrate=200; For loops: None"));
     assert!(summary.contains("avg_2-2"), "{summary}");
     assert!(world.path("tree/vdb.1_2.dir/vdb.2_2.dir/vdb_f0005.file").exists());
 
-    write(&world.path("clean"), &text.replace("format=yes", "format=clean"));
+    write_file(&world.path("clean"), &text.replace("format=yes", "format=clean"));
     let outcome = vdbench(&world, &["-f", "clean"]);
     assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
     assert_eq!(std::fs::read_dir(world.path("tree")).unwrap().count(), 1, "the mark alone");
@@ -232,14 +235,14 @@ fn trees_of_files_are_made_worked_on_and_removed() {
 }
 
 #[test]
-fn commands_run_around_the_runs_and_bytes_or_a_file_end_them() {
+fn commands_run_and_byte_limit_or_monitor_file_ends_runs() {
     let world = World::new();
     let text = "startcmd=(\"echo first > first; echo begun\",cons)\nendcmd=\"cp first $output/last\"\n\
          monitor=word\nsd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1,rdpct=50\n\
          rd=default,elapsed=600,interval=1,iorate=max\n\
          rd=rd1,wd=wd1,maxdatawritten=2m,startcmd=\"echo each\",endcmd=\"echo end_vdbench > word\"\n\
          rd=rd2,wd=wd1\nrd=rd3,wd=wd1\n";
-    write(&world.path("file"), text);
+    write_file(&world.path("file"), text);
     let outcome = vdbench(&world, &["-f", "file"]);
     assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
     for part in [
@@ -252,29 +255,29 @@ fn commands_run_around_the_runs_and_bytes_or_a_file_end_them() {
         assert!(outcome.out.contains(part), "{part}\n{}", outcome.out);
     }
     assert!(!outcome.out.contains("RD=rd3"), "{}", outcome.out);
-    assert_eq!(read(&world, "last"), "first\n");
+    assert_eq!(read_output(&world, "last"), "first\n");
 }
 
 #[test]
-fn formatsds_writes_everything_before_the_first_run() {
+fn formatsds_fills_all_files_before_first_run() {
     let world = World::new();
     let text = "formatsds=yes\nsd=sd1,lun=f,size=1m\nsd=sd2,lun=g,size=2m\n\
          wd=wd1,sd=sd*,rdpct=100\nrd=rd1,wd=wd1,iorate=curve,curve=50,elapsed=2,interval=1\n";
-    write(&world.path("file"), text);
+    write_file(&world.path("file"), text);
     let outcome = vdbench(&world, &["-f", "file", "-l1"]);
     assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
     let header = "Starting RD=SD_format; I/O rate: Uncontrolled MAX; elapsed=(none); \
          For loops: threads=2 iorate=max";
     assert!(outcome.out.contains(header), "{}", outcome.out);
     assert!(outcome.out.contains("Starting RD=rd1_(50%)"), "{}", outcome.out);
-    let flat = read(&world, "flatfile.html");
+    let flat = read_output(&world, "flatfile.html");
     let written =
         flat.lines().find(|line| line.contains(" SD_format ") && line.contains("avg_"));
     assert!(written.is_some_and(|line| line.contains(" 131072 ")), "{flat}");
 }
 
 #[test]
-fn trees_that_were_made_are_cleaned_up() {
+fn created_trees_are_removed_by_clean() {
     let world = World::new();
     let tree = world.path("tree");
     let text = format!(
@@ -283,7 +286,7 @@ fn trees_that_were_made_are_cleaned_up() {
          rd=rd1,fwd=fwd1,fwdrate=100,elapsed=2,interval=1\n",
         tree.display()
     );
-    write(&world.path("file"), &text);
+    write_file(&world.path("file"), &text);
     let outcome = vdbench(&world, &["-f", "file", "-cy"]);
     assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
     assert!(outcome.out.contains("Starting RD=format_for_rd1"), "{}", outcome.out);
@@ -296,18 +299,18 @@ fn trees_that_were_made_are_cleaned_up() {
 }
 
 /// Returns the pages of a folder without times of day and without the folder's name.
-fn pages(world: &World, folder: &str) -> BTreeMap<String, String> {
+fn read_pages(world: &World, folder: &str) -> BTreeMap<String, String> {
     let path = world.path(folder);
     let files = std::fs::read_dir(&path).unwrap().map(|file| file.unwrap().path());
     let page = |file: PathBuf| {
         let text = std::fs::read_to_string(&file).unwrap().replace(folder, "FOLDER");
-        (file.file_name().unwrap().to_str().unwrap().to_owned(), timeless(&text))
+        (file.file_name().unwrap().to_str().unwrap().to_owned(), without_times(&text))
     };
     files.map(page).collect()
 }
 
 /// Returns the text with every `12:34:56`, including its fraction, replaced.
-fn timeless(text: &str) -> String {
+fn without_times(text: &str) -> String {
     let bytes = text.as_bytes();
     let digits =
         |at: usize| bytes.get(at..at + 2).is_some_and(|two| two.iter().all(u8::is_ascii_digit));
@@ -331,8 +334,8 @@ fn timeless(text: &str) -> String {
 
 /// Runs `text`, removes `gone`, and compares the folder rendered from the stored run with the live
 /// one, which it returns.
-fn reported_again(world: &World, text: &str, gone: &[&str]) -> BTreeMap<String, String> {
-    write(&world.path("file"), text);
+fn check_rendered_again(world: &World, text: &str, gone: &[&str]) -> BTreeMap<String, String> {
+    write_file(&world.path("file"), text);
     let live = vdbench(world, &["-f", "file", "--label", "first"]).succeeded();
     // Neither the parameter files nor the files named in them are needed any more.
     for gone in gone {
@@ -345,8 +348,8 @@ fn reported_again(world: &World, text: &str, gone: &[&str]) -> BTreeMap<String, 
         removed.unwrap();
     }
     let again = world.assay(&["show", "--as", "vdbench", "--output", "again"]).succeeded();
-    assert_eq!(timeless(&live.out).replace("output", "again"), timeless(&again.out));
-    let (live, again) = (pages(world, "output"), pages(world, "again"));
+    assert_eq!(without_times(&live.out).replace("output", "again"), without_times(&again.out));
+    let (live, again) = (read_pages(world, "output"), read_pages(world, "again"));
     assert_eq!(live.keys().collect::<Vec<_>>(), again.keys().collect::<Vec<_>>());
     for (name, page) in &live {
         assert_eq!(page, &again[name], "{name}");
@@ -355,7 +358,7 @@ fn reported_again(world: &World, text: &str, gone: &[&str]) -> BTreeMap<String, 
 }
 
 #[test]
-fn the_folder_is_written_again_from_the_events() {
+fn output_folder_is_rendered_from_stored_run() {
     let world = World::new();
     let text = "include=more\nstartcmd=(\"echo begun\",cons)\nendcmd=\"echo ended\"\n\
          sd=sd1,lun=f,size=1m\nsd=sd2,lun=g,size=2m\nsd=old,lun=there\n\
@@ -363,9 +366,9 @@ fn the_folder_is_written_again_from_the_events() {
          rd=default,elapsed=2,interval=1,warmup=1\n\
          rd=rd1,wd=wd*,iorate=curve,curve=50,forthreads=2\n\
          rd=rd2,wd=wd1,iorate=max,elapsed=600,warmup=0,maxdataread=1m,startcmd=\"echo each\"\n";
-    write(&world.path("more"), "* nothing more\n");
-    write(&world.path("there"), &"x".repeat(1 << 16));
-    let live = reported_again(&world, text, &["file", "more", "there", "f", "g"]);
+    write_file(&world.path("more"), "* nothing more\n");
+    write_file(&world.path("there"), &"x".repeat(1 << 16));
+    let live = check_rendered_again(&world, text, &["file", "more", "there", "f", "g"]);
     assert!(live["totals.html"].contains("Starting RD=rd1_(50%)"));
     assert!(live["skew.html"].contains("wd2 ") && live.contains_key("sd1.histogram.html"));
     for part in ["Laying out /", "Cmd: each", "Reached maxdataread"] {
@@ -389,9 +392,9 @@ const TREES: &str = "endcmd=\"echo ended\"\n\
      rd=rd3,fwd=mix,fwdrate=max,elapsed=600,maxdataread=64k,forthreads=(1,2),startcmd=\"echo each\"\n";
 
 #[test]
-fn the_folder_of_trees_is_written_again_too() {
+fn output_folder_of_trees_is_rendered_from_stored_run() {
     let world = World::new();
-    let live = reported_again(&world, TREES, &["file", "tree", "other"]);
+    let live = check_rendered_again(&world, TREES, &["file", "tree", "other"]);
     let (summary, totals) = (&live["summary.html"], &live["totals.html"]);
     for part in [
         "Starting RD=format_for_rd1",
@@ -406,9 +409,9 @@ fn the_folder_of_trees_is_written_again_too() {
 }
 
 #[test]
-fn a_run_on_trees_is_a_run_like_any_other() {
+fn run_on_trees_can_be_listed_compared_and_reported() {
     let world = World::new();
-    write(&world.path("file"), TREES);
+    write_file(&world.path("file"), TREES);
     for label in ["one", "two"] {
         vdbench(&world, &["-f", "file", "--label", label]).succeeded();
     }
@@ -448,7 +451,7 @@ fn a_run_on_trees_is_a_run_like_any_other() {
 }
 
 #[test]
-fn every_pass_is_a_run_of_the_store_and_none_without_one() {
+fn every_loop_pass_is_stored_unless_no_store() {
     let world = World::new();
     let runs = |world: &World| {
         let listed = world.assay(&["list", "--all"]).succeeded().out;
@@ -456,14 +459,14 @@ fn every_pass_is_a_run_of_the_store_and_none_without_one() {
     };
     let text = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
          rd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1\n";
-    write(&world.path("file"), text);
+    write_file(&world.path("file"), text);
     vdbench(&world, &["-f", "file", "--no-store"]).succeeded();
     assert_eq!(runs(&world), 0);
-    write(&world.path("file"), &format!("loop=2\n{text}"));
+    write_file(&world.path("file"), &format!("loop=2\n{text}"));
     vdbench(&world, &["-f", "file"]).succeeded();
     assert_eq!(runs(&world), 2);
     // A rejected file is not stored as a run.
-    write(&world.path("file"), &text.replace("lun=f", "lun=/mnt/vdb1/f"));
+    write_file(&world.path("file"), &text.replace("lun=f", "lun=/mnt/vdb1/f"));
     vdbench(&world, &["-f", "file"]).failed_with(2);
     assert_eq!(runs(&world), 2);
     let other = world.assay(&["show", "--as", "ior"]).failed_with(2);

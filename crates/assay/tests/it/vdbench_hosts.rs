@@ -19,14 +19,14 @@ mod trees;
 mod generated;
 
 /// Namespaces on one bridge, each with its own ssh server; deleted on drop.
-pub(crate) struct Servers {
+pub(crate) struct SshServers {
     /// Namespace of the bridge, where the coordinator runs.
     master: String,
     hosts: Vec<String>,
     sshd: Vec<Child>,
 }
 
-impl Drop for Servers {
+impl Drop for SshServers {
     fn drop(&mut self) {
         for server in &mut self.sshd {
             drop(server.kill());
@@ -43,7 +43,7 @@ fn address(host: usize) -> String {
     format!("198.18.79.{host}")
 }
 
-impl Servers {
+impl SshServers {
     /// Creates the hosts; prints the reason and returns `None` where that is not possible.
     pub(crate) fn new(test: &str, world: &World, count: usize) -> Option<Self> {
         for program in ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"] {
@@ -62,7 +62,7 @@ impl Servers {
         }
         let hosts = (1..=count).map(|host| format!("assay-{id}-vm{host}")).collect();
         let mut servers = Self { master, hosts, sshd: Vec::new() };
-        servers.connect();
+        servers.connect_bridge();
         for key in ["host", "mine"] {
             let words =
                 format!("ssh-keygen -q -t ed25519 -N  -f {}", world.path(key).display());
@@ -70,14 +70,14 @@ impl Servers {
         }
         drop(fs::create_dir_all("/run/sshd"));
         for host in 1..=count {
-            let server = servers.serve(world, host);
+            let server = servers.start_sshd(world, host);
             servers.sshd.push(server);
         }
-        servers.login(world);
+        servers.write_ssh_config(world);
         Some(servers)
     }
 
-    fn connect(&self) {
+    fn connect_bridge(&self) {
         let master = &self.master;
         let mut commands = vec![
             format!("ip -n {master} link add br0 type bridge"),
@@ -104,7 +104,7 @@ impl Servers {
     }
 
     /// Starts a host's ssh server with its own address, host name and user folders.
-    fn serve(&self, world: &World, host: usize) -> Child {
+    fn start_sshd(&self, world: &World, host: usize) -> Child {
         let path = |name: &str| world.path(name).display().to_string();
         let text = format!(
             "Port 22\nListenAddress {}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\n\
@@ -134,7 +134,7 @@ impl Servers {
 
     /// Writes an ssh configuration that resolves the page's host names, and waits until every login
     /// works.
-    fn login(&self, world: &World) {
+    fn write_ssh_config(&self, world: &World) {
         let path = |name: &str| world.path(name).display().to_string();
         let key = fs::read_to_string(world.path("host.pub")).unwrap();
         let key = key.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
@@ -158,7 +158,10 @@ impl Servers {
         for host in 1..=self.hosts.len() {
             let end = Instant::now() + Duration::from_secs(60);
             let name = format!("vdbench-vnet1-{host}");
-            while !self.within(world, "ssh", &["-o", "BatchMode=yes", &name, "true"]).0 {
+            while !self
+                .run_at_coordinator(world, "ssh", &["-o", "BatchMode=yes", &name, "true"])
+                .0
+            {
                 assert!(Instant::now() < end, "nobody can log in at {name}");
                 std::thread::sleep(Duration::from_millis(50));
             }
@@ -167,7 +170,7 @@ impl Servers {
 
     /// Runs a command at the coordinator and returns whether it succeeded, its output and its
     /// errors.
-    pub(crate) fn within(
+    pub(crate) fn run_at_coordinator(
         &self,
         world: &World,
         program: &str,
@@ -179,7 +182,7 @@ impl Servers {
     }
 
     /// Returns the number of a host's processes whose command line contains these words.
-    fn running(&self, host: usize, words: &str) -> usize {
+    fn process_count(&self, host: usize, words: &str) -> usize {
         let pids = Command::new("ip").args(["netns", "pids", &self.hosts[host - 1]]).output();
         let pids = String::from_utf8(pids.unwrap().stdout).unwrap();
         let is_one = |pid: &&str| {
@@ -206,9 +209,9 @@ impl Servers {
 const VOLUMES: u32 = 6;
 
 /// Writes the page's parameter files, changing only the size and the mount folder.
-fn page(world: &World, hosts: usize) {
+fn write_page_files(world: &World, hosts: usize) {
     let folder = format!("lun={}/", world.path("mnt").display());
-    for (name, bytes) in generated::generated(u32::try_from(hosts).unwrap(), VOLUMES) {
+    for (name, bytes) in generated::generate_files(u32::try_from(hosts).unwrap(), VOLUMES) {
         let text = String::from_utf8(bytes).unwrap();
         let text = text.replace("size=693g", "size=4m").replace("lun=/mnt/", &folder);
         fs::write(world.path(&name.display().to_string()), text).unwrap();
@@ -231,10 +234,17 @@ fn averages(world: &World, page: &str) -> Vec<(String, f64)> {
 
 /// Runs one parameter file on all hosts and checks its pages: one summary, a page for each host and
 /// storage definition, and totals that equal the sums of the hosts.
-fn check(world: &World, servers: &Servers, file: &str, times: &[&str], runs: &[&str]) {
+fn check_page_file(
+    world: &World,
+    servers: &SshServers,
+    file: &str,
+    times: &[&str],
+    runs: &[&str],
+) {
     let workload = format!("vnet1-{file}-workload");
     let words = [&["vdbench", "-f", &workload], times].concat();
-    let (is_fine, out, err) = servers.within(world, env!("CARGO_BIN_EXE_assay"), &words);
+    let (is_fine, out, err) =
+        servers.run_at_coordinator(world, env!("CARGO_BIN_EXE_assay"), &words);
     assert!(is_fine, "{file}\n{out}\n{err}");
     assert!(out.contains("Vdbench execution completed successfully"), "{out}");
     let summary = averages(world, "summary.html");
@@ -270,17 +280,17 @@ fn check(world: &World, servers: &Servers, file: &str, times: &[&str], runs: &[&
 }
 
 /// Runs these parameter files, each with the given times.
-fn page_runs(test: &str, hosts: usize, files: &[(&str, &[&str])], times: &[&str]) {
+fn check_page_files(test: &str, hosts: usize, files: &[(&str, &[&str])], times: &[&str]) {
     let world = World::new();
-    let Some(servers) = Servers::new(test, &world, hosts) else { return };
-    page(&world, hosts);
+    let Some(servers) = SshServers::new(test, &world, hosts) else { return };
+    write_page_files(&world, hosts);
     for (file, runs) in files {
-        check(&world, &servers, file, times, runs);
+        check_page_file(&world, &servers, file, times, runs);
     }
     // The data files stay, as with Vdbench.
     let last = format!("mnt/vdb{VOLUMES}/file-{hosts}-{VOLUMES}");
     assert_eq!(world.path(&last).metadata().unwrap().len(), 4 << 20);
-    let (_, shown, err) = servers.within(
+    let (_, shown, err) = servers.run_at_coordinator(
         &world,
         env!("CARGO_BIN_EXE_assay"),
         &["show", "--as", "vdbench", "--output", "again"],
@@ -296,8 +306,8 @@ fn page_runs(test: &str, hosts: usize, files: &[(&str, &[&str])], times: &[&str]
 }
 
 #[test]
-fn the_files_of_a_page_run_on_their_hosts() {
-    page_runs(
+fn page_files_run_on_three_hosts() {
+    check_page_files(
         "the_files_of_a_page_run_on_their_hosts",
         3,
         &[("FillWrite", &["avg_"]), ("RndMix", &["avg_2-3"])],
@@ -307,7 +317,7 @@ fn the_files_of_a_page_run_on_their_hosts() {
 
 /// The original page except for its times: it checks only that all 24 hosts work.
 #[test]
-fn the_page_runs_on_its_24_hosts() {
+fn page_runs_on_24_hosts() {
     let one: &[&str] = &["avg_2-5"];
     let files = [
         ("FillWrite", &["avg_"][..]),
@@ -318,11 +328,16 @@ fn the_page_runs_on_its_24_hosts() {
         ("SeqMix", &["avg_2-5"; 2]),
         ("RndMix", one),
     ];
-    page_runs("the_page_runs_on_its_24_hosts", 24, &files, &["-e", "4", "-w", "1", "-i", "1"]);
+    check_page_files(
+        "the_page_runs_on_its_24_hosts",
+        24,
+        &files,
+        &["-e", "4", "-w", "1", "-i", "1"],
+    );
 }
 
 /// Runs Vdbench on two hosts, whose transport is this script.
-fn behind(world: &World, script: &str, words: &[&str]) -> Outcome {
+fn vdbench_behind_script(world: &World, script: &str, words: &[&str]) -> Outcome {
     world.write("via.sh", script);
     let storage = |host: u32| {
         let lun = world.path(&format!("file{host}"));
@@ -341,11 +356,11 @@ fn behind(world: &World, script: &str, words: &[&str]) -> Outcome {
 }
 
 #[test]
-fn a_host_that_is_lost_ends_the_run_and_what_was_done_is_kept() {
+fn lost_host_ends_run_and_keeps_results() {
     let world = World::new();
     let gone = "[ $1 = two ] && { echo 'ssh: Could not resolve hostname two' >&2; exit 255; }\n\
                 shift; exec \"$@\"\n";
-    let outcome = behind(&world, gone, &[]).failed_with(4);
+    let outcome = vdbench_behind_script(&world, gone, &[]).failed_with(4);
     assert!(outcome.err.contains("host vm2 is lost"), "{}", outcome.err);
     assert!(outcome.err.contains("Could not resolve hostname"), "{}", outcome.err);
     assert!(outcome.err.contains("/etc/hosts"), "{}", outcome.err);
@@ -354,7 +369,7 @@ fn a_host_that_is_lost_ends_the_run_and_what_was_done_is_kept() {
     let dies = "host=$1; shift\n[ $host = one ] && exec \"$@\"\n\
                 (until grep -q ' 2  ' output/summary.html 2>/dev/null; do sleep 0.1; done; kill $$) &\n\
                 exec \"$@\"\n";
-    let outcome = behind(&world, dies, &[]).failed_with(4);
+    let outcome = vdbench_behind_script(&world, dies, &[]).failed_with(4);
     assert!(outcome.err.contains("host vm2 is lost"), "{}", outcome.err);
     assert!(outcome.out.contains("abnormally terminated"), "{}", outcome.out);
     assert_eq!(averages(&world, "summary.html").len(), 1, "{}", outcome.out);
@@ -365,7 +380,7 @@ fn a_host_that_is_lost_ends_the_run_and_what_was_done_is_kept() {
 }
 
 #[test]
-fn a_way_to_hosts_needs_hosts() {
+fn transport_option_needs_hosts() {
     let world = World::new();
     let lun = world.path("x").display().to_string();
     let text =
@@ -379,10 +394,10 @@ fn a_way_to_hosts_needs_hosts() {
 }
 
 #[test]
-fn a_host_whose_link_is_down_is_named_and_what_others_measured_counts() {
+fn host_with_lost_link_is_named_and_others_count() {
     let test = "a_host_whose_link_is_down_is_named_and_what_others_measured_counts";
     let world = World::new();
-    let Some(servers) = Servers::new(test, &world, 2) else { return };
+    let Some(servers) = SshServers::new(test, &world, 2) else { return };
     let suite = "name = \"one\"\nbudget = \"3s\"\n[[measure]]\nbenchmark = \"memory.stream\"\n\
                  placement = [\"node\"]\nbytes = \"1MiB\"\n";
     world.write("one.toml", suite);
@@ -403,7 +418,7 @@ fn a_host_whose_link_is_down_is_named_and_what_others_measured_counts() {
         assert!(Instant::now() < end, "nothing has begun");
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert!(servers.running(2, "agent --patience") > 0);
+    assert!(servers.process_count(2, "agent --patience") > 0);
     assert!(run(&format!("ip -n {} link set vm2 down", servers.master)));
     let output = going.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -419,9 +434,9 @@ fn a_host_whose_link_is_down_is_named_and_what_others_measured_counts() {
     // The ssh server keeps the pipe open: TCP gives up after a quarter of an hour, and until then
     // nothing closes it.
     let end = Instant::now() + Duration::from_secs(120);
-    while servers.running(2, "agent --patience") > 0 {
+    while servers.process_count(2, "agent --patience") > 0 {
         assert!(Instant::now() < end, "an agent is left");
         std::thread::sleep(Duration::from_millis(100));
     }
-    assert!(servers.running(2, "sshd") > 1, "the server of its login is still there");
+    assert!(servers.process_count(2, "sshd") > 1, "the server of its login is still there");
 }

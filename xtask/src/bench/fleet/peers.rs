@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::super::workplace::Workplace;
-use super::is_here;
+use super::super::workplace::BenchWorkplace;
+use super::is_installed;
 
 /// Length of the storage test in seconds.
 const LENGTH_S: f64 = 3.0;
@@ -19,11 +19,11 @@ const TRIES: usize = 3;
 pub(super) struct Peers {
     pub(super) rows: Vec<Vec<String>>,
     /// Tools that are left out, with the reason.
-    pub(super) left_out: Vec<String>,
+    pub(super) skipped: Vec<String>,
 }
 
-pub(super) fn all(workplace: &Workplace, program: &Path) -> Result<Peers> {
-    let mut peers = Peers { rows: Vec::new(), left_out: Vec::new() };
+pub(super) fn measure_peers(workplace: &BenchWorkplace, program: &Path) -> Result<Peers> {
+    let mut peers = Peers { rows: Vec::new(), skipped: Vec::new() };
     let folder = workplace.folder.join("peers");
     fs::create_dir_all(&folder).context("cannot make a folder for the peers")?;
     let text = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
@@ -42,17 +42,17 @@ pub(super) fn all(workplace: &Workplace, program: &Path) -> Result<Peers> {
         ("pdsh", &["-R", "exec", "-f", "24", "-w", "h[1-24]", "sh", "-c", "true"][..]),
         ("clush", &["--worker=exec", "-f", "24", "-w", "h[1-24]", "sh -c true"]),
     ] {
-        if is_here(name) {
+        if is_installed(name) {
             let what = format!("`{name}`: `sh -c true`");
             peers.add(workplace, &what, 24, (Path::new(name), &text(words)))?;
         } else {
-            peers.left_out.push(format!("{name} is not installed here."));
+            peers.skipped.push(format!("{name} is not installed here."));
         }
     }
-    storage(workplace, program, &folder, &mut peers)?;
+    measure_storage(workplace, program, &folder, &mut peers)?;
     let why = "Vdbench is not here: its licence forbids a package, and nobody put it on this machine.";
-    peers.left_out.push(why.to_owned());
-    peers.left_out.push(
+    peers.skipped.push(why.to_owned());
+    peers.skipped.push(
         "All of them, assay too, start their processes on this machine, without ssh: what a login costs is the same \
          for each. The middle of three tries."
             .to_owned(),
@@ -63,13 +63,14 @@ pub(super) fn all(workplace: &Workplace, program: &Path) -> Result<Peers> {
 impl Peers {
     fn add(
         &mut self,
-        workplace: &Workplace,
+        workplace: &BenchWorkplace,
         what: &str,
         hosts: usize,
         (program, words): (&Path, &[String]),
     ) -> Result<()> {
-        let mut tries: Vec<(f64, f64)> =
-            (0..TRIES).map(|_| timed(workplace, program, words)).collect::<Result<_>>()?;
+        let mut tries: Vec<(f64, f64)> = (0..TRIES)
+            .map(|_| measure_command(workplace, program, words))
+            .collect::<Result<_>>()?;
         tries.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (took_s, cpu_s) = tries[TRIES / 2];
         self.rows.push(vec![
@@ -84,7 +85,11 @@ impl Peers {
 
 /// Returns the elapsed time of a command and the CPU time of its process, without the processes
 /// that it starts and waits for.
-fn timed(workplace: &Workplace, program: &Path, words: &[String]) -> Result<(f64, f64)> {
+fn measure_command(
+    workplace: &BenchWorkplace,
+    program: &Path,
+    words: &[String],
+) -> Result<(f64, f64)> {
     let begun = Instant::now();
     let mut child = workplace
         .command(program)
@@ -96,16 +101,16 @@ fn timed(workplace: &Workplace, program: &Path, words: &[String]) -> Result<(f64
     let mut cpu_s = 0.0;
     while child.try_wait()?.is_none() {
         // A process that has ended is not readable any more: the last value before that counts.
-        cpu_s = super::cpu_s(&child).unwrap_or(cpu_s);
+        cpu_s = super::process_cpu_s(&child).unwrap_or(cpu_s);
         std::thread::sleep(Duration::from_millis(5));
     }
     Ok((begun.elapsed().as_secs_f64(), cpu_s))
 }
 
 /// fio servers, which end with the comparison.
-struct Servers(Vec<Child>);
+struct FioServers(Vec<Child>);
 
-impl Drop for Servers {
+impl Drop for FioServers {
     fn drop(&mut self) {
         for child in &mut self.0 {
             drop(child.kill());
@@ -115,22 +120,22 @@ impl Drop for Servers {
 }
 
 /// Measures six hosts that each read a file for a few seconds.
-fn storage(
-    workplace: &Workplace,
+fn measure_storage(
+    workplace: &BenchWorkplace,
     program: &Path,
     folder: &Path,
     peers: &mut Peers,
 ) -> Result<()> {
-    let ours = super::coordinator(workplace, program, (6, LENGTH_S), folder)?;
+    let ours = super::coordinator_command(workplace, program, (6, LENGTH_S), folder)?;
     let words: Vec<String> =
         ours.get_args().map(|it| it.to_string_lossy().into_owned()).collect();
     let what = format!("`assay run`: reads for {LENGTH_S:.0} s");
     peers.add(workplace, &what, 6, (program, &words))?;
-    if !is_here("fio") {
-        peers.left_out.push("fio is not installed here.".to_owned());
+    if !is_installed("fio") {
+        peers.skipped.push("fio is not installed here.".to_owned());
         return Ok(());
     }
-    let mut servers = Servers(Vec::new());
+    let mut servers = FioServers(Vec::new());
     let mut words = Vec::new();
     for host in 1..=6 {
         let socket = folder.join(format!("fio{host}.sock"));

@@ -6,10 +6,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::bench::likwid::{self, COPY, Family, LOAD, STORE, STREAM};
-use crate::bench::options::Options;
-use crate::bench::order::order;
-use crate::bench::workplace::Workplace;
+use crate::bench::likwid::{self, COPY, LOAD, LikwidFamily, STORE, STREAM};
+use crate::bench::options::BenchOptions;
+use crate::bench::order::turn_order;
+use crate::bench::workplace::BenchWorkplace;
 use crate::bench::{assay, machine, stream_loop};
 use crate::command;
 
@@ -25,24 +25,24 @@ const FINALISTS: usize = 2;
 /// Tries of each kernel in the trial.
 const TRIES: usize = 3;
 /// Minimum passes of a try with large arrays, as for a last-level cache of hundreds of MiB.
-const FEWEST_PASSES: u64 = 4;
+const MIN_PASSES: u64 = 4;
 /// Budget of assay's run in one turn, for all operations together.
 const BUDGET: &str = "10s";
 /// Minimum size of one array, if caches are small or unknown.
-const MINIMUM_ARRAY_BYTES: u64 = 256 << 20;
+const MIN_ARRAY_BYTES: u64 = 256 << 20;
 
 /// likwid kernel.
 #[derive(Debug, Clone)]
-pub(crate) struct Kernel {
+pub(crate) struct LikwidKernel {
     pub name: String,
     /// Arrays that it reads and writes.
-    pub family: &'static Family,
+    pub family: &'static LikwidFamily,
 }
 
 /// Programs, kernels and sizes.
 #[derive(Debug)]
-pub(crate) struct Contest<'a> {
-    workplace: &'a Workplace,
+pub(crate) struct BandwidthContest<'a> {
+    workplace: &'a BenchWorkplace,
     /// assay.
     pub assay: PathBuf,
     plain: PathBuf,
@@ -51,14 +51,14 @@ pub(crate) struct Contest<'a> {
     /// Size of one array.
     pub array_bytes: u64,
     /// Kernels that take turns.
-    pub kernels: Vec<Kernel>,
+    pub kernels: Vec<LikwidKernel>,
     /// Best bandwidth of every kernel of the trial, in bytes per second.
-    pub tried: Vec<(Kernel, f64)>,
+    pub tried: Vec<(LikwidKernel, f64)>,
 }
 
 /// Bytes per second, one value per turn.
 #[derive(Debug, Default)]
-pub(crate) struct Figures {
+pub(crate) struct BandwidthFigures {
     /// assay's, by operation.
     pub ours: BTreeMap<String, Vec<f64>>,
     /// The plain loop's, by operation.
@@ -75,12 +75,15 @@ pub(crate) struct Figures {
     pub our_samples: Vec<usize>,
 }
 
-impl<'a> Contest<'a> {
+impl<'a> BandwidthContest<'a> {
     /// Builds the programs and tries all kernels.
-    pub(crate) fn prepare(workplace: &'a Workplace, options: &Options) -> Result<Self> {
+    pub(crate) fn prepare(
+        workplace: &'a BenchWorkplace,
+        options: &BenchOptions,
+    ) -> Result<Self> {
         let caches = machine::last_level_cache_bytes(workplace).unwrap_or(0);
         let array_bytes =
-            options.bytes.map_or((4 * caches).max(MINIMUM_ARRAY_BYTES), |bytes| bytes.0);
+            options.bytes.map_or((4 * caches).max(MIN_ARRAY_BYTES), |bytes| bytes.0);
         let mut contest = Self {
             workplace,
             assay: workplace.build_assay()?,
@@ -92,7 +95,7 @@ impl<'a> Contest<'a> {
             kernels: Vec::new(),
             tried: Vec::new(),
         };
-        let listing = likwid::listing(workplace)?;
+        let listing = likwid::list_kernels(workplace)?;
         for family in [&COPY, &STREAM, &LOAD, &STORE] {
             let mut tried = contest.try_all(&listing, family);
             tried.sort_by(|(_, a), (_, b)| b.total_cmp(a));
@@ -105,12 +108,16 @@ impl<'a> Contest<'a> {
     }
 
     /// Returns every kernel of a family with its best bandwidth of a few tries.
-    fn try_all(&self, listing: &str, family: &'static Family) -> Vec<(Kernel, f64)> {
-        let fewer = PASSES * MINIMUM_ARRAY_BYTES / self.array_bytes;
-        let passes = fewer.clamp(FEWEST_PASSES, PASSES);
+    fn try_all(
+        &self,
+        listing: &str,
+        family: &'static LikwidFamily,
+    ) -> Vec<(LikwidKernel, f64)> {
+        let fewer = PASSES * MIN_ARRAY_BYTES / self.array_bytes;
+        let passes = fewer.clamp(MIN_PASSES, PASSES);
         let mut tried = Vec::new();
-        for name in likwid::kernels(listing, family) {
-            let kernel = Kernel { name, family };
+        for name in likwid::matching_kernels(listing, family) {
+            let kernel = LikwidKernel { name, family };
             let tries: Result<Vec<f64>> =
                 (0..TRIES).map(|_| self.run_kernel(&kernel, passes)).collect();
             match tries {
@@ -122,17 +129,17 @@ impl<'a> Contest<'a> {
         tried
     }
 
-    fn run_kernel(&self, kernel: &Kernel, passes: u64) -> Result<f64> {
-        let Kernel { name, family } = kernel;
+    fn run_kernel(&self, kernel: &LikwidKernel, passes: u64) -> Result<f64> {
+        let LikwidKernel { name, family } = kernel;
         likwid::run(self.workplace, name, family, self.array_bytes, passes)
     }
 
     /// Measures all turns.
-    pub(crate) fn measure(&self, options: &Options) -> Result<Figures> {
-        let mut figures = Figures::default();
+    pub(crate) fn measure(&self, options: &BenchOptions) -> Result<BandwidthFigures> {
+        let mut figures = BandwidthFigures::default();
         for turn in 0..options.turns {
             println!("turn {} of {}", turn + 1, options.turns);
-            for contender in order(options.seed, turn, 3 + self.kernels.len()) {
+            for contender in turn_order(options.seed, turn, 3 + self.kernels.len()) {
                 match contender {
                     0 => self.measure_assay(&mut figures)?,
                     1 => self.measure_plain(&mut figures)?,
@@ -148,19 +155,19 @@ impl<'a> Contest<'a> {
         Ok(figures)
     }
 
-    fn measure_assay(&self, figures: &mut Figures) -> Result<()> {
-        let summary = assay::read(&command::output(&mut self.assay_command())?)?;
+    fn measure_assay(&self, figures: &mut BandwidthFigures) -> Result<()> {
+        let summary = assay::parse_output(&command::output(&mut self.assay_command())?)?;
         for operation in OPERATIONS.map(|operation| operation.name) {
-            let estimate = assay::estimate(&summary, "memory.stream", operation)?;
+            let estimate = assay::find_estimate(&summary, "memory.stream", operation)?;
             figures.ours.entry(operation.into()).or_default().push(estimate.median);
             figures.our_samples.push(estimate.n);
-            let kernel = assay::parameter(&estimate, "kernel");
+            let kernel = assay::format_parameter(&estimate, "kernel");
             figures.our_kernels.insert(operation.into(), kernel);
         }
         Ok(())
     }
 
-    fn measure_plain(&self, figures: &mut Figures) -> Result<()> {
+    fn measure_plain(&self, figures: &mut BandwidthFigures) -> Result<()> {
         let output = command::output(&mut self.plain_command())?;
         for operation in OPERATIONS.map(|operation| operation.name) {
             let figure = stream_loop::median(&output, operation)?;
@@ -169,7 +176,7 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
-    fn measure_sweep(&self, figures: &mut Figures) -> Result<()> {
+    fn measure_sweep(&self, figures: &mut BandwidthFigures) -> Result<()> {
         let Some(mut command) = self.sweep_command() else { return Ok(()) };
         let output = command::output(&mut command)?;
         for operation in OPERATIONS.map(|operation| operation.name) {
@@ -202,41 +209,41 @@ impl<'a> Contest<'a> {
     pub(crate) fn commands(&self) -> Vec<String> {
         let flags = stream_loop::FLAGS.join(" ");
         let mut commands = vec![
-            self.workplace.shown(&self.assay_command()),
+            self.workplace.format_command(&self.assay_command()),
             format!("gcc xtask/peers/stream_loop.c -o target/bench/stream_loop {flags}"),
-            self.workplace.shown(&self.plain_command()),
+            self.workplace.format_command(&self.plain_command()),
         ];
         if let Some(sweep) = self.sweep_command() {
             commands.push(format!(
                 "gcc xtask/peers/stream_sweep.c -o target/bench/stream_sweep {flags}"
             ));
-            commands.push(self.workplace.shown(&sweep));
+            commands.push(self.workplace.format_command(&sweep));
         }
-        commands.extend(self.kernels.iter().map(|Kernel { name, family }| {
+        commands.extend(self.kernels.iter().map(|LikwidKernel { name, family }| {
             let size = self.array_bytes;
             let command = likwid::command(self.workplace, name, family, size, PASSES);
-            self.workplace.shown(&command)
+            self.workplace.format_command(&command)
         }));
         commands
     }
 }
 
-impl Figures {
+impl BandwidthFigures {
     /// Returns the finalist of this family with the largest median, and its values.
-    pub(crate) fn best_of_likwid(
+    pub(crate) fn best_likwid_kernel(
         &self,
-        kernels: &[Kernel],
-        family: &Family,
+        kernels: &[LikwidKernel],
+        family: &LikwidFamily,
     ) -> Result<(&str, &[f64])> {
         let finalists = kernels.iter().filter(|kernel| std::ptr::eq(kernel.family, family));
         finalists
             .filter_map(|kernel| self.likwid.get_key_value(&kernel.name))
-            .max_by(|(_, a), (_, b)| middle(a).total_cmp(&middle(b)))
+            .max_by(|(_, a), (_, b)| median_or_zero(a).total_cmp(&median_or_zero(b)))
             .map(|(name, values)| (name.as_str(), values.as_slice()))
             .context("likwid has no kernel for it")
     }
 }
 
-fn middle(values: &[f64]) -> f64 {
+fn median_or_zero(values: &[f64]) -> f64 {
     crate::bench::ratio::median(values).unwrap_or(0.0)
 }

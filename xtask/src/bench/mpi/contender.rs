@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::bench::workplace::Workplace;
+use crate::bench::workplace::BenchWorkplace;
 use crate::command;
 use crate::wheels::{self, Wheel};
 
 /// MPI installation of the comparison.
 #[derive(Debug)]
-pub(super) struct Mpi {
+pub(super) struct MpiContender {
     pub(super) name: String,
     pub(super) launcher: PathBuf,
     compiler: PathBuf,
@@ -20,24 +20,30 @@ pub(super) struct Mpi {
     /// Installation prefix, if the loader does not search its folder.
     pub(super) prefix: Option<PathBuf>,
     /// Options that keep the launcher from binding the ranks: all ranks are pinned by `taskset`.
-    pub(super) unbound: &'static [&'static str],
+    pub(super) no_binding: &'static [&'static str],
 }
 
 const HYDRA: &[&str] = &["-bind-to", "none"];
 const OPEN_MPI: &[&str] = &["--bind-to", "none"];
 
 /// Returns the MPIs that are installed; prints and skips the others.
-pub(super) fn all(root: &Path) -> Vec<Mpi> {
+pub(super) fn find_installed(root: &Path) -> Vec<MpiContender> {
     let [mpich, open_mpi, intel] = &wheels::MPI;
     let all = vec![
-        debian("MPICH 4.0, Debian", "mpich", "libmpich.so.12", HYDRA),
-        debian("Open MPI 4.1, Debian", "openmpi", "libmpi.so.40", OPEN_MPI),
-        wheel(root, mpich, "bin/mpiexec.hydra", "libmpi.so.12", HYDRA),
-        standard(wheel(root, mpich, "bin/mpiexec.hydra", "libmpi_abi.so.1", HYDRA)),
-        wheel(root, open_mpi, "bin/prterun", "libmpi.so.40", OPEN_MPI),
-        wheel(root, intel, "bin/mpiexec.hydra", "libmpi.so.12", HYDRA),
+        debian_mpi("MPICH 4.0, Debian", "mpich", "libmpich.so.12", HYDRA),
+        debian_mpi("Open MPI 4.1, Debian", "openmpi", "libmpi.so.40", OPEN_MPI),
+        wheel_mpi(root, mpich, "bin/mpiexec.hydra", "libmpi.so.12", HYDRA),
+        with_standard_abi(wheel_mpi(
+            root,
+            mpich,
+            "bin/mpiexec.hydra",
+            "libmpi_abi.so.1",
+            HYDRA,
+        )),
+        wheel_mpi(root, open_mpi, "bin/prterun", "libmpi.so.40", OPEN_MPI),
+        wheel_mpi(root, intel, "bin/mpiexec.hydra", "libmpi.so.12", HYDRA),
     ];
-    let is_there = |mpi: &Mpi| {
+    let is_there = |mpi: &MpiContender| {
         let there = mpi.launcher.is_file() && mpi.compiler.is_file();
         if !there {
             println!("{} is not installed and left out", mpi.name);
@@ -47,44 +53,49 @@ pub(super) fn all(root: &Path) -> Vec<Mpi> {
     all.into_iter().filter(is_there).collect()
 }
 
-fn debian(name: &str, kind: &str, library: &str, unbound: &'static [&'static str]) -> Mpi {
-    Mpi {
+fn debian_mpi(
+    name: &str,
+    kind: &str,
+    library: &str,
+    unbound: &'static [&'static str],
+) -> MpiContender {
+    MpiContender {
         name: name.to_owned(),
         launcher: PathBuf::from(format!("/usr/bin/mpiexec.{kind}")),
         compiler: PathBuf::from(format!("/usr/bin/mpicc.{kind}")),
         library: PathBuf::from(library),
         prefix: None,
-        unbound,
+        no_binding: unbound,
     }
 }
 
-fn wheel(
+fn wheel_mpi(
     root: &Path,
     wheel: &Wheel,
     launcher: &str,
     library: &str,
     unbound: &'static [&'static str],
-) -> Mpi {
+) -> MpiContender {
     let prefix = wheels::folder(root, wheel);
-    Mpi {
+    MpiContender {
         name: format!("{} {}, wheel", wheel.name, wheel.version),
         launcher: prefix.join(launcher),
         compiler: prefix.join("bin/mpicc"),
         library: prefix.join("lib").join(library),
         prefix: Some(prefix),
-        unbound,
+        no_binding: unbound,
     }
 }
 
 /// Returns the same MPI with the standard ABI of MPI 5.
-fn standard(mpi: Mpi) -> Mpi {
+fn with_standard_abi(mpi: MpiContender) -> MpiContender {
     let compiler = mpi.compiler.with_file_name("mpicc_abi");
-    Mpi { name: format!("{}, standard ABI", mpi.name), compiler, ..mpi }
+    MpiContender { name: format!("{}, standard ABI", mpi.name), compiler, ..mpi }
 }
 
-impl Mpi {
+impl MpiContender {
     /// Compiles the loops for this MPI into a shared object.
-    pub(super) fn compile(&self, workplace: &Workplace) -> Result<PathBuf> {
+    pub(super) fn compile(&self, workplace: &BenchWorkplace) -> Result<PathBuf> {
         let name: String = self.name.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
         let object = workplace.folder.join(format!("mpi_loop-{name}.so"));
         let mut compiler = workplace.command(&self.compiler);

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::place::Place;
+use super::test_link::TestLink;
 
 /// Ports of the servers of this comparison, away from those of servers that may already run.
 pub(super) const IPERF3_PORT: &str = "45201";
@@ -29,19 +29,19 @@ pub(super) struct Contender {
     pub(super) name: &'static str,
     pub(super) command: Vec<String>,
     /// Parses the output of one turn.
-    pub(super) read: fn(&str) -> Result<Vec<Figure>>,
+    pub(super) read: fn(&str) -> Result<Vec<NetworkFigure>>,
 }
 
 /// Value of one metric in one turn.
-pub(super) struct Figure {
-    pub(super) kind: Kind,
+pub(super) struct NetworkFigure {
+    pub(super) metric: NetworkMetric,
     /// bit/s, seconds per GB, or seconds.
     pub(super) value: f64,
 }
 
 /// Metric of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum NetworkMetric {
     /// Rate at the receiver in bit/s.
     Goodput,
     /// CPU-seconds of both processes per GB.
@@ -52,12 +52,12 @@ pub(super) enum Kind {
     HalfMean,
 }
 
-impl Kind {
+impl NetworkMetric {
     pub(super) const fn is_cost(self) -> bool {
         !matches!(self, Self::Goodput)
     }
 
-    pub(super) fn shown(self, value: f64) -> String {
+    pub(super) fn format_value(self, value: f64) -> String {
         match self {
             Self::Goodput => format!("{:.1} Gbit/s", value / 1e9),
             Self::CpuPerGb => format!("{value:.3} s/GB"),
@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    pub(super) const fn words(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Goodput => "goodput",
             Self::CpuPerGb => "CPU time of both processes",
@@ -75,7 +75,7 @@ impl Kind {
     }
 }
 
-pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
+pub(super) fn build_contenders(programs: &Programs, place: &TestLink) -> Vec<Contender> {
     let (assay, at) = (programs.assay.as_str(), place.address);
     let words = |program: &[&str], rest: &str| {
         program.iter().copied().chain(rest.split(' ')).map(str::to_owned).collect()
@@ -89,7 +89,7 @@ pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
     let tcp = |name, program: &[&str], rest: String| Contender {
         name,
         command: words(program, &rest),
-        read: goodput,
+        read: parse_goodput,
     };
     let bare = |name, streams: u32| Contender {
         name,
@@ -100,7 +100,7 @@ pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
                 if streams == 1 { 1024 } else { 256 }
             ),
         ),
-        read: bare_goodput,
+        read: parse_bare_goodput,
     };
     let own = [assay, "iperf3"];
     // Both splice their pages into the kernel and copy at the receiver.
@@ -125,13 +125,13 @@ pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
             "qperf, 1 byte",
             "qperf",
             format!("{at} -lp {QPERF_PORT} -t 2 -e 6 tcp_lat"),
-            qperf_latency,
+            parse_qperf_latency,
         ),
         on_one_cpu(
             "bare loop, 1 byte",
             &programs.ping_pong,
             format!("ask {at} {BARE_PORT} 2"),
-            bare_latency,
+            parse_bare_latency,
         ),
         on_one_cpu(
             "assay, 1 byte",
@@ -139,12 +139,12 @@ pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
             format!(
                 "qperf {at} --listen-port {ASSAY_ECHO_PORT} -t 2 --json --no-store tcp_lat"
             ),
-            assay_latency,
+            parse_assay_latency,
         ),
     ]
 }
 
-fn goodput(output: &str) -> Result<Vec<Figure>> {
+fn parse_goodput(output: &str) -> Result<Vec<NetworkFigure>> {
     let value: Value = serde_json::from_str(output).context("no JSON")?;
     let end = &value["end"];
     let number = |pointer: &str| {
@@ -154,22 +154,22 @@ fn goodput(output: &str) -> Result<Vec<Figure>> {
     let cpu = |end: &str| number(&format!("/cpu_utilization_percent/{end}_total"));
     let cpus = (cpu("host")? + cpu("remote")?) / 100.0;
     Ok(vec![
-        Figure { kind: Kind::Goodput, value: bit_per_s },
-        Figure { kind: Kind::CpuPerGb, value: cpus / (bit_per_s / 8e9) },
+        NetworkFigure { metric: NetworkMetric::Goodput, value: bit_per_s },
+        NetworkFigure { metric: NetworkMetric::CpuPerGb, value: cpus / (bit_per_s / 8e9) },
     ])
 }
 
-fn bare_goodput(output: &str) -> Result<Vec<Figure>> {
+fn parse_bare_goodput(output: &str) -> Result<Vec<NetworkFigure>> {
     let value: Value = serde_json::from_str(output).context("no JSON")?;
     let number = |name: &str| value[name].as_f64().with_context(|| format!("no {name}"));
     Ok(vec![
-        Figure { kind: Kind::Goodput, value: number("bit_per_s")? },
-        Figure { kind: Kind::CpuPerGb, value: number("cpu_s_per_gb")? },
+        NetworkFigure { metric: NetworkMetric::Goodput, value: number("bit_per_s")? },
+        NetworkFigure { metric: NetworkMetric::CpuPerGb, value: number("cpu_s_per_gb")? },
     ])
 }
 
 /// Parses qperf's `latency = 29.3 us`, whose unit varies.
-fn qperf_latency(output: &str) -> Result<Vec<Figure>> {
+fn parse_qperf_latency(output: &str) -> Result<Vec<NetworkFigure>> {
     let line = output.lines().find(|line| line.contains("latency")).context("no latency")?;
     let (_, value) = line.split_once('=').context("no value")?;
     let mut words = value.split_whitespace();
@@ -180,23 +180,23 @@ fn qperf_latency(output: &str) -> Result<Vec<Figure>> {
         Some("ms") => 1e-3,
         unit => bail!("unit {unit:?}"),
     };
-    Ok(vec![Figure { kind: Kind::HalfMean, value: number * factor }])
+    Ok(vec![NetworkFigure { metric: NetworkMetric::HalfMean, value: number * factor }])
 }
 
-fn bare_latency(output: &str) -> Result<Vec<Figure>> {
+fn parse_bare_latency(output: &str) -> Result<Vec<NetworkFigure>> {
     let value: Value = serde_json::from_str(output).context("no JSON")?;
     let value = value["p50"].as_f64().context("no p50")?;
-    Ok(vec![Figure { kind: Kind::RoundTrip, value }])
+    Ok(vec![NetworkFigure { metric: NetworkMetric::RoundTrip, value }])
 }
 
-fn assay_latency(output: &str) -> Result<Vec<Figure>> {
+fn parse_assay_latency(output: &str) -> Result<Vec<NetworkFigure>> {
     let value: Value = serde_json::from_str(output).context("no JSON")?;
     let test = &value["tcp_lat"];
     let median = test["round_trip_s"]["p50"].as_f64().context("no median")?;
     let mean = test["latency_s"].as_f64().context("no latency")?;
     Ok(vec![
-        Figure { kind: Kind::RoundTrip, value: median },
-        Figure { kind: Kind::HalfMean, value: mean },
+        NetworkFigure { metric: NetworkMetric::RoundTrip, value: median },
+        NetworkFigure { metric: NetworkMetric::HalfMean, value: mean },
     ])
 }
 
@@ -204,29 +204,45 @@ fn assay_latency(output: &str) -> Result<Vec<Figure>> {
 mod tests {
     use super::*;
 
-    fn check(read: fn(&str) -> Result<Vec<Figure>>, output: &str, expected: &[(Kind, f64)]) {
+    fn check(
+        read: fn(&str) -> Result<Vec<NetworkFigure>>,
+        output: &str,
+        expected: &[(NetworkMetric, f64)],
+    ) {
         let figures = read(output).unwrap();
         assert_eq!(figures.len(), expected.len(), "{output}");
         for (figure, (kind, value)) in figures.iter().zip(expected) {
-            assert_eq!(figure.kind, *kind, "{output}");
+            assert_eq!(figure.metric, *kind, "{output}");
             assert!((figure.value / value - 1.0).abs() < 1e-9, "{output}: {}", figure.value);
         }
     }
 
     #[test]
-    fn what_everybody_prints_is_read() {
+    fn parses_output_of_all_contenders() {
         let qperf = "tcp_lat:\n    latency  =  56.9 us\n";
-        check(qperf_latency, qperf, &[(Kind::HalfMean, 56.9e-6)]);
-        assert!(qperf_latency("tcp_lat:\n    latency = 1 parsec\n").is_err());
+        check(parse_qperf_latency, qperf, &[(NetworkMetric::HalfMean, 56.9e-6)]);
+        assert!(parse_qperf_latency("tcp_lat:\n    latency = 1 parsec\n").is_err());
         let document = r#"{"end":{"sum_received":{"bits_per_second":8e9},
             "cpu_utilization_percent":{"host_total":20,"remote_total":10}}}"#;
-        check(goodput, document, &[(Kind::Goodput, 8e9), (Kind::CpuPerGb, 0.3)]);
-        assert!(goodput("{}").is_err());
+        check(
+            parse_goodput,
+            document,
+            &[(NetworkMetric::Goodput, 8e9), (NetworkMetric::CpuPerGb, 0.3)],
+        );
+        assert!(parse_goodput("{}").is_err());
         let bare = r#"{"bit_per_s": 2e+10, "cpu_s_per_gb": 3e-01}"#;
-        check(bare_goodput, bare, &[(Kind::Goodput, 2e10), (Kind::CpuPerGb, 0.3)]);
+        check(
+            parse_bare_goodput,
+            bare,
+            &[(NetworkMetric::Goodput, 2e10), (NetworkMetric::CpuPerGb, 0.3)],
+        );
         let bare = r#"{"p50": 1e-05, "mean": 2e-05, "n": 7}"#;
-        check(bare_latency, bare, &[(Kind::RoundTrip, 1e-5)]);
+        check(parse_bare_latency, bare, &[(NetworkMetric::RoundTrip, 1e-5)]);
         let ours = r#"{"tcp_lat":{"latency_s":6e-6,"round_trip_s":{"p50":1.1e-5}}}"#;
-        check(assay_latency, ours, &[(Kind::RoundTrip, 1.1e-5), (Kind::HalfMean, 6e-6)]);
+        check(
+            parse_assay_latency,
+            ours,
+            &[(NetworkMetric::RoundTrip, 1.1e-5), (NetworkMetric::HalfMean, 6e-6)],
+        );
     }
 }

@@ -11,15 +11,15 @@ use anyhow::{Context, Result};
 
 use crate::command;
 
-use super::super::options::Options;
-use super::super::page::Page;
+use super::super::options::BenchOptions;
+use super::super::page::MarkdownPage;
 use super::super::ratio;
-use super::super::workplace::Workplace;
+use super::super::workplace::BenchWorkplace;
 
 /// Lines of the long file.
 const LINES: usize = 100_000;
 /// Maximum seconds to read them.
-const SECONDS: f64 = 1.0;
+const MAX_READ_S: f64 = 1.0;
 /// Hosts and volumes of the wide file, as in a published test of a volume.
 const HOSTS: usize = 24;
 const VOLUMES: usize = 6;
@@ -28,10 +28,10 @@ const THREADS: usize = 25;
 
 /// Measures both files and adds the results to the page.
 pub(super) fn compare(
-    page: &mut Page,
-    workplace: &Workplace,
+    page: &mut MarkdownPage,
+    workplace: &BenchWorkplace,
     assay: &Path,
-    options: &Options,
+    options: &BenchOptions,
 ) -> Result<()> {
     let folder = workplace.folder.join("parameter-files");
     fs::create_dir_all(&folder)?;
@@ -40,20 +40,20 @@ pub(super) fn compare(
     fs::write(&wide, wide_file(&folder))?;
     let (mut seconds, mut rates, mut responses) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..options.turns {
-        let mut explain = workplace.pinned(assay);
+        let mut explain = workplace.pinned_command(assay);
         explain.args(["vdbench", "-s", "-f"]).arg(&long);
         let began = Instant::now();
         command::output(&mut explain)?;
         seconds.push(began.elapsed().as_secs_f64());
-        let (rate, response_ms) = run(workplace, assay, (&folder, &wide))?;
+        let (rate, response_ms) = run_wide_file(workplace, assay, (&folder, &wide))?;
         rates.push(rate);
         responses.push(response_ms);
     }
-    clean(workplace, assay, &folder)?;
+    delete_files(workplace, assay, &folder)?;
     let median = |values: &[f64]| ratio::median(values).context("nothing was measured");
     let (seconds, rate, response_ms) =
         (median(&seconds)?, median(&rates)?, median(&responses)?);
-    let verdict = if seconds <= SECONDS { "met" } else { "missed" };
+    let verdict = if seconds <= MAX_READ_S { "met" } else { "missed" };
     let in_flight = HOSTS * VOLUMES * THREADS;
     page.heading("Parameter files");
     page.table(
@@ -62,7 +62,7 @@ pub(super) fn compare(
             vec![
                 format!("{LINES} lines read and explained"),
                 format!("{seconds:.2} s"),
-                format!("{SECONDS} s"),
+                format!("{MAX_READ_S} s"),
                 verdict.to_owned(),
             ],
             vec![
@@ -118,13 +118,13 @@ fn wide_file(folder: &Path) -> String {
 
 /// Runs the wide file; returns IO/s and response time in ms from `totals.html`, which users'
 /// scripts read.
-fn run(
-    workplace: &Workplace,
+fn run_wide_file(
+    workplace: &BenchWorkplace,
     assay: &Path,
     (folder, file): (&PathBuf, &PathBuf),
 ) -> Result<(f64, f64)> {
     let output = folder.join("output");
-    let mut command = workplace.pinned(assay);
+    let mut command = workplace.pinned_command(assay);
     command.args(["vdbench", "-f"]).arg(file).arg("-o").arg(&output);
     command::output(command.arg("--store").arg(folder))?;
     let totals = fs::read_to_string(output.join("totals.html"))?;
@@ -137,7 +137,7 @@ fn run(
     Ok((number(2)?, number(6)?))
 }
 
-fn clean(workplace: &Workplace, assay: &Path, folder: &Path) -> Result<()> {
+fn delete_files(workplace: &BenchWorkplace, assay: &Path, folder: &Path) -> Result<()> {
     let mut command = workplace.command(assay);
     command.args(["storage", "clean", "--store"]).arg(folder);
     command::output(&mut command).map(drop)
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_as_long_and_as_wide_as_they_say() {
+    fn files_have_the_intended_size() {
         assert_eq!(long_file().lines().count(), LINES);
         let wide = wide_file(Path::new("/tmp"));
         assert_eq!(wide.lines().filter(|line| line.starts_with("sd=sd-")).count(), 144);

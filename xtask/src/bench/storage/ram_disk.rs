@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 
 use crate::command;
 
-use super::super::workplace::Workplace;
+use super::super::workplace::BenchWorkplace;
 use super::SIZE;
 
 /// zram device.
@@ -24,7 +24,7 @@ pub(super) struct RamDisk {
 
 impl RamDisk {
     /// Creates the device and fills it: reads of blocks that were never written cost nothing.
-    pub(super) fn new(workplace: &Workplace) -> Result<Self> {
+    pub(super) fn new(workplace: &BenchWorkplace) -> Result<Self> {
         let id = fs::read_to_string("/sys/class/zram-control/hot_add")
             .context("no RAM disk: this kernel has no zram, or the user is not root")?;
         let id: u32 = id.trim().parse().context("zram gave no number")?;
@@ -55,7 +55,7 @@ impl Drop for RamDisk {
 }
 
 /// Fills a file or a device with random data.
-pub(super) fn fill(workplace: &Workplace, path: &Path) -> Result<()> {
+pub(super) fn fill(workplace: &BenchWorkplace, path: &Path) -> Result<()> {
     let mut dd = workplace.command("dd");
     dd.args(["if=/dev/urandom", "bs=1M", "count=512", "conv=fsync", "status=none"]);
     command::run(dd.arg(format!("of={}", path.display())))

@@ -7,10 +7,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::event::{
-    Clock, FORMAT, HostJoined, RunEvent, RunStarted, Sample, SeriesOpened, Status, Stopped,
+    FORMAT, HostClock, HostJoined, RunEvent, RunStarted, RunStatus, Sample, SeriesOpened,
+    StopReason,
 };
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::workload::{Domain, StreamWorkload, Workload};
 
 /// Metrics of each case.
@@ -19,26 +20,29 @@ pub(super) const METRICS: [&str; 4] = ["copy", "scale", "add", "triad"];
 const SAMPLES: u32 = 6;
 /// Number of different sets of values, which the runs repeat: the commands do not depend on all
 /// runs being different.
-const KINDS: usize = 16;
+const VARIANTS: usize = 16;
 /// Output of fio; only the name of the job differs between files.
-const FIO: &str =
+const FIO_OUTPUT: &str =
     include_str!("../../../../crates/assay-adapters/tests/golden/fio/3.33-mix.out");
 
 /// Returns a run identifier, `20200101-000017-0003`.
-pub(super) fn id(day: &str, number: usize) -> String {
+pub(super) fn run_id(day: &str, number: usize) -> String {
     let second = number % 60;
     let minute = number / 60 % 60;
     format!("{day}-{:02}{minute:02}{second:02}-{:04x}", number / 3600, number % 0x1_0000)
 }
 
 /// Writes `count` runs of `cases` cases to an existing store.
-pub(super) fn runs(store: &Path, (day, count, cases): (&str, usize, usize)) -> Result<()> {
+pub(super) fn write_runs(
+    store: &Path,
+    (day, count, cases): (&str, usize, usize),
+) -> Result<()> {
     let rest: Vec<Vec<RunEvent>> =
-        (0..KINDS.min(count)).map(|kind| after_the_first(cases, kind)).collect();
-    let rest: Vec<String> = rest.iter().map(|it| lines(2, it)).collect::<Result<_>>()?;
+        (0..VARIANTS.min(count)).map(|kind| events_after_first(cases, kind)).collect();
+    let rest: Vec<String> = rest.iter().map(|it| format_lines(2, it)).collect::<Result<_>>()?;
     let plan = plan(cases);
     for number in 0..count {
-        let id = id(day, number);
+        let id = run_id(day, number);
         let date = format!("{}-{}-{}", &day[..4], &day[4..6], &day[6..8]);
         let time = format!("{:02}:{:02}:{:02}", number / 3600, number / 60 % 60, number % 60);
         let started = RunEvent::RunStarted(Box::new(RunStarted {
@@ -55,17 +59,17 @@ pub(super) fn runs(store: &Path, (day, count, cases): (&str, usize, usize)) -> R
         }));
         let folder = store.join("runs").join(&id);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {id}"))?;
-        let text = lines(1, &[started])? + &rest[number % rest.len()];
+        let text = format_lines(1, &[started])? + &rest[number % rest.len()];
         fs::write(folder.join("events.jsonl"), text).context("the store is full")?;
     }
     Ok(())
 }
 
 /// Writes result files in fio's format.
-pub(super) fn files(folder: &Path, count: usize) -> Result<()> {
+pub(super) fn write_files(folder: &Path, count: usize) -> Result<()> {
     fs::create_dir_all(folder).context("cannot make the folder of files")?;
     for number in 0..count {
-        let text = FIO.replace("\"stream0\"", &format!("\"stream{number}\""));
+        let text = FIO_OUTPUT.replace("\"stream0\"", &format!("\"stream{number}\""));
         fs::write(folder.join(format!("{number:04}.json")), text)?;
     }
     Ok(())
@@ -82,7 +86,7 @@ fn case(number: usize) -> Case {
             bytes_per_array: 1 << 27,
             cache_multiple: 4.0,
         }),
-        stopping: Stopping { target: 0.01, repetitions: 6, preparations: 1, budget_s: 1.0 },
+        stopping: StoppingRule { target: 0.01, repetitions: 6, preparations: 1, budget_s: 1.0 },
         pair: None,
     }
 }
@@ -98,13 +102,13 @@ fn plan(cases: usize) -> Plan {
 }
 
 /// Returns all events but the first, which contains the run's name.
-fn after_the_first(cases: usize, kind: usize) -> Vec<RunEvent> {
+fn events_after_first(cases: usize, kind: usize) -> Vec<RunEvent> {
     let facts = HostFacts { name: "node".to_owned(), ..HostFacts::default() };
     let mut events = vec![RunEvent::HostJoined(Box::new(HostJoined {
         host: "node".to_owned(),
         facts,
         state: HostState::default(),
-        clock: Clock::default(),
+        clock: HostClock::default(),
         labels: vec![],
     }))];
     let mut series = 0;
@@ -138,18 +142,18 @@ fn after_the_first(cases: usize, kind: usize) -> Vec<RunEvent> {
             }
             series += 1;
         }
-        events.push(RunEvent::CaseFinished { case: case.id, stopped: Stopped::Precise });
+        events.push(RunEvent::CaseFinished { case: case.id, stopped: StopReason::Precise });
     }
     events.push(RunEvent::RunFinished {
         finished: "2026-01-01T00:00:00Z".to_owned(),
-        status: Status::Complete,
+        status: RunStatus::Complete,
         state: HostState::default(),
     });
     events
 }
 
 /// Formats events as the store does (`assay-store/src/line.rs`), numbered from `first` on.
-fn lines(first: u64, events: &[RunEvent]) -> Result<String> {
+fn format_lines(first: u64, events: &[RunEvent]) -> Result<String> {
     let mut text = String::new();
     for (event, number) in events.iter().zip(first..) {
         let json = serde_json::to_string(event)?;
@@ -165,13 +169,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_have_names_of_their_own_and_lines_that_count() {
+    fn writes_distinct_runs_with_numbered_lines() {
         let store = tempfile::tempdir().unwrap();
-        runs(store.path(), ("20200101", 20, 2)).unwrap();
+        write_runs(store.path(), ("20200101", 20, 2)).unwrap();
         let made = fs::read_dir(store.path().join("runs")).unwrap().count();
         assert_eq!(made, 20);
         let text = fs::read_to_string(
-            store.path().join("runs").join(id("20200101", 19)).join("events.jsonl"),
+            store.path().join("runs").join(run_id("20200101", 19)).join("events.jsonl"),
         );
         let text = text.unwrap();
         // The run, its host and its end; each case with its results and their samples.

@@ -4,35 +4,35 @@
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::super::{Figure, document};
-use super::near;
+use super::super::{LabFigure, document};
+use super::relative_figure;
 
 /// Device with a fixed latency.
 #[derive(Clone, Copy)]
-pub(super) struct Delayed {
+pub(super) struct DelayedDevice {
     pub(super) name: &'static str,
     pub(super) depth: f64,
     /// Minimum latency of a read.
-    pub(super) least_ms: f64,
+    pub(super) minimum_ms: f64,
     /// Maximum of the kernel's mean in an undisturbed guest.
-    pub(super) quiet_ms: f64,
+    pub(super) undisturbed_mean_ms: f64,
 }
 
 /// Maximum of assay's latency above the kernel's plus the time that ioping adds (issue: 20 ms ± 0.5
 /// ms, without the overhead of the emulated kernel).
-const NEAR_MS: f64 = 0.5;
+const TOLERANCE_MS: f64 = 0.5;
 /// Relative error of the histogram, which has three digits.
-const HISTOGRAM: f64 = 0.995;
+const HISTOGRAM_FACTOR: f64 = 0.995;
 
 /// assay's results for reads.
-pub(super) struct Read {
+pub(super) struct ReadResults {
     pub(super) median_ms: f64,
     mean_ms: f64,
     pub(super) rate_per_s: f64,
 }
 
-impl Read {
-    pub(super) fn of(text: &str) -> Result<Self> {
+impl ReadResults {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         let reported = document(text)?;
         let read = &reported["jobs"][0]["read"];
         let number = |value: &Value| value.as_f64().context("a figure is missing");
@@ -45,16 +45,17 @@ impl Read {
 }
 
 /// Durations of reads, ascending.
-struct Times(Vec<f64>);
+struct ReadTimes(Vec<f64>);
 
-type Of = fn(&Times) -> f64;
+type TimeStatistic = fn(&ReadTimes) -> f64;
 
-impl Times {
+impl ReadTimes {
     /// Parses all lines with this prefix, each of which is one stretch.
-    fn all(text: &str, start: &str) -> Result<Vec<Self>> {
+    fn parse_all(text: &str, start: &str) -> Result<Vec<Self>> {
         let lines = text.lines().filter_map(|line| line.strip_prefix(start));
         let times = |line: &str| -> Result<Self> {
-            let parse_ms = |ns: &str| Ok::<_, std::num::ParseFloatError>(ns.parse::<f64>()? * 1e-6);
+            let parse_ms =
+                |ns: &str| Ok::<_, std::num::ParseFloatError>(ns.parse::<f64>()? * 1e-6);
             let mut times: Vec<f64> =
                 line.split_whitespace().map(parse_ms).collect::<Result<_, _>>()?;
             times.sort_by(f64::total_cmp);
@@ -74,82 +75,88 @@ impl Times {
 }
 
 /// Results of one device: assay's reads, and ioping's before and after.
-struct Section {
-    read: Read,
-    by_kernel: Times,
+struct DeviceResults {
+    read: ReadResults,
+    by_kernel: ReadTimes,
     /// ioping's times, and the kernel's for the same reads.
-    beside: [(Times, Times); 2],
+    ioping: [(ReadTimes, ReadTimes); 2],
 }
 
-impl Section {
-    fn of(text: &str) -> Result<Self> {
-        let mut of_assay = Times::all(text, "kernel of assay ")?;
+impl DeviceResults {
+    fn parse(text: &str) -> Result<Self> {
+        let mut of_assay = ReadTimes::parse_all(text, "kernel of assay ")?;
         ensure!(of_assay.len() == 1, "the kernel's times of assay's reads are missing");
-        let by_ioping = Times::all(text, "ioping ")?;
-        let pairs: Vec<_> =
-            by_ioping.into_iter().zip(Times::all(text, "kernel of ioping ")?).collect();
+        let by_ioping = ReadTimes::parse_all(text, "ioping ")?;
+        let pairs: Vec<_> = by_ioping
+            .into_iter()
+            .zip(ReadTimes::parse_all(text, "kernel of ioping ")?)
+            .collect();
         let beside = pairs.try_into().ok().context("ioping has not run twice")?;
-        Ok(Self { read: Read::of(text)?, by_kernel: of_assay.remove(0), beside })
+        Ok(Self {
+            read: ReadResults::parse(text)?,
+            by_kernel: of_assay.remove(0),
+            ioping: beside,
+        })
     }
 
     /// Returns the time that ioping adds to the kernel's: the minimum and the maximum of both
     /// stretches.
-    fn added_ms(&self, figure: Of) -> (f64, f64) {
+    fn added_ms(&self, figure: TimeStatistic) -> (f64, f64) {
         let [before, after] =
-            self.beside.each_ref().map(|(own, kernel)| figure(own) - figure(kernel));
+            self.ioping.each_ref().map(|(own, kernel)| figure(own) - figure(kernel));
         (before.min(after), before.max(after))
     }
 
     /// Returns whether the added time is the same before and after.
     fn is_steady(&self) -> bool {
-        let (less, more) = self.added_ms(Times::median_ms);
-        more - less <= NEAR_MS
+        let (less, more) = self.added_ms(ReadTimes::median_ms);
+        more - less <= TOLERANCE_MS
     }
 }
 
-impl Delayed {
+impl DelayedDevice {
     /// Returns whether the guest was undisturbed, by the kernel's mean.
-    pub(super) fn is_quiet(self, text: &str) -> Result<bool> {
-        Ok(self.leaves_alone(&Section::of(text)?))
+    pub(super) fn is_undisturbed(self, text: &str) -> Result<bool> {
+        Ok(self.has_undisturbed_mean(&DeviceResults::parse(text)?))
     }
 
-    fn leaves_alone(self, section: &Section) -> bool {
-        section.by_kernel.mean_ms() <= self.quiet_ms
+    fn has_undisturbed_mean(self, section: &DeviceResults) -> bool {
+        section.by_kernel.mean_ms() <= self.undisturbed_mean_ms
     }
 
     /// Checks the latencies and the rate. Too low a latency is always wrong, too high a one only in
     /// an undisturbed guest.
-    pub(super) fn judged(self, text: &str) -> Result<[Figure; 3]> {
-        let section = Section::of(text)?;
-        let Self { name, depth, least_ms, .. } = self;
-        let is_quiet = self.leaves_alone(&section) && section.is_steady();
-        let judged = |what, figure: Of, reported_ms: f64| {
+    pub(super) fn check(self, text: &str) -> Result<[LabFigure; 3]> {
+        let section = DeviceResults::parse(text)?;
+        let Self { name, depth, minimum_ms: least_ms, .. } = self;
+        let is_quiet = self.has_undisturbed_mean(&section) && section.is_steady();
+        let judged = |what, figure: TimeStatistic, reported_ms: f64| {
             let kernel_ms = figure(&section.by_kernel);
             let (less, more) = section.added_ms(figure);
-            let from = kernel_ms.max(least_ms) * HISTOGRAM;
-            let to = kernel_ms + more + NEAR_MS;
+            let from = kernel_ms.max(least_ms) * HISTOGRAM_FACTOR;
+            let to = kernel_ms + more + TOLERANCE_MS;
             let is_enough = reported_ms >= from;
-            Figure {
-                what: format!("{name}, depth {depth}: {what} latency"),
+            LabFigure {
+                name: format!("{name}, depth {depth}: {what} latency"),
                 truth: format!(
                     "{kernel_ms:.2} ms by the kernel, ioping adds {less:.2} and {more:.2}: {from:.2} to {to:.2} ms"
                 ),
                 reported: format!("{reported_ms:.2} ms"),
-                holds: (is_quiet || !is_enough).then_some(is_enough && reported_ms <= to),
+                is_correct: (is_quiet || !is_enough).then_some(is_enough && reported_ms <= to),
             }
         };
         let read = &section.read;
         let expected = depth / (read.mean_ms * 1e-3);
-        let rate = near(
+        let rate = relative_figure(
             &format!("{name}, depth {depth}: rate by its mean latency"),
             (expected, "per second", 0.01),
             read.rate_per_s,
         );
         Ok([
-            judged("median", Times::median_ms, read.median_ms),
-            judged("mean", Times::mean_ms, read.mean_ms),
+            judged("median", ReadTimes::median_ms, read.median_ms),
+            judged("mean", ReadTimes::mean_ms, read.mean_ms),
             // A stall at the start counts towards a latency but not towards the measured time.
-            Figure { holds: rate.holds.filter(|_| is_quiet), ..rate },
+            LabFigure { is_correct: rate.is_correct.filter(|_| is_quiet), ..rate },
         ])
     }
 }
@@ -158,8 +165,12 @@ impl Delayed {
 mod tests {
     use super::*;
 
-    const DEVICE: Delayed =
-        Delayed { name: "null_blk", depth: 1.0, least_ms: 20.0, quiet_ms: 21.0 };
+    const DEVICE: DelayedDevice = DelayedDevice {
+        name: "null_blk",
+        depth: 1.0,
+        minimum_ms: 20.0,
+        undisturbed_mean_ms: 21.0,
+    };
 
     /// Output with the kernel's median of 20.1 ms and mean of 20.2 ms; ioping adds 0.2 and 0.3 ms
     /// to both.
@@ -176,7 +187,7 @@ kernel of ioping 20000000 20100000 20200000
     }
 
     #[test]
-    fn latency_and_rate_are_held_against_the_kernel_and_another_program() {
+    fn compares_latency_and_rate_with_kernel_and_ioping() {
         for (median_ns, mean_ns, iops, expected) in [
             (20_200_000, 20_300_000, 49.3, [true, true, true]),
             // 0.5 ms above the sum of the kernel's and ioping's times, 20.4 and 20.5 ms.
@@ -189,39 +200,39 @@ kernel of ioping 20000000 20100000 20200000
             (20_200_000, 20_300_000, 50.2, [true, true, false]),
         ] {
             let text = reported(median_ns, mean_ns, iops);
-            let figures = DEVICE.judged(&text).unwrap();
-            assert_eq!(figures.map(|it| it.holds), expected.map(Some), "{text}");
+            let figures = DEVICE.check(&text).unwrap();
+            assert_eq!(figures.map(|it| it.is_correct), expected.map(Some), "{text}");
         }
     }
 
     #[test]
-    fn no_device_is_quicker_than_it_is_told() {
-        let slower = Delayed { least_ms: 20.5, ..DEVICE };
-        let figures = slower.judged(&reported(20_200_000, 20_500_000, 48.8)).unwrap();
-        assert_eq!(figures.map(|it| it.holds), [Some(false), Some(true), Some(true)]);
+    fn latency_below_device_minimum_is_wrong() {
+        let slower = DelayedDevice { minimum_ms: 20.5, ..DEVICE };
+        let figures = slower.check(&reported(20_200_000, 20_500_000, 48.8)).unwrap();
+        assert_eq!(figures.map(|it| it.is_correct), [Some(false), Some(true), Some(true)]);
     }
 
     #[test]
-    fn nothing_that_is_reported_loosens_a_bound() {
+    fn reported_values_do_not_change_bounds() {
         // 22 ms is too high, regardless of how much of it is reported as submission.
         let text = reported(22_000_000, 22_000_000, 45.4)
             .replace(r#""lat_ns""#, r#""slat_ns":{"mean":1900000},"lat_ns""#);
-        let figures = DEVICE.judged(&text).unwrap();
-        assert_eq!(figures.map(|it| it.holds), [Some(false), Some(false), Some(true)]);
+        let figures = DEVICE.check(&text).unwrap();
+        assert_eq!(figures.map(|it| it.is_correct), [Some(false), Some(false), Some(true)]);
     }
 
     #[test]
-    fn nothing_is_judged_without_the_kernel_and_ioping() {
+    fn requires_kernel_and_ioping_times() {
         let text = reported(20_200_000, 20_300_000, 49.3);
-        assert!(DEVICE.judged(&text.replacen("\nioping ", "\n", 1)).is_err());
-        assert!(DEVICE.judged(&text.replacen("kernel of ioping ", "", 1)).is_err());
-        assert!(DEVICE.judged(&text.replace("kernel of assay ", "")).is_err());
-        assert!(DEVICE.judged(&text.replace(" 20000000 20500000 20100000", " ")).is_err());
+        assert!(DEVICE.check(&text.replacen("\nioping ", "\n", 1)).is_err());
+        assert!(DEVICE.check(&text.replacen("kernel of ioping ", "", 1)).is_err());
+        assert!(DEVICE.check(&text.replace("kernel of assay ", "")).is_err());
+        assert!(DEVICE.check(&text.replace(" 20000000 20500000 20100000", " ")).is_err());
     }
 
     #[test]
-    fn a_guest_that_stalls_decides_only_what_is_too_little() {
-        let restless = Delayed { quiet_ms: 20.0, ..DEVICE };
+    fn disturbed_guest_only_detects_low_latency() {
+        let restless = DelayedDevice { undisturbed_mean_ms: 20.0, ..DEVICE };
         let steady = |text: String| text;
         let moves =
             |text: String| text.replace("ioping 20500000 20400000", "ioping 21500000 21400000");
@@ -232,8 +243,8 @@ kernel of ioping 20000000 20100000 20200000
             (DEVICE, moves, 19_000_000, 19_000_000, 50.2, [Some(false), Some(false), None]),
         ] {
             let text = changed(reported(median_ns, mean_ns, iops));
-            let figures = device.judged(&text).unwrap();
-            assert_eq!(figures.map(|it| it.holds), expected, "{text}");
+            let figures = device.check(&text).unwrap();
+            assert_eq!(figures.map(|it| it.is_correct), expected, "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A small glossary and names that obey it or do not.
+//! Tests with a small glossary and names that follow or violate it.
 
 use crate::sources::example;
 

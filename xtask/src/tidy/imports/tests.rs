@@ -1,8 +1,8 @@
-//! Good and bad crates of two modules.
+//! Tests with valid and invalid crates of two modules.
 
 use crate::sources::example;
 
-/// Checks a crate whose root is `root` and whose modules `a` and `b` hold these texts.
+/// Checks a crate with these texts in its root and in its modules `a` and `b`.
 fn check(root: &str, a: &str, b: &str, expected: bool) {
     let sources = example::tree(&[
         ("x/Cargo.toml", "[package]\nname = \"x\""),

@@ -1,4 +1,4 @@
-//! Long and short snippets, with and without an allowance.
+//! Tests with long and short functions and files, with and without an allowance.
 
 use super::{ALLOWANCES, MOST_FILE_LINES, MOST_FUNCTION_LINES};
 use crate::sources::example;
@@ -10,7 +10,7 @@ fn check(files: &[(&str, &str)], expected: &[&str]) {
     assert_eq!(found, expected);
 }
 
-/// A function of exactly this many lines, after a comment that does not count.
+/// Returns a function of exactly this many lines, after a comment that does not count.
 fn function(lines: usize) -> String {
     format!("/// Documented.\nfn f() {{{}\n}}", "\nlet x = 1;".repeat(lines - 2))
 }

@@ -6,10 +6,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use assay_model::attribute::Value;
+use assay_model::attribute::AttributeValue;
 use assay_model::benchmark::Benchmark;
-use assay_model::event::Count;
-use assay_model::workload::storage::Load;
+use assay_model::event::EventCount;
+use assay_model::workload::storage::StorageLoad;
 
 use super::storage::{self, random_mix};
 use super::{found, linpack, mpi, network, stream};
@@ -62,7 +62,7 @@ pub(super) fn invocations(tool: &Tool) -> Vec<Invocation> {
     let mut workloads = vec![
         linpack(1000, &[0, 1], None),
         stream(1 << 24, &[&[0, 1]]),
-        random_mix(Load::Closed),
+        random_mix(StorageLoad::Closed),
     ];
     workloads.extend(storage::workloads());
     workloads.extend(mpi::workloads());
@@ -115,7 +115,7 @@ fn show(result: Result<Parsed, ToolError>) -> String {
         if !weights.is_empty() {
             writeln!(shown, "  {metric}: over {weights:?}").unwrap();
         }
-        if let Some(Count { part, whole }) = count {
+        if let Some(EventCount { part, whole }) = count {
             writeln!(shown, "  {metric}: {part} of {whole}").unwrap();
         }
         if let Some(figures) = figures {
@@ -142,8 +142,8 @@ fn show(result: Result<Parsed, ToolError>) -> String {
     shown
 }
 
-fn written(value: &Value) -> String {
-    value.text().map_or_else(|| serde_json::to_string(value).unwrap(), str::to_owned)
+fn written(value: &AttributeValue) -> String {
+    value.as_text().map_or_else(|| serde_json::to_string(value).unwrap(), str::to_owned)
 }
 
 #[test]

@@ -1,15 +1,18 @@
 //! MPI workloads for the tests of the tools, and tests of their command lines.
 
 use assay_model::benchmark::MpiTest;
-use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
+use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use assay_model::mpi_outcome::MpiAbi;
 use assay_model::workload::{MpiHosts, MpiPreset, MpiWorkload};
 
 use super::*;
 
 pub(super) fn workload(test: MpiTest, abi: MpiAbi, sizes: (u64, u64)) -> Workload {
-    let starter =
-        if abi == MpiAbi::OpenMpi { MpiStarter::Orte } else { MpiStarter::IntelHydra };
+    let starter = if abi == MpiAbi::OpenMpi {
+        MpiLauncherKind::Orte
+    } else {
+        MpiLauncherKind::IntelHydra
+    };
     Workload::Mpi(MpiWorkload {
         test,
         mpi: MpiInstallation {

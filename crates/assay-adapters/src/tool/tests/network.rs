@@ -1,33 +1,34 @@
 //! Tests of the commands of network tools.
 
 use assay_model::workload::{
-    Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput, Workload,
+    NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
+    Workload,
 };
 use expect_test::expect;
 
 use super::{TOOLS, check_command, find};
 use crate::tool::Version;
 
-fn to_host(question: NetworkQuestion) -> NetworkWorkload {
+fn to_host(question: NetworkTest) -> NetworkWorkload {
     NetworkWorkload { to: Some("10.0.0.5".to_owned()), port: None, question }
 }
 
-fn throughput(streams: u32, direction: Direction) -> Throughput {
+fn throughput(streams: u32, direction: TransferDirection) -> NetworkThroughput {
     let (rate_bit_per_s, congestion) = (None, None);
-    Throughput { streams, direction, seconds: 1, copy: true, rate_bit_per_s, congestion }
+    NetworkThroughput { streams, direction, seconds: 1, copy: true, rate_bit_per_s, congestion }
 }
 
-fn tcp(asked: Throughput) -> Workload {
-    Workload::NetworkTcp(to_host(NetworkQuestion::Throughput(asked)))
+fn tcp(asked: NetworkThroughput) -> Workload {
+    Workload::NetworkTcp(to_host(NetworkTest::Throughput(asked)))
 }
 
-fn udp(asked: Throughput) -> Workload {
-    Workload::NetworkUdp(to_host(NetworkQuestion::Throughput(asked)))
+fn udp(asked: NetworkThroughput) -> Workload {
+    Workload::NetworkUdp(to_host(NetworkTest::Throughput(asked)))
 }
 
-fn ping_pong(bytes: u64) -> NetworkQuestion {
+fn ping_pong(bytes: u64) -> NetworkTest {
     let (spin, rate_per_s, load_streams) = (false, None, 0);
-    NetworkQuestion::Latency(Latency {
+    NetworkTest::Latency(NetworkLatency {
         bytes,
         seconds: 1,
         spin,
@@ -41,13 +42,13 @@ fn ping_pong(bytes: u64) -> NetworkQuestion {
 pub(super) fn workloads() -> Vec<Workload> {
     let rate_bit_per_s = Some(100_000_000);
     vec![
-        tcp(throughput(2, Direction::Send)),
-        tcp(throughput(1, Direction::Send)),
-        tcp(throughput(1, Direction::Receive)),
-        tcp(throughput(2, Direction::Both)),
-        udp(Throughput { rate_bit_per_s, ..throughput(1, Direction::Send) }),
-        udp(Throughput { rate_bit_per_s, ..throughput(1, Direction::Both) }),
-        udp(throughput(4, Direction::Send)),
+        tcp(throughput(2, TransferDirection::Send)),
+        tcp(throughput(1, TransferDirection::Send)),
+        tcp(throughput(1, TransferDirection::Receive)),
+        tcp(throughput(2, TransferDirection::Both)),
+        udp(NetworkThroughput { rate_bit_per_s, ..throughput(1, TransferDirection::Send) }),
+        udp(NetworkThroughput { rate_bit_per_s, ..throughput(1, TransferDirection::Both) }),
+        udp(throughput(4, TransferDirection::Send)),
         Workload::NetworkTcp(to_host(ping_pong(1))),
         Workload::NetworkUdp(to_host(ping_pong(1))),
         Workload::NetworkIcmp(to_host(ping_pong(56))),
@@ -58,15 +59,22 @@ pub(super) fn workloads() -> Vec<Workload> {
 fn each_takes_what_it_can_measure() {
     let spinning = |spin, rate_per_s, load_streams| {
         let (bytes, seconds) = (1, 1);
-        let it = Latency { bytes, seconds, spin, rate_per_s, load_streams, busy_poll_us: None };
-        Workload::NetworkTcp(to_host(NetworkQuestion::Latency(it)))
+        let it = NetworkLatency {
+            bytes,
+            seconds,
+            spin,
+            rate_per_s,
+            load_streams,
+            busy_poll_us: None,
+        };
+        Workload::NetworkTcp(to_host(NetworkTest::Latency(it)))
     };
-    let one = || throughput(1, Direction::Send);
+    let one = || throughput(1, TransferDirection::Send);
     for (workload, expected) in [
         (tcp(one()), "iperf3 qperf"),
-        (tcp(throughput(6, Direction::Both)), "iperf3"),
-        (tcp(Throughput { copy: false, ..one() }), ""),
-        (tcp(Throughput { congestion: Some("reno".into()), ..one() }), "iperf3"),
+        (tcp(throughput(6, TransferDirection::Both)), "iperf3"),
+        (tcp(NetworkThroughput { copy: false, ..one() }), ""),
+        (tcp(NetworkThroughput { congestion: Some("reno".into()), ..one() }), "iperf3"),
         (udp(one()), "iperf3"),
         (spinning(false, None, 0), "qperf"),
         (spinning(true, None, 0), ""),
@@ -85,7 +93,8 @@ fn each_takes_what_it_can_measure() {
 fn iperf3_is_asked_for_one_document() {
     let rate_bit_per_s = Some(50_000_000);
     let congestion = Some("cubic".to_owned());
-    let udp = udp(Throughput { rate_bit_per_s, ..throughput(1, Direction::Receive) });
+    let udp =
+        udp(NetworkThroughput { rate_bit_per_s, ..throughput(1, TransferDirection::Receive) });
     check_command(
         "iperf3",
         &udp,
@@ -97,7 +106,7 @@ fn iperf3_is_asked_for_one_document() {
         /opt/iperf3 -c 10.0.0.5 -J -i 0 -t 1 -P 1 -u -R -b 50000000
     "#]],
     );
-    let both = tcp(Throughput { congestion, ..throughput(6, Direction::Both) });
+    let both = tcp(NetworkThroughput { congestion, ..throughput(6, TransferDirection::Both) });
     check_command(
         "iperf3",
         &both,
@@ -126,7 +135,7 @@ fn qperf_and_ping_are_asked_in_their_words() {
         /opt/qperf 127.0.0.1 -lp 4000 -m 64 -t 1 -e 6 tcp_lat
     "#]],
     );
-    let one = tcp(throughput(1, Direction::Send));
+    let one = tcp(throughput(1, TransferDirection::Send));
     check_command(
         "qperf",
         &one,

@@ -35,7 +35,7 @@ fn check(text: &str) {
     }
 }
 
-/// One change to a text: a line removed, doubled or cut, or a word replaced.
+/// Change to a text: a line removed, duplicated or cut, or a word replaced.
 #[derive(Debug, Clone)]
 struct Change {
     line: usize,

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use assay_model::workload::course::Course;
+use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, EngineChoice, Load, Opening, RateRounding,
-    SizeShare, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
-    StorageWorkload, Verify, WriteSync,
+    AccessPattern, ArrivalProcess, AtEnd, Cursor, EngineChoice, RateRounding, SizeShare,
+    StorageData, StorageLoad, StorageStream, StorageTarget, StorageTest, StorageTiming,
+    StorageWorkload, TargetOpening, Verify, WriteSync,
 };
 use expect_test::{Expect, expect};
 
@@ -26,12 +26,12 @@ fn test(workload: StorageWorkload) -> Workload {
         point: None,
         provisioned_bytes_per_s: None,
         precondition_passes: 0,
-        course: Course::Once,
+        course: MeasurementMode::Once,
         workload,
     }))
 }
 
-fn work(load: Load) -> StorageWorkload {
+fn work(load: StorageLoad) -> StorageWorkload {
     StorageWorkload {
         targets: vec![StorageTarget {
             name: "file".to_owned(),
@@ -42,13 +42,13 @@ fn work(load: Load) -> StorageWorkload {
             direct: true,
             sync: WriteSync::None,
             sync_at_end: false,
-            opening: Opening::default(),
+            opening: TargetOpening::default(),
         }],
         streams: vec![StorageStream {
             name: "mix".to_owned(),
             threads: 2,
             in_flight_per_target: 8,
-            ..StorageStream::of(AccessPattern::Random, 8192, 0.7)
+            ..StorageStream::new(AccessPattern::Random, 8192, 0.7)
         }],
         load,
         timing: StorageTiming {
@@ -64,13 +64,13 @@ fn work(load: Load) -> StorageWorkload {
 }
 
 /// Returns 70 % random reads of 8 KiB, two threads, eight in flight.
-pub(super) fn random_mix(load: Load) -> Workload {
+pub(super) fn random_mix(load: StorageLoad) -> Workload {
     test(work(load))
 }
 
 /// Returns workloads that only IOR or only Vdbench supports: each golden output has one reader.
 pub(super) fn workloads() -> Vec<Workload> {
-    let mut each_once = work(Load::Closed);
+    let mut each_once = work(StorageLoad::Closed);
     each_once.engine = EngineChoice::Auto;
     let stream = &mut each_once.streams[0];
     (stream.threads, stream.in_flight_per_target) = (4, 4);
@@ -78,7 +78,8 @@ pub(super) fn workloads() -> Vec<Workload> {
     each_once.targets[0].path = PathBuf::from("/var/tmp/assay/file");
     let mut writes = each_once.clone();
     writes.streams[0].read_share = 0.0;
-    let mut due = work(Load::Open { rate_per_s: 2000.0, arrivals: Arrivals::Uniform });
+    let mut due =
+        work(StorageLoad::Open { rate_per_s: 2000.0, arrivals: ArrivalProcess::Uniform });
     due.engine = EngineChoice::Auto;
     [each_once, writes, due].map(test).to_vec()
 }
@@ -102,7 +103,7 @@ fn check(name: &str, workload: &Workload, expected: &Expect) {
 fn fio_is_asked_for_the_same_io() {
     check(
         "fio",
-        &random_mix(Load::Closed),
+        &random_mix(StorageLoad::Closed),
         &expect![[r#"
         /opt/fio --output-format=json+ assay.fio
         [global]
@@ -131,8 +132,8 @@ fn fio_is_asked_for_the_same_io() {
         iodepth=4
     "#]],
     );
-    let arrivals = Arrivals::Exponential;
-    let mut open = work(Load::Open { rate_per_s: 1000.0, arrivals });
+    let arrivals = ArrivalProcess::Exponential;
+    let mut open = work(StorageLoad::Open { rate_per_s: 1000.0, arrivals });
     open.engine = EngineChoice::Threads;
     open.streams[0].sizes = vec![size(4096, 0.25), size(65536, 0.75)];
     check(
@@ -168,7 +169,7 @@ fn fio_is_asked_for_the_same_io() {
         rate_process=poisson
     "#]],
     );
-    let mut sequential = work(Load::Capped { bytes_per_s: 1e8 });
+    let mut sequential = work(StorageLoad::Capped { bytes_per_s: 1e8 });
     sequential.targets[0].range_bytes = Some((MIB, 9 * MIB));
     sequential.targets[0].sync_at_end = true;
     sequential.streams[0].read_share = 0.0;
@@ -212,9 +213,9 @@ fn fio_is_asked_for_the_same_io() {
 
 #[test]
 fn fio_refuses_what_it_has_no_words_for() {
-    let arrivals = Arrivals::Exponential;
+    let arrivals = ArrivalProcess::Exponential;
     let rounding = RateRounding::Exact;
-    let share = Load::ShareOf { phase: 0, percent: 50.0, rounding, arrivals };
+    let share = StorageLoad::ShareOf { phase: 0, percent: 50.0, rounding, arrivals };
     assert!((find("fio").unwrap().takes)(&random_mix(share.clone())));
     check(
         "fio",
@@ -223,7 +224,7 @@ fn fio_refuses_what_it_has_no_words_for() {
         refused: fio cannot be asked for this: its rate is not known yet
     "#]],
     );
-    let mut verified = work(Load::Closed);
+    let mut verified = work(StorageLoad::Closed);
     verified.data.verify = Verify::OnRead;
     check(
         "fio",
@@ -232,7 +233,7 @@ fn fio_refuses_what_it_has_no_words_for() {
         refused: fio cannot be asked for this: its stamps are not fio's
     "#]],
     );
-    let mut relative = work(Load::Closed);
+    let mut relative = work(StorageLoad::Closed);
     relative.targets[0].path = PathBuf::from("file");
     check(
         "fio",
@@ -245,7 +246,7 @@ fn fio_refuses_what_it_has_no_words_for() {
 
 /// Returns a closed loop of one stream, with blocking calls or assay's choice of engine.
 fn plain(pattern: AccessPattern, read_share: f64, threads: u32, depth: u32) -> StorageWorkload {
-    let mut plain = work(Load::Closed);
+    let mut plain = work(StorageLoad::Closed);
     plain.engine = EngineChoice::Auto;
     plain.targets[0].path = PathBuf::from("/data/file");
     let stream = &mut plain.streams[0];
@@ -324,7 +325,8 @@ fn ior_needs_a_launcher_for_more_than_one_task() {
 
 #[test]
 fn vdbench_is_asked_for_the_same_io() {
-    let mut curve = work(Load::Open { rate_per_s: 916.126, arrivals: Arrivals::Exponential });
+    let mut curve =
+        work(StorageLoad::Open { rate_per_s: 916.126, arrivals: ArrivalProcess::Exponential });
     curve.engine = EngineChoice::Auto;
     curve.streams[0].sizes = vec![size(4096, 0.255), size(65536, 0.745)];
     curve.targets[0].sync = WriteSync::Data;
@@ -361,7 +363,7 @@ fn vdbench_is_asked_for_the_same_io() {
 fn ior_and_vdbench_refuse_what_they_have_no_words_for() {
     type Change = fn(&mut StorageWorkload);
     let table: &[(&str, Change)] = &[
-        ("ior", |work| work.load = Load::Capped { bytes_per_s: 1e6 }),
+        ("ior", |work| work.load = StorageLoad::Capped { bytes_per_s: 1e6 }),
         ("ior", |work| work.streams[0].read_share = 0.5),
         ("ior", |work| work.targets.push(work.targets[0].clone())),
         ("ior", |work| work.streams[0].pattern = sequential(Cursor::PerThread)),
@@ -369,7 +371,7 @@ fn ior_and_vdbench_refuse_what_they_have_no_words_for() {
         ("ior", |work| work.engine = EngineChoice::IoUring),
         ("ior", |work| work.targets[0].path = PathBuf::from("/a@b")),
         ("ior", |work| work.targets[0].sync = WriteSync::All),
-        ("vdbench", |work| work.load = Load::Capped { bytes_per_s: 1e6 }),
+        ("vdbench", |work| work.load = StorageLoad::Capped { bytes_per_s: 1e6 }),
         ("vdbench", |work| work.streams[0].sizes = vec![size(1000, 1.0)]),
         ("vdbench", |work| work.streams[0].pattern = AccessPattern::Permutation),
         ("vdbench", |work| work.streams[0].threads = 3),

@@ -1,57 +1,59 @@
 //! Stream properties of a clone other than its accesses: run time, pauses, skew, CPUs, file
 //! rotation.
 
-use assay_model::workload::storage::{Conduct, Pauses, Skew, Turns, Zone};
+use assay_model::workload::storage::{Skew, StreamBehavior, TargetRotation, ThinkTime, Zone};
 
-use super::super::fault::Fault;
-use super::super::worker::{Check, Distribution, Worker, ZoneShare, ZoneSize};
-use super::files::Used;
-use super::{Placed, Places, combine, differ};
+use super::super::fault::FioFault;
+use super::super::section_options::{
+    FioOptions, OffsetDistribution, VerifyMode, ZoneShare, ZoneSize,
+};
+use super::files::CloneFiles;
+use super::{FioCompileEnv, LocatedOptions, conflict, differ};
 
 /// Start and duration of a job, where jobs that run together differ in them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Times {
+pub(super) struct RunPeriod {
     start_after_s: f64,
     duration_s: Option<f64>,
 }
 
 /// Returns the start delay that all jobs have in common, in seconds.
-pub(super) fn common_delay_s(members: &[Placed]) -> f64 {
+pub(super) fn common_delay_s(members: &[LocatedOptions]) -> f64 {
     members.iter().map(|(job, _)| job.delay_s).fold(f64::INFINITY, f64::min)
 }
 
 /// Returns the common duration of jobs that run together; `None` = until the last one has done its
 /// work.
-pub(super) fn duration_s(members: &[Placed]) -> Option<f64> {
+pub(super) fn duration_s(members: &[LocatedOptions]) -> Option<f64> {
     let common_s = common_delay_s(members);
     let each = members.iter().map(|(job, _)| Some(job.delay_s - common_s + job.runtime_s?));
     each.collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(0.0, f64::max))
 }
 
 /// Returns the start and duration of one job relative to its phase.
-pub(super) fn times(members: &[Placed], job: &Worker) -> Times {
+pub(super) fn run_period(members: &[LocatedOptions], job: &FioOptions) -> RunPeriod {
     let start_after_s = job.delay_s - common_delay_s(members);
     let (first, _) = &members[0];
-    let alike = |(other, _): &Placed| {
+    let alike = |(other, _): &LocatedOptions| {
         other.runtime_s == first.runtime_s && !differ(other.delay_s, first.delay_s)
     };
     let own_s = job.runtime_s.map(|runtime_s| runtime_s + job.ramp_s);
-    Times { start_after_s, duration_s: own_s.filter(|_| !members.iter().all(alike)) }
+    RunPeriod { start_after_s, duration_s: own_s.filter(|_| !members.iter().all(alike)) }
 }
 
 pub(super) fn conduct(
-    placed: &Placed,
+    placed: &LocatedOptions,
     clone: u32,
-    used: &Used,
-    times: Times,
-    places: &Places<'_>,
-) -> Result<Conduct, Fault> {
+    used: &CloneFiles,
+    times: RunPeriod,
+    places: &FioCompileEnv<'_>,
+) -> Result<StreamBehavior, FioFault> {
     let (job, _) = placed;
-    let manner = &job.manner;
+    let manner = &job.behaviour;
     let several = used.targets.len() > 1;
     let skew = skew(placed, used)?;
     if several && skew.is_some() {
-        return Err(combine(
+        return Err(conflict(
             placed,
             "random_distribution holds within one file, and it has several",
             "use one file, or numjobs instead of nrfiles",
@@ -61,72 +63,79 @@ pub(super) fn conduct(
         .iter()
         .any(|rate| rate.read.is_some() || rate.write.is_some());
     if manner.think_ns > 0 && has_rate {
-        return Err(combine(
+        return Err(conflict(
             placed,
             "thinktime and a rate exclude each other",
             "leave one out",
         ));
     }
-    let may_overlap = job.depth > 1 && job.check == Check::Off && job.way.random && !job.map;
+    let may_overlap =
+        job.depth > 1 && job.verify == VerifyMode::Off && job.rw.random && !job.random_map;
     if job.no_overlap && may_overlap {
         let why = "serialize_overlap needs a map of blocks or verify, which keep I/O apart";
-        return Err(combine(placed, why, "leave out norandommap"));
+        return Err(conflict(placed, why, "leave out norandommap"));
     }
     let pauses =
-        Pauses { after_ios: manner.think_after_ios.max(1), length_ns: manner.think_ns };
-    Ok(Conduct {
+        ThinkTime { after_ios: manner.think_after_ios.max(1), length_ns: manner.think_ns };
+    Ok(StreamBehavior {
         write_sizes: job.sizes_of_io().1.to_vec(),
-        trims: job.way.trims,
+        trims: job.rw.trims,
         skew,
         pauses: (manner.think_ns > 0).then_some(pauses),
-        turns: several.then(|| manner.turns.unwrap_or(Turns::Round)),
+        turns: several.then(|| manner.turns.unwrap_or(TargetRotation::Round)),
         cpus: cpus(placed, clone, places)?,
         start_after_s: times.start_after_s,
         duration_s: times.duration_s,
         ends_phase: manner.ends_all,
-        most_latency_ns: manner.most_latency_ns,
-        keeps_journal: job.logs.need_every_io(),
+        most_latency_ns: manner.max_latency_ns,
+        keeps_journal: job.logs.needs_every_io(),
         times_submission: job.engine == "libaio" || job.engine == "posixaio",
         plain_pages: !manner.huge_pages,
         syncs_data_only: manner.syncs_data_only && job.sync_every > 0,
     })
 }
 
-fn cpus(placed: &Placed, clone: u32, places: &Places<'_>) -> Result<Vec<usize>, Fault> {
+fn cpus(
+    placed: &LocatedOptions,
+    clone: u32,
+    places: &FioCompileEnv<'_>,
+) -> Result<Vec<usize>, FioFault> {
     let (job, _) = placed;
-    let mut cpus = job.manner.cpus.clone();
-    for node in &job.manner.nodes {
+    let mut cpus = job.behaviour.cpus.clone();
+    for node in &job.behaviour.nodes {
         let node_cpus = (places.cpus_of_node)(*node).ok_or_else(|| {
             let why = format!("this machine has no NUMA node {node}");
-            combine(placed, why, "`assay doctor` and `lscpu` show the nodes")
+            conflict(placed, why, "`assay doctor` and `lscpu` show the nodes")
         })?;
         cpus.extend(node_cpus);
     }
-    match (job.manner.splits_cpus, cpus.len()) {
+    match (job.behaviour.splits_cpus, cpus.len()) {
         (true, 1..) => Ok(vec![cpus[clone as usize % cpus.len()]]),
         _ => Ok(cpus),
     }
 }
 
-fn skew(placed: &Placed, used: &Used) -> Result<Option<Skew>, Fault> {
+fn skew(placed: &LocatedOptions, used: &CloneFiles) -> Result<Option<Skew>, FioFault> {
     let (job, _) = placed;
-    if job.manner.distribution == Distribution::Even || !job.way.random {
+    if job.behaviour.distribution == OffsetDistribution::Uniform || !job.rw.random {
         return Ok(None);
     }
     if job.random_percent < 100.0 {
         let why = "percentage_random and random_distribution exclude each other";
-        return Err(combine(placed, why, "leave one out"));
+        return Err(conflict(placed, why, "leave one out"));
     }
     let zones = |list: &[ZoneShare]| zones(list, used.region_bytes);
-    Ok(match &job.manner.distribution {
-        Distribution::Even => None,
-        Distribution::Zipf(theta) => Some(Skew::Zipf { theta: *theta }),
-        Distribution::Pareto(area) => Some(Skew::SelfSimilar { area: *area }),
-        Distribution::Normal(percent) => Some(Skew::Bell { spread_share: percent / 100.0 }),
-        Distribution::Zoned([reads, writes]) => {
+    Ok(match &job.behaviour.distribution {
+        OffsetDistribution::Uniform => None,
+        OffsetDistribution::Zipf(theta) => Some(Skew::Zipf { theta: *theta }),
+        OffsetDistribution::Pareto(area) => Some(Skew::SelfSimilar { area: *area }),
+        OffsetDistribution::Normal(percent) => {
+            Some(Skew::Bell { spread_share: percent / 100.0 })
+        }
+        OffsetDistribution::Zoned([reads, writes]) => {
             let (Some(reads), Some(writes)) = (zones(reads), zones(writes)) else {
                 let why = "its zones are larger than the file";
-                return Err(combine(placed, why, "lower their sizes or raise size="));
+                return Err(conflict(placed, why, "lower their sizes or raise size="));
             };
             Some(Skew::Zones { reads, writes })
         }

@@ -3,34 +3,34 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use assay_model::workload::storage::{ExpectedOrder, NewFile, Opening, StorageTarget};
+use assay_model::workload::storage::{ExpectedOrder, NewFile, StorageTarget, TargetOpening};
 
-use super::super::fault::Fault;
-use super::super::value::Size;
-use super::super::worker::{Hint, Worker};
-use super::{Placed, Places, combine, path};
+use super::super::fault::FioFault;
+use super::super::section_options::{FadviseHint, FioOptions};
+use super::super::value::SizeOrPercent;
+use super::{FioCompileEnv, LocatedOptions, conflict, join_path};
 
 /// Maximum number of files of a job: each is opened, and more are probably a mistake.
-const MOST_FILES: u64 = 100_000;
+const MAX_FILES: u64 = 100_000;
 
 /// Targets of a phase; the same region of the same file is listed once.
 #[derive(Debug, Default)]
-pub(super) struct Targets {
+pub(super) struct TargetTable {
     pub(super) list: Vec<StorageTarget>,
     known: HashMap<(PathBuf, Option<(u64, u64)>), usize>,
 }
 
 /// Targets that a clone uses.
 #[derive(Debug)]
-pub(super) struct Used {
+pub(super) struct CloneFiles {
     /// Indices of its targets.
     pub(super) targets: Vec<usize>,
     /// Total bytes of its regions.
     pub(super) region_bytes: u64,
 }
 
-impl Targets {
-    fn index(&mut self, target: StorageTarget) -> usize {
+impl TargetTable {
+    fn intern(&mut self, target: StorageTarget) -> usize {
         let place = (target.path.clone(), target.range_bytes);
         if let Some(index) = self.known.get(&place)
             && self.list[*index] == target
@@ -43,28 +43,28 @@ impl Targets {
     }
 }
 
-pub(super) fn of_clone(
-    placed: &Placed,
+pub(super) fn resolve_clone_files(
+    placed: &LocatedOptions,
     clone: u32,
-    places: &Places<'_>,
-    targets: &mut Targets,
-) -> Result<Used, Fault> {
+    places: &FioCompileEnv<'_>,
+    targets: &mut TargetTable,
+) -> Result<CloneFiles, FioFault> {
     let (job, _) = placed;
     let all = (job.files.len() as u64).max(job.file_count).saturating_mul(job.clones.into());
-    if all > MOST_FILES {
+    if all > MAX_FILES {
         let why = format!("its clones use {all} files");
-        return Err(combine(
+        return Err(conflict(
             placed,
             why,
             "100,000 files are the most; lower nrfiles= or numjobs=",
         ));
     }
     let paths = paths(job, clone);
-    let mut used = Used { targets: vec![], region_bytes: 0 };
+    let mut used = CloneFiles { targets: vec![], region_bytes: 0 };
     let count = paths.len() as u64;
     for path in paths {
         let exists = if job.engine == "null" { None } else { (places.size_of)(&path) };
-        let offset = at_block(job, offset(placed, clone, exists)?);
+        let offset = round_down_to_block(job, offset(placed, clone, exists)?);
         let whole = region(placed, count, exists, offset)?;
         // The file includes an incomplete last block, but no I/O uses it, as in fio (`setup_files`
         // in filesetup.c).
@@ -72,7 +72,7 @@ pub(super) fn of_clone(
         let minimum = largest_io(job);
         if region < minimum {
             let why = format!("{whole} B of {} hold no I/O of {minimum} B", path.display());
-            return Err(combine(placed, why, "raise size= or lower bs="));
+            return Err(conflict(placed, why, "raise size= or lower bs="));
         }
         let needed = offset.saturating_add(whole);
         let target = StorageTarget {
@@ -87,10 +87,10 @@ pub(super) fn of_clone(
             align_bytes: job.align_bytes,
             direct: job.direct,
             sync: job.sync,
-            sync_at_end: job.sync_at_end && job.way.writes,
+            sync_at_end: job.sync_at_end && job.rw.writes,
             opening: opening(job),
         };
-        used.targets.push(targets.index(target));
+        used.targets.push(targets.intern(target));
         used.region_bytes = used.region_bytes.saturating_add(region);
     }
     Ok(used)
@@ -99,31 +99,31 @@ pub(super) fn of_clone(
 /// Returns fio's steps before the first I/O: `td_io_open_file` (ioengines.c) drops the cache and
 /// advises the kernel of the access order. `extend_file` (filesetup.c) writes a new file only for
 /// jobs that read or overwrite it, and otherwise allocates it.
-fn opening(job: &Worker) -> Opening {
+fn opening(job: &FioOptions) -> TargetOpening {
     if job.engine == "null" {
-        return Opening::default();
+        return TargetOpening::default();
     }
-    let manner = &job.manner;
-    let is_written = job.way.reads || (job.way.writes && !job.way.trims && manner.overwrites);
+    let manner = &job.behaviour;
+    let is_written = job.rw.reads || (job.rw.writes && !job.rw.trims && manner.overwrites);
     let by_order =
-        if job.way.random { ExpectedOrder::Random } else { ExpectedOrder::Sequential };
-    Opening {
+        if job.rw.random { ExpectedOrder::Random } else { ExpectedOrder::Sequential };
+    TargetOpening {
         drops_cache: !manner.keeps_cache,
         expects: match manner.hint {
-            Hint::ByOrder => Some(by_order),
-            Hint::Always(order) => Some(order),
-            Hint::None => None,
+            FadviseHint::ByOrder => Some(by_order),
+            FadviseHint::Always(order) => Some(order),
+            FadviseHint::None => None,
         },
         new_file: if is_written { NewFile::Written } else { manner.new_file },
     }
 }
 
 /// Returns the file paths: the given names, or fio's `job.clone.file`.
-fn paths(job: &Worker, clone: u32) -> Vec<PathBuf> {
+fn paths(job: &FioOptions, clone: u32) -> Vec<PathBuf> {
     let folders = &job.directories;
     let folder = folders.get(clone as usize % folders.len().max(1));
     if !job.files.is_empty() {
-        return job.files.iter().map(|file| path(folder, file)).collect();
+        return job.files.iter().map(|file| join_path(folder, file)).collect();
     }
     let format = match job.name_format.as_str() {
         "" => "$jobname.$jobnum.$filenum",
@@ -133,61 +133,68 @@ fn paths(job: &Worker, clone: u32) -> Vec<PathBuf> {
     let safe = job.name.replace('/', "_");
     let name = |file: u64| {
         let name = format.replace("$jobname", &safe).replace("$jobnum", &clone.to_string());
-        path(folder, &name.replace("$filenum", &file.to_string()))
+        join_path(folder, &name.replace("$filenum", &file.to_string()))
     };
     (0..job.file_count).map(name).collect()
 }
 
-fn offset(placed: &Placed, clone: u32, exists: Option<u64>) -> Result<u64, Fault> {
+fn offset(placed: &LocatedOptions, clone: u32, exists: Option<u64>) -> Result<u64, FioFault> {
     let (job, _) = placed;
-    let bytes = |size: Size| match size {
-        Size::Bytes(bytes) => Ok(bytes),
-        Size::Percent(percent) => share(placed, percent, exists),
+    let bytes = |size: SizeOrPercent| match size {
+        SizeOrPercent::Bytes(bytes) => Ok(bytes),
+        SizeOrPercent::Percent(percent) => share(placed, percent, exists),
     };
     let step = bytes(job.offset_increment)?.saturating_mul(u64::from(clone));
     Ok(bytes(job.offset)?.saturating_add(step))
 }
 
 /// Rounds the offset down to a multiple of the I/O size.
-fn at_block(job: &Worker, offset: u64) -> u64 {
+fn round_down_to_block(job: &FioOptions, offset: u64) -> u64 {
     let block = job.align_bytes.unwrap_or_else(|| smallest_io(job)).max(1);
     offset / block * block
 }
 
 /// Returns the size of the region in one of `count` files.
-fn region(placed: &Placed, count: u64, exists: Option<u64>, offset: u64) -> Result<u64, Fault> {
+fn region(
+    placed: &LocatedOptions,
+    count: u64,
+    exists: Option<u64>,
+    offset: u64,
+) -> Result<u64, FioFault> {
     let (job, _) = placed;
     let rest = exists.map(|size| size.saturating_sub(offset));
     match (job.file_size_bytes, job.size) {
         (Some(bytes), _) => Ok(bytes.saturating_sub(offset)),
-        (None, Some(Size::Bytes(bytes))) => Ok(bytes / count.max(1)),
-        (None, Some(Size::Percent(percent))) => {
+        (None, Some(SizeOrPercent::Bytes(bytes))) => Ok(bytes / count.max(1)),
+        (None, Some(SizeOrPercent::Percent(percent))) => {
             let bytes = share(placed, percent, exists)?;
             Ok(bytes.min(rest.unwrap_or(bytes)))
         }
         (None, None) => rest.filter(|bytes| *bytes > 0).ok_or_else(|| {
-            combine(placed, "it has no size, and its file does not exist", "add size=1g")
+            conflict(placed, "it has no size, and its file does not exist", "add size=1g")
         }),
     }
 }
 
-fn share(placed: &Placed, percent: f64, exists: Option<u64>) -> Result<u64, Fault> {
+fn share(placed: &LocatedOptions, percent: f64, exists: Option<u64>) -> Result<u64, FioFault> {
     let size = exists.ok_or_else(|| {
         let why = format!("{percent}% of a file that does not exist is no size");
-        combine(placed, why, "give a size in bytes, like size=1g")
+        conflict(placed, why, "give a size in bytes, like size=1g")
     })?;
     Ok((size as f64 * percent / 100.0) as u64)
 }
 
-fn largest_io(job: &Worker) -> u64 {
+fn largest_io(job: &FioOptions) -> u64 {
     each_io(job).map(|size| size.max_bytes).max().unwrap_or(1)
 }
 
-fn smallest_io(job: &Worker) -> u64 {
+fn smallest_io(job: &FioOptions) -> u64 {
     each_io(job).map(|size| size.min_bytes).min().unwrap_or(1)
 }
 
-fn each_io(job: &Worker) -> impl Iterator<Item = &assay_model::workload::storage::SizeShare> {
-    let reads = job.sizes.read.iter().filter(|_| job.way.reads);
-    reads.chain(job.sizes.write.iter().filter(|_| job.way.writes))
+fn each_io(
+    job: &FioOptions,
+) -> impl Iterator<Item = &assay_model::workload::storage::SizeShare> {
+    let reads = job.sizes.read.iter().filter(|_| job.rw.reads);
+    reads.chain(job.sizes.write.iter().filter(|_| job.rw.writes))
 }

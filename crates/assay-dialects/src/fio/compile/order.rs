@@ -6,18 +6,18 @@
 
 use std::ops::Range;
 
-use super::super::fault::Fault;
-use super::{Placed, combine};
+use super::super::fault::FioFault;
+use super::{LocatedOptions, conflict};
 
 /// Splits the jobs into phases.
-pub(super) fn phases(jobs: &[Placed]) -> Result<Vec<Range<usize>>, Fault> {
+pub(super) fn split_phases(jobs: &[LocatedOptions]) -> Result<Vec<Range<usize>>, FioFault> {
     let mut phases: Vec<Range<usize>> = vec![];
     let (mut wall, mut steps) = (0, vec![0; jobs.len()]);
     for (at, (job, _)) in jobs.iter().enumerate() {
         if job.stonewall {
             wall = at;
         }
-        let awaited = awaited(jobs, at)?;
+        let awaited = find_awaited(jobs, at)?;
         // Jobs before the stonewall have already ended.
         steps[at] = awaited.filter(|other| *other >= wall).map_or(0, |other| steps[other] + 1);
         let begins = at == wall || steps[at] > steps[at - 1];
@@ -26,7 +26,7 @@ pub(super) fn phases(jobs: &[Placed]) -> Result<Vec<Range<usize>>, Fault> {
         if is_crowded || is_early {
             let why = "other jobs would run beside it and beside what it waits for";
             let hint = "let all jobs but one at a time wait, or separate them with stonewall";
-            return Err(combine(&jobs[at], why, hint));
+            return Err(conflict(&jobs[at], why, hint));
         }
         match phases.last_mut() {
             Some(phase) if !begins => phase.end = at + 1,
@@ -37,8 +37,8 @@ pub(super) fn phases(jobs: &[Placed]) -> Result<Vec<Range<usize>>, Fault> {
 }
 
 /// Returns the job that this one waits for.
-fn awaited(jobs: &[Placed], at: usize) -> Result<Option<usize>, Fault> {
-    let Some(name) = &jobs[at].0.manner.waits_for else { return Ok(None) };
+fn find_awaited(jobs: &[LocatedOptions], at: usize) -> Result<Option<usize>, FioFault> {
+    let Some(name) = &jobs[at].0.behaviour.waits_for else { return Ok(None) };
     let mut called =
         jobs[..at].iter().enumerate().filter(|(_, (job, _))| job.name == *name).map(|it| it.0);
     let hint = "jobs are waited for by their names, which come before";
@@ -46,11 +46,11 @@ fn awaited(jobs: &[Placed], at: usize) -> Result<Option<usize>, Fault> {
         (Some(other), None) => Ok(Some(other)),
         (None, _) => {
             let why = format!("it waits for `{name}`, and no job before it is called that");
-            Err(combine(&jobs[at], why, hint))
+            Err(conflict(&jobs[at], why, hint))
         }
         (Some(_), Some(_)) => {
             let why = format!("it waits for `{name}`, and two jobs are called that");
-            Err(combine(&jobs[at], why, hint))
+            Err(conflict(&jobs[at], why, hint))
         }
     }
 }

@@ -1,18 +1,20 @@
 //! Compilation of a clone to a stream: pattern, depth, rate and end.
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, Load, SizeShare, StorageStream,
-    StorageTarget,
+    AccessPattern, AtEnd, Cursor, EngineChoice, SizeShare, StorageLoad, StorageStream,
+    StorageTarget, StreamBehavior,
 };
 
-use super::super::fault::Fault;
-use super::super::value::Size;
-use super::super::worker::{Distribution, Worker};
-use super::files::Used;
-use super::{ENGINES, Placed, arrivals, combine};
+use super::super::fault::FioFault;
+use super::super::section_options::{FioOptions, OffsetDistribution};
+use super::super::value::SizeOrPercent;
+use super::files::CloneFiles;
+use super::{ENGINES, LocatedOptions, arrivals, conflict};
 
 /// Returns the engine of a job and an optional note for the user.
-pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), Fault> {
+pub(super) fn engine(
+    placed: &LocatedOptions,
+) -> Result<(EngineChoice, Option<String>), FioFault> {
     let (job, _) = placed;
     let Some((name, choice, blocks, note)) =
         ENGINES.iter().find(|(name, ..)| *name == job.engine)
@@ -20,7 +22,7 @@ pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), 
         let names: Vec<_> = ENGINES.iter().map(|(name, ..)| *name).collect();
         let why =
             format!("assay has no ioengine `{}`; it has {}", job.engine, names.join(", "));
-        return Err(combine(
+        return Err(conflict(
             placed,
             why,
             "choose io_uring or libaio, or run this job with fio",
@@ -31,10 +33,10 @@ pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), 
         (EngineChoice::IoUring, true) => &EngineChoice::IoUringPolled,
         (_, true) => {
             let why = format!("hipri polls with ioengine=io_uring, and not with {name}");
-            return Err(combine(placed, why, "choose io_uring, or leave hipri out"));
+            return Err(conflict(placed, why, "choose io_uring, or leave hipri out"));
         }
     };
-    if job.way.trims && *choice != EngineChoice::Null {
+    if job.rw.trims && *choice != EngineChoice::Null {
         let note = "trims block, so there is one at a time, as in fio".to_owned();
         return Ok((EngineChoice::Threads, (job.depth > 1).then_some(note)));
     }
@@ -46,12 +48,16 @@ pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), 
     Ok((*choice, note))
 }
 
-pub(super) fn stream(placed: &Placed, clone: u32, used: &Used) -> Result<StorageStream, Fault> {
+pub(super) fn stream(
+    placed: &LocatedOptions,
+    clone: u32,
+    used: &CloneFiles,
+) -> Result<StorageStream, FioFault> {
     let (job, _) = placed;
     let (sizes, _) = job.sizes_of_io();
     let (own_rate_per_s, read_share) = rate(placed)?;
     let blocks = ENGINES.iter().any(|(name, _, blocks, _)| *blocks && *name == job.engine);
-    let depth = if blocks || job.way.trims { 1 } else { job.depth };
+    let depth = if blocks || job.rw.trims { 1 } else { job.depth };
     Ok(StorageStream {
         name: format!("{}.{clone}", job.name),
         targets: used.targets.clone(),
@@ -63,19 +69,19 @@ pub(super) fn stream(placed: &Placed, clone: u32, used: &Used) -> Result<Storage
         hit_area: None,
         rate_share: 1.0,
         own_rate_per_s,
-        sync_every: if job.way.writes { job.sync_every } else { 0 },
-        stop_after_bytes: work(placed, sizes, used)?,
+        sync_every: if job.rw.writes { job.sync_every } else { 0 },
+        stop_after_bytes: total_bytes(placed, sizes, used)?,
         // Filled in by the caller, which has the other jobs.
-        conduct: Conduct::default(),
+        conduct: StreamBehavior::default(),
     })
 }
 
 /// Turns a stream into one that reads its targets once, in order.
-pub(super) fn read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
+pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
     let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
     let plain_pages = stream.conduct.plain_pages;
-    stream.conduct = Conduct { turns, cpus, plain_pages, ..Conduct::default() };
+    stream.conduct = StreamBehavior { turns, cpus, plain_pages, ..StreamBehavior::default() };
     stream.pattern =
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Stop, gap_bytes: 0 };
     stream.read_share = 1.0;
@@ -86,16 +92,19 @@ pub(super) fn read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
 
 /// Returns the load of jobs that run together. If every job has a rate, arrivals are scheduled. A
 /// job without a rate keeps its depth full. With `flow`, no job gets ahead of the others.
-pub(super) fn load(members: &[Placed], streams: &mut [StorageStream]) -> Result<Load, Fault> {
-    if let Some(first) = members.iter().find(|(job, _)| job.manner.flow > 0) {
-        flows(members, first, streams)?;
-        return Ok(Load::Balanced);
+pub(super) fn load(
+    members: &[LocatedOptions],
+    streams: &mut [StorageStream],
+) -> Result<StorageLoad, FioFault> {
+    if let Some(first) = members.iter().find(|(job, _)| job.behaviour.flow > 0) {
+        set_flow_shares(members, first, streams)?;
+        return Ok(StorageLoad::Balanced);
     }
     let rates: Option<Vec<f64>> = streams.iter().map(|stream| stream.own_rate_per_s).collect();
     let count = streams.len().max(1) as f64;
     let Some(rates) = rates else {
         streams.iter_mut().for_each(|stream| stream.rate_share = 1.0 / count);
-        return Ok(Load::Closed);
+        return Ok(StorageLoad::Closed);
     };
     let rate_per_s: f64 = rates.iter().sum();
     for (stream, rate) in streams.iter_mut().zip(rates) {
@@ -103,28 +112,28 @@ pub(super) fn load(members: &[Placed], streams: &mut [StorageStream]) -> Result<
         stream.own_rate_per_s = None;
     }
     let poisson = members.iter().any(|(job, _)| job.poisson);
-    Ok(Load::Open { rate_per_s, arrivals: arrivals(poisson) })
+    Ok(StorageLoad::Open { rate_per_s, arrivals: arrivals(poisson) })
 }
 
 /// Sets the shares of jobs with `flow`, one per clone; jobs without it are not limited.
-fn flows(
-    members: &[Placed],
-    first: &Placed,
+fn set_flow_shares(
+    members: &[LocatedOptions],
+    first: &LocatedOptions,
     streams: &mut [StorageStream],
-) -> Result<(), Fault> {
-    for placed in members.iter().filter(|(job, _)| job.manner.flow > 0) {
-        let manner = &placed.0.manner;
+) -> Result<(), FioFault> {
+    for placed in members.iter().filter(|(job, _)| job.behaviour.flow > 0) {
+        let manner = &placed.0.behaviour;
         let has_rate = rate(placed)?.0.is_some();
-        let (why, hint) = if manner.flow_id != first.0.manner.flow_id {
+        let (why, hint) = if manner.flow_id != first.0.behaviour.flow_id {
             ("jobs of several flows run at the same time", "give them one flow_id")
         } else if has_rate || manner.think_ns > 0 {
             ("flow excludes a rate and thinktime", "leave one of them out")
         } else {
             continue;
         };
-        return Err(combine(placed, why, hint));
+        return Err(conflict(placed, why, hint));
     }
-    let flow = |job: &Worker| job.manner.flow as f64;
+    let flow = |job: &FioOptions| job.behaviour.flow as f64;
     let clone_flows = members.iter().map(|(job, _)| flow(job) * f64::from(job.clones));
     let sum: f64 = clone_flows.sum();
     let each = members
@@ -136,40 +145,41 @@ fn flows(
     Ok(())
 }
 
-fn pattern(placed: &Placed, sizes: &[SizeShare]) -> Result<AccessPattern, Fault> {
+fn pattern(placed: &LocatedOptions, sizes: &[SizeShare]) -> Result<AccessPattern, FioFault> {
     let (job, _) = placed;
-    if job.manner.strided {
-        return strided(placed);
+    if job.behaviour.strided {
+        return strided_pattern(placed);
     }
     let one_size = matches!(sizes, [only] if only.min_bytes == only.max_bytes)
         && job.sizes_of_io().1.is_empty();
-    if job.way.random && job.random_percent < 100.0 {
+    if job.rw.random && job.random_percent < 100.0 {
         return Ok(AccessPattern::Mixed { random_share: job.random_percent / 100.0 });
     }
     // fio keeps no random map unless offsets are uniformly distributed.
-    let maps = job.map && one_size && job.manner.distribution == Distribution::Even;
-    Ok(match (job.way.random, maps) {
+    let maps =
+        job.random_map && one_size && job.behaviour.distribution == OffsetDistribution::Uniform;
+    Ok(match (job.rw.random, maps) {
         (true, true) => AccessPattern::Permutation,
         (true, false) => AccessPattern::Random,
         // The amount of work is a number of bytes, so `loops` and `io_size` need no other end.
         (false, _) => AccessPattern::Sequential {
             cursor: Cursor::Shared,
             at_end: AtEnd::Wrap,
-            gap_bytes: job.way.gap_bytes,
+            gap_bytes: job.rw.gap_bytes,
         },
     })
 }
 
 /// Returns the pattern of `zonemode=strided`: each zone in full, once, one after another.
-fn strided(placed: &Placed) -> Result<AccessPattern, Fault> {
+fn strided_pattern(placed: &LocatedOptions) -> Result<AccessPattern, FioFault> {
     let (job, _) = placed;
-    let manner = &job.manner;
+    let manner = &job.behaviour;
     let range_bytes = manner.zone_range_bytes.max(manner.zone_bytes);
-    let refuse = |why: &str, hint| Err(combine(placed, why, hint));
+    let refuse = |why: &str, hint| Err(conflict(placed, why, hint));
     if manner.zone_bytes == 0 {
         return refuse("zonemode=strided needs a zonesize", "add zonesize=64m");
     }
-    if job.way.random || job.way.gap_bytes > 0 || !job.sizes_of_io().1.is_empty() {
+    if job.rw.random || job.rw.gap_bytes > 0 || !job.sizes_of_io().1.is_empty() {
         return refuse("zones are gone through in order, in I/O of one kind", "use rw=read");
     }
     if job.time_based || job.loops > 1 {
@@ -183,28 +193,34 @@ fn strided(placed: &Placed) -> Result<AccessPattern, Fault> {
 }
 
 /// Returns the bytes after which the clone ends; `None` if only time ends it.
-fn work(placed: &Placed, sizes: &[SizeShare], used: &Used) -> Result<Option<u64>, Fault> {
+fn total_bytes(
+    placed: &LocatedOptions,
+    sizes: &[SizeShare],
+    used: &CloneFiles,
+) -> Result<Option<u64>, FioFault> {
     let (job, _) = placed;
     if job.time_based {
         return Ok(None);
     }
     let total = match job.io_size {
-        Some(Size::Bytes(bytes)) => bytes,
-        Some(Size::Percent(percent)) => (used.region_bytes as f64 * percent / 100.0) as u64,
+        Some(SizeOrPercent::Bytes(bytes)) => bytes,
+        Some(SizeOrPercent::Percent(percent)) => {
+            (used.region_bytes as f64 * percent / 100.0) as u64
+        }
         None => used.region_bytes,
     };
     let total = total.saturating_mul(job.loops);
-    let by_count = job.ios.map(|count| (count as f64 * mean_of_all(job, sizes)) as u64);
+    let by_count = job.ios.map(|count| (count as f64 * mean_io_bytes(job, sizes)) as u64);
     let bytes = by_count.map_or(total, |bytes| bytes.min(total));
     match bytes {
-        0 => Err(combine(placed, "there is nothing to do", "raise size= or io_size=")),
+        0 => Err(conflict(placed, "there is nothing to do", "raise size= or io_size=")),
         bytes => Ok(Some(bytes)),
     }
 }
 
 /// Returns the clone's rate in IO/s and its share of reads. Reads and writes each have their own
 /// rate; if both have one, the rates determine the mix.
-fn rate(placed: &Placed) -> Result<(Option<f64>, f64), Fault> {
+fn rate(placed: &LocatedOptions) -> Result<(Option<f64>, f64), FioFault> {
     let (job, _) = placed;
     let minimum = |per_s: Option<f64>, bytes_per_s: Option<f64>, sizes: &[SizeShare]| {
         let by_bytes = bytes_per_s.map(|rate| rate / mean_bytes(sizes));
@@ -215,14 +231,14 @@ fn rate(placed: &Placed) -> Result<(Option<f64>, f64), Fault> {
     };
     let reads = minimum(job.rate_iops.read, job.rate_bytes.read, &job.sizes.read);
     let writes = minimum(job.rate_iops.write, job.rate_bytes.write, &job.sizes.write);
-    match (job.way.reads, job.way.writes, reads, writes) {
+    match (job.rw.reads, job.rw.writes, reads, writes) {
         (true, true, Some(reads), Some(writes)) => {
             Ok((Some(reads + writes), reads / (reads + writes)))
         }
         (true, true, None, None) => Ok((None, job.read_share())),
         (true, true, ..) => {
             let why = "reads or writes have a rate and the others none";
-            Err(combine(placed, why, "give both, like rate_iops=200,100"))
+            Err(conflict(placed, why, "give both, like rate_iops=200,100"))
         }
         (true, false, reads, _) => Ok((reads, 1.0)),
         (_, _, _, writes) => Ok((writes, 0.0)),
@@ -230,7 +246,7 @@ fn rate(placed: &Placed) -> Result<(Option<f64>, f64), Fault> {
 }
 
 /// Returns the mean I/O size over reads and writes.
-fn mean_of_all(job: &Worker, sizes: &[SizeShare]) -> f64 {
+fn mean_io_bytes(job: &FioOptions, sizes: &[SizeShare]) -> f64 {
     match job.sizes_of_io().1 {
         [] => mean_bytes(sizes),
         writes => {

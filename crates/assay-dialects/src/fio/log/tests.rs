@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn times_fall_into_fios_classes() {
+fn latencies_fall_into_fio_classes() {
     // Bounds from a log of fio 3.33: 64 classes for every power of two from 64 on.
     for (ns, expected) in [
         (0, 0),
@@ -17,6 +17,6 @@ fn times_fall_into_fios_classes() {
         (4096, 7 * 64),
         (u64::MAX, CLASSES - 1),
     ] {
-        assert_eq!(class(ns), expected, "{ns}");
+        assert_eq!(latency_class(ns), expected, "{ns}");
     }
 }

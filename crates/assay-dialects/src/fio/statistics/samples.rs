@@ -1,13 +1,13 @@
 //! Minimum, maximum, mean and deviation of a series of samples.
 
-use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome};
+use assay_model::storage_outcome::{IntervalTally, IoOperation, StorageOutcome};
 
 use super::super::compile::ReportRow;
-use super::super::worker::Worker;
+use super::super::section_options::FioOptions;
 
 /// Summary of a series of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Samples {
+pub struct SampleSummary {
     /// Minimum.
     pub minimum: f64,
     /// Maximum.
@@ -20,8 +20,8 @@ pub struct Samples {
     pub count: u64,
 }
 
-impl Samples {
-    fn of(values: &[f64]) -> Self {
+impl SampleSummary {
+    fn from_values(values: &[f64]) -> Self {
         let count = values.len() as f64;
         if values.is_empty() {
             return Self::default();
@@ -39,27 +39,27 @@ impl Samples {
 }
 
 /// Share of the requested length from which a sample counts.
-const WHOLE: f64 = 0.9;
+const FULL_SAMPLE_SHARE: f64 = 0.9;
 
 /// Summarizes an entry's KiB/s and IO/s over samples of the job's requested length. The series may
 /// be finer, for logs; a shorter run is one sample.
 pub(super) fn series(
-    worker: &Worker,
+    worker: &FioOptions,
     row: &ReportRow,
     outcomes: &[StorageOutcome],
-    operation: Operation,
-) -> (Samples, Samples) {
+    operation: IoOperation,
+) -> (SampleSummary, SampleSummary) {
     let (mut bandwidth, mut rate) = (vec![], vec![]);
     for (index, outcome) in outcomes.iter().enumerate() {
         let parts = || row.parts.iter().filter(|part| part.phase == index);
         let counted: Vec<_> = outcome.intervals.iter().filter(|it| !it.warmup).collect();
         let elapsed_s: f64 = counted.iter().map(|it| it.length_s).sum();
-        let wanted_s = WHOLE * worker.sample_s.min(elapsed_s);
+        let wanted_s = FULL_SAMPLE_SHARE * worker.sample_s.min(elapsed_s);
         let (mut ios, mut bytes, mut length_s) = (0, 0, 0.0);
         for interval in counted {
             length_s += interval.length_s;
             for part in parts() {
-                let (more_ios, more_bytes) = of_stream(interval, part.stream, operation);
+                let (more_ios, more_bytes) = stream_counts(interval, part.stream, operation);
                 ios += more_ios;
                 bytes += more_bytes;
             }
@@ -73,13 +73,17 @@ pub(super) fn series(
             (ios, bytes, length_s) = (0, 0, 0.0);
         }
     }
-    (Samples::of(&bandwidth), Samples::of(&rate))
+    (SampleSummary::from_values(&bandwidth), SampleSummary::from_values(&rate))
 }
 
-fn of_stream(interval: &IntervalTally, stream: usize, operation: Operation) -> (u64, u64) {
+fn stream_counts(
+    interval: &IntervalTally,
+    stream: usize,
+    operation: IoOperation,
+) -> (u64, u64) {
     let count = interval.streams.get(stream).copied().unwrap_or_default();
     match operation {
-        Operation::Read => (count.reads, count.read_bytes),
-        Operation::Write => (count.writes, count.write_bytes),
+        IoOperation::Read => (count.reads, count.read_bytes),
+        IoOperation::Write => (count.writes, count.write_bytes),
     }
 }

@@ -1,21 +1,21 @@
 //! Tests of fio's three output formats for known outcomes.
 
 use assay_model::storage_outcome::{
-    Ended, IntervalTally, IoFailure, JournalEntry, Operation, StorageOutcome, StreamCount,
-    StreamRecord, StreamTally, Tally,
+    EndReason, IntervalTally, IoFailure, IoOperation, IoTally, JournalEntry, StorageOutcome,
+    StreamCount, StreamDetails, StreamTally,
 };
 use hdrhistogram::Histogram;
 use serde_json::Value;
 
-use super::super::statistics::{Circumstances, DiskUse, ProcessUse, results};
-use super::super::steady::Window;
+use super::super::statistics::{DiskUse, FioProcessUsage, FioRunInfo, results};
+use super::super::steady::FioSteadyWindow;
 use super::super::{json, log, terse, text};
 use super::*;
 
-fn tally(latencies_ns: &[u64], block_bytes: u64) -> Tally {
+fn tally(latencies_ns: &[u64], block_bytes: u64) -> IoTally {
     let mut service_ns = Histogram::new(3).unwrap();
     latencies_ns.iter().for_each(|ns| service_ns.record(*ns).unwrap());
-    Tally {
+    IoTally {
         count: latencies_ns.len() as u64,
         bytes: latencies_ns.len() as u64 * block_bytes,
         service_ns,
@@ -49,7 +49,7 @@ fn outcome(streams: usize) -> StorageOutcome {
     let stream_tally = |stream| StreamTally {
         stream,
         target: 0,
-        operation: Operation::Read,
+        operation: IoOperation::Read,
         tally: tally(&latencies, 8192),
     };
     StorageOutcome {
@@ -61,23 +61,23 @@ fn outcome(streams: usize) -> StorageOutcome {
         cpu_user_s: 0.1,
         cpu_system_s: 0.3,
         engine: "null".to_owned(),
-        engine_reason: assay_model::engine_choice::EngineReason::AskedFor,
+        engine_reason: assay_model::engine_reason::EngineReason::AskedFor,
         errors: vec![],
         error_count: 0,
         not_started: 0,
-        ended: Ended::Time,
-        streams: vec![StreamRecord { active_s: 1.0, ..StreamRecord::default() }; streams],
+        ended: EndReason::Time,
+        streams: vec![StreamDetails { active_s: 1.0, ..StreamDetails::default() }; streams],
     }
 }
 
-fn circumstances() -> Circumstances {
-    Circumstances {
+fn circumstances() -> FioRunInfo {
+    FioRunInfo {
         ended_ms: 1_795_271_689_309,
         utc_offset_s: 0,
         ended: "Sat Nov 21 14:34:49 2026".to_owned(),
         process: 42,
         version: "fio-3.33".to_owned(),
-        uses: vec![ProcessUse { switches: 100, major_faults: 0, minor_faults: 20 }],
+        uses: vec![FioProcessUsage { switches: 100, major_faults: 0, minor_faults: 20 }],
         disks: vec![DiskUse {
             name: "vda".to_owned(),
             ios: (12, 0),
@@ -96,11 +96,12 @@ const JOB: &str = "[global]\nioengine=libaio\ndirect=1\n[a]\nrw=randread\nbs=8k\
                    description=hello\n";
 
 #[test]
-fn lines_for_people_are_fios() {
+fn text_and_terse_output_match_fio() {
     let request = request("job", &[("job", JOB)]).unwrap();
-    let plan = plan_of(&request).unwrap();
+    let plan = compile_request(&request).unwrap();
     let results = results(&plan, &[outcome(2)], &circumstances());
-    let shown = text::start(&plan, "fio-3.33") + &text::end(&results, &circumstances());
+    let shown =
+        text::render_start(&plan, "fio-3.33") + &text::render_end(&results, &circumstances());
     expect![[r#"
         a: (g=0): rw=randread, bs=(R) 8192B-8192B, (W) 8192B-8192B, (T) 8192B-8192B, ioengine=libaio, iodepth=4
         ...
@@ -141,10 +142,10 @@ fn lines_for_people_are_fios() {
 /// Field counts of versions 3, 4 and 5 without disk and description, taken from the output and the
 /// manual of fio 3.33.
 #[test]
-fn terse_lines_have_fios_fields() {
+fn terse_lines_have_fio_field_counts() {
     let request = request("job", &[("job", &JOB.replace("description=hello\n", ""))]).unwrap();
-    let plan = plan_of(&request).unwrap();
-    let circumstances = Circumstances { disks: vec![], ..circumstances() };
+    let plan = compile_request(&request).unwrap();
+    let circumstances = FioRunInfo { disks: vec![], ..circumstances() };
     let results = results(&plan, &[outcome(2)], &circumstances);
     for (version, fields) in [(3, 121), (4, 162), (5, 180)] {
         let line = terse::lines(&results, &circumstances, version);
@@ -154,18 +155,18 @@ fn terse_lines_have_fios_fields() {
 
 /// Collects every path of a document with the type of its value. Options, disks and bins are
 /// skipped, because their names differ between documents.
-fn shape(value: &Value, path: &str, shape: &mut Vec<String>) {
+fn collect_paths(value: &Value, path: &str, shape: &mut Vec<String>) {
     let free = ["global options", "job options", "bins", "percentile"];
     match value {
         Value::Object(entries) if !free.iter().any(|name| path.ends_with(name)) => {
             for (name, value) in entries {
-                self::shape(value, &format!("{path}/{name}"), shape);
+                self::collect_paths(value, &format!("{path}/{name}"), shape);
             }
         }
         Value::Object(_) => shape.push(format!("{path} object")),
         Value::Array(values) => {
             for value in values.iter().take(1) {
-                self::shape(value, &format!("{path}[]"), shape);
+                self::collect_paths(value, &format!("{path}[]"), shape);
             }
         }
         Value::Number(number) if number.is_f64() => shape.push(format!("{path} fraction")),
@@ -181,20 +182,20 @@ fn json_has_the_keys_and_types_of_the_real_one() {
     let real: Value = serde_json::from_str(real).unwrap();
     let mixed = JOB.replace("randread", "randrw").replace("description=hello\n", "");
     let request = request("job", &[("job", &mixed)]).unwrap();
-    let plan = plan_of(&request).unwrap();
+    let plan = compile_request(&request).unwrap();
     let mut outcome = outcome(2);
     let writes: Vec<StreamTally> = outcome
         .tallies
         .iter()
-        .map(|read| StreamTally { operation: Operation::Write, ..read.clone() })
+        .map(|read| StreamTally { operation: IoOperation::Write, ..read.clone() })
         .collect();
     outcome.tallies.extend(writes);
     let results = results(&plan, &[outcome], &circumstances());
     let written = json::document(&request, &plan, &results, &circumstances(), true);
     let ours: Value = serde_json::from_str(&written).unwrap();
     let (mut expected, mut found) = (vec![], vec![]);
-    shape(&real, "", &mut expected);
-    shape(&ours, "", &mut found);
+    collect_paths(&real, "", &mut expected);
+    collect_paths(&ours, "", &mut found);
     expected.sort();
     found.sort();
     assert_eq!(found, expected);
@@ -208,7 +209,7 @@ fn json_has_the_keys_and_types_of_the_real_one() {
 #[test]
 fn clat_begins_where_slat_ends() {
     let request = request("job", &[("job", JOB)]).unwrap();
-    let plan = plan_of(&request).unwrap();
+    let plan = compile_request(&request).unwrap();
     let mut outcome = outcome(1);
     let [submissions, completions] = [15_000, 45_000].map(|ns| Some(tally(&[ns; 6], 8192)));
     outcome.streams[0].submissions[0] = submissions;
@@ -225,7 +226,7 @@ fn clat_begins_where_slat_ends() {
 #[test]
 fn figures_are_consistent() {
     let request = request("job", &[("job", JOB)]).unwrap();
-    let plan = plan_of(&request).unwrap();
+    let plan = compile_request(&request).unwrap();
     let results = results(&plan, &[outcome(2)], &circumstances());
     let written = json::document(&request, &plan, &results, &circumstances(), true);
     let document: Value = serde_json::from_str(&written).unwrap();
@@ -249,30 +250,30 @@ fn figures_are_consistent() {
 }
 
 #[test]
-fn a_failed_io_is_reported_with_its_number() {
+fn reports_error_number_of_failed_io() {
     let request = request("job", &[("job", JOB)]).unwrap();
-    let plan = plan_of(&request).unwrap();
+    let plan = compile_request(&request).unwrap();
     let mut outcome = outcome(2);
     outcome.error_count = 3;
     outcome.errors.push(IoFailure {
         target: 0,
-        operation: Operation::Read,
+        operation: IoOperation::Read,
         offset: 0,
         bytes: 8192,
         reason: "No space left on device (os error 28)".to_owned(),
     });
     let results = results(&plan, &[outcome], &circumstances());
     assert_eq!(results[0].error.0, 28);
-    let shown = text::end(&results, &circumstances());
+    let shown = text::render_end(&results, &circumstances());
     assert!(shown.contains("err=28 (No space left"), "{shown}");
     assert!(shown.contains("errors    : total=3"), "{shown}");
 }
 
 #[test]
-fn a_job_that_ends_early_has_its_own_time() {
+fn early_job_has_its_own_runtime() {
     let file = "[a]\nfilename=/there/x\nsize=1m\n[b]\nfilename=/there/x\nsize=2m\n";
     let request = request("job", &[("job", file)]).unwrap();
-    let plan = plan_of(&request).unwrap();
+    let plan = compile_request(&request).unwrap();
     let mut outcome = outcome(2);
     outcome.elapsed_s = 2.0;
     outcome.streams[1].active_s = 2.0;
@@ -288,7 +289,7 @@ fn logs(options: &str) -> String {
     let file =
         format!("[a]\nfilename=/there/x\nrw=randrw\nbs=8k\nruntime=1\ntime_based\n{options}");
     let request = request("job", &[("job", &file)]).unwrap();
-    let plan = plan_of(&request).unwrap();
+    let plan = compile_request(&request).unwrap();
     let mut outcome = outcome(1);
     let entry = |at_ns, service_ns, operation| JournalEntry {
         at_ns,
@@ -298,11 +299,11 @@ fn logs(options: &str) -> String {
         operation,
     };
     outcome.streams[0].journal = vec![
-        entry(1_000_000, 20_000, Operation::Read),
-        entry(600_000_000, 30_000, Operation::Write),
+        entry(1_000_000, 20_000, IoOperation::Read),
+        entry(600_000_000, 30_000, IoOperation::Write),
     ];
     let mut all = String::new();
-    for file in log::files(&plan) {
+    for file in log::log_files(&plan) {
         let mut text = vec![];
         file.write(&plan, &[outcome.clone()], &[1_000_000], &mut text).unwrap();
         let _ = write!(all, "{}:\n{}", file.path, String::from_utf8(text).unwrap());
@@ -311,7 +312,7 @@ fn logs(options: &str) -> String {
 }
 
 #[test]
-fn logs_tell_windows_or_every_io() {
+fn logs_contain_windows_or_every_io() {
     for (options, expected) in [
         (
             "write_bw_log=b\nwrite_iops_log\nwrite_lat_log=d/l\ndisable_slat=1\nlog_avg_msec=500\n",
@@ -364,7 +365,7 @@ fn logs_tell_windows_or_every_io() {
 
 /// Feeds seconds of given IO/s to a window and checks the verdict.
 #[test]
-fn a_window_is_steady_when_its_criterion_says_so() {
+fn steady_window_applies_its_criterion() {
     for (option, rates, expected) in [
         ("iops:5%", &[100, 100, 100][..], (true, "0.000")),
         ("iops:5%", &[100, 200, 100, 101, 102], (true, "0.990")),
@@ -377,8 +378,8 @@ fn a_window_is_steady_when_its_criterion_says_so() {
     ] {
         let file = format!("[a]\nsize=1m\nss={option}\nss_dur=3\n");
         let request = request("job", &[("job", &file)]).unwrap();
-        let job = Worker::read(&request.sections[0]).unwrap();
-        let mut window = Window::of(&job.manner).unwrap();
+        let job = FioOptions::from_section(&request.sections[0]).unwrap();
+        let mut window = FioSteadyWindow::from_behaviour(&job.behaviour).unwrap();
         let known = outcome(1).intervals.remove(0);
         for rate in rates {
             let count = StreamCount {

@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use assay_model::path_text;
 use assay_model::workload::file_set::{FileTree, TreePart};
 
-use super::super::definitions::FileWork;
-use super::super::runs::{Format, Run};
+use super::super::definitions::FileWorkloadDefinition;
+use super::super::runs::{RunDefinition, TreeFormat};
 use super::Compiler;
 
 /// Workloads, each with the indices of its trees.
-pub(super) type Works = Vec<(FileWork, Vec<usize>)>;
+pub(super) type WorkloadTrees = Vec<(FileWorkloadDefinition, Vec<usize>)>;
 
 /// Trees of a run, once per host when hosts are distributed.
 pub(super) struct PlacedTrees {
@@ -25,12 +25,15 @@ pub(super) struct PlacedTrees {
 
 impl Compiler<'_, '_> {
     /// Selects the hosts that a workload names, or all, and marks them as used.
-    pub(super) fn note_file_hosts(&mut self, work: &FileWork) -> Option<Vec<usize>> {
+    pub(super) fn select_file_hosts(
+        &mut self,
+        work: &FileWorkloadDefinition,
+    ) -> Option<Vec<usize>> {
         if self.hosts.is_empty() {
             return Some(Vec::new());
         }
         let chosen = match work.hosts.is_empty() {
-            true => (0..self.all.hosts.len()).collect(),
+            true => (0..self.definitions.hosts.len()).collect(),
             false => self.hosts.select(self.lines, "host (hd)", &work.hosts)?,
         };
         self.used_hosts.extend(&chosen);
@@ -38,10 +41,12 @@ impl Compiler<'_, '_> {
     }
 
     /// Reports trees that lie within another tree.
-    pub(super) fn nested_anchors(&mut self, systems: Vec<usize>) {
-        let systems = systems.into_iter().map(|system| &self.all.file_systems[system]);
+    pub(super) fn check_nested_anchors(&mut self, systems: Vec<usize>) {
+        let systems = systems.into_iter().map(|system| &self.definitions.file_systems[system]);
         let mut anchors: Vec<_> = systems
-            .filter_map(|system| Some((path_text::path(&system.anchor.as_ref()?.text), system)))
+            .filter_map(|system| {
+                Some((path_text::decode_path(&system.anchor.as_ref()?.text), system))
+            })
             .collect();
         anchors.sort_by(|a, b| a.0.cmp(&b.0));
         for pair in anchors.windows(2) {
@@ -53,33 +58,33 @@ impl Compiler<'_, '_> {
                     outer.display()
                 );
                 let error = self.lines.error("V158", system.name.spot, message);
-                self.lines.found.push(error.help("give each fsd a folder of its own"));
+                self.lines.diagnostics.push(error.help("give each fsd a folder of its own"));
             }
         }
     }
 
     /// Repeats each tree for every host that works on it, and updates the tree indices of each
     /// workload.
-    pub(super) fn spread(
+    pub(super) fn place_trees(
         &mut self,
-        run: &Run,
+        run: &RunDefinition,
         (systems, trees): (&[usize], Vec<FileTree>),
-        (works, hosts): (&mut Works, &[Vec<usize>]),
+        (works, hosts): (&mut WorkloadTrees, &[Vec<usize>]),
     ) -> Option<PlacedTrees> {
         let mut users = vec![BTreeSet::new(); trees.len()];
         for ((_, own), hosts) in works.iter().zip(hosts) {
             own.iter().for_each(|tree| users[*tree].extend(hosts.iter().copied()));
         }
-        for host in 0..self.all.hosts.len() {
+        for host in 0..self.definitions.hosts.len() {
             let own = systems.iter().zip(&users).filter(|(_, users)| users.contains(&host));
-            self.nested_anchors(own.map(|(system, _)| *system).collect());
+            self.check_nested_anchors(own.map(|(system, _)| *system).collect());
         }
         let mut placed = PlacedTrees { list: Vec::new(), hosts: Vec::new() };
         let mut places = Vec::new();
         for ((tree, users), system) in trees.into_iter().zip(&users).zip(systems) {
             let of = users.len() as u64;
-            if of > 1 && !self.all.file_systems[*system].is_shared {
-                self.not_shared(run, *system, users);
+            if of > 1 && !self.definitions.file_systems[*system].is_shared {
+                self.report_unshared(run, *system, users);
                 return None;
             }
             for (nth, host) in (0..).zip(users) {
@@ -101,10 +106,10 @@ impl Compiler<'_, '_> {
         Some(placed)
     }
 
-    fn not_shared(&mut self, run: &Run, system: usize, users: &BTreeSet<usize>) {
+    fn report_unshared(&mut self, run: &RunDefinition, system: usize, users: &BTreeSet<usize>) {
         let names: Vec<&str> =
-            users.iter().map(|host| self.all.hosts[*host].label.as_str()).collect();
-        let name = &self.all.file_systems[system].name;
+            users.iter().map(|host| self.definitions.hosts[*host].label.as_str()).collect();
+        let name = &self.definitions.file_systems[system].name;
         let message = format!(
             "`{}` is not shared, and {} work on it in the run `{}`",
             name.text,
@@ -113,18 +118,18 @@ impl Compiler<'_, '_> {
         );
         let error = self.lines.error("V170", name.spot, message);
         let help = "add shared=yes to it, or host= to each fwd and an fsd for each host";
-        self.lines.found.push(error.help(help).vdbench("stops"));
+        self.lines.diagnostics.push(error.help(help).vdbench("stops"));
     }
 
     /// Rejects a run that removes and creates a shared tree: the first host to finish removing
     /// would disturb the others while creating.
-    pub(super) fn shared_in_steps(
+    pub(super) fn check_shared_format(
         &mut self,
-        run: &Run,
+        run: &RunDefinition,
         trees: &PlacedTrees,
-        format: Format,
+        format: TreeFormat,
     ) -> Option<()> {
-        let makes = format.makes_directories || format.makes_files;
+        let makes = format.creates_directories || format.creates_files;
         let shared = trees.list.iter().find(|tree| tree.part.is_some());
         let Some(tree) = shared.filter(|_| format.removes && makes) else { return Some(()) };
         let message = format!(
@@ -133,7 +138,7 @@ impl Compiler<'_, '_> {
         );
         let error = self.lines.error("V174", run.name.spot, message);
         let help = "make two runs of it: format=(clean,only) first, then format=(restart,only)";
-        self.lines.found.push(error.help(help).vdbench("stops"));
+        self.lines.diagnostics.push(error.help(help).vdbench("stops"));
         None
     }
 }
@@ -141,7 +146,7 @@ impl Compiler<'_, '_> {
 /// Returns a tree as a format creates or removes it. Creation covers all files, not only those used
 /// later. For removal every host covers the whole tree, so that the first to reach a file removes
 /// it and none waits.
-pub(super) fn whole(tree: &FileTree, format: Format) -> FileTree {
+pub(super) fn format_tree(tree: &FileTree, format: TreeFormat) -> FileTree {
     let all = TreePart { nth: 0, of: 1 };
     let part = tree.part.map(|part| if format.removes { all } else { part });
     FileTree { used_files: None, part, ..tree.clone() }

@@ -9,13 +9,13 @@ use assay_model::workload::file_set::{
 };
 use assay_model::workload::storage::{RateRounding, StorageTiming, Verify, WriteSync};
 
-use super::super::attributes::Sizes;
-use super::super::definitions::{FileSystem, FileWork};
-use super::super::runs::{self, Format, Rate, Run};
-use super::super::values::{Shown, Value};
-use super::super::{FORMAT, RateLabel, RunLabel, RunParameters, Used};
-use super::file_hosts::{PlacedTrees, Works, whole};
-use super::phase::shares_of_sizes;
+use super::super::attributes::TransferSizes;
+use super::super::definitions::{FileTreeDefinition, FileWorkloadDefinition};
+use super::super::runs::{self, Rate, RunDefinition, TreeFormat};
+use super::super::values::{ParameterValue, Scalar};
+use super::super::{FORMAT_PREFIX, RateLabel, ResourceCounts, RunLabel, RunParameters};
+use super::file_hosts::{PlacedTrees, WorkloadTrees, format_tree};
+use super::phase::size_shares;
 use super::{Combination, Compiler, timing};
 
 /// Default number of threads that create trees (without `fwd=format`).
@@ -27,18 +27,20 @@ impl Compiler<'_, '_> {
     /// Adds one combination of a run's loops at every rate.
     pub(super) fn file_combination(
         &mut self,
-        run: &Run,
+        run: &RunDefinition,
         values: &Combination<'_>,
         first: bool,
     ) -> Option<()> {
-        let (trees, works) = self.trees_and_works(run, values)?;
+        let (trees, works) = self.select_trees(run, values)?;
         let trees = &trees;
-        let loops: Vec<(String, String)> =
-            values.iter().map(|(key, parsed)| (runs::called(key), parsed.text.clone())).collect();
+        let loops: Vec<(String, String)> = values
+            .iter()
+            .map(|(key, parsed)| (runs::loop_label(key), parsed.text.clone()))
+            .collect();
         let wants = |first: bool| first || !run.format.once;
         if run.format.only || works.is_empty() {
             if wants(first) {
-                self.format(run, trees, run.format)?;
+                self.add_tree_format(run, trees, run.format)?;
             }
             return Some(());
         }
@@ -46,7 +48,7 @@ impl Compiler<'_, '_> {
         for (nth, rate) in run.file_rates.iter().enumerate() {
             // Several rates form a loop, and each iteration of a loop begins with the format.
             if wants(first && nth == 0) {
-                self.format(run, trees, run.format)?;
+                self.add_tree_format(run, trees, run.format)?;
             }
             let loops = runs::with_rate(&loops, ("fwdrate", &run.file_rates), *rate);
             let (load, label) = match *rate {
@@ -60,34 +62,34 @@ impl Compiler<'_, '_> {
                     let Some(before) = before.filter(|at| !self.is_format(*at)) else {
                         let message = "there is no run before it to take a share of";
                         let error = self.lines.error("V160", run.name.spot, message);
-                        self.lines.found.push(error.help("run it at fwdrate=max first"));
+                        self.lines.diagnostics.push(error.help("run it at fwdrate=max first"));
                         return None;
                     };
-                    (share_of(before, percent, run), RateLabel::Percent(percent))
+                    (percent_file_load(before, percent, run), RateLabel::Percent(percent))
                 }
                 Rate::Curve => {
-                    self.file_curve(run, trees, &streams, &loops);
+                    self.add_file_curve(run, trees, &streams, &loops);
                     continue;
                 }
             };
-            self.file_phase(run, (trees, &streams), &loops, load, label);
+            self.add_file_phase(run, (trees, &streams), &loops, load, label);
         }
         Some(())
     }
 
-    fn file_curve(
+    fn add_file_curve(
         &mut self,
-        run: &Run,
+        run: &RunDefinition,
         trees: &PlacedTrees,
         streams: &[FileStream],
         loops: &[(String, String)],
     ) {
         let first = self.execution.runs.len();
         let both = (trees, streams);
-        self.file_phase(run, both, loops, FileLoad::Closed, RateLabel::UncontrolledCurve);
+        self.add_file_phase(run, both, loops, FileLoad::Closed, RateLabel::UncontrolledCurve);
         for percent in &run.curve {
-            let load = share_of(first, *percent, run);
-            self.file_phase(run, both, loops, load, RateLabel::Percent(*percent));
+            let load = percent_file_load(first, *percent, run);
+            self.add_file_phase(run, both, loops, load, RateLabel::Percent(*percent));
             let label = self.execution.runs.last_mut().expect("it was just added");
             label.stop_curve_ms = run.stop_curve_ms;
             label.name = format!("{}_({}%)", run.name.text, percent.trunc());
@@ -98,9 +100,9 @@ impl Compiler<'_, '_> {
         self.execution.runs[run].is_format()
     }
 
-    fn file_phase(
+    fn add_file_phase(
         &mut self,
-        run: &Run,
+        run: &RunDefinition,
         (trees, streams): (&PlacedTrees, &[FileStream]),
         loops: &[(String, String)],
         load: FileLoad,
@@ -112,15 +114,15 @@ impl Compiler<'_, '_> {
             in_turn: false,
             load,
             timing: timing(run, 0),
-            compressible: 1.0 - 1.0 / self.all.general.compression,
+            compressible: 1.0 - 1.0 / self.definitions.general.compression,
             seed: self.input.seed,
         };
-        self.add_files(run, run.name.text.clone(), (workload, &trees.hosts), loops, rate);
+        self.add_file_run(run, run.name.text.clone(), (workload, &trees.hosts), loops, rate);
     }
 
-    fn add_files(
+    fn add_file_run(
         &mut self,
-        run: &Run,
+        run: &RunDefinition,
         name: String,
         (workload, hosts): (FileWorkload, &[usize]),
         loops: &[(String, String)],
@@ -145,33 +147,39 @@ impl Compiler<'_, '_> {
             commands: run.commands.clone(),
             parameters: RunParameters {
                 threads: Some(threads as f64),
-                compression: Some(self.all.general.compression),
+                compression: Some(self.definitions.general.compression),
                 ..RunParameters::default()
             },
-            used: Used {
+            resources: ResourceCounts {
                 storages: systems,
                 workloads: workload.streams.len(),
                 outstanding: threads,
             },
         });
         let pause_before_s = if is_first { 0.0 } else { run.pause_s };
-        self.execution.places.extend(self.input.is_apart.then(|| hosts.to_vec()));
+        self.execution.host_indices.extend(self.input.is_apart.then(|| hosts.to_vec()));
         self.execution.files.phases.push(FilePhase { name, pause_before_s, workload });
     }
 
     /// Adds the run that removes and creates the trees.
-    fn format(&mut self, run: &Run, trees: &PlacedTrees, format: Format) -> Option<()> {
-        self.shared_in_steps(run, trees, format)?;
-        let settings = self.all.format.clone().unwrap_or_else(|| FileWork {
-            threads: FORMAT_THREADS,
-            sizes: Sizes::Shares(vec![(FORMAT_BYTES, 100.0)]),
-            ..FileWork::default()
-        });
+    fn add_tree_format(
+        &mut self,
+        run: &RunDefinition,
+        trees: &PlacedTrees,
+        format: TreeFormat,
+    ) -> Option<()> {
+        self.check_shared_format(run, trees, format)?;
+        let settings =
+            self.definitions.format.clone().unwrap_or_else(|| FileWorkloadDefinition {
+                threads: FORMAT_THREADS,
+                sizes: TransferSizes::Shares(vec![(FORMAT_BYTES, 100.0)]),
+                ..FileWorkloadDefinition::default()
+            });
         let steps = [
             (format.removes, FileOperation::Delete),
             (format.removes, FileOperation::Rmdir),
-            (format.makes_directories, FileOperation::Mkdir),
-            (format.makes_files, FileOperation::Create),
+            (format.creates_directories, FileOperation::Mkdir),
+            (format.creates_files, FileOperation::Create),
         ];
         let mut streams = Vec::new();
         for (_, operation) in steps.into_iter().filter(|(wanted, _)| *wanted) {
@@ -184,7 +192,7 @@ impl Compiler<'_, '_> {
                     order: FileOrder::Once,
                     access: FileAccess::Sequential,
                     read_share: None,
-                    sizes: shares_of_sizes(&settings.sizes),
+                    sizes: size_shares(&settings.sizes),
                     stop_after: None,
                     rate_share: 1.0,
                     of_directories: false,
@@ -201,30 +209,30 @@ impl Compiler<'_, '_> {
             stop_after_bytes: None,
         };
         let workload = FileWorkload {
-            trees: trees.list.iter().map(|tree| whole(tree, format)).collect(),
+            trees: trees.list.iter().map(|tree| format_tree(tree, format)).collect(),
             streams,
             in_turn: true,
             load: FileLoad::Closed,
             timing,
-            compressible: 1.0 - 1.0 / self.all.general.compression,
+            compressible: 1.0 - 1.0 / self.definitions.general.compression,
             seed: self.input.seed,
         };
-        let name = format!("{FORMAT}{}", run.name.text);
-        self.add_files(run, name, (workload, &trees.hosts), &[], RateLabel::UncontrolledMax);
+        let name = format!("{FORMAT_PREFIX}{}", run.name.text);
+        self.add_file_run(run, name, (workload, &trees.hosts), &[], RateLabel::UncontrolledMax);
         Some(())
     }
 
     /// Returns the trees of a run, and its workloads with the indices of their trees.
-    fn trees_and_works(
+    fn select_trees(
         &mut self,
-        run: &Run,
+        run: &RunDefinition,
         values: &Combination<'_>,
-    ) -> Option<(PlacedTrees, Works)> {
+    ) -> Option<(PlacedTrees, WorkloadTrees)> {
         if self.verify() != Verify::Off {
             let message = "data of file-system workloads is not checked here";
             let error = self.lines.error("V114", run.name.spot, message);
             self.lines
-                .found
+                .diagnostics
                 .push(error.help("leave -v and validate= away").vdbench("checks it"));
             return None;
         }
@@ -232,26 +240,28 @@ impl Compiler<'_, '_> {
         let names: Vec<_> =
             run.file_workloads.iter().filter(|name| !is_format(&name.text)).cloned().collect();
         let chosen = if names.is_empty() && run.file_workloads.is_empty() {
-            (0..self.all.file_works.len()).collect()
+            (0..self.definitions.file_workloads.len()).collect()
         } else {
-            self.file_works.select(self.lines, "file-system workload (fwd)", &names)?
+            self.file_workloads.select(self.lines, "file-system workload (fwd)", &names)?
         };
-        let mut works: Vec<FileWork> =
-            chosen.into_iter().map(|index| self.all.file_works[index].clone()).collect();
+        let mut works: Vec<FileWorkloadDefinition> = chosen
+            .into_iter()
+            .map(|index| self.definitions.file_workloads[index].clone())
+            .collect();
         let only_format = works.is_empty();
         if only_format {
-            works.push(self.all.format.clone().unwrap_or_default());
+            works.push(self.definitions.format.clone().unwrap_or_default());
         }
         let mut used: Vec<usize> = Vec::new();
         let mut all = Vec::new();
         let mut hosts = Vec::new();
         for mut work in works {
             for (key, parsed) in values {
-                overwrite(&mut work, key, parsed);
+                apply_loop_value(&mut work, key, parsed);
             }
-            hosts.push(self.note_file_hosts(&work)?);
+            hosts.push(self.select_file_hosts(&work)?);
             let systems = if work.file_systems.is_empty() {
-                (0..self.all.file_systems.len()).collect()
+                (0..self.definitions.file_systems.len()).collect()
             } else {
                 let kind = "file system (fsd)";
                 self.file_systems.select(self.lines, kind, &work.file_systems)?
@@ -268,31 +278,33 @@ impl Compiler<'_, '_> {
         }
         let trees = used
             .iter()
-            .map(|index| self.tree(run, &all, values, *index))
+            .map(|index| self.compile_tree(run, &all, values, *index))
             .collect::<Option<Vec<_>>>()?;
         let trees = match self.input.is_apart {
-            true => self.spread(run, (&used, trees), (&mut all, &hosts))?,
+            true => self.place_trees(run, (&used, trees), (&mut all, &hosts))?,
             false => PlacedTrees { list: trees, hosts: Vec::new() },
         };
         Some((trees, if only_format { Vec::new() } else { all }))
     }
 
-    fn tree(
+    fn compile_tree(
         &mut self,
-        run: &Run,
-        works: &[(FileWork, Vec<usize>)],
+        run: &RunDefinition,
+        works: &[(FileWorkloadDefinition, Vec<usize>)],
         values: &Combination<'_>,
         index: usize,
     ) -> Option<FileTree> {
-        let mut system = self.all.file_systems[index].clone();
+        let mut system = self.definitions.file_systems[index].clone();
         for (key, parsed) in values {
-            overwrite_system(&mut system, key, number_of(parsed));
+            apply_tree_loop_value(&mut system, key, number_or_zero(parsed));
         }
         let spot = system.name.spot;
         let Some(anchor) = &system.anchor else {
             let message = format!("`{}` has no anchor", system.name.text);
             let error = self.lines.error("V151", spot, message);
-            self.lines.found.push(error.help("add anchor=/path/to/folder").vdbench("stops"));
+            self.lines
+                .diagnostics
+                .push(error.help("add anchor=/path/to/folder").vdbench("stops"));
             return None;
         };
         let of_works = works.iter().find_map(|(work, _)| work.flags);
@@ -307,12 +319,12 @@ impl Compiler<'_, '_> {
                 system.name.text
             );
             let error = self.lines.error("V154", spot, message);
-            self.lines.found.push(error.help("round sizes=, or leave o_direct away"));
+            self.lines.diagnostics.push(error.help("round sizes=, or leave o_direct away"));
             return None;
         }
         let mut tree = FileTree {
             name: system.name.text.clone(),
-            anchor: path_text::path(&anchor.text),
+            anchor: path_text::decode_path(&anchor.text),
             depth: system.depth as u32,
             width: system.width as u64,
             files: system.files as u64,
@@ -325,7 +337,7 @@ impl Compiler<'_, '_> {
             sync_at_close: flags.is_some_and(|flags| flags.sync_at_end),
             part: None,
         };
-        self.short_paths(&system, &tree)?;
+        self.check_path_length(&system, &tree)?;
         let files_in = |bytes: f64| ((bytes / tree.mean_file_bytes()) as u64).max(1);
         (tree.most_files, tree.used_files) =
             (system.total_bytes.map(files_in), system.used_bytes.map(files_in));
@@ -336,14 +348,18 @@ impl Compiler<'_, '_> {
         }) {
             let message = format!("`{}` has more than 200,000,000 files", system.name.text);
             let error = self.lines.error("V157", spot, message);
-            self.lines.found.push(error.help("lower depth=, width= or files="));
+            self.lines.diagnostics.push(error.help("lower depth=, width= or files="));
             return None;
         }
         Some(tree)
     }
 
     /// Checks that the paths of the deepest files are short enough.
-    fn short_paths(&mut self, system: &FileSystem, tree: &FileTree) -> Option<()> {
+    fn check_path_length(
+        &mut self,
+        system: &FileTreeDefinition,
+        tree: &FileTree,
+    ) -> Option<()> {
         /// Maximum length of a path in Linux, with the terminating zero.
         const MOST_BYTES: usize = 4096;
         let folders = "/vdb.1_1.dir".len().saturating_mul(tree.depth as usize);
@@ -356,15 +372,15 @@ impl Compiler<'_, '_> {
             system.name.text
         );
         let error = self.lines.error("V157", system.name.spot, message);
-        self.lines.found.push(error.help("lower depth="));
+        self.lines.diagnostics.push(error.help("lower depth="));
         None
     }
 
     /// Returns one stream per workload, tree, host and operation.
     fn file_streams(
         &mut self,
-        run: &Run,
-        works: &[(FileWork, Vec<usize>)],
+        run: &RunDefinition,
+        works: &[(FileWorkloadDefinition, Vec<usize>)],
     ) -> Option<Vec<FileStream>> {
         let shares = self.file_shares(run, works)?;
         let mut streams = Vec::new();
@@ -386,7 +402,7 @@ impl Compiler<'_, '_> {
                             .read_percent
                             .filter(|_| transfers)
                             .map(|percent| percent / 100.0),
-                        sizes: shares_of_sizes(&work.sizes),
+                        sizes: size_shares(&work.sizes),
                         // Only a format writes the files it creates (OpCreate of Vdbench).
                         stop_after: match operation {
                             FileOperation::Create => Some(StopAfter::Bytes(0)),
@@ -401,7 +417,11 @@ impl Compiler<'_, '_> {
         Some(streams)
     }
 
-    fn file_shares(&mut self, run: &Run, works: &[(FileWork, Vec<usize>)]) -> Option<Vec<f64>> {
+    fn file_shares(
+        &mut self,
+        run: &RunDefinition,
+        works: &[(FileWorkloadDefinition, Vec<usize>)],
+    ) -> Option<Vec<f64>> {
         let given: f64 = works.iter().filter_map(|(work, _)| work.skew_percent).sum();
         let without = works.iter().filter(|(work, _)| work.skew_percent.is_none()).count();
         let rest = 100.0 - given;
@@ -412,10 +432,12 @@ impl Compiler<'_, '_> {
                 run.name.text
             );
             let error = self.lines.error("V164", run.name.spot, message);
-            self.lines.found.push(error.help("correct skew= of its fwd").vdbench("stops"));
+            self.lines
+                .diagnostics
+                .push(error.help("correct skew= of its fwd").vdbench("stops"));
             return None;
         }
-        let is_reported = self.lines.found.iter().any(|found| found.code == "V164");
+        let is_reported = self.lines.diagnostics.iter().any(|found| found.code == "V164");
         if given > 0.0 && run.file_rates.contains(&Rate::Max) && !is_reported {
             let message = format!(
                 "`{}` runs at fwdrate=max: the shares (skew) divide the threads, and are not held",
@@ -426,33 +448,33 @@ impl Compiler<'_, '_> {
                 .warning("V164", run.name.spot, message)
                 .help("with a rate in numbers the shares are kept exactly")
                 .vdbench("holds the faster workloads back");
-            self.lines.found.push(warning);
+            self.lines.diagnostics.push(warning);
         }
-        let share = |(work, _): &(FileWork, Vec<usize>)| {
+        let share = |(work, _): &(FileWorkloadDefinition, Vec<usize>)| {
             work.skew_percent.unwrap_or(rest / without as f64) / 100.0
         };
         Some(works.iter().map(share).collect())
     }
 }
 
-fn share_of(phase: usize, percent: f64, run: &Run) -> FileLoad {
+fn percent_file_load(phase: usize, percent: f64, run: &RunDefinition) -> FileLoad {
     let (percent, arrivals) = (percent.trunc(), run.arrivals);
     FileLoad::ShareOf { phase, percent, rounding: RateRounding::Vdbench, arrivals }
 }
 
-fn number_of(parsed: &Shown) -> f64 {
+fn number_or_zero(parsed: &ParameterValue) -> f64 {
     match parsed.value {
-        Value::Number(number) => number.value,
-        Value::Word(_) => 0.0,
+        Scalar::Number(number) => number.value,
+        Scalar::Word(_) => 0.0,
     }
 }
 
 /// Sets a workload's parameter to the value of a loop, which was checked when parsed.
-fn overwrite(work: &mut FileWork, key: &str, parsed: &Shown) {
-    let number = number_of(parsed);
+fn apply_loop_value(work: &mut FileWorkloadDefinition, key: &str, parsed: &ParameterValue) {
+    let number = number_or_zero(parsed);
     match key {
         "threads" => work.threads = number as u32,
-        "xfersize" => work.sizes = Sizes::Shares(vec![(number as u64, 100.0)]),
+        "xfersize" => work.sizes = TransferSizes::Shares(vec![(number as u64, 100.0)]),
         "rdpct" => work.read_percent = Some(number),
         "operations" => {
             let lower = parsed.text.to_ascii_lowercase();
@@ -463,7 +485,7 @@ fn overwrite(work: &mut FileWork, key: &str, parsed: &Shown) {
     }
 }
 
-fn overwrite_system(system: &mut FileSystem, key: &str, number: f64) {
+fn apply_tree_loop_value(system: &mut FileTreeDefinition, key: &str, number: f64) {
     match key {
         "depth" => system.depth = number.floor(),
         "width" => system.width = number.floor(),

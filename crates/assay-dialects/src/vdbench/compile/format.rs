@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, Load, StorageData, StoragePhase, StorageStream,
-    StorageTarget, StorageTiming, StorageWorkload,
+    AccessPattern, AtEnd, Cursor, EngineChoice, StorageData, StorageLoad, StoragePhase,
+    StorageStream, StorageTarget, StorageTiming, StorageWorkload,
 };
 
-use super::super::{RateLabel, RunLabel, RunParameters, Used};
+use super::super::{RateLabel, ResourceCounts, RunLabel, RunParameters};
 use super::Compiler;
 use crate::vdbench::commands::{Commands, DataLimits};
 
@@ -18,9 +18,9 @@ const INTERVAL_S: f64 = 1.0;
 
 impl Compiler<'_, '_> {
     /// Adds a run before all others that writes all storage.
-    pub(super) fn format_all(&mut self) {
+    pub(super) fn add_storage_format(&mut self) {
         let (targets, hosts) = self.whole_targets();
-        let bytes = self.all.general.format_bytes.max(512);
+        let bytes = self.definitions.general.format_bytes.max(512);
         if let Some(target) =
             targets.iter().find(|target| !target.size_bytes.unwrap_or(0).is_multiple_of(bytes))
         {
@@ -28,11 +28,12 @@ impl Compiler<'_, '_> {
                 "`{}` does not consist of whole I/O of {bytes} bytes, with which it is written",
                 target.name
             );
-            let storage = self.all.storages.iter().find(|it| it.name.text == target.name);
+            let storage =
+                self.definitions.storages.iter().find(|it| it.name.text == target.name);
             if let Some(spot) = storage.map(|storage| storage.name.spot) {
                 let error = self.lines.error("V154", spot, message);
                 let help = "make size= a multiple of formatxfersize= (128k unless given)";
-                self.lines.found.push(error.help(help));
+                self.lines.diagnostics.push(error.help(help));
             }
             return;
         }
@@ -40,19 +41,19 @@ impl Compiler<'_, '_> {
             return;
         }
         for phase in &mut self.execution.plan.phases {
-            if let Load::ShareOf { phase, .. } = &mut phase.workload.load {
+            if let StorageLoad::ShareOf { phase, .. } = &mut phase.workload.load {
                 *phase += 1;
             }
         }
         self.execution.runs.iter_mut().for_each(|label| label.number += 1);
-        let label = label(&targets, bytes, self.all.general.compression);
+        let label = format_label(&targets, bytes, self.definitions.general.compression);
         let (name, loops) = (label.name.clone(), label.loops.clone());
-        let workload = self.writing(targets, bytes);
+        let workload = self.format_workload(targets, bytes);
         self.execution.runs.insert(0, label);
         let phase = StoragePhase { name, loops, workload, pause_before_s: 0.0 };
         self.execution.plan.phases.insert(0, phase);
         if self.input.is_apart {
-            self.execution.places.insert(0, hosts);
+            self.execution.host_indices.insert(0, hosts);
         }
     }
 
@@ -68,14 +69,14 @@ impl Compiler<'_, '_> {
             .unzip()
     }
 
-    fn writing(&self, targets: Vec<StorageTarget>, bytes: u64) -> StorageWorkload {
+    fn format_workload(&self, targets: Vec<StorageTarget>, bytes: u64) -> StorageWorkload {
         let in_flight = THREADS * u32::try_from(targets.len()).unwrap_or(u32::MAX / THREADS);
         let stream = StorageStream {
             name: "SD_format".into(),
             targets: (0..targets.len()).collect(),
             threads: self.input.submitters.clamp(1, in_flight),
             in_flight_per_target: THREADS,
-            ..StorageStream::of(
+            ..StorageStream::new(
                 AccessPattern::Sequential {
                     cursor: Cursor::Shared,
                     at_end: AtEnd::Stop,
@@ -88,7 +89,7 @@ impl Compiler<'_, '_> {
         StorageWorkload {
             targets,
             streams: vec![stream],
-            load: Load::Closed,
+            load: StorageLoad::Closed,
             timing: StorageTiming {
                 warmup_s: 0.0,
                 duration_s: None,
@@ -97,7 +98,7 @@ impl Compiler<'_, '_> {
             },
             engine: EngineChoice::Auto,
             data: StorageData {
-                compressible: 1.0 - 1.0 / self.all.general.compression,
+                compressible: 1.0 - 1.0 / self.definitions.general.compression,
                 verify: self.verify(),
             },
             seed: self.input.seed,
@@ -105,7 +106,7 @@ impl Compiler<'_, '_> {
     }
 }
 
-fn label(targets: &[StorageTarget], bytes: u64, compression: f64) -> RunLabel {
+fn format_label(targets: &[StorageTarget], bytes: u64, compression: f64) -> RunLabel {
     let threads = f64::from(THREADS);
     let loops = [("threads", THREADS.to_string()), ("iorate", "max".to_owned())];
     RunLabel {
@@ -130,7 +131,7 @@ fn label(targets: &[StorageTarget], bytes: u64, compression: f64) -> RunLabel {
             storage_bytes: targets.iter().filter_map(|target| target.size_bytes).sum(),
             compression: Some(compression),
         },
-        used: Used {
+        resources: ResourceCounts {
             storages: targets.len(),
             workloads: 1,
             outstanding: u64::from(THREADS) * targets.len() as u64,

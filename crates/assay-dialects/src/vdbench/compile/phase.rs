@@ -3,38 +3,38 @@
 use std::collections::HashMap;
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, HitArea, Load, SizeShare, Skew,
-    StorageData, StorageStream, StorageWorkload,
+    AccessPattern, AtEnd, Cursor, EngineChoice, HitArea, SizeShare, Skew, StorageData,
+    StorageLoad, StorageStream, StorageWorkload, StreamBehavior,
 };
 
-use super::super::attributes::{SKEW_DIVISOR, Seek, Sizes};
-use super::super::definitions::{Storage, Workload};
-use super::super::runs::Run;
-use super::super::values::{Shown, Value};
-use super::super::{RunParameters, Used};
-use super::targets::{Placed, Targets};
-use super::{Combination, Compiler, joined, timing};
+use super::super::attributes::{SKEW_DIVISOR, SeekPattern, TransferSizes};
+use super::super::definitions::{StorageDefinition, WorkloadDefinition};
+use super::super::runs::RunDefinition;
+use super::super::values::{ParameterValue, Scalar};
+use super::super::{ResourceCounts, RunParameters};
+use super::targets::{PlacedTarget, TargetSet};
+use super::{Combination, Compiler, concatenation, timing};
 
 /// Compiled run of storage.
-pub(super) struct Built {
+pub(super) struct BuiltPhase {
     pub(super) workload: StorageWorkload,
     pub(super) parameters: RunParameters,
-    pub(super) used: Used,
+    pub(super) resources: ResourceCounts,
     /// Whether the file defines the shares of the workloads.
-    pub(super) shares_given: bool,
+    pub(super) has_shares: bool,
     /// Host of each target, when hosts are distributed.
     pub(super) hosts: Vec<usize>,
 }
 
-impl Built {
+impl BuiltPhase {
     /// Whether the workloads keep their shares without a rate.
     pub(super) fn is_balanced(&self) -> bool {
-        self.workload.load == Load::Balanced
+        self.workload.load == StorageLoad::Balanced
     }
 }
 
 /// Values that loops set for all workloads and storage of a run.
-struct Given {
+struct LoopOverrides {
     threads: Option<u32>,
     hit_area_bytes: Option<u64>,
     compression: f64,
@@ -42,43 +42,43 @@ struct Given {
 
 impl Compiler<'_, '_> {
     /// Compiles a run; `None` after a reported error.
-    pub(super) fn build(
+    pub(super) fn build_phase(
         &mut self,
-        run: &Run,
+        run: &RunDefinition,
         values: &Combination<'_>,
-        load: Load,
-    ) -> Option<Built> {
-        let (workloads, given) = self.workloads_of(run, values)?;
-        let chosen = self.chosen(run, &workloads)?;
+        load: StorageLoad,
+    ) -> Option<BuiltPhase> {
+        let (workloads, given) = self.resolve_workloads(run, values)?;
+        let chosen = self.select_storages(run, &workloads)?;
         let mut sharing: HashMap<usize, u32> = HashMap::new();
         for storage in chosen.iter().flatten() {
             *sharing.entry(*storage).or_default() += 1;
         }
-        let shares = self.shares(run, &workloads)?;
-        let mut targets = Targets::default();
+        let shares = self.divide_rate(run, &workloads)?;
+        let mut targets = TargetSet::default();
         let mut streams = Vec::new();
         for ((workload, storages), share) in workloads.iter().zip(&chosen).zip(&shares) {
             let mut placed = Vec::new();
-            let given_threads = given.threads.map(|threads| divided(threads, share));
-            let of_all = self.joined_threads((run, workload), storages, given_threads)?;
+            let given_threads = given.threads.map(|threads| divide_threads(threads, share));
+            let of_all = self.concatenated_threads((run, workload), storages, given_threads)?;
             for &index in storages {
-                let storage = &self.all.storages[index];
+                let storage = &self.definitions.storages[index];
                 let threads = given.threads.unwrap_or(storage.threads);
                 let hit_area_bytes = given.hit_area_bytes.unwrap_or(storage.hit_area_bytes);
                 let threads = match of_all {
                     Some(threads) => threads,
                     // Threads belong to the storage; workloads that share it divide them.
-                    None if sharing[&index] > 1 => divided(threads, share),
+                    None if sharing[&index] > 1 => divide_threads(threads, share),
                     None => threads,
                 };
-                for target in self.place(run, workload, index, &mut targets)? {
-                    placed.push(Placed { target, threads, hit_area_bytes });
+                for target in self.place_targets(run, workload, index, &mut targets)? {
+                    placed.push(PlacedTarget { target, threads, hit_area_bytes });
                 }
             }
-            self.streams(workload, share, &placed, &mut streams);
+            self.add_streams(workload, share, &placed, &mut streams);
         }
         let total: u64 = targets.list.iter().filter_map(|target| target.size_bytes).sum();
-        let parameters = self.parameters((&workloads, &chosen), &given, total);
+        let parameters = self.run_parameters((&workloads, &chosen), &given, total);
         let mut distinct: Vec<usize> = chosen.into_iter().flatten().collect();
         distinct.sort_unstable();
         distinct.dedup();
@@ -87,11 +87,19 @@ impl Compiler<'_, '_> {
             u64::from(stream.in_flight_per_target) * depths as u64
         };
         let outstanding = streams.iter().map(in_flight).sum();
-        let used = Used { storages: distinct.len(), workloads: workloads.len(), outstanding };
+        let used = ResourceCounts {
+            storages: distinct.len(),
+            workloads: workloads.len(),
+            outstanding,
+        };
         let data =
             StorageData { compressible: 1.0 - 1.0 / given.compression, verify: self.verify() };
-        let shares_given = shares.iter().any(|share| share.given);
-        let load = if shares_given && load == Load::Closed { Load::Balanced } else { load };
+        let shares_given = shares.iter().any(|share| share.is_given);
+        let load = if shares_given && load == StorageLoad::Closed {
+            StorageLoad::Balanced
+        } else {
+            load
+        };
         let workload = StorageWorkload {
             targets: targets.list,
             streams,
@@ -101,40 +109,52 @@ impl Compiler<'_, '_> {
             data,
             seed: self.input.seed,
         };
-        Some(Built { workload, parameters, used, shares_given, hosts: targets.hosts })
+        Some(BuiltPhase {
+            workload,
+            parameters,
+            resources: used,
+            has_shares: shares_given,
+            hosts: targets.hosts,
+        })
     }
 
     /// Returns the run's workloads with the values of its loops.
-    fn workloads_of(
+    fn resolve_workloads(
         &mut self,
-        run: &Run,
+        run: &RunDefinition,
         values: &Combination<'_>,
-    ) -> Option<(Vec<Workload>, Given)> {
-        let mut workloads: Vec<Workload> = if run.workloads.is_empty() {
-            vec![self.all.default_workload.clone()]
+    ) -> Option<(Vec<WorkloadDefinition>, LoopOverrides)> {
+        let mut workloads: Vec<WorkloadDefinition> = if run.workloads.is_empty() {
+            vec![self.definitions.default_workload.clone()]
         } else {
             let chosen = self.workloads.select(self.lines, "workload (wd)", &run.workloads)?;
-            chosen.into_iter().map(|index| self.all.workloads[index].clone()).collect()
+            chosen.into_iter().map(|index| self.definitions.workloads[index].clone()).collect()
         };
-        let mut given = Given {
+        let mut given = LoopOverrides {
             threads: None,
             hit_area_bytes: None,
-            compression: self.all.general.compression,
+            compression: self.definitions.general.compression,
         };
         for (key, parsed) in values {
-            let number = number_of(parsed);
+            let number = number_or_zero(parsed);
             match *key {
                 "threads" => given.threads = Some(number as u32),
                 "hitarea" => given.hit_area_bytes = Some(number as u64),
                 "compratio" => given.compression = number,
-                _ => workloads.iter_mut().for_each(|workload| overwrite(workload, key, parsed)),
+                _ => workloads
+                    .iter_mut()
+                    .for_each(|workload| apply_loop_value(workload, key, parsed)),
             }
         }
         Some((workloads, given))
     }
 
     /// Selects the storage of each workload; the run's own list replaces those of its workloads.
-    fn chosen(&mut self, run: &Run, workloads: &[Workload]) -> Option<Vec<Vec<usize>>> {
+    fn select_storages(
+        &mut self,
+        run: &RunDefinition,
+        workloads: &[WorkloadDefinition],
+    ) -> Option<Vec<Vec<usize>>> {
         let mut all = Vec::with_capacity(workloads.len());
         for workload in workloads {
             let selectors =
@@ -145,7 +165,7 @@ impl Compiler<'_, '_> {
                     run.name.text, workload.name
                 );
                 let error = self.lines.error("V131", run.name.spot, message);
-                self.lines.found.push(error.help("add sd=*").vdbench("stops"));
+                self.lines.diagnostics.push(error.help("add sd=*").vdbench("stops"));
                 return None;
             }
             all.push(self.storages.select(self.lines, "storage (sd)", selectors)?);
@@ -154,9 +174,13 @@ impl Compiler<'_, '_> {
     }
 
     /// Divides the rate among the workloads.
-    fn shares(&mut self, run: &Run, workloads: &[Workload]) -> Option<Vec<Share>> {
+    fn divide_rate(
+        &mut self,
+        run: &RunDefinition,
+        workloads: &[WorkloadDefinition],
+    ) -> Option<Vec<RateShare>> {
         let given: f64 = workloads.iter().filter_map(|workload| workload.skew_percent).sum();
-        let free = |workload: &&Workload| {
+        let free = |workload: &&WorkloadDefinition| {
             workload.skew_percent.is_none() && workload.rate_per_s.is_none()
         };
         let without = workloads.iter().filter(free).count();
@@ -170,19 +194,19 @@ impl Compiler<'_, '_> {
                 run.name.text
             );
             let error = self.lines.error("V164", run.name.spot, message);
-            self.lines.found.push(error.help("correct skew= of its wd").vdbench("stops"));
+            self.lines.diagnostics.push(error.help("correct skew= of its wd").vdbench("stops"));
             return None;
         }
-        self.priorities(run, workloads)?;
-        self.strides(workloads)?;
-        let share = |workload: &Workload| {
+        self.check_priorities(run, workloads)?;
+        self.check_strides(workloads)?;
+        let share = |workload: &WorkloadDefinition| {
             let percent = match (workload.skew_percent, workload.rate_per_s) {
                 (Some(percent), _) => percent,
                 (None, Some(_)) => 0.0,
                 (None, None) => rest / without as f64,
             };
             let is_given = workload.skew_percent.is_some() || workload.rate_per_s.is_some();
-            Share { share: percent / 100.0, rate_per_s: workload.rate_per_s, given: is_given }
+            RateShare { fraction: percent / 100.0, rate_per_s: workload.rate_per_s, is_given }
         };
         Some(workloads.iter().map(share).collect())
     }
@@ -190,7 +214,11 @@ impl Compiler<'_, '_> {
     /// Checks priorities. Workloads with a rate have priority over the one without, because they
     /// have their own threads. Priorities among workloads without a rate would need a queue, which
     /// assay lacks.
-    fn priorities(&mut self, run: &Run, workloads: &[Workload]) -> Option<()> {
+    fn check_priorities(
+        &mut self,
+        run: &RunDefinition,
+        workloads: &[WorkloadDefinition],
+    ) -> Option<()> {
         let Some((_, spot)) = workloads.iter().find_map(|workload| workload.priority) else {
             return Some(());
         };
@@ -209,31 +237,36 @@ impl Compiler<'_, '_> {
         );
         let help = "give every workload but the last one an iorate=, or shares with skew=";
         let error = self.lines.error("V114", spot, message).help(help);
-        self.lines.found.push(error.vdbench("serves the workload of the lower number first"));
+        self.lines
+            .diagnostics
+            .push(error.vdbench("serves the workload of the lower number first"));
         None
     }
 
     /// Checks strides. Gaps require random access; with mixed access Vdbench leaves none before the
     /// sequential share.
-    fn strides(&mut self, workloads: &[Workload]) -> Option<()> {
-        let is_mixed = |workload: &&Workload| {
-            let all = matches!(workload.seek, Seek::Percent(percent) if percent >= 100.0);
+    fn check_strides(&mut self, workloads: &[WorkloadDefinition]) -> Option<()> {
+        let is_mixed = |workload: &&WorkloadDefinition| {
+            let all =
+                matches!(workload.seek, SeekPattern::Percent(percent) if percent >= 100.0);
             workload.strides.is_some() && !all
         };
         let Some(workload) = workloads.iter().find(is_mixed) else { return Some(()) };
         let message = format!("`stride` of `{}` needs seekpct=100 here", workload.name);
         let error = self.lines.error("V114", workload.spot, message);
         let help = "say seekpct=100, or leave stride out";
-        self.lines.found.push(error.help(help).vdbench("leaves gaps before the random share"));
+        self.lines
+            .diagnostics
+            .push(error.help(help).vdbench("leaves gaps before the random share"));
         None
     }
 
     /// Adds the streams of one workload: one per number of threads and hit area of its storage.
-    fn streams(
+    fn add_streams(
         &self,
-        workload: &Workload,
-        share: &Share,
-        placed: &[Placed],
+        workload: &WorkloadDefinition,
+        share: &RateShare,
+        placed: &[PlacedTarget],
         streams: &mut Vec<StorageStream>,
     ) {
         let mut groups: Vec<((u32, u64), Vec<usize>)> = Vec::new();
@@ -249,7 +282,11 @@ impl Compiler<'_, '_> {
             let part = targets.len() as f64 / placed.len() as f64;
             let in_flight = u64::from(threads) * targets.len() as u64;
             let most = u32::try_from(in_flight).unwrap_or(u32::MAX);
-            let turns = self.all.general.joins.then(|| joined::turns(workload));
+            let turns = self
+                .definitions
+                .general
+                .concatenates
+                .then(|| concatenation::target_turns(workload));
             let submitters = match (workload.streams, turns) {
                 // A single thread alternates between the targets.
                 (_, Some(_)) => 1,
@@ -262,48 +299,58 @@ impl Compiler<'_, '_> {
                 targets,
                 threads: submitters,
                 in_flight_per_target: threads,
-                pattern: pattern(workload),
-                sizes: shares_of_sizes(&workload.sizes),
+                pattern: access_pattern(workload),
+                sizes: size_shares(&workload.sizes),
                 read_share: workload.read_percent / 100.0,
                 hit_area: has_hits.then_some(HitArea {
                     bytes: hit_area_bytes,
                     read_share: read / 100.0,
                     write_share: write / 100.0,
                 }),
-                rate_share: share.share * part,
+                rate_share: share.fraction * part,
                 own_rate_per_s: share.rate_per_s.map(|rate| rate * part),
                 sync_every: 0,
                 stop_after_bytes: None,
-                conduct: Conduct { skew: skew(workload), turns, ..Conduct::default() },
+                conduct: StreamBehavior {
+                    skew: access_skew(workload),
+                    turns,
+                    ..StreamBehavior::default()
+                },
             });
         }
     }
 
-    fn parameters(
+    fn run_parameters(
         &mut self,
-        (workloads, chosen): (&[Workload], &[Vec<usize>]),
-        given: &Given,
+        (workloads, chosen): (&[WorkloadDefinition], &[Vec<usize>]),
+        given: &LoopOverrides,
         storage_bytes: u64,
     ) -> RunParameters {
-        let storages = || chosen.iter().flatten().map(|index| &self.all.storages[*index]);
-        let threads = |storage: &Storage| f64::from(given.threads.unwrap_or(storage.threads));
+        let storages =
+            || chosen.iter().flatten().map(|index| &self.definitions.storages[*index]);
+        let threads =
+            |storage: &StorageDefinition| f64::from(given.threads.unwrap_or(storage.threads));
         RunParameters {
-            xfer_bytes: same(workloads.iter().map(|workload| match &workload.sizes {
-                Sizes::Shares(shares) if shares.len() == 1 => Some(shares[0].0 as f64),
+            xfer_bytes: common_value(workloads.iter().map(|workload| match &workload.sizes {
+                TransferSizes::Shares(shares) if shares.len() == 1 => Some(shares[0].0 as f64),
                 _ => None,
             })),
-            threads: if self.all.general.joins {
-                same(workloads.iter().map(|it| given.threads.or(it.threads).map(f64::from)))
+            threads: if self.definitions.general.concatenates {
+                common_value(
+                    workloads.iter().map(|it| given.threads.or(it.threads).map(f64::from)),
+                )
             } else {
-                same(storages().map(|storage| Some(threads(storage))))
+                common_value(storages().map(|storage| Some(threads(storage))))
             },
-            read_percent: same(workloads.iter().map(|workload| Some(workload.read_percent))),
-            read_hit_percent: same(workloads.iter().map(|w| Some(w.hit_percents.0))),
-            write_hit_percent: same(workloads.iter().map(|w| Some(w.hit_percents.1))),
-            seek_percent: same(workloads.iter().map(|workload| match workload.seek {
-                Seek::Percent(percent) => Some(percent),
-                Seek::Eof => Some(-1.0),
-                Seek::Skewed(_) => Some(100.0),
+            read_percent: common_value(
+                workloads.iter().map(|workload| Some(workload.read_percent)),
+            ),
+            read_hit_percent: common_value(workloads.iter().map(|w| Some(w.hit_percents.0))),
+            write_hit_percent: common_value(workloads.iter().map(|w| Some(w.hit_percents.1))),
+            seek_percent: common_value(workloads.iter().map(|workload| match workload.seek {
+                SeekPattern::Percent(percent) => Some(percent),
+                SeekPattern::Eof => Some(-1.0),
+                SeekPattern::Skewed(_) => Some(100.0),
             })),
             storage_bytes,
             compression: Some(given.compression),
@@ -312,79 +359,81 @@ impl Compiler<'_, '_> {
 }
 
 /// Share of the rate of one workload.
-struct Share {
-    share: f64,
+struct RateShare {
+    fraction: f64,
     rate_per_s: Option<f64>,
-    given: bool,
+    is_given: bool,
 }
 
 /// Returns a workload's part of threads that it shares with others.
-fn divided(threads: u32, share: &Share) -> u32 {
-    ((f64::from(threads) * share.share).round() as u32).max(1)
+fn divide_threads(threads: u32, share: &RateShare) -> u32 {
+    ((f64::from(threads) * share.fraction).round() as u32).max(1)
 }
 
 /// Returns the value that all have in common.
-fn same(mut values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+fn common_value(mut values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let first = values.next()??;
     values.all(|value| value == Some(first)).then_some(first)
 }
 
-fn number_of(parsed: &Shown) -> f64 {
+fn number_or_zero(parsed: &ParameterValue) -> f64 {
     match parsed.value {
-        Value::Number(number) => number.value,
-        Value::Word(_) => 0.0,
+        Scalar::Number(number) => number.value,
+        Scalar::Word(_) => 0.0,
     }
 }
 
 /// Sets a workload's parameter to the value of a loop, which was checked when parsed.
-fn overwrite(workload: &mut Workload, key: &str, parsed: &Shown) {
-    let number = number_of(parsed);
+fn apply_loop_value(workload: &mut WorkloadDefinition, key: &str, parsed: &ParameterValue) {
+    let number = number_or_zero(parsed);
     match key {
-        "xfersize" => workload.sizes = Sizes::Shares(vec![(number as u64, 100.0)]),
+        "xfersize" => workload.sizes = TransferSizes::Shares(vec![(number as u64, 100.0)]),
         "rdpct" => workload.read_percent = number,
         "rhpct" => workload.hit_percents.0 = number,
         "whpct" => workload.hit_percents.1 = number,
         "seekpct" => {
             workload.seek = match &parsed.value {
-                Value::Number(number) if number.value < 0.0 => Seek::Eof,
-                Value::Number(number) => Seek::Percent(number.value),
-                Value::Word(word) if word == "eof" => Seek::Eof,
-                Value::Word(word) if word.starts_with("rand") => Seek::Percent(100.0),
-                Value::Word(word) if word.starts_with("po") => Seek::Skewed(SKEW_DIVISOR),
-                Value::Word(_) => Seek::Percent(0.0),
+                Scalar::Number(number) if number.value < 0.0 => SeekPattern::Eof,
+                Scalar::Number(number) => SeekPattern::Percent(number.value),
+                Scalar::Word(word) if word == "eof" => SeekPattern::Eof,
+                Scalar::Word(word) if word.starts_with("rand") => SeekPattern::Percent(100.0),
+                Scalar::Word(word) if word.starts_with("po") => {
+                    SeekPattern::Skewed(SKEW_DIVISOR)
+                }
+                Scalar::Word(_) => SeekPattern::Percent(0.0),
             };
         }
         _ => {}
     }
 }
 
-fn pattern(workload: &Workload) -> AccessPattern {
+fn access_pattern(workload: &WorkloadDefinition) -> AccessPattern {
     let cursor = if workload.streams.is_some() { Cursor::Divided } else { Cursor::Shared };
     let sequential = |at_end| AccessPattern::Sequential { cursor, at_end, gap_bytes: 0 };
     match workload.seek {
-        Seek::Eof => sequential(AtEnd::Stop),
-        Seek::Skewed(_) => AccessPattern::Random,
-        Seek::Percent(percent) if percent >= 100.0 => match workload.strides {
+        SeekPattern::Eof => sequential(AtEnd::Stop),
+        SeekPattern::Skewed(_) => AccessPattern::Random,
+        SeekPattern::Percent(percent) if percent >= 100.0 => match workload.strides {
             Some((least_bytes, most_bytes)) => {
                 AccessPattern::Strides { least_bytes, most_bytes }
             }
             None => AccessPattern::Random,
         },
-        Seek::Percent(percent) if percent <= 0.0 => sequential(AtEnd::Wrap),
-        Seek::Percent(percent) => AccessPattern::Mixed { random_share: percent / 100.0 },
+        SeekPattern::Percent(percent) if percent <= 0.0 => sequential(AtEnd::Wrap),
+        SeekPattern::Percent(percent) => AccessPattern::Mixed { random_share: percent / 100.0 },
     }
 }
 
-fn skew(workload: &Workload) -> Option<Skew> {
+fn access_skew(workload: &WorkloadDefinition) -> Option<Skew> {
     match workload.seek {
-        Seek::Skewed(divisor) => Some(Skew::Exponential { mean_share: 1.0 / divisor }),
-        Seek::Percent(_) | Seek::Eof => None,
+        SeekPattern::Skewed(divisor) => Some(Skew::Exponential { mean_share: 1.0 / divisor }),
+        SeekPattern::Percent(_) | SeekPattern::Eof => None,
     }
 }
 
-pub(super) fn shares_of_sizes(sizes: &Sizes) -> Vec<SizeShare> {
+pub(super) fn size_shares(sizes: &TransferSizes) -> Vec<SizeShare> {
     match sizes {
-        Sizes::Shares(shares) => {
+        TransferSizes::Shares(shares) => {
             let total: f64 = shares.iter().map(|(_, percent)| percent).sum();
             shares
                 .iter()
@@ -396,7 +445,7 @@ pub(super) fn shares_of_sizes(sizes: &Sizes) -> Vec<SizeShare> {
                 })
                 .collect()
         }
-        &Sizes::Uniform(min_bytes, max_bytes, step_bytes) => {
+        &TransferSizes::Uniform(min_bytes, max_bytes, step_bytes) => {
             vec![SizeShare { min_bytes, max_bytes, step_bytes, share: 1.0 }]
         }
     }

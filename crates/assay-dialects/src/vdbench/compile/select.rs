@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use assay_model::near::nearest;
+use assay_model::spelling::nearest_word;
 
-use super::super::definitions::CLIENT;
+use super::super::definitions::CLIENT_INFIX;
 use super::super::lines::Lines;
-use super::super::tokens::Element;
+use super::super::tokens::ParameterElement;
 
 /// Index of one kind of definition by name, in the order of definition.
-pub(super) struct Index {
+pub(super) struct NameIndex {
     names: Vec<String>,
     by_name: HashMap<String, usize>,
 }
 
-impl Index {
+impl NameIndex {
     pub(super) fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
         let names: Vec<String> = names.map(str::to_ascii_lowercase).collect();
         let by_name = names.iter().cloned().enumerate().map(|(i, name)| (name, i)).collect();
@@ -33,7 +33,7 @@ impl Index {
         &self,
         lines: &mut Lines,
         kind: &str,
-        selectors: &[Element],
+        selectors: &[ParameterElement],
     ) -> Option<Vec<usize>> {
         let mut chosen = Vec::new();
         let mut complete = true;
@@ -52,7 +52,7 @@ impl Index {
             }
             if chosen.len() == before {
                 complete = false;
-                self.nothing(lines, kind, selector);
+                self.report_no_match(lines, kind, selector);
             }
         }
         chosen.sort_unstable();
@@ -63,14 +63,15 @@ impl Index {
     /// Returns the clients of a host that has several.
     fn clients(&self, host: &str) -> impl Iterator<Item = usize> {
         let is_its = move |name: &str| {
-            let number = name.strip_prefix(host).and_then(|rest| rest.strip_prefix(CLIENT));
+            let number =
+                name.strip_prefix(host).and_then(|rest| rest.strip_prefix(CLIENT_INFIX));
             number.is_some_and(|number| number.bytes().all(|it| it.is_ascii_digit()))
         };
         let names = self.names.iter().enumerate();
         names.filter(move |(_, name)| is_its(name)).map(|(index, _)| index)
     }
 
-    fn nothing(&self, lines: &mut Lines, kind: &str, selector: &Element) {
+    fn report_no_match(&self, lines: &mut Lines, kind: &str, selector: &ParameterElement) {
         let (code, message) = if selector.text.ends_with('*') {
             ("V130", format!("no {kind} begins with `{}`", selector.text.trim_end_matches('*')))
         } else {
@@ -78,20 +79,20 @@ impl Index {
         };
         let mut error = lines.error(code, selector.spot, message).vdbench("stops");
         // Each help searches all names, so their number is limited to about a hundred.
-        if lines.found.len() > 100 {
-            lines.found.push(error);
+        if lines.diagnostics.len() > 100 {
+            lines.diagnostics.push(error);
             return;
         }
         let stem = selector.text.trim_end_matches('*');
         if self.names.is_empty() {
             error = error.help(format!("the file defines no {kind} at all"));
-        } else if let Some(near) = nearest(stem, self.names.iter().map(String::as_str)) {
+        } else if let Some(near) = nearest_word(stem, self.names.iter().map(String::as_str)) {
             error = error.help(format!("did you mean `{near}`?"));
         } else {
             let shown: Vec<&str> = self.names.iter().take(8).map(String::as_str).collect();
             let more = if self.names.len() > shown.len() { ", …" } else { "" };
             error = error.help(format!("defined are {}{more}", shown.join(", ")));
         }
-        lines.found.push(error);
+        lines.diagnostics.push(error);
     }
 }

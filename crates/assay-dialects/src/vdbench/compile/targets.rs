@@ -4,17 +4,17 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use assay_model::path_text;
-use assay_model::workload::storage::{Opening, StorageTarget, WriteSync};
+use assay_model::workload::storage::{StorageTarget, TargetOpening, WriteSync};
 
-use super::super::Present;
-use super::super::attributes::{OpenFlags, Sizes};
-use super::super::definitions::{Storage, Workload};
-use super::super::runs::Run;
-use super::super::tokens::Element;
+use super::super::PathInfo;
+use super::super::attributes::{OpenFlags, TransferSizes};
+use super::super::definitions::{StorageDefinition, WorkloadDefinition};
+use super::super::runs::RunDefinition;
+use super::super::tokens::ParameterElement;
 use super::Compiler;
 
 /// Target with the parameters of its storage that a stream needs.
-pub(super) struct Placed {
+pub(super) struct PlacedTarget {
     pub(super) target: usize,
     pub(super) threads: u32,
     pub(super) hit_area_bytes: u64,
@@ -25,14 +25,14 @@ type TargetKey = (usize, usize, Option<usize>, Option<(u64, u64)>);
 
 /// Targets without duplicates.
 #[derive(Default)]
-pub(super) struct Targets {
+pub(super) struct TargetSet {
     pub(super) list: Vec<StorageTarget>,
     /// Host of each target, when hosts are distributed.
     pub(super) hosts: Vec<usize>,
     by_key: HashMap<TargetKey, usize>,
 }
 
-impl Targets {
+impl TargetSet {
     fn add(&mut self, key: TargetKey, target: impl FnOnce() -> StorageTarget) -> usize {
         *self.by_key.entry(key).or_insert_with(|| {
             self.list.push(target());
@@ -44,18 +44,18 @@ impl Targets {
 
 impl Compiler<'_, '_> {
     /// Adds the targets of one storage definition under one workload; returns their indices.
-    pub(super) fn place(
+    pub(super) fn place_targets(
         &mut self,
-        run: &Run,
-        workload: &Workload,
+        run: &RunDefinition,
+        workload: &WorkloadDefinition,
         index: usize,
-        targets: &mut Targets,
+        targets: &mut TargetSet,
     ) -> Option<Vec<usize>> {
-        let storage = &self.all.storages[index];
+        let storage = &self.definitions.storages[index];
         if storage.luns.iter().all(|(lun, _)| lun.text.is_empty()) {
             let message = format!("`{}` has no path", storage.name.text);
             let error = self.lines.error("V131", storage.name.spot, message);
-            self.lines.found.push(error.help("add lun=/path/to/file").vdbench("stops"));
+            self.lines.diagnostics.push(error.help("add lun=/path/to/file").vdbench("stops"));
             return None;
         }
         let flags = run.flags.or(workload.flags).or(storage.flags);
@@ -66,21 +66,21 @@ impl Compiler<'_, '_> {
         });
         let mut placed = Vec::new();
         for (number, (lun, hosts)) in storage.luns.iter().enumerate() {
-            let hosts = self.note_hosts(hosts, &workload.hosts)?;
+            let hosts = self.select_hosts(hosts, &workload.hosts)?;
             let hosts: Vec<Option<usize>> = match self.input.is_apart {
                 true => hosts.into_iter().map(Some).collect(),
                 false => vec![None],
             };
             for host in hosts {
-                let path = path_text::path(&lun.text);
+                let path = path_text::decode_path(&lun.text);
                 let seen = host.map_or_else(
                     || path.clone(),
-                    |host| at_host(&self.all.hosts[host].label, &path),
+                    |host| host_path(&self.definitions.hosts[host].label, &path),
                 );
-                let present = (self.around.look)(&seen);
-                let size = self.size(storage, present, flags)?;
+                let present = (self.env.inspect)(&seen);
+                let size = self.target_size(storage, present, flags)?;
                 let is_device = present.is_some_and(|present| present.device);
-                let range = self.range(run, workload, storage, size, is_device)?;
+                let range = self.target_range(run, workload, storage, size, is_device)?;
                 let key = (index, number, host, range);
                 placed.push(targets.add(key, || StorageTarget {
                     name: storage.name.text.clone(),
@@ -91,7 +91,7 @@ impl Compiler<'_, '_> {
                     direct: flags.direct,
                     sync: flags.sync,
                     sync_at_end: flags.sync_at_end,
-                    opening: Opening::default(),
+                    opening: TargetOpening::default(),
                 }));
             }
         }
@@ -99,16 +99,16 @@ impl Compiler<'_, '_> {
     }
 
     /// Selects the hosts of a storage definition and a workload, and marks them as used.
-    fn note_hosts(
+    fn select_hosts(
         &mut self,
-        of_storage: &[Element],
-        of_workload: &[Element],
+        of_storage: &[ParameterElement],
+        of_workload: &[ParameterElement],
     ) -> Option<Vec<usize>> {
         let both = [of_storage, of_workload];
         if self.hosts.is_empty() && both.into_iter().flatten().all(|one| is_local(&one.text)) {
             return Some(Vec::new());
         }
-        let mut chosen: Vec<usize> = (0..self.all.hosts.len()).collect();
+        let mut chosen: Vec<usize> = (0..self.definitions.hosts.len()).collect();
         for selectors in both.into_iter().filter(|it| !it.is_empty()) {
             let selected = self.hosts.select(self.lines, "host (hd)", selectors)?;
             chosen.retain(|host| selected.contains(host));
@@ -117,10 +117,10 @@ impl Compiler<'_, '_> {
         Some(chosen)
     }
 
-    fn size(
+    fn target_size(
         &mut self,
-        storage: &Storage,
-        present: Option<Present>,
+        storage: &StorageDefinition,
+        present: Option<PathInfo>,
         flags: OpenFlags,
     ) -> Option<u64> {
         let name = &storage.name;
@@ -128,7 +128,7 @@ impl Compiler<'_, '_> {
         if is_device && !flags.direct {
             let message = format!("`{}` is a device and is opened without o_direct", name.text);
             let error = self.lines.error("V150", name.spot, message);
-            self.lines.found.push(error.help("add openflags=o_direct").vdbench("stops"));
+            self.lines.diagnostics.push(error.help("add openflags=o_direct").vdbench("stops"));
             return None;
         }
         let found = present.map(|present| present.bytes).filter(|bytes| *bytes > 0);
@@ -137,7 +137,7 @@ impl Compiler<'_, '_> {
                 let message =
                     format!("`{}` is to have {wanted} bytes, its device has {has}", name.text);
                 let error = self.lines.error("V152", name.spot, message);
-                self.lines.found.push(error.help("shorten size=").vdbench("stops"));
+                self.lines.diagnostics.push(error.help("shorten size=").vdbench("stops"));
                 None
             }
             (Some(wanted), _) if wanted >= 512 => Some(wanted),
@@ -145,7 +145,7 @@ impl Compiler<'_, '_> {
             _ => {
                 let message = format!("the size of `{}` is unknown", name.text);
                 let error = self.lines.error("V151", name.spot, message);
-                self.lines.found.push(error.help("add size=1g").vdbench("stops"));
+                self.lines.diagnostics.push(error.help("add size=1g").vdbench("stops"));
                 None
             }
         }
@@ -154,11 +154,11 @@ impl Compiler<'_, '_> {
     /// Returns the used range of a target, `Some(None)` for all of it; `None` after a reported
     /// error.
     #[expect(clippy::option_option, reason = "a wrong range and no range are different things")]
-    fn range(
+    fn target_range(
         &mut self,
-        run: &Run,
-        workload: &Workload,
-        storage: &Storage,
+        run: &RunDefinition,
+        workload: &WorkloadDefinition,
+        storage: &StorageDefinition,
         size: u64,
         is_device: bool,
     ) -> Option<Option<(u64, u64)>> {
@@ -166,7 +166,7 @@ impl Compiler<'_, '_> {
             let factor = if high <= 100.0 { size as f64 / 100.0 } else { 1.0 };
             ((low * factor) as u64, ((high * factor) as u64).min(size))
         };
-        let largest = largest(&workload.sizes);
+        let largest = largest_size(&workload.sizes);
         let (mut low, mut high) = workload.range.or(storage.range).map_or((0, size), bounds);
         low = low.saturating_add(storage.offset_bytes);
         if is_device {
@@ -184,7 +184,7 @@ impl Compiler<'_, '_> {
                 storage.name.text, run.name.text
             );
             let error = self.lines.error("V153", storage.name.spot, message);
-            self.lines.found.push(error.help("widen size= or range=").vdbench("stops"));
+            self.lines.diagnostics.push(error.help("widen size= or range=").vdbench("stops"));
             return None;
         }
         Some(((low, high) != (0, size)).then_some((low, high)))
@@ -193,17 +193,19 @@ impl Compiler<'_, '_> {
 
 /// Formats a path on one of several hosts, `host:path` as in scp.
 #[must_use]
-pub fn at_host(host: &str, path: &Path) -> PathBuf {
-    path_text::path(&format!("{host}:{}", path_text::text(path.as_os_str())))
+pub fn host_path(host: &str, path: &Path) -> PathBuf {
+    path_text::decode_path(&format!("{host}:{}", path_text::encode(path.as_os_str())))
 }
 
 fn is_local(host: &str) -> bool {
     matches!(host.to_ascii_lowercase().as_str(), "*" | "localhost" | "127.0.0.1")
 }
 
-fn largest(sizes: &Sizes) -> u64 {
+fn largest_size(sizes: &TransferSizes) -> u64 {
     match sizes {
-        Sizes::Shares(shares) => shares.iter().map(|(bytes, _)| *bytes).max().unwrap_or(512),
-        Sizes::Uniform(_, max, _) => *max,
+        TransferSizes::Shares(shares) => {
+            shares.iter().map(|(bytes, _)| *bytes).max().unwrap_or(512)
+        }
+        TransferSizes::Uniform(_, max, _) => *max,
     }
 }

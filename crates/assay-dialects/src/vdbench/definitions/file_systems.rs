@@ -3,18 +3,18 @@
 use assay_model::workload::file_set::{FileAccess, FileOperation, FileOrder, StopAfter};
 use assay_model::workload::storage::SizeShare;
 
-use super::super::attributes::{self, OpenFlags, Sizes};
-use super::super::lines::{Lines, Spot};
+use super::super::attributes::{self, OpenFlags, TransferSizes};
+use super::super::lines::{Lines, SourceSpan};
 use super::super::statements::{Parameter, Statement};
-use super::super::tokens::Element;
+use super::super::tokens::ParameterElement;
 use super::super::values::{self, Number};
-use super::numbered;
+use super::insert_number;
 
 /// A file tree (fsd).
 #[derive(Debug, Clone)]
-pub(in crate::vdbench) struct FileSystem {
-    pub(in crate::vdbench) name: Element,
-    pub(in crate::vdbench) anchor: Option<Element>,
+pub(in crate::vdbench) struct FileTreeDefinition {
+    pub(in crate::vdbench) name: ParameterElement,
+    pub(in crate::vdbench) anchor: Option<ParameterElement>,
     pub(in crate::vdbench) depth: f64,
     pub(in crate::vdbench) width: f64,
     pub(in crate::vdbench) files: f64,
@@ -29,32 +29,36 @@ pub(in crate::vdbench) struct FileSystem {
 
 /// A file-system workload (fwd).
 #[derive(Debug, Clone)]
-pub(in crate::vdbench) struct FileWork {
+pub(in crate::vdbench) struct FileWorkloadDefinition {
     pub(in crate::vdbench) name: String,
-    pub(in crate::vdbench) spot: Spot,
-    pub(in crate::vdbench) file_systems: Vec<Element>,
+    pub(in crate::vdbench) spot: SourceSpan,
+    pub(in crate::vdbench) file_systems: Vec<ParameterElement>,
     pub(in crate::vdbench) operations: Vec<FileOperation>,
     pub(in crate::vdbench) access: FileAccess,
     pub(in crate::vdbench) order: FileOrder,
-    pub(in crate::vdbench) sizes: Sizes,
+    pub(in crate::vdbench) sizes: TransferSizes,
     pub(in crate::vdbench) read_percent: Option<f64>,
     pub(in crate::vdbench) threads: u32,
     pub(in crate::vdbench) skew_percent: Option<f64>,
     pub(in crate::vdbench) stop_after: Option<StopAfter>,
-    pub(in crate::vdbench) hosts: Vec<Element>,
+    pub(in crate::vdbench) hosts: Vec<ParameterElement>,
     pub(in crate::vdbench) flags: Option<OpenFlags>,
 }
 
-impl Default for FileSystem {
+impl Default for FileTreeDefinition {
     fn default() -> Self {
         Self {
-            name: Element { text: String::new(), quoted: false, spot: super::NOWHERE },
+            name: ParameterElement {
+                text: String::new(),
+                is_quoted: false,
+                spot: super::NO_SPAN,
+            },
             anchor: None,
             depth: 1.0,
             width: 1.0,
             files: 10.0,
             files_on_all_levels: false,
-            sizes: vec![SizeShare::all(4096)],
+            sizes: vec![SizeShare::single(4096)],
             flags: None,
             total_bytes: None,
             used_bytes: None,
@@ -63,16 +67,16 @@ impl Default for FileSystem {
     }
 }
 
-impl Default for FileWork {
+impl Default for FileWorkloadDefinition {
     fn default() -> Self {
         Self {
             name: "default".into(),
-            spot: super::NOWHERE,
+            spot: super::NO_SPAN,
             file_systems: Vec::new(),
             operations: vec![FileOperation::Read],
             access: FileAccess::Sequential,
             order: FileOrder::Random,
-            sizes: Sizes::Shares(vec![(4096, 100.0)]),
+            sizes: TransferSizes::Shares(vec![(4096, 100.0)]),
             read_percent: None,
             threads: 1,
             skew_percent: None,
@@ -85,20 +89,20 @@ impl Default for FileWork {
 
 /// Returns the file trees that one definition creates; a default definition changes `defaults`
 /// instead.
-pub(in crate::vdbench) fn file_systems(
+pub(in crate::vdbench) fn define_file_trees(
     lines: &mut Lines,
     statement: &Statement,
-    defaults: &mut FileSystem,
-) -> Vec<FileSystem> {
+    defaults: &mut FileTreeDefinition,
+) -> Vec<FileTreeDefinition> {
     /// Maximum number of copies; a larger number is taken for a mistake.
     const MOST: u32 = 10_000;
-    let mut one = FileSystem { name: statement.name.clone(), ..defaults.clone() };
+    let mut one = FileTreeDefinition { name: statement.name.clone(), ..defaults.clone() };
     let mut copies = None;
     for parameter in &statement.parameters {
         if parameter.keyword.name == "count" {
-            copies = attributes::pair(lines, parameter).and_then(|(start, n)| {
-                let start = values::first_number(lines, parameter, start)?;
-                Some((start, values::count(lines, parameter, n, MOST)?))
+            copies = attributes::parse_pair(lines, parameter).and_then(|(start, n)| {
+                let start = values::check_first_number(lines, parameter, start)?;
+                Some((start, values::check_count(lines, parameter, n, MOST)?))
             });
         } else {
             one.apply(lines, parameter);
@@ -112,19 +116,20 @@ pub(in crate::vdbench) fn file_systems(
     (0..u64::from(n))
         .map(|index| {
             let mut copy = one.clone();
-            copy.name.text = numbered(&one.name.text, start + index);
+            copy.name.text = insert_number(&one.name.text, start + index);
             if let Some(anchor) = &mut copy.anchor {
-                anchor.text = numbered(&anchor.text, start + index);
+                anchor.text = insert_number(&anchor.text, start + index);
             }
             copy
         })
         .collect()
 }
 
-impl FileSystem {
+impl FileTreeDefinition {
     fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
         let whole = |lines: &mut Lines, old: f64| {
-            attributes::positive(lines, parameter).map_or(old, |number| number.floor().max(1.0))
+            attributes::parse_positive(lines, parameter)
+                .map_or(old, |number| number.floor().max(1.0))
         };
         match parameter.keyword.name {
             "anchor" => self.anchor = parameter.elements.first().cloned(),
@@ -132,67 +137,76 @@ impl FileSystem {
             "width" => self.width = whole(lines, self.width),
             "files" => self.files = whole(lines, self.files),
             "size" => {
-                let numbers = values::numbers(lines, parameter);
-                if let Some(sizes) = numbers.and_then(|n| file_sizes(lines, parameter, &n)) {
+                let numbers = values::parse_numbers(lines, parameter);
+                if let Some(sizes) =
+                    numbers.and_then(|n| parse_file_sizes(lines, parameter, &n))
+                {
                     self.sizes = sizes;
                 }
             }
-            "distribution" => match values::one_word(lines, parameter).as_deref() {
+            "distribution" => match values::parse_one_word(lines, parameter).as_deref() {
                 Some("all") => self.files_on_all_levels = true,
                 Some("bottom") => self.files_on_all_levels = false,
-                Some(_) => unknown(lines, parameter, "bottom or all"),
+                Some(_) => report_unsupported_value(lines, parameter, "bottom or all"),
                 None => {}
             },
-            "openflags" => self.flags = attributes::open_flags(lines, parameter),
+            "openflags" => self.flags = attributes::parse_open_flags(lines, parameter),
             "shared" => {
-                self.is_shared = values::yes_no(lines, parameter).unwrap_or(self.is_shared);
+                self.is_shared =
+                    values::parse_yes_no(lines, parameter).unwrap_or(self.is_shared);
             }
-            "totalsize" => self.total_bytes = attributes::positive(lines, parameter),
-            "workingsetsize" => self.used_bytes = attributes::positive(lines, parameter),
+            "totalsize" => self.total_bytes = attributes::parse_positive(lines, parameter),
+            "workingsetsize" => self.used_bytes = attributes::parse_positive(lines, parameter),
             _ => {}
         }
     }
 }
 
-impl FileWork {
+impl FileWorkloadDefinition {
     /// Applies one parameter of a definition.
     pub(in crate::vdbench) fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
         match parameter.keyword.name {
-            "fsd" => self.file_systems = values::names(lines, parameter),
-            "host" => self.hosts = values::names(lines, parameter),
+            "fsd" => self.file_systems = values::parse_names(lines, parameter),
+            "host" => self.hosts = values::parse_names(lines, parameter),
             "operation" => {
                 let words: Vec<String> =
                     parameter.elements.iter().map(|element| element.text.clone()).collect();
                 self.operations = words
                     .iter()
-                    .filter_map(|word| attributes::operation(lines, parameter, word))
+                    .filter_map(|word| attributes::parse_operation(lines, parameter, word))
                     .collect();
             }
-            "fileio" => self.file_io(lines, parameter),
-            "fileselect" => self.order = file_order(lines, parameter).unwrap_or(self.order),
+            "fileio" => self.apply_file_io(lines, parameter),
+            "fileselect" => {
+                self.order = parse_file_order(lines, parameter).unwrap_or(self.order)
+            }
             "xfersize" => {
-                if let Some(sizes) = attributes::sizes(lines, parameter) {
+                if let Some(sizes) = attributes::parse_sizes(lines, parameter) {
                     self.sizes = sizes;
                 }
             }
-            "rdpct" => self.read_percent = attributes::percent(lines, parameter),
+            "rdpct" => self.read_percent = attributes::parse_percent(lines, parameter),
             "threads" => {
-                let threads = values::one_number(lines, parameter);
+                let threads = values::parse_one_number(lines, parameter);
                 self.threads = threads
-                    .and_then(|n| values::count(lines, parameter, n, super::MOST_THREADS))
+                    .and_then(|n| values::check_count(lines, parameter, n, super::MAX_THREADS))
                     .unwrap_or(self.threads);
             }
-            "skew" => self.skew_percent = attributes::percent(lines, parameter),
-            "stopafter" => self.stop_after = stop_after(lines, parameter),
-            "openflags" => self.flags = attributes::open_flags(lines, parameter),
+            "skew" => self.skew_percent = attributes::parse_percent(lines, parameter),
+            "stopafter" => self.stop_after = parse_stop_after(lines, parameter),
+            "openflags" => self.flags = attributes::parse_open_flags(lines, parameter),
             "target" => {
-                unknown(lines, parameter, "copy and move, which need it, do not run here");
+                report_unsupported_value(
+                    lines,
+                    parameter,
+                    "copy and move, which need it, do not run here",
+                );
             }
             _ => {}
         }
     }
 
-    fn file_io(&mut self, lines: &mut Lines, parameter: &Parameter) {
+    fn apply_file_io(&mut self, lines: &mut Lines, parameter: &Parameter) {
         let words: Vec<String> = parameter
             .elements
             .iter()
@@ -205,7 +219,7 @@ impl FileWork {
             ["random" | "rand"] => FileAccess::Random,
             ["random" | "rand", "shared"] => FileAccess::RandomShared,
             _ => {
-                return unknown(
+                return report_unsupported_value(
                     lines,
                     parameter,
                     "sequential, random, (random,shared) or (sequential,delete)",
@@ -216,25 +230,25 @@ impl FileWork {
 }
 
 /// Parses file sizes: one size, sizes with percentages, or `(n,0)` for sizes around n.
-fn file_sizes(
+fn parse_file_sizes(
     lines: &mut Lines,
     parameter: &Parameter,
     numbers: &[Number],
 ) -> Option<Vec<SizeShare>> {
     let sizes = match numbers {
-        [one] => vec![SizeShare::all(one.value as u64)],
-        [about, zero] if zero.value == 0.0 => vec![about_size(about.value as u64)],
+        [one] => vec![SizeShare::single(one.value as u64)],
+        [about, zero] if zero.value == 0.0 => vec![sizes_around(about.value as u64)],
         pairs if pairs.len().is_multiple_of(2) => {
             let total: f64 = pairs.chunks(2).map(|pair| pair[1].value).sum();
             if (total - 100.0).abs() > 0.5 || pairs.chunks(2).any(|pair| pair[1].value < 0.0) {
                 let message = format!("the percentages of `sizes` add up to {total}, not 100");
                 let error = lines.error("V156", parameter.spot, message).vdbench("stops");
-                lines.found.push(error);
+                lines.diagnostics.push(error);
                 return None;
             }
             let share = |pair: &[Number]| SizeShare {
                 share: pair[1].value / total,
-                ..SizeShare::all(pair[0].value as u64)
+                ..SizeShare::single(pair[0].value as u64)
             };
             pairs.chunks(2).map(share).collect()
         }
@@ -244,14 +258,14 @@ fn file_sizes(
         let error = lines
             .error("V156", parameter.spot, "sizes of files are (size,percent,size,percent,…)")
             .vdbench("stops");
-        lines.found.push(error);
+        lines.diagnostics.push(error);
         return None;
     }
     Some(sizes)
 }
 
 /// Returns sizes around `mean`, from half to one and a half of it.
-fn about_size(mean: u64) -> SizeShare {
+fn sizes_around(mean: u64) -> SizeShare {
     let step_bytes = if mean.is_multiple_of(1024) { 512 } else { 2 };
     let half = mean / 2 / step_bytes * step_bytes;
     SizeShare {
@@ -262,14 +276,14 @@ fn about_size(mean: u64) -> SizeShare {
     }
 }
 
-fn stop_after(lines: &mut Lines, parameter: &Parameter) -> Option<StopAfter> {
-    let numbers = values::numbers(lines, parameter)?;
+fn parse_stop_after(lines: &mut Lines, parameter: &Parameter) -> Option<StopAfter> {
+    let numbers = values::parse_numbers(lines, parameter)?;
     match numbers[..] {
-        [Number { value, percent: true }] if value > 0.0 && value <= 100.0 => {
+        [Number { value, is_percent: true }] if value > 0.0 && value <= 100.0 => {
             Some(StopAfter::Share(value / 100.0))
         }
         // A plain number counts operations; one with a unit, bytes.
-        [Number { value, percent: false }] if value >= 1.0 => {
+        [Number { value, is_percent: false }] if value >= 1.0 => {
             let written = &parameter.elements[0].text;
             if written.chars().all(|c| c.is_ascii_digit()) {
                 Some(StopAfter::Operations(value as u64))
@@ -278,7 +292,7 @@ fn stop_after(lines: &mut Lines, parameter: &Parameter) -> Option<StopAfter> {
             }
         }
         _ => {
-            unknown(
+            report_unsupported_value(
                 lines,
                 parameter,
                 "a number of operations, a size like 1m, or a percentage",
@@ -289,7 +303,7 @@ fn stop_after(lines: &mut Lines, parameter: &Parameter) -> Option<StopAfter> {
 }
 
 /// Parses the order of files; `once` overrides any other order.
-fn file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrder> {
+fn parse_file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrder> {
     let mut order = None;
     for element in &parameter.elements {
         let word = element.text.to_ascii_lowercase();
@@ -306,7 +320,7 @@ fn file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrder> {
         };
         if named.is_none() {
             let help = "random, sequential, once, poisson or (poisson,3)";
-            unknown(lines, parameter, help);
+            report_unsupported_value(lines, parameter, help);
             return None;
         }
         order = if order == Some(FileOrder::Once) { order } else { named };
@@ -314,8 +328,8 @@ fn file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrder> {
     order
 }
 
-fn unknown(lines: &mut Lines, parameter: &Parameter, help: &str) {
+fn report_unsupported_value(lines: &mut Lines, parameter: &Parameter, help: &str) {
     let message = format!("`{}` has a value that is not known here", parameter.keyword.spelled);
     let error = lines.error("V114", parameter.spot, message).help(help);
-    lines.found.push(error);
+    lines.diagnostics.push(error);
 }

@@ -3,14 +3,14 @@
 use assay_model::workload::storage::Verify;
 
 use super::super::attributes;
-use super::super::commands::{Commands, Repetition};
+use super::super::commands::{Commands, LoopLimit};
 use super::super::lines::Lines;
 use super::super::statements::{Parameter, Statement};
-use super::super::values::{self, Value};
+use super::super::values::{self, Scalar};
 
 /// General parameters.
 #[derive(Debug, Clone)]
-pub(in crate::vdbench) struct General {
+pub(in crate::vdbench) struct GeneralParameters {
     /// Compression ratio of written data, n to 1.
     pub(in crate::vdbench) compression: f64,
     /// Number of I/O errors that ends the execution.
@@ -18,7 +18,7 @@ pub(in crate::vdbench) struct General {
     /// Whether missing parent folders of a tree are created.
     pub(in crate::vdbench) create_anchors: bool,
     /// Whether a format writes all files before the first run; `format_bytes` is its I/O size.
-    pub(in crate::vdbench) formats: bool,
+    pub(in crate::vdbench) formats_storage: bool,
     pub(in crate::vdbench) format_bytes: u64,
     pub(in crate::vdbench) commands: Commands,
     /// File whose contents end a run.
@@ -26,67 +26,69 @@ pub(in crate::vdbench) struct General {
     /// Verification mode, unless the command line overrides it.
     pub(in crate::vdbench) verify: Verify,
     /// Whether all storage of a workload forms one range of addresses.
-    pub(in crate::vdbench) joins: bool,
+    pub(in crate::vdbench) concatenates: bool,
     /// Repetition of all runs.
-    pub(in crate::vdbench) repetition: Option<Repetition>,
+    pub(in crate::vdbench) loop_limit: Option<LoopLimit>,
 }
 
-impl Default for General {
+impl Default for GeneralParameters {
     fn default() -> Self {
         Self {
             compression: 1.0,
             data_errors: 50,
             create_anchors: false,
-            formats: false,
+            formats_storage: false,
             format_bytes: 128 << 10,
             commands: Commands::default(),
             monitor: None,
             verify: Verify::Off,
-            joins: false,
-            repetition: None,
+            concatenates: false,
+            loop_limit: None,
         }
     }
 }
 
-impl General {
+impl GeneralParameters {
     pub(super) fn apply(&mut self, lines: &mut Lines, statement: &Statement) {
         for parameter in &statement.parameters {
             match parameter.keyword.name {
                 "compratio" => {
-                    let ratio = values::one_number(lines, parameter);
+                    let ratio = values::parse_one_number(lines, parameter);
                     self.compression = ratio.map_or(1.0, |ratio| ratio.max(1.0));
                 }
                 "compression" => {
-                    let percent = values::one_number(lines, parameter).unwrap_or(100.0);
+                    let percent = values::parse_one_number(lines, parameter).unwrap_or(100.0);
                     self.compression = 100.0 / percent.clamp(1.0, 100.0);
                 }
                 "data_errors" => {
-                    let values = values::values(lines, parameter).unwrap_or_default();
-                    if let Some(Value::Number(number)) = values.first().map(|v| &v.value) {
+                    let values = values::parse_values(lines, parameter).unwrap_or_default();
+                    if let Some(Scalar::Number(number)) = values.first().map(|v| &v.value) {
                         self.data_errors = number.value.max(0.0) as u64;
                     } else {
                         let message = "`data_errors` as a command is not supported here";
                         let error = lines.error("V114", parameter.spot, message);
-                        lines.found.push(error.help("give a number of errors"));
+                        lines.diagnostics.push(error.help("give a number of errors"));
                     }
                 }
                 "create_anchors" => {
-                    self.create_anchors = values::yes_no(lines, parameter) == Some(true);
+                    self.create_anchors = values::parse_yes_no(lines, parameter) == Some(true);
                 }
-                "concatenatesds" => self.joins = values::yes_no(lines, parameter) == Some(true),
-                "formatsds" => self.formats = always(lines, parameter),
+                "concatenatesds" => {
+                    self.concatenates = values::parse_yes_no(lines, parameter) == Some(true)
+                }
+                "formatsds" => self.formats_storage = parse_format_storage(lines, parameter),
                 "formatxfersize" => {
-                    let bytes = values::one_number(lines, parameter);
+                    let bytes = values::parse_one_number(lines, parameter);
                     self.format_bytes = bytes.map_or(self.format_bytes, |bytes| bytes as u64);
-                    attributes::sectors(lines, parameter, self.format_bytes);
+                    attributes::check_sector_multiple(lines, parameter, self.format_bytes);
                 }
-                "startcmd" => self.commands.start = attributes::commands(parameter),
-                "endcmd" => self.commands.end = attributes::commands(parameter),
+                "startcmd" => self.commands.start = attributes::parse_commands(parameter),
+                "endcmd" => self.commands.end = attributes::parse_commands(parameter),
                 "monitor" => {
                     self.monitor = parameter.elements.first().map(|path| path.text.clone());
                 }
-                "validate" => self.verify = attributes::verify(lines, parameter),
-                "loop" => self.repetition = attributes::repetition(lines, parameter),
+                "validate" => self.verify = attributes::parse_verify(lines, parameter),
+                "loop" => self.loop_limit = attributes::parse_loop_limit(lines, parameter),
                 _ => {}
             }
         }
@@ -94,15 +96,15 @@ impl General {
 }
 
 /// Parses `formatsds=`: whether to write all files first.
-fn always(lines: &mut Lines, parameter: &Parameter) -> bool {
-    let yes = values::yes_no(lines, parameter);
+fn parse_format_storage(lines: &mut Lines, parameter: &Parameter) -> bool {
+    let yes = values::parse_yes_no(lines, parameter);
     if yes == Some(false) {
         let message = "files are laid out nevertheless where they are missing";
         let warning = lines
             .warning("V114", parameter.spot, message)
             .help("reading what was never written measures nothing")
             .vdbench("uses them as they are");
-        lines.found.push(warning);
+        lines.diagnostics.push(warning);
     }
     yes == Some(true)
 }

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use assay_model::file_outcome::{FileInterval, FileTally};
 use assay_model::workload::file_set::{FileOperation, FilePlan};
 
-use super::{Moment, TimeOfDay, flat_file};
+use super::{RowTime, TimeOfDay, flat_file};
 use crate::vdbench::{RateLabel, RunLabel};
 
 /// Operations that always have their own columns, after reads and writes.
-const ALWAYS: [FileOperation; 6] = [
+const STANDARD_OPERATIONS: [FileOperation; 6] = [
     FileOperation::Mkdir,
     FileOperation::Rmdir,
     FileOperation::Create,
@@ -19,10 +19,10 @@ const ALWAYS: [FileOperation; 6] = [
 ];
 /// Operations that have columns in the table only if a workload uses them, but always in the flat
 /// file.
-const SELDOM: [FileOperation; 3] =
+const OPTIONAL_OPERATIONS: [FileOperation; 3] =
     [FileOperation::Getattr, FileOperation::Setattr, FileOperation::Access];
 /// Columns of the flat file after `Interval`.
-const FIRST: [&str; 11] = [
+const LEADING_COLUMNS: [&str; 11] = [
     "reqrate",
     "rate",
     "resp",
@@ -36,16 +36,16 @@ const FIRST: [&str; 11] = [
     "Xfersize",
 ];
 /// Columns of operations that are not supported.
-const NEVER: [&str; 4] = ["Copy_rate", "Copy_resp", "Move_rate", "Move_resp"];
+const UNSUPPORTED_COLUMNS: [&str; 4] = ["Copy_rate", "Copy_resp", "Move_rate", "Move_resp"];
 /// Columns of the flat file after the operations.
-const LAST: [&str; 7] =
+const TRAILING_COLUMNS: [&str; 7] =
     ["compratio", "dedupratio", "cpu_used", "cpu_user", "cpu_kernel", "cpu_wait", "cpu_idle"];
 /// Bytes of a MiB, for which Vdbench prints MB.
 const MEBIBYTE: f64 = 1_048_576.0;
 
 /// Sums over one interval or several.
 #[derive(Debug, Clone, Default)]
-pub struct FileMeasured {
+pub struct FileTotals {
     /// Counts and times of the operations.
     pub tally: FileTally,
     seconds: f64,
@@ -53,10 +53,10 @@ pub struct FileMeasured {
     cpu_s: (f64, f64),
 }
 
-impl FileMeasured {
+impl FileTotals {
     /// Adds an interval.
     fn add(&mut self, interval: &FileInterval) {
-        self.tally.join(&interval.tally);
+        self.tally.merge(&interval.tally);
         self.seconds += interval.length_s;
         self.cpu_s.0 += interval.cpu_user * interval.length_s;
         self.cpu_s.1 += interval.cpu_system * interval.length_s;
@@ -64,10 +64,10 @@ impl FileMeasured {
 
     /// Adds an interval of the run `label`. Vdbench defines the rate of a format as that of its
     /// writes, and ignores its other operations (`getTotalRate` of `FwdStats`).
-    pub fn add_of(&mut self, label: &RunLabel, interval: &FileInterval) {
+    pub fn add_for_run(&mut self, label: &RunLabel, interval: &FileInterval) {
         self.add(interval);
         if label.is_format() {
-            self.tally.requested = self.tally.of(FileOperation::Write);
+            self.tally.requested = self.tally.count_of(FileOperation::Write);
         }
     }
 
@@ -86,7 +86,7 @@ impl FileMeasured {
     /// Mean and 99th percentile of the latency from the intended start, in ms; `None` in a closed
     /// loop.
     #[must_use]
-    pub fn from_intended_ms(&self) -> Option<(f64, f64)> {
+    pub fn intended_latency_ms(&self) -> Option<(f64, f64)> {
         let histogram = self.tally.from_intended_ns.as_ref().filter(|it| !it.is_empty())?;
         Some((histogram.mean() / 1e6, histogram.value_at_quantile(0.99) as f64 / 1e6))
     }
@@ -105,15 +105,15 @@ impl FileMeasured {
 
     /// Share of reads among reads and writes, in percent.
     fn read_percent(&self) -> f64 {
-        let reads = self.tally.of(FileOperation::Read).count as f64;
-        let both = reads + self.tally.of(FileOperation::Write).count as f64;
+        let reads = self.tally.count_of(FileOperation::Read).count as f64;
+        let both = reads + self.tally.count_of(FileOperation::Write).count as f64;
         if both > 0.0 { 100.0 * reads / both } else { 0.0 }
     }
 
     /// Mean bytes of a read or write.
     fn transfer_bytes(&self) -> f64 {
-        let count = self.tally.of(FileOperation::Read).count
-            + self.tally.of(FileOperation::Write).count;
+        let count = self.tally.count_of(FileOperation::Read).count
+            + self.tally.count_of(FileOperation::Write).count;
         let bytes = self.tally.read_bytes + self.tally.written_bytes;
         if count > 0 { bytes as f64 / count as f64 } else { 0.0 }
     }
@@ -121,17 +121,17 @@ impl FileMeasured {
 
 /// Formats `Starting RD=…` without the time of day.
 #[must_use]
-pub fn starting(label: &RunLabel, per_s: Option<f64>) -> String {
-    format!("Starting {}", described(label, per_s))
+pub fn starting_line(label: &RunLabel, per_s: Option<f64>) -> String {
+    format!("Starting {}", describe_run(label, per_s))
 }
 
 /// Formats `Simulating RD=…`, as for `-s`.
 #[must_use]
-pub fn simulating(label: &RunLabel) -> String {
-    format!("Simulating {}", described(label, None))
+pub fn simulating_line(label: &RunLabel) -> String {
+    format!("Simulating {}", describe_run(label, None))
 }
 
-fn described(label: &RunLabel, per_s: Option<f64>) -> String {
+fn describe_run(label: &RunLabel, per_s: Option<f64>) -> String {
     if label.elapsed_s <= 0.0 {
         return format!("RD={}", label.name);
     }
@@ -148,17 +148,17 @@ fn described(label: &RunLabel, per_s: Option<f64>) -> String {
     if label.warmup_s > 0.0 {
         let _ = write!(text, " warmup={}", label.warmup_s);
     }
-    let _ = write!(text, "; fwdrate={rate} For loops: {}", super::loops(label));
+    let _ = write!(text, "; fwdrate={rate} For loops: {}", super::format_loops(label));
     text
 }
 
 /// Returns the operations with their own columns in the table of a plan.
 #[must_use]
-pub fn shown(plan: &FilePlan) -> Vec<FileOperation> {
+pub fn table_operations(plan: &FilePlan) -> Vec<FileOperation> {
     let streams = || plan.phases.iter().flat_map(|phase| &phase.workload.streams);
     let is_used = |operation| streams().any(|stream| stream.operation == operation);
-    let seldom = SELDOM.into_iter().filter(|operation| is_used(*operation));
-    ALWAYS.into_iter().chain(seldom).collect()
+    let seldom = OPTIONAL_OPERATIONS.into_iter().filter(|operation| is_used(*operation));
+    STANDARD_OPERATIONS.into_iter().chain(seldom).collect()
 }
 
 /// Formats the two lines above the table; `date` is like `Nov 21, 2026`.
@@ -192,14 +192,15 @@ pub fn heading(date: &str, shown: &[FileOperation]) -> String {
 
 /// Formats one line of the table.
 #[must_use]
-pub fn line(
+pub fn table_line(
     tod: TimeOfDay<'_>,
     label: &str,
-    measured: &FileMeasured,
+    measured: &FileTotals,
     shown: &[FileOperation],
 ) -> String {
     let tally = &measured.tally;
-    let (reads, writes) = (tally.of(FileOperation::Read), tally.of(FileOperation::Write));
+    let (reads, writes) =
+        (tally.count_of(FileOperation::Read), tally.count_of(FileOperation::Write));
     let (cpu, _, cpu_system) = measured.cpu_percent();
     let mut text = format!(
         "{tod:<12} {label:>10} {:>6.1} {:>6.3} {cpu:>5.1} {cpu_system:>4.1} {:>5.1} {:>6.1} \
@@ -217,7 +218,7 @@ pub fn line(
         measured.transfer_bytes(),
     );
     for operation in shown {
-        let count = tally.of(*operation);
+        let count = tally.count_of(*operation);
         let rate = measured.per_s(count.count as f64);
         let _ = write!(text, " {rate:>5.1} {:>6.3}", count.mean_ms());
     }
@@ -227,35 +228,37 @@ pub fn line(
 /// Formats the heading of the flat file.
 #[must_use]
 pub fn flat_heading() -> String {
-    let operations = ALWAYS.iter().chain(&SELDOM).flat_map(|operation| {
-        let mut name = operation.name().to_owned();
-        name[..1].make_ascii_uppercase();
-        [format!("{name}_rate"), format!("{name}_resp")]
-    });
-    let columns: Vec<String> = FIRST
+    let operations =
+        STANDARD_OPERATIONS.iter().chain(&OPTIONAL_OPERATIONS).flat_map(|operation| {
+            let mut name = operation.name().to_owned();
+            name[..1].make_ascii_uppercase();
+            [format!("{name}_rate"), format!("{name}_resp")]
+        });
+    let columns: Vec<String> = LEADING_COLUMNS
         .map(str::to_owned)
         .into_iter()
         .chain(operations)
-        .chain(NEVER.map(str::to_owned))
-        .chain(LAST.map(str::to_owned))
+        .chain(UNSUPPORTED_COLUMNS.map(str::to_owned))
+        .chain(TRAILING_COLUMNS.map(str::to_owned))
         .collect();
-    flat_file::preface(columns.iter().map(String::as_str))
+    flat_file::format_heading(columns.iter().map(String::as_str))
 }
 
 /// Formats one row of the flat file.
 #[must_use]
 pub fn flat_row(
-    moment: Moment<'_>,
+    moment: RowTime<'_>,
     label: &RunLabel,
     interval: &str,
     per_s: Option<f64>,
-    measured: &FileMeasured,
+    measured: &FileTotals,
 ) -> String {
     let tally = &measured.tally;
-    let (reads, writes) = (tally.of(FileOperation::Read), tally.of(FileOperation::Write));
+    let (reads, writes) =
+        (tally.count_of(FileOperation::Read), tally.count_of(FileOperation::Write));
     let megabytes = |bytes: u64| measured.per_s(bytes as f64 / MEBIBYTE);
-    let mut text = flat_file::begun(moment, label, interval);
-    text.push_str(&flat_file::cell(flat_file::requested(label, per_s)));
+    let mut text = flat_file::row_prefix(moment, label, interval);
+    text.push_str(&flat_file::format_cell(flat_file::requested_rate(label, per_s)));
     for value in [
         measured.rate_per_s(),
         tally.requested.mean_ms(),
@@ -267,22 +270,22 @@ pub fn flat_row(
         megabytes(tally.read_bytes),
         megabytes(tally.written_bytes),
     ] {
-        text.push_str(&flat_file::cell(Some(value)));
+        text.push_str(&flat_file::format_cell(Some(value)));
     }
-    text.push_str(&flat_file::whole(Some(measured.transfer_bytes())));
-    for operation in ALWAYS.into_iter().chain(SELDOM) {
-        let count = tally.of(operation);
-        text.push_str(&flat_file::cell(Some(measured.per_s(count.count as f64))));
-        text.push_str(&flat_file::cell(Some(count.mean_ms())));
+    text.push_str(&flat_file::format_whole_cell(Some(measured.transfer_bytes())));
+    for operation in STANDARD_OPERATIONS.into_iter().chain(OPTIONAL_OPERATIONS) {
+        let count = tally.count_of(operation);
+        text.push_str(&flat_file::format_cell(Some(measured.per_s(count.count as f64))));
+        text.push_str(&flat_file::format_cell(Some(count.mean_ms())));
     }
-    for _ in NEVER {
-        text.push_str(&flat_file::cell(Some(0.0)));
+    for _ in UNSUPPORTED_COLUMNS {
+        text.push_str(&flat_file::format_cell(Some(0.0)));
     }
     let (cpu, user, system) = measured.cpu_percent();
     // Every block is written unique, and waiting is not distinguished from idling.
     let last = [label.parameters.compression, None, Some(cpu), Some(user), Some(system), None];
     for value in last.into_iter().chain([Some((100.0 - cpu).max(0.0))]) {
-        text.push_str(&flat_file::cell(value));
+        text.push_str(&flat_file::format_cell(value));
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Measured, Moment};
+use super::{RowTime, StorageTotals};
 use crate::vdbench::{RateLabel, RunLabel};
 
 /// Columns after `tod`, `timestamp`, `Run` and `Interval`.
@@ -45,11 +45,11 @@ const GIBIBYTE: f64 = 1_073_741_824.0;
 /// Formats the heading: a few comment lines, then the column names.
 #[must_use]
 pub fn heading() -> String {
-    preface(COLUMNS.into_iter())
+    format_heading(COLUMNS.into_iter())
 }
 
 /// Formats the heading for other columns after `Interval`.
-pub(super) fn preface<'c>(columns: impl Iterator<Item = &'c str>) -> String {
+pub(super) fn format_heading<'c>(columns: impl Iterator<Item = &'c str>) -> String {
     let mut text = String::from(
         "*
 * One row per interval and one per average; columns are found by their names below.
@@ -69,12 +69,12 @@ pub(super) fn preface<'c>(columns: impl Iterator<Item = &'c str>) -> String {
 }
 
 /// Formats the first cells of a row.
-pub(super) fn begun(moment: Moment<'_>, label: &RunLabel, interval: &str) -> String {
+pub(super) fn row_prefix(moment: RowTime<'_>, label: &RunLabel, interval: &str) -> String {
     format!("{:>12} {:>23} {:>10} {interval:>10}", moment.tod, moment.timestamp, label.name)
 }
 
 /// Returns the requested rate, or Vdbench's number for none.
-pub(super) fn requested(label: &RunLabel, rate_per_s: Option<f64>) -> Option<f64> {
+pub(super) fn requested_rate(label: &RunLabel, rate_per_s: Option<f64>) -> Option<f64> {
     match (label.rate, rate_per_s) {
         (RateLabel::UncontrolledMax | RateLabel::ControlledMax, _) => Some(MAX_RATE),
         (RateLabel::UncontrolledCurve | RateLabel::ControlledCurve, _) => Some(CURVE_RATE),
@@ -86,18 +86,18 @@ pub(super) fn requested(label: &RunLabel, rate_per_s: Option<f64>) -> Option<f64
 /// Formats one row; `rate_per_s` is the requested rate, if any.
 #[must_use]
 pub fn row(
-    moment: Moment<'_>,
+    moment: RowTime<'_>,
     label: &RunLabel,
     interval: &str,
     rate_per_s: Option<f64>,
-    measured: &Measured,
+    measured: &StorageTotals,
 ) -> String {
     let parameters = &label.parameters;
-    let mut text = begun(moment, label, interval);
-    text.push_str(&cell(requested(label, rate_per_s)));
-    text.push_str(&cell(Some(measured.rate_per_s())));
-    text.push_str(&cell(Some(measured.mebibytes_per_s())));
-    text.push_str(&whole(Some(measured.bytes_per_io())));
+    let mut text = row_prefix(moment, label, interval);
+    text.push_str(&format_cell(requested_rate(label, rate_per_s)));
+    text.push_str(&format_cell(Some(measured.rate_per_s())));
+    text.push_str(&format_cell(Some(measured.mebibytes_per_s())));
+    text.push_str(&format_whole_cell(Some(measured.bytes_per_io())));
     for value in [
         measured.read_percent(),
         measured.response_ms(),
@@ -106,9 +106,9 @@ pub fn row(
         measured.max_response_ms(),
         measured.response_deviation_ms(),
     ] {
-        text.push_str(&cell(Some(value)));
+        text.push_str(&format_cell(Some(value)));
     }
-    text.push_str(&whole(parameters.xfer_bytes));
+    text.push_str(&format_whole_cell(parameters.xfer_bytes));
     for value in [
         parameters.threads,
         parameters.read_percent,
@@ -117,7 +117,7 @@ pub fn row(
         parameters.seek_percent,
         Some(parameters.storage_bytes as f64 / GIBIBYTE),
     ] {
-        text.push_str(&cell(value));
+        text.push_str(&format_cell(value));
     }
     let _ = write!(text, " {:>10}", concat!("assay", env!("CARGO_PKG_VERSION")));
     for value in [
@@ -132,12 +132,12 @@ pub fn row(
         None,
         Some((100.0 - measured.cpu_percent()).max(0.0)),
     ] {
-        text.push_str(&cell(value));
+        text.push_str(&format_cell(value));
     }
     text
 }
 
-pub(super) fn cell(value: Option<f64>) -> String {
+pub(super) fn format_cell(value: Option<f64>) -> String {
     match value {
         Some(value) => format!(" {value:>10.4}"),
         None => format!(" {:>10}", "n/a"),
@@ -145,9 +145,9 @@ pub(super) fn cell(value: Option<f64>) -> String {
 }
 
 /// Formats bytes of an I/O without decimals.
-pub(super) fn whole(value: Option<f64>) -> String {
+pub(super) fn format_whole_cell(value: Option<f64>) -> String {
     match value {
         Some(value) => format!(" {value:>10.0}"),
-        None => cell(None),
+        None => format_cell(None),
     }
 }

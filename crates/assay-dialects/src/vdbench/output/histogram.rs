@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use hdrhistogram::Histogram;
 
-use super::Measured;
+use super::StorageTotals;
 
 /// Vdbench's default upper limits, in microseconds.
 const LIMITS_US: [u64; 26] = [
@@ -17,20 +17,20 @@ const PERCENT_PER_MARK: f64 = 2.0;
 
 /// Formats the sections of one run.
 #[must_use]
-pub fn sections(measured: &Measured) -> String {
+pub fn format_sections(measured: &StorageTotals) -> String {
     let ends_ns = LIMITS_US.map(|us| us * 1000);
     let mut text = String::new();
     for (title, reads, writes) in
         [("Reads and writes:", true, true), ("Reads:", true, false), ("Writes:", false, true)]
     {
-        section(&mut text, title, &measured.counts_up_to(&ends_ns, reads, writes));
+        append_section(&mut text, title, &measured.counts_up_to(&ends_ns, reads, writes));
     }
-    none_if_empty(text)
+    text_or_placeholder(text)
 }
 
 /// Formats the section of requested file operations.
 #[must_use]
-pub fn of_operations(service_ns: Option<&Histogram<u64>>) -> String {
+pub fn operation_section(service_ns: Option<&Histogram<u64>>) -> String {
     let ends_ns = LIMITS_US.map(|us| us * 1000);
     let mut counts = vec![0; ends_ns.len() + 1];
     for entry in service_ns.into_iter().flat_map(|histogram| histogram.iter_recorded()) {
@@ -38,15 +38,15 @@ pub fn of_operations(service_ns: Option<&Histogram<u64>>) -> String {
         counts[place] += entry.count_at_value();
     }
     let mut text = String::new();
-    section(&mut text, "Total of all requested operations:", &counts);
-    none_if_empty(text)
+    append_section(&mut text, "Total of all requested operations:", &counts);
+    text_or_placeholder(text)
 }
 
-fn none_if_empty(text: String) -> String {
+fn text_or_placeholder(text: String) -> String {
     if text.is_empty() { "No statistics generated for this run.\n".into() } else { text }
 }
 
-fn section(text: &mut String, title: &str, counts: &[u64]) {
+fn append_section(text: &mut String, title: &str, counts: &[u64]) {
     let total: u64 = counts.iter().sum();
     if total == 0 {
         return;
@@ -68,7 +68,7 @@ fn section(text: &mut String, title: &str, counts: &[u64]) {
             text,
             "{:>9.3} < {shown:>11} {:>12} {:>8.4} {:>8.4}  {bar}",
             before_us as f64 / 1000.0,
-            grouped(*count),
+            group_thousands(*count),
             percent(*count),
             percent(cumulative)
         );
@@ -82,7 +82,7 @@ fn bar(mark: char, percent: f64) -> String {
 }
 
 /// Formats a count with thousands separators: `1,541`.
-fn grouped(count: u64) -> String {
+fn group_thousands(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (nth, digit) in digits.chars().enumerate() {

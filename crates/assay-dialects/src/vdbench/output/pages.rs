@@ -4,34 +4,34 @@
 
 use std::fmt::Write as _;
 
-use assay_model::cpu_times::BUSY;
-use assay_model::plain::within_page;
+use assay_model::cpu_times::BUSY_SHARE;
+use assay_model::sanitize::escape_tags;
 
-use super::loops;
+use super::format_loops;
 use crate::vdbench::RunLabel;
 
 /// Formats a line with a link: `Run totals: <A HREF="totals.html">totals</A>`.
 #[must_use]
 pub fn link(words: &str, name: &str) -> String {
-    let name = within_page(name).replace('"', "&quot;");
+    let name = escape_tags(name).replace('"', "&quot;");
     format!("{words:<32} <A HREF=\"{name}.html\">{name}</A>")
 }
 
 /// Formats links to all runs of a page. A run that differs from the previous one only by its loops
 /// omits the name.
 #[must_use]
-pub fn contents(runs: &[RunLabel]) -> String {
+pub fn run_links(runs: &[RunLabel]) -> String {
     let mut text = String::from("\n");
     let mut before = None;
     for (number, run) in runs.iter().enumerate() {
         let words = if number == 0 { "Link to Run Definitions:" } else { "" };
         let name = if before == Some(&run.name) {
-            loops(run)
+            format_loops(run)
         } else {
-            format!("{} For loops: {}", run.name, loops(run))
+            format!("{} For loops: {}", run.name, format_loops(run))
         };
         let indent = if before == Some(&run.name) { run.name.len() + 12 } else { 0 };
-        let name = within_page(&name);
+        let name = escape_tags(&name);
         let _ = writeln!(text, "{words:<32} {:indent$}<A HREF=\"#_{number}\">{name}</A>", "");
         before = Some(&run.name);
     }
@@ -41,14 +41,14 @@ pub fn contents(runs: &[RunLabel]) -> String {
 /// Formats the line that begins a run on a page, with the anchor of its link.
 #[must_use]
 pub fn anchor(number: usize, line: &str) -> String {
-    let line = within_page(line);
+    let line = escape_tags(line);
     format!("\n<a name=\"_{number}\"></a><i><b>{line}</b></i>\n")
 }
 
 /// Formats the warning that the CPUs were busy, line by line; `None` below the threshold.
 #[must_use]
-pub fn busy(host: &str, cpu_percent: f64) -> Option<Vec<String>> {
-    if cpu_percent < 100.0 * BUSY {
+pub fn busy_warning(host: &str, cpu_percent: f64) -> Option<Vec<String>> {
+    if cpu_percent < 100.0 * BUSY_SHARE {
         return None;
     }
     let lines = [

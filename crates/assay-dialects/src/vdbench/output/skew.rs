@@ -7,46 +7,49 @@ use std::fmt::Write as _;
 use assay_model::storage_outcome::{StorageOutcome, StreamTally};
 use assay_model::workload::storage::StorageWorkload;
 
-use super::{Measured, TimeOfDay};
+use super::{StorageTotals, TimeOfDay};
 use crate::vdbench::{RateLabel, RunLabel};
 
 /// Smallest printed difference of shares, in percent points.
-const WORTH_TELLING: f64 = 0.1;
+const MIN_DELTA_PERCENT: f64 = 0.1;
 /// Minimum width of names.
-const NARROWEST: usize = 13;
+const MIN_NAME_WIDTH: usize = 13;
 
 /// Totals of one definition.
 #[derive(Debug)]
-pub struct Part {
+pub struct DefinitionTotals {
     /// Name of the definition.
     pub name: String,
     /// Figures of the definition.
-    pub measured: Measured,
+    pub totals: StorageTotals,
     /// Requested percent of the rate; `None` for storage, and for a workload with its own rate.
     pub requested_percent: Option<f64>,
 }
 
 /// Returns the totals of each storage definition, in the order of the run's targets.
 #[must_use]
-pub fn of_storage(
+pub fn storage_totals(
     workload: &StorageWorkload,
     outcome: &StorageOutcome,
-    whole: &Measured,
-) -> Vec<Part> {
+    whole: &StorageTotals,
+) -> Vec<DefinitionTotals> {
     let names = workload.targets.iter().map(|target| target.name.as_str());
-    parts(names, outcome, whole, |tally, name| workload.targets[tally.target].name == name)
+    definition_totals(names, outcome, whole, |tally, name| {
+        workload.targets[tally.target].name == name
+    })
 }
 
 /// Returns the totals of each workload definition, in the order of the run's streams.
 #[must_use]
-pub fn of_workloads(
+pub fn workload_totals(
     workload: &StorageWorkload,
     outcome: &StorageOutcome,
-    whole: &Measured,
-) -> Vec<Part> {
+    whole: &StorageTotals,
+) -> Vec<DefinitionTotals> {
     let names = workload.streams.iter().map(|stream| stream.name.as_str());
-    let mut parts =
-        parts(names, outcome, whole, |tally, name| workload.streams[tally.stream].name == name);
+    let mut parts = definition_totals(names, outcome, whole, |tally, name| {
+        workload.streams[tally.stream].name == name
+    });
     for part in &mut parts {
         let own = || workload.streams.iter().filter(|stream| stream.name == part.name);
         let shares = own().map(|stream| 100.0 * stream.rate_share).sum();
@@ -56,17 +59,17 @@ pub fn of_workloads(
     parts
 }
 
-fn parts<'n>(
+fn definition_totals<'n>(
     names: impl Iterator<Item = &'n str>,
     outcome: &StorageOutcome,
-    whole: &Measured,
+    whole: &StorageTotals,
     belongs: impl Fn(&StreamTally, &str) -> bool,
-) -> Vec<Part> {
+) -> Vec<DefinitionTotals> {
     let mut seen = std::collections::HashSet::new();
     let part = |name: &str| {
         let tallies = outcome.tallies.iter().filter(|tally| belongs(tally, name));
-        let measured = Measured::of_tallies(tallies, outcome.elapsed_s, whole);
-        Part { name: name.to_owned(), measured, requested_percent: None }
+        let measured = StorageTotals::from_tallies(tallies, outcome.elapsed_s, whole);
+        DefinitionTotals { name: name.to_owned(), totals: measured, requested_percent: None }
     };
     names.filter(|name| seen.insert(*name)).map(part).collect()
 }
@@ -76,26 +79,26 @@ fn parts<'n>(
 pub fn report(
     tod: TimeOfDay<'_>,
     label: &RunLabel,
-    (storage, workloads): (&[Part], &[Part]),
+    (storage, workloads): (&[DefinitionTotals], &[DefinitionTotals]),
 ) -> String {
     let mut text = String::new();
     let all = storage.iter().chain(workloads);
-    let width = all.map(|part| part.name.len()).max().unwrap_or(0).max(NARROWEST);
-    table(&mut text, (tod, "SD:", width), storage, None);
+    let width = all.map(|part| part.name.len()).max().unwrap_or(0).max(MIN_NAME_WIDTH);
+    append_table(&mut text, (tod, "SD:", width), storage, None);
     let _ = writeln!(text, "{tod} ");
     if matches!(label.rate, RateLabel::UncontrolledMax | RateLabel::UncontrolledCurve) {
         let _ = writeln!(text, "{tod} No shares were asked for: this was an uncontrolled run.");
         let _ = writeln!(text, "{tod} ");
     }
-    let total: u64 = workloads.iter().map(|part| part.measured.count()).sum();
-    table(&mut text, (tod, "WD:", width), workloads, Some(total));
+    let total: u64 = workloads.iter().map(|part| part.totals.count()).sum();
+    append_table(&mut text, (tod, "WD:", width), workloads, Some(total));
     text
 }
 
-fn table(
+fn append_table(
     text: &mut String,
     (tod, title, width): (TimeOfDay<'_>, &str, usize),
-    parts: &[Part],
+    parts: &[DefinitionTotals],
     count: Option<u64>,
 ) {
     let skew = |words: &str| if count.is_some() { words.to_owned() } else { String::new() };
@@ -113,24 +116,25 @@ fn table(
         skew(" requested observed   delta ")
     );
     for part in parts {
-        let share = count.map(|count| shares(part, count)).unwrap_or_default();
-        let _ = writeln!(text, "{tod} {}{share}", figures(&part.name, width, &part.measured));
+        let share = count.map(|count| format_shares(part, count)).unwrap_or_default();
+        let _ =
+            writeln!(text, "{tod} {}{share}", format_figures(&part.name, width, &part.totals));
     }
 }
 
 /// Formats the requested and the observed percentage, and their difference.
-fn shares(part: &Part, count: u64) -> String {
-    let observed = 100.0 * part.measured.count() as f64 / (count as f64).max(1.0);
+fn format_shares(part: &DefinitionTotals, count: u64) -> String {
+    let observed = 100.0 * part.totals.count() as f64 / (count as f64).max(1.0);
     let Some(requested) = part.requested_percent else {
         return format!("{:>10} {observed:>7.2}%", "n/a");
     };
     let delta = requested - observed;
     let shown =
-        if delta.abs() > WORTH_TELLING { format!(" {delta:>6.2}%") } else { String::new() };
+        if delta.abs() > MIN_DELTA_PERCENT { format!(" {delta:>6.2}%") } else { String::new() };
     format!("{requested:>9.2}% {observed:>7.2}%{shown}")
 }
 
-fn figures(name: &str, width: usize, measured: &Measured) -> String {
+fn format_figures(name: &str, width: usize, measured: &StorageTotals) -> String {
     format!(
         "{name:<width$} {:>10.2} {:>8.2} {:>7.0} {:>6.2} {:>8.3} {:>8.3} {:>8.3} {:>8.3} {:>8.3} \
          {:>5.1} ",

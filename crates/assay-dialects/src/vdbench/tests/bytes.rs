@@ -88,18 +88,18 @@ const PIECES: [&str; 76] = [
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
         let files = HashMap::from([(PathBuf::from("file"), bytes)]);
-        drop(compile(&files, &input("file")).map_err(|found| shown(&found)));
+        drop(compile(&files, &input("file")).map_err(|found| render(&found)));
     }
 
     #[test]
-    fn any_pieces_are_read_or_refused(
+    fn random_fragments_compile_or_report_an_error(
         begin in prop::sample::select(&["sd=sd1,lun=/a,size=1g\n", "fsd=fsd1,anchor=/a\n"][..]),
         pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..120),
     ) {
         let text = format!("{begin}{}", pieces.concat());
-        match one(&text) {
+        match compile_text(&text) {
             Ok(execution) => {
                 prop_assert!(!execution.runs.is_empty());
                 let phases = execution.plan.phases.len() + execution.files.phases.len();
@@ -107,33 +107,34 @@ proptest! {
                 drop(super::super::explain::explain(&execution));
             }
             Err(found) => {
-                let any = found.iter().any(|one| one.severity == Severity::Error);
+                let any = found.iter().any(|one| one.severity == DiagnosticSeverity::Error);
                 prop_assert!(any, "refused without a reason");
-                drop(shown(&found));
+                drop(render(&found));
             }
         }
     }
 }
 
 #[test]
-fn a_long_line_of_faults_costs_no_more_than_its_length() {
+fn long_line_of_errors_takes_linear_memory() {
     // A copy of the line in each diagnostic would take 10 GB.
     for fault in ["xx=x,", "1,", "rdpct=x,", "é=(,", "size=$x,"] {
         let line = fault.repeat(60_000);
-        let found = one(&format!("sd=sd1,lun=/a,size=1g\nwd=wd1,{line}sd=sd1\n")).unwrap_err();
-        assert!(shown(&found[..1]).len() < 1000, "{fault}");
-        let last = found.last().and_then(|one| one.place.as_ref()).unwrap();
+        let found =
+            compile_text(&format!("sd=sd1,lun=/a,size=1g\nwd=wd1,{line}sd=sd1\n")).unwrap_err();
+        assert!(render(&found[..1]).len() < 1000, "{fault}");
+        let last = found.last().and_then(|one| one.location.as_ref()).unwrap();
         assert!(last.column > 7 || found.len() == 1, "{fault} {}", last.column);
     }
 }
 
 #[test]
-fn a_long_file_is_read_whole() {
+fn reads_a_long_file_in_full() {
     let mut text = String::new();
     for number in 0..100_000 {
         let _ = writeln!(text, "sd=sd{number},lun=/data/{number},size=1g,openflags=o_direct");
     }
     text.push_str("wd=wd1,sd=*,xfersize=8k\nrd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1\n");
-    let execution = fine(&text);
-    assert_eq!(execution.runs[0].used.storages, 100_000);
+    let execution = compile_valid(&text);
+    assert_eq!(execution.runs[0].resources.storages, 100_000);
 }

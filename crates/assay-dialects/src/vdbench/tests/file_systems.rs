@@ -8,20 +8,20 @@ use assay_model::workload::file_set::{
 use super::text::MOMENT;
 use super::*;
 use crate::vdbench::RunLabel;
-use crate::vdbench::output::files::{self, FileMeasured};
+use crate::vdbench::output::files::{self, FileTotals};
 
 const TREE: &str = "fsd=fsd1,anchor=/a,depth=2,width=3,files=4,size=128k\n";
 const WORK: &str =
     "fwd=fwd1,fsd=fsd1,operation=read,xfersize=4k,fileio=random,fileselect=random,threads=6\n";
 
 fn phases(text: &str) -> Vec<(String, FileWorkload)> {
-    let execution = fine(text);
+    let execution = compile_valid(text);
     assert_eq!(execution.runs.len(), execution.files.phases.len());
     execution.files.phases.into_iter().map(|phase| (phase.name, phase.workload)).collect()
 }
 
 #[test]
-fn a_run_makes_its_trees_before() {
+fn format_precedes_the_run() {
     let table: [(&str, &[FileOperation]); 7] = [
         ("no", &[]),
         (
@@ -61,7 +61,7 @@ fn a_run_makes_its_trees_before() {
 }
 
 #[test]
-fn workloads_mean_what_they_say() {
+fn file_workloads_expand_to_streams() {
     let run = "rd=rd1,fwd=fwd*,fwdrate=100,elapsed=10,interval=1";
     let second = "fwd=fwd2,fsd=fsd*,operations=(getattr,write),fileio=(random,shared),\
                   fileselect=once,threads=4,skew=25,rdpct=30,stopafter=64k\n";
@@ -88,7 +88,7 @@ fn workloads_mean_what_they_say() {
 }
 
 #[test]
-fn trees_are_replicated_limited_and_looped_over() {
+fn trees_support_count_limits_and_loops() {
     let text = "fsd=fsd,anchor=/a/dir,count=(1,2),files=100,sizes=(4k,50,8k,50),totalsize=120k,wss=60k\n\
                 fwd=fwd1,fsd=fsd*,threads=2\n\
                 rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1,fordepth=(1,2),foroperations=(read,write)";
@@ -103,7 +103,7 @@ fn trees_are_replicated_limited_and_looped_over() {
 }
 
 #[test]
-fn what_is_wrong_is_reported() {
+fn reports_errors_in_file_definitions() {
     let run = "rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1\n";
     let table = [
         (format!("{TREE}{WORK}rd=rd1,fwd=fwd1,elapsed=10,interval=1"), "V163 3:4"),
@@ -120,11 +120,11 @@ fn what_is_wrong_is_reported() {
         (format!("fsd=fsd1,anchor=/a,size=1000,openflags=o_direct\n{WORK}{run}"), "V154 1:5"),
     ];
     for (text, expected) in table {
-        let found = one(&text).unwrap_err();
+        let found = compile_text(&text).unwrap_err();
         let codes: Vec<String> = found
             .iter()
             .map(|one| {
-                let place = one.place.as_ref().unwrap();
+                let place = one.location.as_ref().unwrap();
                 format!("{} {}:{}", one.code, place.line, place.column)
             })
             .collect();
@@ -133,7 +133,7 @@ fn what_is_wrong_is_reported() {
 }
 
 #[test]
-fn the_table_and_the_flat_file() {
+fn formats_file_table_and_flat_file() {
     let mut tally = FileTally::default();
     for _ in 0..4 {
         tally.operations[FileOperation::Read.index()].add(2_000_000);
@@ -149,21 +149,23 @@ fn the_table_and_the_flat_file() {
         cpu_user: 0.02,
         cpu_system: 0.03,
     };
-    let label = fine(&format!("{TREE}{WORK}rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1"))
-        .runs
-        .remove(0);
-    let mut measured = FileMeasured::default();
+    let label = compile_valid(&format!(
+        "{TREE}{WORK}rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1"
+    ))
+    .runs
+    .remove(0);
+    let mut measured = FileTotals::default();
     let format = RunLabel { name: "format_for_rd1".into(), ..label.clone() };
-    measured.add_of(&format, &interval);
+    measured.add_for_run(&format, &interval);
     assert!(measured.rate_per_s() < 1e-9, "the rate of a format is that of its writes");
-    measured = FileMeasured::default();
-    measured.add_of(&label, &interval);
-    let shown = files::shown(&FilePlan::default());
+    measured = FileTotals::default();
+    measured.add_for_run(&label, &interval);
+    let shown = files::table_operations(&FilePlan::default());
     let text = format!(
         "{}\n{}\n{}\n",
-        files::starting(&label, None),
+        files::starting_line(&label, None),
         files::heading("Nov 21, 2026", &shown),
-        files::line("15:28:54.017", "avg_2-10", &measured, &shown)
+        files::table_line("15:28:54.017", "avg_2-10", &measured, &shown)
     );
     expect_test::expect![[r#"
         Starting RD=rd1; elapsed=10; fwdrate=max. For loops: None
@@ -181,12 +183,12 @@ fn the_table_and_the_flat_file() {
 
 /// `OpCreate` of Vdbench opens and closes a file; only a format writes it.
 #[test]
-fn what_is_created_is_filled_by_a_format_alone() {
+fn only_format_fills_created_files() {
     let text = format!(
         "{TREE}fwd=fwd1,fsd=fsd1,operation=create,stopafter=5\n\
          rd=rd1,fwd=fwd1,fwdrate=max,format=yes,elapsed=10,interval=1"
     );
-    let phases = one(&text).unwrap().files.phases;
+    let phases = compile_text(&text).unwrap().files.phases;
     let creates = phases.iter().flat_map(|phase| &phase.workload.streams);
     let creates = creates.filter(|stream| stream.operation == FileOperation::Create);
     let left: Vec<_> = creates.map(|stream| stream.stop_after).collect();
@@ -194,13 +196,13 @@ fn what_is_created_is_filled_by_a_format_alone() {
 }
 
 #[test]
-fn files_are_selected_in_every_way_that_vdbench_knows() {
+fn supports_all_fileselect_values() {
     let order = |select: &str| {
         let text = format!(
             "{TREE}fwd=fwd1,fsd=fsd1,operation=read,fileselect={select}\n\
              rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1"
         );
-        one(&text).map(|it| it.files.phases[0].workload.streams[0].order)
+        compile_text(&text).map(|it| it.files.phases[0].workload.streams[0].order)
     };
     for (select, expected) in [
         ("random", FileOrder::Random),
@@ -220,7 +222,7 @@ fn files_are_selected_in_every_way_that_vdbench_knows() {
 const HOSTS: &str = "hd=vm1,system=one\nhd=vm2,system=two\nhd=vm3,system=three\n";
 
 #[test]
-fn hosts_that_share_a_tree_divide_its_files_and_the_threads() {
+fn hosts_divide_files_and_threads_of_a_shared_tree() {
     let text = format!(
         "{HOSTS}fsd=fsd1,anchor=/a,depth=1,width=2,files=6,size=4k,shared=yes\n\
          fsd=fsd2,anchor=/b,files=4\n\
@@ -229,8 +231,9 @@ fn hosts_that_share_a_tree_divide_its_files_and_the_threads() {
          rd=rd1,fwd=fwd*,fwdrate=300,format=(restart,only),elapsed=10\n\
          rd=rd2,fwd=fwd*,fwdrate=300,elapsed=10\n"
     );
-    let execution = apart(&text).unwrap_or_else(|found| panic!("{}", shown(&found)));
-    assert_eq!(execution.places, vec![vec![0, 1, 2, 1]; 3]);
+    let execution =
+        compile_distributed(&text).unwrap_or_else(|found| panic!("{}", render(&found)));
+    assert_eq!(execution.host_indices, vec![vec![0, 1, 2, 1]; 3]);
     let part = |nth, of| Some(TreePart { nth, of });
     let parts = |run: usize| {
         let trees = &execution.files.phases[run].workload.trees;
@@ -248,13 +251,13 @@ fn hosts_that_share_a_tree_divide_its_files_and_the_threads() {
         streams.iter().map(|it| (it.tree, it.threads, it.rate_share)).collect();
     let third = 0.8 / 3.0;
     assert_eq!(shares, [(0, 3, third), (1, 3, third), (2, 3, third), (3, 1, 0.2)]);
-    assert_eq!(execution.runs[2].used.storages, 2);
+    assert_eq!(execution.runs[2].resources.storages, 2);
     let explained = crate::vdbench::explain::explain(&execution);
     assert!(explained.contains("16 files in 2 trees"), "{explained}");
 }
 
 #[test]
-fn what_hosts_cannot_do_together_is_refused() {
+fn rejects_conflicting_use_of_trees_by_hosts() {
     let tree = "fsd=fsd1,anchor=/a,files=4\n";
     let shared = "fsd=fsd1,anchor=/a,files=4,shared=yes\n";
     let twice = "fsd=fsd1,anchor=/a,files=4\nfsd=fsd2,anchor=/a,files=4\n";
@@ -275,9 +278,11 @@ fn what_hosts_cannot_do_together_is_refused() {
     ];
     for (trees, works, format, expected) in table {
         let run = format!("rd=rd1,fwd=fwd*,fwdrate=max,format={format},elapsed=10\n");
-        let found = apart(&format!("{HOSTS}{trees}{works}{run}")).err().unwrap_or_default();
+        let found = compile_distributed(&format!("{HOSTS}{trees}{works}{run}"))
+            .err()
+            .unwrap_or_default();
         let place = |one: &Diagnostic| {
-            let place = one.place.as_ref().expect("it has a place");
+            let place = one.location.as_ref().expect("it has a place");
             format!("{} {}:{}", one.code, place.line, place.column)
         };
         let found: Vec<String> = found.iter().map(place).collect();

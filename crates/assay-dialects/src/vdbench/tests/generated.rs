@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// Generates the files for `hosts` machines of `volumes` volumes each.
-pub(crate) fn generated(hosts: u32, volumes: u32) -> HashMap<PathBuf, Vec<u8>> {
+pub(crate) fn generate_files(hosts: u32, volumes: u32) -> HashMap<PathBuf, Vec<u8>> {
     let mut files: HashMap<PathBuf, Vec<u8>> = HashMap::new();
     let mut add = |name: String, line: String| {
         let file = files.entry(PathBuf::from(name)).or_default();

@@ -1,13 +1,15 @@
 //! Compares pages with those that Vdbench 5.04.06 wrote (`tests/golden/vdbench`): same words at the
 //! same positions.
 
-use assay_model::storage_outcome::{Ended, Operation, StorageOutcome, StreamTally, Tally};
+use assay_model::storage_outcome::{
+    EndReason, IoOperation, IoTally, StorageOutcome, StreamTally,
+};
 use assay_model::workload::file_set::{FileOperation, FilePlan};
 use hdrhistogram::Histogram;
 
 use super::text::{interval, runs};
-use super::{Execution, fine};
-use crate::vdbench::output::{self, Measured, files, flat_file, histogram, skew};
+use super::{VdbenchExecution, compile_valid};
+use crate::vdbench::output::{self, StorageTotals, files, flat_file, histogram, skew};
 
 const TABLE: &str = include_str!("../../../tests/golden/vdbench/table.txt");
 const TABLE_OF_FILES: &str = include_str!("../../../tests/golden/vdbench/table_of_files.txt");
@@ -30,21 +32,21 @@ const EXPANSIONS: [(&str, &str); 2] = [
 ];
 
 /// Returns the positions of word ends, which scripts that cut columns rely on.
-fn ends(line: &str) -> Vec<usize> {
+fn word_ends(line: &str) -> Vec<usize> {
     let bytes = line.as_bytes();
     let is_end =
         |at: &usize| bytes[*at] != b' ' && bytes.get(at + 1).is_none_or(|next| *next == b' ');
     (0..bytes.len()).filter(is_end).collect()
 }
 
-fn tallied(reads: &[(u64, u64)], writes: &[(u64, u64)]) -> [Tally; 2] {
+fn tallies(reads: &[(u64, u64)], writes: &[(u64, u64)]) -> [IoTally; 2] {
     [reads, writes].map(|times| {
         let mut service_ns = Histogram::new(3).unwrap();
         for (ns, count) in times {
             service_ns.record_n(*ns, *count).unwrap();
         }
         let count = service_ns.len();
-        Tally {
+        IoTally {
             count,
             bytes: count * 4096,
             service_ns,
@@ -56,20 +58,21 @@ fn tallied(reads: &[(u64, u64)], writes: &[(u64, u64)]) -> [Tally; 2] {
 }
 
 #[test]
-fn tables() {
+fn tables_match_vdbench() {
     let golden: Vec<&str> = TABLE.lines().collect();
     let heading = output::heading("Nov 21, 2026");
     assert_eq!(heading.lines().collect::<Vec<_>>(), golden[..2]);
-    let line = output::line("17:20:04.015", "1", &Measured::of(&interval(3, 1)));
-    assert_eq!(ends(&line), ends(golden[2]), "\n{line}\n{}", golden[2]);
+    let line =
+        output::table_line("17:20:04.015", "1", &StorageTotals::from_interval(&interval(3, 1)));
+    assert_eq!(word_ends(&line), word_ends(golden[2]), "\n{line}\n{}", golden[2]);
 
     let golden: Vec<&str> = TABLE_OF_FILES.lines().collect();
-    let mut shown = files::shown(&FilePlan::default());
+    let mut shown = files::table_operations(&FilePlan::default());
     shown.push(FileOperation::Getattr);
     let heading = files::heading("Nov 21, 2026", &shown);
     assert_eq!(heading.lines().collect::<Vec<_>>(), golden[..2]);
-    let line = files::line("17:22:29.014", "1", &files::FileMeasured::default(), &shown);
-    assert_eq!(ends(&line), ends(golden[2]), "\n{line}\n{}", golden[2]);
+    let line = files::table_line("17:22:29.014", "1", &files::FileTotals::default(), &shown);
+    assert_eq!(word_ends(&line), word_ends(golden[2]), "\n{line}\n{}", golden[2]);
 }
 
 /// Removes the rate from the line of a run: Vdbench's `-s` takes 10,000 as the maximum rate of a
@@ -85,12 +88,12 @@ fn without_rate(line: &str) -> String {
 }
 
 #[test]
-fn files_expand_to_the_same_runs() {
+fn expands_to_the_same_runs_as_vdbench() {
     for (text, expected) in EXPANSIONS {
-        let execution = fine(text);
+        let execution = compile_valid(text);
         let is_raw = execution.files.phases.is_empty();
         let line = |run| {
-            if is_raw { output::simulating(run) } else { files::simulating(run) }
+            if is_raw { output::simulating_line(run) } else { files::simulating_line(run) }
         };
         let ours: Vec<String> =
             execution.runs.iter().map(line).map(|line| without_rate(&line)).collect();
@@ -100,7 +103,7 @@ fn files_expand_to_the_same_runs() {
 }
 
 #[test]
-fn flat_files() {
+fn flat_files_match_vdbench() {
     for (ours, golden) in
         [(flat_file::heading(), FLAT_FILE), (files::flat_heading(), FLAT_FILE_OF_FILES)]
     {
@@ -108,14 +111,20 @@ fn flat_files() {
     }
     let mut run = runs("rd=rd1,wd=wd1,iorate=300,elapsed=4,interval=1").remove(0);
     run.name = "run1".into();
-    let moment = output::Moment { tod: "17:20:04.017", timestamp: "11/21/2026-17:20:04-UTC" };
-    let row = flat_file::row(moment, &run, "1", Some(300.0), &Measured::of(&interval(3, 1)));
+    let moment = output::RowTime { tod: "17:20:04.017", timestamp: "11/21/2026-17:20:04-UTC" };
+    let row = flat_file::row(
+        moment,
+        &run,
+        "1",
+        Some(300.0),
+        &StorageTotals::from_interval(&interval(3, 1)),
+    );
     let golden = FLAT_FILE.lines().nth(3).unwrap();
-    assert_eq!(ends(&row), ends(golden), "\n{row}\n{golden}");
+    assert_eq!(word_ends(&row), word_ends(golden), "\n{row}\n{golden}");
 }
 
 #[test]
-fn a_histogram_of_the_same_counts_is_the_same_to_the_letter() {
+fn histogram_of_same_counts_equals_vdbench() {
     // A time within each range of the page, in nanoseconds, with the count of the page.
     let section = |title: &str| -> Vec<(u64, u64)> {
         let lines = HISTOGRAM.lines().skip_while(|line| *line != title).skip(3);
@@ -128,20 +137,23 @@ fn a_histogram_of_the_same_counts_is_the_same_to_the_letter() {
         .collect()
     };
     let mut interval = interval(0, 0);
-    [interval.reads, interval.writes] = tallied(&section("Reads:"), &section("Writes:"));
-    assert_eq!(histogram::sections(&Measured::of(&interval)).trim_end(), HISTOGRAM.trim_end());
+    [interval.reads, interval.writes] = tallies(&section("Reads:"), &section("Writes:"));
+    assert_eq!(
+        histogram::format_sections(&StorageTotals::from_interval(&interval)).trim_end(),
+        HISTOGRAM.trim_end()
+    );
 }
 
 #[test]
-fn skew_of_workloads() {
-    let Execution { plan, runs, .. } = fine(
+fn skew_report_matches_vdbench() {
+    let VdbenchExecution { plan, runs, .. } = compile_valid(
         "sd=sd1,lun=/a,size=16m\nsd=sd2,lun=/b,size=16m\n\
          wd=wd1,sd=sd1,skew=30\nwd=wd2,sd=sd2,skew=70\n\
          rd=run1,wd=wd*,iorate=300,elapsed=5,interval=1",
     );
     let tally = |index: usize, count: u64| {
-        let [tally, _] = tallied(&[(5_000, count)], &[]);
-        StreamTally { stream: index, target: index, operation: Operation::Read, tally }
+        let [tally, _] = tallies(&[(5_000, count)], &[]);
+        StreamTally { stream: index, target: index, operation: IoOperation::Read, tally }
     };
     let outcome = StorageOutcome {
         open_s: 0.0,
@@ -153,17 +165,17 @@ fn skew_of_workloads() {
         cpu_user_s: 0.0,
         cpu_system_s: 0.0,
         engine: String::new(),
-        engine_reason: assay_model::engine_choice::EngineReason::AskedFor,
+        engine_reason: assay_model::engine_reason::EngineReason::AskedFor,
         errors: Vec::new(),
         error_count: 0,
         not_started: 0,
-        ended: Ended::Time,
+        ended: EndReason::Time,
     };
-    let whole = Measured::of(&interval(3, 1));
+    let whole = StorageTotals::from_interval(&interval(3, 1));
     let workload = &plan.phases[0].workload;
     let parts = (
-        &skew::of_storage(workload, &outcome, &whole)[..],
-        &skew::of_workloads(workload, &outcome, &whole)[..],
+        &skew::storage_totals(workload, &outcome, &whole)[..],
+        &skew::workload_totals(workload, &outcome, &whole)[..],
     );
     let report = skew::report("17:20:09.084", &runs[0], parts);
     let find = |text: &str, word: &str| {
@@ -174,7 +186,7 @@ fn skew_of_workloads() {
         assert_eq!(find(&report, title), find(SKEW, title));
     }
     for name in ["sd1", "sd2"] {
-        assert_eq!(ends(&find(&report, name)), ends(&find(SKEW, name)), "{report}");
+        assert_eq!(word_ends(&find(&report, name)), word_ends(&find(SKEW, name)), "{report}");
     }
     for (name, shares) in
         [("wd1", "30.00%   30.97%  -0.97%"), ("wd2", "70.00%   69.03%   0.97%")]

@@ -1,11 +1,11 @@
 //! Tests with the nine files that the script of a published page generates.
 
-use super::generated::generated;
+use super::generated::generate_files;
 use super::*;
 
 #[test]
-fn the_files_of_the_page_mean_what_it_says() {
-    let files = generated(24, 6);
+fn published_files_compile_as_described() {
+    let files = generate_files(24, 6);
     assert_eq!(files.len(), 9);
     type Row<'a> = (&'a str, &'a [(&'a str, f64)], &'a str);
     let table: [Row<'_>; 7] = [
@@ -32,9 +32,9 @@ fn the_files_of_the_page_mean_what_it_says() {
         assert_eq!(found, runs, "{file}");
         for (run, phase) in execution.runs.iter().zip(&execution.plan.phases) {
             let threads = run.parameters.threads.unwrap();
-            assert_eq!(run.used.storages, 144, "{file}");
-            assert_eq!(run.used.outstanding, 144 * threads as u64, "{file}");
-            let first = output::first_counted(run);
+            assert_eq!(run.resources.storages, 144, "{file}");
+            assert_eq!(run.resources.outstanding, 144 * threads as u64, "{file}");
+            let first = output::first_averaged_interval(run);
             let last = ((run.warmup_s + run.elapsed_s) / run.interval_s) as usize;
             assert_eq!(output::average_label(first, last), average, "{file}");
             let bytes: u64 =
@@ -47,8 +47,8 @@ fn the_files_of_the_page_mean_what_it_says() {
 }
 
 #[test]
-fn the_page_is_explained() {
-    let files = generated(24, 6);
+fn explains_published_files() {
+    let files = generate_files(24, 6);
     let execution = compile(&files, &input("vnet1-SeqMix-workload")).unwrap();
     expect_test::expect![[r#"
         Nothing is read or written: the runs of the parameter files.
@@ -68,5 +68,5 @@ fn the_page_is_explained() {
            | hd=default,jvms=1,shell=ssh
            |            ^^^^^^
     "#]]
-    .assert_eq(&shown(&execution.notes));
+    .assert_eq(&render(&execution.notes));
 }

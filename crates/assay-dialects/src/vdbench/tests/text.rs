@@ -1,13 +1,13 @@
 //! Compares the output with a line of a published result.
 
-use assay_model::storage_outcome::{IntervalTally, Tally};
+use assay_model::storage_outcome::{IntervalTally, IoTally};
 use hdrhistogram::Histogram;
 
 use super::*;
-use crate::vdbench::output::{Measured, Moment, flat_file, histogram};
+use crate::vdbench::output::{RowTime, StorageTotals, flat_file, histogram};
 
-pub(super) const MOMENT: Moment<'_> =
-    Moment { tod: "15:28:54.017", timestamp: "05/03/2016-15:28:54-UTC" };
+pub(super) const MOMENT: RowTime<'_> =
+    RowTime { tod: "15:28:54.017", timestamp: "05/03/2016-15:28:54-UTC" };
 
 /// Returns an interval of one second with `reads` reads of 1 ms and `writes` writes of 3 ms, 8 KiB
 /// each.
@@ -15,7 +15,7 @@ pub(super) fn interval(reads: u64, writes: u64) -> IntervalTally {
     let tally = |count: u64, ns: u64| {
         let mut service_ns = Histogram::new(2).unwrap();
         service_ns.record_n(ns, count).unwrap();
-        Tally {
+        IoTally {
             count,
             bytes: count * 8192,
             service_ns,
@@ -38,16 +38,17 @@ pub(super) fn interval(reads: u64, writes: u64) -> IntervalTally {
 }
 
 pub(super) fn runs(text: &str) -> Vec<crate::vdbench::RunLabel> {
-    fine(&format!("sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1,xfersize=8k\n{text}")).runs
+    compile_valid(&format!("sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1,xfersize=8k\n{text}")).runs
 }
 
 #[test]
-fn headers_of_runs() {
+fn formats_run_headers() {
     let runs = runs(
         "rd=rd1,wd=wd1,iorate=max,threads=32,warmup=15,elapsed=60,interval=1\n\
          rd=rd2,wd=wd1,iorate=500,elapsed=60,interval=1",
     );
-    let headers: Vec<String> = runs.iter().map(|run| output::starting(run, None)).collect();
+    let headers: Vec<String> =
+        runs.iter().map(|run| output::starting_line(run, None)).collect();
     assert_eq!(
         headers,
         [
@@ -55,18 +56,18 @@ fn headers_of_runs() {
             "Starting RD=rd2; I/O rate: 500; elapsed=60; For loops: None",
         ]
     );
-    let firsts: Vec<usize> = runs.iter().map(output::first_counted).collect();
+    let firsts: Vec<usize> = runs.iter().map(output::first_averaged_interval).collect();
     assert_eq!(firsts, [16, 2]);
 }
 
 #[test]
-fn the_table_has_the_columns_that_scripts_cut() {
+fn table_columns_match_published_output() {
     // From a published output of 5.04.03: columns begin and end at the same positions.
     let published = "15:28:54.017 avg_16-75     916.12     7.16    8192  69.76   34.922   49.906    \
                      0.348  545.142   50.451  32.0   4.0   1.8";
-    let mut measured = Measured::of(&interval(3, 1));
+    let mut measured = StorageTotals::from_interval(&interval(3, 1));
     measured.add(&interval(3, 1));
-    let line = output::line("15:28:54.017", "avg_16-75", &measured);
+    let line = output::table_line("15:28:54.017", "avg_16-75", &measured);
     assert_eq!(line.len(), published.len());
     expect_test::expect![[r#"
         Nov 21, 2026  interval        i/o   MB/sec   bytes   read     resp     read    write     resp     resp queue  cpu%  cpu%
@@ -76,9 +77,15 @@ fn the_table_has_the_columns_that_scripts_cut() {
 }
 
 #[test]
-fn the_flat_file_names_its_columns() {
+fn flat_file_has_a_name_per_column() {
     let run = runs("rd=rd1,wd=wd1,iorate=500,elapsed=60,interval=1").remove(0);
-    let row = flat_file::row(MOMENT, &run, "1", Some(500.0), &Measured::of(&interval(3, 1)));
+    let row = flat_file::row(
+        MOMENT,
+        &run,
+        "1",
+        Some(500.0),
+        &StorageTotals::from_interval(&interval(3, 1)),
+    );
     let heading = flat_file::heading();
     let heading = heading.lines().last().unwrap();
     let pairs: Vec<String> = heading
@@ -123,7 +130,7 @@ fn the_flat_file_names_its_columns() {
 }
 
 #[test]
-fn a_rate_is_missed_when_chance_does_not_explain_it() {
+fn rate_is_missed_only_beyond_chance() {
     let table = [
         (100.0, 376, 4.0, false),
         (100.0, 330, 4.0, true),
@@ -132,13 +139,13 @@ fn a_rate_is_missed_when_chance_does_not_explain_it() {
         (100.0, 0, 0.0, false),
     ];
     for (rate, count, seconds, expected) in table {
-        assert_eq!(output::is_missed(rate, count, seconds), expected, "{rate} {count}");
+        assert_eq!(output::is_rate_missed(rate, count, seconds), expected, "{rate} {count}");
     }
 }
 
 #[test]
-fn the_histogram_counts_everything_once() {
-    let text = histogram::sections(&Measured::of(&interval(3, 1)));
+fn histogram_counts_each_io_once() {
+    let text = histogram::format_sections(&StorageTotals::from_interval(&interval(3, 1)));
     let shown: String = text
         .lines()
         .filter(|line| !line.contains(" 0   0.0000"))

@@ -1,13 +1,13 @@
 //! Client side of iperf3's control connection.
 
 use super::{
-    Buffer, Cookie, Parameters, ProtocolError, RESULTS_LIMIT, Results, State, WAITING_LIMIT,
-    framed, unframed,
+    Buffer, ControlState, Cookie, Iperf3Parameters, Iperf3ProtocolError, Iperf3Results,
+    RESULTS_LIMIT, UNPARSED_LIMIT, frame, take_frame,
 };
 
 /// Next action of the client.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ClientEvent {
+pub enum Iperf3ClientEvent {
     /// Send [`Iperf3Client::parameters_message`].
     SendParameters,
     /// Open all streams.
@@ -19,7 +19,7 @@ pub enum ClientEvent {
     /// Send [`Iperf3Client::results_message`].
     SendResults,
     /// Server's results.
-    Results(Box<Results>),
+    Results(Box<Iperf3Results>),
     /// The exchange is complete: send [`Iperf3Client::done_message`] and close.
     Finished,
 }
@@ -32,7 +32,7 @@ enum Phase {
     Start,
     Running,
     Exchange,
-    TheirResults,
+    Results,
     Display,
     Finished,
 }
@@ -45,7 +45,7 @@ impl Phase {
             Self::Start => "the start of the test",
             Self::Running => "the start of the data",
             Self::Exchange => "the request for results",
-            Self::TheirResults => "the server's results",
+            Self::Results => "the server's results",
             Self::Display => "the end of the exchange",
             Self::Finished => "nothing more",
         }
@@ -55,17 +55,17 @@ impl Phase {
 /// State machine of the client: [`Iperf3Client::receive`] takes bytes, [`Iperf3Client::next_event`]
 /// returns events.
 #[derive(Debug)]
-pub struct Client {
+pub struct Iperf3Client {
     cookie: Cookie,
     phase: Phase,
     buffer: Buffer,
 }
 
-impl Client {
+impl Iperf3Client {
     /// Creates a client before its first message.
     #[must_use]
     pub fn new(cookie: Cookie) -> Self {
-        Self { cookie, phase: Phase::Parameters, buffer: Buffer::new(WAITING_LIMIT) }
+        Self { cookie, phase: Phase::Parameters, buffer: Buffer::new(UNPARSED_LIMIT) }
     }
 
     /// Returns the cookie, which is sent first on the control connection and on every TCP stream.
@@ -76,32 +76,32 @@ impl Client {
 
     /// Message for [`Iperf3ClientEvent::SendParameters`].
     #[must_use]
-    pub fn parameters(parameters: &Parameters) -> Vec<u8> {
-        framed(&parameters.to_json())
+    pub fn parameters_message(parameters: &Iperf3Parameters) -> Vec<u8> {
+        frame(&parameters.to_json())
     }
 
     /// Message that ends the test.
     #[must_use]
-    pub fn end() -> Vec<u8> {
-        vec![State::TestEnd.byte()]
+    pub fn end_message() -> Vec<u8> {
+        vec![ControlState::TestEnd.byte()]
     }
 
     /// Message for [`Iperf3ClientEvent::SendResults`].
     #[must_use]
-    pub fn results(results: &Results) -> Vec<u8> {
-        framed(&results.to_json())
+    pub fn results_message(results: &Iperf3Results) -> Vec<u8> {
+        frame(&results.to_json())
     }
 
     /// Message that closes the test.
     #[must_use]
-    pub fn done() -> Vec<u8> {
-        vec![State::Done.byte()]
+    pub fn done_message() -> Vec<u8> {
+        vec![ControlState::Done.byte()]
     }
 
     /// Message that aborts the test.
     #[must_use]
-    pub fn terminate() -> Vec<u8> {
-        vec![State::ClientTerminate.byte()]
+    pub fn terminate_message() -> Vec<u8> {
+        vec![ControlState::ClientTerminate.byte()]
     }
 
     /// Describes the message that is expected next from the server.
@@ -119,35 +119,46 @@ impl Client {
     ///
     /// # Errors
     /// If the server violates the protocol, denies access or aborts. The client is finished then.
-    pub fn next_event(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
+    pub fn next_event(&mut self) -> Result<Option<Iperf3ClientEvent>, Iperf3ProtocolError> {
         if let Some(limit) = self.buffer.exceeded() {
-            return Err(ProtocolError::Flood { limit });
+            return Err(Iperf3ProtocolError::TooManyBytes { limit });
         }
-        if self.phase == Phase::TheirResults {
-            return self.their_results();
+        if self.phase == Phase::Results {
+            return self.receive_results();
         }
-        if self.buffer.peek().first() == Some(&State::ServerError.byte()) {
-            return self.server_error();
+        if self.buffer.peek().first() == Some(&ControlState::ServerError.byte()) {
+            return self.receive_server_error();
         }
         let Some(byte) = self.buffer.byte() else { return Ok(None) };
-        let state = State::from_byte(byte)?;
+        let state = ControlState::from_byte(byte)?;
         let (phase, event) = match (self.phase, state) {
-            (Phase::Parameters, State::ParamExchange) => {
-                (Phase::Streams, ClientEvent::SendParameters)
+            (Phase::Parameters, ControlState::ParamExchange) => {
+                (Phase::Streams, Iperf3ClientEvent::SendParameters)
             }
-            (Phase::Streams, State::CreateStreams) => (Phase::Start, ClientEvent::OpenStreams),
-            (Phase::Start, State::TestStart) => (Phase::Running, ClientEvent::Start),
-            (Phase::Running, State::TestRunning) => (Phase::Exchange, ClientEvent::Run),
-            (Phase::Exchange, State::ExchangeResults) => {
-                (Phase::TheirResults, ClientEvent::SendResults)
+            (Phase::Streams, ControlState::CreateStreams) => {
+                (Phase::Start, Iperf3ClientEvent::OpenStreams)
             }
-            (Phase::Display, State::DisplayResults) => (Phase::Finished, ClientEvent::Finished),
-            (_, State::AccessDenied) => return Err(ProtocolError::Denied),
-            (_, State::ServerTerminate) => {
-                return Err(ProtocolError::Terminated { who: "server" });
+            (Phase::Start, ControlState::TestStart) => {
+                (Phase::Running, Iperf3ClientEvent::Start)
+            }
+            (Phase::Running, ControlState::TestRunning) => {
+                (Phase::Exchange, Iperf3ClientEvent::Run)
+            }
+            (Phase::Exchange, ControlState::ExchangeResults) => {
+                (Phase::Results, Iperf3ClientEvent::SendResults)
+            }
+            (Phase::Display, ControlState::DisplayResults) => {
+                (Phase::Finished, Iperf3ClientEvent::Finished)
+            }
+            (_, ControlState::AccessDenied) => return Err(Iperf3ProtocolError::Denied),
+            (_, ControlState::ServerTerminate) => {
+                return Err(Iperf3ProtocolError::Terminated { who: "server" });
             }
             (phase, state) => {
-                return Err(ProtocolError::OutOfTurn { state, expected: phase.expected() });
+                return Err(Iperf3ProtocolError::UnexpectedState {
+                    state,
+                    expected: phase.expected(),
+                });
             }
         };
         self.phase = phase;
@@ -156,34 +167,36 @@ impl Client {
 
     /// Whether the parameters are sent and the server has not replied yet.
     #[must_use]
-    pub fn is_asking(&self) -> bool {
+    pub fn is_awaiting_acceptance(&self) -> bool {
         self.phase == Phase::Streams
     }
 
     /// Returns the error of a server that closed after only the first of its two error numbers, as
     /// iperf3 3.12 does for an unauthorized user.
     #[must_use]
-    pub fn closed(&self) -> Option<ProtocolError> {
+    pub fn closing_error(&self) -> Option<Iperf3ProtocolError> {
         let (first, number) = self.buffer.peek().split_first_chunk::<1>()?;
         let iperf3 = i32::from_be_bytes(*number.first_chunk::<4>()?);
-        (first == &[State::ServerError.byte()])
-            .then_some(ProtocolError::Server { iperf3, system: 0 })
+        (first == &[ControlState::ServerError.byte()])
+            .then_some(Iperf3ProtocolError::ServerError { iperf3, system: 0 })
     }
 
-    fn their_results(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
-        let Some(message) = unframed(&mut self.buffer, "results", RESULTS_LIMIT)? else {
+    fn receive_results(&mut self) -> Result<Option<Iperf3ClientEvent>, Iperf3ProtocolError> {
+        let Some(message) = take_frame(&mut self.buffer, "results", RESULTS_LIMIT)? else {
             return Ok(None);
         };
         self.phase = Phase::Display;
-        let results = Results::from_json(&message)?;
-        Ok(Some(ClientEvent::Results(Box::new(results))))
+        let results = Iperf3Results::from_json(&message)?;
+        Ok(Some(Iperf3ClientEvent::Results(Box::new(results))))
     }
 
-    fn server_error(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
+    fn receive_server_error(
+        &mut self,
+    ) -> Result<Option<Iperf3ClientEvent>, Iperf3ProtocolError> {
         let Some(bytes) = self.buffer.take(9) else { return Ok(None) };
         let number = |at: usize| {
             i32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
-        Err(ProtocolError::Server { iperf3: number(1), system: number(5) })
+        Err(Iperf3ProtocolError::ServerError { iperf3: number(1), system: number(5) })
     }
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 
 /// Maximum length of user and password, as in iperf3.
-pub const LONGEST_WORD: usize = 255;
+pub const MAX_WORD_BYTES: usize = 255;
 /// Bytes of a SHA-256 hash.
 const HASH_BYTES: usize = 32;
 
@@ -16,7 +16,7 @@ pub struct Login {
     /// The password.
     pub password: String,
     /// Time in seconds since 1970, by the client's clock.
-    pub at_s: i64,
+    pub time_s: i64,
 }
 
 impl fmt::Debug for Login {
@@ -28,49 +28,49 @@ impl fmt::Debug for Login {
 impl Login {
     /// Whether iperf3 can parse this user or password, which ends at white space.
     #[must_use]
-    pub fn is_word(text: &str) -> bool {
-        (1..=LONGEST_WORD).contains(&text.len())
+    pub fn is_valid_word(text: &str) -> bool {
+        (1..=MAX_WORD_BYTES).contains(&text.len())
             && !text.contains(|c: char| c.is_ascii_whitespace() || c == '\0')
     }
 
     /// Formats the text that is encrypted.
     #[must_use]
-    pub fn text(&self) -> String {
-        format!("user: {}\npwd:  {}\nts:   {}", self.user, self.password, self.at_s)
+    pub fn to_text(&self) -> String {
+        format!("user: {}\npwd:  {}\nts:   {}", self.user, self.password, self.time_s)
     }
 
     /// Parses a decrypted login; `None` if it is malformed.
     #[must_use]
-    pub fn read(bytes: &[u8]) -> Option<Self> {
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?.trim_end_matches('\0');
         let mut lines = text.lines();
         let mut word = |name: &str| {
             let word = lines.next()?.strip_prefix(name)?.trim_start();
-            Self::is_word(word).then(|| word.to_owned())
+            Self::is_valid_word(word).then(|| word.to_owned())
         };
         let (user, password) = (word("user:")?, word("pwd:")?);
-        Some(Self { user, password, at_s: word("ts:")?.parse().ok()? })
+        Some(Self { user, password, time_s: word("ts:")?.parse().ok()? })
     }
 
     /// Returns the input of the password hash, with the user as salt.
     #[must_use]
-    pub fn salted(&self) -> String {
+    pub fn hash_input(&self) -> String {
         format!("{{{}}}{}", self.user, self.password)
     }
 }
 
 /// Returns the password hashes of one user from a list with lines of `user,SHA-256`; `#` begins a
 /// comment.
-pub fn hashes<'a>(
+pub fn user_hashes<'a>(
     users: &'a str,
     user: &'a str,
 ) -> impl Iterator<Item = [u8; HASH_BYTES]> + 'a {
     let rows = users.lines().filter(|line| !line.starts_with('#'));
     let pairs = rows.filter_map(|line| line.split_once(','));
-    pairs.filter(move |(name, _)| *name == user).filter_map(|(_, hash)| hash_of(hash.trim()))
+    pairs.filter(move |(name, _)| *name == user).filter_map(|(_, hash)| parse_hash(hash.trim()))
 }
 
-fn hash_of(digits: &str) -> Option<[u8; HASH_BYTES]> {
+fn parse_hash(digits: &str) -> Option<[u8; HASH_BYTES]> {
     let digits: Option<Vec<u8>> =
         digits.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
     let digits = digits.filter(|digits| digits.len() == 2 * HASH_BYTES)?;
@@ -83,16 +83,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_login_is_read_as_it_is_written() {
-        let login = Login { user: "mario".into(), password: "rossi{}".into(), at_s: -3 };
-        assert_eq!(Login::read(login.text().as_bytes()), Some(login.clone()));
+    fn parses_its_own_text() {
+        let login = Login { user: "mario".into(), password: "rossi{}".into(), time_s: -3 };
+        assert_eq!(Login::parse(login.to_text().as_bytes()), Some(login.clone()));
         // iperf3 encrypts a terminating zero with some versions of its library.
-        assert_eq!(Login::read((login.text() + "\0").as_bytes()), Some(login));
+        assert_eq!(Login::parse((login.to_text() + "\0").as_bytes()), Some(login));
     }
 
     #[test]
-    fn what_is_no_login_is_none() {
-        let long = "x".repeat(LONGEST_WORD + 1);
+    fn rejects_malformed_login() {
+        let long = "x".repeat(MAX_WORD_BYTES + 1);
         for text in [
             "",
             "user: a",
@@ -104,29 +104,29 @@ mod tests {
             "user: a\npwd:  b\nts:   99999999999999999999",
             &format!("user: {long}\npwd:  b\nts:   1"),
         ] {
-            assert_eq!(Login::read(text.as_bytes()), None, "{text}");
+            assert_eq!(Login::parse(text.as_bytes()), None, "{text}");
         }
-        assert_eq!(Login::read(b"user: \xff\npwd:  b\nts:   1"), None);
+        assert_eq!(Login::parse(b"user: \xff\npwd:  b\nts:   1"), None);
     }
 
     #[test]
-    fn users_are_lines_of_name_and_hash() {
+    fn parses_user_list() {
         let hash = "0".repeat(63) + "A";
         let users = format!(
             "# a comment\n#mario,{hash}\n\nno comma\nmario,{hash}\r\nmario,short\nluigi,{hash}0\n"
         );
-        assert_eq!(hashes(&users, "mario").count(), 1);
-        assert_eq!(hashes(&users, "mario").next().map(|it| it[31]), Some(10));
+        assert_eq!(user_hashes(&users, "mario").count(), 1);
+        assert_eq!(user_hashes(&users, "mario").next().map(|it| it[31]), Some(10));
         for unknown in ["luigi", "#mario", "", "no comma"] {
-            assert_eq!(hashes(&users, unknown).count(), 0, "{unknown}");
+            assert_eq!(user_hashes(&users, unknown).count(), 0, "{unknown}");
         }
         // A two-byte UTF-8 character is not two digits.
-        assert_eq!(hashes(&format!("u,{}", "é".repeat(32)), "u").count(), 0);
+        assert_eq!(user_hashes(&format!("u,{}", "é".repeat(32)), "u").count(), 0);
     }
 
     #[test]
-    fn a_password_is_not_shown() {
-        let login = Login { user: "mario".into(), password: "secret".into(), at_s: 0 };
+    fn debug_output_omits_password() {
+        let login = Login { user: "mario".into(), password: "secret".into(), time_s: 0 };
         assert!(!format!("{login:?}").contains("secret"));
     }
 }

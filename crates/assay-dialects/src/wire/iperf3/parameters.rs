@@ -5,11 +5,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ProtocolError;
+use super::Iperf3ProtocolError;
 
 /// Transport protocol of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
+pub enum TransportProtocol {
     /// TCP.
     Tcp,
     /// UDP.
@@ -18,7 +18,7 @@ pub enum Protocol {
 
 /// Direction of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum DataDirection {
     /// Client to server.
     Forward,
     /// Server to client (`-R`).
@@ -29,7 +29,7 @@ pub enum Direction {
 
 /// Limit that ends the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
+pub enum TestLimit {
     /// Duration in seconds (`-t`).
     Seconds(u32),
     /// Bytes (`-n`).
@@ -40,13 +40,13 @@ pub enum Length {
 
 /// Full definition of a test: two ends with the same parameters run the same test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parameters {
+pub struct Iperf3Parameters {
     /// Transport protocol.
-    pub protocol: Protocol,
+    pub protocol: TransportProtocol,
     /// Direction of the data.
-    pub direction: Direction,
+    pub direction: DataDirection,
     /// Limit that ends the test.
-    pub length: Length,
+    pub limit: TestLimit,
     /// Seconds omitted at the start (`-O`).
     pub omit_s: u32,
     /// Streams per direction (`-P`).
@@ -91,13 +91,13 @@ pub struct Parameters {
     pub assay: Option<String>,
 }
 
-impl Default for Parameters {
+impl Default for Iperf3Parameters {
     /// iperf3's defaults: one TCP stream for ten seconds.
     fn default() -> Self {
         Self {
-            protocol: Protocol::Tcp,
-            direction: Direction::Forward,
-            length: Length::Seconds(10),
+            protocol: TransportProtocol::Tcp,
+            direction: DataDirection::Forward,
+            limit: TestLimit::Seconds(10),
             omit_s: 0,
             streams: 1,
             block_bytes: TCP_BLOCK_BYTES,
@@ -147,18 +147,18 @@ const SEGMENT_LIMIT: u32 = 32767;
 const WINDOW_LIMIT: u32 = 512 * 1024 * 1024;
 const BURST_LIMIT: u32 = 1000;
 
-impl Parameters {
+impl Iperf3Parameters {
     /// Builds the message without its length prefix.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let mut map = Map::new();
         let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
-        put(if self.protocol == Protocol::Tcp { "tcp" } else { "udp" }, json!(true));
+        put(if self.protocol == TransportProtocol::Tcp { "tcp" } else { "udp" }, json!(true));
         put("omit", json!(self.omit_s));
-        let (time, bytes, blocks) = match self.length {
-            Length::Seconds(seconds) => (seconds, 0, 0),
-            Length::Bytes(bytes) => (0, bytes, 0),
-            Length::Blocks(blocks) => (0, 0, blocks),
+        let (time, bytes, blocks) = match self.limit {
+            TestLimit::Seconds(seconds) => (seconds, 0, 0),
+            TestLimit::Bytes(bytes) => (0, bytes, 0),
+            TestLimit::Blocks(blocks) => (0, 0, blocks),
         };
         put("time", json!(time));
         put("num", json!(bytes));
@@ -168,8 +168,8 @@ impl Parameters {
         put("pacing_timer", json!(self.pacing_timer_us));
         put("client_version", json!(self.client_version));
         let flags = [
-            ("reverse", self.direction == Direction::Reverse),
-            ("bidirectional", self.direction == Direction::Both),
+            ("reverse", self.direction == DataDirection::Reverse),
+            ("bidirectional", self.direction == DataDirection::Both),
             ("nodelay", self.no_delay),
         ];
         for (key, _) in flags.into_iter().filter(|(_, set)| *set) {
@@ -180,8 +180,8 @@ impl Parameters {
             ("fqrate", self.kernel_rate_bit_per_s),
             ("window", self.window_bytes.map(u64::from)),
             ("MSS", self.segment_bytes.map(u64::from)),
-            ("burst", given(self.burst)),
-            ("TOS", given(self.type_of_service)),
+            ("burst", nonzero(self.burst)),
+            ("TOS", nonzero(self.type_of_service)),
             ("zerocopy", self.zero_copy.then_some(1)),
             ("skip_rx_copy", self.skip_receive_copy.then_some(1)),
             ("udp_counters_64bit", self.wide_counters.then_some(1)),
@@ -207,46 +207,51 @@ impl Parameters {
     ///
     /// # Errors
     /// If it is not a JSON object, or exceeds iperf3's limits.
-    pub fn from_json(message: &[u8]) -> Result<Self, ProtocolError> {
+    pub fn from_json(message: &[u8]) -> Result<Self, Iperf3ProtocolError> {
         let value: Value =
             serde_json::from_slice(message).map_err(|error| malformed(&error.to_string()))?;
         let Value::Object(map) = value else { return Err(malformed("no JSON object")) };
-        let keys = Keys(&map);
-        let protocol = if keys.set("udp") { Protocol::Udp } else { Protocol::Tcp };
-        if keys.set("sctp") {
+        let keys = ParameterKeys(&map);
+        let protocol =
+            if keys.is_set("udp") { TransportProtocol::Udp } else { TransportProtocol::Tcp };
+        if keys.is_set("sctp") {
             return Err(malformed("SCTP is not served"));
         }
         let blocks = match protocol {
-            Protocol::Tcp => (1, TCP_BLOCK_LIMIT),
-            Protocol::Udp => (UDP_BLOCK_MINIMUM, UDP_BLOCK_LIMIT),
+            TransportProtocol::Tcp => (1, TCP_BLOCK_LIMIT),
+            TransportProtocol::Udp => (UDP_BLOCK_MINIMUM, UDP_BLOCK_LIMIT),
         };
         let block_bytes = match (keys.number("len")?, protocol) {
-            (None | Some(0), Protocol::Tcp) => TCP_BLOCK_BYTES,
-            (given, _) => within("len", given.unwrap_or(0), blocks)?,
+            (None | Some(0), TransportProtocol::Tcp) => TCP_BLOCK_BYTES,
+            (given, _) => check_range("len", given.unwrap_or(0), blocks)?,
         };
         Ok(Self {
             protocol,
             direction: keys.direction(),
-            length: keys.length()?,
-            omit_s: keys.within("omit", (0, OMIT_LIMIT_S))?.unwrap_or(0),
-            streams: keys.within("parallel", (1, STREAMS_LIMIT))?.unwrap_or(1),
+            limit: keys.limit()?,
+            omit_s: keys.number_in_range("omit", (0, OMIT_LIMIT_S))?.unwrap_or(0),
+            streams: keys.number_in_range("parallel", (1, STREAMS_LIMIT))?.unwrap_or(1),
             block_bytes,
             rate_bit_per_s: keys.number("bandwidth")?.filter(|rate| *rate > 0),
-            burst: keys.within("burst", (0, BURST_LIMIT))?.unwrap_or(0),
+            burst: keys.number_in_range("burst", (0, BURST_LIMIT))?.unwrap_or(0),
             pacing_timer_us: keys
-                .within("pacing_timer", (0, 1_000_000))?
+                .number_in_range("pacing_timer", (0, 1_000_000))?
                 .filter(|timer| *timer > 0)
                 .unwrap_or(PACING_TIMER_US),
             kernel_rate_bit_per_s: keys.number("fqrate")?.filter(|rate| *rate > 0),
-            no_delay: keys.set("nodelay"),
-            window_bytes: keys.within("window", (0, WINDOW_LIMIT))?.filter(|bytes| *bytes > 0),
-            segment_bytes: keys.within("MSS", (0, SEGMENT_LIMIT))?.filter(|bytes| *bytes > 0),
+            no_delay: keys.is_set("nodelay"),
+            window_bytes: keys
+                .number_in_range("window", (0, WINDOW_LIMIT))?
+                .filter(|bytes| *bytes > 0),
+            segment_bytes: keys
+                .number_in_range("MSS", (0, SEGMENT_LIMIT))?
+                .filter(|bytes| *bytes > 0),
             congestion: keys.text("congestion"),
-            type_of_service: keys.within("TOS", (0, 255))?.unwrap_or(0),
-            zero_copy: keys.set("zerocopy"),
-            skip_receive_copy: keys.set("skip_rx_copy"),
-            wide_counters: keys.set("udp_counters_64bit"),
-            get_server_output: keys.set("get_server_output"),
+            type_of_service: keys.number_in_range("TOS", (0, 255))?.unwrap_or(0),
+            zero_copy: keys.is_set("zerocopy"),
+            skip_receive_copy: keys.is_set("skip_rx_copy"),
+            wide_counters: keys.is_set("udp_counters_64bit"),
+            get_server_output: keys.is_set("get_server_output"),
             title: keys.text("title"),
             extra_data: keys.text("extra_data"),
             token: keys.text("authtoken"),
@@ -258,15 +263,19 @@ impl Parameters {
     }
 }
 
-fn given(number: u32) -> Option<u64> {
+fn nonzero(number: u32) -> Option<u64> {
     (number > 0).then_some(u64::from(number))
 }
 
-fn malformed(reason: &str) -> ProtocolError {
-    ProtocolError::Malformed { what: "parameters", reason: reason.to_owned() }
+fn malformed(reason: &str) -> Iperf3ProtocolError {
+    Iperf3ProtocolError::Malformed { what: "parameters", reason: reason.to_owned() }
 }
 
-fn within(key: &str, value: u64, (minimum, most): (u32, u32)) -> Result<u32, ProtocolError> {
+fn check_range(
+    key: &str,
+    value: u64,
+    (minimum, most): (u32, u32),
+) -> Result<u32, Iperf3ProtocolError> {
     match u32::try_from(value) {
         Ok(value) if (minimum..=most).contains(&value) => Ok(value),
         _ => Err(malformed(&format!("{key} is {value}, and must be {minimum} to {most}"))),
@@ -274,11 +283,11 @@ fn within(key: &str, value: u64, (minimum, most): (u32, u32)) -> Result<u32, Pro
 }
 
 /// Typed access to the keys of the JSON object.
-struct Keys<'a>(&'a Map<String, Value>);
+struct ParameterKeys<'a>(&'a Map<String, Value>);
 
-impl Keys<'_> {
+impl ParameterKeys<'_> {
     /// Whether a flag is set: `true`, or any number but 0, as old versions write it.
-    fn set(&self, key: &str) -> bool {
+    fn is_set(&self, key: &str) -> bool {
         match self.0.get(key) {
             Some(Value::Bool(set)) => *set,
             Some(Value::Number(number)) => number.as_f64() != Some(0.0),
@@ -286,7 +295,7 @@ impl Keys<'_> {
         }
     }
 
-    fn number(&self, key: &str) -> Result<Option<u64>, ProtocolError> {
+    fn number(&self, key: &str) -> Result<Option<u64>, Iperf3ProtocolError> {
         match self.0.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => value
@@ -297,30 +306,34 @@ impl Keys<'_> {
         }
     }
 
-    fn within(&self, key: &str, limits: (u32, u32)) -> Result<Option<u32>, ProtocolError> {
-        self.number(key)?.map(|number| within(key, number, limits)).transpose()
+    fn number_in_range(
+        &self,
+        key: &str,
+        limits: (u32, u32),
+    ) -> Result<Option<u32>, Iperf3ProtocolError> {
+        self.number(key)?.map(|number| check_range(key, number, limits)).transpose()
     }
 
     fn text(&self, key: &str) -> Option<String> {
         self.0.get(key)?.as_str().map(str::to_owned)
     }
 
-    fn direction(&self) -> Direction {
-        match (self.set("bidirectional"), self.set("reverse")) {
-            (true, _) => Direction::Both,
-            (false, true) => Direction::Reverse,
-            (false, false) => Direction::Forward,
+    fn direction(&self) -> DataDirection {
+        match (self.is_set("bidirectional"), self.is_set("reverse")) {
+            (true, _) => DataDirection::Both,
+            (false, true) => DataDirection::Reverse,
+            (false, false) => DataDirection::Forward,
         }
     }
 
-    fn length(&self) -> Result<Length, ProtocolError> {
+    fn limit(&self) -> Result<TestLimit, Iperf3ProtocolError> {
         let bytes = self.number("num")?.filter(|bytes| *bytes > 0);
         let blocks = self.number("blockcount")?.filter(|blocks| *blocks > 0);
-        let seconds = self.within("time", (0, TIME_LIMIT_S))?.unwrap_or(0);
+        let seconds = self.number_in_range("time", (0, TIME_LIMIT_S))?.unwrap_or(0);
         Ok(match (bytes, blocks) {
-            (Some(bytes), _) => Length::Bytes(bytes),
-            (None, Some(blocks)) => Length::Blocks(blocks),
-            (None, None) => Length::Seconds(seconds),
+            (Some(bytes), _) => TestLimit::Bytes(bytes),
+            (None, Some(blocks)) => TestLimit::Blocks(blocks),
+            (None, None) => TestLimit::Seconds(seconds),
         })
     }
 }

@@ -3,7 +3,7 @@
 use assay_model::cpu_account::CpuAccount;
 use serde_json::{Map, Value, json};
 
-use super::ProtocolError;
+use super::Iperf3ProtocolError;
 
 /// CPU time of the process over wall time, in percent of one CPU, as iperf3 defines it. It omits
 /// softirq time that the kernel attributes elsewhere.
@@ -46,7 +46,7 @@ pub struct StreamResult {
 
 /// Measurements of a test by one end.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Results {
+pub struct Iperf3Results {
     /// CPU use of the process.
     pub cpu: CpuPercent,
     /// Whether the sender counts retransmits: 1, 0, or −1 from an end that sends nothing.
@@ -65,7 +65,7 @@ pub struct Results {
     pub has_omitted: bool,
 }
 
-impl Results {
+impl Iperf3Results {
     /// Builds the message without its length prefix.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
@@ -109,7 +109,7 @@ impl Results {
     /// # Errors
     /// If it is not a JSON object, or a stream lacks its number or bytes or exceeds the limit of
     /// counts.
-    pub fn from_json(message: &[u8]) -> Result<Self, ProtocolError> {
+    pub fn from_json(message: &[u8]) -> Result<Self, Iperf3ProtocolError> {
         let value: Value =
             serde_json::from_slice(message).map_err(|error| malformed(&error.to_string()))?;
         if !value.is_object() {
@@ -117,7 +117,7 @@ impl Results {
         }
         let streams = value.get("streams").and_then(Value::as_array);
         let streams = streams.ok_or_else(|| malformed("`streams` is missing"))?;
-        let percent = |key: &str| number(&value, key).max(0.0);
+        let percent = |key: &str| number_or_zero(&value, key).max(0.0);
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let account = value.get("assay").and_then(|it| it.get("cpu"));
         Ok(Self {
@@ -126,42 +126,42 @@ impl Results {
                 user: percent("cpu_util_user"),
                 system: percent("cpu_util_system"),
             },
-            sender_has_retransmits: signed(&value, "sender_has_retransmits"),
+            sender_has_retransmits: signed_or_zero(&value, "sender_has_retransmits"),
             congestion: text("congestion_used"),
             server_output_text: text("server_output_text"),
             server_output_json: value.get("server_output_json").cloned(),
-            streams: streams.iter().map(stream).collect::<Result<_, _>>()?,
+            streams: streams.iter().map(parse_stream).collect::<Result<_, _>>()?,
             account: account.and_then(|it| serde_json::from_value(it.clone()).ok()),
             has_omitted: streams.iter().any(|stream| stream.get("omitted_packets").is_some()),
         })
     }
 }
 
-fn malformed(reason: &str) -> ProtocolError {
-    ProtocolError::Malformed { what: "results", reason: reason.to_owned() }
+fn malformed(reason: &str) -> Iperf3ProtocolError {
+    Iperf3ProtocolError::Malformed { what: "results", reason: reason.to_owned() }
 }
 
-fn stream(value: &Value) -> Result<StreamResult, ProtocolError> {
+fn parse_stream(value: &Value) -> Result<StreamResult, Iperf3ProtocolError> {
     let count = |key: &str| {
         let number = value.get(key).and_then(Value::as_f64).filter(|number| *number >= 0.0);
         let exact = || value.get(key).and_then(Value::as_u64);
         number
             .map(|number| exact().unwrap_or(number as u64))
-            .filter(|count| *count <= MOST)
+            .filter(|count| *count <= MAX_COUNT)
             .ok_or_else(|| {
                 malformed(&format!("a stream's `{key}` is missing, below 0 or absurd"))
             })
     };
     let signed = |key: &str| {
-        let number = signed(value, key);
-        let sane = Some(number).filter(|number| number.unsigned_abs() <= MOST);
+        let number = signed_or_zero(value, key);
+        let sane = Some(number).filter(|number| number.unsigned_abs() <= MAX_COUNT);
         sane.ok_or_else(|| malformed(&format!("a stream's `{key}` of {number} is absurd")))
     };
     Ok(StreamResult {
         id: count("id")?,
         bytes: count("bytes")?,
         retransmits: u64::try_from(signed("retransmits")?).ok(),
-        jitter_s: number(value, "jitter"),
+        jitter_s: number_or_zero(value, "jitter"),
         errors: signed("errors")?,
         omitted_errors: signed("omitted_errors")?,
         packets: signed("packets")?,
@@ -169,23 +169,23 @@ fn stream(value: &Value) -> Result<StreamResult, ProtocolError> {
         out_of_order: value
             .get("assay")
             .and_then(|it| it.get("out_of_order")?.as_u64())
-            .filter(|late| *late <= MOST),
-        start_s: number(value, "start_time"),
-        end_s: number(value, "end_time"),
+            .filter(|late| *late <= MAX_COUNT),
+        start_s: number_or_zero(value, "start_time"),
+        end_s: number_or_zero(value, "end_time"),
     })
 }
 
 /// Maximum count, 2⁵³: a double, as in JSON, is exact up to here (9 PB in one test). Larger counts
 /// are invalid, and their sums would overflow 64 bits.
-const MOST: u64 = 1 << 53;
+const MAX_COUNT: u64 = 1 << 53;
 
-fn number(value: &Value, key: &str) -> f64 {
+fn number_or_zero(value: &Value, key: &str) -> f64 {
     value.get(key).and_then(Value::as_f64).unwrap_or(0.0)
 }
 
 /// Parses a signed number. 3.12 prints −1 as 2⁶⁴ − 1, so the upper half of the 64-bit range is
 /// negative.
-fn signed(value: &Value, key: &str) -> i64 {
+fn signed_or_zero(value: &Value, key: &str) -> i64 {
     match value.get(key) {
         Some(Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
             (Some(signed), _) => signed,

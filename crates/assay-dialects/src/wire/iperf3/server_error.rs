@@ -1,7 +1,7 @@
 //! Descriptions of an iperf3 server's error numbers.
 
 /// Errors that a client can cause, or that explain a failure at the server (`iperf_api.h`).
-const WORDS: [(i32, &str); 29] = [
+const DESCRIPTIONS: [(i32, &str); 29] = [
     (5, "the test is longer than it allows"),
     (6, "there are more streams than it allows"),
     (7, "the block size is larger than it allows"),
@@ -37,8 +37,8 @@ const WORDS: [(i32, &str); 29] = [
 ];
 
 /// Describes a server's error by iperf3's number, and by the system's if there is one.
-pub(super) fn words(iperf3: i32, system: i32) -> String {
-    let known = WORDS.iter().find(|(number, _)| *number == iperf3);
+pub(super) fn describe(iperf3: i32, system: i32) -> String {
+    let known = DESCRIPTIONS.iter().find(|(number, _)| *number == iperf3);
     let known = known.map_or("for a reason that is not known here", |(_, words)| words);
     let system = match system {
         0 => String::new(),
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_said_in_words() {
+    fn describes_error_numbers() {
         for (iperf3, system, expected) in [
             (
                 27,
@@ -66,8 +66,8 @@ mod tests {
             ),
             (-7, 0, "for a reason that is not known here (its error -7)"),
         ] {
-            assert_eq!(words(iperf3, system), expected);
+            assert_eq!(describe(iperf3, system), expected);
         }
-        assert!(WORDS.is_sorted_by_key(|(number, _)| *number));
+        assert!(DESCRIPTIONS.is_sorted_by_key(|(number, _)| *number));
     }
 }

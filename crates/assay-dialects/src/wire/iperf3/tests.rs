@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::parameters::{Direction, Length};
+use super::parameters::{DataDirection, TestLimit};
 use super::*;
 
 const COOKIE: &[u8; 37] = b"yfeymxvrgkrymballveqfvh7dcda6tymyluv\0";
@@ -12,7 +12,7 @@ const CLIENT_RESULTS: &str = r#"{"cpu_util_total":6.4636331668209182,"cpu_util_u
 const SERVER_RESULTS: &str = r#"{"cpu_util_total":0.13979863937107151,"cpu_util_user":0,"cpu_util_system":0.13999320950241609,"sender_has_retransmits":18446744073709551615,"congestion_used":"bbr","streams":[{"id":1,"bytes":1310720,"retransmits":18446744073709551615,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.027854},{"id":3,"bytes":1310720,"retransmits":18446744073709551615,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.027867}]}"#;
 
 fn message(text: &str) -> Vec<u8> {
-    framed(text.as_bytes())
+    frame(text.as_bytes())
 }
 
 fn client_side() -> Vec<u8> {
@@ -24,8 +24,11 @@ fn server_side() -> Vec<u8> {
 }
 
 /// Returns all events of a server that receives `bytes` in pieces of `piece` bytes.
-fn serve(bytes: &[u8], piece: usize) -> (Vec<ServerEvent>, Option<ProtocolError>) {
-    let (mut server, mut events) = (Server::default(), Vec::new());
+fn run_server(
+    bytes: &[u8],
+    piece: usize,
+) -> (Vec<Iperf3ServerEvent>, Option<Iperf3ProtocolError>) {
+    let (mut server, mut events) = (Iperf3Server::default(), Vec::new());
     for part in bytes.chunks(piece) {
         server.receive(part);
         loop {
@@ -40,22 +43,25 @@ fn serve(bytes: &[u8], piece: usize) -> (Vec<ServerEvent>, Option<ProtocolError>
 }
 
 #[test]
-fn a_server_that_closes_after_the_first_of_two_numbers_has_said_why() {
+fn closing_error_needs_only_the_first_number() {
     let closed = |bytes: &[u8]| {
-        let mut client = Client::new(Cookie(*COOKIE));
+        let mut client = Iperf3Client::new(Cookie(*COOKIE));
         client.receive(bytes);
         while let Ok(Some(_)) = client.next_event() {}
-        client.closed()
+        client.closing_error()
     };
-    let refused = ProtocolError::Server { iperf3: NOT_AUTHORIZED, system: 0 };
+    let refused = Iperf3ProtocolError::ServerError { iperf3: NOT_AUTHORIZED, system: 0 };
     assert_eq!(closed(&[9, 0xFE, 0, 0, 0, 142]), Some(refused));
     for bytes in [&[9][..], &[9, 0xFE], &[9, 0xFE, 0, 0, 0], &[9, 10]] {
         assert_eq!(closed(bytes), None);
     }
 }
 
-fn ask(bytes: &[u8], piece: usize) -> (Vec<ClientEvent>, Option<ProtocolError>) {
-    let (mut client, mut events) = (Client::new(Cookie(*COOKIE)), Vec::new());
+fn run_client(
+    bytes: &[u8],
+    piece: usize,
+) -> (Vec<Iperf3ClientEvent>, Option<Iperf3ProtocolError>) {
+    let (mut client, mut events) = (Iperf3Client::new(Cookie(*COOKIE)), Vec::new());
     for part in bytes.chunks(piece) {
         client.receive(part);
         loop {
@@ -70,23 +76,23 @@ fn ask(bytes: &[u8], piece: usize) -> (Vec<ClientEvent>, Option<ProtocolError>) 
 }
 
 #[test]
-fn a_captured_client_is_understood_in_pieces_of_any_size() {
+fn parses_captured_client_in_any_pieces() {
     for piece in [1, 3, 37, 100, 10_000] {
-        let (events, error) = serve(&client_side(), piece);
+        let (events, error) = run_server(&client_side(), piece);
         assert_eq!(error, None);
         let [
-            ServerEvent::Cookie(cookie),
-            ServerEvent::Parameters(parameters),
-            ServerEvent::Ended,
-            ServerEvent::Results(results),
-            ServerEvent::Done,
+            Iperf3ServerEvent::Cookie(cookie),
+            Iperf3ServerEvent::Parameters(parameters),
+            Iperf3ServerEvent::Ended,
+            Iperf3ServerEvent::Results(results),
+            Iperf3ServerEvent::Done,
         ] = events.as_slice()
         else {
             panic!("{events:?}");
         };
         assert_eq!(cookie, &Cookie(*COOKIE));
-        assert_eq!(parameters.length, Length::Seconds(1));
-        assert_eq!((parameters.streams, parameters.direction), (2, Direction::Forward));
+        assert_eq!(parameters.limit, TestLimit::Seconds(1));
+        assert_eq!((parameters.streams, parameters.direction), (2, DataDirection::Forward));
         assert_eq!(parameters.rate_bit_per_s, Some(10_000_000));
         assert_eq!(results.streams[1].id, 3);
         assert_eq!(results.streams[1].retransmits, Some(0));
@@ -94,55 +100,59 @@ fn a_captured_client_is_understood_in_pieces_of_any_size() {
 }
 
 #[test]
-fn a_captured_server_is_understood_in_pieces_of_any_size() {
+fn parses_captured_server_in_any_pieces() {
     for piece in [1, 7, 10_000] {
-        let (events, error) = ask(&server_side(), piece);
+        let (events, error) = run_client(&server_side(), piece);
         assert_eq!(error, None);
         assert_eq!(events.len(), 7);
-        let ClientEvent::Results(results) = &events[5] else { panic!("{events:?}") };
+        let Iperf3ClientEvent::Results(results) = &events[5] else { panic!("{events:?}") };
         assert_eq!(results.sender_has_retransmits, -1, "printed as 2⁶⁴ − 1");
         assert_eq!(results.streams[0].retransmits, None);
         assert_eq!(results.streams[0].bytes, 1_310_720);
-        assert_eq!(events[6], ClientEvent::Finished);
+        assert_eq!(events[6], Iperf3ClientEvent::Finished);
     }
 }
 
 #[test]
-fn a_broken_peer_is_named() {
-    let check_server = |bytes: &[u8], expected: ProtocolError| {
-        assert_eq!(serve(bytes, 5).1, Some(expected));
+fn reports_protocol_violations() {
+    let check_server = |bytes: &[u8], expected: Iperf3ProtocolError| {
+        assert_eq!(run_server(bytes, 5).1, Some(expected));
     };
-    check_server(b"GET / HTTP/1.1", ProtocolError::NoCookie { start: "474554202f".into() });
+    check_server(
+        b"GET / HTTP/1.1",
+        Iperf3ProtocolError::InvalidCookie { start: "474554202f".into() },
+    );
     check_server(
         &[&COOKIE[..], &[0, 1, 0, 0]].concat(),
-        ProtocolError::TooLong { what: "parameters", announced: 65536, limit: 8192 },
+        Iperf3ProtocolError::TooLong { what: "parameters", announced: 65536, limit: 8192 },
     );
     check_server(
         &[&COOKIE[..], &message(PARAMETERS), &[12]].concat(),
-        ProtocolError::Terminated { who: "client" },
+        Iperf3ProtocolError::Terminated { who: "client" },
     );
     check_server(
         &[&COOKIE[..], &message(PARAMETERS), &[7]].concat(),
-        ProtocolError::UnknownState { byte: 7 },
+        Iperf3ProtocolError::UnknownState { byte: 7 },
     );
-    let check_client =
-        |bytes: &[u8], expected: ProtocolError| assert_eq!(ask(bytes, 2).1, Some(expected));
-    check_client(&[0xFF], ProtocolError::Denied);
-    check_client(&[9, 11], ProtocolError::Terminated { who: "server" });
+    let check_client = |bytes: &[u8], expected: Iperf3ProtocolError| {
+        assert_eq!(run_client(bytes, 2).1, Some(expected))
+    };
+    check_client(&[0xFF], Iperf3ProtocolError::Denied);
+    check_client(&[9, 11], Iperf3ProtocolError::Terminated { who: "server" });
     check_client(
         &[9, 0xFE, 0, 0, 0, 120, 0, 0, 0, 98],
-        ProtocolError::Server { iperf3: 120, system: 98 },
+        Iperf3ProtocolError::ServerError { iperf3: 120, system: 98 },
     );
     check_client(
         &[9, 14],
-        ProtocolError::OutOfTurn {
-            state: State::DisplayResults,
+        Iperf3ProtocolError::UnexpectedState {
+            state: ControlState::DisplayResults,
             expected: "the request to open streams",
         },
     );
     check_client(
         &[9, 10, 1, 2, 13, 0xFF, 0, 0, 0],
-        ProtocolError::TooLong {
+        Iperf3ProtocolError::TooLong {
             what: "results",
             announced: 0xFF00_0000,
             limit: RESULTS_LIMIT,
@@ -151,7 +161,7 @@ fn a_broken_peer_is_named() {
 }
 
 #[test]
-fn parameters_beyond_the_limits_are_refused() {
+fn rejects_parameters_beyond_limits() {
     for text in [
         r#"{"parallel":129}"#,
         r#"{"parallel":0}"#,
@@ -168,13 +178,13 @@ fn parameters_beyond_the_limits_are_refused() {
         r"[]",
         r"",
     ] {
-        let read = Parameters::from_json(text.as_bytes());
-        assert!(matches!(read, Err(ProtocolError::Malformed { .. })), "{text}: {read:?}");
+        let read = Iperf3Parameters::from_json(text.as_bytes());
+        assert!(matches!(read, Err(Iperf3ProtocolError::Malformed { .. })), "{text}: {read:?}");
     }
 }
 
 #[test]
-fn counts_that_no_test_can_reach_are_refused() {
+fn rejects_counts_beyond_the_maximum() {
     for (field, is_read) in [
         (r#""bytes":9007199254740992"#, true),
         (r#""bytes":9007199254740993"#, false),
@@ -185,7 +195,7 @@ fn counts_that_no_test_can_reach_are_refused() {
         (r#""bytes":1,"retransmits":18446744073709551615"#, true),
     ] {
         let text = format!(r#"{{"streams":[{{"id":1,{field}}}]}}"#);
-        let read = Results::from_json(text.as_bytes());
+        let read = Iperf3Results::from_json(text.as_bytes());
         assert_eq!(read.is_ok(), is_read, "{text}: {read:?}");
     }
 }
@@ -196,19 +206,19 @@ fn stream_numbers_skip_two() {
 }
 
 #[test]
-fn cookies_are_made_of_the_alphabet() {
+fn random_cookie_uses_the_alphabet() {
     let cookie = Cookie::from_random(std::array::from_fn(|at| at as u8 * 7));
-    let (events, error) = serve(&cookie.0, 1);
-    assert_eq!((events, error), (vec![ServerEvent::Cookie(cookie)], None));
+    let (events, error) = run_server(&cookie.0, 1);
+    assert_eq!((events, error), (vec![Iperf3ServerEvent::Cookie(cookie)], None));
     assert_eq!(cookie.text().len(), 36);
 }
 
 #[test]
-fn what_is_written_is_read_back() {
-    let parameters = Parameters {
-        protocol: Protocol::Udp,
-        direction: Direction::Both,
-        length: Length::Blocks(77),
+fn parameters_and_results_round_trip() {
+    let parameters = Iperf3Parameters {
+        protocol: TransportProtocol::Udp,
+        direction: DataDirection::Both,
+        limit: TestLimit::Blocks(77),
         omit_s: 2,
         streams: 32,
         block_bytes: 1448,
@@ -227,10 +237,10 @@ fn what_is_written_is_read_back() {
         title: Some("a".into()),
         extra_data: Some("b".into()),
         assay: Some("0.1.0".into()),
-        ..Parameters::default()
+        ..Iperf3Parameters::default()
     };
-    assert_eq!(Parameters::from_json(&parameters.to_json()), Ok(parameters));
-    let results = Results {
+    assert_eq!(Iperf3Parameters::from_json(&parameters.to_json()), Ok(parameters));
+    let results = Iperf3Results {
         cpu: CpuPercent { total: 12.5, user: 2.5, system: 10.0 },
         sender_has_retransmits: -1,
         congestion: Some("cubic".into()),
@@ -253,25 +263,25 @@ fn what_is_written_is_read_back() {
             ..Default::default()
         }),
         has_omitted: true,
-        ..Results::default()
+        ..Iperf3Results::default()
     };
-    assert_eq!(Results::from_json(&results.to_json()), Ok(results));
+    assert_eq!(Iperf3Results::from_json(&results.to_json()), Ok(results));
 }
 
 proptest! {
     #[test]
-    fn a_server_survives_any_client(bytes: Vec<u8>, piece in 1_usize..64) {
-        serve(&bytes, piece);
-        serve(&[&COOKIE[..], &bytes].concat(), piece);
-        serve(&[&COOKIE[..], &message(PARAMETERS), &bytes].concat(), piece);
-        serve(&[&COOKIE[..], &message(&String::from_utf8_lossy(&bytes))].concat(), piece);
+    fn server_never_panics(bytes: Vec<u8>, piece in 1_usize..64) {
+        run_server(&bytes, piece);
+        run_server(&[&COOKIE[..], &bytes].concat(), piece);
+        run_server(&[&COOKIE[..], &message(PARAMETERS), &bytes].concat(), piece);
+        run_server(&[&COOKIE[..], &message(&String::from_utf8_lossy(&bytes))].concat(), piece);
     }
 
     #[test]
-    fn a_client_survives_any_server(bytes: Vec<u8>, piece in 1_usize..64) {
-        ask(&bytes, piece);
-        ask(&[&[9, 10, 1, 2, 13][..], &bytes].concat(), piece);
-        ask(&[&[9, 10, 1, 2, 13][..], &message(&String::from_utf8_lossy(&bytes))].concat(), piece);
+    fn client_never_panics(bytes: Vec<u8>, piece in 1_usize..64) {
+        run_client(&bytes, piece);
+        run_client(&[&[9, 10, 1, 2, 13][..], &bytes].concat(), piece);
+        run_client(&[&[9, 10, 1, 2, 13][..], &message(&String::from_utf8_lossy(&bytes))].concat(), piece);
     }
 
     #[test]
@@ -279,17 +289,20 @@ proptest! {
         for (mut bytes, is_client) in [(client_side(), true), (server_side(), false)] {
             let at = at % bytes.len();
             bytes[at] = byte;
-            if is_client { drop(serve(&bytes, piece)) } else { drop(ask(&bytes, piece)) }
+            if is_client { drop(run_server(&bytes, piece)) } else { drop(run_client(&bytes, piece)) }
         }
     }
 }
 
 #[test]
-fn what_comes_out_of_turn_is_not_kept() {
-    let mut server = Server::default();
+fn unexpected_bytes_are_not_stored() {
+    let mut server = Iperf3Server::default();
     server.receive(&client_side());
     while server.next_event().unwrap().is_some() {}
     // The exchange is complete, and the peer continues to send.
-    server.receive(&vec![4; WAITING_LIMIT + 1]);
-    assert_eq!(server.next_event(), Err(ProtocolError::Flood { limit: WAITING_LIMIT }));
+    server.receive(&vec![4; UNPARSED_LIMIT + 1]);
+    assert_eq!(
+        server.next_event(),
+        Err(Iperf3ProtocolError::TooManyBytes { limit: UNPARSED_LIMIT })
+    );
 }

@@ -1,27 +1,27 @@
 //! Client side of one qperf test.
 
 use super::{
-    AFTER, BEFORE, Buffer, Configuration, ProtocolError, Request, Statistics, Test,
-    WAITING_LIMIT,
+    Buffer, QperfConfiguration, QperfProtocolError, QperfRequest, QperfStatistics,
+    QperfTestKind, SYNC_AFTER, SYNC_BEFORE, UNPARSED_LIMIT,
 };
 
 /// Next action of the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClientEvent {
+pub enum QperfClientEvent {
     /// Configuration of the server, the reply to `conf`; nothing follows.
-    Configuration(Configuration),
+    Configuration(QperfConfiguration),
     /// Connect the data socket to this port, then send [`SYNC_BEFORE`].
     Connect(u16),
     /// Run the test for its duration, then continue to receive.
     Run,
     /// Server's statistics: send [`SYNC_AFTER`] and close.
-    Statistics(Box<Statistics>),
+    Statistics(Box<QperfStatistics>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    Answer,
-    Before,
+    Reply,
+    SyncBefore,
     Statistics,
     Finished,
 }
@@ -29,35 +29,35 @@ enum Phase {
 /// State machine of the client: [`QperfClient::receive`] takes bytes, [`QperfClient::next_event`]
 /// returns events.
 #[derive(Debug)]
-pub struct Client {
-    request: Request,
+pub struct QperfClient {
+    request: QperfRequest,
     phase: Phase,
     buffer: Buffer,
 }
 
-impl Client {
+impl QperfClient {
     /// Creates a client before its first message.
     #[must_use]
-    pub const fn new(request: Request) -> Self {
-        Self { request, phase: Phase::Answer, buffer: Buffer::new(WAITING_LIMIT) }
+    pub const fn new(request: QperfRequest) -> Self {
+        Self { request, phase: Phase::Reply, buffer: Buffer::new(UNPARSED_LIMIT) }
     }
 
     /// Returns the request, which is sent first.
     #[must_use]
-    pub fn hello(&self) -> Vec<u8> {
+    pub fn request_message(&self) -> Vec<u8> {
         self.request.to_bytes().to_vec()
     }
 
     /// Returns the message that follows the connection of the data socket.
     #[must_use]
-    pub fn ready() -> Vec<u8> {
-        BEFORE.to_vec()
+    pub fn sync_message() -> Vec<u8> {
+        SYNC_BEFORE.to_vec()
     }
 
     /// Returns the closing message.
     #[must_use]
-    pub fn goodbye() -> Vec<u8> {
-        AFTER.to_vec()
+    pub fn closing_message() -> Vec<u8> {
+        SYNC_AFTER.to_vec()
     }
 
     /// Takes received bytes, in pieces of any size.
@@ -69,23 +69,23 @@ impl Client {
     ///
     /// # Errors
     /// If the server violates the protocol or rejects the test. The test is over then.
-    pub fn next_event(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
+    pub fn next_event(&mut self) -> Result<Option<QperfClientEvent>, QperfProtocolError> {
         if let Some(limit) = self.buffer.exceeded() {
-            return Err(ProtocolError::Flood { limit });
+            return Err(QperfProtocolError::TooManyBytes { limit });
         }
         match self.phase {
-            Phase::Answer if self.request.test == Test::Configuration => {
-                Ok(self.buffer.array::<{ Configuration::BYTES }>().map(|bytes| {
+            Phase::Reply if self.request.test == QperfTestKind::Configuration => {
+                Ok(self.buffer.array::<{ QperfConfiguration::BYTES }>().map(|bytes| {
                     self.phase = Phase::Finished;
-                    ClientEvent::Configuration(Configuration::from_bytes(&bytes))
+                    QperfClientEvent::Configuration(QperfConfiguration::from_bytes(&bytes))
                 }))
             }
-            Phase::Answer => self.port(),
-            Phase::Before => self.before(),
+            Phase::Reply => self.receive_port(),
+            Phase::SyncBefore => self.receive_sync(),
             Phase::Statistics => {
-                Ok(self.buffer.array::<{ Statistics::BYTES }>().map(|bytes| {
+                Ok(self.buffer.array::<{ QperfStatistics::BYTES }>().map(|bytes| {
                     self.phase = Phase::Finished;
-                    ClientEvent::Statistics(Box::new(Statistics::from_bytes(&bytes)))
+                    QperfClientEvent::Statistics(Box::new(QperfStatistics::from_bytes(&bytes)))
                 }))
             }
             Phase::Finished => Ok(None),
@@ -94,30 +94,30 @@ impl Client {
 
     /// Returns the error announced by the server's out-of-band `?`, with the text received in band.
     #[must_use]
-    pub fn refused(&self) -> ProtocolError {
+    pub fn rejection(&self) -> QperfProtocolError {
         let text = String::from_utf8_lossy(self.buffer.peek());
         let text = text.trim_matches(|c: char| c == '\0' || c == '?' || c.is_whitespace());
-        ProtocolError::Refused { text: text.to_owned() }
+        QperfProtocolError::Refused { text: text.to_owned() }
     }
 
-    fn port(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
+    fn receive_port(&mut self) -> Result<Option<QperfClientEvent>, QperfProtocolError> {
         let Some(bytes) = self.buffer.array::<4>() else { return Ok(None) };
         let port = u32::from_le_bytes(bytes);
-        self.phase = Phase::Before;
+        self.phase = Phase::SyncBefore;
         match u16::try_from(port) {
-            Ok(port) if port > 0 => Ok(Some(ClientEvent::Connect(port))),
-            _ => Err(ProtocolError::Port { port }),
+            Ok(port) if port > 0 => Ok(Some(QperfClientEvent::Connect(port))),
+            _ => Err(QperfProtocolError::InvalidPort { port }),
         }
     }
 
-    fn before(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
-        let Some(bytes) = self.buffer.array::<{ BEFORE.len() }>() else { return Ok(None) };
+    fn receive_sync(&mut self) -> Result<Option<QperfClientEvent>, QperfProtocolError> {
+        let Some(bytes) = self.buffer.array::<{ SYNC_BEFORE.len() }>() else { return Ok(None) };
         self.phase = Phase::Statistics;
-        if &bytes == BEFORE {
-            Ok(Some(ClientEvent::Run))
+        if &bytes == SYNC_BEFORE {
+            Ok(Some(QperfClientEvent::Run))
         } else {
-            let expected = String::from_utf8_lossy(BEFORE).into_owned();
-            Err(ProtocolError::OutOfStep { expected })
+            let expected = String::from_utf8_lossy(SYNC_BEFORE).into_owned();
+            Err(QperfProtocolError::SyncMismatch { expected })
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Messages of fixed length: request, configuration, statistics.
 
-use super::ProtocolError;
+use super::QperfProtocolError;
 
 /// Tests that need only sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Test {
+pub enum QperfTestKind {
     /// Report of the server's configuration.
     Configuration,
     /// Request to the server to exit.
@@ -19,7 +19,7 @@ pub enum Test {
     UdpLatency,
 }
 
-impl Test {
+impl QperfTestKind {
     /// Name, number on the wire and qperf's default message size in bytes.
     const ALL: [(Self, &'static str, u16, u32); 6] = [
         (Self::Configuration, "conf", 0, 0),
@@ -71,7 +71,7 @@ const DATAGRAM_LIMIT: u32 = 65507;
 const TIME_LIMIT_S: u32 = 86400;
 const VERSION: [u16; 3] = [0, 4, 11];
 /// Offset of the sixteen numbers of a request.
-const FIELDS_AT: usize = 8;
+const FIELDS_OFFSET: usize = 8;
 const MESSAGE_SIZE: usize = 4;
 const SOCKET_BUFFER: usize = 11;
 const TIME: usize = 13;
@@ -80,9 +80,9 @@ const MESSAGES: usize = 6;
 
 /// Request for one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+pub struct QperfRequest {
     /// Requested test.
-    pub test: Test,
+    pub test: QperfTestKind,
     /// Size of a message in bytes.
     pub message_bytes: u32,
     /// Number of messages after which to stop; 0 = by time.
@@ -95,13 +95,13 @@ pub struct Request {
     pub timeout_s: u32,
 }
 
-impl Request {
+impl QperfRequest {
     /// Encoded length.
     pub const BYTES: usize = 200;
 
     /// Creates a request with qperf's defaults, among them a duration of two seconds.
     #[must_use]
-    pub fn new(test: Test) -> Self {
+    pub fn new(test: QperfTestKind) -> Self {
         Self {
             test,
             message_bytes: test.default_message_bytes(),
@@ -121,7 +121,7 @@ impl Request {
             place.copy_from_slice(&word.to_le_bytes());
         }
         let mut put = |field: usize, value: u32| {
-            let at = FIELDS_AT + 4 * field;
+            let at = FIELDS_OFFSET + 4 * field;
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
         };
         put(MESSAGE_SIZE, self.message_bytes);
@@ -136,17 +136,17 @@ impl Request {
     ///
     /// # Errors
     /// If the version differs, the test is not supported, or a number exceeds its limit.
-    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Result<Self, ProtocolError> {
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Result<Self, QperfProtocolError> {
         let word = |at: usize| u16::from_le_bytes([bytes[2 * at], bytes[2 * at + 1]]);
         if [word(0), word(1)] != VERSION[..2] {
-            return Err(ProtocolError::Version { major: word(0), minor: word(1) });
+            return Err(QperfProtocolError::Version { major: word(0), minor: word(1) });
         }
-        let field = |index: usize| u32_at(bytes, FIELDS_AT + 4 * index);
-        let test = Test::ALL.iter().find(|row| row.2 == word(3)).map(|row| row.0);
-        let test = test.ok_or(ProtocolError::UnknownTest { index: word(3) })?;
+        let field = |index: usize| u32_at(bytes, FIELDS_OFFSET + 4 * index);
+        let test = QperfTestKind::ALL.iter().find(|row| row.2 == word(3)).map(|row| row.0);
+        let test = test.ok_or(QperfProtocolError::UnknownTest { index: word(3) })?;
         let bounded = |what, value, limit| match value {
             value if value <= limit => Ok(value),
-            value => Err(ProtocolError::TooMuch { what, value, limit }),
+            value => Err(QperfProtocolError::LimitExceeded { what, value, limit }),
         };
         let most = if test.is_udp() { DATAGRAM_LIMIT } else { MESSAGE_LIMIT };
         Ok(Self {
@@ -174,7 +174,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 
 /// Description of a machine: four texts of at most 63 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Configuration {
+pub struct QperfConfiguration {
     /// Host name.
     pub node: String,
     /// CPUs.
@@ -185,7 +185,7 @@ pub struct Configuration {
     pub qperf: String,
 }
 
-impl Configuration {
+impl QperfConfiguration {
     /// Encoded length.
     pub const BYTES: usize = 256;
     const TEXT_BYTES: usize = 64;
@@ -216,7 +216,7 @@ impl Configuration {
 
 /// Wall clock and CPU times of the machine in ticks, since an arbitrary moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Times {
+pub struct MachineTicks {
     /// Wall clock.
     pub real: u64,
     /// user, nice, kernel, idle, iowait, irq, softirq, steal: the columns of `/proc/stat`.
@@ -225,7 +225,7 @@ pub struct Times {
 
 /// Counts of messages in one direction, by one end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct MessageCounts {
     /// Bytes.
     pub bytes: u64,
     /// Messages.
@@ -236,27 +236,27 @@ pub struct Counts {
 
 /// Server's measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Statistics {
+pub struct QperfStatistics {
     /// Number of CPUs.
     pub cpus: u32,
     /// Clock ticks per second.
     pub ticks_per_s: u32,
     /// Times at the start.
-    pub start: Times,
+    pub start: MachineTicks,
     /// Times at the end.
-    pub end: Times,
+    pub end: MachineTicks,
     /// Messages sent by the server.
-    pub sent: Counts,
+    pub sent: MessageCounts,
     /// Messages received by the server.
-    pub received: Counts,
+    pub received: MessageCounts,
 }
 
-impl Statistics {
+impl QperfStatistics {
     /// Encoded length.
     pub const BYTES: usize = 256;
-    const START_AT: usize = 12;
+    const START_OFFSET: usize = 12;
     const TIMES_BYTES: usize = 72;
-    const COUNTS_AT: usize = Self::START_AT + 2 * Self::TIMES_BYTES;
+    const COUNTS_OFFSET: usize = Self::START_OFFSET + 2 * Self::TIMES_BYTES;
 
     /// Encodes the statistics.
     #[must_use]
@@ -272,7 +272,7 @@ impl Statistics {
         let mut bytes = [0; Self::BYTES];
         bytes[..4].copy_from_slice(&self.cpus.to_le_bytes());
         bytes[4..8].copy_from_slice(&self.ticks_per_s.to_le_bytes());
-        for (place, word) in bytes[Self::START_AT..].chunks_exact_mut(8).zip(words) {
+        for (place, word) in bytes[Self::START_OFFSET..].chunks_exact_mut(8).zip(words) {
             place.copy_from_slice(&word.to_le_bytes());
         }
         bytes
@@ -281,13 +281,13 @@ impl Statistics {
     /// Decodes statistics; any bytes are valid.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
-        let times = |at: usize| Times {
+        let times = |at: usize| MachineTicks {
             real: u64_at(bytes, at),
             cpu: std::array::from_fn(|column| u64_at(bytes, at + 8 * (column + 1))),
         };
         let counts = |index: usize| {
-            let at = Self::COUNTS_AT + 24 * index;
-            Counts {
+            let at = Self::COUNTS_OFFSET + 24 * index;
+            MessageCounts {
                 bytes: u64_at(bytes, at),
                 messages: u64_at(bytes, at + 8),
                 errors: u64_at(bytes, at + 16),
@@ -296,8 +296,8 @@ impl Statistics {
         Self {
             cpus: u32_at(bytes, 0),
             ticks_per_s: u32_at(bytes, 4),
-            start: times(Self::START_AT),
-            end: times(Self::START_AT + Self::TIMES_BYTES),
+            start: times(Self::START_OFFSET),
+            end: times(Self::START_OFFSET + Self::TIMES_BYTES),
             sent: counts(0),
             received: counts(1),
         }

@@ -1,65 +1,66 @@
 //! Server side of one qperf test.
 
 use super::{
-    AFTER, BEFORE, Buffer, Configuration, ProtocolError, Request, Statistics, WAITING_LIMIT,
+    Buffer, QperfConfiguration, QperfProtocolError, QperfRequest, QperfStatistics, SYNC_AFTER,
+    SYNC_BEFORE, UNPARSED_LIMIT,
 };
 
 /// Message received from the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ServerEvent {
+pub enum QperfServerEvent {
     /// Request: reply with [`QperfServer::configuration_message`] or [`QperfServer::port_message`].
-    Request(Request),
+    Request(QperfRequest),
     /// Connected data socket: reply with [`QperfServer::sync_message`], run the test for its
     /// duration, then send [`QperfServer::statistics_message`].
     Run,
     /// Client's closing message.
-    Goodbye,
+    Finished,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Request,
-    Before,
-    After,
+    SyncBefore,
+    SyncAfter,
     Finished,
 }
 
 /// State machine of the server: [`QperfServer::receive`] takes bytes, [`QperfServer::next_event`]
 /// returns events.
 #[derive(Debug)]
-pub struct Server {
+pub struct QperfServer {
     phase: Phase,
     buffer: Buffer,
 }
 
-impl Default for Server {
+impl Default for QperfServer {
     fn default() -> Self {
-        Self { phase: Phase::Request, buffer: Buffer::new(WAITING_LIMIT) }
+        Self { phase: Phase::Request, buffer: Buffer::new(UNPARSED_LIMIT) }
     }
 }
 
-impl Server {
+impl QperfServer {
     /// Reply to `conf`.
     #[must_use]
-    pub fn configuration(configuration: &Configuration) -> Vec<u8> {
+    pub fn configuration_message(configuration: &QperfConfiguration) -> Vec<u8> {
         configuration.to_bytes().to_vec()
     }
 
     /// Reply to a test request, with the port of the data socket.
     #[must_use]
-    pub fn port(port: u16) -> Vec<u8> {
+    pub fn port_message(port: u16) -> Vec<u8> {
         u32::from(port).to_le_bytes().to_vec()
     }
 
     /// Reply to a connected data socket.
     #[must_use]
-    pub fn ready() -> Vec<u8> {
-        BEFORE.to_vec()
+    pub fn sync_message() -> Vec<u8> {
+        SYNC_BEFORE.to_vec()
     }
 
     /// Message with the server's measurements.
     #[must_use]
-    pub fn statistics(statistics: &Statistics) -> Vec<u8> {
+    pub fn statistics_message(statistics: &QperfStatistics) -> Vec<u8> {
         statistics.to_bytes().to_vec()
     }
 
@@ -72,37 +73,42 @@ impl Server {
     ///
     /// # Errors
     /// If the client violates the protocol or requests an unsupported test. The test is over then.
-    pub fn next_event(&mut self) -> Result<Option<ServerEvent>, ProtocolError> {
+    pub fn next_event(&mut self) -> Result<Option<QperfServerEvent>, QperfProtocolError> {
         if let Some(limit) = self.buffer.exceeded() {
-            return Err(ProtocolError::Flood { limit });
+            return Err(QperfProtocolError::TooManyBytes { limit });
         }
         match self.phase {
             Phase::Request => {
-                let Some(bytes) = self.buffer.array::<{ Request::BYTES }>() else {
+                let Some(bytes) = self.buffer.array::<{ QperfRequest::BYTES }>() else {
                     return Ok(None);
                 };
-                self.phase = Phase::Before;
-                Request::from_bytes(&bytes).map(|request| Some(ServerEvent::Request(request)))
+                self.phase = Phase::SyncBefore;
+                QperfRequest::from_bytes(&bytes)
+                    .map(|request| Some(QperfServerEvent::Request(request)))
             }
-            Phase::Before => self.step(BEFORE, Phase::After, ServerEvent::Run),
-            Phase::After => self.step(AFTER, Phase::Finished, ServerEvent::Goodbye),
+            Phase::SyncBefore => {
+                self.receive_sync(SYNC_BEFORE, Phase::SyncAfter, QperfServerEvent::Run)
+            }
+            Phase::SyncAfter => {
+                self.receive_sync(SYNC_AFTER, Phase::Finished, QperfServerEvent::Finished)
+            }
             Phase::Finished => Ok(None),
         }
     }
 
-    fn step<const N: usize>(
+    fn receive_sync<const N: usize>(
         &mut self,
         due: &[u8; N],
         next: Phase,
-        event: ServerEvent,
-    ) -> Result<Option<ServerEvent>, ProtocolError> {
+        event: QperfServerEvent,
+    ) -> Result<Option<QperfServerEvent>, QperfProtocolError> {
         let Some(bytes) = self.buffer.array::<N>() else { return Ok(None) };
         self.phase = next;
         if &bytes == due {
             Ok(Some(event))
         } else {
             let expected = String::from_utf8_lossy(due).into_owned();
-            Err(ProtocolError::OutOfStep { expected })
+            Err(QperfProtocolError::SyncMismatch { expected })
         }
     }
 }

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use assay_dialects::vdbench::Execution;
-use assay_dialects::vdbench::output::files::{self, FileMeasured};
-use assay_dialects::vdbench::output::{self, Average, Measured, pages};
+use assay_dialects::vdbench::VdbenchExecution;
+use assay_dialects::vdbench::output::files::{self, FileTotals};
+use assay_dialects::vdbench::output::{self, Average, StorageTotals, pages};
 use assay_model::file_outcome::FileInterval;
-use assay_model::plain;
+use assay_model::sanitize;
 use assay_model::storage_outcome::IntervalTally;
 
 use super::{Current, Report};
@@ -17,9 +17,9 @@ use super::{Current, Report};
 pub(super) struct HostPages {
     names: Vec<String>,
     /// Intervals of the current run by host.
-    parts: BTreeMap<String, Part<Measured>>,
+    parts: BTreeMap<String, Part<StorageTotals>>,
     /// Intervals of the current run on file trees by host.
-    of_trees: BTreeMap<String, Part<FileMeasured>>,
+    of_trees: BTreeMap<String, Part<FileTotals>>,
 }
 
 /// Part of one host in the current run.
@@ -49,8 +49,8 @@ impl<M> Part<M> {
 }
 
 impl HostPages {
-    pub(super) fn of(execution: &Execution) -> Self {
-        let is_apart = !execution.places.is_empty();
+    pub(super) fn of(execution: &VdbenchExecution) -> Self {
+        let is_apart = !execution.host_indices.is_empty();
         let hosts = execution.hosts.iter().filter(|_| is_apart);
         Self {
             names: hosts.map(|host| host.label.clone()).collect(),
@@ -68,10 +68,10 @@ impl Report<'_> {
     pub(super) fn part_of_host(&mut self, host: &str, tally: &IntervalTally) {
         let Some(current) = &self.current else { return };
         let number = current.number + 1;
-        let measured = Measured::of(tally);
-        let line = output::line(&self.time_of_day(), &number.to_string(), &measured);
-        let counts = number >= output::first_counted(&current.label)
-            && output::is_whole(&current.label, tally.length_s);
+        let measured = StorageTotals::from_interval(tally);
+        let line = output::table_line(&self.time_of_day(), &number.to_string(), &measured);
+        let counts = number >= output::first_averaged_interval(&current.label)
+            && output::is_full_length(&current.label, tally.length_s);
         let part = self.hosts.parts.entry(host.to_owned()).or_default();
         part.take(&line, counts, |sum| sum.add(tally));
     }
@@ -81,17 +81,17 @@ impl Report<'_> {
         &mut self,
         tod: &str,
         current: &Current,
-        average: &Average<Measured>,
+        average: &Average<StorageTotals>,
     ) -> Vec<(String, f64)> {
         if self.hosts.names.is_empty() {
-            return vec![("localhost".to_owned(), average.measured.cpu_percent())];
+            return vec![("localhost".to_owned(), average.totals.cpu_percent())];
         }
         let mut busy = Vec::new();
         let parts = std::mem::take(&mut self.hosts.parts);
-        let header = output::starting(&current.label, current.rate_per_s);
+        let header = output::starting_line(&current.label, current.rate_per_s);
         for (host, part) in parts {
-            let measured = part.averaged(average.counts);
-            let line = output::line(tod, &average.label, measured);
+            let measured = part.averaged(average.excludes_warmup);
+            let line = output::table_line(tod, &average.label, measured);
             let table = format!("{}\n{}{line}", self.table_heading(), part.lines);
             self.page_of_host(&host, tod, (current, &header), &table);
             busy.push((host, measured.cpu_percent()));
@@ -107,21 +107,21 @@ impl Report<'_> {
         table: &str,
     ) {
         let anchor = pages::anchor(current.label.number, &format!("{tod} {header}"));
-        let head = format!("Host report for hd={}\n", plain::within_page(host));
+        let head = format!("Host report for hd={}\n", sanitize::escape_tags(host));
         self.folder.part(host, &head, &format!("{anchor}\n{table}"));
     }
 
     pub(super) fn trees_part_of_host(&mut self, host: &str, interval: &FileInterval) {
         let Some(current) = &self.current else { return };
         let (number, label) = (current.number + 1, current.label.clone());
-        let mut measured = FileMeasured::default();
-        measured.add_of(&label, interval);
+        let mut measured = FileTotals::default();
+        measured.add_for_run(&label, interval);
         let (tod, number_text) = (self.time_of_day(), number.to_string());
-        let line = files::line(&tod, &number_text, &measured, &self.shown);
-        let counts = number >= output::first_counted(&label)
-            && output::is_whole(&label, interval.length_s);
+        let line = files::table_line(&tod, &number_text, &measured, &self.shown);
+        let counts = number >= output::first_averaged_interval(&label)
+            && output::is_full_length(&label, interval.length_s);
         let part = self.hosts.of_trees.entry(host.to_owned()).or_default();
-        part.take(&line, counts, |sum| sum.add_of(&label, interval));
+        part.take(&line, counts, |sum| sum.add_for_run(&label, interval));
     }
 
     /// Writes the page of each host for a run on file trees and returns its CPU utilization in
@@ -130,17 +130,17 @@ impl Report<'_> {
         &mut self,
         tod: &str,
         current: &Current,
-        average: &Average<FileMeasured>,
+        average: &Average<FileTotals>,
     ) -> Vec<(String, f64)> {
         if self.hosts.names.is_empty() {
-            return vec![("localhost".to_owned(), average.measured.cpu_percent().0)];
+            return vec![("localhost".to_owned(), average.totals.cpu_percent().0)];
         }
         let mut busy = Vec::new();
         let parts = std::mem::take(&mut self.hosts.of_trees);
-        let header = files::starting(&current.label, current.rate_per_s);
+        let header = files::starting_line(&current.label, current.rate_per_s);
         for (host, part) in parts {
-            let measured = part.averaged(average.counts);
-            let line = files::line(tod, &average.label, measured, &self.shown);
+            let measured = part.averaged(average.excludes_warmup);
+            let line = files::table_line(tod, &average.label, measured, &self.shown);
             let table = format!("{}\n{}{line}", self.trees_heading(), part.lines);
             self.page_of_host(&host, tod, (current, &header), &table);
             busy.push((host, measured.cpu_percent().0));

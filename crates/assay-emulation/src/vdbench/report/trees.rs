@@ -1,8 +1,8 @@
 //! Vdbench's console output and pages of runs on file trees.
 
 use assay_dialects::vdbench::RunLabel;
-use assay_dialects::vdbench::output::files::{self as output, FileMeasured};
-use assay_dialects::vdbench::output::{self as shared, Average, Moment, histogram};
+use assay_dialects::vdbench::output::files::{self as output, FileTotals};
+use assay_dialects::vdbench::output::{self as shared, Average, RowTime, histogram};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 
 use super::{Current, Report};
@@ -10,7 +10,7 @@ use super::{Current, Report};
 impl Report<'_> {
     pub(super) fn trees_start(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
         let heading = self.trees_heading();
-        self.begins(&output::starting(label, rate_per_s), label, &heading);
+        self.begins(&output::starting_line(label, rate_per_s), label, &heading);
         self.goes_on(label, rate_per_s);
     }
 
@@ -20,10 +20,10 @@ impl Report<'_> {
             self.say(&self.trees_heading());
         }
         current.number += 1;
-        let mut measured = FileMeasured::default();
-        measured.add_of(&current.label, interval);
+        let mut measured = FileTotals::default();
+        measured.add_for_run(&current.label, interval);
         let (tod, number) = (self.time_of_day(), current.number.to_string());
-        self.say(&output::line(&tod, &number, &measured, &self.shown));
+        self.say(&output::table_line(&tod, &number, &measured, &self.shown));
         self.trees_flat_row(&tod, &current, &number, &measured);
         if current.number == 1 {
             self.status("Warmup done", Some(&current.label));
@@ -36,9 +36,9 @@ impl Report<'_> {
         tod: &str,
         current: &Current,
         interval: &str,
-        measured: &FileMeasured,
+        measured: &FileTotals,
     ) {
-        let moment = Moment { tod, timestamp: &self.timestamp() };
+        let moment = RowTime { tod, timestamp: &self.timestamp() };
         let row =
             output::flat_row(moment, &current.label, interval, current.rate_per_s, measured);
         self.folder.flat_file.line(&row);
@@ -49,7 +49,7 @@ impl Report<'_> {
     pub(super) fn trees_done(
         &mut self,
         outcome: &FileOutcome,
-        average: Option<&Average<FileMeasured>>,
+        average: Option<&Average<FileTotals>>,
         is_stopped: bool,
     ) {
         if let (Some(current), Some(average)) = (self.current.take(), average) {
@@ -72,24 +72,24 @@ impl Report<'_> {
         }
     }
 
-    fn trees_average(&mut self, current: &Current, average: &Average<FileMeasured>) {
-        let Average { measured, label, .. } = average;
+    fn trees_average(&mut self, current: &Current, average: &Average<FileTotals>) {
+        let Average { totals: measured, label, .. } = average;
         let tod = self.time_of_day();
-        let line = output::line(&tod, label, measured, &self.shown);
+        let line = output::table_line(&tod, label, measured, &self.shown);
         self.say(&line);
         self.folder.totals.line(&line);
         self.trees_flat_row(&tod, current, label, measured);
         let busy = self.trees_pages_of_hosts(&tod, current, average);
-        let sections = histogram::of_operations(measured.tally.service_ns.as_ref());
+        let sections = histogram::operation_section(measured.tally.service_ns.as_ref());
         self.folder.histogram.line(&sections);
-        if let Some((mean_ms, p99_ms)) = measured.from_intended_ms() {
+        if let Some((mean_ms, p99_ms)) = measured.intended_latency_ms() {
             self.say_now(&format!(
                 "From the intended start of each operation: mean {mean_ms:.3} ms, p99 {p99_ms:.3} ms"
             ));
         }
         let reached = measured.rate_per_s();
         let count = measured.tally.requested.count;
-        let is_missed = |rate: &f64| shared::is_missed(*rate, count, measured.seconds());
+        let is_missed = |rate: &f64| shared::is_rate_missed(*rate, count, measured.seconds());
         if let Some(rate) = current.rate_per_s.filter(is_missed) {
             self.say_now(&format!(
                 "Rate not reached: {reached:.1} of the {rate:.1} operations per second asked for"

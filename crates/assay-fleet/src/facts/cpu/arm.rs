@@ -1,8 +1,8 @@
-//! Names of ARM processors. Their `/proc/cpuinfo` holds the fields of the main ID register as
-//! numbers; names are known only to those who keep a table.
+//! Names of ARM processors. Their `/proc/cpuinfo` shows the fields of the main ID register as
+//! numbers.
 //!
-//! Numbers from the kernel's arch/arm64/include/asm/cputype.h; only cores found in servers and
-//! development boards. An unknown number is shown as the number.
+//! Numbers from the kernel's arch/arm64/include/asm/cputype.h; only cores of servers and
+//! development boards. Unknown numbers are shown as numbers.
 
 use crate::cpuinfo::Block;
 
@@ -60,7 +60,7 @@ pub(super) fn model(block: &Block) -> Option<String> {
     Some(known.map_or_else(|| format!("part {part:#05x}"), |(_, _, name)| (*name).to_owned()))
 }
 
-/// Implementer, part, and revision as ARM writes it: `0x41/0xd40/r1p1`.
+/// Formats implementer, part, and revision as ARM writes it: `0x41/0xd40/r1p1`.
 pub(super) fn signature(block: &Block) -> Option<String> {
     Some(format!(
         "{:#04x}/{:#05x}/r{}p{}",

@@ -1,10 +1,10 @@
-//! Tables built byte by byte after DSP0134, section 7.18.
+//! SMBIOS tables built byte by byte after DSP0134, section 7.18.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A memory device; the fields that the tests vary.
+/// Memory device with the fields that the tests vary.
 #[derive(Clone)]
 struct Device {
     length: usize,
@@ -61,7 +61,7 @@ fn strings(strings: &[&str]) -> Vec<u8> {
     bytes
 }
 
-/// A structure of another type before, and the end of the table behind.
+/// Builds a table with a structure of another type first and the end-of-table structure last.
 fn table(devices: &[Device]) -> Vec<u8> {
     let mut bytes = [vec![1, 6, 0, 1, 1, 2], strings(&["Maker", "Product"])].concat();
     bytes.extend(devices.iter().flat_map(Device::bytes));

@@ -6,7 +6,7 @@ use super::*;
 const NO_BLAS: &str = "libc.so.6";
 
 #[test]
-fn names_stand_for_files() {
+fn short_names_expand_to_library_files() {
     for (name, expected) in [
         ("openblas", vec!["libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0"]),
         ("MKL", vec!["libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so", "libmkl_rt.so.1"]),
@@ -20,7 +20,7 @@ fn names_stand_for_files() {
 }
 
 #[test]
-fn what_is_missing_is_listed_with_the_reason() {
+fn missing_library_error_lists_all_candidates() {
     for name in ["no-such-blas", "/no/such/file.so", "", "zero\0byte"] {
         let error = Blas::open(name).unwrap_err();
         assert!(matches!(error, BlasError::Open { .. }), "{error}");
@@ -31,7 +31,7 @@ fn what_is_missing_is_listed_with_the_reason() {
 }
 
 #[test]
-fn a_library_of_something_else_is_refused_by_name() {
+fn rejects_library_without_blas_functions() {
     let error = Blas::open(NO_BLAS).unwrap_err();
     assert!(matches!(&error, BlasError::Symbol { missing: "dgemm_", .. }), "{error}");
     assert!(error.to_string().contains(NO_BLAS));
@@ -54,7 +54,7 @@ fn openblas_is_recognised() {
 
 /// Simulates `daxpy` of libraries with 32-bit and with 64-bit integers.
 #[test]
-fn the_width_of_integers_shows_in_behaviour() {
+fn detects_integer_width() {
     unsafe extern "C" fn narrow(
         length: *const i64,
         _: *const f64,

@@ -10,19 +10,19 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::compute::linpack::crew::{Crew, Crews};
 use crate::compute::linpack::kernels::Kernels;
 use crate::compute::linpack::matrix::SLIVER;
-use crate::compute::linpack::panel::{Board, PanelFactorisation};
-use crate::compute::linpack::step::Step;
-use crate::compute::linpack::strip::{Engine, Strip, UNIT};
+use crate::compute::linpack::panel::{PanelFactorisation, PanelShared};
+use crate::compute::linpack::step::FactorisationStep;
+use crate::compute::linpack::strip::{Strip, TrailingUpdate, UNIT_COLUMNS};
+use crate::compute::linpack::workers::{WorkerBarriers, Workers};
 
 /// Scratch memory of the members: one part for the strip of the panel ahead, then one per member.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scratch {
     pub(super) start: *mut f64,
     /// Doubles per part.
-    pub(super) part: usize,
+    pub(super) doubles_per_part: usize,
 }
 
 // SAFETY: only an address; every access states why no other thread writes.
@@ -31,54 +31,54 @@ unsafe impl Send for Scratch {}
 unsafe impl Sync for Scratch {}
 
 impl Scratch {
-    fn ahead(self) -> *mut f64 {
+    fn for_look_ahead(self) -> *mut f64 {
         self.start
     }
 
-    fn of(self, member: usize) -> *mut f64 {
-        self.start.wrapping_add((member + 1) * self.part)
+    fn for_member(self, member: usize) -> *mut f64 {
+        self.start.wrapping_add((member + 1) * self.doubles_per_part)
     }
 }
 
 /// Slivers of a strip between two checks of the cancel flag: 2048 rows, which are a gigaflop of the
 /// widest strip. A library packs U, of 240 rows, once per check: a tenth of a per cent of the work.
-const SLIVERS_PER_LOOK: usize = 256;
+const SLIVERS_PER_CANCEL_CHECK: usize = 256;
 
 /// Data that all members share during one factorisation.
 pub(super) struct Factorisation<'a> {
-    pub(super) steps: &'a [Step],
-    pub(super) engine: Engine<'a>,
+    pub(super) steps: &'a [FactorisationStep],
+    pub(super) update: TrailingUpdate<'a>,
     pub(super) kernels: &'a Kernels,
-    pub(super) crews: &'a Crews,
-    pub(super) board: &'a Board,
+    pub(super) barriers: &'a WorkerBarriers,
+    pub(super) panel_shared: &'a PanelShared,
     pub(super) members: usize,
     /// Widest strip, in columns.
     pub(super) strip_columns: usize,
     pub(super) scratch: Scratch,
-    pub(super) halt: Halt<'a>,
+    pub(super) early_exit: EarlyExit<'a>,
     pub(super) progress: &'a (dyn Fn(f64) + Sync),
 }
 
 /// Early end of a factorisation: all members leave after the same step.
 #[derive(Debug)]
-pub(super) struct Halt<'a> {
+pub(super) struct EarlyExit<'a> {
     pub(super) cancel: &'a AtomicBool,
     /// Whether any member has seen `cancel` set; never reset.
     pub(super) cancelled: AtomicBool,
     /// Step after which all members leave.
     pub(super) last_step: AtomicUsize,
     /// Whether the panel workers agreed to leave the panel ahead unfactored.
-    pub(super) skips_panel: AtomicBool,
+    pub(super) skip_panel: AtomicBool,
 }
 
-impl<'a> Halt<'a> {
+impl<'a> EarlyExit<'a> {
     pub(super) fn new(cancel: &'a AtomicBool) -> Self {
         let last_step = AtomicUsize::new(usize::MAX);
         Self {
             cancel,
             cancelled: AtomicBool::new(false),
             last_step,
-            skips_panel: AtomicBool::new(false),
+            skip_panel: AtomicBool::new(false),
         }
     }
 
@@ -86,12 +86,12 @@ impl<'a> Halt<'a> {
     /// barriers for each of its columns, which take seconds if other threads use the CPUs, so
     /// either all workers go on or none does. The leader decides before the barrier. It cannot
     /// decide again before the next barrier, when all have read this decision.
-    pub(super) fn skips_after(&self, workers: Crew<'_>) -> bool {
-        if workers.leads() && self.is_cancelled() {
-            self.skips_panel.store(true, Ordering::Relaxed);
+    pub(super) fn wait_and_check_skip(&self, workers: Workers<'_>) -> bool {
+        if workers.is_leader() && self.is_cancelled() {
+            self.skip_panel.store(true, Ordering::Relaxed);
         }
-        workers.meet();
-        self.skips_panel.load(Ordering::Relaxed)
+        workers.wait();
+        self.skip_panel.load(Ordering::Relaxed)
     }
 
     fn is_cancelled(&self) -> bool {
@@ -108,46 +108,46 @@ impl Factorisation<'_> {
     /// # Safety
     /// All members must call this. No other thread may use matrix or scratch during the call.
     pub(super) unsafe fn run(&self, member: usize) -> bool {
-        let team = self.crews.everyone(member);
+        let team = self.barriers.whole_team(member);
         // SAFETY: all members are workers of the first panel.
         unsafe { self.factor_panel(&self.steps[0], team, |_| ()) };
         for (index, step) in self.steps.iter().enumerate() {
-            if member < step.crew
+            if member < step.panel_workers
                 && let Some(next) = self.steps.get(index + 1)
             {
-                let workers = self.crews.first(step.crew, member);
+                let workers = self.barriers.first_workers(step.panel_workers, member);
                 // SAFETY: the columns of the panel workers are not in the queue.
                 unsafe { self.look_ahead(step, next, workers) };
             }
-            while !self.halt.is_cancelled()
-                && let Some(columns) = step.take(self.members, self.strip_columns)
+            while !self.early_exit.is_cancelled()
+                && let Some(columns) = step.take_columns(self.members, self.strip_columns)
             {
-                let strip = self.strip(step, columns, self.scratch.of(member));
+                let strip = self.strip(step, columns, self.scratch.for_member(member));
                 // SAFETY: columns are taken from the queue once; the panel is complete.
                 unsafe {
                     strip.solve();
                     self.subtract(&strip, step.panel.width / SLIVER..step.panel.slivers());
                 }
             }
-            if team.leads() {
+            if team.is_leader() {
                 self.end_step(index, step);
             }
-            team.meet();
-            if self.halt.last_step.load(Ordering::Relaxed) <= index {
+            team.wait();
+            if self.early_exit.last_step.load(Ordering::Relaxed) <= index {
                 return false;
             }
         }
         // SAFETY: the panels are no longer in use, and each sliver is one member's.
         unsafe { self.restore_diagonal(team) };
-        team.meet();
+        team.wait();
         true
     }
 
-    fn end_step(&self, index: usize, step: &Step) {
-        if self.halt.is_cancelled() || self.board.singular_column().is_some() {
-            self.halt.last_step.store(index, Ordering::Relaxed);
+    fn end_step(&self, index: usize, step: &FactorisationStep) {
+        if self.early_exit.is_cancelled() || self.panel_shared.singular_column().is_some() {
+            self.early_exit.last_step.store(index, Ordering::Relaxed);
         }
-        let order = step.panel.grid.shape.padded as f64;
+        let order = step.panel.matrix.shape.padded as f64;
         let left = order - (step.panel.first + step.panel.width) as f64;
         // Out of 2/3 N³ operations, 2/3 m³ remain when m rows remain.
         (self.progress)(1.0 - (left / order).powi(3));
@@ -155,11 +155,11 @@ impl Factorisation<'_> {
 
     fn strip<'s>(
         &'s self,
-        step: &'s Step,
+        step: &'s FactorisationStep,
         columns: Range<usize>,
         packed: *mut f64,
     ) -> Strip<'s> {
-        Strip { engine: self.engine, panel: &step.panel, pivots: &step.pivots, columns, packed }
+        Strip { update: self.update, panel: &step.panel, pivots: &step.pivots, columns, packed }
     }
 
     /// Subtracts L·U in some slivers of a strip, or in fewer if cancelled: a library call cannot be
@@ -168,23 +168,32 @@ impl Factorisation<'_> {
     /// # Safety
     /// The same as for [`Strip::subtract_product`].
     unsafe fn subtract(&self, strip: &Strip<'_>, slivers: Range<usize>) {
-        for start in slivers.clone().step_by(SLIVERS_PER_LOOK) {
-            if self.halt.is_cancelled() {
+        for start in slivers.clone().step_by(SLIVERS_PER_CANCEL_CHECK) {
+            if self.early_exit.is_cancelled() {
                 return;
             }
-            let end = slivers.end.min(start + SLIVERS_PER_LOOK);
+            let end = slivers.end.min(start + SLIVERS_PER_CANCEL_CHECK);
             // SAFETY: some of the caller's slivers.
             unsafe { strip.subtract_product(start..end) };
         }
     }
 
     /// Brings the next panel's columns up to date and factors it.
-    unsafe fn look_ahead(&self, step: &Step, next: &Step, workers: Crew) {
-        let strip = self.strip(step, next.panel.first..step.ahead, self.scratch.ahead());
-        let mine = strip.units(workers.share(strip.columns.len() / UNIT));
+    unsafe fn look_ahead(
+        &self,
+        step: &FactorisationStep,
+        next: &FactorisationStep,
+        workers: Workers,
+    ) {
+        let strip = self.strip(
+            step,
+            next.panel.first..step.look_ahead_end,
+            self.scratch.for_look_ahead(),
+        );
+        let mine = strip.narrow_to_units(workers.share(strip.columns.len() / UNIT_COLUMNS));
         // SAFETY: the units are divided among the workers.
         unsafe { mine.solve() };
-        if self.halt.skips_after(workers) {
+        if self.early_exit.wait_and_check_skip(workers) {
             return;
         }
         let above = step.panel.width / SLIVER;
@@ -197,45 +206,50 @@ impl Factorisation<'_> {
     }
 
     /// Interleaves and factors a panel; `update` is called first, for each group of own slivers.
-    unsafe fn factor_panel(&self, step: &Step, workers: Crew, update: impl Fn(Range<usize>)) {
+    unsafe fn factor_panel(
+        &self,
+        step: &FactorisationStep,
+        workers: Workers,
+        update: impl Fn(Range<usize>),
+    ) {
         let panel = &step.panel;
         let mine = workers.share(panel.slivers());
         let mut scratch = vec![0.0; SLIVER * panel.width];
-        if matches!(self.engine, Engine::Blas(_)) {
+        if matches!(self.update, TrailingUpdate::Blas(_)) {
             update(mine.clone());
         }
         for sliver in mine.clone() {
-            if matches!(self.engine, Engine::Builtin(_)) {
+            if matches!(self.update, TrailingUpdate::Builtin(_)) {
                 update(sliver..sliver + 1);
             }
             // SAFETY: this member's sliver, not interleaved until now.
             unsafe { panel.interleave(sliver, &mut scratch) };
         }
-        workers.meet();
+        workers.wait();
         let factorisation = PanelFactorisation {
             panel,
             pivots: &step.pivots,
-            crew: workers,
-            board: self.board,
+            workers,
+            shared: self.panel_shared,
             kernels: self.kernels,
-            halt: &self.halt,
-            upper: self.scratch.ahead(),
+            early_exit: &self.early_exit,
+            upper: self.scratch.for_look_ahead(),
         };
         // SAFETY: all workers call this; the scratch of the strip ahead is no longer in use.
         unsafe { factorisation.run() };
-        if matches!(self.engine, Engine::Blas(_)) {
+        if matches!(self.update, TrailingUpdate::Blas(_)) {
             for sliver in mine {
                 // SAFETY: this member's sliver, interleaved above; all workers have passed a
                 // barrier since.
                 unsafe { panel.restore(sliver, &mut scratch) };
             }
-            workers.meet();
+            workers.wait();
         }
     }
 
     /// Undoes the interleaving of the diagonal blocks, which back substitution reads.
-    unsafe fn restore_diagonal(&self, team: Crew) {
-        if matches!(self.engine, Engine::Blas(_)) {
+    unsafe fn restore_diagonal(&self, team: Workers) {
+        if matches!(self.update, TrailingUpdate::Blas(_)) {
             return;
         }
         for step in &self.steps[team.share(self.steps.len())] {

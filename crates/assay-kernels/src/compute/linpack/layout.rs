@@ -6,12 +6,12 @@
 //! each as eight consecutive doubles: the rows. So a column of a sliver is one cache line, the
 //! trailing update reads the panel in packed form, and packing takes no additional memory.
 
-use crate::compute::linpack::matrix::{Grid, SLIVER};
+use crate::compute::linpack::matrix::{SLIVER, SharedMatrix};
 
 /// Panel: columns `first … first + width` of the matrix, from row `first` down.
 #[derive(Debug, Clone)]
 pub(super) struct Panel {
-    pub(super) grid: Grid,
+    pub(super) matrix: SharedMatrix,
     /// First column, and first row.
     pub(super) first: usize,
     /// Number of columns, a multiple of 8.
@@ -21,27 +21,27 @@ pub(super) struct Panel {
 }
 
 impl Panel {
-    pub(super) fn new(grid: Grid, first: usize, width: usize) -> Self {
+    pub(super) fn new(matrix: SharedMatrix, first: usize, width: usize) -> Self {
         debug_assert!(width.is_multiple_of(SLIVER) && first.is_multiple_of(SLIVER));
         let piece = width / SLIVER;
         let offset =
-            |column: usize| column / piece * grid.shape.stride + column % piece * SLIVER;
-        Self { grid, first, width, offsets: (0..width).map(offset).collect() }
+            |column: usize| column / piece * matrix.shape.stride + column % piece * SLIVER;
+        Self { matrix, first, width, offsets: (0..width).map(offset).collect() }
     }
 
     /// Returns the number of slivers from the panel's first row to the last row of the matrix.
     pub(super) fn slivers(&self) -> usize {
-        (self.grid.shape.padded - self.first) / SLIVER
+        (self.matrix.shape.padded - self.first) / SLIVER
     }
 
     /// Returns the number of columns per piece.
-    pub(super) fn piece(&self) -> usize {
+    pub(super) fn piece_columns(&self) -> usize {
         self.width / SLIVER
     }
 
     /// Returns the distance between two slivers, in doubles.
     pub(super) fn sliver_stride(&self) -> usize {
-        SLIVER * self.grid.shape.stride
+        SLIVER * self.matrix.shape.stride
     }
 
     /// Returns the address of a sliver, counted from the panel's first row.
@@ -51,7 +51,7 @@ impl Panel {
     #[inline]
     pub(super) unsafe fn sliver(&self, sliver: usize) -> *mut f64 {
         // SAFETY: the caller vouches for the sliver.
-        unsafe { self.grid.at(self.first + sliver * SLIVER, self.first) }
+        unsafe { self.matrix.element(self.first + sliver * SLIVER, self.first) }
     }
 
     /// Returns the address of an element of an interleaved panel; `row` counts from the panel's
@@ -60,7 +60,7 @@ impl Panel {
     /// # Safety
     /// The sliver of `row` must be less than [`Panel::slivers`] and `column` less than the width.
     #[inline]
-    pub(super) unsafe fn at(&self, row: usize, column: usize) -> *mut f64 {
+    pub(super) unsafe fn element(&self, row: usize, column: usize) -> *mut f64 {
         // SAFETY: the caller vouches for the row; the offsets stay within the sliver's eight rows.
         unsafe { self.sliver(row / SLIVER).add(self.offsets[column] + row % SLIVER) }
     }
@@ -76,7 +76,10 @@ impl Panel {
         for row in 0..SLIVER {
             // SAFETY: a row's piece is `width` doubles in the matrix; scratch is no part of it.
             let piece = unsafe {
-                std::slice::from_raw_parts(start.add(row * self.grid.shape.stride), self.width)
+                std::slice::from_raw_parts(
+                    start.add(row * self.matrix.shape.stride),
+                    self.width,
+                )
             };
             scratch[row * self.width..][..self.width].copy_from_slice(piece);
         }
@@ -106,7 +109,7 @@ impl Panel {
             // SAFETY: a row's piece is `width` doubles in the matrix; scratch is no part of it.
             let piece = unsafe {
                 std::slice::from_raw_parts_mut(
-                    start.add(row * self.grid.shape.stride),
+                    start.add(row * self.matrix.shape.stride),
                     self.width,
                 )
             };

@@ -9,11 +9,11 @@ use crate::mapping::{MapError, Mapping, PageAdvice};
 /// Rows that the kernels process together: the doubles of one cache line.
 pub(super) const SLIVER: usize = 8;
 /// Columns from the right-hand side on: its own and zeros, so that the widest tile fits.
-const RIGHT_COLUMNS: usize = 24;
+const RIGHT_SIDE_COLUMNS: usize = 24;
 
 /// Sizes that follow from the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct MatrixShape {
     /// Number of unknowns.
     pub(super) order: usize,
     /// `order` rounded up to whole slivers; also the column of the right-hand side.
@@ -23,11 +23,11 @@ pub(super) struct Shape {
     pub(super) stride: usize,
 }
 
-impl Shape {
+impl MatrixShape {
     /// Returns `None` when the number of bytes overflows a `usize`.
     pub(super) fn new(order: usize) -> Option<Self> {
         let padded = order.checked_next_multiple_of(SLIVER)?;
-        let lines = padded.checked_add(RIGHT_COLUMNS)?.div_ceil(SLIVER) | 1;
+        let lines = padded.checked_add(RIGHT_SIDE_COLUMNS)?.div_ceil(SLIVER) | 1;
         let shape = Self { order, padded, stride: lines.checked_mul(SLIVER)? };
         padded.checked_mul(shape.stride)?.checked_mul(size_of::<f64>())?;
         Some(shape)
@@ -41,14 +41,14 @@ impl Shape {
 
 /// Owned matrix with its right-hand side.
 #[derive(Debug)]
-pub(super) struct Matrix {
+pub(super) struct LinpackMatrix {
     memory: Mapping,
-    shape: Shape,
+    shape: MatrixShape,
 }
 
-impl Matrix {
+impl LinpackMatrix {
     /// Maps the memory, untouched and in huge pages if the system provides them.
-    pub(super) fn new(shape: Shape) -> Result<Self, MapError> {
+    pub(super) fn new(shape: MatrixShape) -> Result<Self, MapError> {
         Ok(Self { memory: Mapping::new(shape.bytes(), PageAdvice::Huge)?, shape })
     }
 
@@ -58,31 +58,31 @@ impl Matrix {
     }
 
     /// Returns a view for threads that divide the memory among themselves.
-    pub(super) fn grid(&mut self) -> Grid {
-        Grid { start: self.memory.as_ptr().cast(), shape: self.shape }
+    pub(super) fn shared_view(&mut self) -> SharedMatrix {
+        SharedMatrix { start: self.memory.as_ptr().cast(), shape: self.shape }
     }
 }
 
 /// View of a matrix for several threads, which coordinate their writes themselves.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Grid {
+pub(super) struct SharedMatrix {
     start: *mut f64,
-    pub(super) shape: Shape,
+    pub(super) shape: MatrixShape,
 }
 
 // SAFETY: only an address; every access through it is `unsafe` and states why no other thread
 // writes.
-unsafe impl Send for Grid {}
+unsafe impl Send for SharedMatrix {}
 // SAFETY: as above.
-unsafe impl Sync for Grid {}
+unsafe impl Sync for SharedMatrix {}
 
-impl Grid {
+impl SharedMatrix {
     /// Returns the address of an element.
     ///
     /// # Safety
     /// `row` and `column` must be in the matrix (`padded` rows, `stride` columns).
     #[inline]
-    pub(super) unsafe fn at(self, row: usize, column: usize) -> *mut f64 {
+    pub(super) unsafe fn element(self, row: usize, column: usize) -> *mut f64 {
         debug_assert!(row < self.shape.padded && column < self.shape.stride);
         // SAFETY: the caller vouches for row and column, so the offset is in the mapping.
         unsafe { self.start.add(row * self.shape.stride + column) }
@@ -94,16 +94,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_padded_and_spread_over_cache_sets() {
+    fn pads_rows_and_spreads_them_over_cache_sets() {
         for (order, padded) in [(1, 8), (8, 8), (9, 16), (4000, 4000), (16_000, 16_000)] {
-            let shape = Shape::new(order).unwrap();
+            let shape = MatrixShape::new(order).unwrap();
             assert_eq!(shape.padded, padded);
             assert!(
-                shape.stride >= padded + RIGHT_COLUMNS && shape.stride % 16 == 8,
+                shape.stride >= padded + RIGHT_SIDE_COLUMNS && shape.stride % 16 == 8,
                 "{shape:?}"
             );
         }
-        assert_eq!(Shape::new(usize::MAX), None);
-        assert_eq!(Shape::new(1 << 31), None, "2^62 doubles are 2^65 bytes");
+        assert_eq!(MatrixShape::new(usize::MAX), None);
+        assert_eq!(MatrixShape::new(1 << 31), None, "2^62 doubles are 2^65 bytes");
     }
 }

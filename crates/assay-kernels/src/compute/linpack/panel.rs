@@ -9,12 +9,12 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::barrier::OwnLines;
-use crate::compute::linpack::crew::Crew;
-use crate::compute::linpack::factor::Halt;
+use crate::barrier::CachePadded;
+use crate::compute::linpack::factor::EarlyExit;
 use crate::compute::linpack::kernels::Kernels;
 use crate::compute::linpack::layout::Panel;
 use crate::compute::linpack::matrix::SLIVER;
+use crate::compute::linpack::workers::Workers;
 
 pub(super) mod sweep;
 pub(super) mod update;
@@ -23,48 +23,48 @@ use sweep::{Candidate, Columns, Pivot};
 use update::PanelProduct;
 
 /// Value of [`PanelShared::singular`] while no column has been found singular.
-const REGULAR: usize = usize::MAX;
+const NOT_SINGULAR: usize = usize::MAX;
 
 /// Data that the workers share while they factor a panel.
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct PanelShared {
     /// Best pivot of each member.
-    candidates: Vec<OwnLines<Posted>>,
+    candidates: Vec<CachePadded<PublishedCandidate>>,
     /// First column in which no pivot was found, or [`NOT_SINGULAR`].
     singular: AtomicUsize,
 }
 
 /// Candidate that one member publishes to the others.
 #[derive(Debug, Default)]
-struct Posted {
+struct PublishedCandidate {
     size_bits: AtomicU64,
     row: AtomicUsize,
 }
 
-impl Board {
+impl PanelShared {
     pub(super) fn new(members: usize) -> Self {
-        let candidates = (0..members).map(|_| OwnLines::default()).collect();
-        Self { candidates, singular: AtomicUsize::new(REGULAR) }
+        let candidates = (0..members).map(|_| CachePadded::default()).collect();
+        Self { candidates, singular: AtomicUsize::new(NOT_SINGULAR) }
     }
 
     /// Clears the findings of earlier factorisations.
     pub(super) fn clear(&self) {
-        self.singular.store(REGULAR, Ordering::Relaxed);
+        self.singular.store(NOT_SINGULAR, Ordering::Relaxed);
     }
 
     /// Returns the first column of the matrix, if any, that had no pivot.
     pub(super) fn singular_column(&self) -> Option<usize> {
-        Some(self.singular.load(Ordering::Relaxed)).filter(|&column| column != REGULAR)
+        Some(self.singular.load(Ordering::Relaxed)).filter(|&column| column != NOT_SINGULAR)
     }
 
-    fn post(&self, member: usize, candidate: Candidate) {
+    fn publish(&self, member: usize, candidate: Candidate) {
         let posted = &self.candidates[member].0;
         posted.size_bits.store(candidate.size.to_bits(), Ordering::Relaxed);
         posted.row.store(candidate.row, Ordering::Relaxed);
     }
 
-    fn best(&self, members: usize) -> Candidate {
-        let read = |posted: &OwnLines<Posted>| Candidate {
+    fn best_candidate(&self, members: usize) -> Candidate {
+        let read = |posted: &CachePadded<PublishedCandidate>| Candidate {
             size: f64::from_bits(posted.0.size_bits.load(Ordering::Relaxed)),
             row: posted.0.row.load(Ordering::Relaxed),
         };
@@ -79,10 +79,10 @@ pub(super) struct PanelFactorisation<'a> {
     /// Row that is swapped with the diagonal row of each column, counted from the panel's first
     /// row.
     pub(super) pivots: &'a [AtomicUsize],
-    pub(super) crew: Crew<'a>,
-    pub(super) board: &'a Board,
+    pub(super) workers: Workers<'a>,
+    pub(super) shared: &'a PanelShared,
     pub(super) kernels: &'a Kernels,
-    pub(super) halt: &'a Halt<'a>,
+    pub(super) early_exit: &'a EarlyExit<'a>,
     /// Room for width² doubles, shared by all members: the packed block of U.
     pub(super) upper: *mut f64,
 }
@@ -100,7 +100,7 @@ impl PanelFactorisation<'_> {
             unsafe {
                 self.factor_block(block);
                 self.swap_other_columns(block);
-                if self.halt.skips_after(self.crew) {
+                if self.early_exit.wait_and_check_skip(self.workers) {
                     return;
                 }
                 self.update_right_of(block + 1);
@@ -110,7 +110,7 @@ impl PanelFactorisation<'_> {
 
     /// Factors eight columns.
     unsafe fn factor_block(&self, block: usize) {
-        let mine = self.crew.share(self.panel.slivers());
+        let mine = self.workers.share(self.panel.slivers());
         let offsets = self.panel.offsets[block * SLIVER..]
             .first_chunk()
             .expect("the width is a multiple of a sliver");
@@ -136,21 +136,21 @@ impl PanelFactorisation<'_> {
                 candidate = candidate.or_larger(in_corner);
             }
         }
-        self.crew.meet();
+        self.workers.wait();
     }
 
     /// Agrees on the pivot of a column and swaps it into place within the block.
     unsafe fn take_pivot(&self, block: usize, column: usize, candidate: Candidate) -> Pivot {
-        self.board.post(self.crew.member, candidate);
-        self.crew.meet();
+        self.shared.publish(self.workers.member, candidate);
+        self.workers.wait();
         let diagonal = block * SLIVER + column;
-        let best = self.board.best(self.crew.size);
+        let best = self.shared.best_candidate(self.workers.size);
         // The reciprocal of a subnormal number can overflow, so such a pivot counts as none.
         let regular = best.size >= f64::MIN_POSITIVE && best.size.is_finite();
         let row = if regular { best.row } else { diagonal };
-        if self.crew.leads() {
+        if self.workers.is_leader() {
             if !regular {
-                self.board.singular.fetch_min(self.panel.first + diagonal, Ordering::Relaxed);
+                self.shared.singular.fetch_min(self.panel.first + diagonal, Ordering::Relaxed);
             }
             self.pivots[diagonal].store(row, Ordering::Relaxed);
             for other in block * SLIVER..(block + 1) * SLIVER {
@@ -158,11 +158,11 @@ impl PanelFactorisation<'_> {
                 unsafe { self.swap(diagonal, row, other) };
             }
         }
-        self.crew.meet();
+        self.workers.wait();
         let mut pivot = Pivot { column, row: [0.0; SLIVER], reciprocal: 0.0 };
         for (other, value) in pivot.row.iter_mut().enumerate() {
             // SAFETY: no thread writes the diagonal's row before the next barrier.
-            *value = unsafe { *self.panel.at(diagonal, block * SLIVER + other) };
+            *value = unsafe { *self.panel.element(diagonal, block * SLIVER + other) };
         }
         if regular {
             pivot.reciprocal = 1.0 / pivot.row[column];
@@ -176,7 +176,7 @@ impl PanelFactorisation<'_> {
         for row in block * SLIVER + pivot.column + 1..(block + 1) * SLIVER {
             // SAFETY: rows and columns of the diagonal block, which is this member's own.
             unsafe {
-                let at = |column| self.panel.at(row, block * SLIVER + column);
+                let at = |column| self.panel.element(row, block * SLIVER + column);
                 let multiple = *at(pivot.column) * pivot.reciprocal;
                 *at(pivot.column) = multiple;
                 for column in pivot.column + 1..SLIVER {
@@ -191,7 +191,7 @@ impl PanelFactorisation<'_> {
 
     /// Repeats the swaps of a factored block in this member's share of the other columns.
     unsafe fn swap_other_columns(&self, block: usize) {
-        let others = self.crew.share(self.panel.width - SLIVER);
+        let others = self.workers.share(self.panel.width - SLIVER);
         for diagonal in block * SLIVER..(block + 1) * SLIVER {
             let row = self.pivots[diagonal].load(Ordering::Relaxed);
             if row == diagonal {
@@ -208,7 +208,7 @@ impl PanelFactorisation<'_> {
     /// Swaps two elements of a column.
     unsafe fn swap(&self, a: usize, b: usize, column: usize) {
         // SAFETY: rows and column exist, vouched for by the callers.
-        unsafe { std::ptr::swap(self.panel.at(a, column), self.panel.at(b, column)) };
+        unsafe { std::ptr::swap(self.panel.element(a, column), self.panel.element(b, column)) };
     }
 
     /// Updates blocks to the right after `done` factored blocks. The lowest set bit of `done` is
@@ -221,14 +221,14 @@ impl PanelFactorisation<'_> {
         }
         let left = (done - depth) * SLIVER..done * SLIVER;
         for block in done..end {
-            if (block - done) % self.crew.size == self.crew.member {
+            if (block - done) % self.workers.size == self.workers.member {
                 let upper = self.upper.wrapping_add((block - done) * depth * SLIVER * SLIVER);
                 // SAFETY: the blocks are divided among the members, and so is the packed U.
                 unsafe { self.solve_upper(done - depth..done, block, upper) };
             }
         }
-        self.crew.meet();
-        let mine = self.crew.share(self.panel.slivers());
+        self.workers.wait();
+        let mine = self.workers.share(self.panel.slivers());
         // SAFETY: own slivers below the solved rows; U is complete and only read.
         unsafe {
             (self.kernels.panel_product)(&PanelProduct {
@@ -240,7 +240,7 @@ impl PanelFactorisation<'_> {
                 upper: self.upper,
             });
         }
-        self.crew.meet();
+        self.workers.wait();
     }
 
     /// Solves L·U = A for one block of columns, in place, and packs U row by row.

@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_model::seed;
 
-use crate::compute::linpack::matrix::{Grid, SLIVER};
+use crate::compute::linpack::matrix::{SLIVER, SharedMatrix};
 
 /// System of a given order, as a function of the seed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Problem {
+pub(super) struct LinpackProblem {
     order: usize,
     seed: u64,
 }
 
-impl Problem {
+impl LinpackProblem {
     pub(super) fn new(order: usize, seed: u64) -> Self {
         Self { order, seed: seed::mix(seed) }
     }
@@ -42,7 +42,7 @@ impl Problem {
     /// distinct rows.
     pub(super) unsafe fn write(
         self,
-        grid: Grid,
+        grid: SharedMatrix,
         member: usize,
         members: usize,
         cancel: &AtomicBool,
@@ -56,7 +56,7 @@ impl Problem {
                 // SAFETY: a row is `stride` doubles long and in the mapping; only this member uses
                 // it.
                 let values = unsafe {
-                    std::slice::from_raw_parts_mut(grid.at(row, 0), grid.shape.stride)
+                    std::slice::from_raw_parts_mut(grid.element(row, 0), grid.shape.stride)
                 };
                 self.write_row(values, row, grid.shape.padded);
             }
@@ -83,12 +83,12 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compute::linpack::matrix::{Matrix, Shape};
+    use crate::compute::linpack::matrix::{LinpackMatrix, MatrixShape};
 
     #[test]
     fn entries_are_uniform_and_centred() {
         let entries: Vec<f64> =
-            (0..100).flat_map(|row| Problem::new(100, 7).row(row)).collect();
+            (0..100).flat_map(|row| LinpackProblem::new(100, 7).row(row)).collect();
         assert!(entries.iter().all(|entry| (-0.5..0.5).contains(entry)));
         let count = entries.len() as f64;
         let mean = entries.iter().sum::<f64>() / count;
@@ -99,22 +99,27 @@ mod tests {
     }
 
     #[test]
-    fn seeds_differ_and_members_agree() {
-        let row = |seed| Problem::new(9, seed).row(3).collect::<Vec<_>>();
+    fn system_depends_on_seed_not_on_members() {
+        let row = |seed| LinpackProblem::new(9, seed).row(3).collect::<Vec<_>>();
         assert_ne!(row(0), row(1));
         for members in [1, 2, 5] {
-            let mut matrix = Matrix::new(Shape::new(9).unwrap()).unwrap();
-            let grid = matrix.grid();
+            let mut matrix = LinpackMatrix::new(MatrixShape::new(9).unwrap()).unwrap();
+            let grid = matrix.shared_view();
             for member in 0..members {
                 // SAFETY: one thread.
                 unsafe {
-                    Problem::new(9, 4).write(grid, member, members, &AtomicBool::new(false));
+                    LinpackProblem::new(9, 4).write(
+                        grid,
+                        member,
+                        members,
+                        &AtomicBool::new(false),
+                    );
                 };
             }
             // SAFETY: inside the matrix, and no thread writes.
-            let at = |row, column| unsafe { *grid.at(row, column) };
+            let at = |row, column| unsafe { *grid.element(row, column) };
             assert_eq!((0..9).map(|column| at(3, column)).collect::<Vec<_>>(), row(4));
-            assert_eq!(at(3, 16).to_bits(), Problem::new(9, 4).right_side(3).to_bits());
+            assert_eq!(at(3, 16).to_bits(), LinpackProblem::new(9, 4).right_side(3).to_bits());
             assert_eq!((at(12, 12), at(12, 11), at(3, 9), at(12, 16)), (1.0, 0.0, 0.0, 0.0));
         }
     }

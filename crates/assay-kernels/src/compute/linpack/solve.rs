@@ -2,11 +2,11 @@
 //! unknowns are first subtracted from each of a block's rows (a scalar product per row, which is
 //! bound by memory). Then one member solves its triangle.
 
-use crate::compute::linpack::crew::Crew;
-use crate::compute::linpack::factor::Halt;
+use crate::compute::linpack::factor::EarlyExit;
 use crate::compute::linpack::kernels::Kernels;
-use crate::compute::linpack::matrix::Grid;
-use crate::compute::linpack::step::Step;
+use crate::compute::linpack::matrix::SharedMatrix;
+use crate::compute::linpack::step::FactorisationStep;
+use crate::compute::linpack::workers::Workers;
 
 /// Unknowns, shared by the members.
 #[derive(Debug, Clone, Copy)]
@@ -36,11 +36,11 @@ impl Unknowns {
 /// U and the right-hand side must be in the matrix without interleaving. No other thread may use
 /// them or the unknowns during the call.
 pub(super) unsafe fn back_substitute(
-    (grid, x): (Grid, Unknowns),
-    steps: &[Step],
+    (grid, x): (SharedMatrix, Unknowns),
+    steps: &[FactorisationStep],
     kernels: &Kernels,
-    team: Crew,
-    halt: &Halt<'_>,
+    team: Workers,
+    halt: &EarlyExit<'_>,
 ) {
     let right_column = grid.shape.padded;
     for step in steps.iter().rev() {
@@ -50,27 +50,27 @@ pub(super) unsafe fn back_substitute(
             unsafe {
                 let known = row_slice(grid, row, end, right_column);
                 let sum = (kernels.dot)(known, x.slice(end..x.len));
-                *x.start.add(row) = *grid.at(row, right_column) - sum;
+                *x.start.add(row) = *grid.element(row, right_column) - sum;
             }
         }
-        if halt.skips_after(team) {
+        if halt.wait_and_check_skip(team) {
             return;
         }
-        if team.leads() {
+        if team.is_leader() {
             for row in (first..end).rev() {
                 // SAFETY: only the leader writes unknowns, and those below `row` are solved.
                 unsafe {
                     let known = row_slice(grid, row, row + 1, end);
                     let sum = (kernels.dot)(known, x.slice(row + 1..end));
-                    *x.start.add(row) = (*x.start.add(row) - sum) / *grid.at(row, row);
+                    *x.start.add(row) = (*x.start.add(row) - sum) / *grid.element(row, row);
                 }
             }
         }
-        team.meet();
+        team.wait();
     }
 }
 
-unsafe fn row_slice<'a>(grid: Grid, row: usize, from: usize, to: usize) -> &'a [f64] {
+unsafe fn row_slice<'a>(grid: SharedMatrix, row: usize, from: usize, to: usize) -> &'a [f64] {
     // SAFETY: within a row of the matrix that no thread writes, vouched for by the caller.
-    unsafe { std::slice::from_raw_parts(grid.at(row, from), to - from) }
+    unsafe { std::slice::from_raw_parts(grid.element(row, from), to - from) }
 }

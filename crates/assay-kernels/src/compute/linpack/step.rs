@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::compute::linpack::layout::Panel;
-use crate::compute::linpack::matrix::Grid;
-use crate::compute::linpack::strip::{UNIT, end_of_columns};
+use crate::compute::linpack::matrix::SharedMatrix;
+use crate::compute::linpack::strip::{UNIT_COLUMNS, end_of_columns};
 
 /// Time of an operation inside a panel relative to one of the trailing update, measured on Zen 4
 /// (25 against 57 GFLOP/s). Only the division of labour depends on it.
@@ -13,31 +13,31 @@ const PANEL_COST: f64 = 2.5;
 
 /// Step of the factorisation: a panel and the columns right of it.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct FactorisationStep {
     pub(super) panel: Panel,
     pub(super) pivots: Vec<AtomicUsize>,
     /// Number of members that factor the next panel ahead.
-    pub(super) crew: usize,
+    pub(super) panel_workers: usize,
     /// End of the columns that those members bring up to date for it, in whole units.
-    pub(super) ahead: usize,
+    pub(super) look_ahead_end: usize,
     /// First column that is not taken yet.
-    queue: AtomicUsize,
+    next_column: AtomicUsize,
 }
 
-impl Step {
+impl FactorisationStep {
     /// Creates the steps for panels of these widths, which must add up to the padded order.
-    pub(super) fn plan(grid: Grid, widths: &[usize], members: usize) -> Vec<Self> {
+    pub(super) fn plan(grid: SharedMatrix, widths: &[usize], members: usize) -> Vec<Self> {
         let mut first = 0;
         let next_widths = widths.iter().skip(1).chain([&0]);
         let mut steps = Vec::with_capacity(widths.len());
         for (&width, &next_width) in widths.iter().zip(next_widths) {
-            let ahead = first + width + next_width.next_multiple_of(UNIT);
+            let ahead = first + width + next_width.next_multiple_of(UNIT_COLUMNS);
             steps.push(Self {
                 panel: Panel::new(grid, first, width),
                 pivots: (0..width).map(|_| AtomicUsize::new(0)).collect(),
-                crew: crew_size(members, grid.shape.padded - first, width, next_width),
-                ahead,
-                queue: AtomicUsize::new(ahead),
+                panel_workers: crew_size(members, grid.shape.padded - first, width, next_width),
+                look_ahead_end: ahead,
+                next_column: AtomicUsize::new(ahead),
             });
             first += width;
         }
@@ -46,22 +46,29 @@ impl Step {
 
     /// Resets the queue, for another solution.
     pub(super) fn reset(&self) {
-        self.queue.store(self.ahead, Ordering::Relaxed);
+        self.next_column.store(self.look_ahead_end, Ordering::Relaxed);
     }
 
     /// Takes columns from the queue: at most `limit`, fewer towards the end so that all members
     /// finish at about the same time.
-    pub(super) fn take(&self, members: usize, limit: usize) -> Option<std::ops::Range<usize>> {
-        let end =
-            end_of_columns(self.panel.grid, self.ahead.min(self.panel.grid.shape.padded + 1));
-        let mut first = self.queue.load(Ordering::Relaxed);
+    pub(super) fn take_columns(
+        &self,
+        members: usize,
+        limit: usize,
+    ) -> Option<std::ops::Range<usize>> {
+        let end = end_of_columns(
+            self.panel.matrix,
+            self.look_ahead_end.min(self.panel.matrix.shape.padded + 1),
+        );
+        let mut first = self.next_column.load(Ordering::Relaxed);
         loop {
             if first >= end {
                 return None;
             }
-            let units = ((end - first) / UNIT / (2 * members)).clamp(1, limit / UNIT);
-            let next = first + units * UNIT;
-            match self.queue.compare_exchange_weak(
+            let units =
+                ((end - first) / UNIT_COLUMNS / (2 * members)).clamp(1, limit / UNIT_COLUMNS);
+            let next = first + units * UNIT_COLUMNS;
+            match self.next_column.compare_exchange_weak(
                 first,
                 next,
                 Ordering::Relaxed,

@@ -12,18 +12,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::compute::blas::Blas;
 use crate::compute::linpack::kernels::Kernels;
 use crate::compute::linpack::layout::Panel;
-use crate::compute::linpack::matrix::{Grid, SLIVER};
+use crate::compute::linpack::matrix::{SLIVER, SharedMatrix};
 use crate::compute::linpack::tile::Tile;
-use crate::compute::linpack::vector::{LINE, prefetch};
+use crate::compute::linpack::vector::{DOUBLES_PER_LINE, prefetch};
 
 /// Columns per unit of a strip: a multiple of every instruction set's tile.
-pub(super) const UNIT: usize = 24;
+pub(super) const UNIT_COLUMNS: usize = 24;
 /// Prefetch distance of rows, in swaps.
 const SWAPS_AHEAD: usize = 2;
 
 /// Implementation of the trailing update.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Engine<'a> {
+pub(super) enum TrailingUpdate<'a> {
     /// Built-in kernels; panels stay interleaved.
     Builtin(&'a Kernels),
     /// BLAS library, one single-threaded call per strip; panels are not interleaved.
@@ -33,7 +33,7 @@ pub(super) enum Engine<'a> {
 /// Strip and the operands of its update.
 #[derive(Debug, Clone)]
 pub(super) struct Strip<'a> {
-    pub(super) engine: Engine<'a>,
+    pub(super) update: TrailingUpdate<'a>,
     /// Factored panel to the left.
     pub(super) panel: &'a Panel,
     /// Pivots of the panel.
@@ -47,11 +47,11 @@ pub(super) struct Strip<'a> {
 impl Strip<'_> {
     /// Returns the strip narrowed to some of its units; they keep their place in the packed U of
     /// the wide strip.
-    pub(super) fn units(&self, units: Range<usize>) -> Self {
+    pub(super) fn narrow_to_units(&self, units: Range<usize>) -> Self {
         let first = self.columns.start;
         Self {
-            columns: first + units.start * UNIT..first + units.end * UNIT,
-            packed: self.packed.wrapping_add(units.start * UNIT * self.panel.width),
+            columns: first + units.start * UNIT_COLUMNS..first + units.end * UNIT_COLUMNS,
+            packed: self.packed.wrapping_add(units.start * UNIT_COLUMNS * self.panel.width),
             ..self.clone()
         }
     }
@@ -68,15 +68,15 @@ impl Strip<'_> {
         // SAFETY: only this thread uses the strip, and the panel is only read.
         unsafe {
             self.swap_rows();
-            match self.engine {
-                Engine::Builtin(kernels) => self.solve_packed(kernels),
-                Engine::Blas(blas) => {
-                    let grid = self.panel.grid;
+            match self.update {
+                TrailingUpdate::Builtin(kernels) => self.solve_packed(kernels),
+                TrailingUpdate::Blas(blas) => {
+                    let grid = self.panel.matrix;
                     blas.solve_unit_lower(
                         self.panel.width,
                         self.columns.len(),
-                        grid.at(self.panel.first, self.panel.first),
-                        grid.at(self.panel.first, self.columns.start),
+                        grid.element(self.panel.first, self.panel.first),
+                        grid.element(self.panel.first, self.columns.start),
                         grid.shape.stride,
                     );
                 }
@@ -92,20 +92,22 @@ impl Strip<'_> {
         if slivers.is_empty() || self.columns.is_empty() {
             return;
         }
-        match self.engine {
+        match self.update {
             // SAFETY: passed on to the caller.
-            Engine::Builtin(kernels) => unsafe { self.subtract_tiles(kernels, slivers) },
-            Engine::Blas(blas) => {
-                let (grid, first) = (self.panel.grid, self.panel.first);
+            TrailingUpdate::Builtin(kernels) => unsafe {
+                self.subtract_tiles(kernels, slivers)
+            },
+            TrailingUpdate::Blas(blas) => {
+                let (grid, first) = (self.panel.matrix, self.panel.first);
                 let row = first + slivers.start * SLIVER;
                 // SAFETY: L is left of these rows and not interleaved, U above them; the rest is
                 // the caller's.
                 unsafe {
                     blas.subtract_product(
                         [slivers.len() * SLIVER, self.columns.len(), self.panel.width],
-                        grid.at(row, first),
-                        grid.at(first, self.columns.start),
-                        grid.at(row, self.columns.start),
+                        grid.element(row, first),
+                        grid.element(first, self.columns.start),
+                        grid.element(row, self.columns.start),
                         grid.shape.stride,
                     );
                 }
@@ -114,22 +116,22 @@ impl Strip<'_> {
     }
 
     unsafe fn swap_rows(&self) {
-        let (grid, first, count) = (self.panel.grid, self.panel.first, self.columns.len());
+        let (grid, first, count) = (self.panel.matrix, self.panel.first, self.columns.len());
         let pivot = |column: usize| self.pivots[column].load(Ordering::Relaxed);
         for column in 0..self.panel.width {
             // SAFETY: pivots are rows of the panel; the rows differ, so the pieces do not overlap.
             unsafe {
                 if let Some(ahead) = self.pivots.get(column + SWAPS_AHEAD) {
                     let row = first + ahead.load(Ordering::Relaxed);
-                    let start = grid.at(row, self.columns.start);
-                    for line in (0..count).step_by(LINE) {
+                    let start = grid.element(row, self.columns.start);
+                    for line in (0..count).step_by(DOUBLES_PER_LINE) {
                         prefetch(start.wrapping_add(line));
                     }
                 }
                 if pivot(column) != column {
                     ptr::swap_nonoverlapping(
-                        grid.at(first + column, self.columns.start),
-                        grid.at(first + pivot(column), self.columns.start),
+                        grid.element(first + column, self.columns.start),
+                        grid.element(first + pivot(column), self.columns.start),
                         count,
                     );
                 }
@@ -161,7 +163,7 @@ impl Strip<'_> {
                 // SAFETY: inside the strip and its scratch.
                 unsafe {
                     let column = self.columns.start + tile * tile_columns;
-                    let in_matrix = self.panel.grid.at(self.panel.first + row, column);
+                    let in_matrix = self.panel.matrix.element(self.panel.first + row, column);
                     let packed_row = tile * self.panel.width + row;
                     copy(in_matrix, self.packed.add(packed_row * tile_columns), tile_columns);
                 }
@@ -170,15 +172,15 @@ impl Strip<'_> {
     }
 
     unsafe fn subtract_tiles(&self, kernels: &Kernels, slivers: Range<usize>) {
-        let (grid, panel) = (self.panel.grid, self.panel);
+        let (grid, panel) = (self.panel.matrix, self.panel);
         let tiles = self.columns.len() / kernels.tile_columns;
-        let share = panel.piece().div_ceil(tiles);
+        let share = panel.piece_columns().div_ceil(tiles);
         for sliver in slivers {
             // SAFETY: only this thread uses the sliver's rows of this strip; prefetched addresses
             // need not be valid.
             unsafe {
                 let a = panel.sliver(sliver);
-                let c = grid.at(panel.first + sliver * SLIVER, self.columns.start);
+                let c = grid.element(panel.first + sliver * SLIVER, self.columns.start);
                 let next_a = a.wrapping_add(panel.sliver_stride());
                 for tile in 0..tiles {
                     let next_c = if tile + 1 < tiles {
@@ -188,7 +190,7 @@ impl Strip<'_> {
                     };
                     (kernels.tile)(&Tile {
                         a,
-                        piece: panel.piece(),
+                        piece: panel.piece_columns(),
                         stride: grid.shape.stride,
                         b: self.packed.add(tile * kernels.tile_columns * panel.width),
                         c: c.add(tile * kernels.tile_columns),
@@ -203,6 +205,6 @@ impl Strip<'_> {
 }
 
 /// Returns the end of the whole units that begin at column `after` and include the right-hand side.
-pub(super) fn end_of_columns(grid: Grid, after: usize) -> usize {
-    after + (grid.shape.padded + 1 - after).next_multiple_of(UNIT)
+pub(super) fn end_of_columns(grid: SharedMatrix, after: usize) -> usize {
+    after + (grid.shape.padded + 1 - after).next_multiple_of(UNIT_COLUMNS)
 }

@@ -16,7 +16,7 @@ fn linpack(n: usize, members: usize, isa: Isa) -> Linpack<'static> {
     Linpack::with_isa(&config, isa).unwrap()
 }
 
-fn solve(linpack: &mut Linpack) -> Result<Solved, LinpackError> {
+fn solve(linpack: &mut Linpack) -> Result<LinpackSolution, LinpackError> {
     linpack.solve(&AtomicBool::new(false), &|_| ())
 }
 
@@ -26,10 +26,10 @@ fn solve_system(
     entry: impl Fn(usize, usize) -> f64,
     right_side: impl Fn(usize) -> f64,
 ) -> Result<Vec<f64>, LinpackError> {
-    let (shape, grid) = (linpack.shape, linpack.matrix.grid());
+    let (shape, grid) = (linpack.shape, linpack.matrix.shared_view());
     for row in 0..shape.padded {
         // SAFETY: inside the matrix, and no thread is working.
-        let at = |column| unsafe { &mut *grid.at(row, column) };
+        let at = |column| unsafe { &mut *grid.element(row, column) };
         for column in 0..shape.stride {
             *at(column) = match (row < shape.order, column) {
                 (true, column) if column < shape.order => entry(row, column),
@@ -50,7 +50,7 @@ fn check_residual(n: usize, members: usize, isa: Isa) {
 }
 
 #[test]
-fn every_small_order_is_right_with_every_instruction_set() {
+fn solves_small_orders_with_every_instruction_set() {
     for isa in Isa::available() {
         for n in 1..=130 {
             check_residual(n, 1 + n % 2, isa);
@@ -59,7 +59,7 @@ fn every_small_order_is_right_with_every_instruction_set() {
 }
 
 #[test]
-fn orders_around_panels_are_right_for_every_team() {
+fn solves_orders_around_panel_widths_with_every_team_size() {
     for n in [239, 240, 241, 247, 263, 264, 265, 479, 480, 721] {
         for members in [1, 2] {
             check_residual(n, members, Isa::best());
@@ -73,7 +73,7 @@ fn orders_around_panels_are_right_for_every_team() {
 /// Solves a permuted triangular matrix of small whole numbers. It needs pivoting in every column
 /// and has a solution of whole numbers, which comes out exactly or nearly so.
 #[test]
-fn a_known_solution_is_found() {
+fn finds_known_solution() {
     for n in [1, 2, 5, 8, 64, 100, 300] {
         let mut linpack = linpack(n, 2, Isa::best());
         let expected = |column: usize| (column % 7) as f64 - 3.0;
@@ -91,7 +91,7 @@ fn a_known_solution_is_found() {
 }
 
 #[test]
-fn repeated_solutions_are_the_same_and_seeds_count() {
+fn repeats_are_identical_and_seeds_differ() {
     let mut linpack = linpack(100, 2, Isa::best());
     let mut solution = |seed| {
         linpack.seed = seed;
@@ -104,36 +104,37 @@ fn repeated_solutions_are_the_same_and_seeds_count() {
 }
 
 /// Repeats the back substitution and checks the result.
-fn substitute_again(linpack: &mut Linpack) -> Solved {
-    let (grid, x, crews) = (linpack.matrix.grid(), linpack.unknowns(), Crews::new(1));
-    let everyone = crews.everyone(0);
+fn substitute_again(linpack: &mut Linpack) -> LinpackSolution {
+    let (grid, x, crews) =
+        (linpack.matrix.shared_view(), linpack.unknowns(), WorkerBarriers::new(1));
+    let everyone = crews.whole_team(0);
     let cancel = AtomicBool::new(false);
-    let halt = Halt::new(&cancel);
+    let halt = EarlyExit::new(&cancel);
     // SAFETY: one member, and no thread is working.
     unsafe {
         solve::back_substitute((grid, x), &linpack.steps, linpack.kernels, everyone, &halt);
     }
-    let problem = Problem::new(linpack.shape.order, linpack.seed);
-    linpack.judge(problem, 1.0, &AtomicBool::new(false))
+    let problem = LinpackProblem::new(linpack.shape.order, linpack.seed);
+    linpack.check_solution(problem, 1.0, &AtomicBool::new(false))
 }
 
 /// Damages one element of U by a thousandth, which must fail the verdict at any position.
 #[test]
-fn damage_to_the_factorisation_fails_the_residual() {
+fn damaged_factorisation_fails_the_residual() {
     for (n, row, column) in [(10, 5, 5), (300, 20, 280), (300, 250, 299), (500, 499, 499)] {
         let mut linpack = linpack(n, 2, Isa::best());
         let first = solve(&mut linpack).unwrap();
         let again = substitute_again(&mut linpack);
         assert!(first.passed && again.passed, "{first:?} {again:?}");
         // SAFETY: inside the matrix, and no thread is working.
-        unsafe { *linpack.matrix.grid().at(row, column) *= 1.001 };
+        unsafe { *linpack.matrix.shared_view().element(row, column) *= 1.001 };
         let damaged = substitute_again(&mut linpack);
         assert!(!damaged.passed && damaged.residual > THRESHOLD, "{damaged:?}");
     }
 }
 
 #[test]
-fn a_singular_matrix_is_an_error_that_names_the_column() {
+fn singular_matrix_error_names_the_column() {
     for (n, zero_from) in [(1, 0), (10, 0), (10, 9), (300, 17), (500, 250), (500, 499)] {
         let mut linpack = linpack(n, 2, Isa::best());
         // Columns from `zero_from` on repeat the one before it, or are zero if there is none.
@@ -150,7 +151,7 @@ fn a_singular_matrix_is_an_error_that_names_the_column() {
 }
 
 #[test]
-fn what_is_not_finite_is_singular_and_not_a_hang() {
+fn non_finite_matrix_does_not_hang() {
     for bad in [f64::NAN, f64::INFINITY] {
         let mut linpack = linpack(50, 2, Isa::best());
         let entry = |row: usize, column: usize| {
@@ -165,7 +166,7 @@ fn what_is_not_finite_is_singular_and_not_a_hang() {
 }
 
 #[test]
-fn cancelling_ends_it_and_the_next_solution_is_right() {
+fn cancelled_solution_can_be_repeated() {
     let mut linpack = linpack(1500, 2, Isa::best());
     let (cancel, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
     let progress = |_| {
@@ -190,7 +191,7 @@ fn progress_rises_to_one() {
 }
 
 #[test]
-fn a_library_gives_the_same_answer() {
+fn blas_library_gives_the_same_solution() {
     let blas = match Blas::open("openblas") {
         Ok(blas) => blas,
         Err(error) => {
@@ -213,7 +214,7 @@ fn a_library_gives_the_same_answer() {
 }
 
 #[test]
-fn impossible_orders_are_refused() {
+fn rejects_impossible_orders() {
     let prepare = |n, cpus| Linpack::prepare(&LinpackConfig { n, cpus, seed: 0, blas: None });
     assert!(matches!(prepare(0, cpus(1)), Err(LinpackError::NoEquations)));
     assert!(matches!(prepare(usize::MAX, cpus(1)), Err(LinpackError::Order { .. })));
@@ -227,7 +228,7 @@ fn impossible_orders_are_refused() {
 }
 
 #[test]
-fn memory_is_that_of_the_matrix_and_five_per_cent() {
+fn memory_exceeds_the_matrix_by_at_most_five_per_cent() {
     for (n, threads) in [(4000, 2), (8000, 2), (16_000, 2), (16_000, 64), (100_000, 128)] {
         let matrix = 8 * n * n;
         let bytes = memory_bytes(n, threads).unwrap();
@@ -236,7 +237,7 @@ fn memory_is_that_of_the_matrix_and_five_per_cent() {
 }
 
 #[test]
-fn operations_are_counted_as_hpl_counts_them() {
+fn counts_operations_as_hpl() {
     for (n, expected) in
         [(1, 2.0 / 3.0 + 1.5), (100, 681_666.666_667), (3000, 18_013_500_000.0)]
     {
@@ -245,13 +246,14 @@ fn operations_are_counted_as_hpl_counts_them() {
 }
 
 #[test]
-fn panels_add_up() {
+fn panel_widths_add_up_to_the_order() {
     for padded in [8, 16, 240, 248, 4000, 16_000] {
         let widths = panel_widths(padded);
         assert_eq!(widths.iter().sum::<usize>(), padded);
         let (last, others) = widths.split_last().unwrap();
         assert!(
-            last % matrix::SLIVER == 0 && others.iter().all(|width| width % strip::UNIT == 0)
+            last % matrix::SLIVER == 0
+                && others.iter().all(|width| width % strip::UNIT_COLUMNS == 0)
         );
     }
 }

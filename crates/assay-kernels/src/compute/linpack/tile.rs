@@ -9,7 +9,7 @@
 
 use crate::compute::linpack::layout::Panel;
 use crate::compute::linpack::matrix::SLIVER;
-use crate::compute::linpack::vector::{LINE, Vector, prefetch};
+use crate::compute::linpack::vector::{DOUBLES_PER_LINE, Vector, prefetch};
 
 /// Vectors per row of a tile.
 pub(super) const TILE_VECTORS: usize = 3;
@@ -173,14 +173,14 @@ unsafe fn subtract<V: Vector, const ROWS: usize>(
 /// Prefetches a row of a tile.
 #[inline(always)]
 fn prefetch_row<V: Vector>(row: *const f64) {
-    for line in 0..(TILE_VECTORS * V::LANES).div_ceil(LINE) {
-        prefetch(row.wrapping_add(line * LINE));
+    for line in 0..(TILE_VECTORS * V::LANES).div_ceil(DOUBLES_PER_LINE) {
+        prefetch(row.wrapping_add(line * DOUBLES_PER_LINE));
     }
 }
 
 #[inline(always)]
 fn prefetch_lines(first: *const f64, lines: usize) {
     for line in 0..lines {
-        prefetch(first.wrapping_add(line * LINE));
+        prefetch(first.wrapping_add(line * DOUBLES_PER_LINE));
     }
 }

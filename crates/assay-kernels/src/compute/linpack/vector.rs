@@ -37,7 +37,7 @@ pub(super) trait Vector: Copy {
 }
 
 /// Doubles per cache line of 64 bytes.
-pub(super) const LINE: usize = 8;
+pub(super) const DOUBLES_PER_LINE: usize = 8;
 
 /// Prefetches the cache line at `address`, which need not be valid: a prefetch never faults.
 #[inline(always)]

@@ -12,7 +12,7 @@ pub(super) const ITERATIONS: u64 = 1 << 16;
 
 /// Loop for one instruction set and precision, with the properties of its chains.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::compute) struct Kernel {
+pub(in crate::compute) struct PeakKernel {
     isa: Isa,
     precision: Precision,
     /// Numbers per vector.
@@ -28,28 +28,28 @@ pub(in crate::compute) struct Kernel {
 /// Loops with their numbers of chains, which must cover latency × pipes. Zen 4, Golden Cove: 4 × 2;
 /// Neoverse V1, Apple: 4 × 4. Separate adds and multiplies share the 16 registers of SSE2 with two
 /// operands: 7 + 7 (4 × 2 each on Skylake, which shares the pipes; 3 × 2 each on Zen).
-const KERNELS: &[Kernel] = &[
+const KERNELS: &[PeakKernel] = &[
     #[cfg(target_arch = "x86_64")]
-    Kernel::fused(Isa::Avx512, Precision::Fp64, 8, 24, x86::avx512_fp64),
+    PeakKernel::fused(Isa::Avx512, Precision::Fp64, 8, 24, x86::avx512_fp64),
     #[cfg(target_arch = "x86_64")]
-    Kernel::fused(Isa::Avx512, Precision::Fp32, 16, 24, x86::avx512_fp32),
+    PeakKernel::fused(Isa::Avx512, Precision::Fp32, 16, 24, x86::avx512_fp32),
     #[cfg(target_arch = "x86_64")]
-    Kernel::fused(Isa::Avx2, Precision::Fp64, 4, 12, x86::avx2_fp64),
+    PeakKernel::fused(Isa::Avx2, Precision::Fp64, 4, 12, x86::avx2_fp64),
     #[cfg(target_arch = "x86_64")]
-    Kernel::fused(Isa::Avx2, Precision::Fp32, 8, 12, x86::avx2_fp32),
+    PeakKernel::fused(Isa::Avx2, Precision::Fp32, 8, 12, x86::avx2_fp32),
     #[cfg(target_arch = "x86_64")]
-    Kernel::separate(Isa::Sse2, Precision::Fp64, 2, 7, x86::sse2_fp64),
+    PeakKernel::separate(Isa::Sse2, Precision::Fp64, 2, 7, x86::sse2_fp64),
     #[cfg(target_arch = "x86_64")]
-    Kernel::separate(Isa::Sse2, Precision::Fp32, 4, 7, x86::sse2_fp32),
+    PeakKernel::separate(Isa::Sse2, Precision::Fp32, 4, 7, x86::sse2_fp32),
     #[cfg(target_arch = "aarch64")]
-    Kernel::fused(Isa::Neon, Precision::Fp64, 2, 22, aarch64::neon_fp64),
+    PeakKernel::fused(Isa::Neon, Precision::Fp64, 2, 22, aarch64::neon_fp64),
     #[cfg(target_arch = "aarch64")]
-    Kernel::fused(Isa::Neon, Precision::Fp32, 4, 22, aarch64::neon_fp32),
-    Kernel::separate(Isa::Portable, Precision::Fp64, 1, 8, portable::portable_fp64),
-    Kernel::separate(Isa::Portable, Precision::Fp32, 1, 8, portable::portable_fp32),
+    PeakKernel::fused(Isa::Neon, Precision::Fp32, 4, 22, aarch64::neon_fp32),
+    PeakKernel::separate(Isa::Portable, Precision::Fp64, 1, 8, portable::portable_fp64),
+    PeakKernel::separate(Isa::Portable, Precision::Fp32, 1, 8, portable::portable_fp32),
 ];
 
-impl Kernel {
+impl PeakKernel {
     /// Returns the loop for an instruction set, if this CPU has it.
     pub(in crate::compute) fn find(isa: Isa, precision: Precision) -> Option<Self> {
         let fits = |kernel: &&Self| kernel.isa == isa && kernel.precision == precision;

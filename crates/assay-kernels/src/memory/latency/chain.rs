@@ -18,13 +18,13 @@ const SEED: u64 = 0x5EED_0F0C_4A15;
 
 /// Walks that check a chain at the same time: several times the outstanding memory requests of a
 /// core, because they end one by one.
-const WALKS: usize = 64;
+const CHECK_WALKS: usize = 64;
 
 /// Lines between two checks of the cancel flag: some milliseconds.
-const LINES_PER_LOOK: usize = 1 << 15;
+const LINES_PER_CANCEL_CHECK: usize = 1 << 15;
 
 fn is_cancelled(line: usize, cancel: &AtomicBool) -> bool {
-    line.is_multiple_of(LINES_PER_LOOK) && cancel.load(Ordering::Relaxed)
+    line.is_multiple_of(LINES_PER_CANCEL_CHECK) && cancel.load(Ordering::Relaxed)
 }
 
 /// First word of each line: the address of the next line's link.
@@ -83,7 +83,7 @@ impl Chain {
             if is_cancelled(line, cancel) {
                 return;
             }
-            let other = random.below(line);
+            let other = random.uniform_below(line);
             let (link, other_link) = (self.link_of(line), self.link_of(other));
             self.set_link(line, other_link);
             self.set_link(other, link);
@@ -116,7 +116,7 @@ impl Chain {
             if is_cancelled(visited, cancel) {
                 return Err(visited);
             }
-            line = self.next(line).ok_or(visited)?;
+            line = self.next_line(line).ok_or(visited)?;
             if line == 0 {
                 return Ok(visited);
             }
@@ -129,7 +129,7 @@ impl Chain {
     /// mark that it meets. The lines are one cycle when the marks are, and when the walks together
     /// have as many steps as there are lines. `false` also when cancelled.
     fn is_one_cycle(&self, cancel: &AtomicBool) -> bool {
-        let between = self.lines.div_ceil(WALKS).next_power_of_two();
+        let between = self.lines.div_ceil(CHECK_WALKS).next_power_of_two();
         let marks = self.lines.div_ceil(between);
         let mut walks: Vec<(usize, usize)> =
             (0..marks).map(|mark| (mark, mark * between)).collect();
@@ -137,12 +137,12 @@ impl Chain {
         let mut steps = 0;
         // Walks that meet no mark never end.
         while !walks.is_empty() && steps <= self.lines {
-            if is_cancelled(steps / WALKS, cancel) {
+            if is_cancelled(steps / CHECK_WALKS, cancel) {
                 return false;
             }
             steps += walks.len();
             for (_, line) in &mut walks {
-                let Some(next) = self.next(*line) else { return false };
+                let Some(next) = self.next_line(*line) else { return false };
                 *line = next;
             }
             walks.retain(|(mark, line)| {
@@ -162,7 +162,7 @@ impl Chain {
     }
 
     /// Returns the line that the link of `line` leads to; `None` if it leads to no line.
-    fn next(&self, line: usize) -> Option<usize> {
+    fn next_line(&self, line: usize) -> Option<usize> {
         let offset = (self.link_of(line) as usize).wrapping_sub(self.line(0) as usize);
         let next = offset / self.line_bytes;
         (next < self.lines && offset.is_multiple_of(self.line_bytes)).then_some(next)
@@ -197,14 +197,14 @@ impl Chain {
 struct SplitMix64(u64);
 
 impl SplitMix64 {
-    fn next(&mut self) -> u64 {
+    fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(seed::GAMMA);
         seed::mix(self.0)
     }
 
     /// Returns a number below `bound`; its bias of `bound`/2⁶⁴ is negligible here.
-    fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    fn uniform_below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_visited_once() {
+    fn visits_every_line_once() {
         for lines in [2, 3, 16, 17, 63, 64, 65, 1000, 4097, 65_536] {
             let chain = linked(lines);
             assert!(chain.is_one_cycle(&NEVER), "{lines}");
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_has_no_stride() {
+    fn order_has_no_stride() {
         let lines = 4096;
         let chain = linked(lines);
         let mut strides = BTreeSet::new();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn following_goes_on_where_it_stopped() {
+    fn follow_continues_at_the_cursor() {
         let chain = linked(1000);
         let cursor = || chain.cursor.load(Ordering::Relaxed) as usize;
         let mut seen = BTreeSet::new();
@@ -263,7 +263,7 @@ mod tests {
 
     /// Cuts the cycle in two by exchanging two links; each line is still visited once.
     #[test]
-    fn two_cycles_are_found() {
+    fn detects_two_cycles() {
         for (lines, a, b) in [(2, 0, 1), (3, 1, 2), (65, 0, 64), (1000, 10, 700), (4097, 5, 6)]
         {
             let mut chain = linked(lines);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_found() {
+    fn detects_damaged_links() {
         for (line, damage) in [(0, 0), (500, 0), (999, 7)] {
             let mut chain = linked(1000);
             chain.set_link(line, chain.line(damage));

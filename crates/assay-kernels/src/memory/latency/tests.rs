@@ -11,11 +11,11 @@ fn config(bytes: usize, line_bytes: usize) -> LatencyConfig {
 }
 
 #[test]
-fn sets_are_made_of_whole_lines_and_can_be_followed() {
+fn rounds_sets_to_whole_lines() {
     for (bytes, line_bytes, made_bytes) in
         [(128, 64, 128), (4096, 64, 4096), (10_000, 128, 9984), (1 << 20, 64, 1 << 20)]
     {
-        let mut latency = Latency::prepare(&config(bytes, line_bytes), &NEVER).unwrap();
+        let mut latency = PointerChase::prepare(&config(bytes, line_bytes), &NEVER).unwrap();
         assert_eq!(latency.bytes(), made_bytes);
         assert!(latency.loads_per_repetition() >= LOADS_PER_STEP);
         for _ in 0..3 {
@@ -27,8 +27,8 @@ fn sets_are_made_of_whole_lines_and_can_be_followed() {
 }
 
 #[test]
-fn a_chain_that_misses_lines_is_an_error() {
-    let mut latency = Latency::prepare(&config(64 << 10, 64), &NEVER).unwrap();
+fn rejects_chain_that_misses_lines() {
+    let mut latency = PointerChase::prepare(&config(64 << 10, 64), &NEVER).unwrap();
     latency.on_thread(Chain::shorten);
     match latency.verify(&NEVER) {
         Err(LatencyError::WrongChain { visited, lines: 1024 }) => assert!(visited < 1024),
@@ -37,20 +37,23 @@ fn a_chain_that_misses_lines_is_an_error() {
 }
 
 #[test]
-fn what_cannot_be_had_is_an_error() {
+fn rejects_impossible_configurations() {
     for (bytes, line_bytes) in [(0, 64), (127, 64), (4096, 0), (4096, 12), (64, 4096)] {
-        let result = Latency::prepare(&config(bytes, line_bytes), &NEVER);
+        let result = PointerChase::prepare(&config(bytes, line_bytes), &NEVER);
         assert!(matches!(result, Err(LatencyError::LinkLines { .. })), "{result:?}");
     }
-    let too_large = Latency::prepare(&config(1 << 60, 64), &NEVER);
+    let too_large = PointerChase::prepare(&config(1 << 60, 64), &NEVER);
     assert!(matches!(too_large, Err(LatencyError::MapSet(_))));
     let nowhere = LatencyConfig { cpu: 8191, ..config(4096, 64) };
-    assert!(matches!(Latency::prepare(&nowhere, &NEVER), Err(LatencyError::StartThread(_))));
+    assert!(matches!(
+        PointerChase::prepare(&nowhere, &NEVER),
+        Err(LatencyError::StartThread(_))
+    ));
 }
 
 /// Linking and checking sets of gigabytes takes seconds, so cancellation must end both early.
 #[test]
-fn what_nobody_wants_is_not_prepared() {
-    let cancelled = Latency::prepare(&config(8 << 20, 64), &AtomicBool::new(true));
+fn cancellation_ends_preparation() {
+    let cancelled = PointerChase::prepare(&config(8 << 20, 64), &AtomicBool::new(true));
     assert!(matches!(cancelled, Err(LatencyError::Cancelled)), "{cancelled:?}");
 }

@@ -9,19 +9,19 @@ use super::error::StreamError;
 use crate::mapping::{Mapping, PageAdvice};
 
 /// Elements in a cache line of 64 bytes.
-pub(super) const LINE: usize = 8;
+pub(super) const LINE_ELEMENTS: usize = 8;
 /// Elements in a page of 4 KiB.
-pub(super) const PAGE: usize = 512;
+pub(super) const PAGE_ELEMENTS: usize = 512;
 
 /// Additional offset of each array within its pages, relative to the one before: one page and 21
 /// lines. Arrays whose equal elements share the low address bits compete for the same cache sets,
 /// way predictor entries and memory banks. Measured on Zen 4 (a guest of KVM), one core, arrays of
 /// 256 MiB in huge pages, Triad with plain walks: 25 GB/s without this, 28 with 33 lines, 29 with
 /// 43, 37 with 10, and 40 with this, the best of ten offsets tried.
-const STAGGER: usize = PAGE + 21 * LINE;
+const STAGGER: usize = PAGE_ELEMENTS + 21 * LINE_ELEMENTS;
 
 /// Minimum number of pages in a member's share for it to be rounded to whole pages.
-const PAGES_TO_ROUND: usize = 64;
+const MIN_PAGES_TO_ROUND: usize = 64;
 
 /// Storage of the arrays a, b and c.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) struct Arrays {
 
 /// Part of each array that one member owns; the three are equally long and start at a cache line.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct ArraysPart<'a> {
     pub a: &'a mut [f64],
     pub b: &'a mut [f64],
     pub c: &'a mut [f64],
@@ -41,7 +41,7 @@ pub(super) struct Part<'a> {
     pub first: usize,
 }
 
-impl Part<'_> {
+impl ArraysPart<'_> {
     /// Returns window `nth` of `count` windows of this part, divided as by [`divide`].
     pub(super) fn window(self, nth: usize, count: usize) -> Self {
         let range = divide(self.a.len(), count).swap_remove(nth);
@@ -61,7 +61,7 @@ impl Arrays {
         advice: PageAdvice,
     ) -> Result<Self, StreamError> {
         let elements = bytes_per_array / size_of::<f64>();
-        if elements / LINE < members {
+        if elements / LINE_ELEMENTS < members {
             return Err(StreamError::DivideArray { bytes_per_array, threads: members });
         }
         let map = |array: usize| {
@@ -77,7 +77,7 @@ impl Arrays {
     }
 
     /// Returns the number of elements of each array that these members own.
-    pub(super) fn elements_of(&self, members: Range<usize>) -> usize {
+    pub(super) fn member_elements(&self, members: Range<usize>) -> usize {
         self.ranges[members].iter().map(ExactSizeIterator::len).sum()
     }
 
@@ -86,14 +86,14 @@ impl Arrays {
     }
 
     /// Returns the parts of all members, in their order.
-    pub(super) fn parts(&mut self) -> Vec<Part<'_>> {
+    pub(super) fn parts(&mut self) -> Vec<ArraysPart<'_>> {
         let mut array = 0;
         let [mut a, mut b, mut c] = self.mappings.each_mut().map(|mapping| {
             let elements = &mut mapping.as_mut_slice::<f64>()[array * STAGGER..];
             array += 1;
             elements
         });
-        let cut = |range: &Range<usize>| Part {
+        let cut = |range: &Range<usize>| ArraysPart {
             a: cut_front(&mut a, range.len()),
             b: cut_front(&mut b, range.len()),
             c: cut_front(&mut c, range.len()),
@@ -111,8 +111,8 @@ fn cut_front<'a>(rest: &mut &'a mut [f64], len: usize) -> &'a mut [f64] {
 /// pages when the ranges are long) and differ by at most one such unit. None is empty when there is
 /// a line for each; the last includes an incomplete line.
 fn divide(elements: usize, members: usize) -> Vec<Range<usize>> {
-    let long = elements / members >= PAGES_TO_ROUND * PAGE;
-    let unit = if long { PAGE } else { LINE };
+    let long = elements / members >= MIN_PAGES_TO_ROUND * PAGE_ELEMENTS;
+    let unit = if long { PAGE_ELEMENTS } else { LINE_ELEMENTS };
     let units = elements / unit;
     let start = |member: usize| {
         let whole = units / members * member + (units % members).min(member);
@@ -133,8 +133,8 @@ mod tests {
             (16, 2),
             (17, 2),
             (1000, 7),
-            (LINE * 9 + 3, 9),
-            (PAGES_TO_ROUND * PAGE * 3 + 5, 3),
+            (LINE_ELEMENTS * 9 + 3, 9),
+            (MIN_PAGES_TO_ROUND * PAGE_ELEMENTS * 3 + 5, 3),
             (10_000_019, 48),
         ] {
             let ranges = divide(elements, members);
@@ -144,8 +144,15 @@ mod tests {
                 assert_eq!(pair[0].end, pair[1].start);
             }
             let lengths = || ranges.iter().map(ExactSizeIterator::len);
-            assert!(ranges.iter().all(|range| range.start % LINE == 0 && !range.is_empty()));
-            assert!(lengths().max().unwrap() - lengths().min().unwrap() <= PAGE + LINE);
+            assert!(
+                ranges
+                    .iter()
+                    .all(|range| range.start % LINE_ELEMENTS == 0 && !range.is_empty())
+            );
+            assert!(
+                lengths().max().unwrap() - lengths().min().unwrap()
+                    <= PAGE_ELEMENTS + LINE_ELEMENTS
+            );
         }
     }
 
@@ -167,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_the_whole_part_one_after_the_other() {
+    fn windows_cover_the_part_in_order() {
         let mut arrays = Arrays::map(100_003, 3, PageAdvice::Default).unwrap();
         let mut next = 0;
         for member in 0..3 {
@@ -182,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn too_small_and_too_large_arrays_are_errors() {
+    fn rejects_too_small_and_too_large_arrays() {
         let map = |bytes, members| Arrays::map(bytes, members, PageAdvice::Default);
         assert!(matches!(map(127, 2), Err(StreamError::DivideArray { threads: 2, .. })));
         assert!(matches!(map(0, 1), Err(StreamError::DivideArray { .. })));

@@ -6,18 +6,18 @@
 //! `x[i] = uniform + patterned·s(i)`. The two numbers per array follow STREAM's own scalar
 //! recurrence. Independent of the implementation of the kernels.
 
-use super::arrays::Part;
+use super::arrays::ArraysPart;
 use super::error::StreamError;
-use super::operation::Operation;
-use super::pass::{SCALAR, WRITTEN};
+use super::operation::StreamOperation;
+use super::pass::{SCALAR, WRITE_VALUE};
 
 /// Range of values. Values outside it are renewed before they overflow or underflow: unusual orders
 /// of operations make them grow or shrink by a constant factor each time.
-const EXTREMES: std::ops::Range<f64> = 1e-100..1e100;
+const VALUE_RANGE: std::ops::Range<f64> = 1e-100..1e100;
 /// Half a unit in the last place of 1: the relative error of one rounding.
 const ROUNDING: f64 = f64::EPSILON / 2.0;
 /// Elements of a block whose checks are combined before the first branch.
-const CHECKED_TOGETHER: usize = 512;
+const CHECK_BLOCK_ELEMENTS: usize = 512;
 
 /// Coefficients of an array.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +28,7 @@ struct Coefficients {
 
 /// Coefficients of all three arrays, and the number of operations applied to them.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Expected {
+pub(super) struct ExpectedContents {
     a: Coefficients,
     b: Coefficients,
     c: Coefficients,
@@ -43,22 +43,24 @@ pub(super) struct PatternSum {
     sum: u64,
 }
 
-impl Expected {
+impl ExpectedContents {
     pub(super) fn initial() -> Self {
         let patterned = |patterned| Coefficients { uniform: 0.0, patterned };
         Self { a: patterned(1.0), b: patterned(2.0), c: patterned(0.0), operations: 0 }
     }
 
     /// Updates the expected contents for one operation.
-    pub(super) fn apply(&mut self, operation: Operation) {
+    pub(super) fn apply(&mut self, operation: StreamOperation) {
         let Self { a, b, c, .. } = *self;
         match operation {
-            Operation::Copy => self.c = a,
-            Operation::Scale => self.b = c.combined(c, |x, _| SCALAR * x),
-            Operation::Add => self.c = a.combined(b, |x, y| x + y),
-            Operation::Triad => self.a = b.combined(c, |x, y| x + SCALAR * y),
-            Operation::Write => self.a = Coefficients { uniform: WRITTEN, patterned: 0.0 },
-            Operation::Read => return,
+            StreamOperation::Copy => self.c = a,
+            StreamOperation::Scale => self.b = c.combine_with(c, |x, _| SCALAR * x),
+            StreamOperation::Add => self.c = a.combine_with(b, |x, y| x + y),
+            StreamOperation::Triad => self.a = b.combine_with(c, |x, y| x + SCALAR * y),
+            StreamOperation::Write => {
+                self.a = Coefficients { uniform: WRITE_VALUE, patterned: 0.0 }
+            }
+            StreamOperation::Read => return,
         }
         self.operations += 1;
     }
@@ -68,11 +70,11 @@ impl Expected {
         [self.a, self.b, self.c]
             .iter()
             .flat_map(|array| [array.uniform, array.patterned])
-            .any(|value| value != 0.0 && !EXTREMES.contains(&value))
+            .any(|value| value != 0.0 && !VALUE_RANGE.contains(&value))
     }
 
     /// Writes the current values into a part.
-    pub(super) fn write(&self, part: &mut Part<'_>) -> PatternSum {
+    pub(super) fn write(&self, part: &mut ArraysPart<'_>) -> PatternSum {
         let arrays = [(self.a, &mut *part.a), (self.b, &mut *part.b), (self.c, &mut *part.c)];
         for (coefficients, elements) in arrays {
             let values = coefficients.values();
@@ -86,7 +88,7 @@ impl Expected {
     }
 
     /// Compares a part with the current values; the first difference is the error.
-    pub(super) fn check_part(&self, part: &Part<'_>) -> Result<(), StreamError> {
+    pub(super) fn check_part(&self, part: &ArraysPart<'_>) -> Result<(), StreamError> {
         let arrays =
             [('a', self.a, &*part.a), ('b', self.b, &*part.b), ('c', self.c, &*part.c)];
         for (array, coefficients, elements) in arrays {
@@ -94,14 +96,16 @@ impl Expected {
             let bounds = values.map(|value| self.tolerance() * value.abs());
             let is_right = |(index, &found): (usize, &f64)| {
                 let pattern = pattern(index);
-                agree(found, values[pattern], bounds[pattern])
+                is_close(found, values[pattern], bounds[pattern])
             };
-            for (first, block) in
-                (part.first..).step_by(CHECKED_TOGETHER).zip(elements.chunks(CHECKED_TOGETHER))
+            for (first, block) in (part.first..)
+                .step_by(CHECK_BLOCK_ELEMENTS)
+                .zip(elements.chunks(CHECK_BLOCK_ELEMENTS))
             {
                 // No branch for every element, so that the compiler may vectorise the comparison.
                 let elements_of_block = || (first..).zip(block);
-                if elements_of_block().fold(true, |so_far, element| so_far & is_right(element)) {
+                if elements_of_block().fold(true, |so_far, element| so_far & is_right(element))
+                {
                     continue;
                 }
                 let (index, &found) = elements_of_block()
@@ -126,7 +130,7 @@ impl Expected {
         let elements = part.elements as f64;
         let expected = self.a.uniform * elements + self.a.patterned * part.sum as f64;
         let bound = (self.tolerance() + elements * ROUNDING) * expected.abs();
-        if agree(found, expected, bound) {
+        if is_close(found, expected, bound) {
             Ok(())
         } else {
             Err(StreamError::WrongSum { thread, expected, found })
@@ -142,7 +146,7 @@ impl Expected {
 }
 
 impl Coefficients {
-    fn combined(self, other: Self, combine: fn(f64, f64) -> f64) -> Self {
+    fn combine_with(self, other: Self, combine: fn(f64, f64) -> f64) -> Self {
         Self {
             uniform: combine(self.uniform, other.uniform),
             patterned: combine(self.patterned, other.patterned),
@@ -164,6 +168,6 @@ fn pattern(index: usize) -> usize {
 
 /// Whether both differ by at most `bound`; false also when either is NaN.
 #[inline]
-fn agree(found: f64, expected: f64, bound: f64) -> bool {
+fn is_close(found: f64, expected: f64, bound: f64) -> bool {
     (found - expected).abs() <= bound
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::operation::Operation;
+use super::operation::StreamOperation;
 use crate::mapping::MapError;
 
 /// Error of preparing a STREAM measurement, or of its result.
@@ -33,7 +33,7 @@ pub enum StreamError {
         /// Requested name.
         name: String,
         /// Requested operation.
-        operation: Operation,
+        operation: StreamOperation,
     },
     /// An element differs from its expected value.
     #[error("wrong contents: {array}[{index}] is {found:e}, expected {expected:e}")]

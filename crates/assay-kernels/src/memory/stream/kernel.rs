@@ -1,10 +1,10 @@
 //! Table of STREAM kernels: one row per instruction set, kind of store, number of walks and
 //! prefetch, with a check whether this CPU can run it. Never runs a kernel.
 
-use super::arrays::Part;
+use super::arrays::ArraysPart;
 use super::error::StreamError;
-use super::operation::Operation;
-use super::pass::{Style, pass};
+use super::operation::StreamOperation;
+use super::pass::{AccessStyle, pass};
 
 /// Properties of a kernel that are available without running it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +32,11 @@ impl KernelInfo {
 
 /// Row of the table: the description, the check whether this CPU has the instruction set, and the
 /// code.
-pub(super) struct Kernel {
+pub(super) struct StreamKernel {
     pub info: KernelInfo,
     is_runnable: fn() -> bool,
     /// Code of a pass; safe to call only when the CPU has the row's instruction set.
-    pub pass: unsafe fn(Operation, &mut Part<'_>) -> f64,
+    pub pass: unsafe fn(StreamOperation, &mut ArraysPart<'_>) -> f64,
 }
 
 /// Defines a function for each style, with the instruction set's feature, which the pass that is
@@ -49,11 +49,11 @@ macro_rules! featured_pass {
             const WALKS: usize,
             const PREFETCH: bool,
         >(
-            operation: Operation,
-            part: &mut Part<'_>,
+            operation: StreamOperation,
+            part: &mut ArraysPart<'_>,
         ) -> f64 {
             let style =
-                Style { non_temporal: NON_TEMPORAL, walks: WALKS, prefetch: PREFETCH };
+                AccessStyle { non_temporal: NON_TEMPORAL, walks: WALKS, prefetch: PREFETCH };
             // SAFETY: the caller has ensured that the CPU has the instruction set.
             unsafe { pass::<$vector>(operation, part, style) }
         }
@@ -64,7 +64,7 @@ macro_rules! featured_pass {
 macro_rules! row {
     ($isa:literal, $function:ident, $is_runnable:expr,
      $suffix:literal, $non_temporal:literal, $walks:literal, $prefetch:literal) => {
-        Kernel {
+        StreamKernel {
             info: KernelInfo {
                 name: concat!($isa, $suffix),
                 isa: $isa,
@@ -105,7 +105,7 @@ macro_rules! rows {
 featured_pass!(portable, f64,);
 
 /// Kernels of this architecture, the widest first.
-static KERNELS: &[&[Kernel]] = &[
+static KERNELS: &[&[StreamKernel]] = &[
     #[cfg(target_arch = "x86_64")]
     x86_64::AVX512,
     #[cfg(target_arch = "x86_64")]
@@ -127,11 +127,11 @@ mod x86_64 {
     featured_pass!(avx2, __m256d, #[target_feature(enable = "avx2")]);
     featured_pass!(sse2, __m128d, #[target_feature(enable = "sse2")]);
 
-    pub(super) static AVX512: &[Kernel] =
+    pub(super) static AVX512: &[StreamKernel] =
         rows!("avx512", avx512, || is_x86_feature_detected!("avx512f"));
-    pub(super) static AVX2: &[Kernel] =
+    pub(super) static AVX2: &[StreamKernel] =
         rows!("avx2", avx2, || is_x86_feature_detected!("avx2"));
-    pub(super) static SSE2: &[Kernel] =
+    pub(super) static SSE2: &[StreamKernel] =
         rows!("sse2", sse2, || is_x86_feature_detected!("sse2"));
 }
 
@@ -142,23 +142,28 @@ mod aarch64 {
 
     featured_pass!(neon, Pair, #[target_feature(enable = "neon")]);
 
-    pub(super) static NEON: &[Kernel] =
+    pub(super) static NEON: &[StreamKernel] =
         rows!("neon", neon, || std::arch::is_aarch64_feature_detected!("neon"));
 }
 
 /// Returns the kernels for this operation that this CPU can run, the widest first. A read pass
 /// stores nothing, so the non-temporal rows would only repeat the others.
-pub(super) fn runnable(operation: Operation) -> impl Iterator<Item = &'static Kernel> {
+pub(super) fn runnable(
+    operation: StreamOperation,
+) -> impl Iterator<Item = &'static StreamKernel> {
     KERNELS
         .iter()
         .copied()
         .flatten()
-        .filter(move |kernel| operation != Operation::Read || !kernel.info.non_temporal)
+        .filter(move |kernel| operation != StreamOperation::Read || !kernel.info.non_temporal)
         .filter(|kernel| (kernel.is_runnable)())
 }
 
 /// Returns the kernel of this name, if it supports the operation on this CPU.
-pub(super) fn find(operation: Operation, name: &str) -> Result<&'static Kernel, StreamError> {
+pub(super) fn find(
+    operation: StreamOperation,
+    name: &str,
+) -> Result<&'static StreamKernel, StreamError> {
     runnable(operation)
         .find(|kernel| kernel.info.name == name)
         .ok_or_else(|| StreamError::FindKernel { name: name.to_owned(), operation })

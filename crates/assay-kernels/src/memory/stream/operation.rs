@@ -2,7 +2,7 @@
 
 /// Operation of a pass on the arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum StreamOperation {
     /// `c = a`
     Copy,
     /// `b = q·c`
@@ -17,7 +17,7 @@ pub enum Operation {
     Write,
 }
 
-impl Operation {
+impl StreamOperation {
     /// All operations, in STREAM's order.
     pub const ALL: [Self; 6] =
         [Self::Copy, Self::Scale, Self::Add, Self::Triad, Self::Read, Self::Write];

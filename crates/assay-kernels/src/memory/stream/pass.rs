@@ -4,22 +4,22 @@
 //! Everything here is inlined into the few functions of `kernel` that carry a CPU feature, and is
 //! specialised there. Never reads the clock.
 
-use super::arrays::{LINE, PAGE, Part};
-use super::operation::Operation;
+use super::arrays::{ArraysPart, LINE_ELEMENTS, PAGE_ELEMENTS};
+use super::operation::StreamOperation;
 use super::vector::Vector;
 
 /// Scalar `q` of Scale and Triad: √2 − 1 solves 2q + q² = 1, so STREAM's usual sequence of
 /// operations restores the values after any number of repetitions.
 pub(super) const SCALAR: f64 = std::f64::consts::SQRT_2 - 1.0;
 /// Value that [`StreamOperation::Write`] writes.
-pub(super) const WRITTEN: f64 = 3.0;
+pub(super) const WRITE_VALUE: f64 = 3.0;
 
 /// Vectors processed together: all loads first, then all stores, so that reads and writes come in
 /// groups.
-const BLOCK: usize = 4;
+const BLOCK_VECTORS: usize = 4;
 /// Prefetch distance ahead of the loads, in elements. With two walks, 256 bytes was best or close
 /// to it for all operations on Zen 4 (256 B to 2 KiB tried).
-const AHEAD: usize = 4 * LINE;
+const PREFETCH_ELEMENTS: usize = 4 * LINE_ELEMENTS;
 /// Elements between two walks in addition to whole pages, for the same reason as `arrays::STAGGER`.
 /// On Zen 4, 5 KiB was at or near the best of 0 to 5 KiB; differences were small.
 const WALK_STAGGER: usize = 640;
@@ -28,7 +28,7 @@ const MAXIMUM_WALKS: usize = 8;
 
 /// Access pattern of a kernel: stores, prefetches and walks. Always a constant in an inlined pass.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Style {
+pub(super) struct AccessStyle {
     /// Whether stores bypass the caches.
     pub non_temporal: bool,
     /// Whether lines are prefetched before they are loaded.
@@ -53,17 +53,17 @@ struct Streams {
 /// The CPU must have the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn pass<V: Vector>(
-    operation: Operation,
-    part: &mut Part<'_>,
-    style: Style,
+    operation: StreamOperation,
+    part: &mut ArraysPart<'_>,
+    style: AccessStyle,
 ) -> f64 {
     let (a, b, c) = (part.a.as_mut_ptr(), part.b.as_mut_ptr(), part.c.as_mut_ptr());
     let (target, x, y) = match operation {
-        Operation::Copy => (c, a, a),
-        Operation::Scale => (b, c, c),
-        Operation::Add => (c, a, b),
-        Operation::Triad => (a, b, c),
-        Operation::Read | Operation::Write => (a, a, a),
+        StreamOperation::Copy => (c, a, a),
+        StreamOperation::Scale => (b, c, c),
+        StreamOperation::Add => (c, a, b),
+        StreamOperation::Triad => (a, b, c),
+        StreamOperation::Read | StreamOperation::Write => (a, a, a),
     };
     let streams = Streams { target, x, y, len: part.a.len() };
     // One arm per operation, so that each becomes its own loop with a constant operation.
@@ -71,12 +71,12 @@ pub(super) unsafe fn pass<V: Vector>(
     // start at cache lines; the caller vouches for the CPU.
     unsafe {
         match operation {
-            Operation::Copy => store_all::<V>(Operation::Copy, &streams, style),
-            Operation::Scale => store_all::<V>(Operation::Scale, &streams, style),
-            Operation::Add => store_all::<V>(Operation::Add, &streams, style),
-            Operation::Triad => store_all::<V>(Operation::Triad, &streams, style),
-            Operation::Write => store_all::<V>(Operation::Write, &streams, style),
-            Operation::Read => return sum_all::<V>(&streams, style),
+            StreamOperation::Copy => store_all::<V>(StreamOperation::Copy, &streams, style),
+            StreamOperation::Scale => store_all::<V>(StreamOperation::Scale, &streams, style),
+            StreamOperation::Add => store_all::<V>(StreamOperation::Add, &streams, style),
+            StreamOperation::Triad => store_all::<V>(StreamOperation::Triad, &streams, style),
+            StreamOperation::Write => store_all::<V>(StreamOperation::Write, &streams, style),
+            StreamOperation::Read => return sum_all::<V>(&streams, style),
         }
     }
     0.0
@@ -88,9 +88,13 @@ pub(super) unsafe fn pass<V: Vector>(
 /// The same as for [`pass`]; all pointers must be valid for `len` elements and aligned to a cache
 /// line.
 #[inline(always)]
-unsafe fn store_all<V: Vector>(operation: Operation, streams: &Streams, style: Style) {
+unsafe fn store_all<V: Vector>(
+    operation: StreamOperation,
+    streams: &Streams,
+    style: AccessStyle,
+) {
     let walks = Walks::new::<V>(streams.len, style);
-    for at in (0..walks.common).step_by(BLOCK * V::LANES) {
+    for at in (0..walks.common).step_by(BLOCK_VECTORS * V::LANES) {
         for walk in (0..style.walks).step_by(2) {
             let at = at + walk * walks.distance;
             // SAFETY: the block of every walk lies within the part for `at` below `common`, at a
@@ -131,7 +135,7 @@ unsafe fn store_all<V: Vector>(operation: Operation, streams: &Streams, style: S
 /// `at` to `at + BLOCK·LANES` must be within the part.
 #[inline(always)]
 unsafe fn load_block<V: Vector>(
-    operation: Operation,
+    operation: StreamOperation,
     streams: &Streams,
     at: usize,
 ) -> (V, V, V, V) {
@@ -156,7 +160,7 @@ unsafe fn store_block<V: Vector>(
     (v0, v1, v2, v3): (V, V, V, V),
     streams: &Streams,
     at: usize,
-    style: Style,
+    style: AccessStyle,
 ) {
     // SAFETY: the block is within the part.
     unsafe {
@@ -172,18 +176,18 @@ unsafe fn store_block<V: Vector>(
 /// The CPU must have the instructions of `V`.
 #[inline(always)]
 unsafe fn prefetch_sources<V: Vector>(
-    operation: Operation,
+    operation: StreamOperation,
     streams: &Streams,
     at: usize,
-    style: Style,
+    style: AccessStyle,
 ) {
-    if !style.prefetch || operation == Operation::Write {
+    if !style.prefetch || operation == StreamOperation::Write {
         return;
     }
     // SAFETY: the caller vouches for the CPU.
     unsafe {
         prefetch_block::<V>(streams.x, at);
-        if matches!(operation, Operation::Add | Operation::Triad) {
+        if matches!(operation, StreamOperation::Add | StreamOperation::Triad) {
             prefetch_block::<V>(streams.y, at);
         }
     }
@@ -192,7 +196,7 @@ unsafe fn prefetch_sources<V: Vector>(
 /// # Safety
 /// The same as for [`Vector::store`].
 #[inline(always)]
-unsafe fn store<V: Vector>(value: V, to: *mut f64, style: Style) {
+unsafe fn store<V: Vector>(value: V, to: *mut f64, style: AccessStyle) {
     // SAFETY: the caller vouches for pointer and CPU.
     unsafe { if style.non_temporal { value.stream(to) } else { value.store(to) } }
 }
@@ -203,12 +207,12 @@ unsafe fn store<V: Vector>(value: V, to: *mut f64, style: Style) {
 /// # Safety
 /// The same as for [`store_all`].
 #[inline(always)]
-unsafe fn sum_all<V: Vector>(streams: &Streams, style: Style) -> f64 {
+unsafe fn sum_all<V: Vector>(streams: &Streams, style: AccessStyle) -> f64 {
     let x = streams.x;
     let walks = Walks::new::<V>(streams.len, style);
     // SAFETY: the caller vouches for the CPU.
-    let mut sums = unsafe { [[V::splat(0.0); BLOCK]; 2] };
-    for at in (0..walks.common).step_by(BLOCK * V::LANES) {
+    let mut sums = unsafe { [[V::splat(0.0); BLOCK_VECTORS]; 2] };
+    for at in (0..walks.common).step_by(BLOCK_VECTORS * V::LANES) {
         for walk in 0..style.walks {
             let at = at + walk * walks.distance;
             // SAFETY: as in `store_all`.
@@ -229,7 +233,7 @@ unsafe fn sum_all<V: Vector>(streams: &Streams, style: Style) -> f64 {
 /// # Safety
 /// `at` to `at + BLOCK·LANES` must be within the part.
 #[inline(always)]
-unsafe fn add_block<V: Vector>(sums: &mut [V; BLOCK], x: *const f64, at: usize) {
+unsafe fn add_block<V: Vector>(sums: &mut [V; BLOCK_VECTORS], x: *const f64, at: usize) {
     // SAFETY: the block is within the part.
     unsafe {
         for (k, sum) in sums.iter_mut().enumerate() {
@@ -244,37 +248,40 @@ unsafe fn add_block<V: Vector>(sums: &mut [V; BLOCK], x: *const f64, at: usize) 
 /// The CPU must have the instructions of `V`.
 #[inline(always)]
 unsafe fn prefetch_block<V: Vector>(from: *const f64, at: usize) {
-    for line in (0..BLOCK * V::LANES).step_by(LINE) {
+    for line in (0..BLOCK_VECTORS * V::LANES).step_by(LINE_ELEMENTS) {
         // SAFETY: the caller vouches for the CPU; the address may be anywhere.
-        unsafe { V::prefetch(from.wrapping_add(at + line + AHEAD)) };
+        unsafe { V::prefetch(from.wrapping_add(at + line + PREFETCH_ELEMENTS)) };
     }
 }
 
 /// # Safety
 /// The pointers must be valid for one vector and aligned to its size.
 #[inline(always)]
-unsafe fn vector_value<V: Vector>(operation: Operation, (x, y): (*const f64, *const f64)) -> V {
+unsafe fn vector_value<V: Vector>(
+    operation: StreamOperation,
+    (x, y): (*const f64, *const f64),
+) -> V {
     // SAFETY: the caller vouches for pointers and CPU. Loads that an operation does not need are
     // omitted.
     unsafe {
         match operation {
-            Operation::Copy | Operation::Read => V::load(x),
-            Operation::Scale => V::load(x).multiply(V::splat(SCALAR)),
-            Operation::Add => V::load(x).add(V::load(y)),
-            Operation::Triad => V::load(x).add(V::load(y).multiply(V::splat(SCALAR))),
-            Operation::Write => V::splat(WRITTEN),
+            StreamOperation::Copy | StreamOperation::Read => V::load(x),
+            StreamOperation::Scale => V::load(x).multiply(V::splat(SCALAR)),
+            StreamOperation::Add => V::load(x).add(V::load(y)),
+            StreamOperation::Triad => V::load(x).add(V::load(y).multiply(V::splat(SCALAR))),
+            StreamOperation::Write => V::splat(WRITE_VALUE),
         }
     }
 }
 
 #[inline(always)]
-fn value(operation: Operation, x: f64, y: f64, q: f64) -> f64 {
+fn value(operation: StreamOperation, x: f64, y: f64, q: f64) -> f64 {
     match operation {
-        Operation::Copy | Operation::Read => x,
-        Operation::Scale => q * x,
-        Operation::Add => x + y,
-        Operation::Triad => x + q * y,
-        Operation::Write => WRITTEN,
+        StreamOperation::Copy | StreamOperation::Read => x,
+        StreamOperation::Scale => q * x,
+        StreamOperation::Add => x + y,
+        StreamOperation::Triad => x + q * y,
+        StreamOperation::Write => WRITE_VALUE,
     }
 }
 
@@ -288,16 +295,19 @@ struct Walks {
 
 impl Walks {
     #[inline(always)]
-    fn new<V: Vector>(len: usize, style: Style) -> Self {
+    fn new<V: Vector>(len: usize, style: AccessStyle) -> Self {
         let count = style.walks.clamp(1, MAXIMUM_WALKS);
         // The last walk is shortened by the staggers; a part too short for them is left to `rest`.
         let staggers = (count - 1) * WALK_STAGGER;
         let distance = match count {
             1 => len,
-            _ => len.saturating_sub(staggers) / count / PAGE * PAGE + WALK_STAGGER,
+            _ => {
+                len.saturating_sub(staggers) / count / PAGE_ELEMENTS * PAGE_ELEMENTS
+                    + WALK_STAGGER
+            }
         };
         let last = len.saturating_sub((count - 1) * distance);
-        let block = BLOCK * V::LANES;
+        let block = BLOCK_VECTORS * V::LANES;
         Self { count, distance, common: distance.min(last) / block * block }
     }
 

@@ -35,14 +35,16 @@ const SIZES: [(usize, usize); 11] = [
 ];
 
 #[test]
-fn every_kernel_leaves_what_its_formula_says() {
+fn every_kernel_computes_its_formula() {
     for (elements, threads) in SIZES {
         let mut stream = prepare(elements, threads);
-        for operation in Operation::ALL {
+        for operation in StreamOperation::ALL {
             for info in Stream::kernels(operation) {
                 // Values that only this kernel can produce: the others ran before the refill.
                 stream.fill();
-                for operation in [Operation::Copy, Operation::Add, operation, operation] {
+                for operation in
+                    [StreamOperation::Copy, StreamOperation::Add, operation, operation]
+                {
                     let kernel = find_or_first(operation, info);
                     let seconds = stream.repetition(operation, kernel).unwrap();
                     assert!(seconds >= 0.0);
@@ -54,16 +56,16 @@ fn every_kernel_leaves_what_its_formula_says() {
     }
 }
 
-fn find_or_first(operation: Operation, info: &KernelInfo) -> &'static str {
+fn find_or_first(operation: StreamOperation, info: &KernelInfo) -> &'static str {
     let kernels = Stream::kernels(operation);
     kernels.iter().find(|kernel| *kernel == &info).unwrap_or(&kernels[0]).name
 }
 
 #[test]
-fn the_usual_sequence_keeps_its_values_for_ever() {
+fn usual_sequence_keeps_its_values() {
     let mut stream = prepare(1000, 2);
     for _ in 0..3000 {
-        for operation in Operation::ALL.into_iter().take(5) {
+        for operation in StreamOperation::ALL.into_iter().take(5) {
             let kernel = Stream::kernels(operation)[0].name;
             stream.repetition(operation, kernel).unwrap();
         }
@@ -72,10 +74,11 @@ fn the_usual_sequence_keeps_its_values_for_ever() {
 }
 
 #[test]
-fn growing_values_are_renewed_before_they_overflow() {
+fn renews_growing_values_before_overflow() {
     let mut stream = prepare(100, 1);
     for _ in 0..4000 {
-        for operation in [Operation::Add, Operation::Scale, Operation::Triad] {
+        for operation in [StreamOperation::Add, StreamOperation::Scale, StreamOperation::Triad]
+        {
             stream.repetition(operation, "portable").unwrap();
         }
     }
@@ -83,10 +86,10 @@ fn growing_values_are_renewed_before_they_overflow() {
 }
 
 #[test]
-fn one_damaged_element_is_found_and_named() {
+fn detects_and_names_one_damaged_element() {
     let (elements, threads) = (10_007, 3);
     let mut stream = prepare(elements, threads);
-    stream.repetition(Operation::Copy, "portable").unwrap();
+    stream.repetition(StreamOperation::Copy, "portable").unwrap();
     for damaged_index in [0, 1, 3336, elements / 2, elements - 1] {
         for damaged_array in ['a', 'b', 'c'] {
             let before =
@@ -113,7 +116,7 @@ fn one_damaged_element_is_found_and_named() {
 }
 
 #[test]
-fn two_lines_exchanged_are_found() {
+fn detects_two_exchanged_lines() {
     let mut stream = prepare(4096, 1);
     let part = &mut stream.arrays.parts()[0];
     let (one, other) = part.a.split_at_mut(2048);
@@ -122,16 +125,16 @@ fn two_lines_exchanged_are_found() {
 }
 
 #[test]
-fn a_read_that_misses_a_line_is_found() {
+fn detects_read_that_misses_a_line() {
     let mut stream = prepare(1_000_000, 2);
-    for info in Stream::kernels(Operation::Read) {
-        stream.repetition(Operation::Read, info.name).unwrap();
+    for info in Stream::kernels(StreamOperation::Read) {
+        stream.repetition(StreamOperation::Read, info.name).unwrap();
     }
     for index in 700_000..700_008 {
         *element(&mut stream, 'a', index) = 0.0;
     }
-    for info in Stream::kernels(Operation::Read) {
-        let result = stream.repetition(Operation::Read, info.name);
+    for info in Stream::kernels(StreamOperation::Read) {
+        let result = stream.repetition(StreamOperation::Read, info.name);
         assert!(matches!(result, Err(StreamError::WrongSum { thread: 1, .. })), "{result:?}");
     }
 }
@@ -147,31 +150,31 @@ fn element(stream: &mut Stream, array: char, index: usize) -> &mut f64 {
 }
 
 #[test]
-fn kernels_are_found_by_name_for_what_they_can_do() {
+fn finds_kernels_by_name_and_operation() {
     let mut stream = prepare(1000, 1);
     for name in ["", "avx1024", "Portable"] {
-        let error = stream.repetition(Operation::Copy, name).unwrap_err();
+        let error = stream.repetition(StreamOperation::Copy, name).unwrap_err();
         assert!(error.to_string().contains("copy"), "{error}");
     }
-    for operation in Operation::ALL {
+    for operation in StreamOperation::ALL {
         let names: Vec<_> = Stream::kernels(operation).iter().map(|info| info.name).collect();
         assert!(names.contains(&"portable"));
         let best = stream.pick_best(operation, 0.01, &NEVER).unwrap();
         assert!(names.contains(&best.name));
         // Kernel selection must not affect the contents of a measurement.
         stream.repetition(operation, best.name).unwrap();
-        assert!(operation != Operation::Read || !best.non_temporal);
+        assert!(operation != StreamOperation::Read || !best.non_temporal);
     }
     stream.verify().unwrap();
 }
 
 #[test]
-fn bytes_are_counted_as_stream_counts_them() {
-    let counts = Operation::ALL.map(|operation| bytes_moved(operation, 100));
+fn counts_bytes_as_stream() {
+    let counts = StreamOperation::ALL.map(|operation| bytes_moved(operation, 100));
     assert_eq!(counts, [200, 200, 300, 300, 100, 100]);
 
     let mut stream = prepare(100_003, 3);
-    for (operation, arrays) in Operation::ALL.into_iter().zip([2, 2, 3, 3, 1, 1]) {
+    for (operation, arrays) in StreamOperation::ALL.into_iter().zip([2, 2, 3, 3, 1, 1]) {
         let seconds = stream.repetition(operation, "portable").unwrap();
         let counted = stream.rate(operation, 0..3) * seconds;
         assert!((counted - f64::from(arrays * 100_003 * 8)).abs() < 1.0, "{counted}");
@@ -179,7 +182,7 @@ fn bytes_are_counted_as_stream_counts_them() {
 }
 
 #[test]
-fn what_cannot_be_had_is_an_error() {
+fn rejects_impossible_configurations() {
     let cpus = vec![pin::allowed_cpus().unwrap()[0]];
     let prepare = |cpus, bytes_per_array| {
         let source_cpus = vec![];
@@ -194,7 +197,7 @@ fn what_cannot_be_had_is_an_error() {
 
 /// Touching arrays of gigabytes takes seconds, so cancellation must end it early.
 #[test]
-fn what_nobody_wants_is_not_prepared() {
+fn cancellation_ends_preparation() {
     let config = StreamConfig {
         cpus: vec![pin::allowed_cpus().unwrap()[0]],
         bytes_per_array: 1 << 20,
@@ -206,7 +209,7 @@ fn what_nobody_wants_is_not_prepared() {
 }
 
 #[test]
-fn a_source_that_lies_elsewhere_is_copied_right_and_damage_is_found() {
+fn copies_from_source_placed_by_other_cpus() {
     let cpus = pin::allowed_cpus().unwrap();
     let (ours, theirs) = (vec![cpus[0]], vec![*cpus.last().unwrap()]);
     let config = StreamConfig {
@@ -216,8 +219,8 @@ fn a_source_that_lies_elsewhere_is_copied_right_and_damage_is_found() {
         huge_pages: false,
     };
     let mut stream = Stream::prepare(&config, &NEVER, &mut |_| {}).unwrap();
-    let kernel = Stream::kernels(Operation::Copy)[0].name;
-    stream.repetition(Operation::Copy, kernel).unwrap();
+    let kernel = Stream::kernels(StreamOperation::Copy)[0].name;
+    stream.repetition(StreamOperation::Copy, kernel).unwrap();
     stream.verify().unwrap();
     stream.arrays.parts()[0].c[77] += 1.0;
     assert!(matches!(stream.verify(), Err(StreamError::WrongContents { array: 'c', .. })));

@@ -6,23 +6,23 @@ use std::thread;
 use super::*;
 use crate::network::socket;
 
-fn tcp_lines() -> (Line, Line) {
+fn tcp_lines() -> (PingPongSocket, PingPongSocket) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    (Line::Tcp(one), Line::Tcp(listener.accept().unwrap().0))
+    (PingPongSocket::Tcp(one), PingPongSocket::Tcp(listener.accept().unwrap().0))
 }
 
-fn udp_lines() -> (Line, Line) {
+fn udp_lines() -> (PingPongSocket, PingPongSocket) {
     let any = || socket::bind_udp("127.0.0.1:0".parse().unwrap()).unwrap();
     let (one, other) = (any(), any());
     one.connect(other.local_addr().unwrap()).unwrap();
     other.connect(one.local_addr().unwrap()).unwrap();
-    (Line::Udp(one), Line::Udp(other))
+    (PingPongSocket::Udp(one), PingPongSocket::Udp(other))
 }
 
-fn until(deadline_ns: u64, round_trips: usize) -> Until<'static> {
+fn until(deadline_ns: u64, round_trips: usize) -> PingPongLimits<'static> {
     static NEVER: AtomicBool = AtomicBool::new(false);
-    Until { deadline_ns, round_trips, cancel: &NEVER }
+    PingPongLimits { deadline_ns, round_trips, cancel: &NEVER }
 }
 
 fn far_ns() -> u64 {
@@ -31,9 +31,9 @@ fn far_ns() -> u64 {
 
 /// Runs `near` against an echo of messages of this size; returns the counts of both ends.
 fn against_echo(
-    (near_line, far_line): (Line, Line),
+    (near_line, far_line): (PingPongSocket, PingPongSocket),
     message_bytes: usize,
-    near: impl FnOnce(&Line) -> io::Result<RoundTrips>,
+    near: impl FnOnce(&PingPongSocket) -> io::Result<RoundTrips>,
 ) -> (RoundTrips, u64) {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -45,10 +45,10 @@ fn against_echo(
 }
 
 #[test]
-fn every_round_trip_is_counted_at_both_ends() {
+fn counts_every_round_trip_at_both_ends() {
     for lines in [tcp_lines, udp_lines] {
         for (message_bytes, waiting) in
-            [(1, Waiting::Sleep), (1000, Waiting::Sleep), (1, Waiting::Spin)]
+            [(1, WaitMode::Sleep), (1000, WaitMode::Sleep), (1, WaitMode::Spin)]
         {
             let (measured, echoed) = against_echo(lines(), message_bytes, |line| {
                 let until = until(far_ns(), 50);
@@ -62,7 +62,7 @@ fn every_round_trip_is_counted_at_both_ends() {
 }
 
 #[test]
-fn a_fixed_rate_charges_from_the_due_time() {
+fn fixed_rate_times_from_the_due_time() {
     let (measured, _) = against_echo(tcp_lines(), 8, |line| {
         let until = until(far_ns(), 20);
         ping_at_rate(line, 8, 1000.0, until)
@@ -73,7 +73,7 @@ fn a_fixed_rate_charges_from_the_due_time() {
 
 /// Sends at a rate that no peer can reach, to a peer that ends at its deadline.
 #[test]
-fn a_rate_beyond_reach_ends_with_its_time() {
+fn unreachable_rate_ends_at_the_deadline() {
     for (near, far) in [tcp_lines(), udp_lines()] {
         let deadline_ns = clock::now_ns() + 200_000_000;
         let stop = AtomicBool::new(false);
@@ -95,16 +95,17 @@ fn a_rate_beyond_reach_ends_with_its_time() {
 }
 
 #[test]
-fn who_waits_for_a_message_that_is_due_much_later_can_be_stopped() {
+fn cancellation_ends_wait_for_a_due_time() {
     let (near, far) = tcp_lines();
     let cancel = AtomicBool::new(false);
-    let until = Until { cancel: &cancel, ..until(clock::now_ns() + (1 << 62), usize::MAX) };
+    let until =
+        PingPongLimits { cancel: &cancel, ..until(clock::now_ns() + (1 << 62), usize::MAX) };
     let measured = thread::scope(|scope| {
         scope.spawn(|| {
             let mut message = [0; 1];
             receive_whole(&far, &mut message, 0, || false).unwrap();
             send_whole(&far, &message).unwrap();
-            thread::sleep(LOOK_EVERY * 2);
+            thread::sleep(STOP_CHECK_INTERVAL * 2);
             cancel.store(true, Ordering::Relaxed);
         });
         // The second message is due in a year.
@@ -114,14 +115,14 @@ fn who_waits_for_a_message_that_is_due_much_later_can_be_stopped() {
 }
 
 #[test]
-fn what_a_slow_peer_leaves_unanswered_is_late() {
+fn slow_peer_leaves_overdue_messages() {
     let (near, far) = udp_lines();
     thread::scope(|scope| {
         scope.spawn(|| {
             // It replies to every message after 5 ms, five times slower than they are due, and
             // stops at the deadline; otherwise every message would get its reply, however late.
             let mut message = [0; 8];
-            far.set_timeout(Some(LOOK_EVERY)).unwrap();
+            far.set_timeout(Some(STOP_CHECK_INTERVAL)).unwrap();
             let over_ns = clock::now_ns() + 200_000_000;
             let is_over = || clock::now_ns() > over_ns;
             while !is_over() && receive_whole(&far, &mut message, 0, is_over).unwrap() {
@@ -141,11 +142,11 @@ fn what_a_slow_peer_leaves_unanswered_is_late() {
 }
 
 #[test]
-fn a_silent_peer_ends_by_the_deadline_and_a_stopped_echo_at_once() {
+fn silent_peer_ends_at_the_deadline_and_stopped_echo_at_once() {
     for lines in [tcp_lines, udp_lines] {
         let (near, far) = lines();
         let until = until(clock::now_ns() + 60_000_000, 10);
-        let measured = ping(&near, 1, Waiting::Sleep, until).unwrap();
+        let measured = ping(&near, 1, WaitMode::Sleep, until).unwrap();
         assert_eq!((measured.times_ns.len(), measured.lost), (0, 0));
         // The message of that ping still gets its reply.
         assert_eq!(echo(&far, 1, far_ns(), &AtomicBool::new(true)).unwrap(), 1);
@@ -154,11 +155,11 @@ fn a_silent_peer_ends_by_the_deadline_and_a_stopped_echo_at_once() {
 
 /// Cancels after a few messages with replies.
 #[test]
-fn a_ping_that_is_cancelled_ends_before_its_time() {
+fn cancelled_ping_ends_early() {
     for lines in [tcp_lines, udp_lines] {
         let (near, far) = lines();
         let cancel = AtomicBool::new(false);
-        let until = Until { cancel: &cancel, ..until(far_ns(), usize::MAX) };
+        let until = PingPongLimits { cancel: &cancel, ..until(far_ns(), usize::MAX) };
         let measured = thread::scope(|scope| {
             scope.spawn(|| {
                 let mut message = [0; 1];
@@ -168,7 +169,7 @@ fn a_ping_that_is_cancelled_ends_before_its_time() {
                 }
                 cancel.store(true, Ordering::Relaxed);
             });
-            ping(&near, 1, Waiting::Sleep, until).unwrap()
+            ping(&near, 1, WaitMode::Sleep, until).unwrap()
         });
         assert_eq!((measured.times_ns.len(), measured.lost), (5, 0));
     }
@@ -176,7 +177,7 @@ fn a_ping_that_is_cancelled_ends_before_its_time() {
 
 /// Stalls the far end after five replies, long before the deadline.
 #[test]
-fn a_peer_that_stalls_until_the_deadline_is_no_good_measurement() {
+fn stalled_peer_is_an_error_or_a_loss() {
     for (lines, expected) in [
         (tcp_lines(), Err(io::ErrorKind::TimedOut)),
         // A datagram may be lost, and is counted.
@@ -192,7 +193,7 @@ fn a_peer_that_stalls_until_the_deadline_is_no_good_measurement() {
                     send_whole(&far, &message).unwrap();
                 }
             });
-            ping(&near, 1, Waiting::Sleep, until)
+            ping(&near, 1, WaitMode::Sleep, until)
         });
         let found = found.map(|it| (it.times_ns.len(), it.lost)).map_err(|it| it.kind());
         assert_eq!(found, expected);
@@ -200,11 +201,11 @@ fn a_peer_that_stalls_until_the_deadline_is_no_good_measurement() {
 }
 
 #[test]
-fn a_peer_that_closes_is_an_error_for_the_pinger_and_an_end_for_the_echo() {
+fn closed_peer_is_an_error_for_ping_and_ends_echo() {
     let (near, far) = tcp_lines();
     drop(far);
     let until = until(far_ns(), 10);
-    assert!(ping(&near, 1, Waiting::Sleep, until).is_err());
+    assert!(ping(&near, 1, WaitMode::Sleep, until).is_err());
     let (near, far) = tcp_lines();
     drop(near);
     assert_eq!(echo(&far, 1, far_ns(), &AtomicBool::new(false)).unwrap(), 0);

@@ -16,24 +16,24 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::super::progress::LOOK_EVERY;
+use super::super::progress::STOP_CHECK_INTERVAL;
 use crate::clock;
 
 /// Limits of the wait of a receive.
-pub(super) struct Bounds<'a> {
+pub(super) struct WaitBounds<'a> {
     /// Deadline by the clock, after which no reply is expected.
     pub(super) deadline_ns: u64,
     /// Flag of the caller that ends it.
     pub(super) stop: &'a AtomicBool,
     /// Longest wait for one reply; `None` = until the deadline.
-    pub(super) answer_timeout: Option<Duration>,
+    pub(super) reply_timeout: Option<Duration>,
 }
 
 /// Message that the watched thread waits for: a different value for every message, 0 for none.
 #[derive(Debug, Default)]
-pub(super) struct Beat(AtomicU64);
+pub(super) struct PendingMessage(AtomicU64);
 
-impl Beat {
+impl PendingMessage {
     pub(super) fn set(&self, value: u64) {
         self.0.store(value, Ordering::Relaxed);
     }
@@ -44,10 +44,10 @@ impl Beat {
 ///
 /// # Errors
 /// When the thread cannot be started.
-pub(super) fn watched<T: Send>(
+pub(super) fn run_watched<T: Send>(
     (socket, stream): (RawFd, Option<&TcpStream>),
-    bounds: &Bounds<'_>,
-    beat: &Beat,
+    bounds: &WaitBounds<'_>,
+    beat: &PendingMessage,
     work: impl FnOnce() -> T + Send,
 ) -> io::Result<T> {
     /// Time after shutdown for reading until shutdown for writing: a receive returns at once, so a
@@ -56,7 +56,7 @@ pub(super) fn watched<T: Send>(
     let watcher = thread::current();
     let finished = thread::scope(|scope| {
         let worker = thread::Builder::new().spawn_scoped(scope, || {
-            keep_only(socket);
+            isolate_descriptors(socket);
             let result = work();
             watcher.unpark();
             result
@@ -68,7 +68,7 @@ pub(super) fn watched<T: Send>(
                 drop(stream.shutdown(Shutdown::Read));
                 let shut_ns = clock::now_ns();
                 while !worker.is_finished() {
-                    thread::park_timeout(LOOK_EVERY);
+                    thread::park_timeout(STOP_CHECK_INTERVAL);
                     if clock::now_ns() - shut_ns > ENOUGH.as_nanos() as u64 {
                         drop(stream.shutdown(Shutdown::Both));
                     }
@@ -82,7 +82,7 @@ pub(super) fn watched<T: Send>(
 
 /// Gives the calling thread its own table of descriptors with only `socket`, so that it keeps open
 /// no descriptor that other threads close. Fails on kernels before 5.9, which only costs time.
-fn keep_only(socket: RawFd) {
+fn isolate_descriptors(socket: RawFd) {
     /// `CLOSE_RANGE_UNSHARE` of the kernel.
     const UNSHARE: c_int = 1 << 1;
     let Ok(socket) = c_uint::try_from(socket) else { return };
@@ -97,7 +97,7 @@ fn keep_only(socket: RawFd) {
 }
 
 /// Returns when the work is done or when it has waited for one message beyond the bounds.
-fn watch(bounds: &Bounds<'_>, beat: &Beat, is_done: impl Fn() -> bool) {
+fn watch(bounds: &WaitBounds<'_>, beat: &PendingMessage, is_done: impl Fn() -> bool) {
     let (mut seen, mut since_ns) = (0, clock::now_ns());
     while !is_done() {
         let (now, now_ns) = (beat.0.load(Ordering::Relaxed), clock::now_ns());
@@ -106,15 +106,15 @@ fn watch(bounds: &Bounds<'_>, beat: &Beat, is_done: impl Fn() -> bool) {
         } else if is_over(bounds, since_ns, now_ns) {
             return;
         }
-        thread::park_timeout(LOOK_EVERY);
+        thread::park_timeout(STOP_CHECK_INTERVAL);
     }
 }
 
 /// Whether the wait has exceeded the bounds. The thread has waited for the same message since the
 /// last check at least, so no message that has just been sent is cut off.
-fn is_over(bounds: &Bounds<'_>, since_ns: u64, now_ns: u64) -> bool {
+fn is_over(bounds: &WaitBounds<'_>, since_ns: u64, now_ns: u64) -> bool {
     let waited_ns = u128::from(now_ns.saturating_sub(since_ns));
     bounds.stop.load(Ordering::Relaxed)
         || now_ns >= bounds.deadline_ns
-        || bounds.answer_timeout.is_some_and(|longest| waited_ns >= longest.as_nanos())
+        || bounds.reply_timeout.is_some_and(|longest| waited_ns >= longest.as_nanos())
 }

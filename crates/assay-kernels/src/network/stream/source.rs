@@ -4,20 +4,20 @@ use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use super::Copying;
+use super::CopyMode;
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping, PageAdvice};
 
 /// Block that is sent repeatedly.
-pub(super) enum Source {
+pub(super) enum BlockSource {
     Copied(Vec<u8>),
-    Lent(Lent),
+    Spliced(SplicedPages),
 }
 
-impl Source {
-    pub(super) fn new(block_bytes: usize, copying: Copying) -> io::Result<Self> {
+impl BlockSource {
+    pub(super) fn new(block_bytes: usize, copying: CopyMode) -> io::Result<Self> {
         match copying {
-            Copying::Copy => Ok(Self::Copied((0..block_bytes).map(|at| at as u8).collect())),
-            Copying::NoCopy => Lent::new(block_bytes).map(Self::Lent),
+            CopyMode::Copy => Ok(Self::Copied((0..block_bytes).map(|at| at as u8).collect())),
+            CopyMode::NoCopy => SplicedPages::new(block_bytes).map(Self::Spliced),
         }
     }
 
@@ -33,11 +33,11 @@ impl Source {
             Self::Copied(block) => {
                 let part = &block[from..from + bytes];
                 // SAFETY: pointer and length describe `part`, which the call only reads.
-                counted(unsafe {
+                check_len(unsafe {
                     libc::send(socket, part.as_ptr().cast(), part.len(), libc::MSG_NOSIGNAL)
                 })
             }
-            Self::Lent(lent) => lent.send(socket, from, bytes),
+            Self::Spliced(lent) => lent.send(socket, from, bytes),
         }
     }
 }
@@ -46,18 +46,18 @@ impl Source {
 /// file's page cache, sixteen small pages at a time; this takes a whole pipe at once and, from a
 /// huge page, fragments of 32 KiB and more. On loopback it is a quarter faster over one stream and
 /// nearly twice as fast over six (Zen 4, Linux 6.18).
-pub(super) struct Lent {
+pub(super) struct SplicedPages {
     block: Mapping,
     into_pipe: OwnedFd,
     out_of_pipe: OwnedFd,
     /// Bytes in the pipe.
-    waiting_bytes: usize,
+    bytes_in_pipe: usize,
 }
 
 /// Default limit of a pipe's size for an unprivileged process (`/proc/sys/fs/pipe-max-size`).
 const PIPE_BYTES: c_int = 1 << 20;
 
-impl Lent {
+impl SplicedPages {
     fn new(block_bytes: usize) -> io::Result<Self> {
         // A huge page that is mostly empty would waste memory.
         let advice = match block_bytes >= HUGE_PAGE_BYTES / 2 {
@@ -73,36 +73,36 @@ impl Lent {
         // SAFETY: the call takes plain numbers. If it fails, the pipe keeps its size, which only
         // costs speed.
         unsafe { libc::fcntl(into_pipe.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE_BYTES) };
-        Ok(Self { block, into_pipe, out_of_pipe, waiting_bytes: 0 })
+        Ok(Self { block, into_pipe, out_of_pipe, bytes_in_pipe: 0 })
     }
 
     fn send(&mut self, socket: c_int, from: usize, bytes: usize) -> io::Result<usize> {
-        if self.waiting_bytes == 0 {
-            self.waiting_bytes = self.fill(from, bytes)?;
+        if self.bytes_in_pipe == 0 {
+            self.bytes_in_pipe = self.splice_in(from, bytes)?;
         }
         // SAFETY: both descriptors are open for the call, and no offset is passed.
-        let sent = counted(unsafe {
+        let sent = check_len(unsafe {
             libc::splice(
                 self.out_of_pipe.as_raw_fd(),
                 std::ptr::null_mut(),
                 socket,
                 std::ptr::null_mut(),
-                self.waiting_bytes,
+                self.bytes_in_pipe,
                 0,
             )
         })?;
-        self.waiting_bytes -= sent;
+        self.bytes_in_pipe -= sent;
         Ok(sent)
     }
 
     /// Passes pages into the pipe until it is full.
-    fn fill(&self, from: usize, bytes: usize) -> io::Result<usize> {
+    fn splice_in(&self, from: usize, bytes: usize) -> io::Result<usize> {
         let part = &self.block.as_slice::<u8>()[from..from + bytes];
         let part =
             libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() };
         // SAFETY: `part` describes memory of `block`. The kernel reads it until the peer has it, by
         // references of its own that outlive the mapping, and no code writes to it any more.
-        counted(unsafe {
+        check_len(unsafe {
             libc::vmsplice(
                 self.into_pipe.as_raw_fd(),
                 &raw const part,
@@ -124,6 +124,6 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
 }
 
-fn counted(result: isize) -> io::Result<usize> {
+fn check_len(result: isize) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }

@@ -33,13 +33,13 @@ fn udp_pair() -> (UdpSocket, UdpSocket) {
     (one, other)
 }
 
-fn flow(socket: Socket, sends: bool, copying: Copying) -> Flow {
+fn flow(socket: Socket, sends: bool, copying: CopyMode) -> Flow {
     Flow { socket, sends, block_bytes: 10_000, copying, pace: None, cpu: None }
 }
 
 #[test]
-fn a_limit_is_sent_to_the_block_and_all_of_it_arrives() {
-    for copying in [Copying::Copy, Copying::NoCopy] {
+fn limit_is_rounded_up_to_the_block_and_delivered() {
+    for copying in [CopyMode::Copy, CopyMode::NoCopy] {
         let pairs = [tcp_pair(), tcp_pair(), tcp_pair()];
         let (mut senders, mut receivers) = (Vec::new(), Vec::new());
         for (one, other) in pairs {
@@ -61,8 +61,8 @@ fn a_limit_is_sent_to_the_block_and_all_of_it_arrives() {
 }
 
 #[test]
-fn what_a_stopped_sender_sent_without_a_limit_arrives_to_the_byte() {
-    for copying in [Copying::Copy, Copying::NoCopy] {
+fn stopped_sender_delivers_every_byte() {
+    for copying in [CopyMode::Copy, CopyMode::NoCopy] {
         let (one, other) = tcp_pair();
         let block_bytes = 1 << 20;
         let sender = Flow { block_bytes, ..flow(Socket::Tcp(one), true, copying) };
@@ -82,8 +82,8 @@ fn what_a_stopped_sender_sent_without_a_limit_arrives_to_the_byte() {
 }
 
 #[test]
-fn a_sender_that_nobody_reads_from_still_stops() {
-    for copying in [Copying::Copy, Copying::NoCopy] {
+fn sender_without_reader_can_be_stopped() {
+    for copying in [CopyMode::Copy, CopyMode::NoCopy] {
         let (one, _other) = tcp_pair();
         let sending =
             Transfer::start(vec![flow(Socket::Tcp(one), true, copying)], None).unwrap();
@@ -98,11 +98,11 @@ fn a_sender_that_nobody_reads_from_still_stops() {
 fn datagrams_arrive_with_their_numbers() {
     for wide in [true, false] {
         let (one, other) = udp_pair();
-        let mut sender = flow(Socket::Udp { socket: one, wide }, true, Copying::Copy);
+        let mut sender = flow(Socket::Udp { socket: one, wide }, true, CopyMode::Copy);
         sender.block_bytes = 100;
         // Slow enough that the receiver's buffer never overflows.
-        sender.pace = Some(Pace { bytes_per_s: 100_000.0, burst: 1 });
-        let receiver = flow(Socket::Udp { socket: other, wide }, false, Copying::Copy);
+        sender.pace = Some(SendRate { bytes_per_s: 100_000.0, burst: 1 });
+        let receiver = flow(Socket::Udp { socket: other, wide }, false, CopyMode::Copy);
         let receiving = Transfer::start(vec![receiver], Some(0)).unwrap();
         let sending = Transfer::start(vec![sender], Some(5000)).unwrap();
         let deadline_ns = clock::now_ns() + ENOUGH_NS;
@@ -114,19 +114,19 @@ fn datagrams_arrive_with_their_numbers() {
 }
 
 #[test]
-fn a_peer_that_closes_ends_the_stream_without_a_failure() {
+fn closed_peer_ends_the_stream_without_error() {
     let (one, other) = tcp_pair();
     let receiving =
-        Transfer::start(vec![flow(Socket::Tcp(one), false, Copying::Copy)], None).unwrap();
+        Transfer::start(vec![flow(Socket::Tcp(one), false, CopyMode::Copy)], None).unwrap();
     drop(other);
     assert!(wait_until(clock::now_ns() + ENOUGH_NS, || receiving.is_over()));
     assert!(receiving.finish()[0].error.is_none());
 }
 
 #[test]
-fn a_cpu_that_cannot_be_had_is_a_failure_of_the_stream() {
+fn unavailable_cpu_is_an_error_of_the_stream() {
     let (one, _other) = tcp_pair();
-    let mut impossible = flow(Socket::Tcp(one), false, Copying::Copy);
+    let mut impossible = flow(Socket::Tcp(one), false, CopyMode::Copy);
     impossible.cpu = Some(usize::MAX);
     let ends = Transfer::start(vec![impossible], None).unwrap().finish();
     assert!(ends[0].error.as_ref().unwrap().to_string().contains("CPU"), "{ends:?}");
@@ -135,8 +135,8 @@ fn a_cpu_that_cannot_be_had_is_a_failure_of_the_stream() {
 /// A receiver that only takes whole blocks would wait for the rest of one: iperf3 below 3.16 does,
 /// for ten seconds, and misses the end of the test meanwhile.
 #[test]
-fn a_sender_stopped_within_a_block_tells_its_receiver() {
-    for copying in [Copying::Copy, Copying::NoCopy] {
+fn sender_stopped_within_a_block_shuts_down_the_connection() {
+    for copying in [CopyMode::Copy, CopyMode::NoCopy] {
         let (one, mut other) = tcp_pair();
         // Larger than both ends' buffers, so the first block is never complete.
         let block_bytes = 64 << 20;
@@ -155,10 +155,10 @@ fn a_sender_stopped_within_a_block_tells_its_receiver() {
 
 /// Covers the same receiver; its reads need not begin at the start of a block.
 #[test]
-fn senders_that_are_done_can_tell_their_receivers() {
+fn close_sending_ends_the_receivers() {
     let (one, mut other) = tcp_pair();
     let sending =
-        Transfer::start(vec![flow(Socket::Tcp(one), true, Copying::Copy)], Some(20_000))
+        Transfer::start(vec![flow(Socket::Tcp(one), true, CopyMode::Copy)], Some(20_000))
             .unwrap();
     let deadline_ns = clock::now_ns() + ENOUGH_NS;
     assert!(wait_until(deadline_ns, || sending.is_over()));

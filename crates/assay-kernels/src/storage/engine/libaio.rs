@@ -6,24 +6,26 @@
 
 use std::io;
 
-use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
+use super::{
+    EngineSetup, IoAction, IoCompletion, IoRequest, StorageEngine, TargetDescriptors, Wait,
+};
 
 /// Engine of `io_submit`.
 #[derive(Debug)]
 pub(crate) struct Libaio {
     context: libc::c_ulong,
-    files: Vec<Files>,
+    files: Vec<TargetDescriptors>,
     /// Control blocks, one per slot, with stable addresses.
-    blocks: Vec<Block>,
-    queued: Vec<*mut Block>,
-    events: Vec<Event>,
+    blocks: Vec<AioControlBlock>,
+    queued: Vec<*mut AioControlBlock>,
+    events: Vec<AioEvent>,
     in_flight: usize,
 }
 
 /// `struct iocb` of `linux/aio_abi.h`, for little-endian machines.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-struct Block {
+struct AioControlBlock {
     data: u64,
     key: u32,
     flags: u32,
@@ -41,7 +43,7 @@ struct Block {
 /// `struct io_event` of `linux/aio_abi.h`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-struct Event {
+struct AioEvent {
     data: u64,
     object: u64,
     result: i64,
@@ -53,12 +55,12 @@ const WRITE: u16 = 1;
 const FSYNC: u16 = 2;
 const FDSYNC: u16 = 3;
 /// `IOCB_CMD_NOOP`, which the kernel refuses.
-const NONE: u16 = 6;
+const NOOP: u16 = 6;
 
 impl StorageEngine for Libaio {
     const NAME: &'static str = "libaio";
 
-    fn set_up(setup: Setup<'_>) -> io::Result<Self> {
+    fn set_up(setup: EngineSetup<'_>) -> io::Result<Self> {
         let slots = setup.slots as usize;
         let mut context: libc::c_ulong = 0;
         // SAFETY: `context` is writable and zero, as the call requires.
@@ -70,32 +72,32 @@ impl StorageEngine for Libaio {
         Ok(Self {
             context,
             files: setup.files.to_vec(),
-            blocks: vec![Block::default(); slots],
+            blocks: vec![AioControlBlock::default(); slots],
             queued: Vec::with_capacity(slots),
-            events: vec![Event::default(); slots],
+            events: vec![AioEvent::default(); slots],
             in_flight: 0,
         })
     }
 
-    fn granted(&self) -> String {
+    fn granted_features(&self) -> String {
         String::new()
     }
 
     #[inline]
-    fn queue(&mut self, request: Request) {
+    fn queue(&mut self, request: IoRequest) {
         let files = self.files[request.file as usize];
         let (opcode, descriptor) = match request.action {
-            Action::Read => (READ, files.read),
-            Action::Write => (WRITE, files.write),
-            Action::Sync => (FSYNC, files.write),
-            Action::SyncData => (FDSYNC, files.write),
+            IoAction::Read => (READ, files.read),
+            IoAction::Write => (WRITE, files.write),
+            IoAction::Sync => (FSYNC, files.write),
+            IoAction::SyncData => (FDSYNC, files.write),
             // Workloads with trims are rejected for this engine; the kernel's refusal would reveal
             // one.
-            Action::Trim => (NONE, files.write),
+            IoAction::Trim => (NOOP, files.write),
         };
-        let transfers = matches!(request.action, Action::Read | Action::Write);
+        let transfers = matches!(request.action, IoAction::Read | IoAction::Write);
         let block = &mut self.blocks[request.slot as usize];
-        *block = Block {
+        *block = AioControlBlock {
             data: u64::from(request.slot),
             opcode,
             // Descriptors of open files are not negative, and offsets are below 2⁶³.
@@ -103,13 +105,17 @@ impl StorageEngine for Libaio {
             memory: if transfers { request.memory as u64 } else { 0 },
             bytes: if transfers { u64::from(request.bytes) } else { 0 },
             offset: if transfers { request.offset as i64 } else { 0 },
-            ..Block::default()
+            ..AioControlBlock::default()
         };
         self.queued.push(block);
     }
 
-    fn submit(&mut self, most: usize, done: &mut Vec<Completion>) -> io::Result<Option<usize>> {
-        self.hand_over(most, done)?;
+    fn submit(
+        &mut self,
+        most: usize,
+        done: &mut Vec<IoCompletion>,
+    ) -> io::Result<Option<usize>> {
+        self.submit_queued(most, done)?;
         Ok(Some(self.queued.len()))
     }
 
@@ -117,12 +123,12 @@ impl StorageEngine for Libaio {
         &mut self,
         most: usize,
         wait: Wait,
-        done: &mut Vec<Completion>,
+        done: &mut Vec<IoCompletion>,
     ) -> io::Result<usize> {
-        self.hand_over(most, done)?;
+        self.submit_queued(most, done)?;
         // Refused I/O is already complete, and there may be nothing to wait for.
         let wait = if done.is_empty() { wait } else { Wait::No };
-        self.reap(wait, done)?;
+        self.collect_completions(wait, done)?;
         Ok(self.queued.len())
     }
 }
@@ -130,7 +136,7 @@ impl StorageEngine for Libaio {
 impl Libaio {
     /// Submits as many as the kernel accepts, at most `most`. I/O that it refuses becomes a
     /// completion with the error.
-    fn hand_over(&mut self, most: usize, done: &mut Vec<Completion>) -> io::Result<()> {
+    fn submit_queued(&mut self, most: usize, done: &mut Vec<IoCompletion>) -> io::Result<()> {
         let most = most.min(self.queued.len());
         let mut handed = 0;
         while handed < most {
@@ -146,7 +152,7 @@ impl Libaio {
                 continue;
             }
             let error = io::Error::last_os_error();
-            if super::passes(&error) && self.in_flight > 0 {
+            if super::is_transient(&error) && self.in_flight > 0 {
                 break;
             }
             if error.raw_os_error() == Some(libc::EINTR) {
@@ -156,17 +162,21 @@ impl Libaio {
             // alive. The first of the batch caused the error; the others are tried next.
             let slot = unsafe { (*rest[0]).data } as u32;
             let number = error.raw_os_error().unwrap_or(libc::EIO);
-            done.push(Completion { slot, result: -number });
+            done.push(IoCompletion { slot, result: -number });
             handed += 1;
         }
         self.queued.drain(..handed);
         Ok(())
     }
 
-    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> io::Result<()> {
+    fn collect_completions(
+        &mut self,
+        wait: Wait,
+        done: &mut Vec<IoCompletion>,
+    ) -> io::Result<()> {
         let (minimum, ns) = match wait {
             Wait::No => (0, Some(0)),
-            Wait::Done => (1, None),
+            Wait::UntilDone => (1, None),
             Wait::AtMost { ns } => (1, Some(ns)),
         };
         let mut limit = ns.map(|ns| libc::timespec {
@@ -188,10 +198,10 @@ impl Libaio {
         };
         if result < 0 {
             let error = io::Error::last_os_error();
-            return if super::passes(&error) { Ok(()) } else { Err(error) };
+            return if super::is_transient(&error) { Ok(()) } else { Err(error) };
         }
         self.in_flight -= result as usize;
-        done.extend(self.events[..result as usize].iter().map(|event| Completion {
+        done.extend(self.events[..result as usize].iter().map(|event| IoCompletion {
             // Slots are below 2³², and results are a length below 2³⁰ or an error number.
             slot: event.data as u32,
             result: event.result as i32,

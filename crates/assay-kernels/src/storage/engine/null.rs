@@ -5,34 +5,34 @@
 use std::io;
 use std::time::Duration;
 
-use super::{Action, Completion, Request, Setup, StorageEngine, Wait};
+use super::{EngineSetup, IoAction, IoCompletion, IoRequest, StorageEngine, Wait};
 
 /// Engine that does nothing.
 #[derive(Debug)]
 pub(crate) struct Null {
-    queued: Vec<Completion>,
+    queued: Vec<IoCompletion>,
 }
 
 impl StorageEngine for Null {
     const NAME: &'static str = "null";
 
-    fn set_up(setup: Setup<'_>) -> io::Result<Self> {
+    fn set_up(setup: EngineSetup<'_>) -> io::Result<Self> {
         Ok(Self { queued: Vec::with_capacity(setup.slots as usize) })
     }
 
-    fn granted(&self) -> String {
+    fn granted_features(&self) -> String {
         String::new()
     }
 
     #[inline]
-    fn queue(&mut self, request: Request) {
-        let bytes = if matches!(request.action, Action::Sync | Action::SyncData) {
+    fn queue(&mut self, request: IoRequest) {
+        let bytes = if matches!(request.action, IoAction::Sync | IoAction::SyncData) {
             0
         } else {
             request.bytes
         };
         // Validation limits lengths to 1 GiB.
-        self.queued.push(Completion { slot: request.slot, result: bytes as i32 });
+        self.queued.push(IoCompletion { slot: request.slot, result: bytes as i32 });
     }
 
     #[inline]
@@ -40,7 +40,7 @@ impl StorageEngine for Null {
         &mut self,
         _most: usize,
         wait: Wait,
-        done: &mut Vec<Completion>,
+        done: &mut Vec<IoCompletion>,
     ) -> io::Result<usize> {
         if let (Wait::AtMost { ns }, true) = (wait, self.queued.is_empty()) {
             std::thread::sleep(Duration::from_nanos(ns));

@@ -27,7 +27,7 @@ fn file() -> File {
     file
 }
 
-fn all_done<E: StorageEngine>(engine: &mut E, count: usize) -> Vec<Completion> {
+fn exchange_until_done<E: StorageEngine>(engine: &mut E, count: usize) -> Vec<IoCompletion> {
     let mut done = Vec::new();
     while done.len() < count {
         engine.exchange(4, Wait::AtMost { ns: 1_000_000_000 }, &mut done).unwrap();
@@ -38,14 +38,14 @@ fn all_done<E: StorageEngine>(engine: &mut E, count: usize) -> Vec<Completion> {
 
 fn check<E: StorageEngine>() {
     let file = file();
-    let files = [Files { read: file.as_raw_fd(), write: file.as_raw_fd() }];
+    let files = [TargetDescriptors { read: file.as_raw_fd(), write: file.as_raw_fd() }];
     let mut slab = Mapping::new(BLOCK * SLOTS as usize, PageAdvice::Default).unwrap();
     slab.as_mut_slice::<u8>().fill(99);
-    let setup = Setup {
+    let setup = EngineSetup {
         files: &files,
         slab: (slab.as_ptr(), slab.len_bytes()),
         slots: SLOTS,
-        is_far: false,
+        is_remote: false,
     };
     let mut engine = match E::set_up(setup) {
         Ok(engine) => engine,
@@ -57,7 +57,7 @@ fn check<E: StorageEngine>() {
             return;
         }
     };
-    let request = |slot: u32, action, block: u64| Request {
+    let request = |slot: u32, action, block: u64| IoRequest {
         slot,
         action,
         file: 0,
@@ -70,17 +70,17 @@ fn check<E: StorageEngine>() {
     engine.exchange(4, Wait::No, &mut none).unwrap();
     assert_eq!(none, [], "{}", E::NAME);
     // Slot 0 writes its current contents, 1 and 2 read, 3 reads beyond the end.
-    engine.queue(request(0, Action::Write, 7));
-    engine.queue(request(1, Action::Read, 1));
-    engine.queue(request(2, Action::Read, 2));
-    engine.queue(request(3, Action::Read, 100));
-    let done = |slot, result| Completion { slot, result };
+    engine.queue(request(0, IoAction::Write, 7));
+    engine.queue(request(1, IoAction::Read, 1));
+    engine.queue(request(2, IoAction::Read, 2));
+    engine.queue(request(3, IoAction::Read, 100));
+    let done = |slot, result| IoCompletion { slot, result };
     let block = BLOCK as i32;
     let expected = [done(0, block), done(1, block), done(2, block), done(3, 0)];
-    assert_eq!(all_done(&mut engine, 4), expected, "{}", E::NAME);
-    engine.queue(request(0, Action::Sync, 0));
-    engine.queue(request(3, Action::Read, 7));
-    let after = all_done(&mut engine, 2);
+    assert_eq!(exchange_until_done(&mut engine, 4), expected, "{}", E::NAME);
+    engine.queue(request(0, IoAction::Sync, 0));
+    engine.queue(request(3, IoAction::Read, 7));
+    let after = exchange_until_done(&mut engine, 2);
     assert!(after[0].result == 0 || after[0].result == -libc::EINVAL, "{}: fsync", E::NAME);
     assert_eq!(after[1], done(3, block));
     let memory = slab.as_slice::<u8>();
@@ -98,22 +98,22 @@ fn every_engine_moves_the_same_bytes() {
 }
 
 #[test]
-fn no_more_is_handed_over_than_is_reported() {
+fn submits_at_most_the_requested_number() {
     fn pieces<E: StorageEngine>() {
         let file = file();
-        let files = [Files { read: file.as_raw_fd(), write: file.as_raw_fd() }];
+        let files = [TargetDescriptors { read: file.as_raw_fd(), write: file.as_raw_fd() }];
         let slab = Mapping::new(BLOCK * SLOTS as usize, PageAdvice::Default).unwrap();
-        let setup = Setup {
+        let setup = EngineSetup {
             files: &files,
             slab: (slab.as_ptr(), slab.len_bytes()),
             slots: SLOTS,
-            is_far: false,
+            is_remote: false,
         };
         let Ok(mut engine) = E::set_up(setup) else { return };
         for slot in 0..SLOTS {
-            engine.queue(Request {
+            engine.queue(IoRequest {
                 slot,
-                action: Action::Read,
+                action: IoAction::Read,
                 file: 0,
                 bytes: BLOCK as u32,
                 offset: 0,
@@ -125,7 +125,7 @@ fn no_more_is_handed_over_than_is_reported() {
             let still = engine.exchange(most, Wait::No, &mut done).unwrap();
             assert_eq!(still, left, "{}: {most} at most", E::NAME);
         }
-        done.extend(all_done(&mut engine, SLOTS as usize - done.len()));
+        done.extend(exchange_until_done(&mut engine, SLOTS as usize - done.len()));
         assert!(done.iter().all(|it| it.result == BLOCK as i32), "{}: {done:?}", E::NAME);
     }
     pieces::<Uring>();
@@ -133,24 +133,29 @@ fn no_more_is_handed_over_than_is_reported() {
 }
 
 #[test]
-fn an_error_is_a_completion() {
+fn errors_are_completions() {
     fn refused<E: StorageEngine>() {
         let read_only = File::open("/dev/null").unwrap();
-        let files = [Files { read: read_only.as_raw_fd(), write: read_only.as_raw_fd() }];
+        let files =
+            [TargetDescriptors { read: read_only.as_raw_fd(), write: read_only.as_raw_fd() }];
         let slab = Mapping::new(BLOCK, PageAdvice::Default).unwrap();
-        let setup =
-            Setup { files: &files, slab: (slab.as_ptr(), BLOCK), slots: 1, is_far: false };
+        let setup = EngineSetup {
+            files: &files,
+            slab: (slab.as_ptr(), BLOCK),
+            slots: 1,
+            is_remote: false,
+        };
         let Ok(mut engine) = E::set_up(setup) else { return };
-        engine.queue(Request {
+        engine.queue(IoRequest {
             slot: 0,
-            action: Action::Write,
+            action: IoAction::Write,
             file: 0,
             bytes: BLOCK as u32,
             offset: 0,
             memory: slab.as_ptr(),
         });
-        let expected = [Completion { slot: 0, result: -libc::EBADF }];
-        assert_eq!(all_done(&mut engine, 1), expected, "{}", E::NAME);
+        let expected = [IoCompletion { slot: 0, result: -libc::EBADF }];
+        assert_eq!(exchange_until_done(&mut engine, 1), expected, "{}", E::NAME);
     }
     refused::<Uring>();
     refused::<Libaio>();

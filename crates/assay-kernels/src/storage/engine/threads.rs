@@ -6,29 +6,32 @@
 use std::io;
 use std::time::Duration;
 
-use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait, trim};
+use super::{
+    EngineSetup, IoAction, IoCompletion, IoRequest, StorageEngine, TargetDescriptors, Wait,
+    trim,
+};
 
 /// Blocking engine.
 #[derive(Debug)]
 pub(crate) struct Threads {
-    files: Vec<Files>,
-    queued: Vec<Request>,
+    files: Vec<TargetDescriptors>,
+    queued: Vec<IoRequest>,
 }
 
 impl StorageEngine for Threads {
     const NAME: &'static str = "threads";
 
-    fn set_up(setup: Setup<'_>) -> io::Result<Self> {
+    fn set_up(setup: EngineSetup<'_>) -> io::Result<Self> {
         let queued = Vec::with_capacity(setup.slots as usize);
         Ok(Self { files: setup.files.to_vec(), queued })
     }
 
-    fn granted(&self) -> String {
+    fn granted_features(&self) -> String {
         String::new()
     }
 
     #[inline]
-    fn queue(&mut self, request: Request) {
+    fn queue(&mut self, request: IoRequest) {
         self.queued.push(request);
     }
 
@@ -36,14 +39,14 @@ impl StorageEngine for Threads {
         &mut self,
         _most: usize,
         wait: Wait,
-        done: &mut Vec<Completion>,
+        done: &mut Vec<IoCompletion>,
     ) -> io::Result<usize> {
         if let (Wait::AtMost { ns }, true) = (wait, self.queued.is_empty()) {
             std::thread::sleep(Duration::from_nanos(ns));
         }
         for request in self.queued.drain(..) {
-            let result = call(self.files[request.file as usize], &request);
-            done.push(Completion { slot: request.slot, result });
+            let result = make_call(self.files[request.file as usize], &request);
+            done.push(IoCompletion { slot: request.slot, result });
         }
         Ok(0)
     }
@@ -51,7 +54,7 @@ impl StorageEngine for Threads {
 
 /// Makes the call, and repeats it if a signal interrupts it. Returns the bytes, or the negative
 /// error.
-fn call(files: Files, request: &Request) -> i32 {
+fn make_call(files: TargetDescriptors, request: &IoRequest) -> i32 {
     let part = libc::iovec { iov_base: request.memory.cast(), iov_len: request.bytes as usize };
     // Offsets are below 2⁶³: files cannot be longer.
     let offset = request.offset as libc::off_t;
@@ -59,16 +62,18 @@ fn call(files: Files, request: &Request) -> i32 {
         let result = match request.action {
             // SAFETY: `part` refers to memory of the slab that belongs to the kernel until this
             // call is over.
-            Action::Read => unsafe { libc::preadv2(files.read, &raw const part, 1, offset, 0) },
+            IoAction::Read => unsafe {
+                libc::preadv2(files.read, &raw const part, 1, offset, 0)
+            },
             // SAFETY: as above; the memory is only read.
-            Action::Write => unsafe {
+            IoAction::Write => unsafe {
                 libc::pwritev2(files.write, &raw const part, 1, offset, 0)
             },
             // SAFETY: the call takes no memory.
-            Action::Sync => unsafe { libc::fsync(files.write) as isize },
+            IoAction::Sync => unsafe { libc::fsync(files.write) as isize },
             // SAFETY: as above.
-            Action::SyncData => unsafe { libc::fdatasync(files.write) as isize },
-            Action::Trim => return trim::trim(files.write, request.offset, request.bytes),
+            IoAction::SyncData => unsafe { libc::fdatasync(files.write) as isize },
+            IoAction::Trim => return trim::trim(files.write, request.offset, request.bytes),
         };
         if result >= 0 {
             // The result is at most the length of the request.

@@ -10,40 +10,42 @@ use io_uring::squeue::Flags;
 use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, opcode};
 
-use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
+use super::{
+    EngineSetup, IoAction, IoCompletion, IoRequest, StorageEngine, TargetDescriptors, Wait,
+};
 
 /// Largest size of one registered buffer (`io_uring_register(2)`).
 const MAXIMUM_REGISTERED_BYTES: usize = 1 << 30;
 
 /// Engine of `io_uring`, which sleeps until a device interrupts.
-pub(crate) type Uring = Ring<false>;
+pub(crate) type Uring = UringEngine<false>;
 /// Engine for polled devices without interrupts: each check for completions queries the device
 /// (`IORING_SETUP_IOPOLL`).
-pub(crate) type UringPolled = Ring<true>;
+pub(crate) type UringPolled = UringEngine<true>;
 
 /// Engine of `io_uring`, with or without polling.
-pub(crate) struct Ring<const POLLED: bool> {
+pub(crate) struct UringEngine<const POLLED: bool> {
     /// The three parts borrow from `ring`, so they are dropped before it.
-    parts: ManuallyDrop<Parts>,
+    parts: ManuallyDrop<RingParts>,
     ring: *mut IoUring,
-    files: Vec<Files>,
+    files: Vec<TargetDescriptors>,
     fixed_files: bool,
     fixed_buffers: bool,
     granted: Vec<&'static str>,
 }
 
-struct Parts {
+struct RingParts {
     submitter: Submitter<'static>,
     queue: SubmissionQueue<'static>,
     completions: CompletionQueue<'static>,
 }
 
 /// Name of a flag of the ring, and the function that requests it.
-type Flag = (&'static str, fn(&mut io_uring::Builder));
+type RingFlag = (&'static str, fn(&mut io_uring::Builder));
 
 /// Flags, least important first: those unknown to a kernel are dropped from the front. Since 6.6,
 /// 6.1, 6.0 and 5.19; deferred task work requires the single issuer, and so comes before it.
-const FLAGS: [Flag; 4] = [
+const FLAGS: [RingFlag; 4] = [
     ("no array", |builder| {
         builder.setup_no_sqarray();
     }),
@@ -58,11 +60,11 @@ const FLAGS: [Flag; 4] = [
     }),
 ];
 
-impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
+impl<const POLLED: bool> StorageEngine for UringEngine<POLLED> {
     const NAME: &'static str = if POLLED { "io_uring-polled" } else { "io_uring" };
 
-    fn set_up(setup: Setup<'_>) -> io::Result<Self> {
-        let (ring, mut granted) = ring(setup.slots, POLLED)?;
+    fn set_up(setup: EngineSetup<'_>) -> io::Result<Self> {
+        let (ring, mut granted) = build_ring(setup.slots, POLLED)?;
         if !ring.params().is_feature_ext_arg() {
             let what = "this kernel's io_uring cannot wait for a limited time (before 5.11)";
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
@@ -75,7 +77,7 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
         let fixed_buffers = register_slab(&submitter, setup.slab);
         // Without it every call looks the descriptor up, which costs a little time.
         let fixed_ring = submitter.register_ring_fd().is_ok();
-        if setup.is_far {
+        if setup.is_remote {
             // If I/O cannot be started without blocking, the kernel uses threads, at most four per
             // CPU. Threads that wait for another host need no CPU, so there may be one per slot;
             // for a device in this machine more threads only slow each other down. A kernel that
@@ -89,7 +91,7 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
         ] {
             granted.extend(is_granted.then_some(name));
         }
-        let parts = ManuallyDrop::new(Parts { submitter, queue, completions });
+        let parts = ManuallyDrop::new(RingParts { submitter, queue, completions });
         Ok(Self {
             parts,
             ring,
@@ -100,13 +102,13 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
         })
     }
 
-    fn granted(&self) -> String {
+    fn granted_features(&self) -> String {
         self.granted.join(", ")
     }
 
     #[inline]
-    fn queue(&mut self, request: Request) {
-        let writes = request.action != Action::Read;
+    fn queue(&mut self, request: IoRequest) {
+        let writes = request.action != IoAction::Read;
         let fd = if self.fixed_files {
             // Order of `register_files`; there are fewer than 2³⁰.
             Fd((request.file * 2 + u32::from(writes)) as i32)
@@ -114,24 +116,26 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
             let files = self.files[request.file as usize];
             Fd(if writes { files.write } else { files.read })
         };
-        let Request { memory, bytes, offset, .. } = request;
+        let IoRequest { memory, bytes, offset, .. } = request;
         let entry = match (request.action, self.fixed_buffers) {
-            (Action::Read, true) => {
+            (IoAction::Read, true) => {
                 opcode::ReadFixed::new(fd, memory, bytes, 0).offset(offset).build()
             }
-            (Action::Write, true) => {
+            (IoAction::Write, true) => {
                 opcode::WriteFixed::new(fd, memory, bytes, 0).offset(offset).build()
             }
-            (Action::Read, false) => {
+            (IoAction::Read, false) => {
                 opcode::Read::new(fd, memory, bytes).offset(offset).build()
             }
-            (Action::Write, false) => {
+            (IoAction::Write, false) => {
                 opcode::Write::new(fd, memory, bytes).offset(offset).build()
             }
-            (Action::Sync, _) => opcode::Fsync::new(fd).build(),
-            (Action::SyncData, _) => opcode::Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
+            (IoAction::Sync, _) => opcode::Fsync::new(fd).build(),
+            (IoAction::SyncData, _) => {
+                opcode::Fsync::new(fd).flags(FsyncFlags::DATASYNC).build()
+            }
             // Workloads with trims are rejected for this engine; a short result would reveal one.
-            (Action::Trim, _) => opcode::Nop::new().build(),
+            (IoAction::Trim, _) => opcode::Nop::new().build(),
         };
         let flags = if self.fixed_files { Flags::FIXED_FILE } else { Flags::empty() };
         let entry = entry.flags(flags).user_data(u64::from(request.slot));
@@ -146,9 +150,9 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
         &mut self,
         most: usize,
         wait: Wait,
-        done: &mut Vec<Completion>,
+        done: &mut Vec<IoCompletion>,
     ) -> io::Result<usize> {
-        let Parts { submitter, queue, completions } = &mut *self.parts;
+        let RingParts { submitter, queue, completions } = &mut *self.parts;
         queue.sync();
         // At most the number of the ring's entries, which is a 32-bit number.
         let handed = most.min(queue.len()) as u32;
@@ -163,13 +167,13 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
             // SAFETY: no argument is passed; entries in the queue were checked in `queue`. A poll
             // of the device lasts until a completion, regardless of a limit (`io_iopoll_check`), so
             // the device is polled once, and the worker calls again.
-            Wait::No | Wait::Done | Wait::AtMost { .. } => unsafe {
-                let minimum = u32::from(wait == Wait::Done);
+            Wait::No | Wait::UntilDone | Wait::AtMost { .. } => unsafe {
+                let minimum = u32::from(wait == Wait::UntilDone);
                 submitter.enter::<libc::sigset_t>(handed, minimum, flags, None)
             },
         };
         if let Err(error) = result
-            && !super::passes(&error)
+            && !super::is_transient(&error)
         {
             return Err(error);
         }
@@ -177,7 +181,7 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
         // ever.
         queue.sync();
         completions.sync();
-        done.extend(completions.map(|entry| Completion {
+        done.extend(completions.map(|entry| IoCompletion {
             slot: entry.user_data() as u32,
             result: entry.result(),
         }));
@@ -187,7 +191,7 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
 }
 
 /// Builds a ring with all flags that the kernel accepts; returns it with their names.
-fn ring(slots: u32, polled: bool) -> io::Result<(IoUring, Vec<&'static str>)> {
+fn build_ring(slots: u32, polled: bool) -> io::Result<(IoUring, Vec<&'static str>)> {
     let entries = slots.next_power_of_two();
     let mut flags = &FLAGS[..];
     loop {
@@ -210,7 +214,7 @@ fn ring(slots: u32, polled: bool) -> io::Result<(IoUring, Vec<&'static str>)> {
     }
 }
 
-fn register_files(submitter: &Submitter<'_>, files: &[Files]) -> bool {
+fn register_files(submitter: &Submitter<'_>, files: &[TargetDescriptors]) -> bool {
     let all: Vec<_> = files.iter().flat_map(|files| [files.read, files.write]).collect();
     submitter.register_files(&all).is_ok()
 }
@@ -221,7 +225,7 @@ fn register_slab(submitter: &Submitter<'_>, (start, bytes): (*mut u8, usize)) ->
     bytes <= MAXIMUM_REGISTERED_BYTES && unsafe { submitter.register_buffers(&[slab]) }.is_ok()
 }
 
-impl<const POLLED: bool> Drop for Ring<POLLED> {
+impl<const POLLED: bool> Drop for UringEngine<POLLED> {
     fn drop(&mut self) {
         // A registered ring stays alive until its thread ends. An error means that it was not
         // registered.

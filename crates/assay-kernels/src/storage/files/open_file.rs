@@ -7,9 +7,9 @@ use std::os::unix::fs::FileExt;
 use assay_model::workload::file_set::{FileAccess, FileStream, StopAfter};
 use assay_model::workload::storage::SizeShare;
 
-use super::tree::{Presence, TreeState};
+use super::tree::{EntryPresence, TreeState};
 use crate::storage::hard_links;
-use crate::storage::random::Draws;
+use crate::storage::random::RandomStream;
 
 /// File that a thread works on.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct OpenFile {
     bytes: u64,
     position: u64,
     /// Presence when the file was opened; for a partial file it is determined again at the end.
-    was: Presence,
+    initial_presence: EntryPresence,
     /// Remaining reads and writes.
     operations_left: u64,
     /// Remaining bytes.
@@ -28,14 +28,14 @@ pub(super) struct OpenFile {
 
 /// Offset and length of one read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct TransferRange {
     pub(super) offset: u64,
     pub(super) bytes: u64,
 }
 
 /// Opens a file of a tree, with its flags; does not follow links. A file opened `anew` is truncated only
 /// after its link count was checked.
-pub(super) fn open(
+pub(super) fn open_tree_file(
     state: &TreeState<'_>,
     number: u64,
     writes: bool,
@@ -67,7 +67,7 @@ impl OpenFile {
     /// Creates the state of a newly opened file.
     pub(super) fn new(
         file: File,
-        (number, was): (u64, Presence),
+        (number, initial_presence): (u64, EntryPresence),
         bytes: u64,
         stream: &FileStream,
     ) -> Self {
@@ -78,26 +78,30 @@ impl OpenFile {
             Some(StopAfter::Bytes(bytes)) => (u64::MAX, bytes),
             Some(StopAfter::Share(share)) => (u64::MAX, (bytes as f64 * share) as u64),
         };
-        Self { number, file, bytes, position: 0, was, operations_left, bytes_left }
+        Self { number, file, bytes, position: 0, initial_presence, operations_left, bytes_left }
     }
 
     /// Returns the next read or write; `None` when the file is to be closed.
-    pub(super) fn next(&mut self, stream: &FileStream, draws: &mut Draws) -> Option<Piece> {
+    pub(super) fn next_transfer(
+        &mut self,
+        stream: &FileStream,
+        draws: &mut RandomStream,
+    ) -> Option<TransferRange> {
         if self.operations_left == 0 || self.bytes_left == 0 || self.bytes == 0 {
             return None;
         }
-        let wanted = size(&stream.sizes, draws);
+        let wanted = draw_size(&stream.sizes, draws);
         let piece = match stream.access {
             FileAccess::Sequential | FileAccess::SequentialAnew => {
                 let left = self.bytes - self.position;
                 if left == 0 {
                     return None;
                 }
-                Piece { offset: self.position, bytes: wanted.min(left) }
+                TransferRange { offset: self.position, bytes: wanted.min(left) }
             }
             FileAccess::Random | FileAccess::RandomShared => {
                 let bytes = wanted.min(self.bytes);
-                Piece { offset: draws.below(self.bytes / bytes) * bytes, bytes }
+                TransferRange { offset: draws.uniform_below(self.bytes / bytes) * bytes, bytes }
             }
         };
         self.position = piece.offset + piece.bytes;
@@ -107,19 +111,21 @@ impl OpenFile {
     }
 
     /// Reads a piece in full.
-    pub(super) fn read(&self, buffer: &mut [u8], piece: Piece) -> io::Result<()> {
+    pub(super) fn read(&self, buffer: &mut [u8], piece: TransferRange) -> io::Result<()> {
         self.file.read_exact_at(&mut buffer[..piece.bytes as usize], piece.offset)
     }
 
     /// Writes a piece in full.
-    pub(super) fn write(&self, buffer: &[u8], piece: Piece) -> io::Result<()> {
+    pub(super) fn write(&self, buffer: &[u8], piece: TransferRange) -> io::Result<()> {
         self.file.write_all_at(&buffer[..piece.bytes as usize], piece.offset)
     }
 
     /// Returns the current presence.
-    pub(super) fn presence(&self) -> Presence {
-        match (self.was, self.file.metadata()) {
-            (Presence::Part, Ok(found)) => Presence::of_size(found.len(), self.bytes),
+    pub(super) fn presence(&self) -> EntryPresence {
+        match (self.initial_presence, self.file.metadata()) {
+            (EntryPresence::Partial, Ok(found)) => {
+                EntryPresence::from_size(found.len(), self.bytes)
+            }
             (was, _) => was,
         }
     }
@@ -131,13 +137,13 @@ impl OpenFile {
 }
 
 /// Draws the size of one read or write.
-fn size(sizes: &[SizeShare], draws: &mut Draws) -> u64 {
-    let mut draw = if sizes.len() > 1 { draws.unit() } else { 0.0 };
+fn draw_size(sizes: &[SizeShare], draws: &mut RandomStream) -> u64 {
+    let mut draw = if sizes.len() > 1 { draws.uniform_unit() } else { 0.0 };
     let last = sizes.len().saturating_sub(1);
     for (index, size) in sizes.iter().enumerate() {
         if draw < size.share || index == last {
             let steps = (size.max_bytes - size.min_bytes) / size.step_bytes.max(1);
-            return size.min_bytes + draws.below(steps + 1) * size.step_bytes;
+            return size.min_bytes + draws.uniform_below(steps + 1) * size.step_bytes;
         }
         draw -= size.share;
     }

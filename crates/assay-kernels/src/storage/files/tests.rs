@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use assay_model::workload::file_set::{
     FileAccess, FileOperation, FileOrder, FileTree, StopAfter, TreePart,
 };
-use assay_model::workload::storage::{Arrivals, SizeShare, StorageTiming};
+use assay_model::workload::storage::{ArrivalProcess, SizeShare, StorageTiming};
 
 use super::*;
 
@@ -28,7 +28,7 @@ impl Drop for Folder {
 }
 
 fn size(bytes: u64) -> Vec<SizeShare> {
-    vec![SizeShare::all(bytes)]
+    vec![SizeShare::single(bytes)]
 }
 
 fn tree(anchor: &Path) -> FileTree {
@@ -82,35 +82,35 @@ fn workload(anchor: &Path, streams: Vec<FileStream>, duration_s: Option<f64>) ->
     }
 }
 
-fn carried_out(workload: &FileWorkload) -> FileOutcome {
+fn run_workload(workload: &FileWorkload) -> FileOutcome {
     let stop = AtomicBool::new(false);
     let mut on_interval = |_: &FileInterval| {};
     let mut control = FileControl {
         stop: &stop,
         on_ready: &mut || {},
         on_interval: &mut on_interval,
-        most_errors: 50,
+        max_errors: 50,
     };
     run(workload, &mut control).unwrap()
 }
 
-fn made(anchor: &Path) -> FileOutcome {
+fn create_tree(anchor: &Path) -> FileOutcome {
     let once = |operation| stream(operation, FileOrder::Once);
     let streams = vec![once(FileOperation::Mkdir), once(FileOperation::Create)];
-    carried_out(&workload(anchor, streams, None))
+    run_workload(&workload(anchor, streams, None))
 }
 
 #[test]
-fn a_tree_is_made_whole_and_removed_whole() {
+fn creates_and_removes_a_whole_tree() {
     let folder = Folder::new("whole");
-    let outcome = made(&folder.0);
-    assert_eq!((outcome.error_count, outcome.ended), (0, Ended::Work));
-    assert_eq!(outcome.total.of(FileOperation::Mkdir).count, 12);
+    let outcome = create_tree(&folder.0);
+    assert_eq!((outcome.error_count, outcome.ended), (0, EndReason::Work));
+    assert_eq!(outcome.total.count_of(FileOperation::Mkdir).count, 12);
     for operation in [FileOperation::Open, FileOperation::Create, FileOperation::Close] {
-        assert_eq!(outcome.total.of(operation).count, 36, "{operation:?}");
+        assert_eq!(outcome.total.count_of(operation).count, 36, "{operation:?}");
     }
     assert_eq!(
-        outcome.total.of(FileOperation::Write).count,
+        outcome.total.count_of(FileOperation::Write).count,
         3 * 36,
         "4096 + 4096 + 1808 bytes"
     );
@@ -118,19 +118,19 @@ fn a_tree_is_made_whole_and_removed_whole() {
     assert_eq!(outcome.total.requested.count, 48, "writes come along");
     let last = folder.0.join("vdb.1_3.dir/vdb.2_3.dir/vdb_f0004.file");
     assert_eq!(std::fs::metadata(last).unwrap().len(), 10_000);
-    let again = made(&folder.0);
+    let again = create_tree(&folder.0);
     assert_eq!(again.total.requested.count, 0, "nothing is missing");
     let once = |operation| stream(operation, FileOrder::Once);
     let streams = vec![once(FileOperation::Delete), once(FileOperation::Rmdir)];
-    let outcome = carried_out(&workload(&folder.0, streams, None));
-    assert_eq!((outcome.error_count, outcome.ended), (0, Ended::Work));
+    let outcome = run_workload(&workload(&folder.0, streams, None));
+    assert_eq!((outcome.error_count, outcome.ended), (0, EndReason::Work));
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);
 }
 
 #[test]
-fn each_operation_is_counted_as_what_it_is() {
+fn counts_each_operation_by_kind() {
     let folder = Folder::new("each");
-    made(&folder.0);
+    create_tree(&folder.0);
     let table = [
         (FileOperation::Getattr, 36, 0),
         (FileOperation::Setattr, 36, 0),
@@ -142,9 +142,9 @@ fn each_operation_is_counted_as_what_it_is() {
     ];
     for (operation, expected, read_bytes) in table {
         let streams = vec![stream(operation, FileOrder::Once)];
-        let outcome = carried_out(&workload(&folder.0, streams, Some(30.0)));
-        assert_eq!(outcome.ended, Ended::Work, "{operation:?}");
-        assert_eq!(outcome.total.of(operation).count, expected, "{operation:?}");
+        let outcome = run_workload(&workload(&folder.0, streams, Some(30.0)));
+        assert_eq!(outcome.ended, EndReason::Work, "{operation:?}");
+        assert_eq!(outcome.total.count_of(operation).count, expected, "{operation:?}");
         assert_eq!(outcome.total.requested.count, expected, "{operation:?}");
         assert_eq!(outcome.total.read_bytes, read_bytes, "{operation:?}");
         assert_eq!(outcome.error_count, 0, "{operation:?} {:?}", outcome.errors);
@@ -154,12 +154,12 @@ fn each_operation_is_counted_as_what_it_is() {
 /// Counts of the real Vdbench 5.04.06 on such a tree with `format=directories`: each file is
 /// created, opened and closed once and stays empty; attributes are queried, nothing is read.
 #[test]
-fn what_is_created_by_itself_stays_empty_until_it_is_written() {
+fn created_files_stay_empty_until_written() {
     let folder = Folder::new("empty");
     let all =
         |operation, stop_after| FileStream { stop_after, ..stream(operation, FileOrder::Once) };
     let directories = all(FileOperation::Mkdir, None);
-    carried_out(&workload(&folder.0, vec![directories], None));
+    run_workload(&workload(&folder.0, vec![directories], None));
     let file = folder.0.join("vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file");
     let table = [
         // Operation, its count, opens, creates, bytes of a file afterwards.
@@ -173,37 +173,37 @@ fn what_is_created_by_itself_stays_empty_until_it_is_written() {
     ];
     for (one, count, opens, creates, bytes) in table {
         let operation = one.operation;
-        let outcome = carried_out(&workload(&folder.0, vec![one], Some(30.0)));
+        let outcome = run_workload(&workload(&folder.0, vec![one], Some(30.0)));
         assert_eq!(outcome.error_count, 0, "{operation:?} {:?}", outcome.errors);
         let counted = [operation, FileOperation::Open, FileOperation::Create]
-            .map(|it| outcome.total.of(it).count);
+            .map(|it| outcome.total.count_of(it).count);
         assert_eq!(counted, [count, opens, creates], "{operation:?}");
         assert_eq!(std::fs::metadata(&file).unwrap().len(), bytes, "{operation:?}");
     }
 }
 
 #[test]
-fn what_is_written_in_order_may_be_new() {
+fn sequential_writes_create_missing_files() {
     let folder = Folder::new("new");
     let directories = stream(FileOperation::Mkdir, FileOrder::Once);
-    carried_out(&workload(&folder.0, vec![directories], None));
+    run_workload(&workload(&folder.0, vec![directories], None));
     let write = stream(FileOperation::Write, FileOrder::Once);
-    let outcome = carried_out(&workload(&folder.0, vec![write.clone()], Some(30.0)));
-    assert_eq!(outcome.total.of(FileOperation::Create).count, 36);
+    let outcome = run_workload(&workload(&folder.0, vec![write.clone()], Some(30.0)));
+    assert_eq!(outcome.total.count_of(FileOperation::Create).count, 36);
     assert_eq!((outcome.total.written_bytes, outcome.error_count), (360_000, 0));
-    let again = carried_out(&workload(&folder.0, vec![write], Some(30.0)));
-    assert_eq!(again.total.of(FileOperation::Create).count, 0);
+    let again = run_workload(&workload(&folder.0, vec![write], Some(30.0)));
+    assert_eq!(again.total.count_of(FileOperation::Create).count, 0);
     let mut anywhere = stream(FileOperation::Write, FileOrder::Once);
     anywhere.access = FileAccess::Random;
     std::fs::remove_file(folder.0.join("vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file")).unwrap();
-    let outcome = carried_out(&workload(&folder.0, vec![anywhere], Some(30.0)));
-    assert_eq!(outcome.total.of(FileOperation::Open).count, 35, "those that are there");
+    let outcome = run_workload(&workload(&folder.0, vec![anywhere], Some(30.0)));
+    assert_eq!(outcome.total.count_of(FileOperation::Open).count, 35, "those that are there");
 }
 
 #[test]
-fn files_are_left_after_as_much_as_is_asked_for() {
+fn closes_files_after_the_requested_amount() {
     let folder = Folder::new("left");
-    made(&folder.0);
+    create_tree(&folder.0);
     for (stop_after, access, expected) in [
         (StopAfter::Operations(2), FileAccess::Random, 72),
         (StopAfter::Bytes(4096), FileAccess::Sequential, 36),
@@ -211,28 +211,32 @@ fn files_are_left_after_as_much_as_is_asked_for() {
     ] {
         let mut one = stream(FileOperation::Write, FileOrder::Once);
         (one.stop_after, one.access) = (Some(stop_after), access);
-        let outcome = carried_out(&workload(&folder.0, vec![one], Some(30.0)));
-        assert_eq!(outcome.total.of(FileOperation::Write).count, expected, "{stop_after:?}");
-        assert_eq!(outcome.total.of(FileOperation::Open).count, 36, "{stop_after:?}");
+        let outcome = run_workload(&workload(&folder.0, vec![one], Some(30.0)));
+        assert_eq!(
+            outcome.total.count_of(FileOperation::Write).count,
+            expected,
+            "{stop_after:?}"
+        );
+        assert_eq!(outcome.total.count_of(FileOperation::Open).count, 36, "{stop_after:?}");
     }
     let mut anew = stream(FileOperation::Write, FileOrder::Once);
     anew.access = FileAccess::SequentialAnew;
-    let outcome = carried_out(&workload(&folder.0, vec![anew], Some(30.0)));
-    assert_eq!(outcome.total.of(FileOperation::Delete).count, 36);
-    assert_eq!(outcome.total.of(FileOperation::Create).count, 36);
+    let outcome = run_workload(&workload(&folder.0, vec![anew], Some(30.0)));
+    assert_eq!(outcome.total.count_of(FileOperation::Delete).count, 36);
+    assert_eq!(outcome.total.count_of(FileOperation::Create).count, 36);
     assert_eq!(outcome.total.written_bytes, 360_000);
 }
 
 #[test]
-fn a_rate_is_kept_and_told_from_the_intended_start() {
+fn rate_is_kept_and_latency_includes_the_wait() {
     let folder = Folder::new("rate");
-    made(&folder.0);
+    create_tree(&folder.0);
     let mut mixed = stream(FileOperation::Read, FileOrder::Random);
     (mixed.read_share, mixed.access) = (Some(0.5), FileAccess::RandomShared);
     let mut workload = workload(&folder.0, vec![mixed], Some(1.0));
-    workload.load = FileLoad::Open { per_s: 200.0, arrivals: Arrivals::Constant };
-    let outcome = carried_out(&workload);
-    assert_eq!(outcome.ended, Ended::Time);
+    workload.load = FileLoad::Open { per_s: 200.0, arrivals: ArrivalProcess::Constant };
+    let outcome = run_workload(&workload);
+    assert_eq!(outcome.ended, EndReason::Time);
     // Each thread may have one due at once; a slow machine completes fewer.
     let due = 200.0 * outcome.elapsed_s + 3.0;
     let done = outcome.total.requested.count;
@@ -245,17 +249,17 @@ fn a_rate_is_kept_and_told_from_the_intended_start() {
 }
 
 #[test]
-fn streams_that_feed_each_other_go_on() {
+fn streams_that_feed_each_other_continue() {
     let folder = Folder::new("fed");
-    made(&folder.0);
+    create_tree(&folder.0);
     let streams = vec![
         stream(FileOperation::Create, FileOrder::Random),
         stream(FileOperation::Delete, FileOrder::Random),
     ];
-    let outcome = carried_out(&workload(&folder.0, streams, Some(0.3)));
-    assert_eq!((outcome.ended, outcome.error_count), (Ended::Time, 0));
-    let [created, deleted] =
-        [FileOperation::Create, FileOperation::Delete].map(|it| outcome.total.of(it).count);
+    let outcome = run_workload(&workload(&folder.0, streams, Some(0.3)));
+    assert_eq!((outcome.ended, outcome.error_count), (EndReason::Time, 0));
+    let [created, deleted] = [FileOperation::Create, FileOperation::Delete]
+        .map(|it| outcome.total.count_of(it).count);
     assert!(
         deleted >= 1 && created <= deleted && deleted <= created + 36,
         "{created} {deleted}"
@@ -263,19 +267,19 @@ fn streams_that_feed_each_other_go_on() {
 }
 
 #[test]
-fn what_cannot_be_done_is_reported() {
+fn reports_impossible_operations() {
     let folder = Folder::new("cannot");
     let streams = vec![stream(FileOperation::Create, FileOrder::Once)];
-    let outcome = carried_out(&workload(&folder.0, streams, Some(30.0)));
+    let outcome = run_workload(&workload(&folder.0, streams, Some(30.0)));
     assert_eq!(outcome.total.requested.count, 0);
     assert_eq!(outcome.error_count, 36, "there are no directories");
     let streams = vec![stream(FileOperation::Read, FileOrder::Random)];
-    let outcome = carried_out(&workload(&folder.0, streams, Some(30.0)));
-    assert_eq!((outcome.total.requested.count, outcome.ended), (0, Ended::Work));
+    let outcome = run_workload(&workload(&folder.0, streams, Some(30.0)));
+    assert_eq!((outcome.total.requested.count, outcome.ended), (0, EndReason::Work));
 }
 
 #[test]
-fn two_who_share_a_tree_make_and_remove_it_together() {
+fn two_hosts_create_and_remove_a_shared_tree() {
     let folder = Folder::new("shared");
     let once = |operation| stream(operation, FileOrder::Once);
     let both = |streams: &[FileOperation], part: &dyn Fn(u64) -> TreePart| {
@@ -287,18 +291,18 @@ fn two_who_share_a_tree_make_and_remove_it_together() {
         };
         let works = [work(0), work(1)];
         thread::scope(|scope| {
-            let both = works.each_ref().map(|work| scope.spawn(|| carried_out(work)));
+            let both = works.each_ref().map(|work| scope.spawn(|| run_workload(work)));
             both.map(|it| it.join().unwrap())
         })
     };
     let sum = |outcomes: &[FileOutcome; 2], operation| {
-        outcomes.iter().map(|it| it.total.of(operation).count).sum::<u64>()
+        outcomes.iter().map(|it| it.total.count_of(operation).count).sum::<u64>()
     };
     let own = |nth| TreePart { nth, of: 2 };
     let made = both(&[FileOperation::Mkdir, FileOperation::Create], &own);
     assert!(made.iter().all(|it| it.error_count == 0), "{made:?}");
     assert_eq!(sum(&made, FileOperation::Mkdir), 12);
-    assert!(made.iter().all(|it| it.total.of(FileOperation::Create).count == 18));
+    assert!(made.iter().all(|it| it.total.count_of(FileOperation::Create).count == 18));
     let all = |_| TreePart { nth: 0, of: 1 };
     let gone = both(&[FileOperation::Delete, FileOperation::Rmdir], &all);
     assert!(gone.iter().all(|it| it.error_count == 0), "{gone:?}");
@@ -324,12 +328,12 @@ fn a_file_with_hard_links_is_not_written() {
             stop: &stop,
             on_ready: &mut || {},
             on_interval: &mut |_: &FileInterval| {},
-            most_errors: 50,
+            max_errors: 50,
         };
         matches!(run(workload, &mut control), Err(StorageError::HardLinks { links: 2, .. }))
     };
     let folder = Folder::new("linked");
-    made(&folder.0);
+    create_tree(&folder.0);
     let theirs = linked(&folder, 10_000);
     let once = |operation| stream(operation, FileOrder::Once);
     let mut mixed = once(FileOperation::Read);
@@ -339,7 +343,7 @@ fn a_file_with_hard_links_is_not_written() {
     }
     // Nothing of it is changed by these.
     for one in [once(FileOperation::Read), once(FileOperation::Create)] {
-        let outcome = carried_out(&workload(&folder.0, vec![one], Some(30.0)));
+        let outcome = run_workload(&workload(&folder.0, vec![one], Some(30.0)));
         assert_eq!(outcome.error_count, 0, "{:?}", outcome.errors);
     }
     assert_eq!(std::fs::read(&theirs).unwrap(), vec![b'x'; 10_000]);
@@ -349,7 +353,7 @@ fn a_file_with_hard_links_is_not_written() {
     // What is removed first, or written anew, leaves the other names alone.
     let mut anew = once(FileOperation::Write);
     anew.access = FileAccess::SequentialAnew;
-    let outcome = carried_out(&workload(&folder.0, vec![anew], Some(30.0)));
+    let outcome = run_workload(&workload(&folder.0, vec![anew], Some(30.0)));
     assert_eq!((outcome.error_count, outcome.total.written_bytes), (0, 360_000));
     assert_eq!(std::fs::read(&theirs).unwrap(), vec![b'x'; 9_999]);
 }
@@ -358,13 +362,13 @@ fn a_file_with_hard_links_is_not_written() {
 #[test]
 fn a_hard_link_that_appears_during_a_phase_is_not_written_through() {
     let folder = Folder::new("appears");
-    made(&folder.0);
+    create_tree(&folder.0);
     for (operation, anew) in [(FileOperation::Write, false), (FileOperation::Create, true)] {
         let workload =
             workload(&folder.0, vec![stream(operation, FileOrder::Once)], Some(30.0));
-        let state = TreeState::look(&workload.trees[0], Changes::default()).unwrap();
+        let state = TreeState::scan(&workload.trees[0], Changes::default()).unwrap();
         let theirs = linked(&folder, 10_000);
-        let error = open_file::open(&state, 0, true, anew).unwrap_err();
+        let error = open_file::open_tree_file(&state, 0, true, anew).unwrap_err();
         assert!(error.to_string().contains("2 hard links"), "{error}");
         assert_eq!(std::fs::read(&theirs).unwrap(), vec![b'x'; 10_000], "{operation:?}");
     }

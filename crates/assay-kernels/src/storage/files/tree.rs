@@ -6,42 +6,42 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use assay_model::workload::file_set::{FileOrder, FileTree};
 
 use super::changes::Changes;
-use crate::storage::beneath::Anchor;
+use crate::storage::anchor::Anchor;
 use crate::storage::error::StorageError;
-use crate::storage::random::Draws;
+use crate::storage::random::RandomStream;
 
 /// Maximum number of directories or files: more would need gigabytes to keep track of.
-const MOST: u64 = 200_000_000;
+const MAX_ENTRIES: u64 = 200_000_000;
 /// Random draws before a search goes through the list.
-const TRIES: u32 = 32;
+const RANDOM_TRIES: u32 = 32;
 
 /// State of a directory or file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Presence {
+pub(super) enum EntryPresence {
     Missing,
     /// The file exists without all of its bytes: it can be opened and removed, but not read.
-    Part,
+    Partial,
     Present,
     /// A thread works on it.
     Busy,
 }
 
-impl Presence {
+impl EntryPresence {
     /// Exists in full.
     pub(super) const WHOLE: &'static [Self] = &[Self::Present];
     /// Exists.
-    pub(super) const THERE: &'static [Self] = &[Self::Present, Self::Part];
+    pub(super) const EXISTING: &'static [Self] = &[Self::Present, Self::Partial];
     /// Does not exist.
     pub(super) const ABSENT: &'static [Self] = &[Self::Missing];
     /// Does not exist in full.
-    pub(super) const NOT_WHOLE: &'static [Self] = &[Self::Missing, Self::Part];
+    pub(super) const NOT_WHOLE: &'static [Self] = &[Self::Missing, Self::Partial];
     /// Any state but busy.
-    pub(super) const ANY: &'static [Self] = &[Self::Present, Self::Part, Self::Missing];
+    pub(super) const ANY: &'static [Self] = &[Self::Present, Self::Partial, Self::Missing];
 
     /// Returns the state of a file of `bytes` bytes.
-    pub(super) const fn of_size(bytes: u64, expected: u64) -> Self {
-        if bytes == expected { Self::Present } else { Self::Part }
+    pub(super) const fn from_size(bytes: u64, expected: u64) -> Self {
+        if bytes == expected { Self::Present } else { Self::Partial }
     }
 }
 
@@ -51,39 +51,39 @@ pub(super) struct TreeState<'w> {
     pub(super) tree: &'w FileTree,
     /// Folder of the tree, from which its files are opened.
     pub(super) anchor: Anchor,
-    pub(super) directories: Slots,
-    pub(super) files: Slots,
+    pub(super) directories: EntryStates,
+    pub(super) files: EntryStates,
 }
 
 /// States of directories or files, by number.
 #[derive(Debug)]
-pub(super) struct Slots {
+pub(super) struct EntryStates {
     states: Vec<AtomicU8>,
 }
 
 /// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pick {
+pub(super) enum ClaimResult {
     /// Number of the claimed entry, which is now busy, and its previous state.
-    One(u64, Presence),
+    Claimed(u64, EntryPresence),
     /// All suitable entries are busy.
-    Later,
+    AllBusy,
     /// No entry is suitable, nor will become so by the end of running operations.
-    Never,
+    Exhausted,
 }
 
 impl<'w> TreeState<'w> {
     /// Reads the state of every directory and file; a file of the wrong size is partial. A link in
     /// place of one is an error: its target is not part of the tree. So is a file
     /// that would be changed under its other names.
-    pub(super) fn look(tree: &'w FileTree, changes: Changes) -> Result<Self, StorageError> {
+    pub(super) fn scan(tree: &'w FileTree, changes: Changes) -> Result<Self, StorageError> {
         let countable = |count: Option<u64>| {
-            count.filter(|count| *count <= MOST).ok_or_else(|| StorageError::Workload {
-                what: format!("{} has more than {MOST} directories or files", tree.name),
+            count.filter(|count| *count <= MAX_ENTRIES).ok_or_else(|| StorageError::Workload {
+                what: format!("{} has more than {MAX_ENTRIES} directories or files", tree.name),
             })
         };
-        let directories = Slots::missing(countable(tree.directories())?);
-        let files = Slots::missing(countable(tree.file_count())?);
+        let directories = EntryStates::all_missing(countable(tree.directories())?);
+        let files = EntryStates::all_missing(countable(tree.file_count())?);
         let anchor = Anchor::open(&tree.anchor)
             .map_err(|source| StorageError::Open { path: tree.anchor.clone(), source })?;
         let no_link = |path: &Path| match path.symlink_metadata() {
@@ -96,7 +96,7 @@ impl<'w> TreeState<'w> {
                 tree.parent(number).is_none_or(|it| directories.is_present(it));
             let found = if is_parent_there { no_link(&tree.directory(number))? } else { None };
             if found.is_some_and(|found| found.is_dir()) {
-                directories.set(number, Presence::Present);
+                directories.set(number, EntryPresence::Present);
             }
         }
         for number in 0..files.len() {
@@ -104,16 +104,16 @@ impl<'w> TreeState<'w> {
             let expected = tree.file_bytes(number);
             if let Some(found) = found.filter(std::fs::Metadata::is_file) {
                 changes.refuse_hard_link(tree, number, &found)?;
-                files.set(number, Presence::of_size(found.len(), expected));
+                files.set(number, EntryPresence::from_size(found.len(), expected));
             }
         }
         Ok(Self { tree, anchor, directories, files })
     }
 }
 
-impl Slots {
-    fn missing(count: u64) -> Self {
-        let states = (0..count).map(|_| AtomicU8::new(Presence::Missing as u8)).collect();
+impl EntryStates {
+    fn all_missing(count: u64) -> Self {
+        let states = (0..count).map(|_| AtomicU8::new(EntryPresence::Missing as u8)).collect();
         Self { states }
     }
 
@@ -121,36 +121,36 @@ impl Slots {
         self.states.len() as u64
     }
 
-    pub(super) fn set(&self, number: u64, presence: Presence) {
+    pub(super) fn set(&self, number: u64, presence: EntryPresence) {
         self.states[number as usize].store(presence as u8, Ordering::Release);
     }
 
     pub(super) fn is_present(&self, number: u64) -> bool {
-        self.states[number as usize].load(Ordering::Acquire) == Presence::Present as u8
+        self.states[number as usize].load(Ordering::Acquire) == EntryPresence::Present as u8
     }
 
     /// Claims one of the first `limit` entries that is in a `wanted` state; with `backwards` from
     /// the last.
-    pub(super) fn take(
+    pub(super) fn claim_next(
         &self,
-        wanted: &[Presence],
+        wanted: &[EntryPresence],
         (limit, backwards): (u64, bool),
         (order, cursor): (FileOrder, &AtomicU64),
-        draws: &mut Draws,
-    ) -> Pick {
+        draws: &mut RandomStream,
+    ) -> ClaimResult {
         let limit = limit.min(self.len());
         if limit == 0 {
-            return Pick::Never;
+            return ClaimResult::Exhausted;
         }
         let place = |step: u64| if backwards { limit - 1 - step } else { step };
         match order {
             FileOrder::Once => loop {
                 let step = cursor.fetch_add(1, Ordering::Relaxed);
                 if step >= limit {
-                    return Pick::Never;
+                    return ClaimResult::Exhausted;
                 }
                 if let Some(was) = self.claim(place(step), wanted) {
-                    return Pick::One(place(step), was);
+                    return ClaimResult::Claimed(place(step), was);
                 }
             },
             FileOrder::Sequential => {
@@ -158,13 +158,13 @@ impl Slots {
                 self.search(wanted, limit, next)
             }
             FileOrder::Random | FileOrder::Skewed(_) => {
-                for _ in 0..TRIES {
-                    let number = drawn(order, limit, draws);
+                for _ in 0..RANDOM_TRIES {
+                    let number = draw_number(order, limit, draws);
                     if let Some(was) = self.claim(number, wanted) {
-                        return Pick::One(number, was);
+                        return ClaimResult::Claimed(number, was);
                     }
                 }
-                let mut number = drawn(order, limit, draws);
+                let mut number = draw_number(order, limit, draws);
                 self.search(wanted, limit, || {
                     number = (number + 1) % limit;
                     number
@@ -173,23 +173,28 @@ impl Slots {
         }
     }
 
-    fn search(&self, wanted: &[Presence], limit: u64, mut next: impl FnMut() -> u64) -> Pick {
+    fn search(
+        &self,
+        wanted: &[EntryPresence],
+        limit: u64,
+        mut next: impl FnMut() -> u64,
+    ) -> ClaimResult {
         let mut any_busy = false;
         for _ in 0..limit {
             let number = next();
             if let Some(was) = self.claim(number, wanted) {
-                return Pick::One(number, was);
+                return ClaimResult::Claimed(number, was);
             }
             let state = self.states[number as usize].load(Ordering::Relaxed);
-            any_busy |= state == Presence::Busy as u8;
+            any_busy |= state == EntryPresence::Busy as u8;
         }
-        if any_busy { Pick::Later } else { Pick::Never }
+        if any_busy { ClaimResult::AllBusy } else { ClaimResult::Exhausted }
     }
 
-    fn claim(&self, number: u64, wanted: &[Presence]) -> Option<Presence> {
+    fn claim(&self, number: u64, wanted: &[EntryPresence]) -> Option<EntryPresence> {
         let state = &self.states[number as usize];
-        let takes = |was: &&Presence| {
-            let (was, busy) = (**was as u8, Presence::Busy as u8);
+        let takes = |was: &&EntryPresence| {
+            let (was, busy) = (**was as u8, EntryPresence::Busy as u8);
             state.compare_exchange(was, busy, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         };
         wanted.iter().find(takes).copied()
@@ -197,13 +202,15 @@ impl Slots {
 }
 
 /// Draws a number below `limit`, uniformly distributed or skewed.
-fn drawn(order: FileOrder, limit: u64, draws: &mut Draws) -> u64 {
+fn draw_number(order: FileOrder, limit: u64, draws: &mut RandomStream) -> u64 {
     match order {
         // −ln u of a uniform u above 0 is exponential with mean 1.
         FileOrder::Skewed(mean_share) => {
-            (-(1.0 - draws.unit()).ln() * mean_share * limit as f64) as u64 % limit
+            (-(1.0 - draws.uniform_unit()).ln() * mean_share * limit as f64) as u64 % limit
         }
-        FileOrder::Random | FileOrder::Sequential | FileOrder::Once => draws.below(limit),
+        FileOrder::Random | FileOrder::Sequential | FileOrder::Once => {
+            draws.uniform_below(limit)
+        }
     }
 }
 
@@ -212,11 +219,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn skewed_files_have_their_mean_and_none_lies_beyond() {
-        let mut draws = Draws::new(1, 2);
+    fn skewed_draws_have_their_mean_and_stay_in_range() {
+        let mut draws = RandomStream::new(1, 2);
         let limit = 1000;
-        let below = |share: f64, draws: &mut Draws| {
-            let numbers = (0..10_000).map(|_| drawn(FileOrder::Skewed(share), limit, draws));
+        let below = |share: f64, draws: &mut RandomStream| {
+            let numbers =
+                (0..10_000).map(|_| draw_number(FileOrder::Skewed(share), limit, draws));
             let counted: Vec<u64> = numbers.collect();
             assert!(counted.iter().all(|number| *number < limit));
             counted.iter().filter(|number| **number < limit / 10).count()

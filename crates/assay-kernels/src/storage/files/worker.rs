@@ -11,28 +11,28 @@ use assay_model::file_outcome::{FileFailure, FileTally};
 use assay_model::workload::file_set::{FileAccess, FileOperation, FileOrder, FileWorkload};
 use hdrhistogram::Histogram;
 
-use super::open_file::{OpenFile, open};
-use super::tree::{Pick, Presence};
-use super::{Shared, StreamState, locked};
+use super::open_file::{OpenFile, open_tree_file};
+use super::tree::{ClaimResult, EntryPresence};
+use super::{FilePhaseState, StreamState, lock};
 use crate::mapping::{Mapping, PageAdvice};
 use crate::storage::content;
 use crate::storage::error::StorageError;
-use crate::storage::random::Draws;
+use crate::storage::random::RandomStream;
 
 /// Pause before a thread retries when it waits for another.
-const PAUSE: Duration = Duration::from_micros(200);
+const RETRY_PAUSE: Duration = Duration::from_micros(200);
 /// Maximum number of attempts to remove a directory whose children other threads are removing, or
 /// to create one whose parent is missing.
-const PATIENCE: u32 = 50_000;
+const MAX_DIRECTORY_TRIES: u32 = 50_000;
 /// Digits of a latency, as in every other series: 1 %.
 const DIGITS: u8 = 2;
 
 /// Thread of a stream, with its open file and buffers.
-pub(super) struct Worker<'s, 'w> {
-    shared: &'s Shared<'w>,
+pub(super) struct FileWorker<'s, 'w> {
+    shared: &'s FilePhaseState<'w>,
     stream: &'s StreamState<'w>,
     index: usize,
-    draws: Draws,
+    draws: RandomStream,
     /// Buffers for reads and for writes.
     reads: Mapping,
     writes: Mapping,
@@ -42,20 +42,20 @@ pub(super) struct Worker<'s, 'w> {
 }
 
 /// Result of a step.
-enum Step {
+enum StepResult {
     /// A requested operation was performed.
     Requested(Instant),
     /// An auxiliary operation was performed, or one failed: the worker takes the next step.
-    Aside,
+    Auxiliary,
     /// Other threads must finish first.
-    Later,
+    Blocked,
     /// No work is left.
-    Never,
+    Exhausted,
 }
 
-impl<'s, 'w> Worker<'s, 'w> {
+impl<'s, 'w> FileWorker<'s, 'w> {
     pub(super) fn new(
-        shared: &'s Shared<'w>,
+        shared: &'s FilePhaseState<'w>,
         index: usize,
         workload: &FileWorkload,
         id: u64,
@@ -75,7 +75,7 @@ impl<'s, 'w> Worker<'s, 'w> {
             shared,
             stream,
             index,
-            draws: Draws::new(workload.seed, id),
+            draws: RandomStream::new(workload.seed, id),
             reads: map()?,
             writes,
             open: None,
@@ -86,7 +86,7 @@ impl<'s, 'w> Worker<'s, 'w> {
     /// Works until the phase is over or no work is left.
     pub(super) fn work(mut self, tally: &Mutex<FileTally>) {
         if self.wait_for_turn() {
-            self.work_off(tally);
+            self.run_operations(tally);
         }
         if let Some(open) = self.open.take() {
             self.stream.tree.files.set(open.number, open.presence());
@@ -104,51 +104,51 @@ impl<'s, 'w> Worker<'s, 'w> {
             if self.shared.is_over() {
                 return false;
             }
-            thread::sleep(PAUSE);
+            thread::sleep(RETRY_PAUSE);
         }
         true
     }
 
-    fn work_off(&mut self, tally: &Mutex<FileTally>) {
-        let mut due_ns = self.next_due();
+    fn run_operations(&mut self, tally: &Mutex<FileTally>) {
+        let mut due_ns = self.next_due_ns();
         while !self.shared.is_over() {
             if !self.wait_until(due_ns) {
                 break;
             }
             match self.step(tally) {
-                Step::Requested(began) => {
+                StepResult::Requested(began) => {
                     let ns = nanoseconds(began.elapsed());
                     let ended_ns = self.shared.elapsed_ns();
                     let from_intended_ns = due_ns.map(|due_ns| ended_ns.saturating_sub(due_ns));
-                    requested(&mut locked(tally), ns, from_intended_ns);
-                    due_ns = self.next_due();
+                    record_requested(&mut lock(tally), ns, from_intended_ns);
+                    due_ns = self.next_due_ns();
                 }
-                Step::Aside => {}
-                Step::Later => thread::sleep(PAUSE),
-                Step::Never if self.stream.is_fed => thread::sleep(PAUSE),
-                Step::Never => return,
+                StepResult::Auxiliary => {}
+                StepResult::Blocked => thread::sleep(RETRY_PAUSE),
+                StepResult::Exhausted if self.stream.has_feeder => thread::sleep(RETRY_PAUSE),
+                StepResult::Exhausted => return,
             }
         }
-        self.leave_the_rest(due_ns, tally);
+        self.record_not_started(due_ns, tally);
     }
 
     /// Records the operations due and not started at the end of the phase, with the time that they
     /// have waited.
-    fn leave_the_rest(&self, due_ns: Option<u64>, tally: &Mutex<FileTally>) {
+    fn record_not_started(&self, due_ns: Option<u64>, tally: &Mutex<FileTally>) {
         let (Some(first_ns), Some(schedule)) = (due_ns, &self.stream.schedule) else { return };
         let now_ns = self.shared.elapsed_ns();
-        let mut tally = locked(tally);
+        let mut tally = lock(tally);
         let mut each = |due_ns: u64, count| {
-            put(&mut tally.from_intended_ns, now_ns - due_ns, count);
+            record_latency(&mut tally.from_intended_ns, now_ns - due_ns, count);
         };
         if first_ns < now_ns {
             each(first_ns, 1);
-            locked(schedule).rest(now_ns, &mut each);
+            lock(schedule).take_until(now_ns, &mut each);
         }
     }
 
-    fn next_due(&self) -> Option<u64> {
-        self.stream.schedule.as_ref().map(|schedule| locked(schedule).next_ns())
+    fn next_due_ns(&self) -> Option<u64> {
+        self.stream.schedule.as_ref().map(|schedule| lock(schedule).next_ns())
     }
 
     /// Waits until the operation is due. Returns `false` if the phase ends before.
@@ -168,26 +168,28 @@ impl<'s, 'w> Worker<'s, 'w> {
         }
     }
 
-    fn step(&mut self, tally: &Mutex<FileTally>) -> Step {
+    fn step(&mut self, tally: &Mutex<FileTally>) -> StepResult {
         match self.stream.stream.operation {
             FileOperation::Read | FileOperation::Write => self.transfer(tally),
-            FileOperation::Mkdir | FileOperation::Rmdir => self.directory(tally),
+            FileOperation::Mkdir | FileOperation::Rmdir => {
+                self.create_or_remove_directory(tally)
+            }
             FileOperation::Create => self.create(tally),
             FileOperation::Delete => {
-                self.on_file(tally, Some(Presence::Missing), |worker, number| {
+                self.call_on_file(tally, Some(EntryPresence::Missing), |worker, number| {
                     fs::remove_file(worker.stream.tree.tree.file(number))
                 })
             }
             FileOperation::Getattr if self.stream.stream.of_directories => {
                 self.examine_directory(tally)
             }
-            FileOperation::Getattr => self.on_file(tally, None, |worker, number| {
+            FileOperation::Getattr => self.call_on_file(tally, None, |worker, number| {
                 fs::symlink_metadata(worker.stream.tree.tree.file(number)).map(drop)
             }),
-            FileOperation::Setattr => self.on_file(tally, None, |worker, number| {
+            FileOperation::Setattr => self.call_on_file(tally, None, |worker, number| {
                 worker.stream.tree.anchor.set_mode(&worker.stream.tree.tree.file(number))
             }),
-            FileOperation::Access => self.on_file(tally, None, |worker, number| {
+            FileOperation::Access => self.call_on_file(tally, None, |worker, number| {
                 worker.stream.tree.tree.file(number).try_exists().map(drop)
             }),
             FileOperation::Open | FileOperation::Close => self.open_and_close(tally),
@@ -195,24 +197,24 @@ impl<'s, 'w> Worker<'s, 'w> {
     }
 
     /// Claims a file in a `wanted` state.
-    fn take_file(&mut self, wanted: &[Presence]) -> Pick {
+    fn take_file(&mut self, wanted: &[EntryPresence]) -> ClaimResult {
         let tree = self.stream.tree;
         let limit = tree.tree.used_file_count().unwrap_or(u64::MAX);
         let order = (self.stream.stream.order, &self.stream.cursor);
-        tree.files.take(wanted, (limit, false), order, &mut self.draws)
+        tree.files.claim_next(wanted, (limit, false), order, &mut self.draws)
     }
 
     /// Makes one call on one existing file. Its state afterwards is `then`, or unchanged.
-    fn on_file(
+    fn call_on_file(
         &mut self,
         tally: &Mutex<FileTally>,
-        then: Option<Presence>,
+        then: Option<EntryPresence>,
         call: impl FnOnce(&Self, u64) -> io::Result<()>,
-    ) -> Step {
-        let (number, was) = match self.take_file(Presence::THERE) {
-            Pick::One(number, was) => (number, was),
-            Pick::Later => return Step::Later,
-            Pick::Never => return Step::Never,
+    ) -> StepResult {
+        let (number, was) = match self.take_file(EntryPresence::EXISTING) {
+            ClaimResult::Claimed(number, was) => (number, was),
+            ClaimResult::AllBusy => return StepResult::Blocked,
+            ClaimResult::Exhausted => return StepResult::Exhausted,
         };
         let operation = self.stream.stream.operation;
         let began = Instant::now();
@@ -220,17 +222,17 @@ impl<'s, 'w> Worker<'s, 'w> {
         let files = &self.stream.tree.files;
         match done {
             Ok(()) => {
-                count(tally, operation, began);
+                count_operation(tally, operation, began);
                 files.set(number, then.unwrap_or(was));
-                Step::Requested(began)
+                StepResult::Requested(began)
             }
             Err(error) if self.was_done_elsewhere(operation, &error) => {
-                files.set(number, Presence::Missing);
-                Step::Aside
+                files.set(number, EntryPresence::Missing);
+                StepResult::Auxiliary
             }
             Err(error) => {
                 files.set(number, was);
-                self.failed(number, operation, &error)
+                self.record_file_failure(number, operation, &error)
             }
         }
     }
@@ -245,40 +247,44 @@ impl<'s, 'w> Worker<'s, 'w> {
         self.stream.tree.tree.part.is_some() && error.kind() == done
     }
 
-    fn examine_directory(&mut self, tally: &Mutex<FileTally>) -> Step {
+    fn examine_directory(&mut self, tally: &Mutex<FileTally>) -> StepResult {
         let state = self.stream.tree;
         let order = (self.stream.stream.order, &self.stream.cursor);
-        let taken =
-            state.directories.take(Presence::WHOLE, (u64::MAX, false), order, &mut self.draws);
+        let taken = state.directories.claim_next(
+            EntryPresence::WHOLE,
+            (u64::MAX, false),
+            order,
+            &mut self.draws,
+        );
         let number = match taken {
-            Pick::One(number, _) => number,
-            Pick::Later => return Step::Later,
-            Pick::Never => return Step::Never,
+            ClaimResult::Claimed(number, _) => number,
+            ClaimResult::AllBusy => return StepResult::Blocked,
+            ClaimResult::Exhausted => return StepResult::Exhausted,
         };
         let (path, operation) = (state.tree.directory(number), FileOperation::Getattr);
         let began = Instant::now();
         let done = fs::symlink_metadata(&path);
-        state.directories.set(number, Presence::Present);
+        state.directories.set(number, EntryPresence::Present);
         match done {
             Ok(_) => {
-                count(tally, operation, began);
-                Step::Requested(began)
+                count_operation(tally, operation, began);
+                StepResult::Requested(began)
             }
             Err(error) => {
                 let reason = error.to_string();
-                self.shared.fail(FileFailure { path, operation, reason });
-                Step::Aside
+                self.shared.record_failure(FileFailure { path, operation, reason });
+                StepResult::Auxiliary
             }
         }
     }
 
-    fn open_and_close(&mut self, tally: &Mutex<FileTally>) -> Step {
+    fn open_and_close(&mut self, tally: &Mutex<FileTally>) -> StepResult {
         let operation = self.stream.stream.operation;
         let mut closing = None;
         // Like Vdbench: open operations open for reading, close operations for writing.
         let writes = operation == FileOperation::Close;
-        let step = self.on_file(tally, None, |worker, number| {
-            let file = open(worker.stream.tree, number, writes, false)?;
+        let step = self.call_on_file(tally, None, |worker, number| {
+            let file = open_tree_file(worker.stream.tree, number, writes, false)?;
             closing = Some(Instant::now());
             drop(file);
             Ok(())
@@ -288,34 +294,34 @@ impl<'s, 'w> Worker<'s, 'w> {
             _ => FileOperation::Open,
         };
         if let Some(at) = closing {
-            count(tally, other, at);
+            count_operation(tally, other, at);
         }
         step
     }
 
     /// Creates a file and writes all of it, or leaves it empty; includes opening, writing and
     /// closing.
-    fn create(&mut self, tally: &Mutex<FileTally>) -> Step {
+    fn create(&mut self, tally: &Mutex<FileTally>) -> StepResult {
         let fills = self.stream.stream.stop_after.is_none();
-        let wanted = if fills { Presence::NOT_WHOLE } else { Presence::ABSENT };
+        let wanted = if fills { EntryPresence::NOT_WHOLE } else { EntryPresence::ABSENT };
         let (number, was) = match self.take_file(wanted) {
-            Pick::One(number, was) => (number, was),
-            Pick::Later => return Step::Later,
-            Pick::Never => return Step::Never,
+            ClaimResult::Claimed(number, was) => (number, was),
+            ClaimResult::AllBusy => return StepResult::Blocked,
+            ClaimResult::Exhausted => return StepResult::Exhausted,
         };
         let began = Instant::now();
         let state = self.stream.tree;
         match self.write_whole(number, fills, tally) {
             Ok(()) => {
-                count(tally, FileOperation::Create, began);
+                count_operation(tally, FileOperation::Create, began);
                 let expected = state.tree.file_bytes(number);
                 let bytes = if fills { expected } else { 0 };
-                state.files.set(number, Presence::of_size(bytes, expected));
-                Step::Requested(began)
+                state.files.set(number, EntryPresence::from_size(bytes, expected));
+                StepResult::Requested(began)
             }
             Err(error) => {
                 state.files.set(number, was);
-                self.failed(number, FileOperation::Create, &error)
+                self.record_file_failure(number, FileOperation::Create, &error)
             }
         }
     }
@@ -330,38 +336,38 @@ impl<'s, 'w> Worker<'s, 'w> {
         let state = self.stream.tree;
         let bytes = if fills { state.tree.file_bytes(number) } else { 0 };
         let began = Instant::now();
-        let file = open(state, number, true, true)?;
-        count(tally, FileOperation::Open, began);
+        let file = open_tree_file(state, number, true, true)?;
+        count_operation(tally, FileOperation::Open, began);
         let whole = assay_model::workload::file_set::FileStream {
             access: FileAccess::Sequential,
             stop_after: None,
             ..self.stream.stream.clone()
         };
-        let mut file = OpenFile::new(file, (number, Presence::Part), bytes, &whole);
-        while let Some(piece) = file.next(&whole, &mut self.draws) {
+        let mut file = OpenFile::new(file, (number, EntryPresence::Partial), bytes, &whole);
+        while let Some(piece) = file.next_transfer(&whole, &mut self.draws) {
             self.prepare_write(piece.offset, piece.bytes);
             let began = Instant::now();
             file.write(self.writes.as_mut_slice::<u8>(), piece)?;
-            let mut tally = locked(tally);
+            let mut tally = lock(tally);
             tally.operations[FileOperation::Write.index()].add(nanoseconds(began.elapsed()));
             tally.written_bytes += piece.bytes;
         }
         let began = Instant::now();
         file.close(state.tree.sync_at_close)?;
-        count(tally, FileOperation::Close, began);
+        count_operation(tally, FileOperation::Close, began);
         Ok(())
     }
 
     fn prepare_write(&mut self, offset: u64, bytes: u64) {
         self.serial += 1;
         let memory = &mut self.writes.as_mut_slice::<u8>()[..bytes as usize];
-        content::distinguish(memory, offset, self.serial);
+        content::make_unique(memory, offset, self.serial);
     }
 
     /// Performs one read or write; includes opening and closing.
-    fn transfer(&mut self, tally: &Mutex<FileTally>) -> Step {
+    fn transfer(&mut self, tally: &Mutex<FileTally>) -> StepResult {
         let Some(mut open) = self.open.take() else { return self.open_next(tally) };
-        let Some(piece) = open.next(self.stream.stream, &mut self.draws) else {
+        let Some(piece) = open.next_transfer(self.stream.stream, &mut self.draws) else {
             return self.close(open, tally);
         };
         let reads = match (self.stream.stream.read_share, self.stream.stream.operation) {
@@ -379,23 +385,23 @@ impl<'s, 'w> Worker<'s, 'w> {
         };
         match done {
             Ok(()) => {
-                let mut tally = locked(tally);
+                let mut tally = lock(tally);
                 tally.operations[operation.index()].add(nanoseconds(began.elapsed()));
                 let bytes =
                     if reads { &mut tally.read_bytes } else { &mut tally.written_bytes };
                 *bytes += piece.bytes;
                 self.open = Some(open);
-                Step::Requested(began)
+                StepResult::Requested(began)
             }
             Err(error) => {
                 let number = open.number;
                 self.stream.tree.files.set(number, open.presence());
-                self.failed(number, operation, &error)
+                self.record_file_failure(number, operation, &error)
             }
         }
     }
 
-    fn open_next(&mut self, tally: &Mutex<FileTally>) -> Step {
+    fn open_next(&mut self, tally: &Mutex<FileTally>) -> StepResult {
         let (state, stream) = (self.stream.tree, self.stream.stream);
         let writes = match stream.read_share {
             Some(share) => share < 1.0,
@@ -406,140 +412,149 @@ impl<'s, 'w> Worker<'s, 'w> {
         // A file written in order may be a new one; a file that is read, or written at random, must
         // be complete.
         let makes = in_order && stream.read_share.is_none() && writes;
-        let wanted = if makes { Presence::ANY } else { Presence::WHOLE };
+        let wanted = if makes { EntryPresence::ANY } else { EntryPresence::WHOLE };
         let (number, was) = match self.take_file(wanted) {
-            Pick::One(number, was) => (number, was),
-            Pick::Later => return Step::Later,
-            Pick::Never => return Step::Never,
+            ClaimResult::Claimed(number, was) => (number, was),
+            ClaimResult::AllBusy => return StepResult::Blocked,
+            ClaimResult::Exhausted => return StepResult::Exhausted,
         };
         let is_shared = stream.access == FileAccess::RandomShared;
         if is_shared {
             state.files.set(number, was);
         }
         let anew = stream.access == FileAccess::SequentialAnew && writes;
-        let is_missing = was == Presence::Missing;
+        let is_missing = was == EntryPresence::Missing;
         let removed = if anew && !is_missing {
             let began = Instant::now();
             fs::remove_file(state.tree.file(number))
-                .inspect(|()| count(tally, FileOperation::Delete, began))
+                .inspect(|()| count_operation(tally, FileOperation::Delete, began))
         } else {
             Ok(())
         };
         let began = Instant::now();
-        let opened = removed.and_then(|()| open(state, number, writes, anew || is_missing));
+        let opened =
+            removed.and_then(|()| open_tree_file(state, number, writes, anew || is_missing));
         match opened {
             Ok(file) => {
-                count(tally, FileOperation::Open, began);
+                count_operation(tally, FileOperation::Open, began);
                 if anew || is_missing {
-                    count(tally, FileOperation::Create, began);
+                    count_operation(tally, FileOperation::Create, began);
                 }
                 let bytes = state.tree.file_bytes(number);
-                let was = if anew || is_missing { Presence::Part } else { was };
+                let was = if anew || is_missing { EntryPresence::Partial } else { was };
                 self.open = Some(OpenFile::new(file, (number, was), bytes, stream));
-                Step::Aside
+                StepResult::Auxiliary
             }
             Err(error) => {
                 state.files.set(number, was);
-                self.failed(number, FileOperation::Open, &error)
+                self.record_file_failure(number, FileOperation::Open, &error)
             }
         }
     }
 
-    fn close(&mut self, open: OpenFile, tally: &Mutex<FileTally>) -> Step {
+    fn close(&mut self, open: OpenFile, tally: &Mutex<FileTally>) -> StepResult {
         let (state, number, presence) = (self.stream.tree, open.number, open.presence());
         let began = Instant::now();
         let done = open.close(state.tree.sync_at_close);
         state.files.set(number, presence);
         match done {
             Ok(()) => {
-                count(tally, FileOperation::Close, began);
-                Step::Aside
+                count_operation(tally, FileOperation::Close, began);
+                StepResult::Auxiliary
             }
-            Err(error) => self.failed(number, FileOperation::Close, &error),
+            Err(error) => self.record_file_failure(number, FileOperation::Close, &error),
         }
     }
 
     /// Creates or removes a directory.
-    fn directory(&mut self, tally: &Mutex<FileTally>) -> Step {
+    fn create_or_remove_directory(&mut self, tally: &Mutex<FileTally>) -> StepResult {
         let (state, operation) = (self.stream.tree, self.stream.stream.operation);
         let makes = operation == FileOperation::Mkdir;
         let (wanted, then) = if makes {
-            (Presence::ABSENT, Presence::Present)
+            (EntryPresence::ABSENT, EntryPresence::Present)
         } else {
-            (Presence::WHOLE, Presence::Missing)
+            (EntryPresence::WHOLE, EntryPresence::Missing)
         };
         let order = (self.stream.stream.order, &self.stream.cursor);
-        let picked = state.directories.take(wanted, (u64::MAX, !makes), order, &mut self.draws);
+        let picked =
+            state.directories.claim_next(wanted, (u64::MAX, !makes), order, &mut self.draws);
         let (number, wanted) = match picked {
-            Pick::One(number, was) => (number, was),
-            Pick::Later => return Step::Later,
-            Pick::Never => return Step::Never,
+            ClaimResult::Claimed(number, was) => (number, was),
+            ClaimResult::AllBusy => return StepResult::Blocked,
+            ClaimResult::Exhausted => return StepResult::Exhausted,
         };
         let path = state.tree.directory(number);
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_DIRECTORY_TRIES {
             let began = Instant::now();
             let done = if makes { fs::create_dir(&path) } else { fs::remove_dir(&path) };
             match done {
                 Ok(()) => {
-                    count(tally, operation, began);
+                    count_operation(tally, operation, began);
                     state.directories.set(number, then);
-                    return Step::Requested(began);
+                    return StepResult::Requested(began);
                 }
                 Err(error) if self.was_done_elsewhere(operation, &error) => {
                     state.directories.set(number, then);
-                    return Step::Aside;
+                    return StepResult::Auxiliary;
                 }
                 // The parent is not created yet, or a child is not removed yet.
-                Err(error) if is_early(&error) && self.may_wait() => thread::sleep(PAUSE),
-                Err(error) if is_early(&error) => {
+                Err(error) if is_order_error(&error) && self.must_wait() => {
+                    thread::sleep(RETRY_PAUSE)
+                }
+                Err(error) if is_order_error(&error) => {
                     state.directories.set(number, wanted);
-                    return Step::Later;
+                    return StepResult::Blocked;
                 }
                 Err(error) => {
                     state.directories.set(number, wanted);
                     let reason = error.to_string();
-                    self.shared.fail(FileFailure { path, operation, reason });
-                    return Step::Aside;
+                    self.shared.record_failure(FileFailure { path, operation, reason });
+                    return StepResult::Auxiliary;
                 }
             }
         }
         state.directories.set(number, wanted);
         let reason = "its parent is not there, or it is not empty".to_owned();
-        self.shared.fail(FileFailure { path, operation, reason });
-        Step::Aside
+        self.shared.record_failure(FileFailure { path, operation, reason });
+        StepResult::Auxiliary
     }
 
     /// Returns whether the worker must wait for this directory because its turn does not come
     /// again.
-    fn may_wait(&self) -> bool {
+    fn must_wait(&self) -> bool {
         self.stream.stream.order == FileOrder::Once && !self.shared.is_over()
     }
 
-    fn failed(&self, number: u64, operation: FileOperation, error: &io::Error) -> Step {
+    fn record_file_failure(
+        &self,
+        number: u64,
+        operation: FileOperation,
+        error: &io::Error,
+    ) -> StepResult {
         let path = self.stream.tree.tree.file(number);
-        self.shared.fail(FileFailure { path, operation, reason: error.to_string() });
-        Step::Aside
+        self.shared.record_failure(FileFailure { path, operation, reason: error.to_string() });
+        StepResult::Auxiliary
     }
 }
 
-fn is_early(error: &io::Error) -> bool {
+fn is_order_error(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty)
 }
 
-fn count(tally: &Mutex<FileTally>, operation: FileOperation, began: Instant) {
+fn count_operation(tally: &Mutex<FileTally>, operation: FileOperation, began: Instant) {
     let ns = nanoseconds(began.elapsed());
-    locked(tally).operations[operation.index()].add(ns);
+    lock(tally).operations[operation.index()].add(ns);
 }
 
-fn requested(tally: &mut FileTally, ns: u64, from_intended_ns: Option<u64>) {
+fn record_requested(tally: &mut FileTally, ns: u64, from_intended_ns: Option<u64>) {
     tally.requested.add(ns);
-    put(&mut tally.service_ns, ns, 1);
+    record_latency(&mut tally.service_ns, ns, 1);
     if let Some(ns) = from_intended_ns {
-        put(&mut tally.from_intended_ns, ns, 1);
+        record_latency(&mut tally.from_intended_ns, ns, 1);
     }
 }
 
-fn put(histogram: &mut Option<Histogram<u64>>, ns: u64, count: u64) {
+fn record_latency(histogram: &mut Option<Histogram<u64>>, ns: u64, count: u64) {
     let histogram = histogram.get_or_insert_with(|| {
         Histogram::new(DIGITS).expect("the digits are a constant that it allows")
     });

@@ -3,38 +3,38 @@
 use std::sync::mpsc;
 
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, EngineChoice, Load, Opening, StorageData, StorageStream,
-    StorageTarget, StorageTiming, StorageWorkload, WriteSync,
+    AccessPattern, ArrivalProcess, EngineChoice, StorageData, StorageLoad, StorageStream,
+    StorageTarget, StorageTiming, StorageWorkload, TargetOpening, WriteSync,
 };
 
-use super::super::buffers::Need;
-use super::super::engine::Setup;
-use super::super::ledger::{Exchange, Frame};
-use super::super::target::Opened;
+use super::super::buffers::BufferSpec;
+use super::super::engine::EngineSetup;
+use super::super::target::OpenedTarget;
 use super::super::timeline::Timeline;
-use super::super::{crew, tally};
+use super::super::worker_recorder::{FrameChannels, SeriesFrame};
+use super::super::{tally, worker_plans};
 use super::*;
 
 /// Engine that performs one I/O at a time, in a millisecond each.
-struct OneAtATime {
+struct SerialEngine {
     queued: Vec<u32>,
 }
 
 const EACH_NS: u64 = 1_000_000;
 const BYTES: u64 = 4096;
 
-impl StorageEngine for OneAtATime {
+impl StorageEngine for SerialEngine {
     const NAME: &'static str = "one at a time";
 
-    fn set_up(_: Setup<'_>) -> io::Result<Self> {
+    fn set_up(_: EngineSetup<'_>) -> io::Result<Self> {
         Ok(Self { queued: Vec::new() })
     }
 
-    fn granted(&self) -> String {
+    fn granted_features(&self) -> String {
         String::new()
     }
 
-    fn queue(&mut self, request: Request) {
+    fn queue(&mut self, request: IoRequest) {
         self.queued.push(request.slot);
     }
 
@@ -42,11 +42,11 @@ impl StorageEngine for OneAtATime {
         &mut self,
         most: usize,
         _: Wait,
-        done: &mut Vec<Completion>,
+        done: &mut Vec<IoCompletion>,
     ) -> io::Result<usize> {
         if most > 0 && !self.queued.is_empty() {
             std::thread::sleep(Duration::from_nanos(EACH_NS));
-            done.push(Completion { slot: self.queued.remove(0), result: BYTES as i32 });
+            done.push(IoCompletion { slot: self.queued.remove(0), result: BYTES as i32 });
         }
         Ok(self.queued.len())
     }
@@ -63,13 +63,13 @@ fn workload(depth: u32, ios: u64) -> StorageWorkload {
             sync: WriteSync::None,
             align_bytes: None,
             sync_at_end: false,
-            opening: Opening::default(),
+            opening: TargetOpening::default(),
         }],
         streams: vec![StorageStream {
             in_flight_per_target: depth,
-            ..StorageStream::of(AccessPattern::Random, BYTES, 1.0)
+            ..StorageStream::new(AccessPattern::Random, BYTES, 1.0)
         }],
-        load: Load::Closed,
+        load: StorageLoad::Closed,
         timing: StorageTiming {
             warmup_s: 0.0,
             duration_s: None,
@@ -83,11 +83,11 @@ fn workload(depth: u32, ios: u64) -> StorageWorkload {
 }
 
 /// Runs one worker; returns its records and the frames of its series.
-fn worked(workload: &StorageWorkload) -> (Ledger, Vec<Frame>) {
-    let opened = [Opened::without_file(&workload.targets[0]).unwrap()];
-    let phase = Phase::new(workload, &opened, 0);
-    let plan = crew::divide(workload, &[opened[0].area], false).remove(0);
-    let mut lanes = vec![Lane::new(
+fn run_worker(workload: &StorageWorkload) -> (WorkerRecorder, Vec<SeriesFrame>) {
+    let opened = [OpenedTarget::without_file(&workload.targets[0]).unwrap()];
+    let phase = PhaseState::new(workload, &opened, 0);
+    let plan = worker_plans::plan_workers(workload, &[opened[0].area], false).remove(0);
+    let mut lanes = vec![StorageLane::new(
         &plan.lanes[0],
         (0, &workload.streams[0]),
         &workload.targets,
@@ -95,23 +95,24 @@ fn worked(workload: &StorageWorkload) -> (Ledger, Vec<Frame>) {
     )];
     let slots = plan.lanes[0].slots;
     lanes[0].free.extend(0..slots);
-    let need = Need { slots, bytes: BYTES, reads: true, writes: None, seed: 1, huge: true };
+    let need =
+        BufferSpec { slots, bytes: BYTES, reads: true, writes: None, seed: 1, huge: true };
     let (full, frames) = mpsc::channel();
     let (_sender, empty) = mpsc::channel();
     let timeline = Timeline::new(clock::now_ns(), workload.timing);
-    let totals = vec![[Some(Box::new(tally::total())), None]];
-    let exchange = Exchange { worker: 0, full, empty };
-    let ledger = Ledger::new(totals, &workload.streams[0], exchange, timeline);
+    let totals = vec![[Some(Box::new(tally::new_total())), None]];
+    let exchange = FrameChannels { worker: 0, full, empty };
+    let ledger = WorkerRecorder::new(totals, &workload.streams[0], exchange, timeline);
     let agenda = match plan.lanes[0].arrivals.clone() {
-        Some(source) => Agenda::open(vec![source], timeline.start_ns),
-        None => Agenda::closed(slots, None, timeline.start_ns),
+        Some(source) => SlotScheduler::open_loop(vec![source], timeline.start_ns),
+        None => SlotScheduler::closed_loop(slots, None, timeline.start_ns),
     };
-    phase.end_at(timeline.deadline_ns);
-    let worker = Worker::new(
-        OneAtATime { queued: Vec::new() },
+    phase.end_no_later_than(timeline.deadline_ns);
+    let worker = StorageWorker::new(
+        SerialEngine { queued: Vec::new() },
         (&phase, 0),
-        (lanes, vec![Slot::of(0); slots as usize]),
-        Buffers::new(need).unwrap(),
+        (lanes, vec![IoSlot::for_lane(0); slots as usize]),
+        IoBuffers::new(need).unwrap(),
         (agenda, ledger),
     );
     let (ledger, _, result) = worker.work(timeline.start_ns);
@@ -120,9 +121,9 @@ fn worked(workload: &StorageWorkload) -> (Ledger, Vec<Frame>) {
 }
 
 #[test]
-fn an_io_that_waits_for_its_piece_takes_longer() {
+fn latency_includes_waiting_for_submission() {
     let (depth, ios) = (16, 48);
-    let (ledger, frames) = worked(&workload(depth, ios));
+    let (ledger, frames) = run_worker(&workload(depth, ios));
     let total = ledger.totals[0][0].as_ref().unwrap();
     let in_flight_ns = frames.iter().map(|frame| frame.in_flight_ns).sum::<u64>();
     assert_eq!(total.count, ios);
@@ -135,15 +136,16 @@ fn an_io_that_waits_for_its_piece_takes_longer() {
 }
 
 #[test]
-fn what_a_slow_target_leaves_undone_is_late() {
+fn unfinished_io_of_an_open_loop_is_late() {
     // Twice the rate that the engine can do, for a fifth of a second. Of 400 due I/O it completes
     // at most 200; the others had waited for up to half of the time.
     let mut workload = workload(4, 0);
-    workload.load = Load::Open { rate_per_s: 2000.0, arrivals: Arrivals::Constant };
+    workload.load =
+        StorageLoad::Open { rate_per_s: 2000.0, arrivals: ArrivalProcess::Constant };
     workload.timing.stop_after_bytes = None;
     workload.timing.duration_s = Some(0.2);
     workload.timing.interval_s = 0.1;
-    let (ledger, frames) = worked(&workload);
+    let (ledger, frames) = run_worker(&workload);
     let total = ledger.totals[0][0].as_ref().unwrap();
     assert!(total.count <= 200, "{}", total.count);
     assert_eq!(total.service_ns.len(), total.count);

@@ -35,9 +35,9 @@ impl Drop for Tmpfs {
 }
 
 /// Loop device backed by a file.
-pub(crate) struct Loop(pub(crate) PathBuf);
+pub(crate) struct AttachedLoop(pub(crate) PathBuf);
 
-impl Loop {
+impl AttachedLoop {
     /// Attaches it; prints the reason and returns `None` if that is not possible.
     pub(crate) fn attach(test: &str, file: &Path) -> Option<Self> {
         let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output();
@@ -54,7 +54,7 @@ impl Loop {
     }
 }
 
-impl Drop for Loop {
+impl Drop for AttachedLoop {
     fn drop(&mut self) {
         succeeds("losetup", &["--detach", &self.0.display().to_string()]);
     }

@@ -3,8 +3,8 @@
 use std::os::fd::AsRawFd;
 
 use assay_kernels::clock;
-use assay_model::storage_outcome::{Ended, IntervalTally, Operation};
-use assay_model::workload::storage::Turns;
+use assay_model::storage_outcome::{EndReason, IntervalTally, IoOperation};
+use assay_model::workload::storage::TargetRotation;
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn null(stream: StorageStream, duration_s: Option<f64>) -> StorageWorkload {
 }
 
 #[test]
-fn work_ends_when_it_is_done() {
+fn phase_ends_when_its_work_is_done() {
     let once = || stream(sequential(AtEnd::Stop), 4096, 1.0);
     let mut by_stream = null(stream(AccessPattern::Random, 4096, 0.5), None);
     by_stream.streams[0].stop_after_bytes = Some(10 * MIB);
@@ -39,17 +39,18 @@ fn work_ends_when_it_is_done() {
         (at_a_rate, 256),
     ] {
         let outcome = run(&workload).unwrap();
-        assert_eq!((outcome.ended, count(&outcome)), (Ended::Work, ios));
+        assert_eq!((outcome.ended, count(&outcome)), (EndReason::Work, ios));
         assert_eq!(outcome.error_count, 0);
     }
 }
 
 #[test]
-fn what_targets_in_turn_did_is_told_apart() {
+fn rotating_targets_are_counted_separately() {
     let sizes = [MIB, 3 * MIB, 4096];
-    for (turns, pattern) in
-        [(Turns::InOrder, sequential(AtEnd::Stop)), (Turns::BySize, AccessPattern::Permutation)]
-    {
+    for (turns, pattern) in [
+        (TargetRotation::InOrder, sequential(AtEnd::Stop)),
+        (TargetRotation::BySize, AccessPattern::Permutation),
+    ] {
         let mut workload = null(stream(pattern, 4096, 0.0), None);
         workload.targets =
             sizes.iter().map(|bytes| target(Path::new("none"), *bytes)).collect();
@@ -65,7 +66,7 @@ fn what_targets_in_turn_did_is_told_apart() {
             .collect();
         assert_eq!(by_target.iter().sum::<u64>(), 1025, "{turns:?}");
         match turns {
-            Turns::InOrder => assert_eq!(by_target, [256, 768, 1]),
+            TargetRotation::InOrder => assert_eq!(by_target, [256, 768, 1]),
             // Five standard deviations of a binomial with n = 1025 and p = 1/4.
             _ => assert!(by_target[0].abs_diff(256) < 70, "{by_target:?}"),
         }
@@ -73,7 +74,7 @@ fn what_targets_in_turn_did_is_told_apart() {
 }
 
 #[test]
-fn the_series_and_the_totals_agree() {
+fn series_and_totals_agree() {
     let folder = Folder::new();
     let mut mixed = stream(AccessPattern::Random, 4096, 0.7);
     mixed.threads = 2;
@@ -83,14 +84,14 @@ fn the_series_and_the_totals_agree() {
     let mut seen: Vec<IntervalTally> = Vec::new();
     let stop = AtomicBool::new(false);
     let mut on_interval = |entry: &IntervalTally| seen.push(entry.clone());
-    let mut control = Control {
+    let mut control = PhaseControl {
         stop: &stop,
-        held: &Held::default(),
+        held: &OpenTargets::default(),
         on_ready: None,
         on_interval: &mut on_interval,
     };
     let outcome = storage::run(&phase, &mut control).unwrap();
-    assert_eq!(outcome.ended, Ended::Time);
+    assert_eq!(outcome.ended, EndReason::Time);
     assert!((outcome.elapsed_s - 0.7).abs() < 1e-9, "{}", outcome.elapsed_s);
     let spans: Vec<(f64, f64, bool)> = seen
         .iter()
@@ -110,8 +111,8 @@ fn the_series_and_the_totals_agree() {
     assert_eq!(seen.len(), outcome.intervals.len());
     let counted = || seen.iter().filter(|it| !it.warmup);
     for (operation, in_series) in [
-        (Operation::Read, counted().map(|it| it.reads.count).sum::<u64>()),
-        (Operation::Write, counted().map(|it| it.writes.count).sum()),
+        (IoOperation::Read, counted().map(|it| it.reads.count).sum::<u64>()),
+        (IoOperation::Write, counted().map(|it| it.writes.count).sum()),
     ] {
         let total = outcome.tallies.iter().find(|it| it.operation == operation).unwrap();
         assert_eq!(total.tally.count, in_series, "{operation:?}");
@@ -124,7 +125,7 @@ fn the_series_and_the_totals_agree() {
 
 /// Little's law: in flight = rate × latency. Both sides are counted in different places.
 #[test]
-fn what_is_in_flight_is_rate_times_latency() {
+fn littles_law_holds() {
     let folder = Folder::new();
     for depth in [1, 16] {
         let mut reads = stream(AccessPattern::Random, 4096, 1.0);
@@ -147,7 +148,7 @@ fn what_is_in_flight_is_rate_times_latency() {
 }
 
 #[test]
-fn the_same_seed_visits_the_same_places() {
+fn same_seed_repeats_offsets() {
     let folder = Folder::new();
     let contents = |seed| {
         let mut writes = stream(AccessPattern::Random, 4096, 0.0);
@@ -165,7 +166,7 @@ fn the_same_seed_visits_the_same_places() {
 }
 
 #[test]
-fn an_interrupt_ends_a_phase_and_keeps_what_was_counted() {
+fn interrupt_ends_the_phase_and_keeps_counts() {
     let stop = AtomicBool::new(false);
     let mut entries = 0;
     let mut on_interval = |_: &IntervalTally| {
@@ -175,24 +176,24 @@ fn an_interrupt_ends_a_phase_and_keeps_what_was_counted() {
     let phase = null(stream(AccessPattern::Random, 4096, 1.0), Some(600.0));
     let outcome = storage::run(
         &phase,
-        &mut Control {
+        &mut PhaseControl {
             stop: &stop,
-            held: &Held::default(),
+            held: &OpenTargets::default(),
             on_ready: None,
             on_interval: &mut on_interval,
         },
     )
     .unwrap();
-    assert_eq!(outcome.ended, Ended::Interrupted);
+    assert_eq!(outcome.ended, EndReason::Interrupted);
     assert!(count(&outcome) > 0 && entries >= 1);
     assert!(outcome.elapsed_s < 600.0);
 }
 
 #[test]
-fn a_phase_begins_at_the_moment_of_others() {
+fn phase_begins_at_the_common_start() {
     const LATER_NS: u64 = 200_000_000;
     let phase = null(stream(AccessPattern::Random, 4096, 1.0), Some(0.05));
-    let (stop, held) = (AtomicBool::new(false), Held::default());
+    let (stop, held) = (AtomicBool::new(false), OpenTargets::default());
     let begun_ns = clock::now_ns();
     // A common start in the past neither delays the phase nor shortens it.
     for moment_ns in [begun_ns + LATER_NS, begun_ns] {
@@ -202,7 +203,7 @@ fn a_phase_begins_at_the_moment_of_others() {
             Some(moment_ns)
         };
         let mut on_interval = |_: &IntervalTally| firsts_ns.push(clock::now_ns());
-        let mut control = Control {
+        let mut control = PhaseControl {
             stop: &stop,
             held: &held,
             on_ready: Some(&mut on_ready),
@@ -215,7 +216,7 @@ fn a_phase_begins_at_the_moment_of_others() {
 }
 
 #[test]
-fn a_file_laid_out_has_no_holes_and_its_size() {
+fn laid_out_file_has_its_size_and_no_holes() {
     let folder = Folder::new();
     for bytes in [1, 4096, MIB, 3 * MIB + 123] {
         for direct in [true, false] {
@@ -236,7 +237,7 @@ fn a_file_laid_out_has_no_holes_and_its_size() {
 }
 
 #[test]
-fn submission_and_completion_are_the_two_parts_of_latency() {
+fn submission_and_completion_add_up_to_latency() {
     let folder = Folder::new();
     let file = target(&folder.0.join("file"), 4 * MIB);
     lay_out(&file, Verify::Off);
@@ -246,7 +247,7 @@ fn submission_and_completion_are_the_two_parts_of_latency() {
     workload.streams[0].conduct.times_submission = true;
     let outcome = run(&workload).unwrap();
     let [of_stream] = &outcome.streams[..] else { panic!("{:?}", outcome.streams) };
-    for of in [Operation::Read, Operation::Write] {
+    for of in [IoOperation::Read, IoOperation::Write] {
         let all = outcome.tallies.iter().find(|it| it.operation == of).unwrap();
         let submission = of_stream.submissions[of as usize].as_ref().unwrap();
         let completion = of_stream.completions[of as usize].as_ref().unwrap();

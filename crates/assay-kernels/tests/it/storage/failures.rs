@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::process::Command;
 
-use assay_model::storage_outcome::{Ended, Operation};
+use assay_model::storage_outcome::{EndReason, IoOperation};
 
-use super::device::{Loop, Tmpfs};
+use super::device::{AttachedLoop, Tmpfs};
 use super::*;
 
 /// Creates a workload of one stream over two targets.
@@ -20,7 +20,7 @@ fn done_on(outcome: &StorageOutcome, target: usize) -> u64 {
 }
 
 #[test]
-fn a_read_beyond_the_end_is_short() {
+fn read_beyond_the_end_is_short() {
     let folder = Folder::new();
     let (whole, cut) = (folder.file("whole"), folder.file("cut"));
     fs::write(&whole, vec![1; MIB as usize]).unwrap();
@@ -33,8 +33,8 @@ fn a_read_beyond_the_end_is_short() {
         .map(|it| (it.target, it.operation, it.offset, it.reason.as_str()))
         .collect();
     let expected = [
-        (0, Operation::Read, 10 * 4096, "short: 100 of 4096 B"),
-        (0, Operation::Read, 11 * 4096, "short: 0 of 4096 B"),
+        (0, IoOperation::Read, 10 * 4096, "short: 100 of 4096 B"),
+        (0, IoOperation::Read, 11 * 4096, "short: 0 of 4096 B"),
     ];
     assert_eq!((found.as_slice(), outcome.error_count), (&expected[..], 2));
 }
@@ -50,7 +50,7 @@ fn a_full_file_system_is_reported_with_the_offset() {
     let outcome = run(&phase).unwrap();
     assert_eq!((done_on(&outcome, 0), done_on(&outcome, 1)), (64, 256));
     let first = &outcome.errors[0];
-    assert_eq!((first.target, first.operation), (0, Operation::Write));
+    assert_eq!((first.target, first.operation), (0, IoOperation::Write));
     assert!(first.offset >= 256 << 10 && first.reason.contains("No space left"), "{first:?}");
 }
 
@@ -60,7 +60,7 @@ fn a_device_that_loses_its_medium_is_given_up() {
     let folder = Folder::new();
     let path = folder.file("medium");
     fs::write(&path, vec![7; 2 * MIB as usize]).unwrap();
-    let Some(device) = Loop::attach(test, &path) else { return };
+    let Some(device) = AttachedLoop::attach(test, &path) else { return };
     File::options().write(true).open(&path).unwrap().set_len(MIB).unwrap();
     let mut phase = workload(
         vec![StorageTarget { direct: true, ..target(&device.0, 2 * MIB) }],
@@ -69,14 +69,14 @@ fn a_device_that_loses_its_medium_is_given_up() {
     );
     phase.targets[0].range_bytes = Some((MIB, 2 * MIB));
     let outcome = run(&phase).unwrap();
-    assert_eq!(outcome.ended, Ended::Errors);
+    assert_eq!(outcome.ended, EndReason::Errors);
     assert!(outcome.error_count >= 100 && count(&outcome) == 0, "{}", outcome.error_count);
     assert!(outcome.errors.iter().all(|it| it.reason.contains("Input/output error")));
     assert!(outcome.errors.iter().all(|it| (MIB..2 * MIB).contains(&it.offset)));
 }
 
 #[test]
-fn a_target_that_disappears_leaves_the_others_to_go_on() {
+fn other_targets_continue_when_one_disappears() {
     let folder = Folder::new();
     let [gone, stays] = ["gone", "stays"].map(|name| folder.file(name));
     for path in [&gone, &stays] {
@@ -92,7 +92,7 @@ fn a_target_that_disappears_leaves_the_others_to_go_on() {
         });
         run(&phase).unwrap()
     });
-    assert_eq!(outcome.ended, Ended::Time, "the other target goes on to the end");
+    assert_eq!(outcome.ended, EndReason::Time, "the other target goes on to the end");
     assert!(outcome.error_count >= 100, "it is given up only then: {}", outcome.error_count);
     for failure in &outcome.errors {
         assert_eq!((failure.target, failure.bytes), (0, 4096), "{failure:?}");
@@ -108,7 +108,7 @@ fn check_refused(workload: &StorageWorkload, expected: &str) {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_before_it_starts() {
+fn rejects_contradictory_workloads_before_the_start() {
     let folder = Folder::new();
     let path = folder.file("f");
     fs::write(&path, vec![0; MIB as usize]).unwrap();
@@ -130,7 +130,10 @@ fn what_makes_no_sense_is_refused_before_it_starts() {
         (changed(&|it| it.streams[0].sizes = size(0)), "I/O of 0 B"),
         (changed(&|it| it.streams[0].sizes = size(2 * MIB)), "does not fit into the 1 MiB"),
         (changed(&|it| it.streams[0].in_flight_per_target = 0), "nothing in flight"),
-        (changed(&|it| it.load = Load::Capped { bytes_per_s: f64::NAN }), "a rate of NaN"),
+        (
+            changed(&|it| it.load = StorageLoad::Capped { bytes_per_s: f64::NAN }),
+            "a rate of NaN",
+        ),
         (changed(&|it| it.targets[0].range_bytes = Some((MIB, 2 * MIB))), "holds nothing"),
         (changed(&|it| it.targets[0].align_bytes = Some(0)), "at multiples of 0 B"),
         (changed(&|it| it.streams[0].sizes[0].max_bytes = 8192), "in steps of 0 B"),

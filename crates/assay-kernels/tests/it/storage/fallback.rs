@@ -1,12 +1,12 @@
 //! Tests of the fallback to the next engine, with its reason, when a seccomp filter refuses calls,
 //! as in containers.
 
-use assay_model::engine_choice::EngineReason;
+use assay_model::engine_reason::EngineReason;
 
 use super::*;
 
 /// Makes the kernel refuse these system calls with `error`, for the calling thread and those it starts.
-fn refuse(calls: &[libc::c_long], error: i32) {
+fn refuse_calls(calls: &[libc::c_long], error: i32) {
     let statement =
         |code: u32, k: u32, jf: u8| libc::sock_filter { code: code as u16, jt: 0, jf, k };
     // The number of the call is the first word of `seccomp_data`.
@@ -45,7 +45,7 @@ fn check(calls: &[libc::c_long], error: i32, engine: &str, answer: &str) {
     let result = std::thread::scope(|scope| {
         let phase = &phase;
         let refused = scope.spawn(move || {
-            refuse(calls, error);
+            refuse_calls(calls, error);
             run(phase)
         });
         refused.join().unwrap()
@@ -80,7 +80,7 @@ fn a_refused_engine_is_replaced() {
 }
 
 #[test]
-fn an_engine_asked_for_is_not_replaced() {
+fn requested_engine_is_not_replaced() {
     let folder = Folder::new();
     let mut phase = workload(
         vec![target(&folder.file("f"), MIB)],
@@ -92,7 +92,7 @@ fn an_engine_asked_for_is_not_replaced() {
     let error = std::thread::scope(|scope| {
         let phase = &phase;
         let refused = scope.spawn(move || {
-            refuse(&[libc::SYS_io_uring_setup], libc::EPERM);
+            refuse_calls(&[libc::SYS_io_uring_setup], libc::EPERM);
             run(phase).expect_err("the kernel refuses it")
         });
         refused.join().unwrap()
@@ -115,7 +115,7 @@ fn a_ring_without_registrations_does_the_same() {
     let result = std::thread::scope(|scope| {
         let phase = &phase;
         let refused = scope.spawn(move || {
-            refuse(&[libc::SYS_io_uring_register], libc::EINVAL);
+            refuse_calls(&[libc::SYS_io_uring_register], libc::EINVAL);
             run(phase)
         });
         refused.join().unwrap()

@@ -6,35 +6,35 @@ use std::path::Path;
 
 use assay_kernels::storage;
 use assay_model::workload::storage::{
-    AtEnd, ExpectedOrder, NewFile, Opening, StorageTarget, Turns,
+    AtEnd, ExpectedOrder, NewFile, StorageTarget, TargetOpening, TargetRotation,
 };
 
 use super::{Folder, MIB, run, sequential, stream, target, workload};
 
 /// Returns the bytes that this process has read from storage. Concurrent tests can only add to it.
-fn delivered() -> u64 {
+fn storage_read_bytes() -> u64 {
     let text = fs::read_to_string("/proc/self/io").unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix("read_bytes: "));
     line.unwrap().parse().unwrap()
 }
 
 /// Reads cached files of 8 MiB in total twice. Returns the bytes read from storage.
-fn read_twice(paths: &[&Path], opening: Opening) -> u64 {
+fn read_twice(paths: &[&Path], opening: TargetOpening) -> u64 {
     let mut twice = stream(sequential(AtEnd::Wrap), 64 << 10, 1.0);
     twice.in_flight_per_target = 1;
     twice.targets = (0..paths.len()).collect();
-    twice.conduct.turns = (paths.len() > 1).then_some(Turns::Round);
+    twice.conduct.turns = (paths.len() > 1).then_some(TargetRotation::Round);
     twice.stop_after_bytes = Some(2 * 8 * MIB);
     let bytes = 8 * MIB / paths.len() as u64;
     let file = |path: &&Path| StorageTarget { opening, ..target(path, bytes) };
     let files = paths.iter().map(file).collect();
-    let before = delivered();
+    let before = storage_read_bytes();
     run(&workload(files, twice, None)).unwrap();
-    delivered() - before
+    storage_read_bytes() - before
 }
 
 #[test]
-fn a_cache_that_is_dropped_is_dropped_at_every_pass() {
+fn drops_the_cache_at_every_pass() {
     let folder = Folder::new();
     for count in [1, 4] {
         let made = |number: usize| {
@@ -46,7 +46,7 @@ fn a_cache_that_is_dropped_is_dropped_at_every_pass() {
         let paths: Vec<_> = (0..count).map(made).collect();
         let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
         let expects = Some(ExpectedOrder::Sequential);
-        let opening = Opening { drops_cache: true, expects, ..Opening::default() };
+        let opening = TargetOpening { drops_cache: true, expects, ..TargetOpening::default() };
         let dropped = read_twice(&paths, opening);
         if dropped == 0 {
             eprintln!(
@@ -59,7 +59,7 @@ fn a_cache_that_is_dropped_is_dropped_at_every_pass() {
 }
 
 #[test]
-fn a_file_is_made_as_it_is_asked_for() {
+fn creates_files_as_requested() {
     let folder = Folder::new();
     for (new_file, bytes, has_blocks) in [
         (NewFile::Allocated, MIB, true),
@@ -69,10 +69,10 @@ fn a_file_is_made_as_it_is_asked_for() {
     ] {
         let path = folder.file(&format!("{new_file:?}"));
         let file = StorageTarget {
-            opening: Opening { new_file, ..Opening::default() },
+            opening: TargetOpening { new_file, ..TargetOpening::default() },
             ..target(&path, MIB)
         };
-        storage::make_unwritten(&file, &storage::Held::default()).unwrap();
+        storage::create_unwritten(&file, &storage::OpenTargets::default()).unwrap();
         let found = path.metadata().unwrap();
         assert_eq!((found.len(), found.blocks() >= MIB / 512), (bytes, has_blocks), "{file:?}");
         // All of it can be written, independent of its allocation.

@@ -1,24 +1,24 @@
 //! Tests that a load never exceeds its rate, on a busy machine as well, and counts I/O that is
 //! late. Whether it reaches its rate is tested in `truth`.
 
-use assay_model::workload::storage::Arrivals;
+use assay_model::workload::storage::ArrivalProcess;
 
 use super::*;
 
 #[test]
-fn a_rate_is_never_exceeded() {
+fn rate_is_never_exceeded() {
     let folder = Folder::new();
     let file = target(&folder.file("f"), MIB);
     lay_out(&file, Verify::Off);
     for (engine, arrivals) in [
-        (EngineChoice::IoUring, Arrivals::Constant),
-        (EngineChoice::Threads, Arrivals::Constant),
-        (EngineChoice::Null, Arrivals::Constant),
+        (EngineChoice::IoUring, ArrivalProcess::Constant),
+        (EngineChoice::Threads, ArrivalProcess::Constant),
+        (EngineChoice::Null, ArrivalProcess::Constant),
     ] {
         let mut reads = stream(AccessPattern::Random, 4096, 1.0);
         reads.threads = 2;
         let mut phase = workload(vec![file.clone()], reads, Some(1.0));
-        phase.load = Load::Open { rate_per_s: 2000.0, arrivals };
+        phase.load = StorageLoad::Open { rate_per_s: 2000.0, arrivals };
         phase.engine = engine;
         let outcome = match run(&phase) {
             Err(StorageError::Engine { .. }) => continue,
@@ -38,14 +38,14 @@ fn a_rate_is_never_exceeded() {
 }
 
 #[test]
-fn a_cap_is_never_exceeded() {
+fn cap_is_never_exceeded() {
     let mut phase = workload(
         vec![target(Path::new("none"), 64 * MIB)],
         stream(AccessPattern::Random, 4096, 1.0),
         Some(1.0),
     );
     phase.engine = EngineChoice::Null;
-    phase.load = Load::Capped { bytes_per_s: 8.0 * MIB as f64 };
+    phase.load = StorageLoad::Capped { bytes_per_s: 8.0 * MIB as f64 };
     let outcome = run(&phase).unwrap();
     let found = count(&outcome);
     assert!((1..=2057).contains(&found), "{found}");

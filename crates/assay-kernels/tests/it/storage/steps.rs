@@ -11,14 +11,14 @@ const BLOCKS: u64 = 10_000;
 const PER_STEP: u64 = 2000;
 
 /// Returns the blocks that a step accesses.
-fn places(workload: &StorageWorkload) -> Vec<u64> {
+fn accessed_blocks(workload: &StorageWorkload) -> Vec<u64> {
     let outcome = run(workload).unwrap();
     let journal = outcome.streams.into_iter().flat_map(|record| record.journal);
     journal.map(|entry| entry.offset / BLOCK).collect()
 }
 
 #[test]
-fn steps_go_to_other_blocks_and_a_seed_repeats_them() {
+fn steps_draw_independent_blocks_and_seeds_repeat_them() {
     let mut random = stream(AccessPattern::Random, BLOCK, 0.0);
     random.stop_after_bytes = Some(PER_STEP * BLOCK);
     random.conduct.keeps_journal = true;
@@ -28,8 +28,12 @@ fn steps_go_to_other_blocks_and_a_seed_repeats_them() {
     let steps = 5;
     let mut all: Vec<u64> = Vec::new();
     for step in 0..steps {
-        let here = places(&workload.of_step(step));
-        assert_eq!(here, places(&workload.of_step(step)), "the seed repeats step {step}");
+        let here = accessed_blocks(&workload.with_step_seed(step));
+        assert_eq!(
+            here,
+            accessed_blocks(&workload.with_step_seed(step)),
+            "the seed repeats step {step}"
+        );
         all.extend(here);
     }
     // k draws from n blocks hit n (1 − (1 − 1/n)^k) distinct ones on average; their standard

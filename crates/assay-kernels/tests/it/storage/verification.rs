@@ -8,7 +8,7 @@ use super::*;
 
 const SECTOR: u64 = 512;
 
-fn damage(file: &File, nth: u64) -> u64 {
+fn damage_sector(file: &File, nth: u64) -> u64 {
     // Primes keep the offsets apart and off the beginnings of blocks.
     let offset = (nth * 157 + 3) * SECTOR;
     let mut sector = [0; SECTOR as usize];
@@ -25,7 +25,7 @@ fn damage(file: &File, nth: u64) -> u64 {
 }
 
 #[test]
-fn a_hundred_damaged_sectors_of_a_hundred_are_found() {
+fn finds_all_damaged_sectors() {
     let folder = Folder::new();
     for (engine, bytes, direct) in [
         (EngineChoice::IoUring, 4096, true),
@@ -42,7 +42,7 @@ fn a_hundred_damaged_sectors_of_a_hundred_are_found() {
         let sound = run(&reading).unwrap();
         assert_eq!((sound.error_count, sound.errors.as_slice()), (0, &[][..]), "{engine:?}");
         let file = File::options().read(true).write(true).open(&target.path).unwrap();
-        let injected: BTreeSet<u64> = (0..100).map(|nth| damage(&file, nth)).collect();
+        let injected: BTreeSet<u64> = (0..100).map(|nth| damage_sector(&file, nth)).collect();
         let found = run(&reading).unwrap();
         let located: BTreeSet<u64> = found.errors.iter().map(|error| error.offset).collect();
         assert_eq!(found.error_count, 100, "{engine:?}: {:?}", found.errors.first());
@@ -52,7 +52,7 @@ fn a_hundred_damaged_sectors_of_a_hundred_are_found() {
 }
 
 #[test]
-fn what_two_threads_write_and_read_at_once_is_sound() {
+fn concurrent_reads_and_writes_show_no_damage() {
     let folder = Folder::new();
     for (verify, engine, pattern) in [
         (Verify::OnRead, EngineChoice::Auto, AccessPattern::Random),
@@ -85,7 +85,7 @@ fn what_two_threads_write_and_read_at_once_is_sound() {
 }
 
 #[test]
-fn a_write_that_was_lost_is_found() {
+fn finds_lost_writes() {
     let folder = Folder::new();
     let path = folder.file("lost");
     let target = target(&path, MIB);

@@ -6,7 +6,7 @@ use crate::suite::Placement;
 use crate::workload::Domain;
 
 /// Domains that run at the same time, under one name.
-pub(super) struct Group {
+pub(super) struct DomainGroup {
     pub(super) name: String,
     pub(super) domains: Vec<Domain>,
 }
@@ -19,7 +19,7 @@ pub(super) fn node(
     what: &'static str,
 ) -> Result<Domain, PlanError> {
     let cores = host.topology.one_cpu_per_core(&host.topology.cpu_ids());
-    take(host, domain("node", cores), count, what)
+    take_cpus(host, domain("node", cores), count, what)
 }
 
 /// Returns the lowest-numbered usable CPU.
@@ -32,7 +32,7 @@ pub(super) fn resolve(
     host: &HostFacts,
     placements: &[Placement],
     threads: Option<u32>,
-) -> Result<Vec<Group>, PlanError> {
+) -> Result<Vec<DomainGroup>, PlanError> {
     let mut groups = Vec::new();
     for placement in placements {
         groups.extend(resolve_one(host, *placement, threads)?);
@@ -44,17 +44,17 @@ fn resolve_one(
     host: &HostFacts,
     placement: Placement,
     threads: Option<u32>,
-) -> Result<Vec<Group>, PlanError> {
+) -> Result<Vec<DomainGroup>, PlanError> {
     match placement {
-        Placement::Node => Ok(vec![alone(node(host, threads, "threads")?)]),
+        Placement::Node => Ok(vec![single_group(node(host, threads, "threads")?)]),
         Placement::Numa(number) => {
             select(host, numa_domains(host), number, "NUMA node", threads)
         }
         Placement::LastLevel(number) => last_level(host, number, threads),
         Placement::Core(number) => {
-            core(host, number, threads).map(|domain| vec![alone(domain)])
+            core(host, number, threads).map(|domain| vec![single_group(domain)])
         }
-        Placement::Scaling => Ok(scaling(host)),
+        Placement::Scaling => Ok(scaling_groups(host)),
         Placement::All => resolve(host, &Placement::EVERY, threads),
     }
 }
@@ -63,8 +63,8 @@ fn domain(placement: impl Into<String>, cpus: Vec<u32>) -> Domain {
     Domain { placement: placement.into(), cpus }
 }
 
-fn alone(domain: Domain) -> Group {
-    Group { name: domain.placement.clone(), domains: vec![domain] }
+fn single_group(domain: Domain) -> DomainGroup {
+    DomainGroup { name: domain.placement.clone(), domains: vec![domain] }
 }
 
 /// Returns one last-level-cache domain, or each separately and then, if there are several, all
@@ -73,12 +73,12 @@ fn last_level(
     host: &HostFacts,
     number: Option<u32>,
     threads: Option<u32>,
-) -> Result<Vec<Group>, PlanError> {
+) -> Result<Vec<DomainGroup>, PlanError> {
     let mut groups =
         select(host, last_level_domains(host), number, "last-level cache", threads)?;
     if number.is_none() && groups.len() > 1 {
         let domains = groups.iter().flat_map(|group| group.domains.clone()).collect();
-        groups.push(Group { name: "l3:together".to_owned(), domains });
+        groups.push(DomainGroup { name: "l3:together".to_owned(), domains });
     }
     Ok(groups)
 }
@@ -104,7 +104,7 @@ fn select(
     number: Option<u32>,
     what: &str,
     threads: Option<u32>,
-) -> Result<Vec<Group>, PlanError> {
+) -> Result<Vec<DomainGroup>, PlanError> {
     let existing = all.iter().map(|d| d.placement.clone()).collect::<Vec<_>>().join(", ");
     let wanted =
         |domain: &Domain| number.is_none_or(|n| domain.placement.ends_with(&format!(":{n}")));
@@ -114,7 +114,10 @@ fn select(
         let existing = if existing.is_empty() { "none visible".to_owned() } else { existing };
         return Err(PlanError::NoSuchDomain { asked, existing });
     }
-    chosen.into_iter().map(|domain| take(host, domain, threads, "threads").map(alone)).collect()
+    chosen
+        .into_iter()
+        .map(|domain| take_cpus(host, domain, threads, "threads").map(single_group))
+        .collect()
 }
 
 fn core(
@@ -128,13 +131,13 @@ fn core(
         let existing = ids.iter().map(|id| format!("core:{id}")).collect::<Vec<_>>().join(", ");
         return Err(PlanError::NoSuchDomain { asked: format!("usable core {id}"), existing });
     }
-    take(host, domain(format!("core:{id}"), vec![id]), threads, "threads")
+    take_cpus(host, domain(format!("core:{id}"), vec![id]), threads, "threads")
 }
 
 /// Returns groups of 1, 2, 3, 4, 6, 8, 12 … all cores: every power of two and the step between, so
 /// that hundreds of cores take about twenty steps.
-fn scaling(host: &HostFacts) -> Vec<Group> {
-    let cores = compact(host);
+fn scaling_groups(host: &HostFacts) -> Vec<DomainGroup> {
+    let cores = cores_by_cache(host);
     let mut counts: Vec<usize> = (0..usize::BITS - 1)
         .flat_map(|e| [1 << e, (1 << e) + (1 << e) / 2])
         .filter(|count| *count < cores.len())
@@ -142,12 +145,13 @@ fn scaling(host: &HostFacts) -> Vec<Group> {
         .collect();
     counts.sort_unstable();
     counts.dedup();
-    let group = |count: usize| alone(domain(format!("cores:{count}"), cores[..count].to_vec()));
+    let group =
+        |count: usize| single_group(domain(format!("cores:{count}"), cores[..count].to_vec()));
     counts.into_iter().filter(|count| *count > 0).map(group).collect()
 }
 
 /// Returns all cores, one last-level cache after the other.
-fn compact(host: &HostFacts) -> Vec<u32> {
+fn cores_by_cache(host: &HostFacts) -> Vec<u32> {
     let grouped: Vec<u32> = last_level_domains(host).into_iter().flat_map(|d| d.cpus).collect();
     if grouped.is_empty() {
         host.topology.one_cpu_per_core(&host.topology.cpu_ids())
@@ -158,7 +162,7 @@ fn compact(host: &HostFacts) -> Vec<u32> {
 
 /// Takes `count` CPUs of a domain, one per thread or rank, spread evenly over its last-level
 /// caches.
-fn take(
+fn take_cpus(
     host: &HostFacts,
     domain: Domain,
     count: Option<u32>,
@@ -173,13 +177,13 @@ fn take(
         let (placement, cores) = (domain.placement, domain.cpus.len());
         return Err(PlanError::TooManyThreads { asked, what, placement, cores });
     }
-    let mut cpus: Vec<u32> = spread(host, &domain.cpus).into_iter().take(count).collect();
+    let mut cpus: Vec<u32> = round_robin(host, &domain.cpus).into_iter().take(count).collect();
     cpus.sort_unstable();
     Ok(Domain { placement: domain.placement, cpus })
 }
 
 /// Orders CPUs round robin over the last-level caches.
-fn spread(host: &HostFacts, cpus: &[u32]) -> Vec<u32> {
+fn round_robin(host: &HostFacts, cpus: &[u32]) -> Vec<u32> {
     let inside = |d: Domain| d.cpus.into_iter().filter(|cpu| cpus.contains(cpu)).collect();
     let groups: Vec<Vec<u32>> = last_level_domains(host).into_iter().map(inside).collect();
     let longest = groups.iter().map(Vec::len).max().unwrap_or(0);

@@ -2,23 +2,23 @@
 
 use std::path::Path;
 
-use super::storage::{BLOCK_LIMIT_BYTES, SEED, timing_of};
-use super::{Named, PlanError};
+use super::storage::{MAX_BLOCK_BYTES, SEED, divide_budget};
+use super::{NamedWorkload, PlanError};
 use crate::quantity::Bytes;
-use crate::suite::{FileStep, FilesRequest, Needs};
+use crate::suite::{FileStep, FilesRequest, RequiredTreeState};
 use crate::workload::Workload;
 use crate::workload::file_set::{
     FileAccess, FileLoad, FileOperation, FileOrder, FileStream, FileTest, FileTree,
     FileWorkload,
 };
-use crate::workload::storage::{Arrivals, MOST_RATE_PER_S, SizeShare, StorageTiming};
+use crate::workload::storage::{ArrivalProcess, MAX_RATE_PER_S, SizeShare, StorageTiming};
 
 /// Maximum file size that is read and written with a single call.
-const WHOLE_BYTES: u64 = 1 << 20;
+const MAX_WHOLE_FILE_BYTES: u64 = 1 << 20;
 /// Maximum number of files: more take longer than a few minutes on any system.
-const MOST_FILES: u64 = 100_000_000;
+const MAX_FILES: u64 = 100_000_000;
 /// Maximum number of threads: on any machine, more would only wait for each other.
-const MOST_THREADS: u32 = 65_536;
+const MAX_THREADS: u32 = 65_536;
 /// Length of an interval of a pass, in seconds.
 const INTERVAL_S: f64 = 0.5;
 /// Folders of the two trees of a test, below its target folder.
@@ -26,7 +26,10 @@ const FILES: &str = "assay-files";
 const DIRECTORIES: &str = "assay-directories";
 
 /// Returns all cases of the request, within `budget_s` in total.
-pub(super) fn resolve(request: &FilesRequest, budget_s: f64) -> Result<Vec<Named>, PlanError> {
+pub(super) fn resolve(
+    request: &FilesRequest,
+    budget_s: f64,
+) -> Result<Vec<NamedWorkload>, PlanError> {
     let folder = request.folder.as_deref().ok_or(PlanError::NoTarget)?;
     let count = check(request)?;
     let budget_s = budget_s / request.steps.len().max(1) as f64;
@@ -39,7 +42,7 @@ fn case(
     folder: &Path,
     count: u64,
     budget_s: f64,
-) -> Named {
+) -> NamedWorkload {
     let threads = match request.threads {
         1 => String::new(),
         more => format!("-{more}-threads"),
@@ -51,10 +54,12 @@ fn case(
     let tree = tree(request, step, folder, count);
     let stream = |operation| stream(request, operation, FileOrder::Once);
     let before: &[FileOperation] = match (step.needs, step.of_directories) {
-        (Needs::Nothing, _) => &[FileOperation::Delete, FileOperation::Rmdir],
-        (Needs::Directories, true) => &[FileOperation::Mkdir],
-        (Needs::Directories, false) => &[FileOperation::Mkdir, FileOperation::Delete],
-        (Needs::Everything, _) => &[FileOperation::Mkdir, FileOperation::Create],
+        (RequiredTreeState::Nothing, _) => &[FileOperation::Delete, FileOperation::Rmdir],
+        (RequiredTreeState::Directories, true) => &[FileOperation::Mkdir],
+        (RequiredTreeState::Directories, false) => {
+            &[FileOperation::Mkdir, FileOperation::Delete]
+        }
+        (RequiredTreeState::Everything, _) => &[FileOperation::Mkdir, FileOperation::Create],
     };
     let test = FileTest {
         name: step.name.to_owned(),
@@ -67,18 +72,18 @@ fn case(
             compressible: 0.0,
             seed: SEED,
         }),
-        workload: measured(request, step, tree, budget_s),
+        workload: measured_workload(request, step, tree, budget_s),
     };
     (format!("{}-{what}{threads}", step.name), Workload::Files(Box::new(test)))
 }
 
-fn measured(
+fn measured_workload(
     request: &FilesRequest,
     step: FileStep,
     tree: FileTree,
     budget_s: f64,
 ) -> FileWorkload {
-    let lasts = step.can_last() && (request.length_s.is_some() || request.random);
+    let lasts = step.is_repeatable() && (request.length_s.is_some() || request.random);
     let order = match (lasts, request.random) {
         (false, _) => FileOrder::Once,
         (true, false) => FileOrder::Sequential,
@@ -95,10 +100,10 @@ fn measured(
         streams: vec![stream],
         in_turn: false,
         load: match request.rate_per_s {
-            Some(per_s) => FileLoad::Open { per_s, arrivals: Arrivals::Exponential },
+            Some(per_s) => FileLoad::Open { per_s, arrivals: ArrivalProcess::Exponential },
             None => FileLoad::Closed,
         },
-        timing: if lasts { timing_of(request.length_s, None, budget_s) } else { PASS },
+        timing: if lasts { divide_budget(request.length_s, None, budget_s) } else { PASS },
         compressible: 0.0,
         seed: SEED,
     }
@@ -126,7 +131,7 @@ fn tree(request: &FilesRequest, step: FileStep, folder: &Path, count: u64) -> Fi
         width,
         files,
         files_on_all_levels: false,
-        sizes: vec![SizeShare::all(request.size.0)],
+        sizes: vec![SizeShare::single(request.size.0)],
         most_files: None,
         used_files: None,
         direct: false,
@@ -138,7 +143,8 @@ fn tree(request: &FilesRequest, step: FileStep, folder: &Path, count: u64) -> Fi
 
 fn stream(request: &FilesRequest, operation: FileOperation, order: FileOrder) -> FileStream {
     let bytes = request.bytes.unwrap_or(request.size).0;
-    let bytes = if request.bytes.is_none() { bytes.clamp(1, WHOLE_BYTES) } else { bytes };
+    let bytes =
+        if request.bytes.is_none() { bytes.clamp(1, MAX_WHOLE_FILE_BYTES) } else { bytes };
     FileStream {
         name: operation.name().to_owned(),
         tree: 0,
@@ -147,7 +153,7 @@ fn stream(request: &FilesRequest, operation: FileOperation, order: FileOrder) ->
         order,
         access: FileAccess::Sequential,
         read_share: None,
-        sizes: vec![SizeShare::all(bytes)],
+        sizes: vec![SizeShare::single(bytes)],
         stop_after: None,
         rate_share: 1.0,
         of_directories: false,
@@ -156,8 +162,11 @@ fn stream(request: &FilesRequest, operation: FileOperation, order: FileOrder) ->
 
 /// Validates the request and returns the number of files.
 fn check(request: &FilesRequest) -> Result<u64, PlanError> {
-    let beyond =
-        |what: &str, given, most| PlanError::Beyond { what: what.to_owned(), given, most };
+    let beyond = |what: &str, given, most| PlanError::NumberTooLarge {
+        what: what.to_owned(),
+        given,
+        most,
+    };
     let zeros = [
         (request.bytes.is_some_and(|bytes| bytes.0 == 0), "the size of a read or write"),
         (request.width == 0, "the number of directories in each (the width)"),
@@ -167,12 +176,12 @@ fn check(request: &FilesRequest) -> Result<u64, PlanError> {
     if let Some((_, what)) = zeros.into_iter().find(|(is_zero, _)| *is_zero) {
         return Err(PlanError::Zero { what });
     }
-    if let Some(given) = request.rate_per_s.filter(|rate| *rate > MOST_RATE_PER_S) {
-        return Err(PlanError::RateBeyond { given, most: MOST_RATE_PER_S });
+    if let Some(given) = request.rate_per_s.filter(|rate| *rate > MAX_RATE_PER_S) {
+        return Err(PlanError::RateTooLarge { given, most: MAX_RATE_PER_S });
     }
-    if let Some(given) = request.bytes.filter(|bytes| bytes.0 > BLOCK_LIMIT_BYTES) {
-        let most = Bytes(BLOCK_LIMIT_BYTES);
-        return Err(PlanError::SizeBeyond { what: "one read or write", given, most });
+    if let Some(given) = request.bytes.filter(|bytes| bytes.0 > MAX_BLOCK_BYTES) {
+        let most = Bytes(MAX_BLOCK_BYTES);
+        return Err(PlanError::SizeTooLarge { what: "one read or write", given, most });
     }
     let moves =
         |step: &FileStep| matches!(step.operation, FileOperation::Read | FileOperation::Write);
@@ -183,14 +192,14 @@ fn check(request: &FilesRequest) -> Result<u64, PlanError> {
             minimum: "1 B".to_owned(),
         });
     }
-    if request.threads > MOST_THREADS {
-        let (given, most) = (u64::from(request.threads), u64::from(MOST_THREADS));
+    if request.threads > MAX_THREADS {
+        let (given, most) = (u64::from(request.threads), u64::from(MAX_THREADS));
         return Err(beyond("the number of threads", given, most));
     }
     let count = request.width.checked_pow(request.levels);
     let count = count.and_then(|holders| holders.checked_mul(request.files));
     match count {
-        Some(count) if count <= MOST_FILES => Ok(count),
-        other => Err(beyond("the number of files", other.unwrap_or(u64::MAX), MOST_FILES)),
+        Some(count) if count <= MAX_FILES => Ok(count),
+        other => Err(beyond("the number of files", other.unwrap_or(u64::MAX), MAX_FILES)),
     }
 }

@@ -1,6 +1,6 @@
 //! Selection of measurers: assay itself and the tools that were found. Runs none of them.
 
-use super::Choices;
+use super::PlanChoices;
 use crate::suite::Measure;
 use crate::workload::Workload;
 
@@ -10,21 +10,24 @@ pub struct Measurer {
     /// `assay`, `hpcc` …
     pub name: &'static str,
     /// Predicate whether it can measure a workload.
-    pub takes: fn(&Workload) -> bool,
+    pub supports: fn(&Workload) -> bool,
 }
 
 /// Keyword for all available measurers.
-const EVERYONE: &str = "all";
+const ALL_MEASURERS: &str = "all";
 
 /// Returns the requested measurers of a measure; `all` = all available.
-fn asked<'a>(measure: &'a Measure, choices: &'a Choices<'_>) -> &'a [String] {
+fn requested_measurers<'a>(measure: &'a Measure, choices: &'a PlanChoices<'_>) -> &'a [String] {
     if measure.by.is_empty() { &choices.by } else { &measure.by }
 }
 
 /// Returns the requested measurers that are available.
-pub(super) fn present(measure: &Measure, choices: &Choices<'_>) -> Vec<Measurer> {
-    let asked = asked(measure, choices);
-    if asked.iter().any(|name| name == EVERYONE) {
+pub(super) fn available_measurers(
+    measure: &Measure,
+    choices: &PlanChoices<'_>,
+) -> Vec<Measurer> {
+    let asked = requested_measurers(measure, choices);
+    if asked.iter().any(|name| name == ALL_MEASURERS) {
         return choices.measurers.to_vec();
     }
     let find = |name| choices.measurers.iter().find(|it| it.name == name).copied();
@@ -32,9 +35,13 @@ pub(super) fn present(measure: &Measure, choices: &Choices<'_>) -> Vec<Measurer>
 }
 
 /// Returns the requested measurers that are not available.
-pub(super) fn absent<'a>(measure: &'a Measure, choices: &'a Choices<'_>) -> Vec<&'a str> {
-    let is_here =
-        |name: &&str| *name == EVERYONE || choices.measurers.iter().any(|it| it.name == *name);
-    let asked = asked(measure, choices).iter().map(String::as_str);
+pub(super) fn missing_measurers<'a>(
+    measure: &'a Measure,
+    choices: &'a PlanChoices<'_>,
+) -> Vec<&'a str> {
+    let is_here = |name: &&str| {
+        *name == ALL_MEASURERS || choices.measurers.iter().any(|it| it.name == *name)
+    };
+    let asked = requested_measurers(measure, choices).iter().map(String::as_str);
     asked.filter(|name| !is_here(name)).collect()
 }

@@ -1,6 +1,6 @@
 //! Expansion of MPI measures: all installations, placements of the ranks, and sizes.
 
-use super::{MpiChoices, Named, PlanError, domains};
+use super::{MpiChoices, NamedWorkload, PlanError, domains};
 use crate::benchmark::{MpiPattern, MpiTest};
 use crate::facts::{Cache, Cpu, HostFacts};
 use crate::quantity::Bytes;
@@ -11,9 +11,9 @@ use crate::workload::{Domain, MpiWorkload, Workload};
 const LARGEST_PAIR_BYTES: u64 = 4 << 20;
 const LARGEST_COLLECTIVE_BYTES: u64 = 1 << 20;
 /// Maximum number of ranks, as protection against typing errors.
-const RANKS_LIMIT: u64 = 1 << 20;
+const MAX_RANKS: u64 = 1 << 20;
 /// Maximum message size: MPI counts the elements of a message in an `int`.
-const MESSAGE_LIMIT_BYTES: u64 = 1 << 30;
+const MAX_MESSAGE_BYTES: u64 = 1 << 30;
 
 /// Returns the benchmark for every placement and installation. Installations vary fastest, so that
 /// values to be compared are measured one after the other.
@@ -21,11 +21,11 @@ pub(super) fn resolve(
     asked: &MpiRequest,
     host: &HostFacts,
     choices: &MpiChoices,
-) -> Result<Vec<Named>, PlanError> {
+) -> Result<Vec<NamedWorkload>, PlanError> {
     let (from_bytes, to_bytes) = sizes(asked, choices)?;
     let mut named = Vec::new();
-    for (placement, ranks) in places(asked, host, choices)? {
-        refuse_beyond_memory(asked.test, to_bytes, ranks, host, choices)?;
+    for (placement, ranks) in resolve_placements(asked, host, choices)? {
+        check_memory(asked.test, to_bytes, ranks, host, choices)?;
         for mpi in &choices.installations {
             let work = MpiWorkload {
                 test: asked.test,
@@ -61,9 +61,9 @@ fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanErr
     let to = asked.to.map_or(largest, |bytes| bytes.0);
     let (from, to) = choices.sizes.unwrap_or((from, to));
     let from = from.max(smallest);
-    if to > MESSAGE_LIMIT_BYTES {
-        let (given, most) = (Bytes(to), Bytes(MESSAGE_LIMIT_BYTES));
-        return Err(PlanError::SizeBeyond { what: "a message", given, most });
+    if to > MAX_MESSAGE_BYTES {
+        let (given, most) = (Bytes(to), Bytes(MAX_MESSAGE_BYTES));
+        return Err(PlanError::SizeTooLarge { what: "a message", given, most });
     }
     if to < from {
         return Err(PlanError::TooSmall {
@@ -77,7 +77,7 @@ fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanErr
 
 /// Returns an error if the send and receive buffers of all ranks do not fit; in a collective, each
 /// rank holds a part for every rank.
-fn refuse_beyond_memory(
+fn check_memory(
     test: MpiTest,
     to_bytes: u64,
     ranks: u32,
@@ -89,9 +89,9 @@ fn refuse_beyond_memory(
     let needed = to_bytes.saturating_mul(2).saturating_mul(parts).saturating_mul(ranks);
     let usable = host.usable_bytes();
     // The memory of other hosts is unknown here.
-    if choices.hosts.is_here() && usable > 0 && needed > usable {
+    if choices.hosts.is_local() && usable > 0 && needed > usable {
         let text = |bytes: u64| format!("{bytes} B");
-        return Err(PlanError::TooLarge {
+        return Err(PlanError::NotEnoughMemory {
             what: format!("{} with {ranks} ranks", test.name()),
             needed: text(needed),
             usable: text(usable),
@@ -101,7 +101,7 @@ fn refuse_beyond_memory(
 }
 
 /// Returns the placements of the ranks, with their number.
-fn places(
+fn resolve_placements(
     asked: &MpiRequest,
     host: &HostFacts,
     choices: &MpiChoices,
@@ -111,24 +111,24 @@ fn places(
         let (given, minimum) = ("1".to_owned(), "2".to_owned());
         return Err(PlanError::TooSmall { what: "the number of ranks", given, minimum });
     }
-    if let Some(given) = ranks.map(u64::from).filter(|ranks| *ranks > RANKS_LIMIT) {
+    if let Some(given) = ranks.map(u64::from).filter(|ranks| *ranks > MAX_RANKS) {
         let what = "the number of ranks".to_owned();
-        return Err(PlanError::Beyond { what, given, most: RANKS_LIMIT });
+        return Err(PlanError::NumberTooLarge { what, given, most: MAX_RANKS });
     }
-    if !choices.hosts.is_here() {
-        return Ok(vec![over_hosts(asked.test, ranks, host, choices)]);
+    if !choices.hosts.is_local() {
+        return Ok(vec![placement_over_hosts(asked.test, ranks, host, choices)]);
     }
     let placements = choices.placements.as_ref().unwrap_or(&asked.placements);
     let mut found = Vec::new();
     for placement in placements {
-        found.extend(domains_of(*placement, asked.test, ranks, host)?);
+        found.extend(placement_domains(*placement, asked.test, ranks, host)?);
     }
     Ok(found)
 }
 
 /// Returns the placement of ranks on other hosts, where the launcher distributes them. A pair, one
 /// rank on each host, is bound near the network if its NUMA node is known.
-fn over_hosts(
+fn placement_over_hosts(
     test: MpiTest,
     ranks: Option<u32>,
     host: &HostFacts,
@@ -143,7 +143,7 @@ fn over_hosts(
     (Domain { placement, cpus: near.map(|cpu| vec![cpu; 2]).unwrap_or_default() }, 2)
 }
 
-fn domains_of(
+fn placement_domains(
     placement: MpiPlacement,
     test: MpiTest,
     ranks: Option<u32>,
@@ -152,20 +152,22 @@ fn domains_of(
     match placement {
         MpiPlacement::Node if test.pattern() == MpiPattern::Pair => {
             // Two ranks on a whole node are a pair at some distance, which decides the result.
-            domains_of(MpiPlacement::Pairs, test, ranks, host)
+            placement_domains(MpiPlacement::Pairs, test, ranks, host)
         }
-        MpiPlacement::Node => Ok(vec![node(test, ranks, host)?]),
+        MpiPlacement::Node => Ok(vec![node_ranks(test, ranks, host)?]),
         MpiPlacement::Pairs => {
             let pairs = MpiPlacement::EVERY_PAIR.into_iter();
-            let found: Vec<_> = pairs.filter_map(|which| pair(which, host)).collect();
-            if found.is_empty() { Err(none(placement, host)) } else { Ok(found) }
+            let found: Vec<_> = pairs.filter_map(|which| find_pair(which, host)).collect();
+            if found.is_empty() { Err(no_such_pair(placement, host)) } else { Ok(found) }
         }
-        which => pair(which, host).map(|it| vec![it]).ok_or_else(|| none(which, host)),
+        which => {
+            find_pair(which, host).map(|it| vec![it]).ok_or_else(|| no_such_pair(which, host))
+        }
     }
 }
 
 /// Returns one rank per core; if ranks work in pairs, an odd core is left out.
-fn node(
+fn node_ranks(
     test: MpiTest,
     ranks: Option<u32>,
     host: &HostFacts,
@@ -185,15 +187,15 @@ fn node(
 }
 
 /// Returns the first two CPUs with the requested pair distance.
-fn pair(which: MpiPlacement, host: &HostFacts) -> Option<(Domain, u32)> {
+fn find_pair(which: MpiPlacement, host: &HostFacts) -> Option<(Domain, u32)> {
     let cpus = &host.topology.cpus;
     let pairs =
         cpus.iter().enumerate().flat_map(|(i, a)| cpus[i + 1..].iter().map(move |b| (a, b)));
-    let (a, b) = pairs.into_iter().find(|(a, b)| lie(which, a, b, host))?;
+    let (a, b) = pairs.into_iter().find(|(a, b)| has_distance(which, a, b, host))?;
     Some((Domain { placement: which.name().to_owned(), cpus: vec![a.id, b.id] }, 2))
 }
 
-fn lie(which: MpiPlacement, a: &Cpu, b: &Cpu, host: &HostFacts) -> bool {
+fn has_distance(which: MpiPlacement, a: &Cpu, b: &Cpu, host: &HostFacts) -> bool {
     let same_socket = a.socket == b.socket;
     let same_core = same_socket && a.core == b.core;
     let shares = |cache: &Cache| cache.cpus.contains(&a.id) && cache.cpus.contains(&b.id);
@@ -209,12 +211,16 @@ fn lie(which: MpiPlacement, a: &Cpu, b: &Cpu, host: &HostFacts) -> bool {
 
 /// Returns the pair distances that exist on a host, the nearest first.
 #[must_use]
-pub fn pairs_of(host: &HostFacts) -> Vec<MpiPlacement> {
-    MpiPlacement::EVERY_PAIR.into_iter().filter(|which| pair(*which, host).is_some()).collect()
+pub fn pair_distances(host: &HostFacts) -> Vec<MpiPlacement> {
+    MpiPlacement::EVERY_PAIR
+        .into_iter()
+        .filter(|which| find_pair(*which, host).is_some())
+        .collect()
 }
 
-fn none(placement: MpiPlacement, host: &HostFacts) -> PlanError {
-    let existing: Vec<&str> = pairs_of(host).into_iter().map(MpiPlacement::name).collect();
+fn no_such_pair(placement: MpiPlacement, host: &HostFacts) -> PlanError {
+    let existing: Vec<&str> =
+        pair_distances(host).into_iter().map(MpiPlacement::name).collect();
     let existing = match existing.as_slice() {
         [] => "one usable CPU".to_owned(),
         some => some.join(", "),

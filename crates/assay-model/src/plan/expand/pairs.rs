@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Case;
-use crate::suite::Request;
+use crate::suite::MeasureRequest;
 use crate::workload::{RdmaDevice, Workload};
 
 /// Pairs that a host starts, in a run of several hosts.
@@ -25,8 +25,8 @@ pub struct PairChoices {
 impl PairChoices {
     /// Whether a request is measured between two hosts.
     #[must_use]
-    pub const fn take(&self, request: &Request) -> bool {
-        goes_out(request) || (self.of_mpi && matches!(request, Request::Mpi(_)))
+    pub const fn applies_to(&self, request: &MeasureRequest) -> bool {
+        is_between_hosts(request) || (self.of_mpi && matches!(request, MeasureRequest::Mpi(_)))
     }
 }
 
@@ -53,13 +53,13 @@ pub struct PairTurn {
 
 /// Whether a request is always measured between two hosts if there are two.
 #[must_use]
-pub const fn goes_out(request: &Request) -> bool {
-    matches!(request, Request::Network(_) | Request::Rdma(_))
+pub const fn is_between_hosts(request: &MeasureRequest) -> bool {
+    matches!(request, MeasureRequest::Network(_) | MeasureRequest::Rdma(_))
 }
 
 /// Numbers the workloads of pairs and sorts the cases. Equal workloads get the same number, so that
 /// they are adjacent. All hosts use the same numbers, because all expand the same suite.
-pub(super) fn in_order(cases: &mut [Case]) {
+pub(super) fn order_cases(cases: &mut [Case]) {
     // Last workload by round.
     let mut asked: BTreeMap<u32, (u32, Workload)> = BTreeMap::new();
     for case in cases.iter_mut() {
@@ -71,5 +71,5 @@ pub(super) fn in_order(cases: &mut [Case]) {
         };
         asked.insert(pair.round, (pair.question, case.workload.clone()));
     }
-    cases.sort_by_key(Case::turn);
+    cases.sort_by_key(Case::pair_order);
 }

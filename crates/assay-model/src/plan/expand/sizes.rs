@@ -3,7 +3,7 @@
 use super::PlanError;
 use crate::facts::HostFacts;
 use crate::quantity::Bytes;
-use crate::suite::{LinpackSize, MOST_MEMORY};
+use crate::suite::{LinpackSize, MAX_MATRIX_MEMORY_SHARE};
 
 /// Minimum ratio of an array to the last-level caches, by STREAM's rule.
 const CACHE_FACTOR: u64 = 4;
@@ -11,14 +11,14 @@ const ARRAYS: u64 = 3;
 /// Maximum share of the usable memory, so that the system keeps a reserve.
 const MEMORY_SHARE: f64 = 0.8;
 /// Minimum array size; passes over smaller arrays are too short for the clock.
-const SMALLEST_ARRAY: u64 = 64 * 1024;
+const MIN_ARRAY_BYTES: u64 = 64 * 1024;
 /// Array size without a visible cache: larger than any current cache.
-const ARRAY_WITHOUT_CACHE: u64 = 1 << 30;
+const DEFAULT_ARRAY_BYTES: u64 = 1 << 30;
 /// Minimum working set of the ladder: 64 cache lines, for a chain of sufficient length.
-const SMALLEST_SET: u64 = 4096;
+const MIN_WORKING_SET_BYTES: u64 = 4096;
 
 /// Rounds for display: to two decimals, or to two significant digits below 0.1.
-pub(super) fn rounded(multiple: f64) -> f64 {
+pub(super) fn round_for_display(multiple: f64) -> f64 {
     let decimals = (1.0 - multiple.log10().floor()).clamp(2.0, 9.0);
     let scale = 10f64.powf(decimals);
     (multiple * scale).round() / scale
@@ -35,21 +35,21 @@ pub(super) fn array_bytes(
     let usable = (host.usable_bytes() as f64 * MEMORY_SHARE) as u64;
     let fits = usable / (ARRAYS * domains.max(1));
     match asked {
-        Some(Bytes(bytes)) if bytes < SMALLEST_ARRAY => Err(PlanError::TooSmall {
+        Some(Bytes(bytes)) if bytes < MIN_ARRAY_BYTES => Err(PlanError::TooSmall {
             what: "an array",
             given: Bytes(bytes).to_string(),
-            minimum: Bytes(SMALLEST_ARRAY).to_string(),
+            minimum: Bytes(MIN_ARRAY_BYTES).to_string(),
         }),
-        Some(Bytes(bytes)) if bytes > fits => Err(PlanError::TooLarge {
+        Some(Bytes(bytes)) if bytes > fits => Err(PlanError::NotEnoughMemory {
             what: format!("STREAM with {} arrays of {}", ARRAYS * domains, Bytes(bytes)),
-            needed: approximate(bytes.saturating_mul(ARRAYS * domains)),
-            usable: approximate(usable),
+            needed: format_size(bytes.saturating_mul(ARRAYS * domains)),
+            usable: format_size(usable),
         }),
         Some(Bytes(bytes)) => Ok(bytes),
         None => {
-            let wanted = if caches == 0 { ARRAY_WITHOUT_CACHE } else { caches * CACHE_FACTOR };
+            let wanted = if caches == 0 { DEFAULT_ARRAY_BYTES } else { caches * CACHE_FACTOR };
             let rounded = (wanted / domains.max(1)).next_multiple_of(1 << 20);
-            Ok(rounded.min(fits).max(SMALLEST_ARRAY))
+            Ok(rounded.min(fits).max(MIN_ARRAY_BYTES))
         }
     }
 }
@@ -69,21 +69,21 @@ pub(super) fn ladder(
     to: Option<Bytes>,
     cache: u64,
 ) -> Result<Vec<u64>, PlanError> {
-    let default = if cache == 0 { ARRAY_WITHOUT_CACHE } else { cache * CACHE_FACTOR };
+    let default = if cache == 0 { DEFAULT_ARRAY_BYTES } else { cache * CACHE_FACTOR };
     let usable = (host.usable_bytes() as f64 * MEMORY_SHARE) as u64;
     let to = to.unwrap_or(Bytes(default.min(usable)));
-    if from.0 < SMALLEST_SET {
+    if from.0 < MIN_WORKING_SET_BYTES {
         return Err(PlanError::TooSmall {
             what: "the smallest working set",
             given: from.to_string(),
-            minimum: Bytes(SMALLEST_SET).to_string(),
+            minimum: Bytes(MIN_WORKING_SET_BYTES).to_string(),
         });
     }
     if to.0 > usable {
-        return Err(PlanError::TooLarge {
+        return Err(PlanError::NotEnoughMemory {
             what: format!("a working set of {to}"),
-            needed: approximate(to.0),
-            usable: approximate(usable),
+            needed: format_size(to.0),
+            usable: format_size(usable),
         });
     }
     let sizes = ladder_bytes(from.0, to.0);
@@ -108,15 +108,17 @@ pub(super) fn equations(
     let most = |share: f64| (usable * share / 8.0).sqrt() as u64;
     match size {
         LinpackSize::Equations(0) => Err(PlanError::Zero { what: "N" }),
-        LinpackSize::Equations(n) if n > most(MOST_MEMORY) => Err(PlanError::TooLarge {
-            what: format!("a system of N = {n}"),
-            needed: approximate(n.saturating_mul(n).saturating_mul(8)),
-            usable: approximate(host.usable_bytes()),
-        }),
+        LinpackSize::Equations(n) if n > most(MAX_MATRIX_MEMORY_SHARE) => {
+            Err(PlanError::NotEnoughMemory {
+                what: format!("a system of N = {n}"),
+                needed: format_size(n.saturating_mul(n).saturating_mul(8)),
+                usable: format_size(host.usable_bytes()),
+            })
+        }
         LinpackSize::Equations(n) => Ok(n),
         LinpackSize::Memory(share) => Ok(block_multiple(most(share))),
         LinpackSize::Budget => {
-            let rate = presumed_flops(host, cpus.len());
+            let rate = estimate_flops(host, cpus.len());
             // The budget must fit six solves, the minimum for an interval of the median, and
             // creating as many matrices.
             let n = (1.5 * rate * budget_s / 9.0).cbrt() as u64;
@@ -132,14 +134,14 @@ fn block_multiple(n: u64) -> u64 {
 
 /// Estimates the speed of `cores` cores in FLOP/s, only to choose a duration: a third of their
 /// peak.
-fn presumed_flops(host: &HostFacts, cores: usize) -> f64 {
-    let cores = if host.is_emulated() { cores.min(CORES_BENEATH) } else { cores };
-    presumed_peak(host) / 3.0 * cores as f64
+fn estimate_flops(host: &HostFacts, cores: usize) -> f64 {
+    let cores = if host.is_emulated() { cores.min(REAL_CORES) } else { cores };
+    estimate_peak(host) / 3.0 * cores as f64
 }
 
 /// Estimates the peak of one core in FLOP/s: two pipes of the widest vectors at the nominal clock.
 /// Emulated cores are far slower.
-pub(in crate::plan) fn presumed_peak(host: &HostFacts) -> f64 {
+pub(in crate::plan) fn estimate_peak(host: &HostFacts) -> f64 {
     if host.is_emulated() {
         return 3.0 * EMULATED_FLOPS;
     }
@@ -159,11 +161,11 @@ const EMULATED_FLOPS: f64 = 5e6;
 /// Assumed number of real cores below an emulated machine, which the guest cannot see: 16 emulated
 /// cores on two real ones solved the same system in 3.8 s, 20 MFLOP/s in total. With more real
 /// cores, a solve is shorter than possible.
-const CORES_BENEATH: usize = 2;
+const REAL_CORES: usize = 2;
 
 /// Formats a size with three digits, which is more readable in a message than the number of bytes.
-fn approximate(bytes: u64) -> String {
-    format!("{:.3}", Bytes(bytes).quantity())
+fn format_size(bytes: u64) -> String {
+    format!("{:.3}", Bytes(bytes).to_quantity())
 }
 
 #[cfg(test)]
@@ -172,11 +174,11 @@ mod tests {
 
     /// Small shares must not be rounded to zero.
     #[test]
-    fn a_multiple_of_the_caches_keeps_two_digits() {
+    fn rounds_multiples_to_two_digits() {
         for (multiple, expected) in
             [(4.2812, 4.28), (1.0, 1.0), (0.031_25, 0.031), (0.003_906, 0.0039), (1e-4, 1e-4)]
         {
-            assert!((rounded(multiple) - expected).abs() < 1e-12, "{multiple}");
+            assert!((round_for_display(multiple) - expected).abs() < 1e-12, "{multiple}");
         }
     }
 }

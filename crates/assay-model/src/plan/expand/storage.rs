@@ -1,45 +1,48 @@
 //! Expansion of storage measures: all block sizes, depths and points of a curve.
 
-use super::{Named, PlanError};
+use super::{NamedWorkload, PlanError};
 use crate::quantity::Bytes;
-use crate::suite::{Order, StorageRequest};
+use crate::suite::{AccessOrder, StorageRequest};
 use crate::workload::Workload;
-use crate::workload::course::{Course, SteadyRule};
+use crate::workload::measurement_mode::{MeasurementMode, SteadyRule};
 use crate::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, MOST_RATE_PER_S,
-    Opening, RateRounding, StorageData, StorageStream, StorageTarget, StorageTest,
-    StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, ArrivalProcess, AtEnd, Cursor, EngineChoice, MAX_RATE_PER_S, RateRounding,
+    ResponseCurvePoint, StorageData, StorageLoad, StorageStream, StorageTarget, StorageTest,
+    StorageTiming, StorageWorkload, TargetOpening, Verify, WriteSync,
 };
 
 /// Placeholder; every case gets a seed of its own when its name is known.
 pub(super) const SEED: u64 = 0;
 /// Shares of a case's time for measuring and for the warm-up; the rest is for opening and closing.
-const COUNTING: f64 = 0.8;
-const WARMING: f64 = 0.1;
+const MEASURED_SHARE: f64 = 0.8;
+const WARMUP_SHARE: f64 = 0.1;
 /// Possible lengths of an interval in seconds, and the target number of intervals in a test. The
 /// first length that gives at most this number is taken.
 const INTERVALS_S: [f64; 4] = [0.1, 0.2, 0.5, 1.0];
 const INTERVALS: f64 = 60.0;
 /// Maximum I/O in flight over all targets; more exceed any kernel or memory.
-const IN_FLIGHT_LIMIT: u64 = 65_536;
-pub(super) const BLOCK_LIMIT_BYTES: u64 = 1 << 30;
+const MAX_IN_FLIGHT: u64 = 65_536;
+pub(super) const MAX_BLOCK_BYTES: u64 = 1 << 30;
 
 /// Returns all cases of the request, within `budget_s` in total.
-pub(super) fn resolve(request: &StorageRequest, budget_s: f64) -> Result<Vec<Named>, PlanError> {
+pub(super) fn resolve(
+    request: &StorageRequest,
+    budget_s: f64,
+) -> Result<Vec<NamedWorkload>, PlanError> {
     check(request)?;
     let bends = if request.curve.is_empty() { 0 } else { request.bend_points as usize };
     // A case keeps to its share of the budget even if it needs all of its rounds or steps.
-    let maximum = request.course.most_measurements() as usize + request.curve.len() + bends;
+    let maximum = request.mode.max_measurements() as usize + request.curve.len() + bends;
     let measurements = request.bytes.len() * request.depths.len() * maximum;
-    if measurements > super::MOST_CASES {
+    if measurements > super::MAX_CASES {
         let (what, given) = ("a number of cases".to_owned(), measurements as u64);
-        return Err(PlanError::Beyond { what, given, most: super::MOST_CASES as u64 });
+        return Err(PlanError::NumberTooLarge { what, given, most: super::MAX_CASES as u64 });
     }
     let timing = timing(request, budget_s / measurements as f64);
     let mut named = Vec::new();
     for bytes in &request.bytes {
         for depth in &request.depths {
-            named.extend(points_of(request, *bytes, *depth, timing));
+            named.extend(curve_points(request, *bytes, *depth, timing));
         }
     }
     // Only the first case preconditions the targets, which all cases share.
@@ -49,22 +52,24 @@ pub(super) fn resolve(request: &StorageRequest, budget_s: f64) -> Result<Vec<Nam
     Ok(named)
 }
 
-fn points_of(
+fn curve_points(
     request: &StorageRequest,
     bytes: Bytes,
     depth: u32,
     timing: StorageTiming,
-) -> Vec<Named> {
-    let name = name(request, bytes, depth);
+) -> Vec<NamedWorkload> {
+    let name = test_name(request, bytes, depth);
     let load = match request.rate {
-        Some((rate_per_s, arrivals)) => Load::Open { rate_per_s, arrivals },
-        None => Load::Closed,
+        Some((rate_per_s, arrivals)) => StorageLoad::Open { rate_per_s, arrivals },
+        None => StorageLoad::Closed,
     };
-    let test = |point: Option<CurvePoint>, load: Load| StorageTest {
+    let test = |point: Option<ResponseCurvePoint>, load: StorageLoad| StorageTest {
         name: name.clone(),
         course: match point {
-            None | Some(CurvePoint::Maximum) => request.course,
-            Some(CurvePoint::Share { .. } | CurvePoint::Bend { .. }) => Course::Once,
+            None | Some(ResponseCurvePoint::Maximum) => request.mode,
+            Some(ResponseCurvePoint::Share { .. } | ResponseCurvePoint::Bend { .. }) => {
+                MeasurementMode::Once
+            }
         },
         point,
         provisioned_bytes_per_s: request.provisioned_bytes_per_s,
@@ -74,21 +79,21 @@ fn points_of(
     if request.curve.is_empty() {
         return vec![(name.clone(), Workload::Storage(Box::new(test(None, load))))];
     }
-    let maximum = test(Some(CurvePoint::Maximum), load);
+    let maximum = test(Some(ResponseCurvePoint::Maximum), load);
     let maximum = (format!("{name}/max"), Workload::Storage(Box::new(maximum)));
-    let load = |percent| Load::ShareOf {
+    let load = |percent| StorageLoad::ShareOf {
         phase: 0,
         percent,
         rounding: RateRounding::Exact,
-        arrivals: Arrivals::Exponential,
+        arrivals: ArrivalProcess::Exponential,
     };
     let share = |percent: &f64| {
-        let test = test(Some(CurvePoint::Share { percent: *percent }), load(*percent));
+        let test = test(Some(ResponseCurvePoint::Share { percent: *percent }), load(*percent));
         (format!("{name}/{percent}%"), Workload::Storage(Box::new(test)))
     };
     let bend = |nth: u32| {
         // The actual share is known only after the points before it are measured.
-        let test = test(Some(CurvePoint::Bend { nth }), load(100.0));
+        let test = test(Some(ResponseCurvePoint::Bend { nth }), load(100.0));
         (format!("{name}/bend-{nth}"), Workload::Storage(Box::new(test)))
     };
     std::iter::once(maximum)
@@ -98,13 +103,13 @@ fn points_of(
 }
 
 /// Returns the name of a test: `random-read-8KiB`, with the depth if there are several.
-fn name(request: &StorageRequest, bytes: Bytes, depth: u32) -> String {
+fn test_name(request: &StorageRequest, bytes: Bytes, depth: u32) -> String {
     let order = match request.order {
-        Order::Random => "random",
-        Order::Sequential => "sequential",
-        Order::Parts => "parts",
+        AccessOrder::Random => "random",
+        AccessOrder::Sequential => "sequential",
+        AccessOrder::Parts => "parts",
     };
-    let operation = operation(request.read_share);
+    let operation = operation_name(request.read_share);
     let size = bytes.to_string().replace(' ', "");
     let mut name = match &request.name {
         Some(name) if request.bytes.len() > 1 => format!("{name}-{size}"),
@@ -119,7 +124,7 @@ fn name(request: &StorageRequest, bytes: Bytes, depth: u32) -> String {
 }
 
 /// Returns the name of the operation: `read`, `write` or `mix`.
-fn operation(read_share: f64) -> &'static str {
+fn operation_name(read_share: f64) -> &'static str {
     match read_share {
         share if share >= 1.0 => "read",
         share if share <= 0.0 => "write",
@@ -129,18 +134,19 @@ fn operation(read_share: f64) -> &'static str {
 
 fn timing(request: &StorageRequest, budget_s: f64) -> StorageTiming {
     // The length of a round follows the SNIA standard, not the budget.
-    let usual_s = matches!(request.course, Course::Rounds(_)).then_some(SteadyRule::ROUND_S);
-    timing_of(request.length_s.or(usual_s), request.warmup_s, budget_s)
+    let usual_s =
+        matches!(request.mode, MeasurementMode::Rounds(_)).then_some(SteadyRule::ROUND_S);
+    divide_budget(request.length_s.or(usual_s), request.warmup_s, budget_s)
 }
 
 /// Divides a budget into measured time and warm-up, if they are not given.
-pub(super) fn timing_of(
+pub(super) fn divide_budget(
     length_s: Option<f64>,
     warmup_s: Option<f64>,
     budget_s: f64,
 ) -> StorageTiming {
-    let duration_s = length_s.unwrap_or(COUNTING * budget_s);
-    let warmup_s = warmup_s.unwrap_or(WARMING * length_s.unwrap_or(budget_s));
+    let duration_s = length_s.unwrap_or(MEASURED_SHARE * budget_s);
+    let warmup_s = warmup_s.unwrap_or(WARMUP_SHARE * length_s.unwrap_or(budget_s));
     let long_enough = |it: &f64| *it >= duration_s / INTERVALS;
     let interval_s = INTERVALS_S.into_iter().find(long_enough).unwrap_or(1.0);
     StorageTiming {
@@ -155,7 +161,7 @@ fn workload(
     request: &StorageRequest,
     bytes: Bytes,
     depth: u32,
-    load: Load,
+    load: StorageLoad,
     timing: StorageTiming,
 ) -> StorageWorkload {
     let targets: Vec<StorageTarget> = request
@@ -170,22 +176,22 @@ fn workload(
             direct: !request.buffered,
             sync: WriteSync::None,
             sync_at_end: request.sync_at_end && request.read_share < 1.0,
-            opening: Opening::default(),
+            opening: TargetOpening::default(),
         })
         .collect();
     let sequential =
         |cursor| AccessPattern::Sequential { cursor, at_end: AtEnd::Wrap, gap_bytes: 0 };
     let pattern = match request.order {
-        Order::Random => AccessPattern::Random,
-        Order::Sequential => sequential(Cursor::Shared),
-        Order::Parts => sequential(Cursor::Divided),
+        AccessOrder::Random => AccessPattern::Random,
+        AccessOrder::Sequential => sequential(Cursor::Shared),
+        AccessOrder::Parts => sequential(Cursor::Divided),
     };
     let stream = StorageStream {
-        name: operation(request.read_share).to_owned(),
+        name: operation_name(request.read_share).to_owned(),
         targets: (0..targets.len()).collect(),
         threads: request.threads,
         in_flight_per_target: depth,
-        ..StorageStream::of(pattern, bytes.0, request.read_share)
+        ..StorageStream::new(pattern, bytes.0, request.read_share)
     };
     StorageWorkload {
         targets,
@@ -203,14 +209,15 @@ fn check(request: &StorageRequest) -> Result<(), PlanError> {
         return Err(PlanError::NoTarget);
     }
     let zero = |what| Err(PlanError::Zero { what });
-    let beyond =
-        |what: &str, given, most| Err(PlanError::Beyond { what: what.to_owned(), given, most });
+    let beyond = |what: &str, given, most| {
+        Err(PlanError::NumberTooLarge { what: what.to_owned(), given, most })
+    };
     for bytes in &request.bytes {
         match bytes.0 {
             0 => return zero("the size of a block"),
-            it if it > BLOCK_LIMIT_BYTES => {
-                let (given, most) = (Bytes(it), Bytes(BLOCK_LIMIT_BYTES));
-                return Err(PlanError::SizeBeyond { what: "a block", given, most });
+            it if it > MAX_BLOCK_BYTES => {
+                let (given, most) = (Bytes(it), Bytes(MAX_BLOCK_BYTES));
+                return Err(PlanError::SizeTooLarge { what: "a block", given, most });
             }
             it => {
                 let small = |size: &u64| *size < it;
@@ -224,8 +231,8 @@ fn check(request: &StorageRequest) -> Result<(), PlanError> {
             }
         }
     }
-    if let Some((given, _)) = request.rate.filter(|(rate, _)| *rate > MOST_RATE_PER_S) {
-        return Err(PlanError::RateBeyond { given, most: MOST_RATE_PER_S });
+    if let Some((given, _)) = request.rate.filter(|(rate, _)| *rate > MAX_RATE_PER_S) {
+        return Err(PlanError::RateTooLarge { given, most: MAX_RATE_PER_S });
     }
     if request.threads == 0 {
         return zero("the number of threads");
@@ -238,7 +245,7 @@ fn check(request: &StorageRequest) -> Result<(), PlanError> {
                 return Err(PlanError::DepthBelowThreads { depth, threads: request.threads });
             }
             (_, EngineChoice::Null) => {}
-            _ if all > IN_FLIGHT_LIMIT => return beyond("the depth", all, IN_FLIGHT_LIMIT),
+            _ if all > MAX_IN_FLIGHT => return beyond("the depth", all, MAX_IN_FLIGHT),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::benchmark::RdmaTest;
 use crate::facts::{Cache, Cpu, NumaNode};
-use crate::suite::{FileStep, FilesRequest, LinpackSize, RdmaRequest, Request};
+use crate::suite::{FileStep, FilesRequest, LinpackSize, MeasureRequest, RdmaRequest};
 use crate::workload::file_set::FileWorkload;
 use crate::workload::{RdmaConnection, RdmaDevice};
 
@@ -31,17 +31,17 @@ fn host() -> HostFacts {
     host
 }
 
-const OURSELVES: Measurer = Measurer { name: "assay", takes: |_| true };
+const ASSAY: Measurer = Measurer { name: "assay", supports: |_| true };
 const STREAM_ONLY: Measurer =
-    Measurer { name: "stream", takes: |workload| matches!(workload, Workload::Stream(_)) };
+    Measurer { name: "stream", supports: |workload| matches!(workload, Workload::Stream(_)) };
 
-fn plan(by: &str, request: Request) -> Result<Plan, PlanError> {
+fn plan(by: &str, request: MeasureRequest) -> Result<Plan, PlanError> {
     plan_with(by, request, &host(), MpiChoices::default())
 }
 
 fn plan_with(
     by: &str,
-    request: Request,
+    request: MeasureRequest,
     host: &HostFacts,
     mpi: MpiChoices,
 ) -> Result<Plan, PlanError> {
@@ -49,7 +49,7 @@ fn plan_with(
 }
 
 fn plan_of_pairs(
-    (by, request): (&str, Request),
+    (by, request): (&str, MeasureRequest),
     host: &HostFacts,
     mpi: MpiChoices,
     pairs: Option<PairChoices>,
@@ -68,17 +68,17 @@ fn plan_of_pairs(
         budget_s: 60.0,
         measures: vec![measure],
     };
-    expand(&suite, host, &Choices { mpi, pairs, ..choices(by) })
+    expand(&suite, host, &PlanChoices { mpi, pairs, ..choices(by) })
 }
 
 fn plan_of_suite(suite: &Suite, by: &str) -> Result<Plan, PlanError> {
     expand(suite, &host(), &choices(by))
 }
 
-fn choices(by: &str) -> Choices<'static> {
-    Choices {
+fn choices(by: &str) -> PlanChoices<'static> {
+    PlanChoices {
         by: vec![by.into()],
-        measurers: &[OURSELVES, STREAM_ONLY],
+        measurers: &[ASSAY, STREAM_ONLY],
         budget_s: None,
         to: None,
         mpi: MpiChoices::default(),
@@ -88,15 +88,15 @@ fn choices(by: &str) -> Choices<'static> {
     }
 }
 
-fn check(by: &str, request: Request, expected: &Expect) {
+fn check(by: &str, request: MeasureRequest, expected: &Expect) {
     let text = match plan(by, request) {
         Err(error) => error.to_string(),
-        Ok(plan) => plan.cases.iter().map(line).collect(),
+        Ok(plan) => plan.cases.iter().map(format_case).collect(),
     };
     expected.assert_eq(&text);
 }
 
-fn line(case: &Case) -> String {
+fn format_case(case: &Case) -> String {
     let detail = match &case.workload {
         Workload::Stream(work) => {
             let cpus: Vec<_> = work.domains.iter().map(|domain| &domain.cpus).collect();
@@ -155,8 +155,8 @@ fn line(case: &Case) -> String {
     format!("{} {detail} {:.1} s\n", case.id, case.stopping.budget_s)
 }
 
-fn stream(placements: &[&str], threads: Option<u32>, bytes: Option<&str>) -> Request {
-    Request::Stream {
+fn stream(placements: &[&str], threads: Option<u32>, bytes: Option<&str>) -> MeasureRequest {
+    MeasureRequest::Stream {
         placements: placements.iter().map(|text| text.parse().unwrap()).collect(),
         threads,
         bytes: bytes.map(|text| text.parse().unwrap()),
@@ -212,7 +212,7 @@ fn placements_follow_the_topology() {
 }
 
 #[test]
-fn several_measurers_stand_side_by_side() {
+fn expands_all_measurers() {
     check(
         "all",
         stream(&["node"], None, None),
@@ -225,7 +225,7 @@ fn several_measurers_stand_side_by_side() {
 
 /// A duplicate request is measured once, with the time of both, so that the whole budget is used.
 #[test]
-fn what_is_asked_twice_has_all_of_its_time() {
+fn merges_duplicate_placements() {
     for (placements, expected) in [
         (
             &["node", "node"][..],
@@ -245,9 +245,10 @@ fn what_is_asked_twice_has_all_of_its_time() {
 }
 
 #[test]
-fn suites_that_ask_the_same_ask_it_once() {
+fn merges_equal_measures_of_suites() {
     let suite = |name: &str, text: &str| {
-        crate::suite::read(&format!("name = \"{name}\"\nbudget = \"60s\"\n{text}")).unwrap()
+        crate::suite::parse_suite(&format!("name = \"{name}\"\nbudget = \"60s\"\n{text}"))
+            .unwrap()
     };
     let latency = "[[measure]]\nbenchmark = \"memory.latency\"\nto = \"4KiB\"\n";
     let stream = "[[measure]]\nbenchmark = \"memory.stream\"\nplacement = ";
@@ -257,7 +258,7 @@ fn suites_that_ask_the_same_ask_it_once() {
         (vec![a.clone(), a.clone()], 60.0, vec![30.0, 15.0, 15.0]),
         (vec![a, b], 90.0, vec![30.0, 45.0, 15.0]),
     ] {
-        let suite = Suite::joined(&suites);
+        let suite = Suite::merge(&suites);
         assert!((suite.budget_s - budget_s).abs() < 1e-9, "{}", suite.name);
         let plan = plan_of_suite(&suite, "assay").unwrap();
         let budgets: Vec<f64> = plan.cases.iter().map(|it| it.stopping.budget_s).collect();
@@ -267,25 +268,25 @@ fn suites_that_ask_the_same_ask_it_once() {
 
 /// Measurers that are missing are omitted. More threads than cores are reported as such.
 #[test]
-fn what_can_be_done_without_is_left_out_for_its_own_reason() {
+fn omits_optional_measures_with_reason() {
     let suite = |keys: &str| {
         let text = format!(
             "name = \"x\"\nbudget = \"60s\"\n[[measure]]\nbenchmark = \"memory.stream\"\noptional = true\n{keys}\n\
              [[measure]]\nbenchmark = \"compute.peak_flops\"\n"
         );
-        crate::suite::read(&text).unwrap()
+        crate::suite::parse_suite(&text).unwrap()
     };
     for (keys, expected) in [
         (
             "by = [\"assay\", \"likwid-bench\"]",
-            ("memory.stream/likwid-bench", Missing::Tool, 30.0),
+            ("memory.stream/likwid-bench", MissingRequirement::Tool, 30.0),
         ),
-        ("by = \"likwid-bench\"", ("memory.stream", Missing::Tool, 60.0)),
-        ("threads = 9", ("memory.stream", Missing::Cores, 60.0)),
-        ("placement = \"numa:9\"", ("memory.stream", Missing::Domain, 60.0)),
+        ("by = \"likwid-bench\"", ("memory.stream", MissingRequirement::Tool, 60.0)),
+        ("threads = 9", ("memory.stream", MissingRequirement::Cores, 60.0)),
+        ("placement = \"numa:9\"", ("memory.stream", MissingRequirement::Domain, 60.0)),
     ] {
         let plan = plan_of_suite(&suite(keys), "assay").unwrap();
-        let [Omitted { benchmark, reason, .. }] = plan.omitted.as_slice() else {
+        let [OmittedMeasure { benchmark, reason, .. }] = plan.omitted.as_slice() else {
             panic!("{keys}: {:?}", plan.omitted)
         };
         // Omitted measures leave their time to the others.
@@ -295,8 +296,8 @@ fn what_can_be_done_without_is_left_out_for_its_own_reason() {
 }
 
 #[test]
-fn instruction_sets_are_the_processors_own() {
-    let every = Request::PeakFlops {
+fn instruction_sets_follow_cpu_flags() {
+    let every = MeasureRequest::PeakFlops {
         placements: vec![Placement::Node],
         threads: None,
         instruction_sets: InstructionSets::Every,
@@ -313,16 +314,17 @@ fn instruction_sets_are_the_processors_own() {
 }
 
 #[test]
-fn the_ladder_passes_the_last_level_cache() {
+fn ladder_exceeds_last_level_cache() {
     let sizes = ladder_bytes(4096, 40_000);
     assert_eq!(sizes, [4096, 6144, 8192, 12288, 16384, 24576, 32768]);
-    let plan = plan("assay", Request::Latency { from: Bytes::kib(4), to: None }).unwrap();
+    let plan =
+        plan("assay", MeasureRequest::Latency { from: Bytes::kib(4), to: None }).unwrap();
     assert_eq!(plan.cases.last().unwrap().id, "memory.latency/bytes=134217728");
 }
 
 #[test]
-fn a_long_chain_gets_more_of_the_budget_than_a_short_one() {
-    let request = Request::Latency { from: Bytes(4 << 10), to: Some(Bytes(128 << 20)) };
+fn long_chain_gets_larger_budget() {
+    let request = MeasureRequest::Latency { from: Bytes(4 << 10), to: Some(Bytes(128 << 20)) };
     let plan = plan("assay", request).unwrap();
     let budget = |case: &Case| case.stopping.budget_s;
     let (first, last) = (&plan.cases[0], plan.cases.last().unwrap());
@@ -332,8 +334,8 @@ fn a_long_chain_gets_more_of_the_budget_than_a_short_one() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
-    let linpack = |size| Request::Linpack { size, threads: None, blas: None };
+fn rejects_impossible_requests() {
+    let linpack = |size| MeasureRequest::Linpack { size, threads: None, blas: None };
     for (by, request, expected) in [
         (
             "assay",
@@ -401,31 +403,38 @@ fn linpack_fits_memory_and_budget() {
         (LinpackSize::Memory(0.8), 82880),
         (LinpackSize::Budget, 9472),
     ] {
-        let plan = plan("assay", Request::Linpack { size, threads: None, blas: None }).unwrap();
+        let plan =
+            plan("assay", MeasureRequest::Linpack { size, threads: None, blas: None }).unwrap();
         assert_eq!(plan.cases[0].id, format!("compute.linpack/n={expected}"));
     }
     // On emulated CPUs, the usual size for this budget would take hours.
     for layers in ["qemu", "qemu, docker"] {
         let mut host = host();
         host.system.virtualization = Some(layers.to_owned());
-        let request = Request::Linpack { size: LinpackSize::Budget, threads: None, blas: None };
+        let request =
+            MeasureRequest::Linpack { size: LinpackSize::Budget, threads: None, blas: None };
         let plan = plan_with("assay", request, &host, MpiChoices::default()).unwrap();
         assert_eq!(plan.cases[0].id, "compute.linpack/n=448", "{layers}");
     }
 }
 
 #[test]
-fn questions_go_to_the_host_they_name_or_the_one_that_was_typed() {
-    use crate::suite::{NetworkRequest, Protocol};
-    use crate::workload::{Direction, NetworkQuestion, NetworkWorkload, Throughput};
+fn expands_and_validates_network_tests() {
+    use crate::suite::{NetworkProtocol, NetworkRequest};
+    use crate::workload::{NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection};
     let throughput = |streams| {
-        let (direction, seconds, copy) = (Direction::Receive, 2, true);
+        let (direction, seconds, copy) = (TransferDirection::Receive, 2, true);
         let (rate_bit_per_s, congestion) = (None, None);
-        let it = Throughput { streams, direction, seconds, copy, rate_bit_per_s, congestion };
-        let question = NetworkQuestion::Throughput(it);
+        let it =
+            NetworkThroughput { streams, direction, seconds, copy, rate_bit_per_s, congestion };
+        let question = NetworkTest::Throughput(it);
         let work = NetworkWorkload { to: None, port: Some(7), question };
-        let (protocol, questions, is_length_told) = (Protocol::Tcp, vec![work], false);
-        Request::Network(NetworkRequest { protocol, questions, is_length_told })
+        let (protocol, questions, is_length_told) = (NetworkProtocol::Tcp, vec![work], false);
+        MeasureRequest::Network(NetworkRequest {
+            protocol,
+            tests: questions,
+            has_explicit_length: is_length_told,
+        })
     };
     check(
         "assay",
@@ -442,13 +451,13 @@ fn questions_go_to_the_host_they_name_or_the_one_that_was_typed() {
     );
 }
 
-fn storage(text: &str) -> Request {
+fn storage(text: &str) -> MeasureRequest {
     let text = format!("name = \"x\"\n[[measure]]\nbenchmark = \"storage\"\n{text}");
-    crate::suite::read(&text).unwrap().measures.remove(0).request
+    crate::suite::parse_suite(&text).unwrap().measures.remove(0).request
 }
 
 #[test]
-fn storage_becomes_a_case_per_block_depth_and_point() {
+fn storage_expands_sizes_depths_and_points() {
     for (text, expected) in [
         (
             "operation = \"read\"",
@@ -530,9 +539,9 @@ fn storage_becomes_a_case_per_block_depth_and_point() {
 }
 
 #[test]
-fn trees_of_files_are_made_before_what_needs_them() {
+fn file_operations_prepare_their_trees() {
     let files = |levels, width, size, steps: &[FileStep]| {
-        Request::Files(FilesRequest {
+        MeasureRequest::Files(FilesRequest {
             folder: Some("/t".into()),
             levels,
             width,
@@ -547,7 +556,8 @@ fn trees_of_files_are_made_before_what_needs_them() {
             sync: false,
         })
     };
-    let usual: Vec<FileStep> = FileStep::ALL.into_iter().filter(|step| step.usual).collect();
+    let usual: Vec<FileStep> =
+        FileStep::ALL.into_iter().filter(|step| step.is_default).collect();
     check(
         "assay",
         files(2, 3, 4096, &usual),
@@ -576,7 +586,7 @@ fn trees_of_files_are_made_before_what_needs_them() {
 }
 
 #[test]
-fn rdma_has_one_size_or_every_doubling_of_the_first() {
+fn rdma_has_one_size_or_doubles_the_first() {
     let asked = RdmaRequest {
         test: RdmaTest::SendLatency,
         sizes: None,
@@ -589,7 +599,7 @@ fn rdma_has_one_size_or_every_doubling_of_the_first() {
     };
     let request = |from, to| {
         let sizes = Some((Bytes(from), Bytes(to)));
-        Request::Rdma(RdmaRequest { sizes, ..asked.clone() })
+        MeasureRequest::Rdma(RdmaRequest { sizes, ..asked.clone() })
     };
     let sizes = |request| {
         let plan = plan("assay", request).map_err(|error| error.to_string())?;
@@ -597,7 +607,7 @@ fn rdma_has_one_size_or_every_doubling_of_the_first() {
         let Workload::Rdma(work) = &case.workload else { panic!("{case:?}") };
         Ok::<_, String>((case.id.clone(), work.sizes.clone()))
     };
-    let one = Request::Rdma(asked.clone());
+    let one = MeasureRequest::Rdma(asked.clone());
     assert_eq!(sizes(one), Ok(("rdma.send_lat/loopback/rc".to_owned(), vec![2])));
     let (id, all) = sizes(request(2, 8 << 20)).unwrap();
     assert_eq!(id, "rdma.send_lat/loopback/rc/2-8388608B");
@@ -613,12 +623,12 @@ fn rdma_has_one_size_or_every_doubling_of_the_first() {
         ..asked.clone()
     };
     assert_eq!(
-        sizes(Request::Rdma(many)).unwrap().0,
+        sizes(MeasureRequest::Rdma(many)).unwrap().0,
         "rdma.write_bw/loopback/rc/depth=16/queue-pairs=4/both"
     );
     let datagrams = |test, sizes| {
         let connection = RdmaConnection::Ud;
-        Request::Rdma(RdmaRequest { test, sizes, connection, ..asked.clone() })
+        MeasureRequest::Rdma(RdmaRequest { test, sizes, connection, ..asked.clone() })
     };
     assert_eq!(sizes(datagrams(RdmaTest::SendBandwidth, None)).unwrap().1, [1024]);
     assert_eq!(
@@ -638,10 +648,10 @@ fn rdma_has_one_size_or_every_doubling_of_the_first() {
         ..asked.clone()
     };
     let id = "rdma.send_bw/loopback/ud/depth=128/device=mlx5_1/gid-index=3/path-mtu=512";
-    assert_eq!(sizes(Request::Rdma(on_device.clone())), Ok((id.to_owned(), vec![512])));
+    assert_eq!(sizes(MeasureRequest::Rdma(on_device.clone())), Ok((id.to_owned(), vec![512])));
     let too_large = RdmaRequest { sizes: Some((Bytes(2), Bytes(1024))), ..on_device };
     assert_eq!(
-        sizes(Request::Rdma(too_large)).unwrap_err(),
+        sizes(MeasureRequest::Rdma(too_large)).unwrap_err(),
         "a datagram is too large: 1 KiB given, at most 512 B possible"
     );
     for (from, to, expected) in [
@@ -653,8 +663,8 @@ fn rdma_has_one_size_or_every_doubling_of_the_first() {
 }
 
 #[test]
-fn copies_go_between_every_two_domains() {
-    let request = || Request::Machine(Benchmark::MemoryCopy);
+fn copies_between_all_pairs_of_domains() {
+    let request = || MeasureRequest::Machine(Benchmark::MemoryCopy);
     check(
         "assay",
         request(),

@@ -1,13 +1,13 @@
 //! Tests of the round trip from an outcome to its record and back.
 
 use super::*;
-use crate::engine_choice::EngineReason;
+use crate::engine_reason::EngineReason;
 use crate::event::{RunEvent, SeriesOpened};
-use crate::run::recorded_for_tests;
+use crate::run::record_for_tests;
 use crate::storage_outcome::IoFailure;
 
-fn tally(values_ns: &[u64], bytes: u64, intended: bool) -> Tally {
-    let mut tally = Tally::empty();
+fn tally(values_ns: &[u64], bytes: u64, intended: bool) -> IoTally {
+    let mut tally = IoTally::empty();
     for ns in values_ns {
         tally.count += 1;
         tally.bytes += bytes;
@@ -45,7 +45,7 @@ fn outcome(intended: bool) -> StorageOutcome {
         service_ns: 100,
         offset: 1 << 40,
         bytes: 4096,
-        operation: Operation::Read,
+        operation: IoOperation::Read,
     }];
     let stream = |stream, operation| StreamTally {
         stream,
@@ -57,7 +57,7 @@ fn outcome(intended: bool) -> StorageOutcome {
         elapsed_s: 2.0,
         open_s: 0.001,
         close_s: 0.0005,
-        tallies: vec![stream(0, Operation::Write), stream(1, Operation::Read)],
+        tallies: vec![stream(0, IoOperation::Write), stream(1, IoOperation::Read)],
         intervals: vec![
             interval(0.0, true, &[100, 200], &[]),
             interval(1.0, false, &[100, 200], &[9_000]),
@@ -69,34 +69,35 @@ fn outcome(intended: bool) -> StorageOutcome {
         engine_reason: EngineReason::Refused { io_uring: "no".to_owned(), libaio: None },
         errors: vec![IoFailure {
             target: 1,
-            operation: Operation::Write,
+            operation: IoOperation::Write,
             offset: 4096,
             bytes: 512,
             reason: "Input/output error".to_owned(),
         }],
         error_count: 3,
         not_started: u64::from(intended) * 5,
-        ended: Ended::Errors,
+        ended: EndReason::Errors,
         streams: vec![
-            StreamRecord {
+            StreamDetails {
                 active_s: 1.5,
                 syncs: Some(tally(&[1000], 0, false)),
                 submissions: [None, Some(tally(&[10, 20], 0, false))],
                 completions: [None, Some(tally(&[90, 180], 0, false))],
                 journal,
             },
-            StreamRecord { active_s: 2.0, ..StreamRecord::default() },
+            StreamDetails { active_s: 2.0, ..StreamDetails::default() },
         ],
     }
 }
 
 #[test]
-fn outcomes_come_back_from_the_record() {
+fn outcome_round_trips_through_record() {
     for intended in [false, true] {
         let outcome = outcome(intended);
-        let record = recorded_for_tests(outcome.entries());
+        let record = record_for_tests(outcome.to_entries());
         let raw: BTreeMap<String, Vec<u8>> = outcome.journals().into_iter().collect();
-        let back = StorageOutcome::of_record(&record, &|name| raw.get(name).cloned()).unwrap();
+        let back =
+            StorageOutcome::from_record(&record, &|name| raw.get(name).cloned()).unwrap();
         let (found, expected) = (format!("{back:?}"), format!("{outcome:?}"));
         // The texts are long, because histograms print all of their counts.
         assert!(back == outcome, "{}", first_difference(&found, &expected));
@@ -104,15 +105,15 @@ fn outcomes_come_back_from_the_record() {
 }
 
 #[test]
-fn shares_of_hosts_are_stored_beside_their_total() {
+fn stores_host_intervals_with_total() {
     let (total, shares) = (outcome(true), [("b", outcome(true)), ("a", outcome(false))]);
     let members = shares.iter().flat_map(|(host, outcome)| {
-        outcome.intervals.iter().flat_map(|interval| interval.entries_of_member(host))
+        outcome.intervals.iter().flat_map(|interval| interval.to_member_entries(host))
     });
-    let record = recorded_for_tests(total.entries().into_iter().chain(members).collect());
-    let back = StorageOutcome::of_record(&record, &|_| None).unwrap();
+    let record = record_for_tests(total.to_entries().into_iter().chain(members).collect());
+    let back = StorageOutcome::from_record(&record, &|_| None).unwrap();
     assert_eq!((&back.tallies, &back.intervals), (&total.tallies, &total.intervals));
-    let hosts = StorageOutcome::members_of_record(&record);
+    let hosts = StorageOutcome::member_intervals_from_record(&record);
     for ((host, intervals), (expected, outcome)) in hosts.iter().zip(&shares) {
         let counts = |all: &[IntervalTally]| {
             all.iter().map(|it| (it.reads.clone(), it.writes.clone())).collect::<Vec<_>>()
@@ -123,15 +124,15 @@ fn shares_of_hosts_are_stored_beside_their_total() {
 }
 
 #[test]
-fn outcomes_travel_as_they_are() {
+fn outcome_round_trips_through_json() {
     let outcome = outcome(true);
     let text = serde_json::to_string(&outcome).unwrap();
     assert!(serde_json::from_str::<StorageOutcome>(&text).unwrap() == outcome);
 }
 
 #[test]
-fn events_of_an_outcome_survive_the_store() {
-    let record = recorded_for_tests(outcome(true).entries());
+fn outcome_events_round_trip() {
+    let record = record_for_tests(outcome(true).to_entries());
     for series in &record.series {
         let opened = RunEvent::SeriesOpened(SeriesOpened {
             series: 1,
@@ -155,11 +156,11 @@ fn first_difference(a: &str, b: &str) -> String {
 }
 
 #[test]
-fn absurd_counts_of_another_host_add_up_to_the_most_there_can_be() {
+fn merge_saturates() {
     let absurd =
-        Tally { count: u64::MAX, bytes: 2, service_sum_ns: u64::MAX, ..Tally::empty() };
+        IoTally { count: u64::MAX, bytes: 2, service_sum_ns: u64::MAX, ..IoTally::empty() };
     let mut all = absurd.clone();
-    all.add(&absurd);
+    all.merge(&absurd);
     assert_eq!((all.count, all.bytes, all.service_sum_ns), (u64::MAX, 4, u64::MAX));
     let absurd = StreamCount { reads: u64::MAX, write_maximum_ns: 7, ..StreamCount::default() };
     let mut all = StreamCount { reads: 1, write_maximum_ns: 3, ..StreamCount::default() };

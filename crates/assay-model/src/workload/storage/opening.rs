@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Preparation of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Opening {
+pub struct TargetOpening {
     /// Whether the used part is dropped from the page cache: when the target is opened, and
     /// whenever a stream starts it again.
     pub drops_cache: bool,
@@ -42,7 +42,7 @@ pub enum NewFile {
     Empty,
 }
 
-impl Opening {
+impl TargetOpening {
     /// Whether it is assay's behaviour.
     #[must_use]
     pub fn is_usual(&self) -> bool {

@@ -3,27 +3,28 @@
 //!
 //! A summary of the list that follows; it contains no other figures.
 
-use assay_model::comparison::{Comparison, Pair, Verdict};
-use assay_model::summary::Estimate;
+use assay_model::comparison::{Comparison, ComparisonVerdict, MetricComparison};
+use assay_model::summary::MetricEstimate;
 
-use super::{case, order, ratio_cells, runs_needed, tone, what};
+use super::{case_label, metric_label, ratio_cells, runs_needed, sort_key, tone};
 use crate::build::run::{network, words};
-use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::{detailed, word};
+use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::locale::{with_detail, word};
 use crate::{precision, words as catalogue};
 
 /// Heading of the CPU column after each condition; a note below the table explains it.
-const CPU: &str = "CPU";
-const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
+const CPU_COLUMN: &str = "CPU";
+const ROUND_TRIP_METRICS: [&str; 2] = ["round_trip", "half_round_trip"];
 
 /// Adds the tables; does nothing if no CPU time was reported, since the list then contains the
 /// same.
 pub(super) fn add(document: &mut Document, comparison: &Comparison) {
-    let reports = |pair: &Pair| network::is_about(&pair.a) && pair.a.metric == "cpu_load";
+    let reports =
+        |pair: &MetricComparison| network::is_network(&pair.a) && pair.a.metric == "cpu_load";
     if !comparison.pairs.iter().any(reports) {
         return;
     }
-    let arrived = of_metrics(comparison, &["goodput"]);
+    let arrived = pairs_with_metrics(comparison, &["goodput"]);
     if !arrived.is_empty() {
         document.blocks.push(Block::Table(table(
             word("items-goodput"),
@@ -33,7 +34,7 @@ pub(super) fn add(document: &mut Document, comparison: &Comparison) {
         )));
         document.paragraph(Tone::Quiet, word("items-cpu-is"));
     }
-    let took = of_metrics(comparison, &TIMES);
+    let took = pairs_with_metrics(comparison, &ROUND_TRIP_METRICS);
     if !took.is_empty() {
         document.blocks.push(Block::Table(table(
             word("table-round-trips"),
@@ -44,70 +45,79 @@ pub(super) fn add(document: &mut Document, comparison: &Comparison) {
     }
 }
 
-fn of_metrics<'c>(comparison: &'c Comparison, metrics: &[&str]) -> Vec<&'c Pair> {
-    let is_one =
-        |pair: &&Pair| network::is_about(&pair.a) && metrics.contains(&pair.a.metric.as_str());
-    let mut found: Vec<&Pair> = comparison.pairs.iter().filter(is_one).collect();
-    found.sort_by_key(|pair| order(&pair.a));
+fn pairs_with_metrics<'c>(
+    comparison: &'c Comparison,
+    metrics: &[&str],
+) -> Vec<&'c MetricComparison> {
+    let is_one = |pair: &&MetricComparison| {
+        network::is_network(&pair.a) && metrics.contains(&pair.a.metric.as_str())
+    };
+    let mut found: Vec<&MetricComparison> = comparison.pairs.iter().filter(is_one).collect();
+    found.sort_by_key(|pair| sort_key(&pair.a));
     found
 }
 
-fn table(title: &str, comparison: &Comparison, pairs: &[&Pair], with_cpu: bool) -> Table {
+fn table(
+    title: &str,
+    comparison: &Comparison,
+    pairs: &[&MetricComparison],
+    with_cpu: bool,
+) -> ReportTable {
     let (a, b) = (&comparison.a.name, &comparison.b.name);
     let ratio = format!("{b} ÷ {a}");
     let interval = words::interval(Some(comparison.level));
     let columns = [
-        (word("column-item"), Align::Left),
-        (a.as_str(), Align::Right),
-        (CPU, Align::Left),
-        (b.as_str(), Align::Right),
-        (CPU, Align::Left),
-        (ratio.as_str(), Align::Right),
-        (interval.as_str(), Align::Right),
-        (word("column-verdict"), Align::Left),
-        (word("column-by"), Align::Left),
+        (word("column-item"), ColumnAlignment::Left),
+        (a.as_str(), ColumnAlignment::Right),
+        (CPU_COLUMN, ColumnAlignment::Left),
+        (b.as_str(), ColumnAlignment::Right),
+        (CPU_COLUMN, ColumnAlignment::Left),
+        (ratio.as_str(), ColumnAlignment::Right),
+        (interval.as_str(), ColumnAlignment::Right),
+        (word("column-verdict"), ColumnAlignment::Left),
+        (word("column-by"), ColumnAlignment::Left),
     ];
     let has_tools =
         comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
     let decides = runs_needed(comparison).is_none();
-    let mut table = Table::new(title, &columns);
+    let mut table = ReportTable::new(title, &columns);
     for pair in pairs {
-        let cpu = |side: fn(&Pair) -> &Estimate| match with_cpu {
+        let cpu = |side: fn(&MetricComparison) -> &MetricEstimate| match with_cpu {
             true => {
                 network::load_of_both_ends(side(pair), comparison.pairs.iter().map(side)).into()
             }
-            false => Cell::default(),
+            false => TableCell::default(),
         };
         let by = if has_tools { pair.a.tool.name.clone() } else { String::new() };
-        let mut row: Vec<Cell> = vec![
-            item(pair).into(),
+        let mut row: Vec<TableCell> = vec![
+            item_label(pair).into(),
             precision::value(&pair.a).into(),
             cpu(|pair| &pair.a),
             precision::value(&pair.b).into(),
             cpu(|pair| &pair.b),
         ];
         row.extend(ratio_cells(pair));
-        let verdict = if decides { verdict(pair.verdict) } else { Cell::default() };
+        let verdict = if decides { verdict_cell(pair.verdict) } else { TableCell::default() };
         row.extend([verdict, by.into()]);
         table.rows.push(row);
     }
     table.without_empty_columns()
 }
 
-fn item(pair: &Pair) -> String {
+fn item_label(pair: &MetricComparison) -> String {
     match (pair.a.metric.as_str(), network::pairs::name(&pair.a)) {
         // Goodput is the subject of the table.
-        ("goodput", None) => network::item(&pair.a),
-        ("goodput", Some(hosts)) => detailed(&hosts, &network::item(&pair.a)),
-        _ => detailed(&what(&pair.a), &case(pair)),
+        ("goodput", None) => network::item_label(&pair.a),
+        ("goodput", Some(hosts)) => with_detail(&hosts, &network::item_label(&pair.a)),
+        _ => with_detail(&metric_label(&pair.a), &case_label(pair)),
     }
 }
 
 /// Returns the verdict only; the list has the number of samples that it would need.
-fn verdict(verdict: Verdict) -> Cell {
-    Cell {
+fn verdict_cell(verdict: ComparisonVerdict) -> TableCell {
+    TableCell {
         text: catalogue::verdict(verdict).to_owned(),
         tone: tone(verdict),
-        ..Cell::default()
+        ..TableCell::default()
     }
 }

@@ -3,33 +3,35 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use assay_model::attribute::{Attribute, Value};
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::run::Run;
-use assay_model::summary::Summary;
+use assay_model::summary::RunSummary;
 
 use super::{number, text};
 
 /// Suite name of runs that `assay import` stored.
-const IMPORTED: &str = "import";
+const IMPORT_SUITE: &str = "import";
 /// Suite names of single commands that work without options.
-const ALONE: [&str; 2] = ["stream", "linpack"];
+const SUITES_WITHOUT_OPTIONS: [&str; 2] = ["stream", "linpack"];
 /// Suite names of single commands whose options are only known from the typed command.
-const WITH_OPTIONS: [&str; 2] = ["storage", "net"];
+const SUITES_WITH_OPTIONS: [&str; 2] = ["storage", "net"];
 
 /// Returns the commands of all runs of a page, each once, including those of tools that assay
 /// started.
-pub(super) fn of(summaries: &[&Summary], runs: &[Run]) -> Vec<String> {
+pub(super) fn page_commands(summaries: &[&RunSummary], runs: &[Run]) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     for summary in summaries {
         let reported = summary.results.iter().filter_map(|it| {
             match it.parameters.get(&Attribute::Commands) {
-                Some(Value::Pairs(pairs)) => Some(pairs.values().cloned().collect::<Vec<_>>()),
+                Some(AttributeValue::Pairs(pairs)) => {
+                    Some(pairs.values().cloned().collect::<Vec<_>>())
+                }
                 _ => None,
             }
         });
         let run = runs.iter().find(|run| run.started.run == summary.run.id);
-        let command = run.and_then(|run| typed(run, summary));
-        let own = command.map_or_else(|| rebuilt(summary), |it| vec![it]);
+        let command = run.and_then(|run| typed_command(run, summary));
+        let own = command.map_or_else(|| reconstruct_commands(summary), |it| vec![it]);
         for command in own.into_iter().chain(reported.flatten()) {
             if !commands.contains(&command) {
                 commands.push(command);
@@ -41,21 +43,21 @@ pub(super) fn of(summaries: &[&Summary], runs: &[Run]) -> Vec<String> {
 
 /// Returns the command as typed, quoted for a shell: an assay command or one in the language of a
 /// tool.
-fn typed(run: &Run, summary: &Summary) -> Option<String> {
+fn typed_command(run: &Run, summary: &RunSummary) -> Option<String> {
     let started = &run.started;
     if !started.command.is_empty() {
-        return Some(line(&["assay"], &started.command));
+        return Some(command_line(&["assay"], &started.command));
     }
     let request = started.asked.as_ref()?;
     if request.language != "osu" {
-        return Some(line(&["assay", &request.language], &request.words));
+        return Some(command_line(&["assay", &request.language], &request.words));
     }
     let ranks = summary.results.iter().find_map(|it| number(it, Attribute::Ranks));
     let ranks = ranks.unwrap_or(2.0).to_string();
-    Some(line(&["mpirun", "-n", &ranks, "assay", "mpi"], &request.words))
+    Some(command_line(&["mpirun", "-n", &ranks, "assay", "mpi"], &request.words))
 }
 
-fn line(first: &[&str], rest: &[String]) -> String {
+fn command_line(first: &[&str], rest: &[String]) -> String {
     let words = first.iter().copied().chain(rest.iter().map(String::as_str));
     words.map(shell_word).collect::<Vec<_>>().join(" ")
 }
@@ -71,25 +73,26 @@ fn shell_word(text: &str) -> Cow<'_, str> {
 
 /// Reconstructs the commands of a run without a stored command. Imports have one for each file;
 /// suites have one for each remote host, and one for all measured folders.
-fn rebuilt(summary: &Summary) -> Vec<String> {
+fn reconstruct_commands(summary: &RunSummary) -> Vec<String> {
     let suite = summary.run.suite.as_str();
-    if suite == IMPORTED {
-        let files = named(summary, Attribute::SourceFile).into_iter();
-        return files.map(|file| line(&["assay", "import"], &[file])).collect();
+    if suite == IMPORT_SUITE {
+        let files = attribute_values(summary, Attribute::SourceFile).into_iter();
+        return files.map(|file| command_line(&["assay", "import"], &[file])).collect();
     }
-    if WITH_OPTIONS.contains(&suite) {
+    if SUITES_WITH_OPTIONS.contains(&suite) {
         return Vec::new();
     }
-    if ALONE.contains(&suite) {
+    if SUITES_WITHOUT_OPTIONS.contains(&suite) {
         return vec![format!("assay {suite}")];
     }
-    let hosts = named(summary, Attribute::To).into_iter().filter(|it| it != "loopback");
+    let hosts =
+        attribute_values(summary, Attribute::To).into_iter().filter(|it| it != "loopback");
     let hosts = hosts.map(|it| vec!["--to".to_owned(), it]);
     let mut folders: Vec<String> = Vec::new();
     // Several targets of a test are one text. Targets of imported results may have any name.
-    let targets = named(summary, Attribute::Target);
+    let targets = attribute_values(summary, Attribute::Target);
     let targets = targets.iter().flat_map(|it| it.split(", ")).filter(|it| it.starts_with('/'));
-    for folder in targets.map(folder) {
+    for folder in targets.map(target_folder) {
         if !folders.contains(&folder) {
             folders.push(folder);
         }
@@ -97,12 +100,17 @@ fn rebuilt(summary: &Summary) -> Vec<String> {
     let folders: Vec<String> =
         folders.into_iter().flat_map(|it| ["--target".to_owned(), it]).collect();
     let aims = hosts.chain(Some(folders).filter(|it| !it.is_empty()));
-    let commands: Vec<String> = aims.map(|aim| line(&["assay", "run", suite], &aim)).collect();
-    if commands.is_empty() { vec![line(&["assay", "run", suite], &[])] } else { commands }
+    let commands: Vec<String> =
+        aims.map(|aim| command_line(&["assay", "run", suite], &aim)).collect();
+    if commands.is_empty() {
+        vec![command_line(&["assay", "run", suite], &[])]
+    } else {
+        commands
+    }
 }
 
 /// Returns a device itself, otherwise the parent folder: the run created the file.
-fn folder(path: &str) -> String {
+fn target_folder(path: &str) -> String {
     match Path::new(path).parent().and_then(Path::to_str) {
         Some(folder) if !path.starts_with("/dev/") => folder.to_owned(),
         _ => path.to_owned(),
@@ -110,7 +118,7 @@ fn folder(path: &str) -> String {
 }
 
 /// Returns the values of an attribute in order of appearance, each once.
-fn named(summary: &Summary, name: Attribute) -> Vec<String> {
+fn attribute_values(summary: &RunSummary, name: Attribute) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for it in summary.results.iter().filter_map(|it| text(it, name)) {
         if !found.contains(&it) {

@@ -3,14 +3,14 @@
 use assay_model::facts::HostState;
 use assay_model::quantity::Unit;
 use assay_model::run::Run;
-use assay_model::summary::Summary;
+use assay_model::summary::RunSummary;
 
 use super::words;
 use crate::document::{Document, Tone};
-use crate::locale::{comma, sentences, word};
+use crate::locale::{comma, join_sentences, word};
 use crate::units::{percent, quantity};
 
-pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
+pub(super) fn add(document: &mut Document, summary: &RunSummary, run: Option<&Run>) {
     if summary.results.is_empty() {
         return;
     }
@@ -22,7 +22,7 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
     if clock.name.is_empty() {
         // Imported: another tool measured on an unknown machine.
         let files = run.raw.keys().map(String::as_str).collect::<Vec<_>>().join(comma());
-        document.paragraph(Tone::Quiet, words::imported(&files));
+        document.paragraph(Tone::Quiet, words::imported_from(&files));
         return;
     }
     let time = |seconds| quantity(seconds, Unit::Second, 2);
@@ -36,11 +36,11 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
         ),
     );
     if let Some(after) = &run.state_after {
-        document.paragraph(Tone::Quiet, disturbance(&host.state, after));
+        document.paragraph(Tone::Quiet, disturbances(&host.state, after));
     }
 }
 
-fn disturbance(before: &HostState, after: &HostState) -> String {
+fn disturbances(before: &HostState, after: &HostState) -> String {
     let increase = |value: fn(&HostState) -> Option<f64>| Some(value(after)? - value(before)?);
     let steal = increase(|state| state.steal_s);
     let share = steal
@@ -52,6 +52,6 @@ fn disturbance(before: &HostState, after: &HostState) -> String {
         .zip(before.throttled)
         .and_then(|(after, before)| after.checked_sub(before))
         .filter(|times| *times > 0)
-        .map(words::throttled);
-    sentences(&[share, throttled].into_iter().flatten().collect::<Vec<_>>())
+        .map(words::throttled_times);
+    join_sentences(&[share, throttled].into_iter().flatten().collect::<Vec<_>>())
 }

@@ -1,59 +1,61 @@
 //! Compute section: multiply-add peak, LINPACK, and Rpeak with its factors.
 
 use assay_model::attribute::Attribute;
-use assay_model::benchmark::Section;
+use assay_model::benchmark::ReportSection;
 use assay_model::limit::Rpeak;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
-use super::context::{Context, metric_name, number, text};
-use super::{rows, words};
-use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::{detailed, details, word};
-use crate::precision::Prefixes;
+use super::context::{ReportContext, metric_name, number, text};
+use super::{cells, words};
+use crate::document::{
+    Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
+};
+use crate::locale::{join_details, with_detail, word};
+use crate::precision::ColumnPrefixes;
 use crate::{units, words as catalogue};
 
-pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let all = context.section(Section::Compute);
+pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
+    let all = context.section_results(ReportSection::Compute);
     if all.is_empty() {
         return;
     }
     document.heading(word("heading-compute"));
     document.blocks.push(Block::Table(table(context, &all)));
     for estimate in all.iter().filter(|it| is_solve(it)) {
-        document.paragraph(Tone::Quiet, solve(estimate));
+        document.paragraph(Tone::Quiet, solve_line(estimate));
     }
-    let facts = rpeaks(context, &all);
+    let facts = rpeak_facts(context, &all);
     if !facts.is_empty() {
         let title = Some("Rpeak".to_owned());
-        document.blocks.push(Block::Facts(Facts { title, tone: Tone::Plain, facts }));
+        document.blocks.push(Block::Facts(FactTable { title, tone: Tone::Plain, facts }));
     }
 }
 
-fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
-    let interval = rows::interval_title(estimates);
+fn table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTable {
+    let interval = cells::interval_title(estimates);
     let columns = [
-        (word("column-what"), Align::Left),
-        (word("column-where"), Align::Left),
-        (word("column-value"), Align::Right),
-        (interval.as_str(), Align::Right),
-        (word("column-of-peak"), Align::Right),
-        (word("column-of-rpeak"), Align::Right),
-        ("n", Align::Right),
-        (word("column-by"), Align::Left),
-        (word("column-note"), Align::Left),
+        (word("column-what"), ColumnAlignment::Left),
+        (word("column-where"), ColumnAlignment::Left),
+        (word("column-value"), ColumnAlignment::Right),
+        (interval.as_str(), ColumnAlignment::Right),
+        (word("column-of-peak"), ColumnAlignment::Right),
+        (word("column-of-rpeak"), ColumnAlignment::Right),
+        ("n", ColumnAlignment::Right),
+        (word("column-by"), ColumnAlignment::Left),
+        (word("column-note"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new(word("table-compute"), &columns);
-    let prefixes = Prefixes::of_medians(estimates.iter().copied());
+    let mut table = ReportTable::new(word("table-compute"), &columns);
+    let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
     for estimate in estimates {
-        let mut row: Vec<Cell> =
-            vec![metric_name(estimate).into(), case(context, estimate).into()];
-        row.extend(rows::estimate(estimate, &prefixes));
+        let mut row: Vec<TableCell> =
+            vec![metric_name(estimate).into(), case_label(context, estimate).into()];
+        row.extend(cells::value_and_interval(estimate, &prefixes));
         row.extend([
-            rows::percent(share_of_peak(estimate, estimates)),
-            rows::percent(share_of_rpeak(estimate)),
-            rows::samples(estimate),
-            rows::measurer(context, estimate),
-            rows::notes(context, estimate),
+            cells::percent(share_of_peak(estimate, estimates)),
+            cells::percent(share_of_rpeak(estimate)),
+            cells::samples(estimate),
+            cells::measurer(context, estimate),
+            cells::notes(context, estimate),
         ]);
         table.rows.push(row);
     }
@@ -62,12 +64,12 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
 
 /// Returns Rmax as a percentage of the highest multiply-add peak of the same run on as many
 /// threads.
-fn share_of_peak(estimate: &Estimate, all: &[&Estimate]) -> Option<f64> {
+fn share_of_peak(estimate: &MetricEstimate, all: &[&MetricEstimate]) -> Option<f64> {
     if !is_solve(estimate) {
         return None;
     }
     let threads = number(estimate, Attribute::Threads);
-    let comparable = |peak: &&&Estimate| {
+    let comparable = |peak: &&&MetricEstimate| {
         let same = threads.is_none() || number(peak, Attribute::Threads) == threads;
         peak.metric == "fp64" && peak.host == estimate.host && same
     };
@@ -75,7 +77,7 @@ fn share_of_peak(estimate: &Estimate, all: &[&Estimate]) -> Option<f64> {
     Some(100.0 * estimate.median / peak)
 }
 
-fn share_of_rpeak(estimate: &Estimate) -> Option<f64> {
+fn share_of_rpeak(estimate: &MetricEstimate) -> Option<f64> {
     let given = number(estimate, Attribute::PercentOfRpeak);
     let computed = || Some(100.0 * estimate.median / number(estimate, Attribute::Rpeak)?);
     // The limit of these metrics is Rpeak.
@@ -83,32 +85,32 @@ fn share_of_rpeak(estimate: &Estimate) -> Option<f64> {
 }
 
 /// Returns a label such as `node, avx512` or `N = 8000`.
-fn case(context: &Context<'_>, estimate: &Estimate) -> String {
+fn case_label(context: &ReportContext<'_>, estimate: &MetricEstimate) -> String {
     let parts = [
-        equations(estimate),
-        context.place(estimate),
+        system_size(estimate),
+        context.place_label(estimate),
         text(estimate, Attribute::InstructionSet).unwrap_or_default(),
     ];
-    details(&parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>())
+    join_details(&parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>())
 }
 
 /// Whether the result comes from solving a linear system.
-fn is_solve(estimate: &Estimate) -> bool {
+fn is_solve(estimate: &MetricEstimate) -> bool {
     estimate.metric == "rmax"
 }
 
 /// Returns the size of the linear system, `N = 8000`; empty for other results.
-fn equations(estimate: &Estimate) -> String {
+fn system_size(estimate: &MetricEstimate) -> String {
     let n = text(estimate, Attribute::N).filter(|_| is_solve(estimate));
-    n.map(|n| units::joined(&format!("N = {n}"))).unwrap_or_default()
+    n.map(|n| units::with_no_break_spaces(&format!("N = {n}"))).unwrap_or_default()
 }
 
-fn solve(estimate: &Estimate) -> String {
+fn solve_line(estimate: &MetricEstimate) -> String {
     let threads =
         number(estimate, Attribute::Threads).map(|threads| words::threads(threads as usize));
     let blas = text(estimate, Attribute::Blas).unwrap_or_default();
     let residual = text(estimate, Attribute::Residual).unwrap_or_default();
-    let subject = match equations(estimate) {
+    let subject = match system_size(estimate) {
         n if n.is_empty() => metric_name(estimate),
         n => n,
     };
@@ -116,14 +118,17 @@ fn solve(estimate: &Estimate) -> String {
 }
 
 /// Returns each distinct Rpeak with its factors.
-fn rpeaks(context: &Context<'_>, estimates: &[&Estimate]) -> Vec<(String, String)> {
+fn rpeak_facts(
+    context: &ReportContext<'_>,
+    estimates: &[&MetricEstimate],
+) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
     for estimate in estimates {
-        let Some((value, factors)) = rpeak(estimate) else { continue };
+        let Some((value, factors)) = rpeak_with_factors(estimate) else { continue };
         let precision = if estimate.metric == "fp32" { "FP32" } else { "FP64" };
-        let name = match case(context, estimate) {
+        let name = match case_label(context, estimate) {
             case if case.is_empty() => precision.to_owned(),
-            case => detailed(precision, &case),
+            case => with_detail(precision, &case),
         };
         let fact = (name, format!("{value} = {factors}"));
         if !facts.iter().any(|(_, known)| *known == fact.1) {
@@ -134,7 +139,7 @@ fn rpeaks(context: &Context<'_>, estimates: &[&Estimate]) -> Vec<(String, String
 }
 
 /// Returns value and factors, as found while measuring, otherwise from the limit.
-fn rpeak(estimate: &Estimate) -> Option<(String, String)> {
+fn rpeak_with_factors(estimate: &MetricEstimate) -> Option<(String, String)> {
     let factors = || {
         Some(Rpeak {
             cores: number(estimate, Attribute::RpeakCores)? as usize,

@@ -1,30 +1,32 @@
 //! Copies between domains: a matrix of medians for each host and measurer, as Intel MLC prints it.
 
 use assay_model::attribute::Attribute;
-use assay_model::benchmark::Section;
+use assay_model::benchmark::ReportSection;
 use assay_model::quantity::Unit;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
-use super::context::{Context, text};
-use super::rows;
-use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
-use crate::locale::{details, listed, symbol, word};
-use crate::precision::{self, Prefixes};
+use super::cells;
+use super::context::{ReportContext, text};
+use crate::document::{
+    Block, ColumnAlignment, Details, Document, ReportTable, TableCell, Tone,
+};
+use crate::locale::{join_details, localise_list, localise_symbol, word};
+use crate::precision::{self, ColumnPrefixes};
 use crate::units;
 
-pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let all = context.section(Section::Copies);
+pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
+    let all = context.section_results(ReportSection::Copies);
     if all.is_empty() {
         return;
     }
     document.heading(word("heading-copies"));
-    let groups = apart(&all);
-    let matrices: Vec<Matrix<'_>> =
-        groups.iter().filter_map(|group| Matrix::of(group)).collect();
+    let groups = group_by_measurer(&all);
+    let matrices: Vec<CopyMatrix<'_>> =
+        groups.iter().filter_map(|group| CopyMatrix::from_estimates(group)).collect();
     for matrix in &matrices {
         document.blocks.push(Block::Table(matrix.table(context)));
     }
-    let pairs = Block::Table(pairs(context, &all));
+    let pairs = Block::Table(pairs_table(context, &all));
     if matrices.is_empty() {
         document.blocks.push(pairs);
     } else {
@@ -35,9 +37,9 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 }
 
 /// Groups the results by host and measurer, in order of appearance.
-fn apart<'a>(all: &[&'a Estimate]) -> Vec<Vec<&'a Estimate>> {
-    let key = |it: &Estimate| (it.host.clone(), it.tool.clone(), it.metric.clone());
-    let mut groups: Vec<Vec<&Estimate>> = Vec::new();
+fn group_by_measurer<'a>(all: &[&'a MetricEstimate]) -> Vec<Vec<&'a MetricEstimate>> {
+    let key = |it: &MetricEstimate| (it.host.clone(), it.tool.clone(), it.metric.clone());
+    let mut groups: Vec<Vec<&MetricEstimate>> = Vec::new();
     for estimate in all {
         match groups.iter_mut().find(|group| key(group[0]) == key(estimate)) {
             Some(group) => group.push(estimate),
@@ -48,17 +50,17 @@ fn apart<'a>(all: &[&'a Estimate]) -> Vec<Vec<&'a Estimate>> {
 }
 
 /// Results of all pairs of some domains.
-struct Matrix<'a> {
-    estimates: &'a [&'a Estimate],
+struct CopyMatrix<'a> {
+    estimates: &'a [&'a MetricEstimate],
     /// Source domains, in order of appearance.
     sources: Vec<String>,
     /// Destination domains, in order of appearance.
     domains: Vec<String>,
 }
 
-impl<'a> Matrix<'a> {
+impl<'a> CopyMatrix<'a> {
     /// Returns `None` for fewer than two domains.
-    fn of(estimates: &'a [&'a Estimate]) -> Option<Self> {
+    fn from_estimates(estimates: &'a [&'a MetricEstimate]) -> Option<Self> {
         let [sources, domains] = [Attribute::Source, Attribute::Placement].map(|name| {
             let mut names: Vec<String> = Vec::new();
             for found in estimates.iter().filter_map(|it| text(it, name)) {
@@ -71,14 +73,15 @@ impl<'a> Matrix<'a> {
         (sources.len() > 1 || domains.len() > 1).then_some(Self { estimates, sources, domains })
     }
 
-    fn table(&self, context: &Context<'_>) -> Table {
-        let sources = self.sources.iter().map(|it| (it.as_str(), Align::Right));
-        let columns: Vec<_> = std::iter::once(("", Align::Left)).chain(sources).collect();
-        let mut caption = vec![say!("table-copies", unit = symbol("GB/s"))];
-        caption.extend(context.several_hosts.then(|| self.estimates[0].host.clone()));
+    fn table(&self, context: &ReportContext<'_>) -> ReportTable {
+        let sources = self.sources.iter().map(|it| (it.as_str(), ColumnAlignment::Right));
+        let columns: Vec<_> =
+            std::iter::once(("", ColumnAlignment::Left)).chain(sources).collect();
+        let mut caption = vec![say!("table-copies", unit = localise_symbol("GB/s"))];
+        caption.extend(context.has_several_hosts.then(|| self.estimates[0].host.clone()));
         let by = || self.estimates[0].tool.name.clone();
-        caption.extend(context.several_measurers.then(by));
-        let mut table = Table::new(details(&caption), &columns);
+        caption.extend(context.has_several_measurers.then(by));
+        let mut table = ReportTable::new(join_details(&caption), &columns);
         for domain in &self.domains {
             let cells = self.sources.iter().map(|source| self.cell(context, source, domain));
             table.rows.push(std::iter::once(domain.into()).chain(cells).collect());
@@ -87,48 +90,48 @@ impl<'a> Matrix<'a> {
     }
 
     /// Returns the median of a pair; empty if the pair has no result.
-    fn cell(&self, context: &Context<'_>, source: &str, domain: &str) -> Cell {
-        let is = |it: &Estimate, name, value| text(it, name).as_deref() == Some(value);
+    fn cell(&self, context: &ReportContext<'_>, source: &str, domain: &str) -> TableCell {
+        let is = |it: &MetricEstimate, name, value| text(it, name).as_deref() == Some(value);
         let found = self.estimates.iter().find(|it| {
             is(it, Attribute::Source, source) && is(it, Attribute::Placement, domain)
         });
-        let Some(estimate) = found else { return Cell::default() };
+        let Some(estimate) = found else { return TableCell::default() };
         let shown = match estimate.median.is_finite() {
             true => {
-                let digits = precision::digits_of(estimate);
-                let value = precision::rounded(estimate.median / 1e9, digits);
+                let digits = precision::estimate_digits(estimate);
+                let value = precision::round_to_digits(estimate.median / 1e9, digits);
                 units::quantity(value, Unit::Ratio, digits)
             }
             false => precision::value(estimate),
         };
-        Cell { text: shown, ..rows::notes(context, estimate) }
+        TableCell { text: shown, ..cells::notes(context, estimate) }
     }
 }
 
 /// Returns a table with one row per pair, with its interval.
-fn pairs(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
-    let interval = rows::interval_title(estimates);
+fn pairs_table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTable {
+    let interval = cells::interval_title(estimates);
     let columns = [
-        (word("column-where"), Align::Left),
-        (word("column-value"), Align::Right),
-        (interval.as_str(), Align::Right),
-        (word("column-of-limit"), Align::Right),
-        ("n", Align::Right),
-        (word("column-by"), Align::Left),
-        (word("column-kernel"), Align::Left),
-        (word("column-note"), Align::Left),
+        (word("column-where"), ColumnAlignment::Left),
+        (word("column-value"), ColumnAlignment::Right),
+        (interval.as_str(), ColumnAlignment::Right),
+        (word("column-of-limit"), ColumnAlignment::Right),
+        ("n", ColumnAlignment::Right),
+        (word("column-by"), ColumnAlignment::Left),
+        (word("column-kernel"), ColumnAlignment::Left),
+        (word("column-note"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new(word("table-bandwidth"), &columns);
-    let prefixes = Prefixes::of_medians(estimates.iter().copied());
+    let mut table = ReportTable::new(word("table-bandwidth"), &columns);
+    let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
     for estimate in estimates {
-        let mut row: Vec<Cell> = vec![context.place(estimate).into()];
-        row.extend(rows::estimate(estimate, &prefixes));
+        let mut row: Vec<TableCell> = vec![context.place_label(estimate).into()];
+        row.extend(cells::value_and_interval(estimate, &prefixes));
         row.extend([
-            rows::percent(estimate.percent_of_limit),
-            rows::samples(estimate),
-            rows::measurer(context, estimate),
-            listed(&text(estimate, Attribute::Kernel).unwrap_or_default()).into(),
-            rows::notes(context, estimate),
+            cells::percent(estimate.percent_of_limit),
+            cells::samples(estimate),
+            cells::measurer(context, estimate),
+            localise_list(&text(estimate, Attribute::Kernel).unwrap_or_default()).into(),
+            cells::notes(context, estimate),
         ]);
         table.rows.push(row);
     }

@@ -1,31 +1,31 @@
 //! Head of the report of a run: title, machines and status.
 
-use assay_model::event::Status;
+use assay_model::event::RunStatus;
 use assay_model::facts::HostFacts;
 use assay_model::run::Run;
-use assay_model::summary::{RunHead, Summary};
+use assay_model::summary::{RunHeader, RunSummary};
 
 use super::words;
-use crate::build::answer::untrusted;
+use crate::build::answer::untrusted_notice;
 use crate::document::{Document, Tone};
-use crate::locale::{comma, listed, word};
+use crate::locale::{comma, localise_list, word};
 use crate::{units, words as catalogue};
 
 /// Indices of the parts that are dropped from a line that is too long.
-const PRODUCT: usize = 5;
-const KERNEL: usize = 6;
+const PRODUCT_PART: usize = 5;
+const KERNEL_PART: usize = 6;
 
-pub(in crate::build) fn title(summary: &Summary) -> String {
+pub(in crate::build) fn title(summary: &RunSummary) -> String {
     let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
     words::title(&summary.run.suite, &catalogue::hosts(&hosts))
 }
 
 /// Adds one line for each kind of machine; lines longer than `room` columns lose kernel and
 /// product.
-pub(in crate::build) fn machines(
+pub(in crate::build) fn add_machines(
     document: &mut Document,
     tone: Tone,
-    summary: &Summary,
+    summary: &RunSummary,
     room: usize,
 ) {
     // Hosts with the same description share a line.
@@ -46,14 +46,14 @@ pub(in crate::build) fn machines(
     }
 }
 
-pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
-    document.paragraph(Tone::Bad, untrusted(summary));
-    machines(document, Tone::Plain, summary, usize::MAX);
+pub(super) fn add(document: &mut Document, summary: &RunSummary, run: Option<&Run>) {
+    document.paragraph(Tone::Bad, untrusted_notice(summary));
+    add_machines(document, Tone::Plain, summary, usize::MAX);
     let head = &summary.run;
-    document.paragraph(Tone::Quiet, times(head));
+    document.paragraph(Tone::Quiet, times_line(head));
     // The user's note, unchanged.
     document.paragraph(Tone::Plain, head.note.clone().unwrap_or_default());
-    let (tone, text) = fate(summary, run);
+    let (tone, text) = run_status(summary, run);
     document.paragraph(tone, text);
     if summary.results.is_empty() && summary.steps.is_empty() {
         document.paragraph(Tone::Bad, word("nothing-measured"));
@@ -61,29 +61,33 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
 }
 
 /// Returns the status of the run; empty if it completed.
-pub(in crate::build) fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
+pub(in crate::build) fn run_status(summary: &RunSummary, run: Option<&Run>) -> (Tone, String) {
     let reached = run.map(|run| [run.finished_cases().count(), run.started.plan.cases.len()]);
     match summary.run.status {
-        Status::Complete => (Tone::Plain, String::new()),
-        Status::Failed => {
+        RunStatus::Complete => (Tone::Plain, String::new()),
+        RunStatus::Failed => {
             let skipped = summary.failures.iter().filter(|it| it.because.is_some()).count();
             (Tone::Bad, words::status_failed(summary.failures.len() - skipped, skipped))
         }
-        Status::Partial => (Tone::Bad, words::status_partial(&summary.failures)),
-        Status::Interrupted => (Tone::Doubt, words::status("interrupted", reached)),
-        Status::Unfinished => (Tone::Doubt, words::status("unfinished", reached)),
+        RunStatus::Partial => (Tone::Bad, words::status_partial(&summary.failures)),
+        RunStatus::Interrupted => {
+            (Tone::Doubt, words::incomplete_status("interrupted", reached))
+        }
+        RunStatus::Unfinished => (Tone::Doubt, words::incomplete_status("unfinished", reached)),
     }
 }
 
 /// Returns the run's identifier with start and end; the end has a date only if it differs.
-fn times(head: &RunHead) -> String {
+fn times_line(head: &RunHeader) -> String {
     let start = date_and_time(&head.started);
     let end = head.finished.as_deref().map(date_and_time);
-    let format = |(date, time): (&str, &str)| units::joined(format!("{date} {time}").trim());
+    let format = |(date, time): (&str, &str)| {
+        units::with_no_break_spaces(format!("{date} {time}").trim())
+    };
     let end = end.map(|(date, time)| {
         if date == start.0 && !date.is_empty() { time.to_owned() } else { format((date, time)) }
     });
-    words::times(&head.id, &format(start), end, head.seed)
+    words::run_times(&head.id, &format(start), end, head.seed)
 }
 
 /// Splits a UTC time into date and time to the second; returns other formats unchanged, without
@@ -105,10 +109,13 @@ fn host_line(host: &HostFacts, room: usize) -> String {
     let kernel = Some(&system.kernel).filter(|it| !it.is_empty());
     let mut parts = [
         Some(host.cpu.model.clone()),
-        Some(cores(host)),
-        last_level(host),
+        Some(describe_cores(host)),
+        last_level_caches(host),
         memory,
-        system.virtualization.as_deref().map(|it| say!("host-guest", hypervisor = listed(it))),
+        system
+            .virtualization
+            .as_deref()
+            .map(|it| say!("host-guest", hypervisor = localise_list(it))),
         system.product.clone(),
         kernel.map(|it| say!("host-kernel", kernel = it)),
     ];
@@ -116,7 +123,7 @@ fn host_line(host: &HostFacts, room: usize) -> String {
         let known = parts.iter().flatten().filter(|part| !part.is_empty());
         known.map(String::as_str).collect::<Vec<_>>().join(comma())
     };
-    for optional in [KERNEL, PRODUCT] {
+    for optional in [KERNEL_PART, PRODUCT_PART] {
         if line(&parts).chars().count() > room {
             parts[optional] = None;
         }
@@ -124,7 +131,7 @@ fn host_line(host: &HostFacts, room: usize) -> String {
     line(&parts)
 }
 
-fn cores(host: &HostFacts) -> String {
+fn describe_cores(host: &HostFacts) -> String {
     let cpus = host.topology.cpu_ids();
     if cpus.is_empty() {
         return String::new();
@@ -138,7 +145,7 @@ fn cores(host: &HostFacts) -> String {
     }
 }
 
-fn last_level(host: &HostFacts) -> Option<String> {
+fn last_level_caches(host: &HostFacts) -> Option<String> {
     let caches: Vec<_> = host.topology.last_level().collect();
     let first = caches.first()?;
     let size = units::size(first.bytes);

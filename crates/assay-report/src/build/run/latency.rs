@@ -3,35 +3,37 @@
 use std::collections::BTreeMap;
 
 use assay_model::attribute::Attribute;
-use assay_model::attribute::Value;
-use assay_model::benchmark::Section;
+use assay_model::attribute::AttributeValue;
+use assay_model::benchmark::ReportSection;
 use assay_model::facts::HostFacts;
 use assay_model::quantity::Unit;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
-use super::context::{Context, number, text};
-use super::{rows, words};
+use super::context::{ReportContext, number, text};
+use super::{cells, words};
 use crate::document::{
-    Align, Axis, Band, Block, Cell, Document, Plot, Point, Scale, Series, Table, Tone,
+    Axis, Band, Block, ColumnAlignment, Document, Plot, PlotPoint, PlotSeries, ReportTable,
+    Scale, TableCell, Tone,
 };
 use crate::locale::{comma, word};
-use crate::precision::{self, Prefixes};
+use crate::precision::{self, ColumnPrefixes};
 use crate::units;
 
-pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let mut all = context.section(Section::Ladder);
-    let size = |estimate: &Estimate| number(estimate, Attribute::Bytes).unwrap_or(0.0);
+pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
+    let mut all = context.section_results(ReportSection::Ladder);
+    let size = |estimate: &MetricEstimate| number(estimate, Attribute::Bytes).unwrap_or(0.0);
     all.sort_by(|a, b| size(a).total_cmp(&size(b)));
     let Some(first) = all.first() else { return };
     document.heading(word("heading-latency"));
-    let levels = context.host(first).map(|host| levels(host, first)).unwrap_or_default();
+    let levels =
+        context.host_facts(first).map(|host| cache_levels(host, first)).unwrap_or_default();
     document.blocks.extend(plot(&all, &levels).map(Block::Plot));
-    document.blocks.push(Block::Table(plateaus(context, &all, &levels)));
-    document.paragraph(Tone::Quiet, huge_pages(&all));
+    document.blocks.push(Block::Table(levels_table(context, &all, &levels)));
+    document.paragraph(Tone::Quiet, huge_pages_note(&all));
 }
 
 /// Returns level and size of each cache that the measuring CPU uses, in ascending order.
-fn levels(host: &HostFacts, estimate: &Estimate) -> Vec<(u8, u64)> {
+fn cache_levels(host: &HostFacts, estimate: &MetricEstimate) -> Vec<(u8, u64)> {
     let cpu = number(estimate, Attribute::Cpu).map(|cpu| cpu as u32);
     let uses = |cpus: &[u32]| cpu.is_none_or(|cpu| cpus.contains(&cpu));
     let mut sizes: BTreeMap<u8, u64> = BTreeMap::new();
@@ -45,8 +47,8 @@ fn levels(host: &HostFacts, estimate: &Estimate) -> Vec<(u8, u64)> {
     levels
 }
 
-fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
-    let mut series: Vec<Series> = Vec::new();
+fn plot(estimates: &[&MetricEstimate], levels: &[(u8, u64)]) -> Option<Plot> {
+    let mut series: Vec<PlotSeries> = Vec::new();
     for estimate in estimates {
         let Some(x) = number(estimate, Attribute::Bytes).filter(|x| precision::is_positive(*x))
         else {
@@ -55,18 +57,18 @@ fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
         if !precision::is_positive(estimate.median) {
             continue;
         }
-        let point = Point { x, y: estimate.median, interval: estimate.ci };
-        let name = name(estimate, estimates);
+        let point = PlotPoint { x, y: estimate.median, interval: estimate.ci };
+        let name = series_name(estimate, estimates);
         match series.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
-            None => series.push(Series { name, points: vec![point] }),
+            None => series.push(PlotSeries { name, points: vec![point] }),
         }
     }
     series.retain(|series| series.points.len() > 1);
     let points = &series.first()?.points;
     let (first, last) = (points.first()?, points.last()?);
-    let size = |point: &Point| units::size(point.x as u64);
-    let time = |point: &Point| units::quantity(point.y, Unit::Second, 3);
+    let size = |point: &PlotPoint| units::size(point.x as u64);
+    let time = |point: &PlotPoint| units::quantity(point.y, Unit::Second, 3);
     let description =
         words::ladder_description(&time(first), &size(first), &time(last), &size(last));
     let axes = [
@@ -78,8 +80,8 @@ fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
 }
 
 /// Returns host, CPU and measurer, as far as they differ.
-fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
-    let parts = |estimate: &Estimate| {
+fn series_name(estimate: &MetricEstimate, all: &[&MetricEstimate]) -> String {
+    let parts = |estimate: &MetricEstimate| {
         let cpu = text(estimate, Attribute::Cpu).map(|cpu| format!("CPU {cpu}"));
         [Some(estimate.host.clone()), cpu, Some(estimate.tool.name.clone())]
     };
@@ -97,7 +99,11 @@ fn bands(levels: &[(u8, u64)]) -> Vec<Band> {
     let mut from = 0.0;
     for (level, bytes) in levels {
         let label = format!("L{level} {}", units::size(*bytes));
-        bands.push(Band { label: units::joined(&label), from, to: *bytes as f64 });
+        bands.push(Band {
+            label: units::with_no_break_spaces(&label),
+            from,
+            to: *bytes as f64,
+        });
         from = *bytes as f64;
     }
     if !bands.is_empty() {
@@ -108,32 +114,36 @@ fn bands(levels: &[(u8, u64)]) -> Vec<Band> {
 
 /// Returns a table with one row per cache and one for memory, each with a representative
 /// measurement.
-fn plateaus(context: &Context<'_>, estimates: &[&Estimate], levels: &[(u8, u64)]) -> Table {
-    let interval = rows::interval_title(estimates);
+fn levels_table(
+    context: &ReportContext<'_>,
+    estimates: &[&MetricEstimate],
+    levels: &[(u8, u64)],
+) -> ReportTable {
+    let interval = cells::interval_title(estimates);
     let columns = [
-        (word("column-level"), Align::Left),
-        (word("column-size"), Align::Right),
-        (word("working-set"), Align::Right),
-        (word("column-latency"), Align::Right),
-        (interval.as_str(), Align::Right),
-        ("n", Align::Right),
-        (word("column-by"), Align::Left),
-        (word("column-note"), Align::Left),
+        (word("column-level"), ColumnAlignment::Left),
+        (word("column-size"), ColumnAlignment::Right),
+        (word("working-set"), ColumnAlignment::Right),
+        (word("column-latency"), ColumnAlignment::Right),
+        (interval.as_str(), ColumnAlignment::Right),
+        ("n", ColumnAlignment::Right),
+        (word("column-by"), ColumnAlignment::Left),
+        (word("column-note"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new(word("table-levels"), &columns);
+    let mut table = ReportTable::new(word("table-levels"), &columns);
     let chosen = representatives(estimates, levels);
-    let prefixes = Prefixes::of_medians(chosen.iter().map(|(_, _, estimate)| *estimate));
+    let prefixes = ColumnPrefixes::for_medians(chosen.iter().map(|(_, _, estimate)| *estimate));
     for (level, size, estimate) in chosen {
-        let mut row: Vec<Cell> = vec![
+        let mut row: Vec<TableCell> = vec![
             level.into(),
             size.into(),
             text(estimate, Attribute::Bytes).unwrap_or_default().into(),
         ];
-        row.extend(rows::estimate(estimate, &prefixes));
+        row.extend(cells::value_and_interval(estimate, &prefixes));
         row.extend([
-            rows::samples(estimate),
-            rows::host_and_measurer(context, estimate),
-            rows::notes(context, estimate),
+            cells::samples(estimate),
+            cells::host_and_measurer(context, estimate),
+            cells::notes(context, estimate),
         ]);
         table.rows.push(row);
     }
@@ -147,30 +157,31 @@ fn plateaus(context: &Context<'_>, estimates: &[&Estimate], levels: &[(u8, u64)]
 /// cache. Near a boundary two levels serve a working set, so it represents neither. Without known
 /// caches, all working sets are returned.
 fn representatives<'a>(
-    estimates: &[&'a Estimate],
+    estimates: &[&'a MetricEstimate],
     levels: &[(u8, u64)],
-) -> Vec<(String, String, &'a Estimate)> {
+) -> Vec<(String, String, &'a MetricEstimate)> {
     if levels.is_empty() {
         return estimates.iter().map(|e| (String::new(), String::new(), *e)).collect();
     }
-    let size = |estimate: &Estimate| number(estimate, Attribute::Bytes).unwrap_or(0.0);
+    let size = |estimate: &MetricEstimate| number(estimate, Attribute::Bytes).unwrap_or(0.0);
     let mut found = Vec::new();
     let mut below = 0.0;
     for (level, bytes) in levels {
-        let fits = |e: &&&Estimate| size(e) > below && size(e) <= *bytes as f64 / 2.0;
+        let fits = |e: &&&MetricEstimate| size(e) > below && size(e) <= *bytes as f64 / 2.0;
         let label = units::size(*bytes);
         let best = estimates.iter().rev().find(fits);
         found.extend(best.map(|estimate| (format!("L{level}"), label, *estimate)));
         below = *bytes as f64;
     }
     let largest = estimates.last().filter(|estimate| size(estimate) >= 2.0 * below);
-    let memory =
-        |estimate: &&'a Estimate| (word("beyond-caches").to_owned(), String::new(), *estimate);
+    let memory = |estimate: &&'a MetricEstimate| {
+        (word("beyond-caches").to_owned(), String::new(), *estimate)
+    };
     found.extend(largest.map(memory));
     found
 }
 
-fn huge_pages(estimates: &[&Estimate]) -> String {
+fn huge_pages_note(estimates: &[&MetricEstimate]) -> String {
     let reported: Vec<_> =
         estimates.iter().filter(|e| e.parameters.contains_key(&Attribute::HugePages)).collect();
     if reported.is_empty() {
@@ -179,9 +190,9 @@ fn huge_pages(estimates: &[&Estimate]) -> String {
     let granted: Vec<String> = reported
         .iter()
         .filter(|estimate| match &estimate.parameters[&Attribute::HugePages] {
-            Value::Flag(granted) => *granted,
-            Value::Text(text) => !matches!(text.as_str(), "no" | "none" | "never"),
-            value => value.number().is_some_and(|share| share > 0.0),
+            AttributeValue::Flag(granted) => *granted,
+            AttributeValue::Text(text) => !matches!(text.as_str(), "no" | "none" | "never"),
+            value => value.as_number().is_some_and(|share| share > 0.0),
         })
         .filter_map(|estimate| text(estimate, Attribute::Bytes))
         .collect();

@@ -4,40 +4,42 @@ use std::collections::BTreeMap;
 
 use assay_model::facts::{CpuFacts, HostFacts};
 use assay_model::quantity::Unit;
-use assay_model::summary::Summary;
+use assay_model::summary::RunSummary;
 
-use crate::document::{Block, Details, Document, Facts, Tone};
-use crate::locale::{comma, fact, grouped, listed, word};
+use crate::document::{Block, Details, Document, FactTable, Tone};
+use crate::locale::{comma, format_fact, group_digits, localise_list, word};
 use crate::units::{quantity, size};
 use crate::words;
 
-pub(super) fn add(document: &mut Document, summary: &Summary) {
-    let blocks = hosts(&summary.hosts);
+pub(super) fn add(document: &mut Document, summary: &RunSummary) {
+    let blocks = host_blocks(&summary.hosts);
     if !blocks.is_empty() {
         let details = Details { title: word("details-machine").to_owned(), blocks };
         document.blocks.push(Block::Details(details));
     }
 }
 
-type Named = Vec<(String, String)>;
-type Facet<'f> = &'f dyn Fn(&HostFacts) -> Named;
+type FactList = Vec<(String, String)>;
+type FactReader<'f> = &'f dyn Fn(&HostFacts) -> FactList;
 
 /// Returns the facts by topic. Hosts with equal facts share a block, since hundreds of nodes are of
 /// a few kinds.
-fn hosts(hosts: &[HostFacts]) -> Vec<Block> {
-    let named = |map: &BTreeMap<String, String>| -> Named {
+fn host_blocks(hosts: &[HostFacts]) -> Vec<Block> {
+    let named = |map: &BTreeMap<String, String>| -> FactList {
         map.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     };
-    let parts: [(&str, Facet<'_>); 5] = [
-        ("machine-hardware", &|host| [processor(&host.cpu), topology(host)].concat()),
-        ("machine-system", &system),
+    let parts: [(&str, FactReader<'_>); 5] = [
+        ("machine-hardware", &|host| {
+            [processor_facts(&host.cpu), topology_facts(host)].concat()
+        }),
+        ("machine-system", &system_facts),
         ("machine-settings", &|host| named(&host.settings)),
         ("machine-mitigations", &|host| named(&host.mitigations)),
         ("machine-versions", &|host| named(&host.versions)),
     ];
     let mut blocks = Vec::new();
     for (title, facts) in parts {
-        let mut kinds: Vec<(Named, Vec<&str>)> = Vec::new();
+        let mut kinds: Vec<(FactList, Vec<&str>)> = Vec::new();
         for host in hosts {
             let found = facts(host);
             match kinds.iter_mut().find(|(known, _)| *known == found) {
@@ -47,15 +49,15 @@ fn hosts(hosts: &[HostFacts]) -> Vec<Block> {
         }
         kinds.retain(|(facts, _)| !facts.is_empty());
         blocks.extend(kinds.into_iter().map(|(facts, names)| {
-            let title = Some(fact(&words::hosts(&names), word(title)));
-            Block::Facts(Facts { title, tone: Tone::Plain, facts })
+            let title = Some(format_fact(&words::hosts(&names), word(title)));
+            Block::Facts(FactTable { title, tone: Tone::Plain, facts })
         }));
     }
     blocks
 }
 
 /// Drops facts that are not visible.
-fn known<const N: usize>(facts: [(&str, Option<String>); N]) -> Vec<(String, String)> {
+fn known_facts<const N: usize>(facts: [(&str, Option<String>); N]) -> Vec<(String, String)> {
     let filled = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
     filled
         .filter(|(_, value)| !value.is_empty())
@@ -63,11 +65,11 @@ fn known<const N: usize>(facts: [(&str, Option<String>); N]) -> Vec<(String, Str
         .collect()
 }
 
-fn processor(cpu: &CpuFacts) -> Vec<(String, String)> {
+fn processor_facts(cpu: &CpuFacts) -> Vec<(String, String)> {
     let hertz = |value: Option<f64>| value.map(|value| quantity(value, Unit::Hertz, 3));
     let switch =
         |value: Option<bool>| value.map(|on| word(if on { "on" } else { "off" }).to_owned());
-    known([
+    known_facts([
         ("fact-processor", Some(cpu.model.clone())),
         ("fact-vendor", Some(cpu.vendor.clone())),
         ("fact-family-model-stepping", cpu.signature.clone()),
@@ -80,7 +82,7 @@ fn processor(cpu: &CpuFacts) -> Vec<(String, String)> {
     ])
 }
 
-fn topology(host: &HostFacts) -> Vec<(String, String)> {
+fn topology_facts(host: &HostFacts) -> Vec<(String, String)> {
     let mut caches: Vec<(u8, u64)> =
         host.topology.caches.iter().map(|cache| (cache.level, cache.bytes)).collect();
     caches.sort_unstable();
@@ -90,7 +92,7 @@ fn topology(host: &HostFacts) -> Vec<(String, String)> {
         format!("{count} × {} L{}", size(kind.1), kind.0)
     };
     let cores = host.topology.one_cpu_per_core(&host.topology.cpu_ids()).len();
-    known([
+    known_facts([
         (
             "fact-cpus",
             Some(say!("cpus-on-cores", cpus = host.topology.cpus.len(), cores = cores)),
@@ -106,22 +108,24 @@ fn topology(host: &HostFacts) -> Vec<(String, String)> {
     ])
 }
 
-fn system(host: &HostFacts) -> Vec<(String, String)> {
+fn system_facts(host: &HostFacts) -> Vec<(String, String)> {
     let system = &host.system;
     let bytes = |value: Option<u64>| value.map(|value| quantity(value as f64, Unit::Byte, 4));
-    known([
+    known_facts([
         ("fact-distribution", system.distribution.clone()),
         (
             "fact-kernel",
             Some(format!("{} {}", system.kernel, system.architecture).trim().to_owned()),
         ),
         ("fact-kernel-command-line", system.kernel_command_line.clone()),
-        ("fact-virtualisation", system.virtualization.as_deref().map(listed)),
+        ("fact-virtualisation", system.virtualization.as_deref().map(localise_list)),
         ("fact-product", system.product.clone()),
         ("fact-clock-source", system.clock_source.clone()),
         (
             "fact-cpu-quota",
-            host.limits.cpu_quota.map(|quota| say!("cpus", n = grouped(&quota.to_string()))),
+            host.limits
+                .cpu_quota
+                .map(|quota| say!("cpus", n = group_digits(&quota.to_string()))),
         ),
         ("fact-memory-limit-of-the-control-group", bytes(host.limits.memory_available_bytes)),
         ("fact-fingerprint", Some(host.fingerprint.clone())),
@@ -133,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_of_which_the_same_is_true_share_a_block() {
+    fn groups_hosts_with_equal_facts() {
         let host = |number: u32| HostFacts {
             name: format!("n{number}"),
             versions: [(
@@ -144,7 +148,7 @@ mod tests {
             ..HostFacts::default()
         };
         let all: Vec<HostFacts> = (1..=200).map(host).collect();
-        let titles = hosts(&all).into_iter().filter_map(|block| match block {
+        let titles = host_blocks(&all).into_iter().filter_map(|block| match block {
             Block::Facts(facts) => facts.title,
             _ => None,
         });

@@ -2,20 +2,21 @@
 //! their medians.
 
 use assay_model::attribute::{Attribute, Role};
-use assay_model::benchmark::Section;
-use assay_model::summary::Estimate;
+use assay_model::benchmark::ReportSection;
+use assay_model::summary::MetricEstimate;
 
-use super::context::{Context, is_concurrent, metric_name, section_of, text};
-use super::{network, rows, words};
-use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::{detailed, word};
+use super::context::{ReportContext, is_concurrent, metric_name, section_of, text};
+use super::{cells, network, words};
+use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::locale::{with_detail, word};
 use crate::{precision, units};
 
 /// Storage attributes that assay sets for every measurer: their absence distinguishes cases, too.
-const TEST: [Attribute; 3] = [Attribute::Test, Attribute::Point, Attribute::PercentOfMax];
+const STORAGE_IDENTITY: [Attribute; 3] =
+    [Attribute::Test, Attribute::Point, Attribute::PercentOfMax];
 
-pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    if !context.several_measurers {
+pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
+    if !context.has_several_measurers {
         return;
     }
     let groups = groups(context);
@@ -25,12 +26,14 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         return;
     }
     let ratios: Vec<String> = others.iter().map(|other| words::ratio(first, other)).collect();
-    let mut columns =
-        vec![(word("column-what"), Align::Left), (word("column-where"), Align::Left)];
+    let mut columns = vec![
+        (word("column-what"), ColumnAlignment::Left),
+        (word("column-where"), ColumnAlignment::Left),
+    ];
     let right = tools.iter().chain(&ratios);
-    columns.extend(right.map(|title| (title.as_str(), Align::Right)));
-    columns.push((word("column-of-limit"), Align::Right));
-    let mut table = Table::new(word("table-measurers"), &columns);
+    columns.extend(right.map(|title| (title.as_str(), ColumnAlignment::Right)));
+    columns.push((word("column-of-limit"), ColumnAlignment::Right));
+    let mut table = ReportTable::new(word("table-measurers"), &columns);
     for group in &groups {
         table.rows.push(row(context, group, first, others));
     }
@@ -40,12 +43,14 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 }
 
 /// Returns results of the same case by more than one measurer.
-fn groups<'a>(context: &Context<'a>) -> Vec<Vec<&'a Estimate>> {
-    let mut groups: Vec<Vec<&Estimate>> = Vec::new();
+fn groups<'a>(context: &ReportContext<'a>) -> Vec<Vec<&'a MetricEstimate>> {
+    let mut groups: Vec<Vec<&MetricEstimate>> = Vec::new();
     // The tables of MPI already have a column for each measurer.
-    let here = |it: &&Estimate| section_of(it).is_some_and(|section| section != Section::Mpi);
-    for estimate in context.known().into_iter().filter(here) {
-        match groups.iter_mut().find(|group| same(group[0], estimate)) {
+    let here = |it: &&MetricEstimate| {
+        section_of(it).is_some_and(|section| section != ReportSection::Mpi)
+    };
+    for estimate in context.known_results().into_iter().filter(here) {
+        match groups.iter_mut().find(|group| is_same_case(group[0], estimate)) {
             Some(group) => group.push(estimate),
             None => groups.push(vec![estimate]),
         }
@@ -54,13 +59,13 @@ fn groups<'a>(context: &Context<'a>) -> Vec<Vec<&'a Estimate>> {
     groups
 }
 
-fn same(a: &Estimate, b: &Estimate) -> bool {
+fn is_same_case(a: &MetricEstimate, b: &MetricEstimate) -> bool {
     a.benchmark == b.benchmark
         && a.metric == b.metric
         && a.host == b.host
         && a.unit == b.unit
         && is_concurrent(a) == is_concurrent(b)
-        && TEST.iter().all(|name| a.parameters.get(name) == b.parameters.get(name))
+        && STORAGE_IDENTITY.iter().all(|name| a.parameters.get(name) == b.parameters.get(name))
         && Attribute::ALL.iter().filter(|it| is_identity(**it)).all(|name| {
             match (a.parameters.get(name), b.parameters.get(name)) {
                 (Some(a), Some(b)) => a == b,
@@ -76,7 +81,7 @@ fn is_identity(name: Attribute) -> bool {
 }
 
 /// Returns the measurers, assay first.
-fn tools(groups: &[Vec<&Estimate>]) -> Vec<String> {
+fn tools(groups: &[Vec<&MetricEstimate>]) -> Vec<String> {
     let mut tools: Vec<String> = Vec::new();
     for estimate in groups.iter().flatten() {
         if !tools.contains(&estimate.tool.name) {
@@ -88,37 +93,39 @@ fn tools(groups: &[Vec<&Estimate>]) -> Vec<String> {
 }
 
 fn row(
-    context: &Context<'_>,
-    group: &[&Estimate],
+    context: &ReportContext<'_>,
+    group: &[&MetricEstimate],
     first: &str,
     others: &[String],
-) -> Vec<Cell> {
+) -> Vec<TableCell> {
     let by = |tool: &str| group.iter().find(|estimate| estimate.tool.name == tool);
     let value = |tool: &str| by(tool).map(|e| precision::value(e)).unwrap_or_default();
     let ratio = |tool: &String| {
         let (own, its) = (by(first)?, by(tool)?);
         let ratio = own.median / its.median;
-        let digits = [own, its].map(|it| precision::digits_of(it));
+        let digits = [own, its].map(|it| precision::estimate_digits(it));
         ratio.is_finite().then(|| precision::ratio(ratio, None, digits))
     };
-    let is_network = network::is_about(group[0]);
+    let is_network = network::is_network(group[0]);
     let place = match text(group[0], Attribute::N) {
         _ if is_network => network::case_and_end(group[0]),
-        Some(n) if group[0].metric == "rmax" => units::joined(&format!("N = {n}")),
-        _ => test(group[0]).unwrap_or_else(|| context.place(group[0])),
+        Some(n) if group[0].metric == "rmax" => {
+            units::with_no_break_spaces(&format!("N = {n}"))
+        }
+        _ => test_label(group[0]).unwrap_or_else(|| context.place_label(group[0])),
     };
-    let what = if is_network { network::what(group[0]) } else { metric_name(group[0]) };
-    let mut row: Vec<Cell> = vec![what.into(), place.into(), value(first).into()];
-    row.extend(others.iter().map(|tool| Cell::from(value(tool))));
-    row.extend(others.iter().map(|tool| Cell::from(ratio(tool).unwrap_or_default())));
-    row.push(rows::percent(by(first).and_then(|it| it.percent_of_limit)));
+    let what = if is_network { network::metric_label(group[0]) } else { metric_name(group[0]) };
+    let mut row: Vec<TableCell> = vec![what.into(), place.into(), value(first).into()];
+    row.extend(others.iter().map(|tool| TableCell::from(value(tool))));
+    row.extend(others.iter().map(|tool| TableCell::from(ratio(tool).unwrap_or_default())));
+    row.push(cells::percent(by(first).and_then(|it| it.percent_of_limit)));
     row
 }
 
 /// Returns the storage test, with the point of its response curve.
-fn test(estimate: &Estimate) -> Option<String> {
+fn test_label(estimate: &MetricEstimate) -> Option<String> {
     let test = text(estimate, Attribute::Test).or_else(|| text(estimate, Attribute::Phase))?;
     let point =
         text(estimate, Attribute::PercentOfMax).or_else(|| text(estimate, Attribute::Point));
-    Some(point.map_or_else(|| test.clone(), |point| detailed(&test, &point)))
+    Some(point.map_or_else(|| test.clone(), |point| with_detail(&test, &point)))
 }

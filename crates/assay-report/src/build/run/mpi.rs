@@ -2,70 +2,73 @@
 //! the curves.
 
 use assay_model::attribute::Attribute;
-use assay_model::benchmark::{Benchmark, Better, Section};
+use assay_model::benchmark::{Benchmark, Better, ReportSection};
 use assay_model::quantity::Unit;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
-use super::context::{Context, metric_name, number, text};
+use super::cells;
+use super::context::{ReportContext, metric_name, number, text};
 use super::network::pairs;
-use super::rows;
-use crate::document::{Align, Block, Cell, Details, Document, HeatMap, Table, Tone};
-use crate::locale::{
-    Language, Locale, comma, detailed, fact, fixed, semicolon, sentences, symbol, word,
+use crate::document::{
+    Block, ColumnAlignment, Details, Document, HeatMap, ReportTable, TableCell, Tone,
 };
-use crate::precision::{self, Prefixes};
+use crate::locale::{
+    Language, Locale, comma, format_fact, format_fixed, join_sentences, localise_symbol,
+    semicolon, with_detail, word,
+};
+use crate::precision::{self, ColumnPrefixes};
 use crate::units;
 
 mod curves;
 mod labels;
 mod places;
 
-pub(super) use labels::Labels;
+pub(super) use labels::MpiLabels;
 
 const HEADING: &str = "MPI";
 /// Placeholder for the width of a missing interval.
-const UNKNOWN_WIDTH: &str = "±?";
+const NO_INTERVAL: &str = "±?";
 /// Mark of the best value of a row.
-const BEST: &str = "◀";
+const BEST_MARK: &str = "◀";
 /// Prefix of a ratio of two values with overlapping intervals.
-const OVERLAP: &str = "≈";
+const OVERLAP_MARK: &str = "≈";
 /// Metrics whose tables are always visible; the others are collapsed.
-const SHOWN: [&str; 4] = ["latency", "bandwidth", "message_rate", "overlap"];
+const MAIN_METRICS: [&str; 4] = ["latency", "bandwidth", "message_rate", "overlap"];
 
 /// Results of one table, which differ only in size and MPI.
-struct Group<'a> {
-    labels: &'a Labels,
+struct MpiGroup<'a> {
+    labels: &'a MpiLabels,
     benchmark: Benchmark,
     metric: &'a str,
     place: String,
     ranks: String,
-    estimates: Vec<&'a Estimate>,
+    estimates: Vec<&'a MetricEstimate>,
 }
 
-pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let labels = Labels::of(&context.summary.results);
+pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
+    let labels = MpiLabels::from_results(&context.summary.results);
     let groups = groups(context, &labels);
     if groups.is_empty() {
         return;
     }
     document.heading(HEADING);
-    let libraries = who(&groups);
+    let libraries = libraries_table(&groups);
     if !libraries.rows.is_empty() {
         document.blocks.push(Block::Table(libraries));
     }
     let tables: Vec<_> = groups.iter().map(|group| (group, table(context, group))).collect();
     document.paragraph(Tone::Quiet, legend(&tables));
-    document.blocks.extend(maps(&groups).into_iter().map(Block::HeatMap));
+    document.blocks.extend(heat_maps(&groups).into_iter().map(Block::HeatMap));
     places::add(document, &groups, context.summary);
     let (shown, more): (Vec<_>, Vec<_>) =
-        tables.into_iter().partition(|(group, _)| SHOWN.contains(&group.metric));
+        tables.into_iter().partition(|(group, _)| MAIN_METRICS.contains(&group.metric));
     for (group, table) in shown {
         document.heading(group.title());
         document.blocks.push(Block::Table(table));
         document.blocks.extend(curves::plot(group).map(Block::Plot));
     }
     if !more.is_empty() {
-        let named = |(group, table): (&Group<'_>, Table)| {
+        let named = |(group, table): (&MpiGroup<'_>, ReportTable)| {
             [Block::Heading(group.title()), Block::Table(table)]
         };
         let blocks = more.into_iter().flat_map(named).collect();
@@ -77,13 +80,13 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 }
 
 /// Explains the marks that occur in the tables, and the figures.
-fn legend(tables: &[(&Group<'_>, Table)]) -> String {
+fn legend(tables: &[(&MpiGroup<'_>, ReportTable)]) -> String {
     let cells = || tables.iter().flat_map(|(_, table)| table.rows.iter().flatten());
     let has = |mark: &str| cells().any(|cell| cell.text.contains(mark));
     let marks: Vec<String> = [
-        has(BEST).then(|| say!("mpi-rule-best", ratio = fixed(1.2, 2))),
-        has(OVERLAP).then(|| word("mpi-rule-overlap").to_owned()),
-        has(UNKNOWN_WIDTH).then(|| word("mpi-rule-no-interval").to_owned()),
+        has(BEST_MARK).then(|| say!("mpi-rule-best", ratio = format_fixed(1.2, 2))),
+        has(OVERLAP_MARK).then(|| word("mpi-rule-overlap").to_owned()),
+        has(NO_INTERVAL).then(|| word("mpi-rule-no-interval").to_owned()),
     ]
     .into_iter()
     .flatten()
@@ -100,16 +103,17 @@ fn legend(tables: &[(&Group<'_>, Table)]) -> String {
             .then(|| word("mpi-rule-latency").to_owned()),
         has_transport.then(|| word("mpi-rule-transport").to_owned()),
     ];
-    sentences(&rules.into_iter().flatten().collect::<Vec<_>>())
+    join_sentences(&rules.into_iter().flatten().collect::<Vec<_>>())
 }
 
-fn groups<'a>(context: &Context<'a>, labels: &'a Labels) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+fn groups<'a>(context: &ReportContext<'a>, labels: &'a MpiLabels) -> Vec<MpiGroup<'a>> {
+    let mut groups: Vec<MpiGroup<'a>> = Vec::new();
     // Times of single messages include reading the clock each time, times of batches do not.
-    let is_batch = |it: &&Estimate| text(it, Attribute::Timed).is_none_or(|it| it != "single");
-    for estimate in context.section(Section::Mpi).into_iter().filter(is_batch) {
+    let is_batch =
+        |it: &&MetricEstimate| text(it, Attribute::Timed).is_none_or(|it| it != "single");
+    for estimate in context.section_results(ReportSection::Mpi).into_iter().filter(is_batch) {
         let Some(benchmark) = Benchmark::from_id(&estimate.benchmark) else { continue };
-        let place = pairs::name(estimate).unwrap_or_else(|| context.place(estimate));
+        let place = pairs::name(estimate).unwrap_or_else(|| context.place_label(estimate));
         let ranks = text(estimate, Attribute::Ranks).unwrap_or_default();
         let known = groups.iter_mut().find(|group| {
             group.benchmark == benchmark
@@ -119,7 +123,7 @@ fn groups<'a>(context: &Context<'a>, labels: &'a Labels) -> Vec<Group<'a>> {
         });
         match known {
             Some(group) => group.estimates.push(estimate),
-            None => groups.push(Group {
+            None => groups.push(MpiGroup {
                 labels,
                 benchmark,
                 metric: &estimate.metric,
@@ -133,11 +137,11 @@ fn groups<'a>(context: &Context<'a>, labels: &'a Labels) -> Vec<Group<'a>> {
 }
 
 /// Returns heat maps of the pairs of hosts.
-fn maps(groups: &[Group<'_>]) -> Vec<HeatMap> {
-    let all: Vec<&Estimate> =
+fn heat_maps(groups: &[MpiGroup<'_>]) -> Vec<HeatMap> {
+    let all: Vec<&MetricEstimate> =
         groups.iter().flat_map(|group| group.estimates.iter().copied()).collect();
     let labels = groups.first().map(|group| group.labels);
-    let item = |estimate: &Estimate| {
+    let item = |estimate: &MetricEstimate| {
         let mpi = labels.and_then(|labels| labels.label(estimate)).unwrap_or_default();
         let size = size(estimate).map(units::size);
         [Some(estimate.benchmark.clone()), Some(mpi), size]
@@ -146,10 +150,10 @@ fn maps(groups: &[Group<'_>]) -> Vec<HeatMap> {
             .collect::<Vec<_>>()
             .join(comma())
     };
-    pairs::maps(&all, &item)
+    pairs::heat_maps(&all, &item)
 }
 
-impl<'a> Group<'a> {
+impl<'a> MpiGroup<'a> {
     /// Returns the columns in order of appearance.
     fn columns(&self) -> Vec<String> {
         let mut columns: Vec<String> = Vec::new();
@@ -163,22 +167,22 @@ impl<'a> Group<'a> {
     }
 
     /// Returns the MPI, with the measurer unless it is assay.
-    fn column(&self, estimate: &Estimate) -> String {
+    fn column(&self, estimate: &MetricEstimate) -> String {
         let mpi = self.name(estimate);
-        if by_assay(&estimate) {
+        if is_by_assay(&estimate) {
             mpi
         } else {
             say!("what-by", what = mpi, by = estimate.tool.name.as_str())
         }
     }
 
-    fn name(&self, estimate: &Estimate) -> String {
+    fn name(&self, estimate: &MetricEstimate) -> String {
         self.labels.label(estimate).unwrap_or_else(|| estimate.tool.name.clone())
     }
 
     /// Returns the heading of a column: the MPI and the transport that it chose.
     fn heading(&self, column: &str) -> String {
-        let here = |it: &&&Estimate| self.column(it) == column;
+        let here = |it: &&&MetricEstimate| self.column(it) == column;
         let transport =
             self.estimates.iter().find(here).and_then(|it| text(it, Attribute::Transport));
         [Some(column.to_owned()), transport]
@@ -196,12 +200,12 @@ impl<'a> Group<'a> {
         sizes
     }
 
-    fn at(&self, bytes: Option<u64>, column: &str) -> Option<&'a Estimate> {
-        let here = |it: &&&Estimate| size(it) == bytes && self.column(it) == column;
+    fn find(&self, bytes: Option<u64>, column: &str) -> Option<&'a MetricEstimate> {
+        let here = |it: &&&MetricEstimate| size(it) == bytes && self.column(it) == column;
         self.estimates.iter().find(here).copied()
     }
 
-    fn best(&self, bytes: Option<u64>) -> Option<&'a Estimate> {
+    fn best(&self, bytes: Option<u64>) -> Option<&'a MetricEstimate> {
         let row = self.estimates.iter().copied().filter(|it| size(it) == bytes);
         let comparable = row.filter(|it| precision::is_positive(it.median));
         comparable.min_by(|a, b| match a.better {
@@ -235,88 +239,89 @@ impl<'a> Group<'a> {
             (_, "mpi.bw", "bandwidth") => {
                 format!("{} ({id})", word("learn-heading-mpi-bandwidth"))
             }
-            _ => detailed(id, &metric),
+            _ => with_detail(id, &metric),
         };
         // Imported files may lack place and ranks.
         if !self.place.is_empty() {
-            title = detailed(&title, &self.place);
+            title = with_detail(&title, &self.place);
         }
         if !self.ranks.is_empty() {
-            title = detailed(&title, &say!("ranks", ranks = &self.ranks));
+            title = with_detail(&title, &say!("ranks", ranks = &self.ranks));
         }
         title
     }
 }
 
-fn by_assay(estimate: &&Estimate) -> bool {
+fn is_by_assay(estimate: &&MetricEstimate) -> bool {
     estimate.tool.name == "assay"
 }
 
-fn size(estimate: &Estimate) -> Option<u64> {
+fn size(estimate: &MetricEstimate) -> Option<u64> {
     number(estimate, Attribute::Bytes).map(|bytes| bytes as u64)
 }
 
-fn shown_size(bytes: Option<u64>) -> Cell {
+fn size_cell(bytes: Option<u64>) -> TableCell {
     bytes.map(units::size).unwrap_or_default().into()
 }
 
 /// Returns the units of the OSU benchmarks and of published pages, for every size: 4 MiB in µs like
 /// 8 B.
-fn prefixes() -> Prefixes {
-    Prefixes::of([(Unit::Second, 1e-6), (Unit::BytePerSecond, 1e6)])
+fn prefixes() -> ColumnPrefixes {
+    ColumnPrefixes::for_values([(Unit::Second, 1e-6), (Unit::BytePerSecond, 1e6)])
 }
 
 /// Returns a table with one row per size and one column per MPI. Bandwidths have another column in
 /// bits, results with a limit a column with their share of it.
-fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
+fn table(context: &ReportContext<'_>, group: &MpiGroup<'_>) -> ReportTable {
     let names = group.columns();
     let is_bandwidth = group.estimates.iter().all(|it| it.unit == Unit::BytePerSecond);
     let headings = names.iter().flat_map(|name| {
-        let bits = is_bandwidth.then(|| detailed(name, &symbol("Gbit/s")));
-        let share = detailed(name, word("column-of-limit"));
+        let bits = is_bandwidth.then(|| with_detail(name, &localise_symbol("Gbit/s")));
+        let share = with_detail(name, word("column-of-limit"));
         std::iter::once(group.heading(name)).chain(bits).chain([share])
     });
     let headings: Vec<String> = headings.collect();
-    let mut columns = vec![(word("column-size"), Align::Right)];
-    columns.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
-    columns.push((word("column-note"), Align::Left));
-    let mut table = Table::new("", &columns);
+    let mut columns = vec![(word("column-size"), ColumnAlignment::Right)];
+    columns.extend(headings.iter().map(|heading| (heading.as_str(), ColumnAlignment::Right)));
+    columns.push((word("column-note"), ColumnAlignment::Left));
+    let mut table = ReportTable::new("", &columns);
     for bytes in group.sizes() {
         let best = group.best(bytes);
-        let mut row = vec![shown_size(bytes)];
+        let mut row = vec![size_cell(bytes)];
         let mut marks = Vec::new();
         for name in &names {
-            let estimate = group.at(bytes, name);
+            let estimate = group.find(bytes, name);
             row.push(estimate.map(|it| cell(it, best, names.len())).unwrap_or_default());
-            row.extend(is_bandwidth.then(|| estimate.map(in_bits).unwrap_or_default()));
-            row.push(rows::percent(estimate.and_then(|it| it.percent_of_limit)));
+            row.extend(is_bandwidth.then(|| estimate.map(bits_cell).unwrap_or_default()));
+            row.push(cells::percent(estimate.and_then(|it| it.percent_of_limit)));
             marks.extend(estimate.map(|it| context.notes.marks(it)).unwrap_or_default());
         }
         marks.sort_unstable();
         marks.dedup();
-        row.push(Cell::marks(marks));
+        row.push(TableCell::with_marks(marks));
         table.rows.push(row);
     }
     table.without_empty_columns()
 }
 
 /// Returns value, interval, and ratio to the best value of the row.
-fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
+fn cell(estimate: &MetricEstimate, best: Option<&MetricEstimate>, columns: usize) -> TableCell {
     let value = prefixes().value(estimate);
-    let interval = precision::relative(estimate).unwrap_or_else(|| UNKNOWN_WIDTH.to_owned());
+    let interval =
+        precision::relative_interval(estimate).unwrap_or_else(|| NO_INTERVAL.to_owned());
     let against = match best {
-        Some(best) if columns > 1 => standing(estimate, best),
+        Some(best) if columns > 1 => ratio_to_best(estimate, best),
         _ => String::new(),
     };
     let join = |parts: &[&str]| {
         parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" ")
     };
-    Cell::with_short(join(&[&value, &interval, &against]), Some(join(&[&value, &against])))
+    TableCell::with_short(join(&[&value, &interval, &against]), Some(join(&[&value, &against])))
 }
 
-fn standing(estimate: &Estimate, best: &Estimate) -> String {
+fn ratio_to_best(estimate: &MetricEstimate, best: &MetricEstimate) -> String {
     if std::ptr::eq(estimate, best) {
-        return BEST.to_owned();
+        return BEST_MARK.to_owned();
     }
     let (more, less) = match estimate.better {
         Better::Lower => (estimate.median, best.median),
@@ -330,32 +335,32 @@ fn standing(estimate: &Estimate, best: &Estimate) -> String {
         (Some(one), Some(other)) => one[0] <= other[1] && other[0] <= one[1],
         _ => false,
     };
-    format!("{}×{}", if overlap { OVERLAP } else { "" }, fixed(ratio, 2))
+    format!("{}×{}", if overlap { OVERLAP_MARK } else { "" }, format_fixed(ratio, 2))
 }
 
 /// Returns the bandwidth in bits; the heading contains the unit.
-fn in_bits(estimate: &Estimate) -> Cell {
-    let digits = precision::digits_of(estimate);
-    let bits = precision::rounded(estimate.median * 8.0, digits);
-    let written = units::quantity_beside(bits, Unit::BitPerSecond, digits, 1e9);
+fn bits_cell(estimate: &MetricEstimate) -> TableCell {
+    let digits = precision::estimate_digits(estimate);
+    let bits = precision::round_to_digits(estimate.median * 8.0, digits);
+    let written = units::quantity_with_prefix(bits, Unit::BitPerSecond, digits, 1e9);
     Some(written)
         .filter(|_| estimate.median.is_finite())
-        .map(|it| units::parts(&it).0.into())
+        .map(|it| units::split_unit(&it).0.into())
         .unwrap_or_default()
 }
 
 /// Returns a table with one row per MPI: its library, and the placement of its ranks.
-fn who(groups: &[Group<'_>]) -> Table {
+fn libraries_table(groups: &[MpiGroup<'_>]) -> ReportTable {
     let columns = [
-        ("MPI", Align::Left),
-        (word("column-transport"), Align::Left),
-        ("ABI", Align::Left),
-        (word("column-library"), Align::Left),
-        (word("column-ranks-on-cpus"), Align::Left),
+        ("MPI", ColumnAlignment::Left),
+        (word("column-transport"), ColumnAlignment::Left),
+        ("ABI", ColumnAlignment::Left),
+        (word("column-library"), ColumnAlignment::Left),
+        (word("column-ranks-on-cpus"), ColumnAlignment::Left),
     ];
     let mut found: Vec<([String; 4], Vec<String>)> = Vec::new();
     for group in groups {
-        for estimate in group.estimates.iter().copied().filter(by_assay) {
+        for estimate in group.estimates.iter().copied().filter(is_by_assay) {
             let reported = |name: Attribute| text(estimate, name).unwrap_or_default();
             let library = [
                 group.name(estimate),
@@ -363,7 +368,10 @@ fn who(groups: &[Group<'_>]) -> Table {
                 reported(Attribute::Abi),
                 reported(Attribute::Library),
             ];
-            let place = fact(&group.place, &units::joined(&reported(Attribute::Cpus)));
+            let place = format_fact(
+                &group.place,
+                &units::with_no_break_spaces(&reported(Attribute::Cpus)),
+            );
             match found.iter_mut().find(|(known, _)| *known == library) {
                 Some((_, places)) if places.contains(&place) => {}
                 Some((_, places)) => places.push(place),
@@ -371,9 +379,9 @@ fn who(groups: &[Group<'_>]) -> Table {
             }
         }
     }
-    let mut table = Table::new(word("table-mpi-libraries"), &columns);
+    let mut table = ReportTable::new(word("table-mpi-libraries"), &columns);
     for (library, places) in found {
-        let mut row: Vec<Cell> = library.into_iter().map(Cell::from).collect();
+        let mut row: Vec<TableCell> = library.into_iter().map(TableCell::from).collect();
         row.push(places.join(comma()).into());
         table.rows.push(row);
     }

@@ -5,64 +5,64 @@ use std::collections::BTreeSet;
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::host_names;
-use assay_model::plan::Omitted;
-use assay_model::summary::{CaseFailure, Estimate, Summary};
+use assay_model::plan::OmittedMeasure;
+use assay_model::summary::{CaseFailure, MetricEstimate, RunSummary};
 
-use super::context::{domains, metric_name, text};
-use super::mpi::Labels;
+use super::context::{domain_label, metric_name, text};
+use super::mpi::MpiLabels;
 use super::{network, words};
 use crate::document::{Block, Document, Note, Tone};
-use crate::locale::{comma, detailed, details, fact, semicolon, word};
-use crate::words::{self as catalogue, Said};
+use crate::locale::{comma, format_fact, join_details, semicolon, with_detail, word};
+use crate::words::{self as catalogue, Explanation};
 
 /// Maximum number of results per text, and of texts per note.
-const SHOWN: usize = 4;
+const MAX_SHOWN: usize = 4;
 
 /// All warnings, grouped by identifier and advice.
 pub(super) struct Notes {
-    groups: Vec<Group>,
+    groups: Vec<NoteGroup>,
 }
 
-struct Group {
+struct NoteGroup {
     id: String,
     advice: String,
-    texts: Vec<Text>,
+    texts: Vec<NoteText>,
 }
 
 /// Text of a warning, with its hosts or results.
-struct Text {
-    said: String,
+struct NoteText {
+    text: String,
     /// Hosts concerned, for a warning that concerns hosts and no result.
     hosts: Vec<String>,
     /// Results concerned; empty if the warning concerns the whole run.
-    subjects: Vec<Subject>,
+    subjects: Vec<NoteSubject>,
 }
 
 /// Metrics of one case.
-struct Subject {
+struct NoteSubject {
     metrics: Vec<String>,
     /// Label that distinguishes the case from the others; may be empty.
     case: String,
 }
 
 impl Notes {
-    pub(super) fn collect(summary: &Summary) -> Self {
+    pub(super) fn collect(summary: &RunSummary) -> Self {
         let mut notes = Self { groups: Vec::new() };
-        let labels = Labels::of(&summary.results);
+        let labels = MpiLabels::from_results(&summary.results);
         for warning in &summary.warnings {
-            notes.put(warning, None);
+            notes.add_warning(warning, None);
         }
         for estimate in &summary.results {
             for warning in &estimate.warnings {
-                notes.put(warning, Some(Subject::of(estimate, &labels)));
+                notes.add_warning(warning, Some(NoteSubject::from_estimate(estimate, &labels)));
             }
         }
         notes
     }
 
     /// Returns the numbers of the notes about a result, in ascending order.
-    pub(super) fn marks(&self, estimate: &Estimate) -> Vec<usize> {
-        let belongs = |group: &Group| {
+    pub(super) fn marks(&self, estimate: &MetricEstimate) -> Vec<usize> {
+        let belongs = |group: &NoteGroup| {
             let same =
                 |it: &Doubt| it.id() == group.id && catalogue::doubt(it).advice == group.advice;
             estimate.warnings.iter().any(same)
@@ -74,7 +74,7 @@ impl Notes {
         if self.groups.is_empty() {
             return;
         }
-        let note = |(mark, group): (usize, &Group)| Note {
+        let note = |(mark, group): (usize, &NoteGroup)| Note {
             mark: Some(mark),
             name: group.id.clone(),
             tone: Tone::Doubt,
@@ -85,42 +85,43 @@ impl Notes {
         document.blocks.push(Block::Notes((1..).zip(&self.groups).map(note).collect()));
     }
 
-    fn put(&mut self, doubt: &Doubt, subject: Option<Subject>) {
-        let Said { text, advice } = catalogue::doubt(doubt);
-        let of_host = catalogue::of_host(doubt).filter(|_| subject.is_none());
+    fn add_warning(&mut self, doubt: &Doubt, subject: Option<NoteSubject>) {
+        let Explanation { text, advice } = catalogue::doubt(doubt);
+        let of_host = catalogue::host_and_text(doubt).filter(|_| subject.is_none());
         let (host, said) = of_host.map_or((None, text), |(host, said)| (Some(host), said));
-        let same = |group: &Group| group.id == doubt.id() && group.advice == advice;
+        let same = |group: &NoteGroup| group.id == doubt.id() && group.advice == advice;
         let index = self.groups.iter().position(same).unwrap_or_else(|| {
             let id = doubt.id().to_owned();
-            self.groups.push(Group { id, advice, texts: vec![] });
+            self.groups.push(NoteGroup { id, advice, texts: vec![] });
             self.groups.len() - 1
         });
         let group = &mut self.groups[index];
-        let is_it = |text: &Text| text.said == said && text.hosts.is_empty() == host.is_none();
+        let is_it =
+            |text: &NoteText| text.text == said && text.hosts.is_empty() == host.is_none();
         let index = group.texts.iter().position(is_it).unwrap_or_else(|| {
-            group.texts.push(Text { said, hosts: vec![], subjects: vec![] });
+            group.texts.push(NoteText { text: said, hosts: vec![], subjects: vec![] });
             group.texts.len() - 1
         });
         let text = &mut group.texts[index];
         text.hosts.extend(host.map(str::to_owned));
         if let Some(subject) = subject {
-            concern(&mut text.subjects, subject);
+            add_subject(&mut text.subjects, subject);
         }
     }
 }
 
-impl Group {
+impl NoteGroup {
     fn lines(&self) -> Vec<String> {
-        let (shown, left) = self.texts.split_at(self.texts.len().min(SHOWN));
-        let mut lines: Vec<String> = shown.iter().map(Text::line).collect();
+        let (shown, left) = self.texts.split_at(self.texts.len().min(MAX_SHOWN));
+        let mut lines: Vec<String> = shown.iter().map(NoteText::line).collect();
         let mut hosts: Vec<&str> =
             left.iter().flat_map(|text| &text.hosts).map(String::as_str).collect();
-        host_names::sort(&mut hosts, |host| host);
-        let is_of_hosts = |text: &Text| !text.hosts.is_empty();
+        host_names::sort_naturally(&mut hosts, |host| host);
+        let is_of_hosts = |text: &NoteText| !text.hosts.is_empty();
         match lines.last_mut() {
             _ if left.is_empty() => {}
-            Some(last) if self.texts[SHOWN - 1..].iter().all(is_of_hosts) => {
-                *last = catalogue::on_more_hosts(last, &hosts);
+            Some(last) if self.texts[MAX_SHOWN - 1..].iter().all(is_of_hosts) => {
+                *last = catalogue::with_other_hosts(last, &hosts);
             }
             _ => lines.push(words::and_more(left.len())),
         }
@@ -128,29 +129,29 @@ impl Group {
     }
 }
 
-impl Text {
+impl NoteText {
     fn line(&self) -> String {
         // Hosts were added in order of completion.
         let mut hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
-        host_names::sort(&mut hosts, |host| host);
+        host_names::sort_naturally(&mut hosts, |host| host);
         match (hosts.as_slice(), self.subjects.as_slice()) {
-            ([], []) => self.said.clone(),
-            ([], subjects) => fact(&some(subjects), &self.said),
-            (hosts, _) => fact(&catalogue::hosts(hosts), &self.said),
+            ([], []) => self.text.clone(),
+            ([], subjects) => format_fact(&subject_names(subjects), &self.text),
+            (hosts, _) => format_fact(&catalogue::hosts(hosts), &self.text),
         }
     }
 }
 
 /// Adds the failed cases with reason and advice, grouped by equal failures. Each lists the cases
 /// that were skipped because of it.
-pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary) {
+pub(in crate::build) fn add_failures(document: &mut Document, summary: &RunSummary) {
     if summary.failures.is_empty() {
         return;
     }
     document.heading(word("heading-failures"));
     let is_known = |case: &String| summary.failures.iter().any(|it| it.case == *case);
     let own = |it: &&CaseFailure| !it.because.as_ref().is_some_and(is_known);
-    let mut groups: Vec<(Said, Vec<&CaseFailure>)> = Vec::new();
+    let mut groups: Vec<(Explanation, Vec<&CaseFailure>)> = Vec::new();
     for failure in summary.failures.iter().filter(own) {
         let words = catalogue::failure(&failure.failure);
         let same = groups
@@ -162,7 +163,7 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary)
         }
     }
     let mut known = BTreeSet::new();
-    let note = |(mut words, failures): (Said, Vec<&CaseFailure>)| {
+    let note = |(mut words, failures): (Explanation, Vec<&CaseFailure>)| {
         // The same advice is printed once.
         if !known.insert(words.advice.clone()) {
             words.advice.clear();
@@ -170,7 +171,7 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary)
         let first = failures[0];
         let others: Vec<&str> = failures[1..].iter().map(|it| it.case.as_str()).collect();
         let likewise = (!others.is_empty())
-            .then(|| words::failed_likewise(others.len(), &others.join(semicolon())));
+            .then(|| words::more_failures(others.len(), &others.join(semicolon())));
         let skipped = failures.iter().filter_map(|it| skipped_because_of(&it.case, summary));
         Note {
             mark: None,
@@ -187,12 +188,12 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary)
 }
 
 /// Adds the optional benchmarks of the suite that this run omitted.
-pub(super) fn add_omitted(document: &mut Document, summary: &Summary) {
+pub(super) fn add_omitted(document: &mut Document, summary: &RunSummary) {
     if summary.omitted.is_empty() {
         return;
     }
     document.heading(word("heading-omitted"));
-    let note = |omitted: &Omitted| {
+    let note = |omitted: &OmittedMeasure| {
         let words = catalogue::omitted(omitted);
         let (mark, name) = (None, omitted.benchmark.clone());
         Note { mark, name, tone: Tone::Doubt, lines: vec![words.text], advice: words.advice }
@@ -200,15 +201,15 @@ pub(super) fn add_omitted(document: &mut Document, summary: &Summary) {
     document.blocks.push(Block::Notes(summary.omitted.iter().map(note).collect()));
 }
 
-fn skipped_because_of(case: &str, summary: &Summary) -> Option<String> {
+fn skipped_because_of(case: &str, summary: &RunSummary) -> Option<String> {
     let is_one = |it: &&CaseFailure| it.because.as_deref() == Some(case);
     let skipped: Vec<&CaseFailure> = summary.failures.iter().filter(is_one).collect();
     let names = skipped.iter().map(|it| it.case.clone()).collect::<Vec<_>>();
-    (!names.is_empty()).then(|| words::skipped(names.len(), &names.join(semicolon())))
+    (!names.is_empty()).then(|| words::skipped_cases(names.len(), &names.join(semicolon())))
 }
 
 /// Adds a subject, merging the metrics of one case.
-fn concern(subjects: &mut Vec<Subject>, mut new: Subject) {
+fn add_subject(subjects: &mut Vec<NoteSubject>, mut new: NoteSubject) {
     match subjects.iter_mut().find(|subject| subject.case == new.case) {
         Some(subject) => {
             new.metrics.retain(|metric| !subject.metrics.contains(metric));
@@ -219,8 +220,8 @@ fn concern(subjects: &mut Vec<Subject>, mut new: Subject) {
 }
 
 /// Returns a short label that distinguishes a case from the others: `node`, `RndRead at 10 %`.
-fn case(estimate: &Estimate, labels: &Labels) -> String {
-    if network::is_about(estimate) {
+fn case_label(estimate: &MetricEstimate, labels: &MpiLabels) -> String {
+    if network::is_network(estimate) {
         return network::case_and_end(estimate);
     }
     let equations = text(estimate, Attribute::N).map(|n| format!("N\u{a0}=\u{a0}{n}"));
@@ -233,17 +234,17 @@ fn case(estimate: &Estimate, labels: &Labels) -> String {
     let label = labels.label(estimate);
     // MPI ranks may run on several hosts; their label names them.
     let host = text(estimate, Attribute::Host).filter(|_| label.is_none());
-    let parts = [host, label, domains(estimate), bytes, equations, test];
-    details(&parts.into_iter().flatten().collect::<Vec<_>>())
+    let parts = [host, label, domain_label(estimate), bytes, equations, test];
+    join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 
-impl Subject {
-    fn of(estimate: &Estimate, labels: &Labels) -> Self {
-        let metric = match network::is_about(estimate) {
-            true => network::what(estimate),
+impl NoteSubject {
+    fn from_estimate(estimate: &MetricEstimate, labels: &MpiLabels) -> Self {
+        let metric = match network::is_network(estimate) {
+            true => network::metric_label(estimate),
             false => metric_name(estimate),
         };
-        Self { metrics: vec![metric], case: case(estimate, labels) }
+        Self { metrics: vec![metric], case: case_label(estimate, labels) }
     }
 
     /// Returns `Triad, node`; only the case if three or more of its metrics are concerned.
@@ -254,14 +255,15 @@ impl Subject {
             _ if self.case.is_empty() => self.metrics.join(comma()),
             _ => return self.case.clone(),
         };
-        if self.case.is_empty() { metrics } else { detailed(&metrics, &self.case) }
+        if self.case.is_empty() { metrics } else { with_detail(&metrics, &self.case) }
     }
 }
 
-fn some(subjects: &[Subject]) -> String {
-    let mut shown: Vec<String> = subjects.iter().take(SHOWN).map(Subject::name).collect();
-    if subjects.len() > SHOWN {
-        shown.push(words::and_more(subjects.len() - SHOWN));
+fn subject_names(subjects: &[NoteSubject]) -> String {
+    let mut shown: Vec<String> =
+        subjects.iter().take(MAX_SHOWN).map(NoteSubject::name).collect();
+    if subjects.len() > MAX_SHOWN {
+        shown.push(words::and_more(subjects.len() - MAX_SHOWN));
     }
     shown.join(semicolon())
 }
@@ -271,18 +273,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_is_counted_as_what_it_is() {
-        let of_host = |number: usize| Text {
-            said: format!("load {number}"),
+    fn counts_omitted_hosts_and_texts() {
+        let of_host = |number: usize| NoteText {
+            text: format!("load {number}"),
             hosts: vec![format!("h{number}")],
             subjects: vec![],
         };
-        let group = |texts| Group { id: String::new(), advice: String::new(), texts };
+        let group = |texts| NoteGroup { id: String::new(), advice: String::new(), texts };
         let last = |texts| group(texts).lines().pop().unwrap();
-        let many: Vec<Text> = (1..=9).map(of_host).collect();
+        let many: Vec<NoteText> = (1..=9).map(of_host).collect();
         assert_eq!(last(many), "h4: load 4 … and on 5 more hosts: h[5-9]");
-        let whole = Text { said: "all".to_owned(), hosts: vec![], subjects: vec![] };
-        let mixed: Vec<Text> = (1..=5).map(of_host).chain([whole]).collect();
+        let whole = NoteText { text: "all".to_owned(), hosts: vec![], subjects: vec![] };
+        let mixed: Vec<NoteText> = (1..=5).map(of_host).chain([whole]).collect();
         assert_eq!(last(mixed), words::and_more(2));
     }
 }

@@ -1,22 +1,22 @@
 //! General section: results that no other section prints, so that every result is reported.
 
 use assay_model::attribute::{Attribute, Role};
-use assay_model::benchmark::Section;
-use assay_model::summary::Estimate;
+use assay_model::benchmark::ReportSection;
+use assay_model::summary::MetricEstimate;
 
-use super::context::{Context, section_of, text};
-use super::{files, rows, storage};
-use crate::document::{Align, Block, Cell, Document, Table};
+use super::context::{ReportContext, section_of, text};
+use super::{cells, files, storage};
+use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell};
 use crate::locale::word;
-use crate::precision::Prefixes;
+use crate::precision::ColumnPrefixes;
 use crate::units;
 use crate::words::dimension;
 
-pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let mut estimates = context.section(Section::General);
-    estimates.extend(storage::without_a_place(context));
-    estimates.extend(files::without_a_place(context));
-    let unknown = |estimate: &&Estimate| section_of(estimate).is_none();
+pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
+    let mut estimates = context.section_results(ReportSection::General);
+    estimates.extend(storage::unlisted_results(context));
+    estimates.extend(files::unlisted_results(context));
+    let unknown = |estimate: &&MetricEstimate| section_of(estimate).is_none();
     estimates.extend(context.summary.results.iter().filter(unknown));
     if !estimates.is_empty() {
         document.heading(word("heading-other"));
@@ -24,36 +24,36 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
 }
 
-fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
-    let interval = rows::interval_title(estimates);
-    let dimensions = differing(estimates);
+fn table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTable {
+    let interval = cells::interval_title(estimates);
+    let dimensions = differing_dimensions(estimates);
     let titles: Vec<&str> = dimensions.iter().map(|it| dimension(*it)).collect();
-    let mut columns = vec![(word("column-what"), Align::Left)];
-    columns.extend(titles.iter().map(|title| (*title, Align::Left)));
+    let mut columns = vec![(word("column-what"), ColumnAlignment::Left)];
+    columns.extend(titles.iter().map(|title| (*title, ColumnAlignment::Left)));
     columns.extend([
-        (word("column-value"), Align::Right),
-        (interval.as_str(), Align::Right),
-        (word("column-of-limit"), Align::Right),
-        ("n", Align::Right),
-        (word("column-by"), Align::Left),
-        (word("column-note"), Align::Left),
+        (word("column-value"), ColumnAlignment::Right),
+        (interval.as_str(), ColumnAlignment::Right),
+        (word("column-of-limit"), ColumnAlignment::Right),
+        ("n", ColumnAlignment::Right),
+        (word("column-by"), ColumnAlignment::Left),
+        (word("column-note"), ColumnAlignment::Left),
     ]);
-    let mut table = Table::new(word("table-other"), &columns);
-    let prefixes = Prefixes::of_medians(estimates.iter().copied());
+    let mut table = ReportTable::new(word("table-other"), &columns);
+    let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
     for estimate in estimates {
         let what = format!("{} {}", estimate.benchmark, estimate.metric);
-        let mut row: Vec<Cell> = vec![what.into()];
-        row.extend(
-            dimensions.iter().map(|name| {
-                Cell::from(units::joined(&text(estimate, *name).unwrap_or_default()))
-            }),
-        );
-        row.extend(rows::estimate(estimate, &prefixes));
+        let mut row: Vec<TableCell> = vec![what.into()];
+        row.extend(dimensions.iter().map(|name| {
+            TableCell::from(units::with_no_break_spaces(
+                &text(estimate, *name).unwrap_or_default(),
+            ))
+        }));
+        row.extend(cells::value_and_interval(estimate, &prefixes));
         row.extend([
-            rows::percent(estimate.percent_of_limit),
-            rows::samples(estimate),
-            rows::measurer(context, estimate),
-            rows::notes(context, estimate),
+            cells::percent(estimate.percent_of_limit),
+            cells::samples(estimate),
+            cells::measurer(context, estimate),
+            cells::notes(context, estimate),
         ]);
         table.rows.push(row);
     }
@@ -61,9 +61,9 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
 }
 
 /// Returns the dimensions in which these results differ, in the order of the table of attributes.
-pub(in crate::build) fn differing(estimates: &[&Estimate]) -> Vec<Attribute> {
+pub(in crate::build) fn differing_dimensions(estimates: &[&MetricEstimate]) -> Vec<Attribute> {
     let differs = |name: &Attribute| {
-        let value = |estimate: &Estimate| estimate.parameters.get(name).cloned();
+        let value = |estimate: &MetricEstimate| estimate.parameters.get(name).cloned();
         name.row().role != Role::Fact
             && estimates.windows(2).any(|pair| value(pair[0]) != value(pair[1]))
     };

@@ -1,44 +1,44 @@
 //! Storage section: rates, bandwidth and latency of single tests, their parameters, and response
 //! curves.
 
-mod course;
 mod curve;
+mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_model::attribute::{Attribute, Value};
-use assay_model::benchmark::Section;
-use assay_model::limit::Basis;
+use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::benchmark::ReportSection;
+use assay_model::limit::LimitBasis;
 use assay_model::quantity::Unit;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
-use super::context::{self, Context, number, section_of, text};
-use super::{rows, words};
-use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::{comma, detailed, fixed, word};
-use crate::precision::{self, Prefixes};
+use super::context::{self, ReportContext, number, section_of, text};
+use super::{cells, words};
+use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::locale::{comma, format_fixed, with_detail, word};
+use crate::precision::{self, ColumnPrefixes};
 use crate::{units, words as catalogue};
 
 /// Results of one test, by metric.
 #[derive(Default)]
-struct Test<'a> {
-    rate: Option<&'a Estimate>,
-    bandwidth: Option<&'a Estimate>,
-    latency: Option<&'a Estimate>,
-    from_due: Option<&'a Estimate>,
-    cpu: Option<&'a Estimate>,
-    in_flight: Option<&'a Estimate>,
-    late: Option<&'a Estimate>,
-    busy_user: Option<&'a Estimate>,
-    busy_system: Option<&'a Estimate>,
-    reads: Side<'a>,
-    writes: Side<'a>,
+struct TestResults<'a> {
+    rate: Option<&'a MetricEstimate>,
+    bandwidth: Option<&'a MetricEstimate>,
+    latency: Option<&'a MetricEstimate>,
+    from_due: Option<&'a MetricEstimate>,
+    cpu_per_io: Option<&'a MetricEstimate>,
+    in_flight: Option<&'a MetricEstimate>,
+    late: Option<&'a MetricEstimate>,
+    cpu_user: Option<&'a MetricEstimate>,
+    cpu_system: Option<&'a MetricEstimate>,
+    reads: SideResults<'a>,
+    writes: SideResults<'a>,
     /// Steps in order: rounds until steady state, or rates of a search.
-    steps: Vec<&'a Estimate>,
+    steps: Vec<&'a MetricEstimate>,
 }
 
 /// Confidence level of the intervals of storage results.
-const LEVEL: f64 = 0.95;
+const CI_LEVEL: f64 = 0.95;
 /// Operation of tests with both reads and writes.
 const MIX: &str = "mix";
 /// Significant digits of a share of a limit.
@@ -46,52 +46,56 @@ const SHARE_DIGITS: usize = 2;
 
 /// Results of the reads or the writes of a mix.
 #[derive(Default)]
-struct Side<'a> {
-    rate: Option<&'a Estimate>,
-    latency: Option<&'a Estimate>,
-    from_due: Option<&'a Estimate>,
+struct SideResults<'a> {
+    rate: Option<&'a MetricEstimate>,
+    latency: Option<&'a MetricEstimate>,
+    from_due: Option<&'a MetricEstimate>,
 }
 
-pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let (tests, _) = tests(context);
-    let unmet_searches = course::without_result(context);
+pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
+    let (tests, _) = collect_tests(context);
+    let unmet_searches = steps::unmet_searches(context);
     if tests.is_empty() && unmet_searches.is_empty() {
         return;
     }
     document.heading(word("heading-storage"));
-    course::add(document, &unmet_searches);
+    steps::add(document, &unmet_searches);
     if tests.is_empty() {
         return;
     }
-    let (curves, single): (Vec<&Test<'_>>, Vec<&Test<'_>>) =
-        tests.iter().partition(|test| test.is_on_a_curve());
-    for sentence in sentences(&tests, target).into_iter().chain(sentences(&tests, engine)) {
+    let (curves, single): (Vec<&TestResults<'_>>, Vec<&TestResults<'_>>) =
+        tests.iter().partition(|test| test.is_curve_point());
+    for sentence in
+        sentences(&tests, target_sentence).into_iter().chain(sentences(&tests, engine_sentence))
+    {
         document.paragraph(Tone::Plain, sentence);
     }
     if !single.is_empty() {
-        document.blocks.extend(pairs(context, &single).map(Block::Table));
-        document.blocks.push(Block::Table(measured(context, &single)));
-        document.blocks.extend(due(&single).map(Block::Table));
+        document.blocks.extend(read_write_table(context, &single).map(Block::Table));
+        document.blocks.push(Block::Table(results_table(context, &single)));
+        document.blocks.extend(due_table(&single).map(Block::Table));
     }
-    course::add(document, &tests);
-    document.blocks.extend(sides(&single).map(Block::Table));
-    let curves_of_each = curve::groups(&curves);
-    document.blocks.extend(curve::of_host_groups(&curves_of_each).into_iter().map(Block::Plot));
+    steps::add(document, &tests);
+    document.blocks.extend(sides_table(&single).map(Block::Table));
+    let curves_of_each = curve::group_by_curve(&curves);
+    document
+        .blocks
+        .extend(curve::host_group_plots(&curves_of_each).into_iter().map(Block::Plot));
     for points in &curves_of_each {
-        curve::add(document, context, points, curve::has_picture(points, &curves_of_each));
+        curve::add(document, context, points, curve::has_plot(points, &curves_of_each));
     }
-    document.blocks.extend(sides(&curves).map(Block::Table));
+    document.blocks.extend(sides_table(&curves).map(Block::Table));
     // All points of a curve share the parameters of the first one.
-    let shown: Vec<&Test<'_>> =
+    let shown: Vec<&TestResults<'_>> =
         tests.iter().filter(|test| test.number(Attribute::PercentOfMax).is_none()).collect();
-    document.blocks.push(Block::Table(circumstances(context, &shown)));
+    document.blocks.push(Block::Table(parameters_table(context, &shown)));
     document.paragraph(Tone::Quiet, word("storage-explanation"));
-    if tests.iter().any(Test::has_latency_from_due) {
+    if tests.iter().any(TestResults::has_latency_from_due) {
         document.paragraph(Tone::Quiet, word("storage-explanation-due"));
     }
-    let cached = |test: &Test<'_>| {
-        test.any().is_some_and(|it| {
-            it.parameters.get(&Attribute::PageCache) == Some(&Value::Flag(true))
+    let cached = |test: &TestResults<'_>| {
+        test.any_result().is_some_and(|it| {
+            it.parameters.get(&Attribute::PageCache) == Some(&AttributeValue::Flag(true))
         })
     };
     if tests.iter().any(cached) {
@@ -100,28 +104,31 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 }
 
 /// Returns the storage results that the tables of this section do not contain.
-pub(super) fn without_a_place<'a>(context: &Context<'a>) -> Vec<&'a Estimate> {
-    tests(context).1
+pub(super) fn unlisted_results<'a>(context: &ReportContext<'a>) -> Vec<&'a MetricEstimate> {
+    collect_tests(context).1
 }
 
 /// Groups the results by test, in order of appearance; returns them and the results without a slot.
-fn tests<'a>(context: &Context<'a>) -> (Vec<Test<'a>>, Vec<&'a Estimate>) {
-    let here = |estimate: &&Estimate| section_of(estimate) == Some(Section::Storage);
-    let all: Vec<&Estimate> = context.summary.results.iter().filter(here).collect();
-    let operation = |it: &Estimate| text(it, Attribute::Operation).unwrap_or_default();
-    let is_mix = |it: &&&Estimate| operation(it) == MIX;
-    let mixes: BTreeSet<String> = all.iter().filter(is_mix).map(|it| key(it)).collect();
+fn collect_tests<'a>(
+    context: &ReportContext<'a>,
+) -> (Vec<TestResults<'a>>, Vec<&'a MetricEstimate>) {
+    let here =
+        |estimate: &&MetricEstimate| section_of(estimate) == Some(ReportSection::Storage);
+    let all: Vec<&MetricEstimate> = context.summary.results.iter().filter(here).collect();
+    let operation = |it: &MetricEstimate| text(it, Attribute::Operation).unwrap_or_default();
+    let is_mix = |it: &&&MetricEstimate| operation(it) == MIX;
+    let mixes: BTreeSet<String> = all.iter().filter(is_mix).map(|it| test_key(it)).collect();
     let mut keys: Vec<(String, String)> = Vec::new();
-    let mut tests: Vec<Test<'a>> = Vec::new();
+    let mut tests: Vec<TestResults<'a>> = Vec::new();
     let mut rest = Vec::new();
     for estimate in all {
-        let (key, operation) = (key(estimate), operation(estimate));
+        let (key, operation) = (test_key(estimate), operation(estimate));
         let side = Some(operation.clone()).filter(|it| it != MIX && mixes.contains(&key));
         let key = (key, if side.is_some() { MIX.to_owned() } else { operation });
         let index = keys.iter().position(|known| *known == key);
-        let mut new = Test::default();
+        let mut new = TestResults::default();
         let test = index.map_or(&mut new, |index| &mut tests[index]);
-        match test.place(&estimate.metric, side.as_deref()) {
+        match test.slot_mut(&estimate.metric, side.as_deref()) {
             Some(place) if place.is_none() => *place = Some(estimate),
             _ => {
                 rest.push(estimate);
@@ -129,7 +136,7 @@ fn tests<'a>(context: &Context<'a>) -> (Vec<Test<'a>>, Vec<&'a Estimate>) {
             }
         }
         if index.is_none() {
-            new.steps = course::steps_of(context, estimate);
+            new.steps = steps::find_steps(context, estimate);
             keys.push(key);
             tests.push(new);
         }
@@ -138,7 +145,7 @@ fn tests<'a>(context: &Context<'a>) -> (Vec<Test<'a>>, Vec<&'a Estimate>) {
 }
 
 /// Returns a key of the test of a result; reads and writes of a mix share it with the whole.
-fn key(estimate: &Estimate) -> String {
+fn test_key(estimate: &MetricEstimate) -> String {
     let names = [
         Attribute::Test,
         Attribute::Phase,
@@ -150,11 +157,11 @@ fn key(estimate: &Estimate) -> String {
         Attribute::Bytes,
     ];
     let names = names.map(|name| text(estimate, name).unwrap_or_default());
-    let Estimate { case, tool, host, .. } = estimate;
+    let MetricEstimate { case, tool, host, .. } = estimate;
     format!("{case}/{}/{}/{host}", names.join("/"), tool.name)
 }
 
-impl<'a> Test<'a> {
+impl<'a> TestResults<'a> {
     /// Whether a table or a curve shows latency from the time at which I/O was due.
     fn has_latency_from_due(&self) -> bool {
         let sides = [&self.reads, &self.writes];
@@ -162,7 +169,11 @@ impl<'a> Test<'a> {
     }
 
     /// Returns the slot of a metric, in the whole test or in one side of a mix.
-    fn place(&mut self, metric: &str, side: Option<&str>) -> Option<&mut Option<&'a Estimate>> {
+    fn slot_mut(
+        &mut self,
+        metric: &str,
+        side: Option<&str>,
+    ) -> Option<&mut Option<&'a MetricEstimate>> {
         let side = match side {
             Some("read") => Some(&mut self.reads),
             Some("write") => Some(&mut self.writes),
@@ -174,11 +185,11 @@ impl<'a> Test<'a> {
             ("bandwidth", None) => &mut self.bandwidth,
             ("latency", None) => &mut self.latency,
             ("latency_from_intended", None) => &mut self.from_due,
-            ("cpu_per_io", None) => &mut self.cpu,
+            ("cpu_per_io", None) => &mut self.cpu_per_io,
             ("in_flight", None) => &mut self.in_flight,
             ("late", None) => &mut self.late,
-            ("cpu_user", None) => &mut self.busy_user,
-            ("cpu_system", None) => &mut self.busy_system,
+            ("cpu_user", None) => &mut self.cpu_user,
+            ("cpu_system", None) => &mut self.cpu_system,
             ("rate", Some(side)) => &mut side.rate,
             ("latency", Some(side)) => &mut side.latency,
             ("latency_from_intended", Some(side)) => &mut side.from_due,
@@ -187,37 +198,37 @@ impl<'a> Test<'a> {
     }
 
     /// Returns the results, the most informative first.
-    fn all(&self) -> impl Iterator<Item = &'a Estimate> {
-        let figures = [self.rate, self.bandwidth, self.latency, self.from_due, self.cpu];
-        let others = [self.in_flight, self.late, self.busy_user, self.busy_system];
+    fn results(&self) -> impl Iterator<Item = &'a MetricEstimate> {
+        let figures = [self.rate, self.bandwidth, self.latency, self.from_due, self.cpu_per_io];
+        let others = [self.in_flight, self.late, self.cpu_user, self.cpu_system];
         let sides = [&self.reads, &self.writes].map(|it| [it.rate, it.latency, it.from_due]);
         figures.into_iter().chain(others).chain(sides.into_iter().flatten()).flatten()
     }
 
     /// Returns any result, or a step if there is none: all share the attributes of the case.
-    fn any(&self) -> Option<&'a Estimate> {
-        self.all().next().or_else(|| self.steps.first().copied())
+    fn any_result(&self) -> Option<&'a MetricEstimate> {
+        self.results().next().or_else(|| self.steps.first().copied())
     }
 
     fn text(&self, name: Attribute) -> Option<String> {
-        text(self.any()?, name)
+        text(self.any_result()?, name)
     }
 
     fn number(&self, name: Attribute) -> Option<f64> {
-        number(self.any()?, name)
+        number(self.any_result()?, name)
     }
 
-    fn is_on_a_curve(&self) -> bool {
+    fn is_curve_point(&self) -> bool {
         self.text(Attribute::Point).is_some() || self.number(Attribute::PercentOfMax).is_some()
     }
 
     /// Returns the label of the test; the points of a curve share it.
     fn label(&self) -> String {
         let test = self.text(Attribute::Test).or_else(|| self.text(Attribute::Phase));
-        let test = test.or_else(|| Some(self.any()?.case.clone())).unwrap_or_default();
+        let test = test.or_else(|| Some(self.any_result()?.case.clone())).unwrap_or_default();
         // Only runs with several hosts have it as a parameter.
         match self.text(Attribute::Host) {
-            Some(host) => detailed(&host, &test),
+            Some(host) => with_detail(&host, &test),
             None => test,
         }
     }
@@ -225,64 +236,65 @@ impl<'a> Test<'a> {
     fn name(&self) -> String {
         let test = self.label();
         match (self.text(Attribute::Point), self.number(Attribute::PercentOfMax)) {
-            (Some(point), _) if point == "max" => detailed(&test, curve::maximum()),
-            (Some(point), _) => detailed(&test, &point),
-            (None, Some(percent)) => detailed(&test, &units::percent(percent)),
+            (Some(point), _) if point == "max" => with_detail(&test, curve::maximum_label()),
+            (Some(point), _) => with_detail(&test, &point),
+            (None, Some(percent)) => with_detail(&test, &units::percent(percent)),
             (None, None) => test,
         }
     }
 
     /// Returns the percentage of the provisioned limit, or of the limit in the data sheet.
     fn share_of_limit(&self) -> Option<f64> {
-        let percent = |figure: Option<&Estimate>| figure?.percent_of_limit;
+        let percent = |figure: Option<&MetricEstimate>| figure?.percent_of_limit;
         percent(self.bandwidth).or_else(|| percent(self.rate))
     }
 
     /// Returns the notes of all results, each once.
-    fn notes(&self, context: &Context<'_>) -> Cell {
-        let mut marks: Vec<usize> = self.all().flat_map(|it| context.notes.marks(it)).collect();
+    fn notes(&self, context: &ReportContext<'_>) -> TableCell {
+        let mut marks: Vec<usize> =
+            self.results().flat_map(|it| context.notes.marks(it)).collect();
         marks.sort_unstable();
         marks.dedup();
-        Cell::marks(marks)
+        TableCell::with_marks(marks)
     }
 
-    fn measurer(&self, context: &Context<'_>) -> Cell {
-        self.any().map(|estimate| rows::measurer(context, estimate)).unwrap_or_default()
+    fn measurer(&self, context: &ReportContext<'_>) -> TableCell {
+        self.any_result().map(|estimate| cells::measurer(context, estimate)).unwrap_or_default()
     }
 }
 
 /// Returns the heading of the column with shares of limits.
-fn share_title(tests: &[&Test<'_>]) -> &'static str {
+fn share_title(tests: &[&TestResults<'_>]) -> &'static str {
     let amounts = tests.iter().flat_map(|test| [test.bandwidth, test.rate]).flatten();
     let mut limits = amounts.filter_map(|it| it.limit.as_ref());
-    match limits.all(|limit| limit.basis == Basis::Provisioned) {
+    match limits.all(|limit| limit.basis == LimitBasis::Provisioned) {
         true => word("column-of-provisioned"),
         false => word("column-of-limit"),
     }
 }
 
-fn measured(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
+fn results_table(context: &ReportContext<'_>, tests: &[&TestResults<'_>]) -> ReportTable {
     let columns = [
-        (word("column-test"), Align::Left),
-        (word("column-rate"), Align::Right),
-        (&words::interval(Some(LEVEL)), Align::Right),
-        (word("column-bandwidth"), Align::Right),
-        (share_title(tests), Align::Right),
-        (word("column-median"), Align::Right),
-        ("p99", Align::Right),
-        ("p99.9", Align::Right),
-        (word("column-by"), Align::Left),
-        (word("column-note"), Align::Left),
+        (word("column-test"), ColumnAlignment::Left),
+        (word("column-rate"), ColumnAlignment::Right),
+        (&words::interval(Some(CI_LEVEL)), ColumnAlignment::Right),
+        (word("column-bandwidth"), ColumnAlignment::Right),
+        (share_title(tests), ColumnAlignment::Right),
+        (word("column-median"), ColumnAlignment::Right),
+        ("p99", ColumnAlignment::Right),
+        ("p99.9", ColumnAlignment::Right),
+        (word("column-by"), ColumnAlignment::Left),
+        (word("column-note"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new(word("table-storage"), &columns);
+    let mut table = ReportTable::new(word("table-storage"), &columns);
     let amounts = tests.iter().flat_map(|test| [test.rate, test.bandwidth]);
-    let prefixes = Prefixes::of_medians(amounts.flatten());
-    let times = Times::of(tests.iter().filter_map(|test| test.latency));
+    let prefixes = ColumnPrefixes::for_medians(amounts.flatten());
+    let times = LatencyColumns::from_latencies(tests.iter().filter_map(|test| test.latency));
     for test in tests {
-        let rate = test.rate.map(|it| rows::estimate(it, &prefixes));
+        let rate = test.rate.map(|it| cells::value_and_interval(it, &prefixes));
         let [value, interval] = rate.unwrap_or_default();
-        let mut row: Vec<Cell> = vec![test.name().into(), value, interval];
-        row.extend(bandwidth(test, &prefixes));
+        let mut row: Vec<TableCell> = vec![test.name().into(), value, interval];
+        row.extend(bandwidth_cells(test, &prefixes));
         row.extend(times.cells(test.latency));
         row.extend([test.measurer(context), test.notes(context)]);
         table.rows.push(row);
@@ -292,20 +304,23 @@ fn measured(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
 
 /// Returns a table with one row for each kind of I/O that was both read and written: bandwidth of
 /// large blocks, rate of small ones.
-fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
+fn read_write_table(
+    context: &ReportContext<'_>,
+    tests: &[&TestResults<'_>],
+) -> Option<ReportTable> {
     /// Block size from which bandwidth is reported instead of the rate.
     const LARGE_BYTES: f64 = 65_536.0;
     let columns = [
-        (word("column-what"), Align::Left),
-        (word("column-reads"), Align::Right),
-        (word("column-writes"), Align::Right),
-        (word("column-of-limit"), Align::Right),
-        (word("column-by"), Align::Left),
+        (word("column-what"), ColumnAlignment::Left),
+        (word("column-reads"), ColumnAlignment::Right),
+        (word("column-writes"), ColumnAlignment::Right),
+        (word("column-of-limit"), ColumnAlignment::Right),
+        (word("column-by"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new(word("table-storage-pairs"), &columns);
-    let kind = |test: &Test<'_>| {
+    let mut table = ReportTable::new(word("table-storage-pairs"), &columns);
+    let kind = |test: &TestResults<'_>| {
         let text = |name| test.text(name);
-        let result = test.any()?;
+        let result = test.any_result()?;
         let place = (text(Attribute::Target), result.tool.name.clone(), result.host.clone());
         // A test with a requested rate does not measure the maximum.
         let is_closed = test.number(Attribute::RequestedRate).is_none();
@@ -317,14 +332,15 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
         );
         is_closed.then_some((what, place))
     };
-    let is = |test: &Test<'_>, operation| {
+    let is = |test: &TestResults<'_>, operation| {
         test.text(Attribute::Operation).as_deref() == Some(operation)
     };
     for read in tests.iter().filter(|test| is(test, "read")) {
         let Some(found) = kind(read) else { continue };
-        let same = |test: &&&Test<'_>| is(test, "write") && kind(test).as_ref() == Some(&found);
+        let same =
+            |test: &&&TestResults<'_>| is(test, "write") && kind(test).as_ref() == Some(&found);
         let Some(write) = tests.iter().find(same) else { continue };
-        let shown = |test: &Test<'_>| -> Cell {
+        let shown = |test: &TestResults<'_>| -> TableCell {
             let is_large =
                 test.number(Attribute::Bytes).is_some_and(|bytes| bytes >= LARGE_BYTES);
             let figure = if is_large { test.bandwidth } else { test.rate };
@@ -333,7 +349,7 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
         let [of_reads, of_writes] = [read, write].map(|test| test.share_of_limit());
         let share = of_reads.zip(of_writes).map(|(reads, writes)| {
             let number = |it| units::quantity(it, Unit::Ratio, SHARE_DIGITS);
-            units::joined(&units::in_percent(&format!(
+            units::with_no_break_spaces(&units::in_percent(&format!(
                 "{} / {}",
                 number(reads),
                 number(writes)
@@ -342,7 +358,7 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
         let by = read.measurer(context);
         let share = share.unwrap_or_default().into();
         let what = match read.text(Attribute::Host) {
-            Some(host) => detailed(&host, &found.0),
+            Some(host) => with_detail(&host, &found.0),
             None => found.0,
         };
         table.rows.push(vec![what.into(), shown(read), shown(write), share, by]);
@@ -351,24 +367,25 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
 }
 
 /// Returns the latency from the due time, of the tests with a requested rate.
-fn due(tests: &[&Test<'_>]) -> Option<Table> {
+fn due_table(tests: &[&TestResults<'_>]) -> Option<ReportTable> {
     let columns = [
-        (word("column-test"), Align::Left),
-        (word("column-requested"), Align::Right),
-        (word("column-reached"), Align::Right),
-        (word("column-of-limit"), Align::Right),
-        (word("column-median-from-due"), Align::Right),
-        (&words::from_due("p99"), Align::Right),
-        (&words::from_due("p99.9"), Align::Right),
+        (word("column-test"), ColumnAlignment::Left),
+        (word("column-requested"), ColumnAlignment::Right),
+        (word("column-reached"), ColumnAlignment::Right),
+        (word("column-of-limit"), ColumnAlignment::Right),
+        (word("column-median-from-due"), ColumnAlignment::Right),
+        (&words::from_due("p99"), ColumnAlignment::Right),
+        (&words::from_due("p99.9"), ColumnAlignment::Right),
     ];
-    let mut table = Table::new(word("table-storage-due"), &columns);
-    let prefixes = Prefixes::of_medians(tests.iter().filter_map(|test| test.rate));
-    let times = Times::of(tests.iter().filter_map(|test| test.from_due));
+    let mut table = ReportTable::new(word("table-storage-due"), &columns);
+    let prefixes = ColumnPrefixes::for_medians(tests.iter().filter_map(|test| test.rate));
+    let times = LatencyColumns::from_latencies(tests.iter().filter_map(|test| test.from_due));
     for test in tests.iter().filter(|test| test.from_due.is_some()) {
         let requested = test.text(Attribute::RequestedRate).unwrap_or_default();
         let reached = test.rate.map(|it| prefixes.value(it)).unwrap_or_default();
-        let mut row: Vec<Cell> = vec![test.name().into(), requested.into(), reached.into()];
-        row.push(rows::percent(test.share_of_limit()));
+        let mut row: Vec<TableCell> =
+            vec![test.name().into(), requested.into(), reached.into()];
+        row.push(cells::percent(test.share_of_limit()));
         row.extend(times.cells(test.from_due));
         table.rows.push(row);
     }
@@ -376,40 +393,44 @@ fn due(tests: &[&Test<'_>]) -> Option<Table> {
 }
 
 /// Returns reads and writes separately, of the tests with both.
-fn sides(tests: &[&Test<'_>]) -> Option<Table> {
+fn sides_table(tests: &[&TestResults<'_>]) -> Option<ReportTable> {
     let columns = [
-        (word("column-test"), Align::Left),
-        ("", Align::Left),
-        (word("column-rate"), Align::Right),
-        (word("column-median"), Align::Right),
-        ("p99", Align::Right),
-        ("p99.9", Align::Right),
-        (word("column-median-from-due"), Align::Right),
-        (&words::from_due("p99"), Align::Right),
-        (&words::from_due("p99.9"), Align::Right),
+        (word("column-test"), ColumnAlignment::Left),
+        ("", ColumnAlignment::Left),
+        (word("column-rate"), ColumnAlignment::Right),
+        (word("column-median"), ColumnAlignment::Right),
+        ("p99", ColumnAlignment::Right),
+        ("p99.9", ColumnAlignment::Right),
+        (word("column-median-from-due"), ColumnAlignment::Right),
+        (&words::from_due("p99"), ColumnAlignment::Right),
+        (&words::from_due("p99.9"), ColumnAlignment::Right),
     ];
-    let mut table = Table::new(word("table-storage-mixes"), &columns);
+    let mut table = ReportTable::new(word("table-storage-mixes"), &columns);
     let both = || tests.iter().flat_map(|test| [&test.reads, &test.writes]);
-    let prefixes = Prefixes::of_medians(both().filter_map(|side| side.rate));
-    let times = Times::of(both().filter_map(|side| side.latency));
-    let times_from_due = Times::of(both().filter_map(|side| side.from_due));
+    let prefixes = ColumnPrefixes::for_medians(both().filter_map(|side| side.rate));
+    let times = LatencyColumns::from_latencies(both().filter_map(|side| side.latency));
+    let times_from_due =
+        LatencyColumns::from_latencies(both().filter_map(|side| side.from_due));
     for test in tests {
         let sides = [
             ("read", &test.reads, Attribute::ReadRate),
             ("write", &test.writes, Attribute::WriteRate),
         ];
         for (name, side, fact) in sides {
-            let of_fact = || Some(prefixes.of_none(test.number(fact)?, Unit::IoPerSecond));
+            let of_fact =
+                || Some(prefixes.value_without_interval(test.number(fact)?, Unit::IoPerSecond));
             let rate = side.rate.map(|it| prefixes.value(it)).or_else(of_fact);
             if rate.is_none() && side.latency.is_none() && side.from_due.is_none() {
                 continue;
             }
             let rate = rate.unwrap_or_default().into();
-            let mut row: Vec<Cell> =
+            let mut row: Vec<TableCell> =
                 vec![test.name().into(), words::operation(name).into(), rate];
             match side.latency {
                 Some(_) => row.extend(times.cells(side.latency)),
-                None => row.extend(["p50", "p99", "p99.9"].map(|it| reported(test, name, it))),
+                None => row.extend(
+                    ["p50", "p99", "p99.9"].map(|it| format1_percentile(test, name, it)),
+                ),
             }
             row.extend(times_from_due.cells(side.from_due));
             table.rows.push(row);
@@ -419,41 +440,49 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
 }
 
 /// Returns a percentile of one side from format 1, which had no distributions.
-fn reported(test: &Test<'_>, side: &str, percentile: &str) -> Cell {
+fn format1_percentile(test: &TestResults<'_>, side: &str, percentile: &str) -> TableCell {
     let name = format!("{side}_{percentile}_s");
-    let found = test.rate.and_then(|estimate| context::reported(estimate, &name));
-    found.map(|it| precision::of_none(it, Unit::Second)).unwrap_or_default().into()
+    let found = test.rate.and_then(|estimate| context::format1_number(estimate, &name));
+    found
+        .map(|it| precision::value_without_interval(it, Unit::Second))
+        .unwrap_or_default()
+        .into()
 }
 
 /// Returns the bandwidth, and its share of the limit.
-fn bandwidth(test: &Test<'_>, prefixes: &Prefixes) -> [Cell; 2] {
+fn bandwidth_cells(test: &TestResults<'_>, prefixes: &ColumnPrefixes) -> [TableCell; 2] {
     let value = test.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default();
-    [value.into(), rows::percent(test.share_of_limit())]
+    [value.into(), cells::percent(test.share_of_limit())]
 }
 
 /// Percentile columns of latency tables, in addition to the median.
 const PERCENTILES: [&str; 2] = ["p99", "p99.9"];
 
 /// Columns of a latency: median and percentiles, each with its own unit.
-pub(super) struct Times([Prefixes; 3]);
+pub(super) struct LatencyColumns([ColumnPrefixes; 3]);
 
-impl Times {
-    pub(super) fn of<'e>(latencies: impl Iterator<Item = &'e Estimate>) -> Self {
-        let all: Vec<&Estimate> = latencies.collect();
+impl LatencyColumns {
+    pub(super) fn from_latencies<'e>(
+        latencies: impl Iterator<Item = &'e MetricEstimate>,
+    ) -> Self {
+        let all: Vec<&MetricEstimate> = latencies.collect();
         let [p99, p999] = PERCENTILES.map(|name| {
-            let value = |it: &&Estimate| Some((it.unit, percentile(it, name)?));
-            Prefixes::of(all.iter().filter_map(value))
+            let value = |it: &&MetricEstimate| Some((it.unit, percentile(it, name)?));
+            ColumnPrefixes::for_values(all.iter().filter_map(value))
         });
-        Self([Prefixes::of_medians(all), p99, p999])
+        Self([ColumnPrefixes::for_medians(all), p99, p999])
     }
 
     /// Returns median, p99 and p99.9, as far as there are enough samples.
-    pub(super) fn cells(&self, estimate: Option<&Estimate>) -> [Cell; 3] {
+    pub(super) fn cells(&self, estimate: Option<&MetricEstimate>) -> [TableCell; 3] {
         let Some(estimate) = estimate else { return Default::default() };
         let [of_median, of_p99, of_p999] = &self.0;
-        let shown = |prefixes: &Prefixes, name| -> Cell {
+        let shown = |prefixes: &ColumnPrefixes, name| -> TableCell {
             let value = percentile(estimate, name);
-            value.map(|it| prefixes.of_none(it, estimate.unit)).unwrap_or_default().into()
+            value
+                .map(|it| prefixes.value_without_interval(it, estimate.unit))
+                .unwrap_or_default()
+                .into()
         };
         // Some tools report only a mean.
         let is_mean =
@@ -465,45 +494,45 @@ impl Times {
     }
 }
 
-fn percentile(estimate: &Estimate, name: &str) -> Option<f64> {
+fn percentile(estimate: &MetricEstimate, name: &str) -> Option<f64> {
     estimate.percentiles.as_ref()?.get(name).copied()
 }
 
-fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
+fn parameters_table(context: &ReportContext<'_>, tests: &[&TestResults<'_>]) -> ReportTable {
     let columns = [
-        (word("column-test"), Align::Left),
-        (word("column-target-size"), Align::Right),
-        (word("column-block"), Align::Right),
-        (word("column-depth"), Align::Right),
-        (word("column-threads"), Align::Right),
-        (word("column-in-flight"), Align::Right),
-        (word("column-later-than-the-goal"), Align::Right),
-        (word("column-cpu-per-io"), Align::Right),
-        (word("column-cpu-user"), Align::Right),
-        (word("column-cpu-system"), Align::Right),
-        (word("column-generator"), Align::Right),
-        (word("column-by"), Align::Left),
+        (word("column-test"), ColumnAlignment::Left),
+        (word("column-target-size"), ColumnAlignment::Right),
+        (word("column-block"), ColumnAlignment::Right),
+        (word("column-depth"), ColumnAlignment::Right),
+        (word("column-threads"), ColumnAlignment::Right),
+        (word("column-in-flight"), ColumnAlignment::Right),
+        (word("column-later-than-the-goal"), ColumnAlignment::Right),
+        (word("column-cpu-per-io"), ColumnAlignment::Right),
+        (word("column-cpu-user"), ColumnAlignment::Right),
+        (word("column-cpu-system"), ColumnAlignment::Right),
+        (word("column-generator"), ColumnAlignment::Right),
+        (word("column-by"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new(word("table-storage-parameters"), &columns);
+    let mut table = ReportTable::new(word("table-storage-parameters"), &columns);
     for test in tests {
-        let shown = |name: Attribute| Cell::from(test.text(name).unwrap_or_default());
-        let value = |it: Option<&Estimate>| -> Cell {
+        let shown = |name: Attribute| TableCell::from(test.text(name).unwrap_or_default());
+        let value = |it: Option<&MetricEstimate>| -> TableCell {
             it.map(precision::value).unwrap_or_default().into()
         };
-        let in_flight = test.number(Attribute::InFlight).map(|it| fixed(it, 2));
-        let cpu = test.cpu.map(precision::value);
-        let headroom = test.number(Attribute::GeneratorHeadroom).map(times);
+        let in_flight = test.number(Attribute::InFlight).map(|it| format_fixed(it, 2));
+        let cpu = test.cpu_per_io.map(precision::value);
+        let headroom = test.number(Attribute::GeneratorHeadroom).map(format_factor);
         table.rows.push(vec![
             test.name().into(),
             shown(Attribute::TargetBytes),
             shown(Attribute::Bytes),
             shown(Attribute::Depth),
             shown(Attribute::Threads),
-            in_flight.map_or_else(|| value(test.in_flight), Cell::from),
+            in_flight.map_or_else(|| value(test.in_flight), TableCell::from),
             value(test.late),
             cpu.unwrap_or_default().into(),
-            value(test.busy_user),
-            value(test.busy_system),
+            value(test.cpu_user),
+            value(test.cpu_system),
             headroom.unwrap_or_default().into(),
             test.measurer(context),
         ]);
@@ -512,19 +541,22 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
 }
 
 /// Formats a factor: `12.3 ×`, `4567 ×`.
-fn times(factor: f64) -> String {
+fn format_factor(factor: f64) -> String {
     let digits = if factor < 10.0 { 2 } else { 3 };
     format!("{}\u{a0}×", units::quantity(factor, Unit::Ratio, digits))
 }
 
 /// Maximum number of sentences: hundreds of hosts may each have a different target. The JSON output
 /// contains all.
-const MOST_SENTENCES: usize = 12;
+const MAX_SENTENCES: usize = 12;
 
 /// Returns each distinct sentence once, with the tests that it concerns if there are several
 /// sentences. Replaces all tests of a host by its name.
-fn sentences(tests: &[Test<'_>], sentence: fn(&Test<'_>) -> Option<String>) -> Vec<String> {
-    let mut reported: Vec<(String, Vec<&Test<'_>>)> = Vec::new();
+fn sentences(
+    tests: &[TestResults<'_>],
+    sentence: fn(&TestResults<'_>) -> Option<String>,
+) -> Vec<String> {
+    let mut reported: Vec<(String, Vec<&TestResults<'_>>)> = Vec::new();
     for test in tests {
         let Some(sentence) = sentence(test) else { continue };
         match reported.iter_mut().find(|(known, _)| *known == sentence) {
@@ -533,22 +565,23 @@ fn sentences(tests: &[Test<'_>], sentence: fn(&Test<'_>) -> Option<String>) -> V
         }
     }
     let only = reported.len() == 1;
-    let line = |(sentence, about): (String, Vec<&Test<'_>>)| match only {
+    let line = |(sentence, about): (String, Vec<&TestResults<'_>>)| match only {
         true => sentence + word("full-stop"),
         false => {
-            let about = names(&about, tests).join(comma());
+            let about = test_names(&about, tests).join(comma());
             say!("sentence-about", sentence = sentence, about = about)
         }
     };
-    let more = reported.len().saturating_sub(MOST_SENTENCES);
-    let lines = reported.into_iter().take(MOST_SENTENCES).map(line);
+    let more = reported.len().saturating_sub(MAX_SENTENCES);
+    let lines = reported.into_iter().take(MAX_SENTENCES).map(line);
     let more = (more > 0).then(|| say!("and-more", n = more) + word("full-stop"));
     lines.chain(more).collect()
 }
 
 /// Names the tests that a sentence concerns, each once. Complete hosts are named as ranges.
-fn names(about: &[&Test<'_>], all: &[Test<'_>]) -> Vec<String> {
-    let (here, everywhere) = (by_host(about.iter().copied()), by_host(all.iter()));
+fn test_names(about: &[&TestResults<'_>], all: &[TestResults<'_>]) -> Vec<String> {
+    let (here, everywhere) =
+        (tests_per_host(about.iter().copied()), tests_per_host(all.iter()));
     let (mut hosts, mut names) = (Vec::new(), Vec::new());
     for test in about {
         let host = test.text(Attribute::Host);
@@ -567,7 +600,9 @@ fn names(about: &[&Test<'_>], all: &[Test<'_>]) -> Vec<String> {
 }
 
 /// Returns the number of tests of each host.
-fn by_host<'t>(tests: impl Iterator<Item = &'t Test<'t>>) -> BTreeMap<String, usize> {
+fn tests_per_host<'t>(
+    tests: impl Iterator<Item = &'t TestResults<'t>>,
+) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for host in tests.filter_map(|test| test.text(Attribute::Host)) {
         *counts.entry(host).or_default() += 1;
@@ -575,11 +610,11 @@ fn by_host<'t>(tests: impl Iterator<Item = &'t Test<'t>>) -> BTreeMap<String, us
     counts
 }
 
-fn target(test: &Test<'_>) -> Option<String> {
+fn target_sentence(test: &TestResults<'_>) -> Option<String> {
     test.text(Attribute::Target).map(|target| say!("storage-target", target = target))
 }
 
-fn engine(test: &Test<'_>) -> Option<String> {
+fn engine_sentence(test: &TestResults<'_>) -> Option<String> {
     // Tools do not report their engine and the reason for it.
     let (engine, reason) = (test.text(Attribute::Engine)?, test.text(Attribute::EngineReason)?);
     Some(say!("storage-engine", engine = engine, reason = reason))

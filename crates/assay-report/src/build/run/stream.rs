@@ -4,31 +4,33 @@
 use std::collections::BTreeSet;
 
 use assay_model::attribute::Attribute;
-use assay_model::benchmark::Section;
-use assay_model::summary::Estimate;
+use assay_model::benchmark::ReportSection;
+use assay_model::summary::MetricEstimate;
 
-use super::context::{Context, is_concurrent, metric_name, number, text};
-use super::{rows, words};
-use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
-use crate::locale::{details, listed, semicolon, sentences, word};
-use crate::precision::Prefixes;
+use super::context::{ReportContext, is_concurrent, metric_name, number, text};
+use super::{cells, words};
+use crate::document::{
+    Block, ColumnAlignment, Details, Document, ReportTable, TableCell, Tone,
+};
+use crate::locale::{join_details, join_sentences, localise_list, semicolon, word};
+use crate::precision::ColumnPrefixes;
 use crate::{units, words as catalogue};
 
 mod scaling;
 
 /// Maximum number of domains of one class with rows each; more are condensed into their extremes.
-const MANY: usize = 4;
-const SCALING: &str = "cores";
+const MAX_LISTED_DOMAINS: usize = 4;
+const SCALING_CLASS: &str = "cores";
 
-pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let all = context.section(Section::Bandwidth);
+pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
+    let all = context.section_results(ReportSection::Bandwidth);
     if all.is_empty() {
         return;
     }
     document.heading(word("heading-bandwidth"));
-    let is_scaling = |estimate: &&&Estimate| class(estimate) == SCALING;
+    let is_scaling = |estimate: &&&MetricEstimate| domain_class(estimate) == SCALING_CLASS;
     let many = classes_with_many(&all);
-    let is_one_of_many = |estimate: &&&Estimate| many.contains(&class(estimate));
+    let is_one_of_many = |estimate: &&&MetricEstimate| many.contains(&domain_class(estimate));
     let scaling: Vec<_> = all.iter().filter(is_scaling).copied().collect();
     let condensed: Vec<_> =
         all.iter().filter(|e| is_one_of_many(e) && !is_scaling(e)).copied().collect();
@@ -36,10 +38,10 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         all.iter().filter(|e| !is_one_of_many(e) && !is_scaling(e)).copied().collect();
     add_table(document, context, &single);
     if !condensed.is_empty() {
-        document.blocks.push(Block::Table(extremes(context, &condensed)));
+        document.blocks.push(Block::Table(extremes_table(context, &condensed)));
     }
     let listed = [single.as_slice(), condensed.as_slice()].concat();
-    document.paragraph(Tone::Quiet, conditions(context, &listed));
+    document.paragraph(Tone::Quiet, describe_conditions(context, &listed));
     document.paragraph(Tone::Quiet, words::byte_counting());
     add_limits(document, context, &all);
     document.blocks.extend(scaling::plot(&scaling).map(Block::Plot));
@@ -51,37 +53,45 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
 }
 
-fn add_table(document: &mut Document, context: &Context<'_>, estimates: &[&Estimate]) {
+fn add_table(
+    document: &mut Document,
+    context: &ReportContext<'_>,
+    estimates: &[&MetricEstimate],
+) {
     if !estimates.is_empty() {
         document.blocks.push(Block::Table(table(context, word("table-bandwidth"), estimates)));
     }
 }
 
-fn table(context: &Context<'_>, caption: &str, estimates: &[&Estimate]) -> Table {
-    let interval = rows::interval_title(estimates);
+fn table(
+    context: &ReportContext<'_>,
+    caption: &str,
+    estimates: &[&MetricEstimate],
+) -> ReportTable {
+    let interval = cells::interval_title(estimates);
     let columns = [
-        (word("column-what"), Align::Left),
-        (word("column-where"), Align::Left),
-        (word("column-value"), Align::Right),
-        (interval.as_str(), Align::Right),
-        (word("column-of-limit"), Align::Right),
-        ("n", Align::Right),
-        (word("column-by"), Align::Left),
-        (word("column-kernel"), Align::Left),
-        (word("column-note"), Align::Left),
+        (word("column-what"), ColumnAlignment::Left),
+        (word("column-where"), ColumnAlignment::Left),
+        (word("column-value"), ColumnAlignment::Right),
+        (interval.as_str(), ColumnAlignment::Right),
+        (word("column-of-limit"), ColumnAlignment::Right),
+        ("n", ColumnAlignment::Right),
+        (word("column-by"), ColumnAlignment::Left),
+        (word("column-kernel"), ColumnAlignment::Left),
+        (word("column-note"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new(caption, &columns);
-    let prefixes = Prefixes::of_medians(estimates.iter().copied());
+    let mut table = ReportTable::new(caption, &columns);
+    let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
     for estimate in estimates {
-        let mut row: Vec<Cell> =
-            vec![metric_name(estimate).into(), context.place(estimate).into()];
-        row.extend(rows::estimate(estimate, &prefixes));
+        let mut row: Vec<TableCell> =
+            vec![metric_name(estimate).into(), context.place_label(estimate).into()];
+        row.extend(cells::value_and_interval(estimate, &prefixes));
         row.extend([
-            rows::percent(estimate.percent_of_limit),
-            rows::samples(estimate),
-            rows::measurer(context, estimate),
-            listed(&text(estimate, Attribute::Kernel).unwrap_or_default()).into(),
-            rows::notes(context, estimate),
+            cells::percent(estimate.percent_of_limit),
+            cells::samples(estimate),
+            cells::measurer(context, estimate),
+            localise_list(&text(estimate, Attribute::Kernel).unwrap_or_default()).into(),
+            cells::notes(context, estimate),
         ]);
         table.rows.push(row);
     }
@@ -89,40 +99,41 @@ fn table(context: &Context<'_>, caption: &str, estimates: &[&Estimate]) -> Table
 }
 
 /// Returns the class of the domain: `l3` for `l3:4`.
-fn class(estimate: &Estimate) -> String {
+fn domain_class(estimate: &MetricEstimate) -> String {
     let placement = text(estimate, Attribute::Placement).unwrap_or_default();
     placement.split(':').next().unwrap_or_default().to_owned()
 }
 
 /// Returns the classes with many domains.
-fn classes_with_many(estimates: &[&Estimate]) -> BTreeSet<String> {
+fn classes_with_many(estimates: &[&MetricEstimate]) -> BTreeSet<String> {
     let count = |wanted: &String| {
-        let members = estimates.iter().filter(|estimate| class(estimate) == *wanted);
+        let members = estimates.iter().filter(|estimate| domain_class(estimate) == *wanted);
         let places: BTreeSet<_> = members.map(|e| text(e, Attribute::Placement)).collect();
         places.len()
     };
-    let classes: BTreeSet<String> = estimates.iter().map(|estimate| class(estimate)).collect();
-    classes.into_iter().filter(|class| count(class) > MANY).collect()
+    let classes: BTreeSet<String> =
+        estimates.iter().map(|estimate| domain_class(estimate)).collect();
+    classes.into_iter().filter(|class| count(class) > MAX_LISTED_DOMAINS).collect()
 }
 
 /// Returns the lowest, the middle and the highest median for each metric, measurer and class of
 /// domain.
-fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
+fn extremes_table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTable {
     let columns = [
-        (word("column-what"), Align::Left),
-        (word("column-where"), Align::Left),
-        (word("column-lowest"), Align::Right),
-        (word("column-in"), Align::Left),
-        (word("column-middle"), Align::Right),
-        (word("column-highest"), Align::Right),
-        (word("column-in"), Align::Left),
-        (word("column-of-limit"), Align::Right),
-        (word("column-by"), Align::Left),
-        (word("column-note"), Align::Left),
+        (word("column-what"), ColumnAlignment::Left),
+        (word("column-where"), ColumnAlignment::Left),
+        (word("column-lowest"), ColumnAlignment::Right),
+        (word("column-in"), ColumnAlignment::Left),
+        (word("column-middle"), ColumnAlignment::Right),
+        (word("column-highest"), ColumnAlignment::Right),
+        (word("column-in"), ColumnAlignment::Left),
+        (word("column-of-limit"), ColumnAlignment::Right),
+        (word("column-by"), ColumnAlignment::Left),
+        (word("column-note"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new(word("table-extremes"), &columns);
-    let prefixes = Prefixes::of_medians(estimates.iter().copied());
-    for group in alike(estimates) {
+    let mut table = ReportTable::new(word("table-extremes"), &columns);
+    let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
+    for group in group_by_class(estimates) {
         let mut sorted = group.clone();
         sorted.sort_by(|a, b| a.median.total_cmp(&b.median));
         let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
@@ -130,20 +141,20 @@ fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         let mode = if is_concurrent(low) { word("all-at-once") } else { word("each-alone") };
         let marks: BTreeSet<usize> =
             group.iter().flat_map(|estimate| context.notes.marks(estimate)).collect();
-        let place = |estimate: &Estimate| {
+        let place = |estimate: &MetricEstimate| {
             text(estimate, Attribute::Placement).unwrap_or_default().into()
         };
         table.rows.push(vec![
             metric_name(low).into(),
-            words::domains(group.len(), &class(low), mode).into(),
+            words::domains(group.len(), &domain_class(low), mode).into(),
             prefixes.value(low).into(),
             place(low),
             prefixes.value(middle).into(),
             prefixes.value(high).into(),
             place(high),
-            rows::percent(high.percent_of_limit),
-            rows::measurer(context, low),
-            Cell::marks(marks.into_iter().collect()),
+            cells::percent(high.percent_of_limit),
+            cells::measurer(context, low),
+            TableCell::with_marks(marks.into_iter().collect()),
         ]);
     }
     table.without_empty_columns()
@@ -151,36 +162,37 @@ fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
 
 /// Groups results that differ only in their domain, in order of appearance, single domains before
 /// concurrent ones.
-fn alike<'a>(estimates: &[&'a Estimate]) -> Vec<Vec<&'a Estimate>> {
-    let key = |estimate: &Estimate| {
+fn group_by_class<'a>(estimates: &[&'a MetricEstimate]) -> Vec<Vec<&'a MetricEstimate>> {
+    let key = |estimate: &MetricEstimate| {
         (
             is_concurrent(estimate),
-            class(estimate),
+            domain_class(estimate),
             estimate.host.clone(),
             estimate.metric.clone(),
             estimate.tool.name.clone(),
         )
     };
-    let mut groups: Vec<Vec<&Estimate>> = Vec::new();
+    let mut groups: Vec<Vec<&MetricEstimate>> = Vec::new();
     for estimate in estimates {
         match groups.iter_mut().find(|group| key(group[0]) == key(estimate)) {
             Some(group) => group.push(estimate),
             None => groups.push(vec![estimate]),
         }
     }
-    groups.sort_by_key(|group| (class(group[0]), is_concurrent(group[0])));
+    groups.sort_by_key(|group| (domain_class(group[0]), is_concurrent(group[0])));
     groups
 }
 
 /// Describes threads and sizes, once for all placements that share them.
-fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
+fn describe_conditions(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for estimate in estimates {
         let threads = number(estimate, Attribute::Threads)
             .map(|threads| words::threads(threads as usize));
         let arrays = text(estimate, Attribute::BytesPerArray).map(|size| words::arrays(&size));
-        let parameters = details(&[threads, arrays].into_iter().flatten().collect::<Vec<_>>());
-        let place = context.place(estimate);
+        let parameters =
+            join_details(&[threads, arrays].into_iter().flatten().collect::<Vec<_>>());
+        let place = context.place_label(estimate);
         match groups.iter_mut().find(|(known, _)| *known == parameters) {
             Some((_, places)) if places.contains(&place) => {}
             Some((_, places)) => places.push(place),
@@ -188,17 +200,21 @@ fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
         }
     }
     let line = |(how, places): (String, Vec<String>)| match places.as_slice() {
-        [first, .., last] if places.len() > MANY => {
+        [first, .., last] if places.len() > MAX_LISTED_DOMAINS => {
             say!("conditions", how = how, places = format!("{first} … {last}"))
         }
         [only] if only.is_empty() => how + word("full-stop"),
         places => say!("conditions", how = how, places = places.join(semicolon())),
     };
     let reported = groups.into_iter().filter(|(how, _)| !how.is_empty());
-    sentences(&reported.map(line).collect::<Vec<_>>())
+    join_sentences(&reported.map(line).collect::<Vec<_>>())
 }
 
-fn add_limits(document: &mut Document, context: &Context<'_>, estimates: &[&Estimate]) {
+fn add_limits(
+    document: &mut Document,
+    context: &ReportContext<'_>,
+    estimates: &[&MetricEstimate],
+) {
     let mut reported: BTreeSet<String> = BTreeSet::new();
     for estimate in estimates {
         if let Some(limit) = &estimate.limit {
@@ -207,11 +223,11 @@ fn add_limits(document: &mut Document, context: &Context<'_>, estimates: &[&Esti
         }
     }
     if reported.is_empty()
-        && let Some(host) = estimates.first().and_then(|estimate| context.host(estimate))
+        && let Some(host) = estimates.first().and_then(|estimate| context.host_facts(estimate))
         // Imported runs lack the facts of the machine.
         && !host.topology.cpus.is_empty()
     {
-        let guest = host.system.virtualization.as_deref().map(listed);
+        let guest = host.system.virtualization.as_deref().map(localise_list);
         reported
             .insert(words::no_memory_limit(host.memory.modules.is_some(), guest.as_deref()));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_model::summary::CaseFailure;
 
-use crate::locale::{comma, detailed, details, fixed, sentences, word};
+use crate::locale::{comma, format_fixed, join_details, join_sentences, with_detail, word};
 use crate::{units, words as catalogue};
 
 /// Fewest samples with an interval: 2⁻⁵ for five samples exceeds 5 %.
@@ -16,7 +16,7 @@ pub(super) fn byte_counting() -> String {
 
 pub(in crate::build) fn statistics(version: u32) -> String {
     let values = say!("statistics", least = SAMPLES_FOR_INTERVAL);
-    sentences(&[values, say!("statistics-version", version = version)])
+    join_sentences(&[values, say!("statistics-version", version = version)])
 }
 
 pub(super) fn title(suite: &str, hosts: &str) -> String {
@@ -27,7 +27,7 @@ pub(super) fn title(suite: &str, hosts: &str) -> String {
     }
 }
 
-pub(super) fn times(
+pub(super) fn run_times(
     run: &str,
     started: &str,
     finished: Option<String>,
@@ -40,7 +40,7 @@ pub(super) fn times(
         None => say!("run-from", run = run, started = started),
     };
     let seed = seed.map(|seed| say!("seed", seed = seed.to_string()));
-    details(&[Some(times), seed].into_iter().flatten().collect::<Vec<_>>())
+    join_details(&[Some(times), seed].into_iter().flatten().collect::<Vec<_>>())
 }
 
 pub(in crate::build) fn interval(level: Option<f64>) -> String {
@@ -48,7 +48,10 @@ pub(in crate::build) fn interval(level: Option<f64>) -> String {
         Some(level) => {
             let percent = (level * 1000.0).round() / 10.0;
             let decimals = usize::from(percent.fract() > 0.0);
-            say!("interval-of-level", level = units::in_percent(&fixed(percent, decimals)))
+            say!(
+                "interval-of-level",
+                level = units::in_percent(&format_fixed(percent, decimals))
+            )
         }
         None => word("interval").to_owned(),
     }
@@ -122,7 +125,7 @@ pub(super) fn no_memory_limit(modules_listed: bool, guest: Option<&str>) -> Stri
 }
 
 pub(super) fn domains(count: usize, class: &str, mode: &str) -> String {
-    detailed(&format!("{count} × {class}"), mode)
+    with_detail(&format!("{count} × {class}"), mode)
 }
 
 pub(super) fn scaling_title(metric: &str) -> String {
@@ -131,13 +134,13 @@ pub(super) fn scaling_title(metric: &str) -> String {
 
 pub(super) fn scaling_description(first: &str, one: &str, last: &str, all: &str) -> String {
     let reported = say!("scaling-description", few = first, one = one, many = last, all = all);
-    sentences(&[reported, word("intervals-shaded").to_owned()])
+    join_sentences(&[reported, word("intervals-shaded").to_owned()])
 }
 
 pub(super) fn ladder_description(low: &str, small: &str, high: &str, large: &str) -> String {
     let reported =
         say!("ladder-description", low = low, small = small, high = high, large = large);
-    sentences(&[reported, word("intervals-shaded").to_owned()])
+    join_sentences(&[reported, word("intervals-shaded").to_owned()])
 }
 
 pub(super) fn huge_pages(granted: &[String], all: usize) -> String {
@@ -158,7 +161,7 @@ pub(super) fn linpack(n: &str, threads: &str, blas: &str, residual: &str) -> Str
         filled(blas).then(|| say!("products-by", blas = blas)),
         filled(residual).then(|| say!("scaled-residual", residual = residual, bound = BOUND)),
     ];
-    details(&parts.into_iter().flatten().collect::<Vec<_>>()) + word("full-stop")
+    join_details(&parts.into_iter().flatten().collect::<Vec<_>>()) + word("full-stop")
 }
 
 pub(super) fn ratio(first: &str, second: &str) -> String {
@@ -177,11 +180,11 @@ pub(super) fn status_failed(failed: usize, skipped: usize) -> String {
 }
 
 /// Lists further cases with the same failure.
-pub(super) fn failed_likewise(n: usize, cases: &str) -> String {
+pub(super) fn more_failures(n: usize, cases: &str) -> String {
     say!("failed-likewise", n = n, cases = cases)
 }
 
-pub(super) fn skipped(n: usize, cases: &str) -> String {
+pub(super) fn skipped_cases(n: usize, cases: &str) -> String {
     say!("skipped-because", n = n, cases = cases)
 }
 
@@ -199,7 +202,7 @@ pub(super) fn status_partial(failures: &[CaseFailure]) -> String {
 }
 
 /// Reports the progress of a run that is not complete: `interrupted` or `unfinished`.
-pub(super) fn status(end: &str, reached: Option<[usize; 2]>) -> String {
+pub(super) fn incomplete_status(end: &str, reached: Option<[usize; 2]>) -> String {
     match (end, reached) {
         ("interrupted", Some([0, _])) => return word("status-interrupted-at-once").to_owned(),
         ("interrupted", Some([finished, planned])) if finished == planned => {
@@ -221,7 +224,7 @@ pub(super) fn clock(name: &str, resolution: &str, cost: &str, null: &str) -> Str
     say!("clock", name = name, resolution = resolution, cost = cost, null = null)
 }
 
-pub(super) fn imported(files: &str) -> String {
+pub(super) fn imported_from(files: &str) -> String {
     say!("imported", files = files)
 }
 
@@ -229,7 +232,7 @@ pub(super) fn steal(share: &str) -> String {
     say!("stolen", share = share)
 }
 
-pub(super) fn throttled(times: u64) -> String {
+pub(super) fn throttled_times(times: u64) -> String {
     say!("throttled-times", n = times)
 }
 

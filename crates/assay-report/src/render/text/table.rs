@@ -3,34 +3,34 @@
 
 use std::borrow::Cow;
 
-use super::wrap::{columns, padded, widest_word, wrap};
-use crate::document::{Align, Cell, Table};
+use super::wrap::{columns, pad_to, widest_word, wrap};
+use crate::document::{ColumnAlignment, ReportTable, TableCell};
 
 const GAP: usize = 2;
 /// Maximum average number of lines per row at which rows remain readable.
-const HIGHEST: usize = 2;
+const MAX_LINES_PER_ROW: usize = 2;
 
 /// Applies the tone of a cell to its padded text.
-type Tint<'a> = &'a dyn Fn(&Cell, &str) -> String;
+type CellStyle<'a> = &'a dyn Fn(&TableCell, &str) -> String;
 
 /// Form of the cells of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum CellForm {
     Full,
     /// Numbers of several parts, such as a value with its interval, on several lines.
-    Broken,
+    Wrapped,
     Short,
 }
 
-pub(super) fn lines(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> {
+pub(super) fn lines(table: &ReportTable, width: usize, tint: CellStyle<'_>) -> Vec<String> {
     let brief = without_spare_columns(table);
     let mut tall = None;
-    for form in [Form::Full, Form::Broken, Form::Short] {
-        let table = if form == Form::Short { &*brief } else { table };
-        if let Some(widths) = widths(table, form, width) {
+    for form in [CellForm::Full, CellForm::Wrapped, CellForm::Short] {
+        let table = if form == CellForm::Short { &*brief } else { table };
+        if let Some(widths) = column_widths(table, form, width) {
             let lines = side_by_side(table, form, &widths, tint);
             // The short form is easier to read than columns of one word each.
-            let is_tall = lines.len() > HIGHEST * table.rows.len() + 2;
+            let is_tall = lines.len() > MAX_LINES_PER_ROW * table.rows.len() + 2;
             if !(is_tall && matches!(brief, Cow::Owned(_))) {
                 return lines;
             }
@@ -40,10 +40,10 @@ pub(super) fn lines(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> 
     if let Some(tall) = tall {
         return tall;
     }
-    match parts(table, width) {
+    match split_columns(table, width) {
         Some(parts) => {
-            let part = |(part, widths): &(Table, Vec<usize>)| {
-                side_by_side(part, Form::Full, widths, tint)
+            let part = |(part, widths): &(ReportTable, Vec<usize>)| {
+                side_by_side(part, CellForm::Full, widths, tint)
             };
             parts.iter().map(part).collect::<Vec<_>>().join(&String::new())
         }
@@ -52,7 +52,7 @@ pub(super) fn lines(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> 
 }
 
 /// Returns the table without columns whose short form is empty in every row.
-fn without_spare_columns(table: &Table) -> Cow<'_, Table> {
+fn without_spare_columns(table: &ReportTable) -> Cow<'_, ReportTable> {
     let is_spare = |i: &usize| {
         let mut cells = table.rows.iter().filter_map(|row| row.get(*i)).peekable();
         cells.peek().is_some() && cells.all(|cell| cell.short.as_deref() == Some(""))
@@ -69,21 +69,22 @@ fn without_spare_columns(table: &Table) -> Cow<'_, Table> {
 
 /// Splits a table into parts that fit, each with the columns that name a row and some others.
 /// Returns `None` if a single other column does not fit next to the names, or if there is none.
-fn parts(table: &Table, width: usize) -> Option<Vec<(Table, Vec<usize>)>> {
-    let names = table.columns.iter().take_while(|it| it.align == Align::Left).count().max(1);
-    let mut parts: Vec<(Table, Vec<usize>)> = Vec::new();
+fn split_columns(table: &ReportTable, width: usize) -> Option<Vec<(ReportTable, Vec<usize>)>> {
+    let names =
+        table.columns.iter().take_while(|it| it.align == ColumnAlignment::Left).count().max(1);
+    let mut parts: Vec<(ReportTable, Vec<usize>)> = Vec::new();
     let mut chosen: Vec<usize> = Vec::new();
     for column in names..table.columns.len() {
         chosen.push(column);
         let mut columns: Vec<usize> = (0..names).chain(chosen.iter().copied()).collect();
         let mut part = table.with_columns(&columns);
-        let mut fitting = widths(&part, Form::Full, width);
+        let mut fitting = column_widths(&part, CellForm::Full, width);
         let is_next = fitting.is_none() && chosen.len() > 1;
         if is_next {
             chosen = vec![column];
             columns = (0..names).chain([column]).collect();
             part = table.with_columns(&columns);
-            fitting = widths(&part, Form::Full, width);
+            fitting = column_widths(&part, CellForm::Full, width);
         }
         let part = (part, fitting?);
         match parts.last_mut().filter(|_| chosen.len() > 1) {
@@ -96,7 +97,7 @@ fn parts(table: &Table, width: usize) -> Option<Vec<(Table, Vec<usize>)>> {
 
 /// Formats three or more neighbouring marks as a range, `[5–8]`: in a narrow table each would have
 /// its own line.
-fn ranged(neighbours: &[usize]) -> Vec<String> {
+fn mark_ranges(neighbours: &[usize]) -> Vec<String> {
     match neighbours {
         [first, _, .., last] => vec![format!("[{first}–{last}]")],
         few => few.iter().map(|mark| format!("[{mark}]")).collect(),
@@ -104,13 +105,13 @@ fn ranged(neighbours: &[usize]) -> Vec<String> {
 }
 
 /// Returns the text of a cell with the marks of its notes.
-fn text(cell: &Cell, form: Form) -> Cow<'_, str> {
-    let short = cell.short.as_ref().filter(|_| form == Form::Short);
+fn cell_text(cell: &TableCell, form: CellForm) -> Cow<'_, str> {
+    let short = cell.short.as_ref().filter(|_| form == CellForm::Short);
     let text = short.unwrap_or(&cell.text);
     if cell.marks.is_empty() {
         return Cow::Borrowed(text);
     }
-    let marks = cell.marks.chunk_by(|a, b| a + 1 == *b).flat_map(ranged);
+    let marks = cell.marks.chunk_by(|a, b| a + 1 == *b).flat_map(mark_ranges);
     let text = Some(text.clone()).filter(|text| !text.is_empty());
     Cow::Owned(text.into_iter().chain(marks).collect::<Vec<_>>().join(" "))
 }
@@ -118,10 +119,14 @@ fn text(cell: &Cell, form: Form) -> Cow<'_, str> {
 /// Returns the width of each column, or `None` if even the narrowest do not fit. Titles wrap first,
 /// then text columns, the widest first. Only the form [`CellForm::Wrapped`] wraps numbers, between
 /// their parts.
-fn widths(table: &Table, form: Form, width: usize) -> Option<Vec<usize>> {
+fn column_widths(table: &ReportTable, form: CellForm, width: usize) -> Option<Vec<usize>> {
     let gaps = GAP * table.columns.len().saturating_sub(1);
     let cells = |i: usize| {
-        table.rows.iter().filter_map(move |row| row.get(i)).map(move |cell| text(cell, form))
+        table
+            .rows
+            .iter()
+            .filter_map(move |row| row.get(i))
+            .map(move |cell| cell_text(cell, form))
     };
     let mut widths = Vec::new();
     let mut with_wrapped_titles = Vec::new();
@@ -129,7 +134,7 @@ fn widths(table: &Table, form: Form, width: usize) -> Option<Vec<usize>> {
     for (i, column) in table.columns.iter().enumerate() {
         let full = cells(i).map(|text| columns(&text)).max().unwrap_or(0);
         let word = cells(i).map(|text| widest_word(&text)).max().unwrap_or(0);
-        let is_whole = column.align == Align::Right && form != Form::Broken;
+        let is_whole = column.align == ColumnAlignment::Right && form != CellForm::Wrapped;
         let narrow = if is_whole { full } else { word };
         let title_word = widest_word(&column.title);
         widths.push(full.max(columns(&column.title)));
@@ -146,8 +151,13 @@ fn widths(table: &Table, form: Form, width: usize) -> Option<Vec<usize>> {
     (widths.iter().sum::<usize>() + gaps <= width).then_some(widths)
 }
 
-fn side_by_side(table: &Table, form: Form, widths: &[usize], tint: Tint<'_>) -> Vec<String> {
-    let titles: Vec<Cell> =
+fn side_by_side(
+    table: &ReportTable,
+    form: CellForm,
+    widths: &[usize],
+    tint: CellStyle<'_>,
+) -> Vec<String> {
+    let titles: Vec<TableCell> =
         table.columns.iter().map(|column| column.title.as_str().into()).collect();
     let mut lines = row(table, form, &titles, widths, &|_, text| text.to_owned());
     lines.push(
@@ -165,14 +175,17 @@ fn side_by_side(table: &Table, form: Form, widths: &[usize], tint: Tint<'_>) -> 
 
 /// Renders a row, as many lines high as its highest cell.
 fn row(
-    table: &Table,
-    form: Form,
-    cells: &[Cell],
+    table: &ReportTable,
+    form: CellForm,
+    cells: &[TableCell],
     widths: &[usize],
-    tint: Tint<'_>,
+    tint: CellStyle<'_>,
 ) -> Vec<String> {
-    let wrapped: Vec<Vec<String>> =
-        cells.iter().zip(widths).map(|(cell, width)| wrap(&text(cell, form), *width)).collect();
+    let wrapped: Vec<Vec<String>> = cells
+        .iter()
+        .zip(widths)
+        .map(|(cell, width)| wrap(&cell_text(cell, form), *width))
+        .collect();
     let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
     let line = |i: usize| {
         let mut line = String::new();
@@ -180,24 +193,24 @@ fn row(
         for (at, (((lines, cell), width), column)) in pieces.enumerate() {
             let text = lines.get(i).map_or("", String::as_str);
             line.extend(std::iter::repeat_n(' ', if at > 0 { GAP } else { 0 }));
-            line += &tint(cell, &aligned(text, *width, column.align));
+            line += &tint(cell, &align_text(text, *width, column.align));
         }
         line
     };
     (0..height).map(line).collect()
 }
 
-fn aligned(text: &str, width: usize, align: Align) -> String {
+fn align_text(text: &str, width: usize, align: ColumnAlignment) -> String {
     match align {
-        Align::Left => padded(text, width),
-        Align::Right => {
+        ColumnAlignment::Left => pad_to(text, width),
+        ColumnAlignment::Right => {
             format!("{}{text}", " ".repeat(width.saturating_sub(columns(text))))
         }
     }
 }
 
 /// Renders one line per cell, with the column's title before it, and an empty line between rows.
-fn records(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> {
+fn records(table: &ReportTable, width: usize, tint: CellStyle<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, cells) in table.rows.iter().enumerate() {
         if index > 0 {
@@ -205,7 +218,7 @@ fn records(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> {
         }
         for (cell, column) in cells.iter().zip(&table.columns).filter(|(c, _)| !c.is_empty()) {
             let mut pieces =
-                wrap(&format!("{}: {}", column.title, text(cell, Form::Full)), width);
+                wrap(&format!("{}: {}", column.title, cell_text(cell, CellForm::Full)), width);
             let rest = pieces.split_off(1);
             lines.extend(pieces.iter().map(|line| tint(cell, line)));
             let indented = wrap(&rest.join(" "), width.saturating_sub(GAP));
@@ -229,7 +242,10 @@ mod tests {
             (&[5, 6, 7, 8], "[5–8]"),
             (&[1, 3, 4, 5, 9], "[1] [3–5] [9]"),
         ] {
-            assert_eq!(text(&Cell::marks(marks.to_vec()), Form::Full), expected);
+            assert_eq!(
+                cell_text(&TableCell::with_marks(marks.to_vec()), CellForm::Full),
+                expected
+            );
         }
     }
 }

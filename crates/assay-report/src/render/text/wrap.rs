@@ -1,21 +1,21 @@
 //! Breaks text into lines by its width in terminal columns.
 
-use crate::locale::SPACES;
+use crate::locale::NO_BREAK_SPACES;
 use std::borrow::Cow;
 
-use assay_model::plain::in_columns;
+use assay_model::sanitize::replace_hidden;
 use textwrap::core::Word;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
 
 /// Returns the width of a text in columns, with hidden characters made visible.
 pub(super) fn columns(text: &str) -> usize {
-    of_plain(text).unwrap_or_else(|| in_columns(text).width())
+    plain_columns(text).unwrap_or_else(|| replace_hidden(text).width())
 }
 
 /// Returns the width of a text of visible Latin-1 characters, or `None` for other text. It needs no
 /// Unicode table, and applies to most cells of large tables.
-fn of_plain(text: &str) -> Option<usize> {
+fn plain_columns(text: &str) -> Option<usize> {
     // Fast path for ASCII, where a byte is a column.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Some(text.len());
@@ -25,12 +25,12 @@ fn of_plain(text: &str) -> Option<usize> {
 }
 
 /// Replaces no-break spaces, which are not needed after wrapping.
-pub(super) fn plain(text: &str) -> String {
-    text.replace(SPACES, " ")
+pub(super) fn without_no_break_spaces(text: &str) -> String {
+    text.replace(NO_BREAK_SPACES, " ")
 }
 
 /// Pads `text` with spaces to `width` columns.
-pub(super) fn padded(text: &str, width: usize) -> String {
+pub(super) fn pad_to(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
@@ -38,12 +38,12 @@ pub(super) fn padded(text: &str, width: usize) -> String {
 /// foreign line breaks cannot begin one. Returns at least one line.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let is_one_line = !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ");
-    if is_one_line && of_plain(text).is_some_and(|it| it <= width) {
+    if is_one_line && plain_columns(text).is_some_and(|it| it <= width) {
         return vec![text.to_owned()];
     }
     let options = Options::new(width)
         .break_words(false)
-        .word_separator(WordSeparator::Custom(pieces))
+        .word_separator(WordSeparator::Custom(breakable_pieces))
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
     let text = one_line(text);
@@ -53,7 +53,7 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 /// Splits a line into breakable pieces: words, and characters in Chinese and Japanese, which have
 /// no spaces. Closing characters never begin a line and opening characters never end one (JIS X
 /// 4051).
-fn pieces(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+fn breakable_pieces(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     let mut from = 0;
     let pairs = line.char_indices().zip(line.char_indices().skip(1));
     let ends = pairs.filter(|((_, a), (_, b))| may_break(*a, *b)).map(|(_, (at, _))| at);
@@ -66,17 +66,20 @@ fn may_break(a: char, b: char) -> bool {
     const fn is_spaceless(c: char) -> bool {
         matches!(c, '\u{2e80}'..='\u{312f}' | '\u{3190}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}')
     }
-    const ENDS: &str =
+    const CLOSING_MARKS: &str =
         "、。，．：；！？）］｝」』】〉》ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ…,.:;!?)]}%";
-    const BEGINS: &str = "（［｛「『【〈《([{±";
-    let is_space = |c: char| c == ' ' || SPACES.contains(&c);
-    if a == ' ' || is_space(b) || SPACES.contains(&a) {
+    const OPENING_MARKS: &str = "（［｛「『【〈《([{±";
+    let is_space = |c: char| c == ' ' || NO_BREAK_SPACES.contains(&c);
+    if a == ' ' || is_space(b) || NO_BREAK_SPACES.contains(&a) {
         return a == ' ' && b != ' ';
     }
     // Katakana write foreign words, whose parts would be misread as other words.
     let is_katakana = |c: char| ('\u{30a0}'..='\u{30ff}').contains(&c);
     let is_word = is_katakana(a) && is_katakana(b);
-    (is_spaceless(a) || is_spaceless(b)) && !is_word && !ENDS.contains(b) && !BEGINS.contains(a)
+    (is_spaceless(a) || is_spaceless(b))
+        && !is_word
+        && !CLOSING_MARKS.contains(b)
+        && !OPENING_MARKS.contains(a)
 }
 
 /// Joins all words on one line, however long.
@@ -87,20 +90,20 @@ pub(super) fn one_line(text: &str) -> String {
 
 /// Returns the width of the widest word.
 pub(super) fn widest_word(text: &str) -> usize {
-    if of_plain(text).is_some() {
+    if plain_columns(text).is_some() {
         return text.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
     }
     let words = text.split('\n').flat_map(words);
-    let widest = |word: String| pieces(&word).map(|piece| columns(&piece)).max();
+    let widest = |word: String| breakable_pieces(&word).map(|piece| columns(&piece)).max();
     words.filter_map(widest).max().unwrap_or(0)
 }
 
 /// Splits text into words; no-break spaces are part of a word.
 fn words(text: &str) -> impl Iterator<Item = String> {
-    let is_break = |c: char| c.is_whitespace() && !SPACES.contains(&c);
+    let is_break = |c: char| c.is_whitespace() && !NO_BREAK_SPACES.contains(&c);
     text.split(is_break)
         .filter(|word| !word.is_empty())
-        .map(|word| in_columns(word).into_owned())
+        .map(|word| replace_hidden(word).into_owned())
 }
 
 #[cfg(test)]

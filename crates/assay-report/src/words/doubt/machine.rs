@@ -3,13 +3,13 @@
 use assay_model::doubt::Doubt;
 use assay_model::quantity::Unit;
 
-use crate::locale::{comma, fixed, grouped};
+use crate::locale::{comma, format_fixed, group_digits};
 use crate::locale::{in_percent as percent_of, quantity, with_symbol};
-use crate::words::{Said, in_percent, reported};
+use crate::words::{Explanation, in_percent, reported};
 
-pub(super) fn said(doubt: &Doubt) -> Option<Said> {
+pub(super) fn explain(doubt: &Doubt) -> Option<Explanation> {
     let span = |seconds| quantity(seconds, Unit::Second, 3);
-    let seconds = |value, decimals| with_symbol(&fixed(value, decimals), "s");
+    let seconds = |value, decimals| with_symbol(&format_fixed(value, decimals), "s");
     Some(match *doubt {
         Doubt::Steal { stolen_s, share, span_s } => reported!(
             "doubt-steal",
@@ -30,9 +30,11 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             "doubt-frequency-drop",
             before = quantity(before_hz, Unit::Hertz, 3),
             after = quantity(after_hz, Unit::Hertz, 3),
-            change = percent_of(&fixed(100.0 * (after_hz / before_hz - 1.0), 0)),
+            change = percent_of(&format_fixed(100.0 * (after_hz / before_hz - 1.0), 0)),
         ),
-        Doubt::OtherLoad { load } => reported!("doubt-other-load", load = fixed(load, 2)),
+        Doubt::OtherLoad { load } => {
+            reported!("doubt-other-load", load = format_fixed(load, 2))
+        }
         Doubt::AnotherAssay => reported!("doubt-another-assay"),
         Doubt::EmulatedCpu => reported!("doubt-emulated-cpu"),
         Doubt::Paused { times, seconds: paused_s, suspended_s } => {
@@ -48,7 +50,7 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
         Doubt::ClockStepped { seconds: step } => {
             reported!(
                 "doubt-clock-stepped",
-                step = with_symbol(&grouped(&format!("{step:+.1}")), "s")
+                step = with_symbol(&group_digits(&format!("{step:+.1}")), "s")
             )
         }
         Doubt::OverBudget { elapsed_s, budget_s } => reported!(

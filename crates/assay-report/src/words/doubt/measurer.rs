@@ -3,13 +3,13 @@
 use assay_model::doubt::Doubt;
 use assay_model::quantity::Unit;
 
-use crate::locale::{fixed, word};
+use crate::locale::{format_fixed, word};
 use crate::locale::{in_percent as percent_of, quantity};
-use crate::words::{Said, in_percent, reported};
+use crate::words::{Explanation, in_percent, reported};
 
 /// Explains the remaining doubts. The match is exhaustive, so that a new doubt without a text does
 /// not compile.
-pub(super) fn said(doubt: &Doubt) -> Said {
+pub(super) fn explain(doubt: &Doubt) -> Explanation {
     match doubt {
         Doubt::RoundedOutput { .. }
         | Doubt::ProcessCpuOnly { .. }
@@ -19,9 +19,9 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::SmallerArrays { .. }
         | Doubt::UnreadOutput { .. }
         | Doubt::StoreIndex { .. }
-        | Doubt::EventsLost { .. } => of_output(doubt),
+        | Doubt::EventsLost { .. } => explain_output(doubt),
         Doubt::OtherBinding { .. } | Doubt::OneKernel | Doubt::UnboundRanks { .. } => {
-            of_ranks(doubt)
+            explain_ranks(doubt)
         }
         Doubt::FunctionBypassed { function, device, share } => reported!(
             "doubt-function-bypassed",
@@ -29,7 +29,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
             device = device,
             share = in_percent(*share, 0),
         ),
-        Doubt::Reported { text, advice, .. } => Said::new(text, advice),
+        Doubt::Reported { text, advice, .. } => Explanation::new(text, advice),
         // Other modules explain these.
         Doubt::NoInterval { .. }
         | Doubt::WideInterval { .. }
@@ -75,11 +75,11 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::NotStarted { .. }
         | Doubt::MessageRateMissed { .. }
         | Doubt::WarmUpDiscarded { .. }
-        | Doubt::GeneratorNear { .. } => Said::new("", ""),
+        | Doubt::GeneratorNear { .. } => Explanation::new("", ""),
     }
 }
 
-fn of_ranks(doubt: &Doubt) -> Said {
+fn explain_ranks(doubt: &Doubt) -> Explanation {
     match doubt {
         Doubt::OtherBinding { bound, asked } => {
             reported!("doubt-other-binding", bound = bound, asked = format!("{asked:?}"))
@@ -91,11 +91,11 @@ fn of_ranks(doubt: &Doubt) -> Said {
             moved = moved.to_string(),
             ranks = ranks.to_string(),
         ),
-        _ => Said::new("", ""),
+        _ => Explanation::new("", ""),
     }
 }
 
-fn of_output(doubt: &Doubt) -> Said {
+fn explain_output(doubt: &Doubt) -> Explanation {
     match doubt {
         Doubt::RoundedOutput { metric, at, share } => {
             let at = match at.is_empty() {
@@ -124,14 +124,14 @@ fn of_output(doubt: &Doubt) -> Said {
             "doubt-smaller-arrays",
             held = quantity(*held_bytes, Unit::Byte, 3),
             wanted = quantity(*wanted_bytes, Unit::Byte, 3),
-            multiple = fixed(*multiple, 2),
+            multiple = format_fixed(*multiple, 2),
         ),
-        Doubt::UnreadOutput { problem } => Said::new(problem, word("advice-raw-output")),
+        Doubt::UnreadOutput { problem } => Explanation::new(problem, word("advice-raw-output")),
         Doubt::EventsLost { count: 0 } => reported!("doubt-events-changed"),
         Doubt::EventsLost { count } => reported!("doubt-events-lost", n = *count),
         Doubt::StoreIndex { path, cause } => {
             reported!("doubt-store-index", path = path.display().to_string(), cause = cause)
         }
-        _ => Said::new("", ""),
+        _ => Explanation::new("", ""),
     }
 }

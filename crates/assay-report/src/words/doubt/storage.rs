@@ -2,19 +2,19 @@
 //! rates.
 
 use assay_model::doubt::{Doubt, SteadyWindow};
-use assay_model::failure::refusal;
+use assay_model::failure::os_error;
 use assay_model::quantity::Unit;
 
-use crate::locale::{details, fixed, grouped, word};
+use crate::locale::{format_fixed, group_digits, join_details, word};
 use crate::locale::{quantity, size};
-use crate::words::{Said, change_in_percent, in_percent, reported};
+use crate::words::{Explanation, change_in_percent, in_percent, reported};
 
-pub(super) fn said(doubt: &Doubt) -> Option<Said> {
+pub(super) fn explain(doubt: &Doubt) -> Option<Explanation> {
     let rate = |value, digits| quantity(value, Unit::IoPerSecond, digits);
-    let per_s = |messages: f64| fixed(messages, usize::from(messages < 1000.0));
+    let per_s = |messages: f64| format_fixed(messages, usize::from(messages < 1000.0));
     Some(match doubt {
         Doubt::SteadyStateNotReached { rounds, window, range, slope } => {
-            unsteady(*rounds, *window, *range, *slope)
+            explain_unsteady(*rounds, *window, *range, *slope)
         }
         Doubt::SearchNotFinished { tries, keeps_per_s, misses_per_s } => reported!(
             "doubt-search-not-finished",
@@ -35,8 +35,8 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
         ),
         Doubt::LittlesLaw { in_flight, product } => reported!(
             "doubt-littles-law",
-            flight = fixed(*in_flight, 2),
-            product = fixed(*product, 2),
+            flight = format_fixed(*in_flight, 2),
+            product = format_fixed(*product, 2),
             difference = in_percent((in_flight - product).abs() / in_flight, 1),
         ),
         Doubt::RateMissed { asked_per_s, reached_per_s } => reported!(
@@ -55,7 +55,7 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
         Doubt::GeneratorNear { alone_per_s, factor } => reported!(
             "doubt-generator-near",
             rate = rate(*alone_per_s, 3),
-            factor = fixed(*factor, 1),
+            factor = format_fixed(*factor, 1),
         ),
         Doubt::IoFailed { target, operation, offset, bytes, cause } => reported!(
             "doubt-io-failed",
@@ -65,20 +65,25 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             target = target.to_string(),
             cause = cause,
         )
-        .advise(refusal::advice(cause).unwrap_or_else(|| word("advice-kernel-log"))),
+        .with_advice(os_error::advice(cause).unwrap_or_else(|| word("advice-kernel-log"))),
         Doubt::FileOperationFailed { path, operation, cause } => reported!(
             "doubt-file-operation-failed",
             operation = operation.to_string(),
             path = path.display().to_string(),
             cause = cause,
         )
-        .advise(refusal::advice(cause).unwrap_or_else(|| word("advice-kernel-log"))),
+        .with_advice(os_error::advice(cause).unwrap_or_else(|| word("advice-kernel-log"))),
         Doubt::MeasuredOnce { by } => reported!("doubt-measured-once", by = by),
         _ => return None,
     })
 }
 
-fn unsteady(rounds: usize, window: Option<SteadyWindow>, range: f64, slope: f64) -> Said {
+fn explain_unsteady(
+    rounds: usize,
+    window: Option<SteadyWindow>,
+    range: f64,
+    slope: f64,
+) -> Explanation {
     let found = window.map_or_else(
         || word("unsteady-too-few").to_owned(),
         |it| {
@@ -87,12 +92,12 @@ fn unsteady(rounds: usize, window: Option<SteadyWindow>, range: f64, slope: f64)
             let found = say!("unsteady-window", n = it.rounds, range = range, slope = slope);
             let drift = it.drift.map(change_in_percent);
             let drift = drift.map(|drift| say!("unsteady-drift", drift = drift));
-            details(&[Some(found), drift].into_iter().flatten().collect::<Vec<_>>())
+            join_details(&[Some(found), drift].into_iter().flatten().collect::<Vec<_>>())
         },
     );
     reported!(
         "doubt-steady-state-not-reached",
-        rounds = grouped(&rounds.to_string()),
+        rounds = group_digits(&rounds.to_string()),
         found = found,
         range = in_percent(range, 0),
         slope = in_percent(slope, 0),

@@ -1,47 +1,51 @@
 //! Failures of tests between two hosts.
 
-use assay_model::failure::{Failure, Unreached};
+use assay_model::failure::{ConnectFailure, FailureReason};
 
 use crate::locale::{colon, comma, word};
-use crate::words::{Said, reported};
+use crate::words::{Explanation, reported};
 
 /// Maximum number of listed interfaces.
-const NAMED: usize = 8;
+const MAX_LISTED_INTERFACES: usize = 8;
 
 /// Explains a failure of a network test.
-pub(super) fn said(failure: &Failure) -> Said {
-    let caused = |it: Said, causes: &[String]| match causes {
+pub(super) fn explain(failure: &FailureReason) -> Explanation {
+    let caused = |it: Explanation, causes: &[String]| match causes {
         [] => it,
-        causes => {
-            Said::new(format!("{}{}{}", it.text, colon(), causes.join(colon())), it.advice)
-        }
+        causes => Explanation::new(
+            format!("{}{}{}", it.text, colon(), causes.join(colon())),
+            it.advice,
+        ),
     };
     match failure {
-        Failure::UnknownHost { host, causes } => {
+        FailureReason::UnknownHost { host, causes } => {
             caused(reported!("failure-unknown-host", host = host), causes)
         }
-        Failure::NoAddress { host } => reported!("failure-no-address", host = host),
-        Failure::NoInterface { host, interfaces } => {
+        FailureReason::NoAddress { host } => reported!("failure-no-address", host = host),
+        FailureReason::NoInterface { host, interfaces } => {
             let addresses = with_interfaces(host, interfaces);
             reported!("failure-no-interface", host = host, addresses = addresses)
         }
-        Failure::NotConnected { address, how, causes } => {
+        FailureReason::NotConnected { address, how, causes } => {
             let advice = word(match how {
-                Unreached::Refused => "advice-refused",
-                Unreached::TimedOut => "advice-timed-out",
-                Unreached::Other => "advice-check-address",
+                ConnectFailure::Refused => "advice-refused",
+                ConnectFailure::TimedOut => "advice-timed-out",
+                ConnectFailure::Other => "advice-check-address",
             });
             let address = address.to_string();
-            caused(reported!("failure-not-connected", address = address).advise(advice), causes)
+            caused(
+                reported!("failure-not-connected", address = address).with_advice(advice),
+                causes,
+            )
         }
-        Failure::NoPingPong { host } => reported!("failure-no-ping-pong", host = host),
-        Failure::Stalled { peer, seconds } => reported!(
+        FailureReason::NoPingPong { host } => reported!("failure-no-ping-pong", host = host),
+        FailureReason::Stalled { peer, seconds } => reported!(
             "failure-stalled",
             peer = peer,
             time = crate::locale::with_symbol(&seconds.to_string(), "s"),
         ),
-        Failure::PeerBusy { peer } => reported!("failure-peer-busy", peer = peer),
-        Failure::PeerStopped { peer } => reported!("failure-peer-stopped", peer = peer),
+        FailureReason::PeerBusy { peer } => reported!("failure-peer-busy", peer = peer),
+        FailureReason::PeerStopped { peer } => reported!("failure-peer-stopped", peer = peer),
         _ => reported!("failure-no-data"),
     }
 }
@@ -49,8 +53,11 @@ pub(super) fn said(failure: &Failure) -> Said {
 /// Lists the address with each possible interface, or with a common name if there is none.
 fn with_interfaces(host: &str, interfaces: &[String]) -> String {
     let address = host.split('%').next().unwrap_or_default();
-    let named: Vec<String> =
-        interfaces.iter().take(NAMED).map(|it| format!("`{address}%{it}`")).collect();
+    let named: Vec<String> = interfaces
+        .iter()
+        .take(MAX_LISTED_INTERFACES)
+        .map(|it| format!("`{address}%{it}`"))
+        .collect();
     match named.is_empty() {
         true => format!("`{address}%eth0`"),
         false => named.join(comma()),

@@ -1,8 +1,8 @@
 //! Checks whether a launch succeeded, and finds the most informative reason if not.
 
 use assay_fleet::process::{Completed, Status};
-use assay_model::failure::{Area, Failure};
-use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSize};
+use assay_model::failure::{ErrorArea, FailureReason};
+use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSizeResult};
 use assay_model::workload::MpiWorkload;
 
 use crate::recorder::CaseError;
@@ -19,34 +19,39 @@ pub(super) fn sound(
     let by_hand = command.to_owned();
     let failed = outcome.as_ref().and_then(|outcome| outcome.failure.clone());
     if let Some(MpiFailure { reason, advice }) = failed {
-        return Err(Failure::Error { area: Area::Rank, causes: vec![reason], advice }.into());
+        return Err(FailureReason::Error {
+            area: ErrorArea::Rank,
+            causes: vec![reason],
+            advice,
+        }
+        .into());
     }
     if !completed.success() {
         return Err(match death(completed) {
-            Some(how) => Failure::RankDied { how, by_hand },
+            Some(how) => FailureReason::RankDied { how, by_hand },
             None => ended_badly(completed, by_hand),
         }
         .into());
     }
     let Some(outcome) = outcome else {
-        return Err(Failure::NoOutcome { elsewhere: !work.hosts.is_here() }.into());
+        return Err(FailureReason::NoOutcome { elsewhere: !work.hosts.is_local() }.into());
     };
     let own = env!("CARGO_PKG_VERSION");
     if outcome.format > FORMAT || outcome.assay != own {
         let (found, own) = (outcome.assay, own.to_owned());
-        return Err(Failure::OtherVersion { found, own }.into());
+        return Err(FailureReason::OtherVersion { found, own }.into());
     }
     if outcome.ranks.len() != work.ranks as usize {
         let (found, asked) = (outcome.ranks.len(), work.ranks);
-        return Err(Failure::OtherRankCount { found, asked, by_hand }.into());
+        return Err(FailureReason::OtherRankCount { found, asked, by_hand }.into());
     }
-    let wrong = |size: &&MpiSize| size.validation.is_some_and(|it| it.wrong > 0);
+    let wrong = |size: &&MpiSizeResult| size.validation.is_some_and(|it| it.wrong > 0);
     if let Some(size) = outcome.sizes.iter().find(wrong) {
-        return Err(Failure::WrongContents { bytes: size.bytes }.into());
+        return Err(FailureReason::WrongContents { bytes: size.bytes }.into());
     }
     let nothing = outcome.sizes.iter().all(|size| size.samples.values().all(Vec::is_empty));
     if nothing || !outcome.complete {
-        return Err(Failure::LaunchBrokeOff { by_hand }.into());
+        return Err(FailureReason::LaunchBrokeOff { by_hand }.into());
     }
     Ok(outcome)
 }
@@ -67,14 +72,14 @@ fn death(completed: &Completed) -> Option<String> {
 }
 
 /// Failure with the exit code of the launcher and the most informative line of its output.
-fn ended_badly(completed: &Completed, by_hand: String) -> Failure {
+fn ended_badly(completed: &Completed, by_hand: String) -> FailureReason {
     let code = match completed.status {
         Status::Exited(code) => Some(code),
         Status::Killed(_) => None,
     };
     let output = &completed.output;
     let last_words = last_words(&output.stderr).or_else(|| last_words(&output.stdout));
-    Failure::LaunchFailed { code, last_words: last_words.unwrap_or_default(), by_hand }
+    FailureReason::LaunchFailed { code, last_words: last_words.unwrap_or_default(), by_hand }
 }
 
 /// Extracts the most informative text: the first box that Open MPI draws around its explanations,

@@ -4,15 +4,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use assay_dialects::wire::iperf3::Protocol;
-use assay_dialects::wire::qperf::{Request, Test};
-use assay_kernels::network::icmp::{Access, Pinger};
-use assay_kernels::network::pingpong::Waiting;
+use assay_dialects::wire::iperf3::TransportProtocol;
+use assay_dialects::wire::qperf::{QperfRequest, QperfTestKind};
+use assay_kernels::network::icmp::{IcmpAccess, Pinger};
+use assay_kernels::network::pingpong::WaitMode;
 use assay_model::attribute::Attribute;
-use assay_model::entry::Span;
-use assay_model::event::Count;
-use assay_model::failure::{Area, Failure};
-use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload};
+use assay_model::entry::MeasuredSpan;
+use assay_model::event::EventCount;
+use assay_model::failure::{ErrorArea, FailureReason};
+use assay_model::workload::{NetworkLatency, NetworkTest, NetworkWorkload};
 
 use super::far_end::FarEnd;
 use super::{failed, learn_path, local_towards, throughput};
@@ -33,10 +33,10 @@ const ECHO_PAUSE: Duration = Duration::from_millis(2);
 const ECHO_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(super) fn turns(
-    asked: &Latency,
+    asked: &NetworkLatency,
     far_end: FarEnd,
     targets: Vec<Target>,
-    protocol: Protocol,
+    protocol: TransportProtocol,
 ) -> Turns<'_> {
     let mut conversation = Conversation { asked, far_end, targets, protocol, repetition: 0 };
     // Every repetition opens a new connection: path and queue assignment are shared within one
@@ -47,9 +47,9 @@ pub(super) fn turns(
 }
 
 struct Conversation<'a> {
-    asked: &'a Latency,
+    asked: &'a NetworkLatency,
     far_end: FarEnd,
-    protocol: Protocol,
+    protocol: TransportProtocol,
     /// Candidate servers in order of preference; only the one that has answered, once one has.
     targets: Vec<Target>,
     repetition: u32,
@@ -63,7 +63,7 @@ impl Conversation<'_> {
             streams => self.exchange_under_load(streams, recorder.cancel()),
         };
         let latency = measured.map_err(failed)?;
-        let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
+        let span = MeasuredSpan::from_seconds(began_s, recorder.elapsed_s() - began_s, false);
         recorder.record_all(qperf_record::round_trips(&latency, self.asked.rate_per_s, span));
         let length_s = f64::from(self.asked.seconds);
         recorder.second(length_s, &[], Some(2.0 * latency.mean_half_s), None);
@@ -76,21 +76,25 @@ impl Conversation<'_> {
 
     /// Runs one ping-pong with the first server that supports it.
     fn exchange(&mut self, cancel: &AtomicBool) -> Result<qperf_client::Latency, NetworkError> {
-        let mut last = NetworkError::Known(Failure::NoData);
+        let mut last = NetworkError::Known(FailureReason::NoData);
         for target in self.targets.clone() {
             match qperf_client::run(&self.test(&target), cancel) {
                 Ok(QperfOutcome::Latency(latency)) => {
                     self.targets = vec![target];
                     return Ok(latency);
                 }
-                Ok(_) => return Err(NetworkError::Known(Failure::NoData)),
+                Ok(_) => return Err(NetworkError::Known(FailureReason::NoData)),
                 // Only a port without a server is a reason to try the next target.
-                Err(error @ NetworkError::Known(Failure::NotConnected { .. })) => last = error,
+                Err(error @ NetworkError::Known(FailureReason::NotConnected { .. })) => {
+                    last = error
+                }
                 // iperf3 closes connections that do not begin with its cookie.
                 Err(NetworkError::Broken { .. } | NetworkError::Closed { .. })
                     if self.far_end.serves_streams_at(&target) && self.repetition == 0 =>
                 {
-                    return Err(NetworkError::Known(Failure::NoPingPong { host: target.host }));
+                    return Err(NetworkError::Known(FailureReason::NoPingPong {
+                        host: target.host,
+                    }));
                 }
                 Err(error) => return Err(error),
             }
@@ -100,16 +104,19 @@ impl Conversation<'_> {
 
     fn test(&self, target: &Target) -> QperfTest {
         let test = match self.protocol {
-            Protocol::Tcp => Test::TcpLatency,
-            Protocol::Udp => Test::UdpLatency,
+            TransportProtocol::Tcp => QperfTestKind::TcpLatency,
+            TransportProtocol::Udp => QperfTestKind::UdpLatency,
         };
         let message_bytes = u32::try_from(self.asked.bytes).unwrap_or(u32::MAX);
-        let request =
-            Request { message_bytes, time_s: self.asked.seconds, ..Request::new(test) };
+        let request = QperfRequest {
+            message_bytes,
+            time_s: self.asked.seconds,
+            ..QperfRequest::new(test)
+        };
         QperfTest {
             target: target.clone(),
             request,
-            waiting: if self.asked.spin { Waiting::Spin } else { Waiting::Sleep },
+            waiting: if self.asked.spin { WaitMode::Spin } else { WaitMode::Sleep },
             rate_per_s: self.asked.rate_per_s,
             busy_poll_us: self.asked.busy_poll_us,
         }
@@ -144,7 +151,7 @@ impl Conversation<'_> {
             match loading.join() {
                 Ok(Err(NetworkError::Interrupted)) if is_running && was_running => measured,
                 Ok(Err(error)) => Err(error),
-                Ok(Ok(_)) | Err(_) => Err(NetworkError::Known(Failure::NoData)),
+                Ok(Ok(_)) | Err(_) => Err(NetworkError::Known(FailureReason::NoData)),
             }
         })
     }
@@ -174,16 +181,16 @@ pub(super) fn icmp(
     work: &NetworkWorkload,
     peer: Option<String>,
 ) -> Result<Turns<'_>, CaseError> {
-    let NetworkQuestion::Latency(asked) = &work.question else {
-        return Err(Failure::IcmpHasNoStreams.into());
+    let NetworkTest::Latency(asked) = &work.question else {
+        return Err(FailureReason::IcmpHasNoStreams.into());
     };
     let host = peer.or_else(|| work.to.clone()).unwrap_or_else(|| "127.0.0.1".to_owned());
     let address = Target::new(&host, 0).addresses().map_err(failed)?[0];
     let pinger =
-        Pinger::open(address).map_err(|error| CaseError::because(Area::Icmp, &error))?;
+        Pinger::open(address).map_err(|error| CaseError::because(ErrorArea::Icmp, &error))?;
     let socket = match pinger.access() {
-        Access::Datagram => "datagram",
-        Access::Raw => "raw",
+        IcmpAccess::Datagram => "datagram",
+        IcmpAccess::Raw => "raw",
     };
     let bytes = asked.bytes as usize;
     let mut is_first = true;
@@ -217,7 +224,7 @@ fn echoes(
             return Err(CaseError::Interrupted);
         }
         let reply = pinger.ping(sequence, bytes, ECHO_TIMEOUT).map_err(|error| {
-            CaseError::advised(Area::Icmp, &error, "check the route to the host")
+            CaseError::advised(ErrorArea::Icmp, &error, "check the route to the host")
         })?;
         match reply {
             Some(reply) => {
@@ -227,11 +234,11 @@ fn echoes(
         }
         // Gives up early on a host that ignores echoes.
         if lost >= 5 && u32::from(sequence) == lost {
-            return Err(Failure::NoEcho.into());
+            return Err(FailureReason::NoEcho.into());
         }
         std::thread::sleep(ECHO_PAUSE);
     }
-    let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
-    recorder.count("loss", span, Count { part: lost.into(), whole: ECHOES.into() });
+    let span = MeasuredSpan::from_seconds(began_s, recorder.elapsed_s() - began_s, false);
+    recorder.count("loss", span, EventCount { part: lost.into(), whole: ECHOES.into() });
     Ok(())
 }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use assay_dialects::iperf3::{Interval, Reported, Stretch};
-use assay_dialects::wire::iperf3::parameters::{Direction as Way, Length};
-use assay_dialects::wire::iperf3::{Parameters, Protocol};
+use assay_dialects::iperf3::{Iperf3Interval, Iperf3Report, StreamInterval};
+use assay_dialects::wire::iperf3::parameters::{DataDirection as Way, TestLimit};
+use assay_dialects::wire::iperf3::{Iperf3Parameters, TransportProtocol};
 use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_model::cpu_account::CpuAccount;
-use assay_model::entry::Span;
+use assay_model::entry::MeasuredSpan;
 use assay_model::quantity::{Quantity, Unit};
-use assay_model::workload::{Direction, Throughput};
+use assay_model::workload::{NetworkThroughput, TransferDirection};
 
 use super::far_end::FarEnd;
 use super::{failed, virtual_function};
@@ -46,7 +46,11 @@ struct Progress {
     learned: bool,
 }
 
-pub(super) fn turns(asked: &Throughput, far_end: FarEnd, protocol: Protocol) -> Turns<'_> {
+pub(super) fn turns(
+    asked: &NetworkThroughput,
+    far_end: FarEnd,
+    protocol: TransportProtocol,
+) -> Turns<'_> {
     let test = test(asked, &far_end, protocol);
     let mut progress = Progress::default();
     Box::new(move |recorder| {
@@ -66,30 +70,34 @@ pub(super) fn turns(asked: &Throughput, far_end: FarEnd, protocol: Protocol) -> 
 
 /// Test that loads the link for at most `seconds`, until it is cancelled.
 pub(super) fn loading(streams: u32, seconds: u32, far_end: &FarEnd) -> Iperf3Test {
-    let asked = Throughput {
+    let asked = NetworkThroughput {
         streams,
-        direction: Direction::Send,
+        direction: TransferDirection::Send,
         seconds,
         copy: true,
         rate_bit_per_s: None,
         congestion: None,
     };
-    Iperf3Test { interval_s: None, ..test(&asked, far_end, Protocol::Tcp) }
+    Iperf3Test { interval_s: None, ..test(&asked, far_end, TransportProtocol::Tcp) }
 }
 
-fn test(asked: &Throughput, far_end: &FarEnd, protocol: Protocol) -> Iperf3Test {
-    let parameters = Parameters {
+fn test(
+    asked: &NetworkThroughput,
+    far_end: &FarEnd,
+    protocol: TransportProtocol,
+) -> Iperf3Test {
+    let parameters = Iperf3Parameters {
         protocol,
         direction: match asked.direction {
-            Direction::Send => Way::Forward,
-            Direction::Receive => Way::Reverse,
-            Direction::Both => Way::Both,
+            TransferDirection::Send => Way::Forward,
+            TransferDirection::Receive => Way::Reverse,
+            TransferDirection::Both => Way::Both,
         },
-        length: Length::Seconds(asked.seconds),
+        limit: TestLimit::Seconds(asked.seconds),
         streams: asked.streams,
         block_bytes: match protocol {
-            Protocol::Tcp => block_bytes(asked),
-            Protocol::Udp => DATAGRAM_OF_ONE_SEGMENT,
+            TransportProtocol::Tcp => block_bytes(asked),
+            TransportProtocol::Udp => DATAGRAM_OF_ONE_SEGMENT,
         },
         rate_bit_per_s: asked.rate_bit_per_s,
         congestion: asked.congestion.clone(),
@@ -97,7 +105,7 @@ fn test(asked: &Throughput, far_end: &FarEnd, protocol: Protocol) -> Iperf3Test 
         skip_receive_copy: !asked.copy,
         wide_counters: true,
         assay: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        ..Parameters::default()
+        ..Iperf3Parameters::default()
     };
     Iperf3Test {
         target: far_end.for_streams(),
@@ -110,7 +118,7 @@ fn test(asked: &Throughput, far_end: &FarEnd, protocol: Protocol) -> Iperf3Test 
 }
 
 /// Selects the block size; the rate is paced per block, so that small blocks keep it more exactly.
-fn block_bytes(asked: &Throughput) -> u32 {
+fn block_bytes(asked: &NetworkThroughput) -> u32 {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     match asked.rate_bit_per_s {
         Some(_) => PACED_BLOCK_BYTES,
@@ -128,10 +136,10 @@ fn repetition(
     // streams, and another host may be in another case for longer.
     recorder.gate()?;
     let before = virtual_function::Carried::by_all();
-    let mut reported = Reported::default();
+    let mut reported = Iperf3Report::default();
     let began_s = recorder.elapsed_s();
     let outcome = run(test, &mut reported, recorder);
-    let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
+    let span = MeasuredSpan::from_seconds(began_s, recorder.elapsed_s() - began_s, false);
     keep(&reported, progress, recorder)?;
     let outcome = outcome.map_err(failed)?;
     let test = Tested { parameters: &test.parameters, outcome: &outcome, reported: &reported };
@@ -146,7 +154,7 @@ fn repetition(
 /// Runs the test and collects all its reports until it ended or failed.
 fn run(
     test: &Iperf3Test,
-    reported: &mut Reported,
+    reported: &mut Iperf3Report,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Outcome, NetworkError> {
     let mut busy = state::cpu_times(&Root::machine());
@@ -173,8 +181,8 @@ fn run(
 }
 
 /// Reports the rate, round-trip time and CPU load of the last second as progress.
-fn report_second(interval: &Interval, cpu: &CpuAccount, recorder: &mut Recorder<'_, '_>) {
-    let per_s = interval.streams.iter().map(Stretch::bit_per_s).sum();
+fn report_second(interval: &Iperf3Interval, cpu: &CpuAccount, recorder: &mut Recorder<'_, '_>) {
+    let per_s = interval.streams.iter().map(StreamInterval::bit_per_s).sum();
     let rate = Quantity::new(per_s, Unit::BitPerSecond);
     let trips = interval.streams.iter().filter_map(|it| Some(it.tcp?.rtt_us));
     let latency_s = trips.max().map(|us| f64::from(us) / 1e6);
@@ -183,7 +191,7 @@ fn report_second(interval: &Interval, cpu: &CpuAccount, recorder: &mut Recorder<
 
 /// Stores the document of a test; a failed test keeps its partial document, with the reason.
 fn keep(
-    reported: &Reported,
+    reported: &Iperf3Report,
     progress: &mut Progress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
@@ -193,5 +201,5 @@ fn keep(
     let kind = if reported.error.is_some() { "partial." } else { "" };
     let name = format!("iperf3.{}.{kind}json", progress.repetition);
     progress.repetition += 1;
-    recorder.raw(&name, reported.document().to_string().as_bytes())
+    recorder.raw(&name, reported.to_json().to_string().as_bytes())
 }

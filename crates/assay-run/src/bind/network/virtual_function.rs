@@ -35,7 +35,7 @@ impl Carried {
     /// Records the change since then of the device with this address; does nothing if it has no
     /// function.
     pub(super) fn learn(&self, local: IpAddr, recorder: &mut Recorder<'_, '_>) {
-        let device = device::name_of(local);
+        let device = device::find_name(local);
         let Some(before) = self.0.iter().find(|it| Some(&it.device) == device.as_ref()) else {
             return;
         };

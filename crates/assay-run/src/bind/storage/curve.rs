@@ -4,8 +4,8 @@
 use assay_model::attribute::Attribute;
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
-use assay_model::workload::storage::{CurvePoint as Place, StorageTest};
-use assay_stats::curve::{self, CurvePoint};
+use assay_model::workload::storage::{ResponseCurvePoint as Place, StorageTest};
+use assay_stats::curve::{self, ResponsePoint};
 
 use crate::recorder::Recorder;
 
@@ -15,7 +15,7 @@ pub(super) fn next_share(
     test: &StorageTest,
     recorder: &Recorder<'_, '_>,
 ) -> Option<f64> {
-    let mut points: Vec<(f64, CurvePoint)> = recorder
+    let mut points: Vec<(f64, ResponsePoint)> = recorder
         .past()
         .started
         .plan
@@ -38,14 +38,14 @@ fn percent(id: &str, place: Place, recorder: &Recorder<'_, '_>) -> Option<f64> {
         Place::Maximum => None,
         Place::Share { percent } => Some(percent),
         Place::Bend { .. } => {
-            recorder.past().case(id)?.facts.get(&Attribute::PercentOfMax)?.number()
+            recorder.past().case(id)?.facts.get(&Attribute::PercentOfMax)?.as_number()
         }
     }
 }
 
 /// Returns the point that a case measured, if it has.
-fn known(id: &str, recorder: &Recorder<'_, '_>) -> Option<CurvePoint> {
-    Some(CurvePoint {
+fn known(id: &str, recorder: &Recorder<'_, '_>) -> Option<ResponsePoint> {
+    Some(ResponsePoint {
         rate_per_s: recorder.median_of(id, "rate")?,
         latency_s: recorder.median_of(id, "latency_from_intended")?,
         uncertainty_s: 0.0,

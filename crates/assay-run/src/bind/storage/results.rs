@@ -3,13 +3,13 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use assay_kernels::storage::{self as kernel, Control, Held};
+use assay_kernels::storage::{self as kernel, OpenTargets, PhaseControl};
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
-use assay_model::entry::Entry;
-use assay_model::failure::{Area, Failure};
+use assay_model::entry::MeasurementEntry;
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::storage_outcome::StorageOutcome;
-use assay_model::workload::storage::{EngineChoice, Load, StorageWorkload};
+use assay_model::workload::storage::{EngineChoice, StorageLoad, StorageWorkload};
 
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::{series, volume};
@@ -30,9 +30,9 @@ pub(super) fn record(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     if series::count(outcome) == 0 {
-        return Err(Failure::NoIo.into());
+        return Err(FailureReason::NoIo.into());
     }
-    recorder.record_all(outcome.entries());
+    recorder.record_all(outcome.to_entries());
     recorder.record_all(series::samples(outcome));
     recorder.record_all(volume::facts(workload));
     for (name, bytes) in outcome.journals() {
@@ -42,9 +42,11 @@ pub(super) fn record(
         recorder.learn(Attribute::InFlight, in_flight);
     }
     let asked_per_s = workload.load.rate_per_s();
-    recorder.record_all(asked_per_s.map(|it| Entry::Fact(Attribute::RequestedRate, it.into())));
+    recorder.record_all(
+        asked_per_s.map(|it| MeasurementEntry::Fact(Attribute::RequestedRate, it.into())),
+    );
     let missed = series::rate_missed(asked_per_s, series::count(outcome), outcome.elapsed_s);
-    recorder.record_all(missed.map(Entry::Doubt));
+    recorder.record_all(missed.map(MeasurementEntry::Doubt));
     Ok(())
 }
 
@@ -77,7 +79,7 @@ pub(super) fn learn_headroom(
     }
     let mut alone = workload.clone();
     alone.engine = EngineChoice::Null;
-    alone.load = Load::Closed;
+    alone.load = StorageLoad::Closed;
     alone.timing.warmup_s = 0.0;
     alone.timing.duration_s = Some(ALONE_S);
     alone.timing.interval_s = ALONE_S;
@@ -85,15 +87,15 @@ pub(super) fn learn_headroom(
         target.size_bytes = target.size_bytes.or(Some(ADDRESSES_BYTES));
         target.path = PathBuf::from("null");
     }
-    let held = Held::default();
-    let mut control = Control {
+    let held = OpenTargets::default();
+    let mut control = PhaseControl {
         stop: recorder.cancel(),
         held: &held,
         on_ready: None,
         on_interval: &mut |_| {},
     };
     let alone = kernel::run(&alone, &mut control)
-        .map_err(|error| CaseError::because(Area::Generator, &error))?;
+        .map_err(|error| CaseError::because(ErrorArea::Generator, &error))?;
     let (most, reached) = (series::rate_per_s(&alone), series::rate_per_s(outcome));
     if !most.is_finite() || most <= 0.0 {
         return Ok(());

@@ -1,15 +1,15 @@
 //! Steady state: rounds of one workload until its rate is steady, or the maximum number of rounds.
 
 use assay_model::attribute::Attribute;
-use assay_model::entry::Key;
-use assay_model::failure::Failure;
+use assay_model::entry::SeriesKey;
+use assay_model::failure::FailureReason;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::StorageOutcome;
-use assay_model::workload::course::SteadyRule;
+use assay_model::workload::measurement_mode::SteadyRule;
 use assay_model::workload::storage::StorageWorkload;
-use assay_stats::rounds::{Steady, Window};
+use assay_stats::rounds::{RoundWindow, SteadyState};
 
 use super::Measurer;
 use crate::recorder::{CaseError, Recorder};
@@ -25,7 +25,7 @@ pub(super) fn measure(
     let mut rounds: Vec<StorageOutcome> = Vec::new();
     let mut rates: Vec<f64> = Vec::new();
     loop {
-        let mut round = workload.of_step(rates.len() as u64);
+        let mut round = workload.with_step_seed(rates.len() as u64);
         if !rates.is_empty() {
             // A round continues the previous one without a warm-up.
             round.timing.warmup_s = 0.0;
@@ -40,17 +40,17 @@ pub(super) fn measure(
         rounds.push(outcome);
         let too_many = rounds.len().saturating_sub(rule.window as usize);
         rounds.drain(..too_many);
-        let steady = Steady::of(&rates, rule);
+        let steady = SteadyState::from_rates(&rates, rule);
         measurer.recorder.note(&line(&rates, steady.window));
-        if steady.is_over() {
+        if steady.is_finished() {
             break;
         }
     }
-    series::joined(&rounds).ok_or_else(|| Failure::NoIo.into())
+    series::joined(&rounds).ok_or_else(|| FailureReason::NoIo.into())
 }
 
 /// Formats the progress: `round 6: 412.3 kIO/s; the last differ by 3.2 % and change by -1.0 %`.
-fn line(rates: &[f64], window: Option<Window>) -> Phrase {
+fn line(rates: &[f64], window: Option<RoundWindow>) -> Phrase {
     let rate = Quantity::new(rates.last().copied().unwrap_or(0.0), Unit::IoPerSecond);
     let round = phrase!(
         "round",
@@ -62,8 +62,8 @@ fn line(rates: &[f64], window: Option<Window>) -> Phrase {
         phrase!(
             "rounds-differ",
             "the last differ by {range} and change by {slope}",
-            range = Phrase::value(format!("{:.1} %", 100.0 * it.range)),
-            slope = Phrase::value(format!("{:+.1} %", 100.0 * it.slope)),
+            range = Phrase::exact_value(format!("{:.1} %", 100.0 * it.range)),
+            slope = Phrase::exact_value(format!("{:+.1} %", 100.0 * it.slope)),
         )
     });
     Phrase::list("; ", std::iter::once(round).chain(steady))
@@ -71,5 +71,8 @@ fn line(rates: &[f64], window: Option<Window>) -> Phrase {
 
 /// Records a round as a step; the steady state is derived from the steps.
 fn record_round(round: usize, rate_per_s: f64, recorder: &mut Recorder<'_, '_>) {
-    recorder.sample_of(Key::with("rate", [(Attribute::Step, round.into())]), rate_per_s);
+    recorder.sample_of(
+        SeriesKey::with_dimensions("rate", [(Attribute::Step, round.into())]),
+        rate_per_s,
+    );
 }

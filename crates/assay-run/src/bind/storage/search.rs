@@ -2,17 +2,17 @@
 //!
 //! Every try is recorded as a step; the result of the search is derived from the steps.
 
-use assay_model::attribute::{Attribute, Value};
-use assay_model::entry::{Entry, Key, Seen, Span};
-use assay_model::event::Count;
-use assay_model::failure::{Failure, TriedRate};
+use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
+use assay_model::event::EventCount;
+use assay_model::failure::{FailureReason, TriedRate};
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::StorageOutcome;
-use assay_model::workload::course::LatencyGoal;
-use assay_model::workload::storage::{Arrivals, Load, StorageWorkload};
-use assay_stats::rate_search::{Lateness, Search, Try, Verdict};
+use assay_model::workload::measurement_mode::LatencyGoal;
+use assay_model::workload::storage::{ArrivalProcess, StorageLoad, StorageWorkload};
+use assay_stats::rate_search::{GoalVerdict, LateCount, RateSearch, RateTry};
 
 use super::Measurer;
 use crate::recorder::{CaseError, Recorder};
@@ -30,38 +30,38 @@ pub(super) fn measure(
     workload: &StorageWorkload,
     goal: &LatencyGoal,
 ) -> Result<(StorageWorkload, StorageOutcome), CaseError> {
-    let closed = measurer.once(&workload.of_step(0))?;
+    let closed = measurer.once(&workload.with_step_seed(0))?;
     record_step(0, None, &closed, goal, measurer.recorder)?;
-    let mut search = Search::below(series::rate_per_s(&closed));
+    let mut search = RateSearch::new(series::rate_per_s(&closed));
     let mut tries: Vec<StorageOutcome> = Vec::new();
     let (mut kept, mut last) = (Kept::default(), None);
     for step in 1.. {
-        let Some(rate_per_s) = search.next(LatencyGoal::MOST_STEPS) else { break };
+        let Some(rate_per_s) = search.next_rate(LatencyGoal::MAX_STEPS) else { break };
         if !search.is_second_try() {
             tries.clear();
         }
-        let load = Load::Open { rate_per_s, arrivals: Arrivals::Exponential };
-        let mut open = StorageWorkload { load, ..workload.of_step(u64::from(step)) };
+        let load = StorageLoad::Open { rate_per_s, arrivals: ArrivalProcess::Exponential };
+        let mut open = StorageWorkload { load, ..workload.with_step_seed(u64::from(step)) };
         let timing = &mut open.timing;
         let stretch_s = timing.duration_s.map_or(timing.interval_s, |it| it / STRETCHES);
         timing.interval_s = timing.interval_s.min(stretch_s);
         let outcome = match measurer.once(&open) {
             // A rate that met the goal is a result, though a higher one may exist.
-            Err(CaseError::Interrupted) if search.keeps > 0.0 => break,
+            Err(CaseError::Interrupted) if search.met_rate > 0.0 => break,
             outcome => outcome?,
         };
         record_step(step, Some(rate_per_s), &outcome, goal, measurer.recorder)?;
         let tried = tried(rate_per_s, &stretches(&outcome), goal);
         tries.push(outcome);
-        let shown = search.judge(tried.clone(), goal);
+        let shown = search.record_try(tried.clone(), goal);
         measurer.recorder.note(&line(&tried, shown));
         last = Some((tried, shown));
-        let outcome = (shown == Verdict::Keeps).then(|| series::joined(&tries)).flatten();
+        let outcome = (shown == GoalVerdict::Met).then(|| series::joined(&tries)).flatten();
         kept.note(&search, outcome.map(|all| (open, all)));
     }
     kept.best().ok_or_else(|| {
         let last = last.map(|(tried, shown)| failed(&tried, shown));
-        Failure::NoRateKeepsGoal { goal: goal.to_string(), last }.into()
+        FailureReason::NoRateKeepsGoal { goal: goal.to_string(), last }.into()
     })
 }
 
@@ -77,9 +77,9 @@ impl<T> Default for Kept<T> {
 impl<T> Kept<T> {
     /// Adds the outcome of a try that met the goal. A rate that met it once and misses it when
     /// tried again loses its outcomes.
-    fn note(&mut self, search: &Search, measured: Option<T>) {
-        self.0.extend(measured.map(|it| (search.keeps, it)));
-        self.0.retain(|(rate, _)| *rate <= search.keeps);
+    fn note(&mut self, search: &RateSearch, measured: Option<T>) {
+        self.0.extend(measured.map(|it| (search.met_rate, it)));
+        self.0.retain(|(rate, _)| *rate <= search.met_rate);
     }
 
     fn best(mut self) -> Option<T> {
@@ -91,45 +91,45 @@ fn stretches(outcome: &StorageOutcome) -> Vec<Stretch> {
     series::stretches(&outcome.intervals, outcome.elapsed_s / STRETCHES)
 }
 
-fn tried(asked_per_s: f64, seen: &[Stretch], goal: &LatencyGoal) -> Try {
-    Try {
-        asked_per_s,
+fn tried(asked_per_s: f64, seen: &[Stretch], goal: &LatencyGoal) -> RateTry {
+    RateTry {
+        requested_per_s: asked_per_s,
         elapsed_s: seen.iter().map(Stretch::length_s).sum(),
         done: seen.iter().map(Stretch::count).sum(),
         stretches: seen.iter().map(|it| it.lateness(goal.most_s)).collect(),
     }
 }
 
-fn share_late(tried: &Try) -> f64 {
+fn share_late(tried: &RateTry) -> f64 {
     let late: u64 = tried.stretches.iter().map(|it| it.late).sum();
     let all: u64 = tried.stretches.iter().map(|it| it.all).sum();
     late as f64 / (all as f64).max(1.0)
 }
 
-fn failed(tried: &Try, shown: Verdict) -> TriedRate {
+fn failed(tried: &RateTry, shown: GoalVerdict) -> TriedRate {
     TriedRate {
-        asked_per_s: tried.asked_per_s,
+        asked_per_s: tried.requested_per_s,
         reached_per_s: tried.reached_per_s(),
         late: share_late(tried),
-        is_missed: shown == Verdict::Misses,
+        is_missed: shown == GoalVerdict::Missed,
     }
 }
 
 /// Formats the progress: `412.3 kIO/s requested, 411.9 kIO/s reached, 0.3 % of the I/O too late:
 /// met`.
-fn line(tried: &Try, shown: Verdict) -> Phrase {
+fn line(tried: &RateTry, shown: GoalVerdict) -> Phrase {
     let rate = |value| Phrase::Measured(Quantity::new(value, Unit::IoPerSecond), 4);
     let verdict = match shown {
-        Verdict::Keeps => phrase!("keeps", "met"),
-        Verdict::Misses => phrase!("misses", "missed"),
-        Verdict::Unclear => phrase!("unclear", "unclear"),
+        GoalVerdict::Met => phrase!("keeps", "met"),
+        GoalVerdict::Missed => phrase!("misses", "missed"),
+        GoalVerdict::Unclear => phrase!("unclear", "unclear"),
     };
     phrase!(
         "tried",
         "{asked} requested, {reached} reached, {late} of the I/O too late: {verdict}",
-        asked = rate(tried.asked_per_s),
+        asked = rate(tried.requested_per_s),
         reached = rate(tried.reached_per_s()),
-        late = Phrase::value(format!("{:.3} %", 100.0 * share_late(tried))),
+        late = Phrase::exact_value(format!("{:.3} %", 100.0 * share_late(tried))),
         verdict = verdict,
     )
 }
@@ -145,27 +145,33 @@ fn record_step(
     goal: &LatencyGoal,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    let asked = asked_per_s.map(|rate| (Attribute::RequestedRate, Value::from(rate)));
+    let asked = asked_per_s.map(|rate| (Attribute::RequestedRate, AttributeValue::from(rate)));
     let key = |metric| {
-        Key::with(metric, [(Attribute::Step, step.into())].into_iter().chain(asked.clone()))
+        SeriesKey::with_dimensions(
+            metric,
+            [(Attribute::Step, step.into())].into_iter().chain(asked.clone()),
+        )
     };
     let mut start_s = 0.0;
     for stretch in stretches(outcome) {
         let (value, weight) = (stretch.rate_per_s(), stretch.length_s());
-        recorder.record(Entry::Measured(key("rate"), Seen::over(value, weight)));
+        recorder.record(MeasurementEntry::Measured(
+            key("rate"),
+            EntryValue::weighted(value, weight),
+        ));
         if asked_per_s.is_some() {
-            let Lateness { late, all } = stretch.lateness(goal.most_s);
-            let span = Span::of_seconds(start_s, weight, false);
-            let count = Seen::Count(span, Count { part: late, whole: all });
-            recorder.record(Entry::Measured(key("late"), count));
+            let LateCount { late, all } = stretch.lateness(goal.most_s);
+            let span = MeasuredSpan::from_seconds(start_s, weight, false);
+            let count = EntryValue::Count(span, EventCount { part: late, whole: all });
+            recorder.record(MeasurementEntry::Measured(key("late"), count));
         }
         start_s += weight;
     }
     start_s = 0.0;
     for part in series::stretches(&outcome.intervals, outcome.elapsed_s / PARTS) {
-        let span = Span::of_seconds(start_s, part.length_s(), false);
+        let span = MeasuredSpan::from_seconds(start_s, part.length_s(), false);
         recorder.record_all(part.latency().map(|(metric, latency)| {
-            Entry::Measured(key(metric), Seen::Distribution(span, latency))
+            MeasurementEntry::Measured(key(metric), EntryValue::Distribution(span, latency))
         }));
         start_s += part.length_s();
     }
@@ -181,20 +187,21 @@ mod tests {
     /// Returns the rate whose outcome remains after tries of which some miss, and the rate of the
     /// search.
     fn left(misses: &[bool]) -> (Option<f64>, f64) {
-        let (mut search, mut kept) = (Search::below(1000.0), Kept::default());
+        let (mut search, mut kept) = (RateSearch::new(1000.0), Kept::default());
         for late in misses.iter().map(|it| if *it { 500 } else { 0 }) {
-            let Some(rate) = search.next(LatencyGoal::MOST_STEPS) else { break };
-            let stretches = vec![Lateness { late, all: 500 }; 60];
-            let tried = Try { asked_per_s: rate, elapsed_s: 1.0, done: 30_000, stretches };
-            let shown = search.judge(tried, &GOAL);
-            kept.note(&search, (shown == Verdict::Keeps).then_some(rate));
+            let Some(rate) = search.next_rate(LatencyGoal::MAX_STEPS) else { break };
+            let stretches = vec![LateCount { late, all: 500 }; 60];
+            let tried =
+                RateTry { requested_per_s: rate, elapsed_s: 1.0, done: 30_000, stretches };
+            let shown = search.record_try(tried, &GOAL);
+            kept.note(&search, (shown == GoalVerdict::Met).then_some(rate));
         }
-        (kept.best(), search.keeps)
+        (kept.best(), search.met_rate)
     }
 
     #[test]
     fn what_is_left_was_measured_at_the_rate_that_is_said_to_keep_the_goal() {
-        for length in 1..=LatencyGoal::MOST_STEPS {
+        for length in 1..=LatencyGoal::MAX_STEPS {
             for tries in 0..1_u32 << length {
                 let misses: Vec<bool> = (0..length).map(|it| tries >> it & 1 == 1).collect();
                 let (measured, keeps) = left(&misses);

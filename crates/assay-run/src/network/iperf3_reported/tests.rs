@@ -1,8 +1,8 @@
 //! Tests: reports are restored from their record without loss.
 
 use assay_dialects::iperf3::{TcpNumbers, UdpNumbers};
-use assay_model::event::Asked;
-use assay_model::workload::{NetworkQuestion, NetworkWorkload, Throughput, Workload};
+use assay_model::event::RequestedCommand;
+use assay_model::workload::{NetworkTest, NetworkThroughput, NetworkWorkload, Workload};
 
 use super::*;
 use crate::recording::{Opening, Recording, plan};
@@ -26,8 +26,8 @@ fn tcp(it: u64) -> TcpNumbers {
     }
 }
 
-fn stretch(number: u32, sends: bool, (from_ns, to_ns): (u64, u64)) -> Stretch {
-    Stretch {
+fn stretch(number: u32, sends: bool, (from_ns, to_ns): (u64, u64)) -> StreamInterval {
+    StreamInterval {
         socket: Some(5 + 2 * number),
         sends,
         start_s: s(from_ns),
@@ -35,18 +35,18 @@ fn stretch(number: u32, sends: bool, (from_ns, to_ns): (u64, u64)) -> Stretch {
         // An odd, large number reveals rounding.
         bytes: 1_000_003 * (u64::from(number) + 1) + (to_ns - from_ns) * 11,
         tcp: sends.then(|| tcp(number.into())),
-        ..Stretch::default()
+        ..StreamInterval::default()
     }
 }
 
-fn start(sends: &[bool]) -> Start {
-    let connected = |(number, sends): (u32, &bool)| Connected {
+fn start(sends: &[bool]) -> Iperf3Start {
+    let connected = |(number, sends): (u32, &bool)| DataConnection {
         socket: 5 + 2 * number,
         local: "127.0.0.1:43210".parse().unwrap(),
         remote: "[2001:db8::1]:5201".parse().unwrap(),
         sends: *sends,
     };
-    Start {
+    Iperf3Start {
         connected: (0..).zip(sends).map(connected).collect(),
         cookie: "abcdefghijklmnopqrstuvwxyz234567abcd".to_owned(),
         time_s: 1_795_339_200,
@@ -59,33 +59,38 @@ fn start(sends: &[bool]) -> Start {
     }
 }
 
-fn asked() -> Start {
-    Start { is_client: true, peer: "node2".to_owned(), port: 5201, ..Start::default() }
+fn asked() -> Iperf3Start {
+    Iperf3Start {
+        is_client: true,
+        peer: "node2".to_owned(),
+        port: 5201,
+        ..Iperf3Start::default()
+    }
 }
 
 /// Reports of streams in these directions, with an omitted second and intervals that do not end at
 /// round times.
-fn reported(sends: &[bool]) -> Reported {
+fn reported(sends: &[bool]) -> Iperf3Report {
     let spans = [(0, 1_000_170_003), (0, 500_123_457), (500_123_457, 1_000_000_001)];
     let interval = |(at, span): (usize, (u64, u64))| {
-        let one = |(number, sends): (u32, &bool)| Stretch {
+        let one = |(number, sends): (u32, &bool)| StreamInterval {
             omitted: at == 0,
             ..stretch(number, *sends, span)
         };
-        Interval { streams: (0..).zip(sends).map(one).collect() }
+        Iperf3Interval { streams: (0..).zip(sends).map(one).collect() }
     };
     let whole = |(number, sends): (u32, &bool)| {
         let own = stretch(number, *sends, (0, 1_000_000_317));
         let retransmits = TcpNumbers { retransmits: 7, ..TcpNumbers::default() };
         // The peer's time is arbitrary.
-        let theirs = Stretch {
+        let theirs = StreamInterval {
             end_s: 1.000_003_9,
             bytes: own.bytes - 131_072,
             tcp: (!*sends).then_some(retransmits),
             ..own
         };
         let (sent, received) = if *sends { (own, theirs) } else { (theirs, own) };
-        StreamEnd {
+        StreamTotals {
             socket: 5 + 2 * number,
             sends: *sends,
             sent: Some(sent),
@@ -94,10 +99,10 @@ fn reported(sends: &[bool]) -> Reported {
             windows_bytes: if *sends { (3_145_729, 6_291_456) } else { (0, 0) },
         }
     };
-    Reported {
+    Iperf3Report {
         start: Some(start(sends)),
         intervals: spans.into_iter().enumerate().map(interval).collect(),
-        end: Some(End {
+        end: Some(Iperf3End {
             streams: (0..).zip(sends).map(whole).collect(),
             cpu_here: (23.456_789_012, 0.1, 23.356_789_012),
             cpu_there: (70.4, 1.2, 69.2),
@@ -110,8 +115,8 @@ fn reported(sends: &[bool]) -> Reported {
 }
 
 /// Reports of UDP streams, with a late datagram of an earlier interval.
-fn datagrams(reported: Reported) -> Reported {
-    let lost = |it: Stretch, lost: i64| Stretch {
+fn datagrams(reported: Iperf3Report) -> Iperf3Report {
+    let lost = |it: StreamInterval, lost: i64| StreamInterval {
         tcp: None,
         udp: Some(UdpNumbers { packets: 77, lost, out_of_order: Some(1), jitter_s: s(54_321) }),
         ..it
@@ -129,10 +134,10 @@ fn datagrams(reported: Reported) -> Reported {
 }
 
 #[track_caller]
-fn check(before: &Reported) {
-    let question = NetworkQuestion::Throughput(Throughput {
+fn check(before: &Iperf3Report) {
+    let question = NetworkTest::Throughput(NetworkThroughput {
         streams: 1,
-        direction: Direction::Send,
+        direction: TransferDirection::Send,
         seconds: 1,
         copy: true,
         rate_bit_per_s: None,
@@ -143,7 +148,7 @@ fn check(before: &Reported) {
     let work = if udp { Workload::NetworkUdp(work) } else { Workload::NetworkTcp(work) };
     let opening = Opening {
         plan: plan("iperf3", vec![("tcp".to_owned(), work)]),
-        asked: Asked { language: "iperf3".to_owned(), words: Vec::new() },
+        asked: RequestedCommand { language: "iperf3".to_owned(), words: Vec::new() },
         label: None,
         files: Vec::new(),
         store: None,
@@ -170,11 +175,11 @@ fn a_test_comes_back_from_its_record() {
 #[test]
 fn a_test_that_broke_off_comes_back_as_far_as_it_went() {
     let error = Some("no data arrived".to_owned());
-    check(&Reported { end: None, error: error.clone(), ..reported(&[true, true]) });
-    check(&Reported {
+    check(&Iperf3Report { end: None, error: error.clone(), ..reported(&[true, true]) });
+    check(&Iperf3Report {
         start: Some(start(&[true])),
         error: error.clone(),
-        ..Reported::default()
+        ..Iperf3Report::default()
     });
-    check(&Reported { error, ..Reported::default() });
+    check(&Iperf3Report { error, ..Iperf3Report::default() });
 }

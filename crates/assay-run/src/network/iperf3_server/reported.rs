@@ -1,11 +1,11 @@
 //! Server output on request of a client: the lines that iperf3's server would print.
 
-use assay_dialects::iperf3::text::{self, Style};
-use assay_dialects::iperf3::{End, Interval, Start};
+use assay_dialects::iperf3::text::{self, Iperf3TextStyle};
+use assay_dialects::iperf3::{Iperf3End, Iperf3Interval, Iperf3Start};
 
 /// Lines so far.
 pub(super) struct Reported {
-    style: Style,
+    style: Iperf3TextStyle,
     text: String,
 }
 
@@ -14,19 +14,22 @@ pub(super) struct Reported {
 const LIMIT_BYTES: usize = 1 << 20;
 
 impl Reported {
-    pub(super) fn new(start: &Start) -> Self {
-        let style =
-            Style { udp: start.udp, bidirectional: start.bidirectional, ..Style::default() };
-        Self { style, text: text::start(start, style) }
+    pub(super) fn new(start: &Iperf3Start) -> Self {
+        let style = Iperf3TextStyle {
+            udp: start.udp,
+            bidirectional: start.bidirectional,
+            ..Iperf3TextStyle::default()
+        };
+        Self { style, text: text::format_start(start, style) }
     }
 
-    pub(super) fn interval(&mut self, interval: &Interval) {
-        self.add(&text::interval(interval, self.style));
+    pub(super) fn interval(&mut self, interval: &Iperf3Interval) {
+        self.add(&text::format_interval(interval, self.style));
     }
 
     /// Adds the end report and returns all lines.
-    pub(super) fn end(mut self, end: &End) -> String {
-        self.add(&text::end(end, self.style));
+    pub(super) fn end(mut self, end: &Iperf3End) -> String {
+        self.add(&text::format_end(end, self.style));
         self.text
     }
 

@@ -4,11 +4,11 @@ use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use assay_dialects::iperf3::{End, Interval, Start, StreamEnd};
-use assay_dialects::wire::iperf3::parameters::{Direction, Length, TIME_LIMIT_S};
+use assay_dialects::iperf3::{Iperf3End, Iperf3Interval, Iperf3Start, StreamTotals};
+use assay_dialects::wire::iperf3::parameters::{DataDirection, TIME_LIMIT_S, TestLimit};
 use assay_dialects::wire::iperf3::{
-    Cookie, NOT_AUTHORIZED, Parameters, Protocol, ProtocolError, Server, ServerEvent, State,
-    datagram,
+    ControlState, Cookie, Iperf3Parameters, Iperf3ProtocolError, Iperf3Server,
+    Iperf3ServerEvent, NOT_AUTHORIZED, TransportProtocol, datagram,
 };
 use assay_kernels::clock;
 use assay_kernels::network::socket;
@@ -33,16 +33,16 @@ const IPERF3_CANNOT_RECEIVE_PARAMETERS: i32 = 114;
 pub(super) struct Test<'a> {
     pub(super) desk: &'a Desk<'a>,
     pub(super) control: Control,
-    pub(super) server: Server,
+    pub(super) server: Iperf3Server,
     pub(super) cookie: Cookie,
     pub(super) streams: mpsc::Receiver<(u64, TcpStream)>,
 }
 
 impl Test<'_> {
     pub(super) fn run(&mut self) -> Result<(), NetworkError> {
-        self.control.send(&Server::ask_parameters())?;
+        self.control.send(&Iperf3Server::parameters_request())?;
         let parameters = match self.next(ANSWER_TIMEOUT, "the parameters") {
-            Ok(ServerEvent::Parameters(parameters)) => *parameters,
+            Ok(Iperf3ServerEvent::Parameters(parameters)) => *parameters,
             Ok(_) => return Ok(()),
             Err(error) => return Err(self.refuse(error)),
         };
@@ -55,29 +55,33 @@ impl Test<'_> {
         let start = self.start(&parameters, &flows);
         let mut reported = parameters.get_server_output.then(|| Reported::new(&start));
         self.desk.report(Served::Start(Box::new(start)));
-        self.control.send(&Server::start())?;
+        self.control.send(&Iperf3Server::start_message())?;
         let measured = self.transfer(&parameters, flows, &mut reported)?;
         if let Some(active) = &mut *lock(&self.desk.active) {
             active.is_ending = true;
         }
         // iperf3 before 3.16 drains its streams in whole blocks before it listens again.
         measured.close_sending();
-        self.control.send(&Server::ask_results())?;
+        self.control.send(&Iperf3Server::results_request())?;
         match self.next(ANSWER_TIMEOUT, "the client's results")? {
-            ServerEvent::Results(_) => {}
+            Iperf3ServerEvent::Results(_) => {}
             _ => return Ok(()),
         }
         let mut results = iperf3_flows::own_results(&measured, congestion.as_deref());
         let end = end(&measured);
         results.server_output_text = reported.map(|reported| reported.end(&end));
-        self.control.send(&Server::results(&results))?;
+        self.control.send(&Iperf3Server::results_message(&results))?;
         self.desk.report(Served::End(Box::new(end)));
         // A client that closes without its last message has sent all results.
         drop(self.next(Duration::from_secs(2), "the client's last word"));
         measured.join()
     }
 
-    fn next(&mut self, timeout: Duration, expected: &str) -> Result<ServerEvent, NetworkError> {
+    fn next(
+        &mut self,
+        timeout: Duration,
+        expected: &str,
+    ) -> Result<Iperf3ServerEvent, NetworkError> {
         let step = Step::of(timeout);
         loop {
             let event = self.server.next_event().map_err(|it| broke(&self.control, it))?;
@@ -91,13 +95,13 @@ impl Test<'_> {
     }
 
     /// Authenticates the client, before any stream is opened.
-    fn admit(&mut self, parameters: &Parameters) -> Result<(), NetworkError> {
+    fn admit(&mut self, parameters: &Iperf3Parameters) -> Result<(), NetworkError> {
         let Some(gate) = &self.desk.service.gate else { return Ok(()) };
         let since = Instant::now();
         gate.admit(parameters.token.as_deref()).map_err(|source| {
             std::thread::sleep(Refusal::AFTER.saturating_sub(since.elapsed()));
             // A failure to send means that the client is gone.
-            drop(self.control.send(&Server::refuse(NOT_AUTHORIZED, 0)));
+            drop(self.control.send(&Iperf3Server::error_message(NOT_AUTHORIZED, 0)));
             NetworkError::NotAdmitted { peer: self.control.peer.clone(), source }
         })
     }
@@ -108,22 +112,28 @@ impl Test<'_> {
             NetworkError::OpenStream { source, .. } => source.raw_os_error().unwrap_or(0),
             _ => 0,
         };
-        drop(self.control.send(&Server::refuse(IPERF3_CANNOT_RECEIVE_PARAMETERS, system)));
+        drop(
+            self.control
+                .send(&Iperf3Server::error_message(IPERF3_CANNOT_RECEIVE_PARAMETERS, system)),
+        );
         error
     }
 
-    fn open_streams(&mut self, parameters: &Parameters) -> Result<Vec<Flow>, NetworkError> {
+    fn open_streams(
+        &mut self,
+        parameters: &Iperf3Parameters,
+    ) -> Result<Vec<Flow>, NetworkError> {
         let per_direction = parameters.streams as usize;
-        let both = parameters.direction == Direction::Both;
+        let both = parameters.direction == DataDirection::Both;
         let count = per_direction * (1 + usize::from(both));
         let sockets = match parameters.protocol {
-            Protocol::Tcp => self.accept_tcp(parameters, count)?,
-            Protocol::Udp => self.accept_udp(parameters, count)?,
+            TransportProtocol::Tcp => self.accept_tcp(parameters, count)?,
+            TransportProtocol::Udp => self.accept_udp(parameters, count)?,
         };
         let sends = |index: usize| match parameters.direction {
-            Direction::Forward => false,
-            Direction::Reverse => true,
-            Direction::Both => index >= per_direction,
+            DataDirection::Forward => false,
+            DataDirection::Reverse => true,
+            DataDirection::Both => index >= per_direction,
         };
         let flow = |(index, socket)| iperf3_flows::flow(parameters, socket, sends(index));
         Ok(sockets.into_iter().enumerate().map(flow).collect())
@@ -131,13 +141,13 @@ impl Test<'_> {
 
     fn accept_tcp(
         &mut self,
-        parameters: &Parameters,
+        parameters: &Iperf3Parameters,
         count: usize,
     ) -> Result<Vec<Socket>, NetworkError> {
         if let Some(active) = &mut *lock(&self.desk.active) {
             active.awaited = count;
         }
-        self.control.send(&Server::ask_streams())?;
+        self.control.send(&Iperf3Server::streams_request())?;
         let step = Step::of(STREAMS_TIMEOUT);
         let mut numbered = Vec::new();
         while numbered.len() < count {
@@ -150,7 +160,7 @@ impl Test<'_> {
         numbered.sort_unstable_by_key(|(number, _)| *number);
         let options = iperf3_flows::options(parameters);
         let adopt = |(_, stream): (u64, TcpStream)| {
-            socket::adopt_tcp(&stream, &options).map(|()| Socket::Tcp(stream))
+            socket::configure_tcp(&stream, &options).map(|()| Socket::Tcp(stream))
         };
         let adopted: std::io::Result<Vec<Socket>> = numbered.into_iter().map(adopt).collect();
         adopted.map_err(|source| self.not_opened(source))
@@ -158,7 +168,7 @@ impl Test<'_> {
 
     fn accept_udp(
         &mut self,
-        parameters: &Parameters,
+        parameters: &Iperf3Parameters,
         count: usize,
     ) -> Result<Vec<Socket>, NetworkError> {
         let address = match self.control.stream().local_addr() {
@@ -170,7 +180,7 @@ impl Test<'_> {
         let options = iperf3_flows::options(parameters);
         // Binds the socket for the next hello before the client may send it.
         let mut next = socket::bind_udp(address).map_err(|source| self.not_opened(source))?;
-        self.control.send(&Server::ask_streams())?;
+        self.control.send(&Iperf3Server::streams_request())?;
         let step = Step::of(STREAMS_TIMEOUT);
         let mut sockets = Vec::new();
         while sockets.len() < count {
@@ -203,8 +213,11 @@ impl Test<'_> {
             self.server.receive(&bytes);
             let event =
                 self.server.next_event().map_err(|source| broke(&self.control, source))?;
-            if event == Some(ServerEvent::Ended) {
-                let early = ProtocolError::OutOfTurn { state: State::TestEnd, expected };
+            if event == Some(Iperf3ServerEvent::Ended) {
+                let early = Iperf3ProtocolError::UnexpectedState {
+                    state: ControlState::TestEnd,
+                    expected,
+                };
                 return Err(broke(&self.control, early));
             }
         }
@@ -218,7 +231,7 @@ impl Test<'_> {
         NetworkError::OpenStream { peer: self.control.peer.clone(), source }
     }
 
-    fn start(&self, parameters: &Parameters, flows: &[Flow]) -> Start {
+    fn start(&self, parameters: &Iperf3Parameters, flows: &[Flow]) -> Iperf3Start {
         let peer = self.control.stream().peer_addr();
         let peer = peer.map_or((self.control.peer.clone(), 0), |address| {
             (address.ip().to_canonical().to_string(), address.port())
@@ -228,20 +241,20 @@ impl Test<'_> {
 
     fn transfer(
         &mut self,
-        parameters: &Parameters,
+        parameters: &Iperf3Parameters,
         flows: Vec<Flow>,
         reported: &mut Option<Reported>,
     ) -> Result<Measured, NetworkError> {
         let lanes: Vec<Lane> = flows.iter().map(iperf3_flows::lane).collect();
         let cut = Cut {
-            udp: parameters.protocol == Protocol::Udp,
+            udp: parameters.protocol == TransportProtocol::Udp,
             omit_s: f64::from(parameters.omit_s),
             interval_s: self.desk.service.interval_s,
             limit_bytes: iperf3_flows::limit_bytes(parameters),
         };
         let mut meter = Meter::start(flows, lanes, cut)?;
         let desk = self.desk;
-        let mut report = |interval: &Interval| {
+        let mut report = |interval: &Iperf3Interval| {
             if let Some(reported) = reported.as_mut() {
                 reported.interval(interval);
             }
@@ -258,13 +271,13 @@ impl Test<'_> {
     fn watch(
         &mut self,
         meter: &mut Meter,
-        parameters: &Parameters,
-        report: &mut dyn FnMut(&Interval),
+        parameters: &Iperf3Parameters,
+        report: &mut dyn FnMut(&Iperf3Interval),
     ) -> Result<Option<u64>, NetworkError> {
-        let counted_s = match parameters.length {
-            Length::Seconds(seconds) if seconds > 0 => seconds,
+        let counted_s = match parameters.limit {
+            TestLimit::Seconds(seconds) if seconds > 0 => seconds,
             // Bounds a test whose client determines the end: it occupies the server.
-            Length::Seconds(_) | Length::Bytes(_) | Length::Blocks(_) => TIME_LIMIT_S,
+            TestLimit::Seconds(_) | TestLimit::Bytes(_) | TestLimit::Blocks(_) => TIME_LIMIT_S,
         };
         let counted = Duration::from_secs(u64::from(counted_s + parameters.omit_s));
         let longest = Step::of(counted + GRACE);
@@ -277,9 +290,9 @@ impl Test<'_> {
                 self.server.receive(&bytes);
             }
             let event = self.server.next_event().map_err(|it| broke(&self.control, it))?;
-            if event == Some(ServerEvent::Ended) {
+            if event == Some(Iperf3ServerEvent::Ended) {
                 let ended_ns = clock::now_ns();
-                let takes = parameters.direction == Direction::Forward;
+                let takes = parameters.direction == DataDirection::Forward;
                 let is_whole = takes && take_the_rest(meter, parameters);
                 return Ok(Some(ended_ns).filter(|_| !is_whole));
             }
@@ -298,7 +311,7 @@ impl Test<'_> {
 
 /// Reads the remaining data after the client has ended a limited test, and returns whether all
 /// arrived. Waiting for lost datagrams does not count as test time.
-fn take_the_rest(meter: &Meter, parameters: &Parameters) -> bool {
+fn take_the_rest(meter: &Meter, parameters: &Iperf3Parameters) -> bool {
     /// Longest wait: received data is read at once, so that later data was lost.
     const LONGEST: Duration = Duration::from_millis(200);
     let Some(limit_bytes) = iperf3_flows::limit_bytes(parameters) else { return false };
@@ -334,7 +347,7 @@ fn welcome_udp(
         return Ok(Hello::Foreign);
     }
     waiting.connect(peer)?;
-    socket::adopt_udp(waiting, options)?;
+    socket::configure_udp(waiting, options)?;
     // Binds before the reply, because the next hello may follow it immediately.
     let more = if is_last { None } else { Some(socket::bind_udp(address)?) };
     waiting.send(&datagram::HELLO_REPLY)?;
@@ -342,8 +355,8 @@ fn welcome_udp(
 }
 
 /// End report with this end's view only.
-fn end(measured: &Measured) -> End {
-    let stream = |lane: &LaneEnd| StreamEnd {
+fn end(measured: &Measured) -> Iperf3End {
+    let stream = |lane: &LaneEnd| StreamTotals {
         socket: lane.lane.socket,
         sends: lane.lane.sends,
         sent: lane.lane.sends.then_some(lane.whole),
@@ -352,9 +365,9 @@ fn end(measured: &Measured) -> End {
         windows_bytes: lane.windows_bytes,
     };
     let process = measured.process;
-    End {
+    Iperf3End {
         streams: measured.lanes.iter().map(stream).collect(),
         cpu_here: (process.total, process.user, process.system),
-        ..End::default()
+        ..Iperf3End::default()
     }
 }

@@ -1,6 +1,7 @@
-//! Refuses trees in which something is somebody else's: files that have other names, and what is mounted inside.
+//! Refuses file trees with contents of others: files with further hard links, and file systems that
+//! are mounted inside.
 //!
-//! Only looks. Whoever opens a file for writing looks again at what was opened.
+//! Only checks. Code that opens a file for writing checks the opened file again.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,9 +13,9 @@ use assay_model::workload::file_set::{FilePlan, FileTree};
 use super::{made_tree, safety};
 use crate::failure::Failure;
 
-/// Refuses the first file of a plan that would be changed under other names, too.
+/// Refuses the first file of a plan whose change would also affect its other hard links.
 ///
-/// Phases count up to the one that removes files: what is written later is new.
+/// Phases count up to the first one that removes files: files written later are new.
 pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), Failure> {
     let mut trees: BTreeMap<&Path, (&FileTree, Changes)> = BTreeMap::new();
     for workload in plan.phases.iter().map(|phase| &phase.workload) {
@@ -32,7 +33,7 @@ pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), Failure> {
             }
         }
     }
-    // A new tree may have any number of files, and none of them is there.
+    // A new tree may have any number of files, and none of them exists.
     let there = trees.into_iter().filter(|(anchor, _)| has_files_of_a_tree(anchor));
     for (anchor, (tree, changes)) in there {
         let before = Changes { deletes: false, ..changes };
@@ -47,15 +48,15 @@ pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether anything in the folder has a name of a tree, apart from the mark.
+/// Whether the folder has entries with names of a tree, apart from the mark.
 fn has_files_of_a_tree(anchor: &Path) -> bool {
     let Ok(mut entries) = std::fs::read_dir(anchor) else { return false };
     entries.any(|entry| entry.is_ok_and(|it| made_tree::is_name(&it.file_name())))
 }
 
-/// Refuses a tree that would be written where something is mounted on a directory or file of it.
+/// Refuses to write a tree if a file system is mounted on one of its directories or files.
 pub(super) fn refuse_mounts(anchor: &Path) -> Result<(), Failure> {
-    // Nothing is mounted inside a folder that is not there.
+    // Nothing is mounted inside a folder that does not exist.
     let Ok(folder) = anchor.canonicalize() else { return Ok(()) };
     let cannot = || Failure::usage(format!("cannot write the tree in {}", anchor.display()));
     match made_tree::mounted(&folder) {

@@ -1,4 +1,4 @@
-//! Whose folders are written and whose are not.
+//! Tests of the permission to write folders.
 
 use assay_model::workload::file_set::{FileAccess, FileLoad, FileOrder, FileWorkload};
 use assay_model::workload::storage::{SizeShare, StorageTiming};
@@ -6,7 +6,7 @@ use assay_model::workload::storage::{SizeShare, StorageTiming};
 use super::*;
 
 fn plan(anchor: &Path, operation: FileOperation, files: u64) -> FilePlan {
-    let size = SizeShare::all(4096);
+    let size = SizeShare::single(4096);
     let tree = FileTree {
         name: "fsd1".into(),
         anchor: anchor.into(),
@@ -73,7 +73,7 @@ fn foreign_files_stay() {
     assert!(!full.join(MARK).exists(), "reading leaves no mark");
     let named = RunOptions { destroy_data: vec![full.clone()], ..options.clone() };
     check(&full, FileOperation::Create, &named).unwrap();
-    // Marked now, so it needs no word any more.
+    // The folder is marked now and needs no permission any more.
     check(&full, FileOperation::Delete, &options).unwrap();
     let new = root.path().join("new");
     check(&new, FileOperation::Create, &options).unwrap();
@@ -85,7 +85,7 @@ fn foreign_files_stay() {
             .contains("make the folder above it")
     );
     prepare(&plan(&deep, FileOperation::Create, 2), &options, FoldersAbove::Made).unwrap();
-    // What was marked can be found and removed; the folder itself only where assay made it.
+    // Marked files can be found and removed; the folder itself only if assay created it.
     std::fs::create_dir(new.join("vdb.1_1.dir")).unwrap();
     std::fs::write(new.join("vdb.1_1.dir/vdb_f0001.file"), "x").unwrap();
     let made = Created::open(Some(store.path())).unwrap();

@@ -1,17 +1,17 @@
-//! One test of IOR while it runs: its folders, its repetitions, and what is removed behind it.
+//! One running IOR test: its folders, repetitions and cleanup.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use assay_dialects::ior::compile::{self, Access, compile};
-use assay_dialects::ior::options::Options;
-use assay_dialects::ior::result::Test;
+use assay_dialects::ior::compile::{self, IorAccess, compile};
+use assay_dialects::ior::options::IorOptions;
+use assay_dialects::ior::result::IorTestResult;
 use assay_fleet::capacity;
-use assay_kernels::storage::Held;
+use assay_kernels::storage::OpenTargets;
 use assay_model::attribute::{Attribute, Attributes};
-use assay_model::failure::Failure as CaseFailure;
+use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::path_text;
 use assay_model::quantity::Bytes;
 use assay_model::storage_outcome::StorageOutcome;
@@ -24,31 +24,35 @@ use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::{series, volume};
 
-/// A test while it runs.
+/// Running test.
 pub(super) struct Running<'a> {
-    pub(super) test: Test,
+    pub(super) test: IorTestResult,
     number: usize,
     /// Folder of the store.
     store: Option<&'a Path>,
     stop: &'a AtomicBool,
-    /// The first I/O that failed; the others go on.
+    /// First failed I/O; later I/O continues.
     pub(super) failed: Option<Failure>,
-    /// Folders that were made for the files of ranks.
+    /// Folders that were created for the files of ranks.
     folders: Vec<PathBuf>,
-    held: Arc<Held>,
+    held: Arc<OpenTargets>,
 }
 
-/// What a test allows.
+/// Returns the storage options of a test.
 pub(super) fn permissions(
-    options: &Options,
+    options: &IorOptions,
     store: Option<&Path>,
-    held: Arc<Held>,
+    held: Arc<OpenTargets>,
 ) -> RunOptions {
     RunOptions {
-        destroy_data: options.destroy_data.iter().map(|it| path_text::path(it)).collect(),
+        destroy_data: options
+            .destroy_data
+            .iter()
+            .map(|it| path_text::decode_path(it))
+            .collect(),
         target_on_root: options.target_on_root,
         keep: true,
-        // A deadline would leave parts of a file unwritten that are read afterwards.
+        // A deadline would leave parts of a file unwritten that are read later.
         writers_make_files: options.deadline_s == 0 && options.prefill_bytes == 0,
         store: store.map(Into::into),
         held,
@@ -56,21 +60,21 @@ pub(super) fn permissions(
     }
 }
 
-/// Refuses to read what is not there.
-pub(super) fn is_readable(options: &Options) -> Result<(), Failure> {
+/// Refuses to read missing or short files.
+pub(super) fn is_readable(options: &IorOptions) -> Result<(), Failure> {
     if options.write {
         return Ok(());
     }
     for rank in 0..options.ranks {
         let name = compile::file_name(options, rank, 0);
-        let path = path_text::path(&name);
+        let path = path_text::decode_path(&name);
         let has = capacity::size(&path).ok().flatten();
         let Some(has) = has.filter(|_| path.exists()) else {
             return Err(Failure::measurement(format!("there is no file {name} to read"))
                 .explain("without -w nothing is written")
                 .advise(WRITE_IT));
         };
-        if let Some(needs) = options.bytes_of_file().filter(|needs| has < *needs) {
+        if let Some(needs) = options.required_file_bytes().filter(|needs| has < *needs) {
             let (has, needs) = (Bytes(has), Bytes(needs));
             return Err(Failure::measurement(format!(
                 "{name} holds {has}, and {needs} are to be read"
@@ -87,7 +91,7 @@ pub(super) fn is_readable(options: &Options) -> Result<(), Failure> {
 
 const WRITE_IT: &str = "write it first, with the same options and -w -k: -k lets it stay";
 
-/// Where the results of a test go.
+/// Destination of the results of a test.
 struct Record<'r, 's, 'l> {
     steps: &'r [Step],
     kept: &'r mut Recording<'s>,
@@ -98,12 +102,12 @@ struct Record<'r, 's, 'l> {
 impl<'a> Running<'a> {
     pub(super) fn new(
         number: usize,
-        options: Options,
+        options: IorOptions,
         store: Option<&'a Path>,
         stop: &'a AtomicBool,
     ) -> Self {
         let capacity = capacity_of(&options);
-        let test = Test { options, began: now(), capacity, results: vec![] };
+        let test = IorTestResult { options, began: now(), capacity, results: vec![] };
         Self { test, number, store, stop, failed: None, folders: vec![], held: Arc::default() }
     }
 
@@ -119,7 +123,7 @@ impl<'a> Running<'a> {
         permissions(&self.test.options, self.store, Arc::clone(&self.held))
     }
 
-    /// Removes what was made, unless it is to be kept.
+    /// Removes created files, unless they are to be kept.
     pub(super) fn clean(&self, is_broken: bool) -> Result<(), Failure> {
         let options = &self.test.options;
         let has_errors = is_broken || self.failed.is_some();
@@ -128,7 +132,7 @@ impl<'a> Running<'a> {
         }
         runner::finish(&RunOptions { keep: false, ..self.permissions() })?;
         for folder in self.folders.iter().rev() {
-            // One that is not empty holds what was there before, or what somebody else put there.
+            // A folder that is not empty contains files that are not assay's.
             drop(std::fs::remove_dir(folder));
         }
         Ok(())
@@ -141,7 +145,7 @@ impl<'a> Running<'a> {
         on: &mut Listener<'_>,
     ) -> Result<(), Failure> {
         let began = Instant::now();
-        let most_s = u64::from(self.test.options.most_minutes) * 60;
+        let most_s = u64::from(self.test.options.max_minutes) * 60;
         self.take_status();
         let found = self.found();
         let mut record = Record { steps, kept: recording, on, found };
@@ -157,7 +161,7 @@ impl<'a> Running<'a> {
             }
             let options = &self.test.options;
             let last = repetition + 1 == options.repetitions;
-            // IOR writes a new file in every repetition, unless it is told to use the old one.
+            // Like IOR, every repetition writes a new file, unless the old one is to be used.
             if !last && !options.keep && !options.use_existing && options.write {
                 runner::remove_made(&self.permissions())?;
             }
@@ -168,7 +172,7 @@ impl<'a> Running<'a> {
         self.write_status()
     }
 
-    /// Refuses what cannot be done before anything is shown.
+    /// Refuses impossible tests before anything is shown.
     pub(super) fn prepare(&mut self) -> Result<(), Failure> {
         self.make_folders()?;
         let options = &self.test.options;
@@ -191,7 +195,7 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// How far an earlier run came before its deadline, so that no more is read.
+    /// Reads how far an earlier run came before its deadline, so that no more is read.
     fn take_status(&mut self) {
         let options = &mut self.test.options;
         let Some(file) = options.status_file.as_ref().filter(|_| !options.write) else {
@@ -203,9 +207,9 @@ impl<'a> Running<'a> {
     }
 
     fn write_status(&self) -> Result<(), Failure> {
-        let Test { options, results, .. } = &self.test;
-        let walls = results.iter().filter(|it| it.access == Access::Write);
-        let most = walls.filter_map(|it| it.stonewall).map(|wall| wall.most).next_back();
+        let IorTestResult { options, results, .. } = &self.test;
+        let walls = results.iter().filter(|it| it.access == IorAccess::Write);
+        let most = walls.filter_map(|it| it.stonewall).map(|wall| wall.maximum).next_back();
         let (Some(file), Some(most)) = (&options.status_file, most) else { return Ok(()) };
         std::fs::write(file, most.to_string()).map_err(|error| {
             Failure::measurement(format!("{file} cannot be written"))
@@ -214,7 +218,7 @@ impl<'a> Running<'a> {
         })
     }
 
-    fn step(&self, repetition: u32, access: Access, rest: Option<usize>) -> Step {
+    fn step(&self, repetition: u32, access: IorAccess, rest: Option<usize>) -> Step {
         Step { test: self.number, repetition, access, rest }
     }
 
@@ -260,8 +264,8 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// A repetition in which, after the deadline, all ranks go on until each has done as much as the one
-    /// that did most.
+    /// Runs a repetition in which all ranks continue after the deadline until each has done as much
+    /// as the one that did most.
     fn worn_out(
         &mut self,
         repetition: u32,
@@ -273,13 +277,14 @@ impl<'a> Running<'a> {
             let step = self.step(repetition, access, None);
             let Some(first) = self.alone(phase, step, record)? else { continue };
             let done = transfers(&self.test.options, &first);
-            let lacking = compile::rest(&self.test.options, access, repetition, &done);
+            let lacking =
+                compile::wear_out_phases(&self.test.options, access, repetition, &done);
             let mut rest = Vec::new();
             for (at, phase) in lacking.into_iter().enumerate() {
                 rest.extend(self.alone(phase, Step { rest: Some(at), ..step }, record)?);
             }
-            if access == Access::Write {
-                // What is read is what was written.
+            if access == IorAccess::Write {
+                // Only written blocks are read.
                 self.test.options.wear_out_transfers = done.iter().copied().max().unwrap_or(0);
             }
             record.report(&mut self.test, step, &first, &rest);
@@ -314,7 +319,7 @@ impl Record<'_, '_, '_> {
         self.steps.iter().position(|it| *it == step)
     }
 
-    /// Stores a phase that is over.
+    /// Stores a finished phase.
     fn keep(
         &mut self,
         step: Step,
@@ -327,9 +332,9 @@ impl Record<'_, '_, '_> {
             (Attribute::Phase, phase.name.as_str().into()),
             (Attribute::Loops, loops.into()),
         ]);
-        let entries = outcome.entries().into_iter().chain(series::samples(outcome));
+        let entries = outcome.to_entries().into_iter().chain(series::samples(outcome));
         let entries = entries.chain(volume::facts(&phase.workload));
-        let entries = entries.map(|entry| entry.of(&dimensions));
+        let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
         let found = serde_json::to_vec(&self.found).expect("names and numbers are JSON");
         let failure = series::failure(&phase.workload, outcome);
         self.kept.case(number, entries, &[(FOUND.to_owned(), found)], failure)
@@ -342,7 +347,7 @@ impl Record<'_, '_, '_> {
 
     fn report(
         &mut self,
-        test: &mut Test,
+        test: &mut IorTestResult,
         step: Step,
         outcome: &StorageOutcome,
         rest: &[StorageOutcome],

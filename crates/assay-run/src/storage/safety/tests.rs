@@ -1,13 +1,13 @@
-//! Plans on files of every kind, and what is said of each before anything is written.
+//! Plans on files of every kind, and the decision on each before anything is written.
 
 use assay_model::workload::storage::{
-    AtEnd, Cursor, Load, Opening, StorageData, StoragePhase, StorageStream, StorageTiming,
-    Verify, WriteSync,
+    AtEnd, Cursor, StorageData, StorageLoad, StoragePhase, StorageStream, StorageTiming,
+    TargetOpening, Verify, WriteSync,
 };
 
 use super::*;
 
-/// One phase on one target.
+/// Returns a plan with one phase on one target.
 fn plan(path: &Path, size_bytes: Option<u64>, read_share: f64) -> StoragePlan {
     let target = StorageTarget {
         name: "t".into(),
@@ -18,15 +18,15 @@ fn plan(path: &Path, size_bytes: Option<u64>, read_share: f64) -> StoragePlan {
         direct: true,
         sync: WriteSync::None,
         sync_at_end: false,
-        opening: Opening::default(),
+        opening: TargetOpening::default(),
     };
     let pattern =
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Wrap, gap_bytes: 0 };
-    let stream = StorageStream::of(pattern, 4096, read_share);
+    let stream = StorageStream::new(pattern, 4096, read_share);
     let workload = StorageWorkload {
         targets: vec![target],
         streams: vec![stream],
-        load: Load::Closed,
+        load: StorageLoad::Closed,
         timing: StorageTiming {
             warmup_s: 0.0,
             duration_s: Some(1.0),
@@ -41,7 +41,8 @@ fn plan(path: &Path, size_bytes: Option<u64>, read_share: f64) -> StoragePlan {
     StoragePlan { phases: vec![phase] }
 }
 
-/// A folder with a foreign file of 8 KiB, one of assay's that is laid out, and one that is not.
+/// Folder with a foreign file of 8 KiB, a laid-out file of assay's, and one whose layout was
+/// interrupted.
 struct World {
     folder: tempfile::TempDir,
     created: Created,
@@ -64,12 +65,12 @@ impl World {
         world
     }
 
-    /// Without links, as temporary folders may be reached through one.
+    /// Returns a path without links; temporary folders may be reached through one.
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    /// `lay out`, `nothing to do`, or the whole failure.
+    /// Returns `lay out`, `nothing to do`, or the text of the failure.
     fn judge(
         &self,
         name: &str,

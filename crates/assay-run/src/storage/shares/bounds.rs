@@ -1,25 +1,27 @@
-//! What a host may say that it did: a far end may say anything, and what many say is added up.
+//! Plausibility limits for the counts and times that hosts report; a far end is not trusted, and
+//! its reports are summed.
 //!
-//! A host has an account for all that it counts in a job. What would overdraw it cannot be, so that no sum over hosts and
-//! intervals comes near the end of 64 bits, and no time is one that clocks do not show.
+//! Each host has an account for all its counts in a job. Reports that would overdraw it are
+//! rejected, so that no sum over hosts and intervals overflows 64 bits, and no time exceeds the
+//! range of clocks.
 
 use assay_model::file_outcome::{FileInterval, FileOutcome, FileTally};
-use assay_model::storage_outcome::{IntervalTally, StorageOutcome, StreamRecord, Tally};
+use assay_model::storage_outcome::{IntervalTally, IoTally, StorageOutcome, StreamDetails};
 
-/// Everything that all hosts count together: half of 64 bits is left for sums of sums. With a thousand hosts that is
-/// 4 PB each.
+/// Maximum sum over all hosts; the rest of 64 bits is left for sums of sums. With a thousand hosts
+/// it allows 4 PB each.
 const MOST: u64 = u64::MAX / 4;
-/// Thirty years.
+/// Maximum time in seconds: thirty years.
 const MOST_S: f64 = 1e9;
-/// Differences of clocks may come out a little below nothing.
+/// Minimum time in seconds: differences of clocks may be slightly negative.
 const ZERO: f64 = -1e-3;
 
-/// The account of a host.
+/// Sum of the counts that a host has reported.
 #[derive(Debug, Default)]
 pub(super) struct Account(u64);
 
 impl Account {
-    /// Whether it can have done this in an interval, beside what it did before.
+    /// Adds an interval; returns whether it is plausible together with earlier reports.
     pub(super) fn takes_interval(&mut self, it: &IntervalTally, hosts: usize) -> bool {
         let streams = it
             .streams
@@ -33,13 +35,13 @@ impl Account {
         is_possible && self.takes(counts, hosts)
     }
 
-    /// The same of all that it did.
+    /// Adds an outcome; returns whether it is plausible.
     pub(super) fn takes_outcome(&mut self, it: &StorageOutcome, hosts: usize) -> bool {
-        let of_stream = |it: &StreamRecord| {
+        let of_stream = |it: &StreamDetails| {
             let apart = it.submissions.iter().chain(&it.completions).flatten();
             it.syncs.iter().chain(apart).cloned().collect::<Vec<_>>()
         };
-        let others: Vec<Tally> = it.streams.iter().flat_map(of_stream).collect();
+        let others: Vec<IoTally> = it.streams.iter().flat_map(of_stream).collect();
         let tallies = it.tallies.iter().map(|it| &it.tally).chain(&others);
         let times = [it.elapsed_s, it.open_s, it.close_s, it.cpu_user_s, it.cpu_system_s];
         let active = it.streams.iter().map(|it| it.active_s);
@@ -51,13 +53,13 @@ impl Account {
             && it.intervals.iter().all(|it| self.takes_interval(it, hosts))
     }
 
-    /// The same of an interval on trees of files.
+    /// Adds an interval on file trees; returns whether it is plausible.
     pub(super) fn takes_trees_interval(&mut self, it: &FileInterval, hosts: usize) -> bool {
         let times = [it.start_s, it.length_s, it.cpu_user, it.cpu_system];
         times.into_iter().all(is_time) && self.takes_files(&it.tally, &[], hosts)
     }
 
-    /// The same of all that was done on trees of files.
+    /// Adds an outcome on file trees; returns whether it is plausible.
     pub(super) fn takes_trees_outcome(&mut self, it: &FileOutcome, hosts: usize) -> bool {
         is_time(it.elapsed_s) && self.takes_files(&it.total, &[it.error_count], hosts)
     }
@@ -81,12 +83,13 @@ impl Account {
     }
 }
 
-fn counts(tally: &Tally) -> [u64; 4] {
+fn counts(tally: &IoTally) -> [u64; 4] {
     [tally.count, tally.bytes, tally.service_ns.len(), tally.from_intended_ns.len()]
 }
 
-/// Sums of times are not counted: a thousand I/O in flight have a thousand seconds in one.
-fn is_possible(tally: &Tally) -> bool {
+/// Sums of times are checked but not added: a thousand I/O in flight take a thousand seconds in
+/// one.
+fn is_possible(tally: &IoTally) -> bool {
     tally.service_sum_ns <= MOST && (0.0..=f64::MAX.sqrt()).contains(&tally.service_square_sum)
 }
 
@@ -101,7 +104,7 @@ mod tests {
     use super::*;
 
     fn interval() -> IntervalTally {
-        let mut reads = Tally::empty();
+        let mut reads = IoTally::empty();
         (reads.count, reads.bytes) = (1, 4096);
         reads.service_ns.record(77).expect("it grows");
         IntervalTally {
@@ -109,7 +112,7 @@ mod tests {
             length_s: 1.0,
             warmup: false,
             reads,
-            writes: Tally::empty(),
+            writes: IoTally::empty(),
             streams: vec![StreamCount { reads: 1, ..StreamCount::default() }],
             in_flight: 1.0,
             cpu_user: 0.5,

@@ -1,5 +1,5 @@
-//! The far end of a storage job whose I/O several hosts do: makes its files, and carries its phases out one by one as
-//! it is told.
+//! Far end of a storage job that several hosts share: creates its files, and runs phases one by one
+//! on request.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -26,17 +26,17 @@ use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::volume;
 
-/// What this host does of a job.
+/// Far end of one job on this host.
 #[derive(Debug)]
 pub struct FarEnd {
     options: RunOptions,
 }
 
 impl FarEnd {
-    /// Refuses what must not be done, and lays files out; they stay when the job is over.
+    /// Refuses forbidden targets, and lays files out; they stay after the job.
     ///
     /// # Errors
-    /// What must not be done, or fails.
+    /// When a target is forbidden, or laying out fails.
     pub fn prepare(asked: ShareAsked, line: &Arc<Line>) -> Result<Self, Failure> {
         let ShareAsked { plan, destroy_data, target_on_root, writers_make_files } = asked;
         let options = RunOptions {
@@ -52,8 +52,8 @@ impl FarEnd {
         Ok(Self { options })
     }
 
-    /// Carries one phase out, from the moment that the coordinator names. What was done of one that was ended
-    /// early is told, too.
+    /// Runs one phase from the start time that the coordinator names. Partial results of a phase
+    /// that ended early are sent, too.
     ///
     /// # Errors
     /// When nothing of it could be done.
@@ -64,7 +64,8 @@ impl FarEnd {
     ) -> Result<StorageOutcome, Failure> {
         let cpus = available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1));
         for stream in &mut phase.workload.streams {
-            // Vdbench's streams are threads; otherwise there are as many as CPUs here.
+            // Vdbench's streams are threads; all others get at most one thread per CPU of this
+            // host.
             let is_divided = matches!(
                 stream.pattern,
                 AccessPattern::Sequential { cursor: Cursor::Divided, .. }
@@ -97,28 +98,29 @@ impl FarEnd {
         };
         let plan = StoragePlan { phases: vec![phase] };
         let done = runner::carry_out(&plan, &self.options, ends, &mut on);
-        // Only the first phase is known to fill what it makes.
+        // Only the first phase is known to fill the files it creates.
         self.options.writers_make_files = false;
         match outcome {
-            // The series has been told already.
+            // The series has been sent already.
             Some(outcome) => Ok(StorageOutcome { intervals: Vec::new(), ..outcome }),
             None => Err(done.err().unwrap_or_else(runner::interrupted)),
         }
     }
 
-    /// Notes how the files are left.
+    /// Records the state of the files.
     ///
     /// # Errors
-    /// When that cannot be written.
+    /// When the record cannot be written.
     pub fn finish(&self) -> Result<(), Failure> {
         runner::finish(&self.options)
     }
 }
 
-/// Prepares trees of files, or looks whether they are those that another host has prepared; gives their marks.
+/// Prepares file trees, or checks that they are those that another host has prepared; returns their
+/// marks.
 ///
 /// # Errors
-/// What must not be done, or fails.
+/// When a tree is forbidden, or preparation fails.
 pub fn prepare_trees(
     asked: TreesAsked,
     far_end: &mut Option<FarEnd>,
@@ -135,10 +137,10 @@ pub fn prepare_trees(
     Ok(file_trees::marks(&plan))
 }
 
-/// Carries one phase on trees of files out, from the moment that the coordinator names.
+/// Runs one phase on file trees from the start time that the coordinator names.
 ///
 /// # Errors
-/// When it cannot take place.
+/// When it cannot run.
 pub fn trees_phase(asked: &TreesPhase, line: &Arc<Line>) -> Result<FileOutcome, Failure> {
     let ends = line.enough();
     ends.store(false, Ordering::Relaxed);
@@ -155,14 +157,14 @@ pub fn trees_phase(asked: &TreesPhase, line: &Arc<Line>) -> Result<FileOutcome, 
         stop: ends,
         on_ready: &mut on_ready,
         on_interval: &mut on_interval,
-        most_errors: asked.most_errors,
+        max_errors: asked.most_errors,
     };
     let outcome = file_trees::run_phase(&asked.phase, &mut control);
     start.borrow_mut().say();
     outcome
 }
 
-/// Says that a phase can begin, and waits until it is said when.
+/// Reports that a phase is ready, and waits for the start time.
 fn ready(line: &Line) -> Option<u64> {
     line.say(&Reply::Ready(Ready { cases: Vec::new(), step: 0, run_started_ns: 0 }));
     line.next_start()
@@ -170,13 +172,13 @@ fn ready(line: &Line) -> Option<u64> {
 
 fn laid_out(event: &StorageEvent<'_>, line: &Line) {
     let StorageEvent::LayingOut { target, done_bytes: 0, total_bytes } = event else { return };
-    let size = Phrase::Measured(Bytes(*total_bytes).quantity(), 4);
+    let size = Phrase::Measured(Bytes(*total_bytes).to_quantity(), 4);
     let path = target.path.display().to_string();
     let said = phrase!("laying-out", "laying out {path} ({size})", path = path, size = size);
     line.say(&Reply::Note(said));
 }
 
-/// What is at each of the paths; nothing where it cannot be seen.
+/// Returns the size and kind of each path; `None` for one that cannot be read.
 #[must_use]
 pub fn look(paths: &[PathBuf]) -> Vec<Option<AtPath>> {
     use std::os::unix::fs::FileTypeExt;

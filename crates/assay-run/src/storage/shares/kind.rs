@@ -1,4 +1,4 @@
-//! What hosts can share: I/O on files and devices, or operations on trees of files.
+//! Kinds of work that hosts can share: I/O on files and devices, or operations on file trees.
 
 use assay_fleet::remote::{Request, TreesPhase};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
@@ -9,42 +9,42 @@ use assay_model::workload::storage::{StoragePhase, StorageTiming};
 use super::sharers::{Member, Told};
 use super::{Share, trees};
 
-/// One kind of work, as the coordinator sees it.
+/// One kind of work, from the coordinator's view.
 pub(crate) trait Kind: Sized {
-    /// What is done.
+    /// Phase of this work.
     type Phase;
-    /// What a host does of it, where more than its outcome has to be known.
+    /// Share of a host, if more than its outcome is needed for the merge.
     type Share;
-    /// One entry of its series.
+    /// Interval of the series.
     type Interval: Clone;
-    /// What became of it.
+    /// Outcome of a phase.
     type Outcome;
 
-    /// The share of a host, and what it is told.
+    /// Returns the share of a host, and the request for it.
     fn share(
         phase: &Self::Phase,
         places: &[usize],
         host: usize,
     ) -> Option<(Self::Share, Request)>;
-    /// Its times, and the seconds before it.
+    /// Returns the timing of a phase, and the pause before it in seconds.
     fn times(phase: &Self::Phase) -> (&StorageTiming, f64);
-    /// What a host has told of it.
+    /// Returns the reports of a host.
     fn told(member: &mut Member) -> &mut Told<Self>;
-    /// The same interval of several hosts as one.
+    /// Merges the same interval of several hosts.
     fn interval(
         phase: &Self::Phase,
         parts: &[(&Self::Share, &Self::Interval)],
         start_s: f64,
     ) -> Option<Self::Interval>;
-    /// An interval in which nothing was done.
+    /// Returns an interval without activity.
     fn idle(like: &Self::Interval) -> Self::Interval;
-    /// The same at the time of another.
+    /// Returns the interval `own` with start and length of `all`.
     fn at(own: &Self::Interval, all: &Self::Interval) -> Self::Interval;
-    /// Its length.
+    /// Returns the length in seconds.
     fn length_s(interval: &Self::Interval) -> f64;
-    /// Bytes that count.
+    /// Returns the bytes after the warm-up.
     fn bytes(interval: &Self::Interval) -> u64;
-    /// The outcomes of all hosts as one.
+    /// Merges the outcomes of all hosts.
     fn together(
         phase: &Self::Phase,
         parts: Vec<(&str, &Self::Share, Self::Outcome)>,
@@ -108,15 +108,15 @@ impl Kind for Blocks {
     }
 }
 
-/// Operations on trees of files.
+/// Operations on file trees.
 pub(crate) enum Trees {}
 
 impl Kind for Trees {
-    /// With the most errors that a host may have.
+    /// Phase with the maximum number of errors of a host.
     type Phase = (FilePhase, u64);
     type Share = ();
     type Interval = FileInterval;
-    /// Without its series, which is told as it goes on.
+    /// Outcome without its series, which is sent during the phase.
     type Outcome = FileOutcome;
 
     fn share(
@@ -130,7 +130,7 @@ impl Kind for Trees {
     }
 
     fn times((phase, _): &(FilePhase, u64)) -> (&StorageTiming, f64) {
-        // Whoever drives these phases waits before them.
+        // The caller of these phases already waits before them.
         (&phase.workload.timing, 0.0)
     }
 

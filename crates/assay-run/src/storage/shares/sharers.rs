@@ -1,7 +1,7 @@
-//! The coordinator's end of a storage job whose I/O several hosts do: every phase starts on all of them at one moment,
-//! their intervals become one while they come in, and their outcomes one at the end.
+//! Coordinator's end of a storage job that several hosts share. Every phase starts on all hosts at
+//! one moment. Intervals are merged as they arrive, outcomes at the end.
 //!
-//! A host that is lost ends the phase for all: what the others did until then is theirs and is kept.
+//! A lost host ends the phase for all; the results of the others until then are kept.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use assay_fleet::remote::{
     AtPath, HostFailure, Reply, Request, ShareAsked, TreeMark, TreesAsked,
 };
 use assay_model::doubt::Doubt;
-use assay_model::failure::Failure as CaseFailure;
+use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::phrase::Phrase;
 use assay_model::storage_outcome::IntervalTally;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
@@ -28,32 +28,32 @@ use crate::fleet::clocks::{self, Clock, Conversation};
 use crate::fleet::{LAST_WORDS_NS, PATIENCE, nanoseconds};
 use crate::storage::runner;
 
-/// What happens while hosts work.
+/// Event of a job.
 #[derive(Debug)]
 pub enum Event<'e, I = IntervalTally> {
-    /// A host says something worth a line.
+    /// Note of a host for the screen.
     Note { host: &'e str, said: &'e Phrase },
-    /// All start now.
+    /// All hosts start now.
     Starts,
-    /// What one host did of the interval that follows.
+    /// Part of one host in the interval that follows.
     Part { host: &'e str, tally: &'e I },
-    /// What all did.
+    /// Merged interval of all hosts.
     Interval { tally: &'e I },
 }
 
-/// Who is told.
+/// Receiver of events.
 pub type Listener<'l, I = IntervalTally> = dyn FnMut(Event<'_, I>) + 'l;
 
-/// A phase that is over.
+/// Result of a phase.
 #[derive(Debug)]
 pub struct Phase<O> {
-    /// What all hosts did.
+    /// Merged outcome of all hosts.
     pub outcome: O,
-    /// From the first start to the last, and how well that is known; in seconds.
+    /// Skew from the first start to the last, and its uncertainty; in seconds.
     pub skew_s: Option<(f64, f64)>,
 }
 
-/// The hosts of a job.
+/// Hosts of a job.
 #[expect(missing_debug_implementations, reason = "processes have no text")]
 pub struct Sharers<'h> {
     names: &'h [String],
@@ -61,30 +61,30 @@ pub struct Sharers<'h> {
     deadline: Duration,
     members: Vec<Member>,
     notes: VecDeque<(usize, Phrase)>,
-    /// The first that was lost.
+    /// First host that was lost.
     lost: Option<(usize, HostFailure)>,
 }
 
-/// A host of the job.
+/// State of one host of the job.
 #[derive(Default)]
 pub(crate) struct Member {
     clock: Clock,
     has_joined: bool,
     is_gone: bool,
-    /// What it is asked has been done, or it waits for a start.
+    /// Whether its last request is complete, or it waits for a start.
     is_done: bool,
     looked: Vec<Option<AtPath>>,
     late_s: Option<(f64, f64)>,
-    /// What it says that it did, in all.
+    /// Sum of the counts that it has reported.
     account: Account,
     marks: Vec<TreeMark>,
     pub(super) blocks: Told<Blocks>,
     pub(super) trees: Told<Trees>,
 }
 
-/// What a host has told of the phase that goes on.
+/// Reports of a host about the current phase.
 pub(crate) struct Told<K: Kind> {
-    /// Intervals that are not part of a common one yet.
+    /// Intervals that are not merged yet.
     intervals: VecDeque<K::Interval>,
     outcome: Option<K::Outcome>,
 }
@@ -96,10 +96,10 @@ impl<K: Kind> Default for Told<K> {
 }
 
 impl<'h> Sharers<'h> {
-    /// Waits until every host can be talked to.
+    /// Waits until every host has joined.
     ///
     /// # Errors
-    /// When one cannot, or the user wants the end.
+    /// When a host is lost, or the user stops the run.
     pub fn gather(
         names: &'h [String],
         hosts: &'h mut dyn Hosts,
@@ -113,10 +113,10 @@ impl<'h> Sharers<'h> {
         Ok(all)
     }
 
-    /// What is at the paths of each host.
+    /// Returns the size and kind of the given paths of each host.
     ///
     /// # Errors
-    /// When a host is lost, or the user wants the end.
+    /// When a host is lost, or the user stops the run.
     pub fn look(
         &mut self,
         paths: &[Vec<PathBuf>],
@@ -127,10 +127,10 @@ impl<'h> Sharers<'h> {
         Ok(self.members.iter_mut().map(|it| std::mem::take(&mut it.looked)).collect())
     }
 
-    /// Has every host check its share and make its files.
+    /// Makes every host check its share and create its files.
     ///
     /// # Errors
-    /// When one must not or cannot, or the user wants the end.
+    /// When a host refuses or fails, or the user stops the run.
     pub fn prepare(
         &mut self,
         asked: &ShareAsked,
@@ -147,17 +147,17 @@ impl<'h> Sharers<'h> {
             let plan = StoragePlan { phases: own.collect() };
             Some(Request::Share(Box::new(ShareAsked { plan, ..asked.clone() })))
         });
-        // Laying out takes as long as it takes: who does it speaks once a second.
+        // Laying out has no time limit; the host sends a sign of life every second.
         let done = self.wait(stop, |member| member.is_done);
         self.tell_notes(on);
         done
     }
 
-    /// Has every host check its trees of files, and make and mark their folders; what hosts share is made by the first of
-    /// them, and found there by the others.
+    /// Makes every host check its file trees, and create and mark their folders. The first of
+    /// several hosts creates a shared tree; the others check its mark.
     ///
     /// # Errors
-    /// When one must not or cannot, or the user wants the end.
+    /// When a host refuses or fails, or the user stops the run.
     pub(crate) fn prepare_trees(
         &mut self,
         asked: &TreesAsked,
@@ -181,7 +181,7 @@ impl<'h> Sharers<'h> {
         self.wait(stop, |member| member.is_done)
     }
 
-    /// Carries one phase out; `ends` ends it early.
+    /// Runs one phase; `ends` ends it early.
     ///
     /// # Errors
     /// When no host did anything.
@@ -226,7 +226,7 @@ impl<'h> Sharers<'h> {
             .ok_or_else(|| self.failure().unwrap_or_else(runner::interrupted))
     }
 
-    /// Why the job cannot go on, if a host is lost.
+    /// Returns the reason why the job cannot continue, if a host is lost.
     #[must_use]
     pub fn failure(&self) -> Option<Failure> {
         let (host, failure) = self.lost.as_ref()?;
@@ -234,12 +234,12 @@ impl<'h> Sharers<'h> {
         Some(lost.because(failure).advise(failure.advice()))
     }
 
-    /// The same as a doubt of the record, and by host how far its clock of the day was set since this was last asked.
+    /// Returns the lost host as a doubt, and the clock steps of each host since the last call.
     pub fn doubts(&mut self) -> Vec<Doubt> {
         let lost = self.lost.as_ref().map(|(host, failure)| Doubt::HostLost {
             host: self.names[*host].clone(),
             why: failure.id().to_owned(),
-            reason: CaseFailure::causes(failure).join(": "),
+            reason: CaseFailure::error_chain(failure).join(": "),
             advice: failure.advice().to_owned(),
         });
         let members = self.members.iter_mut().zip(self.names);
@@ -260,7 +260,7 @@ impl<'h> Sharers<'h> {
         }
     }
 
-    /// Hears the hosts until all are so far. Whoever is lost until then was needed.
+    /// Receives messages until `is_far` holds for all hosts; a lost host is an error.
     fn wait(
         &mut self,
         stop: &AtomicBool,
@@ -286,8 +286,8 @@ impl<'h> Sharers<'h> {
         }
     }
 
-    /// Hears the hosts until all are done with a phase. Whoever does not end in time is lost, and a host that is
-    /// lost ends it for the others.
+    /// Receives messages until all hosts have finished a phase. A host that does not end in time is
+    /// lost, and a lost host ends the phase for the others.
     fn follow<K: Kind>(
         &mut self,
         (start_ns, planned_s): (u64, Option<f64>),
@@ -318,7 +318,7 @@ impl<'h> Sharers<'h> {
                     |it: &usize| !self.members[*it].is_done && !self.members[*it].is_gone;
                 let late: Vec<usize> = (0..self.members.len()).filter(late).collect();
                 for host in late {
-                    // Who has no time for last words is not lost.
+                    // After the user's stop, a host that is late with its last results is not lost.
                     match is_stopped {
                         true => self.members[host].is_gone = true,
                         false => self.lose(host, HostFailure::Overdue { seconds })?,
@@ -429,12 +429,12 @@ impl Conversation for Sharers<'_> {
     }
 }
 
-/// The intervals of all hosts as they become one.
+/// Merges the intervals of all hosts.
 struct Joint<'s, K: Kind> {
-    /// By host.
+    /// Shares by host.
     shares: &'s [Option<K::Share>],
     phase: &'s K::Phase,
-    /// The phase ends after so many bytes that count.
+    /// Number of bytes that ends the phase.
     most_bytes: u64,
     intervals: Vec<K::Interval>,
     ended_s: f64,
@@ -442,7 +442,7 @@ struct Joint<'s, K: Kind> {
 }
 
 impl<K: Kind> Joint<'_, K> {
-    /// Joins the intervals that every host has told, or has ended before.
+    /// Merges intervals once every host has sent theirs or has ended.
     fn advance(
         &mut self,
         names: &[String],
@@ -466,7 +466,7 @@ impl<K: Kind> Joint<'_, K> {
             for (host, own) in
                 own.iter().enumerate().filter(|(host, _)| self.shares[*host].is_some())
             {
-                // One clock for all, so that what is told of hosts adds up to what is told of all.
+                // All parts use the common times, so that they add up to the merged interval.
                 let tally = K::at(own.as_ref().unwrap_or(&nothing), &all);
                 on(Event::Part { host: &names[host], tally: &tally });
             }

@@ -1,7 +1,7 @@
-//! A workload on trees of files taken apart into what each host does, and what they did put together.
+//! Divides a workload on file trees into shares of several hosts, and merges their results.
 //!
-//! Every tree of it is on one host, or is the part of one host; streams are where their trees are. So nothing is divided
-//! here: threads and rates of a stream are those of its host.
+//! Every tree, or part of a shared tree, belongs to one host, and its streams run there. Threads
+//! and rates are therefore not divided.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,8 @@ use assay_model::workload::file_set::{
     FilePhase, FilePlan, FileStream, FileTree, FileWorkload,
 };
 
-/// The share of `host`, where `places` says for each tree on which host it is. `None` where it has nothing to do.
+/// Returns the share of `host`; `places` holds the host of each tree. `None` if the host has
+/// nothing to do.
 pub(super) fn share(whole: &FilePhase, places: &[usize], host: usize) -> Option<FilePhase> {
     part(whole, host, |tree, _| places.get(tree) == Some(&host))
 }
@@ -36,13 +37,14 @@ fn part(
     let workload = FileWorkload {
         trees: own.iter().map(|tree| work.trees[*tree].clone()).collect(),
         streams,
-        seed: seed::derived(work.seed, host as u64 + 1),
+        seed: seed::derive_seed(work.seed, host as u64 + 1),
         ..work.clone()
     };
     Some(FilePhase { workload, ..whole.clone() })
 }
 
-/// Who prepares what: every host its own trees, and one host those that it shares with others.
+/// Assignment of the preparation: every host prepares its own trees, and one host those that it
+/// shares with others.
 pub(super) struct Preparing<'p> {
     plan: &'p FilePlan,
     places: &'p [Vec<usize>],
@@ -62,12 +64,12 @@ impl<'p> Preparing<'p> {
         Self { plan, places, first }
     }
 
-    /// What `host` makes and marks.
+    /// Returns the plan of the trees that `host` creates and marks.
     pub(super) fn made_by(&self, host: usize) -> FilePlan {
         self.plan_of(host, |tree| self.is_first(tree, host))
     }
 
-    /// What another host has made and marked by then.
+    /// Returns the plan of the trees that another host has created and marked.
     pub(super) fn found_by(&self, host: usize) -> FilePlan {
         self.plan_of(host, |tree| !self.is_first(tree, host))
     }
@@ -84,25 +86,25 @@ impl<'p> Preparing<'p> {
     }
 }
 
-/// An interval in which nothing was done.
+/// Returns an interval without activity.
 pub(super) fn idle(like: &FileInterval) -> FileInterval {
     FileInterval { tally: FileTally::default(), cpu_user: 0.0, cpu_system: 0.0, ..*like }
 }
 
-/// The same interval of several hosts as one.
+/// Merges the same interval of several hosts.
 pub(super) fn interval(parts: &[&FileInterval], start_s: f64) -> Option<FileInterval> {
     let first = parts.first()?;
     let length_s = super::common_length_s(parts.iter().map(|it| it.length_s));
     let mut all = FileInterval { start_s, length_s, ..idle(first) };
     for part in parts {
-        all.tally.join(&part.tally);
+        all.tally.merge(&part.tally);
         all.cpu_user += part.cpu_user / parts.len() as f64;
         all.cpu_system += part.cpu_system / parts.len() as f64;
     }
     Some(all)
 }
 
-/// The outcomes of all hosts as one; `None` without any.
+/// Merges the outcomes of all hosts; `None` without any.
 pub(super) fn together(parts: Vec<(&str, FileOutcome)>) -> Option<FileOutcome> {
     if parts.is_empty() {
         return None;
@@ -116,7 +118,7 @@ pub(super) fn together(parts: Vec<(&str, FileOutcome)>) -> Option<FileOutcome> {
     };
     for (host, part) in parts {
         all.elapsed_s = all.elapsed_s.max(part.elapsed_s);
-        all.total.join(&part.total);
+        all.total.merge(&part.total);
         all.error_count = all.error_count.saturating_add(part.error_count);
         let of_host =
             |it: FileFailure| FileFailure { reason: format!("{host}: {}", it.reason), ..it };

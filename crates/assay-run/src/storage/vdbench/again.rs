@@ -1,7 +1,7 @@
-//! Replays a stored run with the notices of the live one.
+//! Replays a stored run with the events of the live one.
 
-use assay_dialects::vdbench::Execution;
-use assay_model::attribute::{Attribute, Value};
+use assay_dialects::vdbench::VdbenchExecution;
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::file_outcome::FileOutcome;
 use assay_model::run::{CaseRecord, Run};
 use assay_model::storage_outcome::StorageOutcome;
@@ -12,14 +12,14 @@ use super::runs::{self, Reached};
 use super::{Listener, Notice, averaged, trees};
 use crate::failure::Failure;
 
-/// Tells `on` what happened; `execution` is what the stored files mean, and `raw` reads a raw output by its
-/// hash.
+/// Sends the events to `on`. `execution` is compiled from the stored files; `raw` reads a raw
+/// output by its hash.
 ///
 /// # Errors
-/// When the files mean other runs than those that were stored.
+/// When the files now result in a different number of runs than the stored ones.
 pub fn again(
     run: &Run,
-    execution: &Execution,
+    execution: &VdbenchExecution,
     raw: &dyn Fn(&str) -> Option<Vec<u8>>,
     on: &mut Listener<'_>,
 ) -> Result<(), Failure> {
@@ -45,7 +45,7 @@ pub fn again(
         let again = Again { record, course: Course::read(file(COURSE)), started };
         if !execution.files.phases.is_empty() {
             again.trees(execution, index, on);
-        } else if let Some(outcome) = StorageOutcome::of_record(record, &file) {
+        } else if let Some(outcome) = StorageOutcome::from_record(record, &file) {
             done[index] = again.blocks(execution, index, (&outcome, &done), on);
         }
     }
@@ -56,7 +56,7 @@ pub fn again(
     Ok(())
 }
 
-/// One run as it was stored.
+/// One stored run.
 struct Again<'r> {
     record: &'r CaseRecord,
     course: Course,
@@ -64,10 +64,10 @@ struct Again<'r> {
 }
 
 impl Again<'_> {
-    /// Gives back what it reached.
+    /// Replays a run on files and devices; returns its rates.
     fn blocks(
         &self,
-        execution: &Execution,
+        execution: &VdbenchExecution,
         index: usize,
         (outcome, done): (&StorageOutcome, &[Option<Reached>]),
         on: &mut Listener<'_>,
@@ -82,7 +82,7 @@ impl Again<'_> {
             outcome.intervals.last().map_or(0.0, |last| last.start_s + last.length_s);
         self.begins(length_s, on);
         on(Notice::Starts { label, rate_per_s: phase.workload.load.rate_per_s() });
-        let hosts = StorageOutcome::members_of_record(self.record);
+        let hosts = StorageOutcome::member_intervals_from_record(self.record);
         for (number, interval) in outcome.intervals.iter().enumerate() {
             let at_s = interval.start_s + interval.length_s;
             on(Notice::At(self.at(length_s, at_s)));
@@ -103,17 +103,17 @@ impl Again<'_> {
             average: average.as_ref(),
             is_stopped,
         });
-        average.map(|average| Reached::of(&phase, outcome, &average.measured))
+        average.map(|average| Reached::of(&phase, outcome, &average.totals))
     }
 
-    /// The same of a run on trees of files.
-    fn trees(&self, execution: &Execution, index: usize, on: &mut Listener<'_>) {
-        let Some((outcome, intervals)) = FileOutcome::of_record(self.record) else { return };
+    /// Replays a run on file trees.
+    fn trees(&self, execution: &VdbenchExecution, index: usize, on: &mut Listener<'_>) {
+        let Some((outcome, intervals)) = FileOutcome::from_record(self.record) else { return };
         let label = &execution.runs[index];
         let length_s = intervals.last().map_or(0.0, |last| last.start_s + last.length_s);
         self.begins(length_s, on);
         on(Notice::TreesStart { label, rate_per_s: self.requested_rate() });
-        let hosts = FileOutcome::members_of_record(self.record);
+        let hosts = FileOutcome::member_intervals_from_record(self.record);
         for (number, interval) in intervals.iter().enumerate() {
             on(Notice::At(self.at(length_s, interval.start_s + interval.length_s)));
             for (host, own) in &hosts {
@@ -125,7 +125,7 @@ impl Again<'_> {
         }
         let is_stopped = self.course.is_stopped;
         let average = trees::averaged(label, &intervals);
-        let reported = (average.counts || !is_stopped).then_some(&average);
+        let reported = (average.excludes_warmup || !is_stopped).then_some(&average);
         on(Notice::TreesDone { label, outcome: &outcome, average: reported, is_stopped });
         self.course.end.iter().for_each(|reported| on(Notice::Reported(reported)));
     }
@@ -135,13 +135,13 @@ impl Again<'_> {
         self.course.before.iter().for_each(|reported| on(Notice::Reported(reported)));
     }
 
-    /// The rate that it was done at, in I/O or operations per second.
+    /// Returns the requested rate in I/O or operations per second.
     fn requested_rate(&self) -> Option<f64> {
-        self.record.facts.get(&Attribute::RequestedRate).and_then(Value::number)
+        self.record.facts.get(&Attribute::RequestedRate).and_then(AttributeValue::as_number)
     }
 
-    /// The time so many seconds after the start of a case of this length, which was recorded when its last
-    /// interval ended.
+    /// Returns the time `seconds` after the start of a case of this length. Its samples were
+    /// recorded at the end of its last interval.
     fn at(&self, length_s: f64, seconds: f64) -> Timestamp {
         let mut samples = self.record.series.iter().flat_map(|series| &series.samples);
         let recorded_s = samples.next().map_or(0.0, |sample| sample.at_ns as f64 * 1e-9);

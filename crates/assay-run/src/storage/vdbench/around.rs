@@ -1,6 +1,7 @@
-//! The commands of a parameter file around its runs (`startcmd`, `endcmd`).
+//! Commands of a parameter file before and after its runs (`startcmd`, `endcmd`).
 //!
-//! They run as the user does, one after another; what they leave running ends with them.
+//! They run with the user's permissions, one after another; background processes that they leave
+//! are ended with them.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use super::Underway;
 use super::reported::Reported;
 use crate::failure::Failure;
 
-/// Runs the commands and reports what they print.
+/// Runs the commands and reports their output.
 pub(super) fn run(
     commands: Option<&CommandLines>,
     underway: &mut Underway<'_, '_, '_>,
@@ -29,8 +30,10 @@ pub(super) fn run(
         let (out, err) = (&completed.output.stdout, &completed.output.stderr);
         for text in [out, err].map(|bytes| String::from_utf8_lossy(bytes)) {
             for printed in text.lines() {
-                underway
-                    .report(Reported::Printed { to: commands.to, line: printed.to_owned() });
+                underway.report(Reported::Printed {
+                    to: commands.output,
+                    line: printed.to_owned(),
+                });
             }
         }
         if !completed.success() {
@@ -43,7 +46,7 @@ pub(super) fn run(
 fn shell(line: &str) -> Command {
     let mut command = Command::new("sh");
     command.arguments = ["-c", line].map(Into::into).to_vec();
-    // Paths in a parameter file are meant from where it was started.
+    // Paths in a parameter file are relative to the current folder.
     command.directory = Some(std::env::current_dir().unwrap_or_else(|_| Path::new(".").into()));
     command
 }

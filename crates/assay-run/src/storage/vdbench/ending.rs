@@ -1,6 +1,6 @@
-//! Early ends of a run: a number of bytes read or written, and a monitored file.
+//! Early ends of a run: a limit of bytes read or written, and a monitor file.
 //!
-//! Both are looked at when an interval ends, as Vdbench does.
+//! Both are checked at the end of each interval, as in Vdbench.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,14 +11,14 @@ use assay_dialects::vdbench::commands::DataLimits;
 
 use super::reported::Reported;
 
-/// Watches one run.
+/// Conditions for an early end of one run.
 #[derive(Debug)]
 pub(super) struct Ending<'a> {
     limits: DataLimits,
     monitor: Option<&'a Path>,
     read_bytes: u64,
     written_bytes: u64,
-    /// Why it ends, once it does.
+    /// Reason for the end, once a condition holds.
     pub(super) reason: Option<Reported>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Ending<'a> {
         }
     }
 
-    /// Takes an interval's bytes, those of a warm-up aside. `true` = the run is over.
+    /// Adds an interval's bytes, except during the warm-up; returns whether the run is over.
     pub(super) fn interval(&mut self, is_warmup: bool, read: u64, written: u64) -> bool {
         if !is_warmup {
             self.read_bytes += read;
@@ -58,7 +58,7 @@ impl<'a> Ending<'a> {
     }
 }
 
-/// Does `run` while `ends` follows the user's wish to stop, which is looked at twenty times a second.
+/// Calls `run` while a thread copies the user's `stop` to `ends`, twenty times a second.
 pub(super) fn following<T>(stop: &AtomicBool, ends: &AtomicBool, run: impl FnOnce() -> T) -> T {
     const LOOK: Duration = Duration::from_millis(50);
     let is_over = AtomicBool::new(false);

@@ -1,29 +1,30 @@
-//! `-l` and `loop=`: repeats all runs a number of times, for a time, or until the user stops them.
+//! Repetition of all runs (`-l` and `loop=`): a number of times, for a duration, or until the user
+//! stops them.
 
 use std::time::{Duration, Instant};
 
-use assay_dialects::vdbench::commands::Repetition;
+use assay_dialects::vdbench::commands::LoopLimit;
 
 use crate::failure::Failure;
 
-/// How long the runs are repeated.
+/// Repetition of the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
-    /// Not at all.
+    /// No repetition.
     Once,
     /// Until the user stops them.
     Forever,
-    /// So many times.
+    /// A fixed number of passes.
     Times(u64),
-    /// They begin again until this time has passed.
+    /// New passes until this time has passed.
     For(Duration),
 }
 
 impl Repeat {
-    /// What was typed: nothing, `-l`, `-l30`, `-l30s`, `-l5m`, `-l2h`.
+    /// Parses the option: none, `-l`, `-l30`, `-l30s`, `-l5m`, `-l2h`.
     ///
     /// # Errors
-    /// When it is no time.
+    /// When the value is not a duration.
     pub fn read(typed: Option<&Option<String>>) -> Result<Self, Failure> {
         let Some(typed) = typed else { return Ok(Self::Once) };
         let Some(text) = typed else { return Ok(Self::Forever) };
@@ -42,17 +43,17 @@ impl Repeat {
         }
     }
 
-    /// As the files say, where nothing was typed.
+    /// Uses the setting of the files if there is no option.
     #[must_use]
-    pub const fn or(self, in_files: Option<Repetition>) -> Self {
+    pub const fn or(self, in_files: Option<LoopLimit>) -> Self {
         match (self, in_files) {
-            (Self::Once, Some(Repetition::Times(number))) => Self::Times(number),
-            (Self::Once, Some(Repetition::Seconds(s))) => Self::For(Duration::from_secs(s)),
+            (Self::Once, Some(LoopLimit::Times(number))) => Self::Times(number),
+            (Self::Once, Some(LoopLimit::Seconds(s))) => Self::For(Duration::from_secs(s)),
             (typed, _) => typed,
         }
     }
 
-    /// Whether the runs begin once more, having been done `done` times since `began`.
+    /// Whether another pass follows `done` passes since `began`.
     pub(super) fn again(self, began: Instant, done: u64) -> bool {
         match self {
             Self::Once => false,
@@ -85,10 +86,10 @@ mod tests {
 
     #[test]
     fn what_was_typed_comes_before_what_the_files_say() {
-        let twice = Some(Repetition::Times(2));
+        let twice = Some(LoopLimit::Times(2));
         assert_eq!(Repeat::Once.or(twice), Repeat::Times(2));
         assert_eq!(Repeat::Forever.or(twice), Repeat::Forever);
-        let half = Repetition::Seconds(30);
+        let half = LoopLimit::Seconds(30);
         assert_eq!(Repeat::Once.or(Some(half)), Repeat::For(Duration::from_secs(30)));
         assert_eq!(Repeat::Once.or(None), Repeat::Once);
         let now = Instant::now();

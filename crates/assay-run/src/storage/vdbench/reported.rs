@@ -1,79 +1,79 @@
-//! What happens around the runs besides I/O, as it is stored beside their figures.
+//! Notes on events other than I/O, as they are stored with the figures of the runs.
 
 use std::path::PathBuf;
 
-use assay_dialects::vdbench::commands::OutputOf;
+use assay_dialects::vdbench::commands::CommandOutput;
 use assay_model::doubt::Doubt;
 use assay_model::path_text;
 use assay_model::phrase::Phrase;
 use serde::{Deserialize, Serialize};
 
-/// Name of the raw output that holds a [`Course`].
+/// Name of the raw output with the [`RunNotes`].
 pub(super) const COURSE: &str = "course.json";
 
-/// One thing that happened; the words for people belong to whoever prints.
+/// Note on one event; the code that prints it provides the text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "told", rename_all = "kebab-case")]
 pub enum Reported {
-    /// A file is being written fully, before the first run.
+    /// A file is being laid out before the first run.
     LayingOut {
-        /// The file.
+        /// Path of the file.
         #[serde(with = "path_text")]
         path: PathBuf,
-        /// Its size.
+        /// Size of the file.
         bytes: u64,
     },
-    /// That file is whole.
+    /// The file is laid out.
     LaidOut,
-    /// One of several hosts said something.
+    /// Note of one of several hosts.
     Noted {
-        /// The host.
+        /// Name of the host.
         host: String,
-        /// What it said.
+        /// Text of the note.
         text: String,
     },
-    /// Something about a host is doubtful.
+    /// Doubt about a host.
     Doubted {
-        /// The host, and what.
+        /// Doubt with its host.
         doubt: Doubt,
     },
-    /// A command of the parameter file is started.
+    /// Start of a command of the parameter file.
     Command {
-        /// The line for the shell.
+        /// Shell command line.
         line: String,
     },
-    /// It printed a line.
+    /// Line of a command's output.
     Printed {
-        /// Where the line goes.
-        to: OutputOf,
-        /// The line.
+        /// Destination of the line.
+        to: CommandOutput,
+        /// Text of the line.
         line: String,
     },
-    /// So many bytes end the run.
+    /// The run has reached its limit of bytes.
     LimitReached {
-        /// The keyword that says so.
+        /// Keyword of the limit.
         limit: String,
     },
     /// The monitor file ends the run.
     MonitorEndsRun,
     /// The monitor file ends the execution.
     MonitorEndsAll,
-    /// A run is left out, for its rate would be 0.
+    /// A run is skipped, because its rate would be 0.
     LeftOut {
-        /// Its name.
+        /// Name of the run.
         run: String,
     },
-    /// Response times are greater than `stopcurve` allows: the execution ends.
+    /// Response times exceed the limit of `stopcurve`: the execution ends.
     CurveEnds,
 }
 
 impl Reported {
-    /// In English, as it is stored.
+    /// Creates a note from a host's phrase, stored in English.
     pub(super) fn noted(host: &str, said: &Phrase) -> Self {
         Self::Noted { host: host.to_owned(), text: said.to_string() }
     }
 
-    /// What is said at once of a doubt about a host.
+    /// Returns the note for a doubt about a host that is reported at once.
     pub(super) fn doubted(doubt: &Doubt) -> Option<Self> {
         let Doubt::OnHost { doubt: on_host, .. } = doubt else { return None };
         let is_said = matches!(**on_host, Doubt::ClockStepped { .. });
@@ -81,25 +81,25 @@ impl Reported {
     }
 }
 
-/// What happened around one run.
+/// Notes on one run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Course {
-    /// Since the run before it.
+    /// Notes since the run before it.
     pub before: Vec<Reported>,
-    /// Why it ended before its time.
+    /// Reason for an early end.
     pub end: Option<Reported>,
     /// Whether the user stopped it.
     pub is_stopped: bool,
 }
 
 impl Course {
-    /// As a raw output.
+    /// Serializes the notes as a raw output.
     pub(super) fn file(&self) -> (String, Vec<u8>) {
         let text = serde_json::to_vec(self).expect("names and numbers are JSON");
         (COURSE.to_owned(), text)
     }
 
-    /// From a raw output; nothing where there is none.
+    /// Parses a raw output; empty if there is none.
     pub(super) fn read(bytes: Option<Vec<u8>>) -> Self {
         bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }

@@ -1,16 +1,16 @@
-//! The runs on files and devices: rates that depend on earlier runs, the ends of curves, and the verdict.
+//! Runs on files and devices: rates that depend on earlier runs, ends of curves, and the verdict.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_dialects::vdbench::RunLabel;
-use assay_dialects::vdbench::output::{Average, Measured};
+use assay_dialects::vdbench::output::{Average, StorageTotals};
 use assay_model::attribute::Attribute;
-use assay_model::entry::Entry;
+use assay_model::entry::MeasurementEntry;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Load, StoragePhase, StoragePlan, StorageWorkload,
+    AccessPattern, AtEnd, StorageLoad, StoragePhase, StoragePlan, StorageWorkload,
 };
 
 use super::ending::{self, Ending};
@@ -25,7 +25,7 @@ use crate::storage::runner::{self, StorageEvent};
 use crate::storage::shares::sharers::{Blocks, Event, Sharers};
 use crate::storage::{series, volume};
 
-/// Carries out all runs of the plan once.
+/// Executes all runs of the plan once.
 pub(super) fn all(
     underway: &mut Underway<'_, '_, '_>,
     recording: &mut Recording<'_>,
@@ -37,14 +37,14 @@ pub(super) fn all(
     let bases: Vec<_> = phases.iter().map(base).collect();
     one_after_another(&bases, |index| {
         let next = runs.one(index)?;
-        // Only the first run is known to fill what it makes.
+        // Only the first run is known to fill the files it creates.
         runs.options.writers_make_files = false;
         Ok(next)
     })?;
     runs.underway.no_errors("I/O")
 }
 
-/// Runs and what they reached.
+/// Runs with the rates that they reached.
 struct Runs<'r, 'd, 'l, 'h, 's> {
     underway: &'r mut Underway<'d, 'l, 'h>,
     recording: &'r mut Recording<'s>,
@@ -52,16 +52,16 @@ struct Runs<'r, 'd, 'l, 'h, 's> {
     done: Vec<Option<Reached>>,
 }
 
-/// What became of a run.
+/// Result of one run.
 struct Done {
     outcome: StorageOutcome,
-    /// Why it ended before its time.
+    /// Reason for an early end.
     end: Option<Reported>,
-    /// What is to be stored besides.
-    entries: Vec<Entry>,
+    /// Additional entries to store.
+    entries: Vec<MeasurementEntry>,
 }
 
-/// What a run reached, for the runs that depend on it.
+/// Rates of a run, for the runs that depend on it.
 #[derive(Debug, Clone)]
 pub(super) struct Reached {
     rate_per_s: f64,
@@ -93,7 +93,8 @@ impl Runs<'_, '_, '_, '_, '_> {
         Ok(if self.underway.is_over { Next::End } else { next })
     }
 
-    /// Carries out a plan of one phase, which bytes or a watched file may end early; and why they did.
+    /// Executes a plan of one phase on this machine; byte limits or the monitor file may end it
+    /// early.
     fn carry_out(&mut self, plan: &StoragePlan, label: &RunLabel) -> Result<Done, Failure> {
         let ends = AtomicBool::new(false);
         let underway = &mut *self.underway;
@@ -114,13 +115,13 @@ impl Runs<'_, '_, '_, '_, '_> {
                 }
             }
             StorageEvent::PhaseDone { outcome: done } => outcome = Some(done.clone()),
-            // The failure comes back as well.
+            // The failure is also returned.
             StorageEvent::PhaseReady { .. } | StorageEvent::PhaseFailed => {}
         };
         let done = ending::following(stop, &ends, || {
             runner::carry_out(plan, &self.options, &ends, &mut on)
         });
-        // What ends a run before its time is not a failure, and what was measured until then is reported.
+        // An early end is not a failure, and results until then are reported.
         let is_stopped = self.underway.is_stopped();
         if outcome.is_none() || !(is_stopped || ending.reason.is_some()) {
             done?;
@@ -133,7 +134,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         Ok(Done { outcome, end: reason, entries })
     }
 
-    /// The same where several hosts do it.
+    /// Executes a phase on several hosts.
     fn share(
         &mut self,
         phase: &StoragePhase,
@@ -156,7 +157,7 @@ impl Runs<'_, '_, '_, '_, '_> {
             }
             Event::Part { host, tally } => {
                 on(Notice::Part { host, tally });
-                entries.extend(tally.entries_of_member(host));
+                entries.extend(tally.to_member_entries(host));
             }
             Event::Interval { tally } => {
                 on(Notice::Interval(tally));
@@ -165,7 +166,7 @@ impl Runs<'_, '_, '_, '_, '_> {
                 }
             }
         };
-        let places = &execution.places[index];
+        let places = &execution.host_indices[index];
         let done = ending::following(stop, &ends, || {
             hosts.phase::<Blocks>(phase, places, &ends, &mut on_event)
         })?;
@@ -175,7 +176,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         Ok(Done { outcome: done.outcome, end, entries })
     }
 
-    /// What a run that is over means for those to come.
+    /// Reports and stores a finished run, and decides how to continue.
     fn judge(
         &mut self,
         index: usize,
@@ -194,7 +195,7 @@ impl Runs<'_, '_, '_, '_, '_> {
             is_stopped,
         });
         let over = Over {
-            entries: [outcome.entries(), series::samples(outcome), entries].concat(),
+            entries: [outcome.to_entries(), series::samples(outcome), entries].concat(),
             rate_per_s: phase.workload.load.rate_per_s(),
             count: series::count(outcome),
             elapsed_s: outcome.elapsed_s,
@@ -211,7 +212,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         if is_stopped {
             return Err(runner::interrupted());
         }
-        let Some(Average { measured, .. }) = average else {
+        let Some(Average { totals: measured, .. }) = average else {
             return Err(Failure::measurement(format!("RD={} did no I/O", label.name))
                 .advise("lengthen elapsed=, or see errorlog.html"));
         };
@@ -223,7 +224,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         Ok(Next::Run)
     }
 
-    /// What the load of a run is, in IO/s, which is a share of the rate that the run `of` reached.
+    /// Returns the load of a run in IO/s as a share of the rate of the run `of`.
     fn share_of(
         &self,
         of: usize,
@@ -238,36 +239,38 @@ impl Runs<'_, '_, '_, '_, '_> {
             .explain("the run before it was left out")
         })?;
         match workload.load {
-            Load::ShareOf { percent, rounding, .. } => {
-                Ok(rounding.share(reached.rate_per_s, percent))
+            StorageLoad::ShareOf { percent, rounding, .. } => {
+                Ok(rounding.round_share(reached.rate_per_s, percent))
             }
             _ => Ok(reached.rate_per_s),
         }
     }
 }
 
-/// What is to be stored of hosts that began together, of one that was lost, and of those whose clock was set, which is said,
-/// too.
+/// Returns the entries about the hosts: the start skew, a lost host, and clock steps, which are
+/// also reported.
 pub(super) fn of_hosts(
     skew_s: Option<(f64, f64)>,
     hosts: &mut Sharers<'_>,
     on: &mut Listener<'_>,
     reported: &mut Vec<Reported>,
-) -> Vec<Entry> {
+) -> Vec<MeasurementEntry> {
     let doubts = hosts.doubts();
     for said in doubts.iter().filter_map(Reported::doubted) {
         on(Notice::Reported(&said));
         reported.push(said);
     }
-    let mut entries: Vec<Entry> = doubts.into_iter().map(Entry::Doubt).collect();
+    let mut entries: Vec<MeasurementEntry> =
+        doubts.into_iter().map(MeasurementEntry::Doubt).collect();
     if let Some((skew_s, bound_s)) = skew_s {
-        entries.push(Entry::Fact(Attribute::StartSkew, skew_s.into()));
-        entries.push(Entry::Fact(Attribute::StartSkewBound, bound_s.into()));
+        entries.push(MeasurementEntry::Fact(Attribute::StartSkew, skew_s.into()));
+        entries.push(MeasurementEntry::Fact(Attribute::StartSkewBound, bound_s.into()));
     }
     entries
 }
 
-/// The workload at a rate that an earlier run decided, with what the streams did of that run.
+/// Returns the workload at a rate that an earlier run determined, with the observed shares of the
+/// streams if requested.
 pub(super) fn at_rate(
     workload: &StorageWorkload,
     label: &RunLabel,
@@ -275,8 +278,8 @@ pub(super) fn at_rate(
     base: Option<&Reached>,
 ) -> StorageWorkload {
     let mut workload = workload.clone();
-    if let Load::ShareOf { arrivals, .. } = workload.load {
-        workload.load = Load::Open { rate_per_s, arrivals };
+    if let StorageLoad::ShareOf { arrivals, .. } = workload.load {
+        workload.load = StorageLoad::Open { rate_per_s, arrivals };
     }
     let observed = base.filter(|it| it.shares.len() == workload.streams.len());
     if let Some(reached) = observed.filter(|_| label.shares_observed) {
@@ -291,7 +294,7 @@ impl Reached {
     pub(super) fn of(
         phase: &StoragePhase,
         outcome: &StorageOutcome,
-        measured: &Measured,
+        measured: &StorageTotals,
     ) -> Self {
         let mut counts = vec![0u64; phase.workload.streams.len()];
         for tally in &outcome.tallies {
@@ -303,11 +306,14 @@ impl Reached {
     }
 }
 
-/// The run that a run's rate is a share of.
+/// Returns the run whose rate is the base of this run's rate.
 pub(super) fn base(phase: &StoragePhase) -> Option<usize> {
     match phase.workload.load {
-        Load::ShareOf { phase, .. } => Some(phase),
-        Load::Closed | Load::Balanced | Load::Open { .. } | Load::Capped { .. } => None,
+        StorageLoad::ShareOf { phase, .. } => Some(phase),
+        StorageLoad::Closed
+        | StorageLoad::Balanced
+        | StorageLoad::Open { .. }
+        | StorageLoad::Capped { .. } => None,
     }
 }
 
@@ -325,7 +331,7 @@ fn fills(workload: &StorageWorkload) -> bool {
         })
 }
 
-/// Whether the first run itself writes every file of all runs, so that none is laid out before it.
+/// Whether the first run writes every file of all runs, so that none is laid out before it.
 #[must_use]
 pub fn first_run_fills_all(plan: &StoragePlan) -> bool {
     let Some((first, others)) = plan.phases.split_first() else { return false };

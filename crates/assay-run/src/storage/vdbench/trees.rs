@@ -1,14 +1,14 @@
-//! The runs on file trees, one after another.
+//! Runs on file trees, in order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_dialects::vdbench::RunLabel;
-use assay_dialects::vdbench::output::files::FileMeasured;
+use assay_dialects::vdbench::output::files::FileTotals;
 use assay_dialects::vdbench::output::{self, Average};
 use assay_kernels::storage::files::FileControl;
 use assay_model::attribute::Attribute;
-use assay_model::entry::Entry;
+use assay_model::entry::MeasurementEntry;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::workload::file_set::{FileLoad, FilePhase};
 
@@ -22,7 +22,7 @@ use crate::storage::runner::interrupted;
 use crate::storage::shares::sharers::{Event, Trees};
 use crate::storage::{file_trees, series, volume};
 
-/// Carries out all of them once.
+/// Executes all runs once.
 pub(super) fn all(
     underway: &mut Underway<'_, '_, '_>,
     recording: &mut Recording<'_>,
@@ -40,7 +40,7 @@ pub(super) fn all(
 struct Runs<'r, 'd, 'l, 'h, 's> {
     underway: &'r mut Underway<'d, 'l, 'h>,
     recording: &'r mut Recording<'s>,
-    /// What each run reached, in operations per second.
+    /// Rate of each finished run in operations per second.
     reached_per_s: Vec<Option<f64>>,
 }
 
@@ -55,7 +55,7 @@ impl Runs<'_, '_, '_, '_, '_> {
                     let what = format!("there is no rate that RD={} is a share of", label.name);
                     Failure::measurement(what).explain("the run before it did nothing")
                 })?;
-                let per_s = rounding.share(reached, percent);
+                let per_s = rounding.round_share(reached, percent);
                 if per_s <= 0.0 {
                     self.underway.report(Reported::LeftOut { run: label.name.clone() });
                     return Ok(Next::SkipCurve);
@@ -66,22 +66,22 @@ impl Runs<'_, '_, '_, '_, '_> {
         };
         around::run(label.commands.start.as_ref(), self.underway)?;
         let average = self.carry_out(index, &phase)?;
-        let next = self.judge(index, &phase, &average.measured)?;
+        let next = self.judge(index, &phase, &average.totals)?;
         around::run(label.commands.end.as_ref(), self.underway)?;
         Ok(if self.underway.is_over { Next::End } else { next })
     }
 
-    /// Carries out a phase, which bytes or a watched file may end early, and stores it.
+    /// Executes and stores a phase; byte limits or the monitor file may end it early.
     fn carry_out(
         &mut self,
         index: usize,
         phase: &FilePhase,
-    ) -> Result<Average<FileMeasured>, Failure> {
+    ) -> Result<Average<FileTotals>, Failure> {
         let execution = self.underway.question.execution;
         let label = &execution.runs[index];
         let mut ending = Ending::new(label.limits, execution.monitor.as_ref());
         let mut intervals = Vec::new();
-        let rate_per_s = phase.workload.load.per_s();
+        let rate_per_s = phase.workload.load.rate_per_s();
         (self.underway.on)(Notice::TreesStart { label, rate_per_s });
         let (outcome, of_place) = match self.underway.hosts {
             None => self.measure(phase, &mut ending, &mut intervals)?,
@@ -90,7 +90,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         let underway = &mut *self.underway;
         let is_stopped = underway.is_stopped();
         let average = averaged(label, &intervals);
-        let reported = (average.counts || !is_stopped).then_some(&average);
+        let reported = (average.excludes_warmup || !is_stopped).then_some(&average);
         (underway.on)(Notice::TreesDone {
             label,
             outcome: &outcome,
@@ -100,7 +100,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         let early_end = ending.reason.filter(|_| !is_stopped);
         underway.ended(early_end.as_ref());
         let samples = series::file_samples(&phase.workload, &outcome, &intervals);
-        let entries = outcome.entries(&intervals).into_iter().chain(of_place);
+        let entries = outcome.to_entries(&intervals).into_iter().chain(of_place);
         let over = Over {
             entries: entries.filter(is_kept).chain(samples).collect(),
             rate_per_s,
@@ -115,13 +115,13 @@ impl Runs<'_, '_, '_, '_, '_> {
         Ok(average)
     }
 
-    /// Does a phase here; what is known of the volume besides.
+    /// Runs a phase on this machine; also returns the facts about its volumes.
     fn measure(
         &mut self,
         phase: &FilePhase,
         ending: &mut Ending<'_>,
         intervals: &mut Vec<FileInterval>,
-    ) -> Result<(FileOutcome, Vec<Entry>), Failure> {
+    ) -> Result<(FileOutcome, Vec<MeasurementEntry>), Failure> {
         let most_errors = self.errors_left();
         let Underway { stop, on, .. } = &mut *self.underway;
         let ends = AtomicBool::new(false);
@@ -137,21 +137,21 @@ impl Runs<'_, '_, '_, '_, '_> {
             stop: &ends,
             on_ready: &mut || {},
             on_interval: &mut on_interval,
-            most_errors,
+            max_errors: most_errors,
         };
         let outcome =
             ending::following(stop, &ends, || file_trees::run_phase(phase, &mut control))?;
         Ok((outcome, volume::facts_of_trees(&phase.workload)))
     }
 
-    /// The same where several hosts do it; what each of them did besides.
+    /// Runs a phase on several hosts; also returns the entries about each of them.
     fn share(
         &mut self,
         index: usize,
         phase: &FilePhase,
         ending: &mut Ending<'_>,
         intervals: &mut Vec<FileInterval>,
-    ) -> Result<(FileOutcome, Vec<Entry>), Failure> {
+    ) -> Result<(FileOutcome, Vec<MeasurementEntry>), Failure> {
         let asked = (phase.clone(), self.errors_left());
         let Underway { question, hosts, stop, on, reported, .. } = &mut *self.underway;
         let Some(hosts) = hosts else { return Err(interrupted()) };
@@ -162,11 +162,11 @@ impl Runs<'_, '_, '_, '_, '_> {
                 on(Notice::Reported(&Reported::noted(host, said)));
                 reported.push(Reported::noted(host, said));
             }
-            // Said before, as where it is done here.
+            // The start is reported earlier, as for a run on this machine.
             Event::Starts => {}
             Event::Part { host, tally } => {
                 on(Notice::TreesPart { host, interval: tally });
-                entries.extend(tally.entries_of_member(host));
+                entries.extend(tally.to_member_entries(host));
             }
             Event::Interval { tally: interval } => {
                 on(Notice::TreesInterval(interval));
@@ -177,7 +177,7 @@ impl Runs<'_, '_, '_, '_, '_> {
                 }
             }
         };
-        let places = &question.execution.places[index];
+        let places = &question.execution.host_indices[index];
         let done = ending::following(stop, &ends, || {
             hosts.phase::<Trees>(&asked, places, &ends, &mut on_event)
         })?;
@@ -185,7 +185,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         Ok((done.outcome, entries))
     }
 
-    /// Operations that may fail before nothing goes on.
+    /// Returns the number of operations that may still fail before the execution ends.
     fn errors_left(&self) -> u64 {
         let most = self.underway.question.execution.data_errors;
         most.saturating_sub(self.underway.errors).max(1)
@@ -195,7 +195,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         &mut self,
         index: usize,
         phase: &FilePhase,
-        measured: &FileMeasured,
+        measured: &FileTotals,
     ) -> Result<Next, Failure> {
         self.underway.few_errors("operation")?;
         if let Some(lost) = self.underway.hosts.as_ref().and_then(|it| it.failure()) {
@@ -205,7 +205,7 @@ impl Runs<'_, '_, '_, '_, '_> {
             return Err(interrupted());
         }
         let label = &self.underway.question.execution.runs[index];
-        // A format has nothing to do where everything is there already.
+        // A format run has nothing to do if all files are present.
         if measured.tally.requested.count == 0 && !phase.workload.in_turn {
             return Err(Failure::measurement(format!("RD={} did nothing", label.name))
                 .explain("there is no file or directory that its operations could work on")
@@ -221,29 +221,31 @@ impl Runs<'_, '_, '_, '_, '_> {
     }
 }
 
-/// What is told of a run together.
-pub(super) fn averaged(label: &RunLabel, intervals: &[FileInterval]) -> Average<FileMeasured> {
+/// Returns the average of a run.
+pub(super) fn averaged(label: &RunLabel, intervals: &[FileInterval]) -> Average<FileTotals> {
     output::average(
         label,
         intervals,
         |interval| interval.length_s,
-        |measured: &mut FileMeasured, interval| measured.add_of(label, interval),
+        |measured: &mut FileTotals, interval| measured.add_for_run(label, interval),
         |measured| measured.tally.requested.count,
     )
 }
 
-/// Each kind of operation by itself is kept interval by interval: nothing else is printed of it.
-fn is_kept(entry: &Entry) -> bool {
+/// Whether an entry is stored; single kinds of operation are stored by interval only.
+fn is_kept(entry: &MeasurementEntry) -> bool {
     match entry {
-        Entry::Measured(key, _) => {
-            let has = |name| key.extra.contains_key(&name);
+        MeasurementEntry::Measured(key, _) => {
+            let has = |name| key.dimensions.contains_key(&name);
             has(Attribute::Stage) || !has(Attribute::Operation)
         }
-        Entry::SeriesFact(..) | Entry::Fact(..) | Entry::Doubt(_) => true,
+        MeasurementEntry::SeriesFact(..)
+        | MeasurementEntry::Fact(..)
+        | MeasurementEntry::Doubt(_) => true,
     }
 }
 
-/// The run that a run's rate is a share of.
+/// Returns the run whose rate is the base of this run's rate.
 fn base(phase: &FilePhase) -> Option<usize> {
     match phase.workload.load {
         FileLoad::ShareOf { phase, .. } => Some(phase),
@@ -251,7 +253,7 @@ fn base(phase: &FilePhase) -> Option<usize> {
     }
 }
 
-/// Waits, unless the user wants to stop.
+/// Waits, unless the user stops the run.
 fn pause(seconds: f64, stop: &AtomicBool) {
     const SLICE: Duration = Duration::from_millis(50);
     let began = Instant::now();

@@ -3,9 +3,9 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use assay_claims::gate::{self, Gate, Outcome};
+use assay_claims::gate::{self, GateOutcome, MetricGate};
 use assay_model::comparison::Comparison;
-use assay_report::document::{Align, Block, Document, Table};
+use assay_report::document::{Block, ColumnAlignment, Document, ReportTable};
 use assay_report::words::message;
 use assay_run::failure::{Failure, Kind};
 
@@ -18,12 +18,12 @@ use crate::{job_file, output_file};
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// Reads the gates of the user's file; `None` without one.
-pub(super) fn read(typed: &GateArguments) -> Result<Option<Vec<Gate>>, Failure> {
+pub(super) fn read(typed: &GateArguments) -> Result<Option<Vec<MetricGate>>, Failure> {
     typed.gate.as_deref().map(file).transpose()
 }
 
 /// Reads the gates of a file.
-pub(in crate::commands) fn file(path: &Path) -> Result<Vec<Gate>, Failure> {
+pub(in crate::commands) fn file(path: &Path) -> Result<Vec<MetricGate>, Failure> {
     let text = job_file::read_text(path).map_err(|error| job_file::unreadable(path, &error))?;
     gate::read(&text).map_err(|error| {
         let name = path.display().to_string();
@@ -41,7 +41,7 @@ pub(in crate::commands) fn file(path: &Path) -> Result<Vec<Gate>, Failure> {
 /// printed as text.
 pub(super) fn decide(
     typed: &GateArguments,
-    gates: &[Gate],
+    gates: &[MetricGate],
     comparison: &Comparison,
     is_quiet: bool,
     terminal: &mut Terminal,
@@ -49,11 +49,11 @@ pub(super) fn decide(
     let judged = gate::judge(gates, comparison);
     if !is_quiet {
         let columns = [
-            (message("column-gate"), Align::Left),
-            (message("column-outcome"), Align::Left),
-            (message("column-why"), Align::Left),
+            (message("column-gate"), ColumnAlignment::Left),
+            (message("column-outcome"), ColumnAlignment::Left),
+            (message("column-why"), ColumnAlignment::Left),
         ];
-        let mut table = Table::new("", &columns);
+        let mut table = ReportTable::new("", &columns);
         for it in &judged {
             let outcome = word(it.outcome);
             table.rows.push(vec![
@@ -73,18 +73,18 @@ pub(super) fn decide(
     if typed.github {
         github(&gate::markdown(&judged))?;
     }
-    Ok(match gate::overall(&judged) {
-        Outcome::Passed => 0,
-        Outcome::Failed => REGRESSION,
-        Outcome::CannotTell => UNDECIDED,
+    Ok(match gate::overall_outcome(&judged) {
+        GateOutcome::Passed => 0,
+        GateOutcome::Failed => REGRESSION,
+        GateOutcome::CannotTell => UNDECIDED,
     })
 }
 
-pub(in crate::commands) fn word(outcome: Outcome) -> &'static str {
+pub(in crate::commands) fn word(outcome: GateOutcome) -> &'static str {
     message(match outcome {
-        Outcome::Passed => "gate-passed",
-        Outcome::Failed => "gate-failed",
-        Outcome::CannotTell => "verdict-cannot-tell",
+        GateOutcome::Passed => "gate-passed",
+        GateOutcome::Failed => "gate-failed",
+        GateOutcome::CannotTell => "verdict-cannot-tell",
     })
 }
 

@@ -1,7 +1,7 @@
 //! Suggestions for unknown commands and options. Only suggests; never substitutes a word.
 
 use assay_emulation::refused::reason;
-use assay_model::near::nearest;
+use assay_model::spelling::nearest_word;
 use assay_run::failure::Failure;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};
@@ -35,7 +35,7 @@ pub(super) fn misspelt(error: &clap::Error, command: &str) -> Option<Failure> {
     if suites::is_built_in(command) {
         return Some(failure.advise(format!("it is a suite: `assay run {command}`")));
     }
-    Some(match nearest(command, known) {
+    Some(match nearest_word(command, known) {
         Some(near) => failure.advise(format!("did you mean `assay {near}`?")),
         None => failure.advise("`assay help` lists the commands"),
     })
@@ -97,7 +97,7 @@ pub(super) fn without_far_fetched(mut error: clap::Error) -> clap::Error {
     let Some(given) = unknown(&error) else { return error };
     let is_far = match error.get(ContextKind::SuggestedArg) {
         Some(ContextValue::String(offered)) => {
-            nearest(given, std::iter::once(offered.as_str())).is_none()
+            nearest_word(given, std::iter::once(offered.as_str())).is_none()
         }
         _ => false,
     };

@@ -1,6 +1,6 @@
 //! Converts the options of `assay mpi` for the engine, and rejects those that have no effect.
 
-use assay_kernels::mpi::{Buffers, Element, Kind};
+use assay_kernels::mpi::{MpiBenchmarkKind, ReductionElement, WindowBuffers};
 use assay_run::failure::Failure;
 use assay_run::mpi::method::{is_reduction, kind};
 use assay_run::mpi::options::Options;
@@ -18,8 +18,8 @@ pub(crate) fn options(typed: &MpiArguments) -> Options {
         warm_up: typed.warm_up,
         window: typed.window,
         buffers: match typed.buffers {
-            Some(BufferNumber::Multiple) => Buffers::Multiple,
-            Some(BufferNumber::Single) | None => Buffers::Single,
+            Some(BufferNumber::Multiple) => WindowBuffers::Multiple,
+            Some(BufferNumber::Single) | None => WindowBuffers::Single,
         },
         tests: typed.tests.unwrap_or(0),
         process_set: typed.process_set,
@@ -28,8 +28,8 @@ pub(crate) fn options(typed: &MpiArguments) -> Options {
         full: typed.full,
         percentiles: typed.percentiles.clone(),
         element: match typed.element {
-            Some(ElementType::Integer) => Some(Element::Integer),
-            Some(ElementType::Float) => Some(Element::Float),
+            Some(ElementType::Integer) => Some(ReductionElement::Integer),
+            Some(ElementType::Float) => Some(ReductionElement::Float),
             Some(ElementType::Byte) | None => None,
         },
         budget_s: typed.budget,
@@ -63,7 +63,7 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), Failure> {
             "minimum and maximum over the ranks are of collectives",
         ),
         (
-            typed.tests.is_some() && !matches!(kind, Kind::Overlap(_)),
+            typed.tests.is_some() && !matches!(kind, MpiBenchmarkKind::Overlap(_)),
             "-t",
             "calls of MPI_Test belong to the computation beside a non-blocking collective",
         ),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use assay_dialects::perftest::{BandwidthRow, RateUnit};
-use assay_model::attribute::{Attribute, Attributes, LOOPBACK, Value};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes, LOOPBACK};
 use assay_model::run::{CaseRecord, Run, SeriesRecord};
 use assay_model::workload::{RdmaWorkload, Workload};
 use assay_run::rdma::{self, Joined};
@@ -38,12 +38,12 @@ fn of_test(run: &Run, record: &CaseRecord, work: &RdmaWorkload) -> Vec<String> {
     let mut hosts: BTreeMap<&str, Vec<&SeriesRecord>> = BTreeMap::new();
     let first = run.first_host().map(|it| it.host.as_str()).unwrap_or_default();
     for series in record.series.iter().filter(|it| it.metric == metric) {
-        let host = series.dimensions.get(&Attribute::Host).and_then(Value::text);
+        let host = series.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text);
         hosts.entry(host.unwrap_or(first)).or_default().push(series);
     }
     let table = |(host, mut found): (&str, Vec<&SeriesRecord>)| {
         let mut facts = record.facts.clone();
-        facts.extend(record.facts_on.get(host).cloned().unwrap_or_default());
+        facts.extend(record.facts_by_host.get(host).cloned().unwrap_or_default());
         found.sort_by_key(|it| bytes(it));
         let rows: String = found.iter().filter_map(|it| row(it, work, &facts)).collect();
         let mut head = head(RateUnit::Mebibytes, work, &joined(&facts, work));
@@ -58,7 +58,7 @@ fn of_test(run: &Run, record: &CaseRecord, work: &RdmaWorkload) -> Vec<String> {
 
 fn bytes(series: &SeriesRecord) -> u64 {
     match series.dimensions.get(&Attribute::Bytes) {
-        Some(Value::Integer(bytes)) => *bytes,
+        Some(AttributeValue::Integer(bytes)) => *bytes,
         _ => 0,
     }
 }
@@ -66,7 +66,7 @@ fn bytes(series: &SeriesRecord) -> u64 {
 /// Formats a size as perftest does; `None` if it was stored without perftest's figures.
 fn row(series: &SeriesRecord, work: &RdmaWorkload, facts: &Attributes) -> Option<String> {
     let iterations = match facts.get(&Attribute::Iterations) {
-        Some(Value::Integer(iterations)) => *iterations,
+        Some(AttributeValue::Integer(iterations)) => *iterations,
         _ => work.iterations,
     };
     let bytes = bytes(series);
@@ -77,7 +77,8 @@ fn row(series: &SeriesRecord, work: &RdmaWorkload, facts: &Attributes) -> Option
     let seconds: f64 = series.samples.iter().map(|it| it.weight).sum();
     let moved: f64 = series.samples.iter().map(|it| it.value * it.weight).sum();
     let bytes_per_s = moved / seconds;
-    let peak_bytes_per_s = series.facts.get(&Attribute::PerftestPeak).and_then(Value::number);
+    let peak_bytes_per_s =
+        series.facts.get(&Attribute::PerftestPeak).and_then(AttributeValue::as_number);
     let unit = RateUnit::Mebibytes;
     let row = BandwidthRow { bytes, iterations, peak_bytes_per_s, bytes_per_s, unit };
     bytes_per_s.is_finite().then(|| row.to_string())
@@ -85,9 +86,11 @@ fn row(series: &SeriesRecord, work: &RdmaWorkload, facts: &Attributes) -> Option
 
 /// Restores the properties of the connection from the stored facts.
 fn joined(facts: &Attributes, work: &RdmaWorkload) -> Joined {
-    let words = |name| facts.get(&name).and_then(Value::text).unwrap_or_default().to_owned();
+    let words = |name| {
+        facts.get(&name).and_then(AttributeValue::as_text).unwrap_or_default().to_owned()
+    };
     let number = |name| match facts.get(&name) {
-        Some(Value::Integer(number)) => u32::try_from(*number).ok(),
+        Some(AttributeValue::Integer(number)) => u32::try_from(*number).ok(),
         _ => None,
     };
     Joined {
@@ -102,16 +105,16 @@ fn joined(facts: &Attributes, work: &RdmaWorkload) -> Joined {
         options: None,
         iterations: Some(work.iterations),
         node: number(Attribute::DeviceNode),
-        huge_pages: facts.get(&Attribute::HugePages).and_then(Value::number),
+        huge_pages: facts.get(&Attribute::HugePages).and_then(AttributeValue::as_number),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use assay_dialects::perftest::LatencyRow;
-    use assay_kernels::rdma::Mark;
+    use assay_kernels::rdma::ProgressMark;
     use assay_model::benchmark::RdmaTest;
-    use assay_model::event::{Asked, Stopped};
+    use assay_model::event::{RequestedCommand, StopReason};
     use assay_run::rdma::{Rates, Size, Values};
     use assay_run::recording::{self, Opening, Recording};
     use assay_run::sink::Silent;
@@ -137,11 +140,12 @@ mod tests {
 
     /// Returns a run as a suite stores it.
     fn measured(phases: &[(RdmaTest, &[Size])]) -> Run {
-        let work = |test| Workload::Rdma(RdmaWorkload::usual(test, Some("far".to_owned())));
+        let work =
+            |test| Workload::Rdma(RdmaWorkload::perftest_default(test, Some("far".to_owned())));
         let named = phases.iter().map(|(test, _)| (test.name().to_owned(), work(*test)));
         let opening = Opening {
             plan: recording::plan("perftest", named.collect()),
-            asked: Asked { language: "perftest".to_owned(), words: Vec::new() },
+            asked: RequestedCommand { language: "perftest".to_owned(), words: Vec::new() },
             label: None,
             files: Vec::new(),
             store: None,
@@ -154,7 +158,7 @@ mod tests {
             for size in *sizes {
                 recording.found(case, size.entries(*test), &[]).unwrap();
             }
-            recording.end(case, Ok(Stopped::Tool)).unwrap();
+            recording.end(case, Ok(StopReason::Tool)).unwrap();
         }
         let mut run = recording.finish(false).unwrap();
         run.started.asked = None;
@@ -173,8 +177,8 @@ mod tests {
         };
         // 1000 messages, the second half twice as fast.
         let marks = [(500, 1_000_000), (1000, 1_500_000)];
-        let own = marks.map(|(done, at_ns)| Mark { done, at_ns }).to_vec();
-        let peaks = vec![Mark { done: 500, at_ns: 500_000 }];
+        let own = marks.map(|(done, at_ns)| ProgressMark { done, at_ns }).to_vec();
+        let peaks = vec![ProgressMark { done: 500, at_ns: 500_000 }];
         let values = Values::Marks(Rates { peaks, own, ..Rates::default() });
         let rate = Size {
             bytes: 65_536,
@@ -188,7 +192,7 @@ mod tests {
             (RdmaTest::SendBandwidth, std::slice::from_ref(&rate)),
         ]);
         let [latency, bandwidth] = tables(&run).try_into().unwrap();
-        let row = |bytes| LatencyRow::of(bytes, &times_ns, 2).unwrap().to_string();
+        let row = |bytes| LatencyRow::from_times_ns(bytes, &times_ns, 2).unwrap().to_string();
         assert!(latency.ends_with(&(row(2) + &row(16))), "{latency}");
         assert!(latency.contains("Send Latency Test\n Device          : rxe0\n"), "{latency}");
         assert!(latency.contains(" GID index       : 1\n"), "{latency}");

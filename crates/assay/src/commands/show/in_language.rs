@@ -1,7 +1,7 @@
 //! `assay show RUN --as …`: renders a stored run in the output format of the emulated tool, from
 //! its events like the live output.
 
-use assay_dialects::fio::command_line::Format;
+use assay_dialects::fio::command_line::FioFormat;
 use assay_model::run::Run;
 use assay_run::failure::Failure;
 use assay_store::Store;
@@ -54,10 +54,10 @@ pub(super) fn print(
         Shape::Osu => mpi::stored(run, asked),
         Shape::Ior => ior::stored(run, asked, store, false),
         Shape::IorJson => ior::stored(run, asked, store, true),
-        Shape::FioNormal => of_fio(Format::Normal),
-        Shape::FioJson => of_fio(Format::Json),
-        Shape::FioJsonPlus => of_fio(Format::JsonPlus),
-        Shape::FioTerse => of_fio(Format::Terse),
+        Shape::FioNormal => of_fio(FioFormat::Normal),
+        Shape::FioJson => of_fio(FioFormat::Json),
+        Shape::FioJsonPlus => of_fio(FioFormat::JsonPlus),
+        Shape::FioTerse => of_fio(FioFormat::Terse),
         // Prints and writes its folder itself.
         Shape::Vdbench => return vdbench::again::shown(run, store, output, terminal),
     };

@@ -22,7 +22,7 @@ fn faketime(test: &str) -> Option<PathBuf> {
 
 /// Returns the environment that fakes the system clock from a file, but not the monotonic clock of
 /// measurements.
-fn by_clock(world: &World, library: &Path, clock: &str) -> [String; 4] {
+fn faketime_environment(world: &World, library: &Path, clock: &str) -> [String; 4] {
     [
         format!("LD_PRELOAD={}", library.display()),
         format!("FAKETIME_TIMESTAMP_FILE={}", world.path(clock).display()),
@@ -33,7 +33,7 @@ fn by_clock(world: &World, library: &Path, clock: &str) -> [String; 4] {
 
 /// Sets a clock's offset in seconds from the machine's clock. The rename is atomic for concurrent
 /// readers.
-fn set(world: &World, clock: &str, seconds: i32) {
+fn set_clock(world: &World, clock: &str, seconds: i32) {
     world.write("new", &format!("{seconds:+}\n"));
     std::fs::rename(world.path("new"), world.path(clock)).unwrap();
 }
@@ -45,7 +45,7 @@ const SLOW: &str = "name = \"slow\"\nbudget = \"8s\"\n[[measure]]\nbenchmark = \
 
 /// Returns the reported clock step of each host; a result's doubt without a host is about the
 /// result's host.
-fn steps(document: &Value) -> Vec<(String, f64)> {
+fn clock_steps(document: &Value) -> Vec<(String, f64)> {
     let list = |it: &Value| it.as_array().unwrap().clone();
     let of_results = list(&document["results"]).into_iter().flat_map(|result| {
         let host = result["host"].as_str().unwrap().to_owned();
@@ -69,16 +69,17 @@ fn steps(document: &Value) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn a_clock_that_is_set_meanwhile_is_named_and_moves_nothing() {
+fn clock_step_is_reported_and_affects_no_result() {
     let test = "a_clock_that_is_set_meanwhile_is_named_and_moves_nothing";
     let Some(library) = faketime(test) else { return };
     let world = World::in_memory();
     world.write("slow.toml", SLOW);
     for clock in ["clock.here", "clock.steady", "clock.back", "clock.ahead"] {
-        set(&world, clock, 0);
+        set_clock(&world, clock, 0);
     }
-    let via = format!("env {}", by_clock(&world, &library, "clock.{host}").join(" "));
-    let here = by_clock(&world, &library, "clock.here");
+    let via =
+        format!("env {}", faketime_environment(&world, &library, "clock.{host}").join(" "));
+    let here = faketime_environment(&world, &library, "clock.here");
     let here = here.iter().map(|it| it.split_once('=').unwrap());
     let target = world.path("data.{host}").display().to_string();
     let words = ["run", "./slow.toml", "--hosts", "steady,back,ahead", "--via", &via];
@@ -89,9 +90,9 @@ fn a_clock_that_is_set_meanwhile_is_named_and_moves_nothing() {
     let mut running = running.spawn().unwrap();
     for line in BufReader::new(running.stdout.take().unwrap()).lines() {
         if line.unwrap().contains("case-started") {
-            set(&world, "clock.back", -3600);
-            set(&world, "clock.ahead", 86_400);
-            set(&world, "clock.here", -7200);
+            set_clock(&world, "clock.back", -3600);
+            set_clock(&world, "clock.ahead", 86_400);
+            set_clock(&world, "clock.here", -7200);
         }
     }
     let output = running.wait_with_output().unwrap();
@@ -102,7 +103,7 @@ fn a_clock_that_is_set_meanwhile_is_named_and_moves_nothing() {
     let mut expected = [("ahead", 86_400.0), ("back", -3600.0), (own.trim(), -7200.0)]
         .map(|(host, by_s)| (host.to_owned(), by_s));
     expected.sort_by(|a, b| a.0.cmp(&b.0));
-    let steps = steps(&document);
+    let steps = clock_steps(&document);
     let is_near =
         |(a, b): (&(String, f64), &(String, f64))| a.0 == b.0 && (a.1 - b.1).abs() < 1.0;
     assert!(
@@ -130,14 +131,14 @@ fn a_clock_that_is_set_meanwhile_is_named_and_moves_nothing() {
 
 /// The second condition is measured after the first, but its clock time is two hours earlier.
 #[test]
-fn what_is_compared_comes_in_the_order_in_which_it_was_measured() {
+fn compared_runs_keep_measurement_order_despite_clock_step() {
     let test = "what_is_compared_comes_in_the_order_in_which_it_was_measured";
     let Some(library) = faketime(test) else { return };
     let world = World::in_memory();
-    let here = by_clock(&world, &library, "clock.here");
+    let here = faketime_environment(&world, &library, "clock.here");
     let here = here.iter().map(|it| it.split_once('=').unwrap());
     for (label, by_s) in [("before", 0), ("after", -7200)] {
-        set(&world, "clock.here", by_s);
+        set_clock(&world, "clock.here", by_s);
         for _ in 0..2 {
             let words = ["linpack", "--n", "64", "--budget", "1s", "--quiet", "--label", label];
             let mut command = world.command(&words);
@@ -157,12 +158,12 @@ fn what_is_compared_comes_in_the_order_in_which_it_was_measured() {
 }
 
 #[test]
-fn vdbench_names_a_host_whose_clock_is_set_meanwhile() {
+fn vdbench_reports_clock_step_of_host() {
     let test = "vdbench_names_a_host_whose_clock_is_set_meanwhile";
     let Some(library) = faketime(test) else { return };
     let world = World::new();
     for clock in ["clock.one", "clock.two"] {
-        set(&world, clock, 0);
+        set_clock(&world, clock, 0);
     }
     let storage = |host: u32| {
         let lun = world.path(&format!("file{host}"));
@@ -175,14 +176,15 @@ fn vdbench_names_a_host_whose_clock_is_set_meanwhile() {
         storage(2),
     );
     world.write("file", &text);
-    let via = format!("env {}", by_clock(&world, &library, "clock.{host}").join(" "));
+    let via =
+        format!("env {}", faketime_environment(&world, &library, "clock.{host}").join(" "));
     let mut running = world.command(&["vdbench", "-f", "file", "--via", &via]);
     let mut running = running.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = Vec::new();
     for line in BufReader::new(running.stdout.take().unwrap()).lines() {
         said.push(line.unwrap());
         if said.last().unwrap().contains("Starting RD=rd1") {
-            set(&world, "clock.two", -3600);
+            set_clock(&world, "clock.two", -3600);
         }
     }
     let said = said.join("\n");
@@ -192,7 +194,7 @@ fn vdbench_names_a_host_whose_clock_is_set_meanwhile() {
     assert!(about.is_some_and(|it| it.contains("vm2") && it.contains("timedatectl")), "{said}");
     assert!(!said.contains("vm1: the system clock"), "{said}");
     let document = world.json(&["show", "--json"]);
-    let steps = steps(&document);
+    let steps = clock_steps(&document);
     assert!(
         matches!(&steps[..], [(host, by_s)] if host == "vm2" && (by_s + 3600.0).abs() < 1.0),
         "{steps:?}"

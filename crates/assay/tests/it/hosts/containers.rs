@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::transports::{are_namespaces, configured, free_port};
-use super::{TWO, examined, served, ssh_is_here};
+use super::transports::{assert_namespaces, free_port, write_ssh_config};
+use super::{TWO_CASES, doctor_json, has_sshd, start_sshd};
 use crate::program::World;
 
 /// Script that runs podman. Container runtimes reject a machine with control groups of both
@@ -56,7 +56,7 @@ impl Containers {
 
     /// Waits until no measurement file and no agent is left: behind a nested transport, an agent
     /// may end a moment after the run.
-    fn are_left_alone(&self) {
+    fn wait_until_clean(&self) {
         let deadline = Instant::now() + Duration::from_secs(30);
         for name in &self.names {
             let look = ["exec", name, "sh", "-c", "ls /tmp; cat /proc/[0-9]*/cmdline"];
@@ -73,7 +73,7 @@ impl Containers {
 }
 
 /// Starts containers of these names where the machine allows it; otherwise prints the reason.
-fn started(test: &str, world: &World, names: &[&str]) -> Option<Containers> {
+fn start_containers(test: &str, world: &World, names: &[&str]) -> Option<Containers> {
     let skipped = |why: &str| eprintln!("SKIPPED {test}: {why}");
     if !Path::new("/usr/bin/podman").exists() {
         skipped("podman is not installed");
@@ -90,11 +90,11 @@ fn started(test: &str, world: &World, names: &[&str]) -> Option<Containers> {
 }
 
 #[test]
-fn containers_of_podman_are_hosts() {
+fn podman_containers_can_be_hosts() {
     let world = World::new();
     let test = "containers_of_podman_are_hosts";
-    let Some(containers) = started(test, &world, &["a", "b"]) else { return };
-    world.write("two.toml", TWO);
+    let Some(containers) = start_containers(test, &world, &["a", "b"]) else { return };
+    world.write("two.toml", TWO_CASES);
     let hosts = containers.names.join(",");
     let words = ["run", "./two.toml", "--hosts", &hosts, "--target", "/tmp/{host}.made"];
     let via = ["--via", "sh podman.sh exec -i {host}", "--host-deadline", "50s", "--json"];
@@ -104,34 +104,34 @@ fn containers_of_podman_are_hosts() {
         let measured: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
         assert_eq!(&measured[..2], containers.names, "{metric}");
     }
-    containers.are_left_alone();
+    containers.wait_until_clean();
 }
 
 #[test]
-fn a_container_of_podman_behind_ssh_is_a_host() {
+fn podman_container_behind_ssh_can_be_host() {
     let test = "a_container_of_podman_behind_ssh_is_a_host";
-    if !ssh_is_here(test) {
+    if !has_sshd(test) {
         return;
     }
     let world = World::new();
-    let Some(containers) = started(test, &world, &["c"]) else { return };
+    let Some(containers) = start_containers(test, &world, &["c"]) else { return };
     let port = free_port();
-    let configuration = configured(&world, &[("gate", port)], "");
-    let _gate = served(&world, port);
+    let configuration = write_ssh_config(&world, &[("gate", port)], "");
+    let _gate = start_sshd(&world, port);
     let script = containers.script.display();
     let via = format!("ssh -F {configuration} gate sh {script} exec -i {{host}}");
-    let (outcome, document) = examined(&world, &containers.names[0], &via);
+    let (outcome, document) = doctor_json(&world, &containers.names[0], &via);
     outcome.succeeded();
-    are_namespaces(&document, &containers.names);
-    containers.are_left_alone();
+    assert_namespaces(&document, &containers.names);
+    containers.wait_until_clean();
 }
 
 #[test]
-fn a_container_of_podman_is_a_relay() {
+fn podman_container_can_be_relay() {
     let world = World::new();
     let test = "a_container_of_podman_is_a_relay";
-    let Some(containers) = started(test, &world, &["r"]) else { return };
-    world.write("two.toml", TWO);
+    let Some(containers) = start_containers(test, &world, &["r"]) else { return };
+    world.write("two.toml", TWO_CASES);
     let relay = &containers.names[0];
     // Hosts other than the relay are reached only from within a container, which podman marks with
     // a file.
@@ -148,5 +148,5 @@ fn a_container_of_podman_is_a_relay() {
     assert_eq!(names, ["a", "b"]);
     let rates = crate::program::results(&document, "storage", "rate");
     assert_eq!(rates[1]["host"], "b");
-    containers.are_left_alone();
+    containers.wait_until_clean();
 }

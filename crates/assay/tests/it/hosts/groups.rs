@@ -13,7 +13,7 @@ const FLEET: &str = "via = \"env NAME={host}\"\nlabels = [\"near\", \"far\"]\n\
 
 /// Returns a suite with two of the report's tests and few points, so that a busy machine completes
 /// it.
-fn short() -> String {
+fn short_suite() -> String {
     let test = |name: &str, operation: &str| {
         format!(
             "[[measure]]\nbenchmark = \"storage\"\nname = \"{name}\"\noperation = \"{operation}\"\n\
@@ -25,10 +25,10 @@ fn short() -> String {
 }
 
 #[test]
-fn a_volume_has_curves_of_near_and_far_hosts_over_their_totals() {
+fn volume_has_curves_per_host_group_and_total() {
     let world = World::in_memory();
     world.write("fleet.toml", FLEET);
-    world.write("short.toml", &short());
+    world.write("short.toml", &short_suite());
     let target = world.path("data.{host}").display().to_string();
     let fleet = ["--hosts", "fleet.toml", "--target", &target, "--size", "1MiB", "--json"];
     // The full suite takes too long, so it is only planned.
@@ -71,7 +71,7 @@ fn a_volume_has_curves_of_near_and_far_hosts_over_their_totals() {
 }
 
 /// Tests of the report: name and English description.
-const PAGE: [(&str, &str); 6] = [
+const REPORT_TESTS: [(&str, &str); 6] = [
     ("RndRead", "100 % random reads, 8 KiB"),
     ("RndWrite", "100 % random writes, 8 KiB"),
     ("SeqRead", "100 % sequential reads, 64 KiB"),
@@ -82,17 +82,17 @@ const PAGE: [(&str, &str); 6] = [
 
 /// Returns the suite of the report with buffered I/O and two points a curve besides the maximum;
 /// all points take four times as long.
-fn page() -> String {
+fn report_suite() -> String {
     const SUITE: &str = include_str!("../../../../../suites/storage-volume.toml");
     let points = "curve = [10, 30, 50, 70, 85, 95]\nbend-points = 4";
-    assert_eq!(SUITE.matches(points).count(), PAGE.len());
+    assert_eq!(SUITE.matches(points).count(), REPORT_TESTS.len());
     let name = |suite: &str| suite.replacen("\"storage-volume\"", "\"anf\"", 1);
     name(&SUITE.replace(points, "buffered = true\ncurve = [30, 60]"))
 }
 
 /// Checks that the report names the first and last host to finish in the case with the widest
 /// spread. The spread is random; below a tenth of a second nothing is reported.
-fn are_finishers_said(document: &Value, learn: &str) {
+fn check_finishers(document: &Value, learn: &str) {
     let mut cases: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
     for result in document["results"].as_array().unwrap() {
         let done_s = result["parameters"]["host_done_after"].as_f64();
@@ -116,7 +116,7 @@ fn are_finishers_said(document: &Value, learn: &str) {
 }
 
 #[test]
-fn the_page_of_a_volume_is_one_command() {
+fn one_command_produces_volume_report() {
     let test = "the_page_of_a_volume_is_one_command";
     let world = World::in_memory();
     let Some(hosts) = Namespaces::new(test, &["near1", "near2", "far1"]) else { return };
@@ -133,13 +133,13 @@ fn the_page_of_a_volume_is_one_command() {
     );
     world.write("fleet.toml", &fleet);
     let target = world.path("data.{host}").display().to_string();
-    world.write("anf.toml", &page());
+    world.write("anf.toml", &report_suite());
     let fleet = ["--hosts", "fleet.toml", "--target", &target, "--size", "2MiB"];
     let more = ["--budget", "14s", "--json"];
     let document = world.json(&[&["run", "./anf.toml"], &fleet[..], &more].concat());
     let learn = world.assay(&["report", "--format", "learn"]).succeeded().out;
     let page = world.assay(&["report", "--format", "html"]).succeeded().out;
-    for (name, called) in PAGE {
+    for (name, called) in REPORT_TESTS {
         for group in ["all", "near", "far"] {
             let row = format!("| {called} | {group} |");
             assert!(learn.contains(&row), "{row}\n{learn}");
@@ -150,7 +150,7 @@ fn the_page_of_a_volume_is_one_command() {
     }
     let curves =
         page.split("<figure").filter(|it| it.contains("near: ") && it.contains("far: "));
-    assert!(curves.count() >= PAGE.len(), "a picture for each test");
+    assert!(curves.count() >= REPORT_TESTS.len(), "a picture for each test");
     // Each client's load, and when it finished.
     let own = results(&document, "storage", "rate");
     for host in &hosts.0 {
@@ -163,7 +163,7 @@ fn the_page_of_a_volume_is_one_command() {
         let row = format!("\n| {host} | storage/");
         assert!(learn.contains(&row), "{row}\n{learn}");
     }
-    are_finishers_said(&document, &learn);
+    check_finishers(&document, &learn);
     // A saturated host is named.
     let is_saturated = document.to_string().contains("host-saturated");
     assert_eq!(learn.contains("The limit may be a host's own"), is_saturated, "{learn}");

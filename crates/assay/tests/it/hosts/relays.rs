@@ -2,14 +2,14 @@
 
 use std::process::Stdio;
 
-use super::{TWO, has_no_agent_after_a_while, wait_for_the_first_case};
+use super::{TWO_CASES, wait_for_first_case, wait_until_agents_are_gone};
 use crate::program::World;
 
 /// Returns a world with the suite and a transport. The transport logs whether each host was started
 /// by the run itself or by one of its agents. It kills `r2` when the file of `dies` exists.
 fn world_with_relays() -> World {
     let world = World::in_memory();
-    world.write("two.toml", TWO);
+    world.write("two.toml", TWO_CASES);
     world.write(
         "via.sh",
         "host=$1; shift\n\
@@ -23,15 +23,15 @@ fn world_with_relays() -> World {
     world
 }
 
-fn run<'w>(hosts: &'w str, relays: &'w str, more: &[&'w str]) -> Vec<&'w str> {
-    [&super::run(hosts, &["--relays", relays])[..], more].concat()
+fn run_words<'w>(hosts: &'w str, relays: &'w str, more: &[&'w str]) -> Vec<&'w str> {
+    [&super::run_words(hosts, &["--relays", relays])[..], more].concat()
 }
 
 #[test]
-fn hosts_behind_relays_are_one_run_as_others_are() {
+fn hosts_behind_relays_are_one_run() {
     let world = world_with_relays();
-    let document =
-        world.measured(&run("a[1-3],gone", "r[1-2]", &["--json", "--budget", "4s"]), 4);
+    let document = world
+        .run_fleet_json(&run_words("a[1-3],gone", "r[1-2]", &["--json", "--budget", "4s"]), 4);
     for (benchmark, metric) in [("memory.stream", "triad"), ("storage", "rate")] {
         let found = crate::program::results(&document, benchmark, metric);
         let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
@@ -55,16 +55,16 @@ fn hosts_behind_relays_are_one_run_as_others_are() {
         ["a1 agent", "a2 agent", "a3 agent", "gone agent", "r1 run", "r2 run"],
         "hosts are reached from relays alone"
     );
-    world.has_no_data_after_a_while();
-    has_no_agent_after_a_while(&world);
+    world.wait_until_data_is_gone();
+    wait_until_agents_are_gone(&world);
     world.assay(&["verify"]).succeeded();
 }
 
 #[test]
-fn with_a_relay_its_hosts_are_lost_and_the_others_count() {
+fn lost_relay_loses_its_hosts_and_others_count() {
     let world = world_with_relays();
-    let words = run("a,b,dies,c", "r[1-2]", &["--json", "--budget", "4s"]);
-    let document = world.measured(&words, 4);
+    let words = run_words("a,b,dies,c", "r[1-2]", &["--json", "--budget", "4s"]);
+    let document = world.run_fleet_json(&words, 4);
     assert_eq!(document["run"]["status"], "partial");
     let lost = document["warnings"].as_array().unwrap().iter();
     let lost = lost.filter(|it| it["id"] == "host-lost");
@@ -81,24 +81,24 @@ fn with_a_relay_its_hosts_are_lost_and_the_others_count() {
     let hosts: Vec<&str> = rates.iter().map(|it| it["host"].as_str().unwrap()).collect();
     assert_eq!(&hosts[..2], ["a", "b"]);
     assert!(hosts.iter().all(|it| !["dies", "c"].contains(it)), "{hosts:?}");
-    world.has_no_data_after_a_while();
-    has_no_agent_after_a_while(&world);
+    world.wait_until_data_is_gone();
+    wait_until_agents_are_gone(&world);
 }
 
 #[test]
-fn nothing_is_left_behind_relays_when_a_run_is_killed() {
+fn killed_run_leaves_nothing_behind_relays() {
     let world = world_with_relays();
-    let mut going = world.fleet(&run("a,b", "r1", &["--budget", "10min"]));
+    let mut going = world.fleet_command(&run_words("a,b", "r1", &["--budget", "10min"]));
     let mut going = going.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_for_the_first_case(&world);
+    wait_for_first_case(&world);
     going.kill().unwrap();
     going.wait().unwrap();
-    world.has_no_data_after_a_while();
-    has_no_agent_after_a_while(&world);
+    world.wait_until_data_is_gone();
+    wait_until_agents_are_gone(&world);
 }
 
 #[test]
-fn relays_that_cannot_be_meant_are_refused() {
+fn rejects_invalid_relays() {
     let world = World::new();
     let hosts = ["run", "memory", "--hosts", "a,b", "--via", "touch started {host}"];
     for (arguments, says) in [

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
-use super::{examined, key, refused_by_the_first, served, ssh_is_here};
+use super::{doctor_json, doctor_with_failed_host, generate_key, has_sshd, start_sshd};
 use crate::network::link::run;
 use crate::program::World;
 
@@ -42,7 +42,7 @@ impl Drop for Namespaces {
 }
 
 /// Checks that every host answered from its own namespace: none has a device besides loopback.
-pub(super) fn are_namespaces(document: &Value, names: &[String]) {
+pub(super) fn assert_namespaces(document: &Value, names: &[String]) {
     let hosts = document["hosts"].as_array().unwrap();
     let found: Vec<&str> = hosts.iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert_eq!(found, names);
@@ -54,7 +54,7 @@ pub(super) fn are_namespaces(document: &Value, names: &[String]) {
 }
 
 #[test]
-fn the_rights_of_another_user_lead_to_hosts() {
+fn sudo_can_be_part_of_transport() {
     let test = "the_rights_of_another_user_lead_to_hosts";
     if !Path::new("/usr/bin/sudo").exists() || !run("sudo -n true") {
         eprintln!("SKIPPED {test}: sudo is not installed, or asks for a password");
@@ -63,12 +63,12 @@ fn the_rights_of_another_user_lead_to_hosts() {
     let world = World::new();
     let Some(hosts) = Namespaces::new(test, &["a", "b"]) else { return };
     let (outcome, document) =
-        examined(&world, &hosts.0.join(","), "sudo -n ip netns exec {host}");
+        doctor_json(&world, &hosts.0.join(","), "sudo -n ip netns exec {host}");
     outcome.succeeded();
-    are_namespaces(&document, &hosts.0);
+    assert_namespaces(&document, &hosts.0);
     // A user without the right to use sudo; the user who runs the tests has it.
     let (outcome, document) =
-        examined(&world, "x", "sudo -n -u nobody sudo -n env NAME={host}");
+        doctor_json(&world, "x", "sudo -n -u nobody sudo -n env NAME={host}");
     outcome.failed_with(4);
     let failure = &document["hosts"][0]["failure"];
     assert_eq!(failure["id"], "connection-ended", "{failure:#}");
@@ -80,10 +80,10 @@ fn the_rights_of_another_user_lead_to_hosts() {
 }
 
 /// Writes the user's ssh configuration for servers on this machine, each with its name and port.
-pub(super) fn configured(world: &World, hosts: &[(&str, u16)], more: &str) -> String {
+pub(super) fn write_ssh_config(world: &World, hosts: &[(&str, u16)], more: &str) -> String {
     let path = |name: &str| world.path(name).display().to_string();
-    let public = key(world, "host");
-    key(world, "mine");
+    let public = generate_key(world, "host");
+    generate_key(world, "mine");
     let public = public.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     let known: String = hosts.iter().map(|(name, _)| format!("{name} {public}\n")).collect();
     world.write("known", &known);
@@ -106,22 +106,22 @@ pub(super) fn free_port() -> u16 {
 }
 
 #[test]
-fn a_command_within_ssh_leads_to_hosts_behind_it() {
+fn command_within_ssh_can_be_transport() {
     let test = "a_command_within_ssh_leads_to_hosts_behind_it";
-    if !ssh_is_here(test) {
+    if !has_sshd(test) {
         return;
     }
     let world = World::new();
     let Some(hosts) = Namespaces::new(test, &["a", "b"]) else { return };
     let port = free_port();
-    let configuration = configured(&world, &[("gate", port)], "");
-    let _gate = served(&world, port);
+    let configuration = write_ssh_config(&world, &[("gate", port)], "");
+    let _gate = start_sshd(&world, port);
     let via = format!("ssh -F {configuration} gate ip netns exec {{host}}");
-    let (outcome, document) = examined(&world, &hosts.0.join(","), &via);
+    let (outcome, document) = doctor_json(&world, &hosts.0.join(","), &via);
     outcome.succeeded();
-    are_namespaces(&document, &hosts.0);
+    assert_namespaces(&document, &hosts.0);
     // Errors from the end of the chain reach the user as well as those from its beginning.
-    let (outcome, document) = examined(&world, "no-such-namespace", &via);
+    let (outcome, document) = doctor_json(&world, "no-such-namespace", &via);
     outcome.failed_with(4);
     let failure = &document["hosts"][0]["failure"];
     let reason = failure["reason"].as_str().unwrap();
@@ -130,8 +130,8 @@ fn a_command_within_ssh_leads_to_hosts_behind_it() {
 }
 
 #[test]
-fn a_host_in_between_leads_to_hosts_and_measures_nothing() {
-    if !ssh_is_here("a_host_in_between_leads_to_hosts_and_measures_nothing") {
+fn jump_host_forwards_and_measures_nothing() {
+    if !has_sshd("a_host_in_between_leads_to_hosts_and_measures_nothing") {
         return;
     }
     let world = World::new();
@@ -139,9 +139,9 @@ fn a_host_in_between_leads_to_hosts_and_measures_nothing() {
     let log = world.path("gate.log").display().to_string();
     // The inner server is reached only through the gate, which logs what it forwards.
     let jump = "Host inner\n ProxyJump gate\n";
-    let configuration = configured(&world, &[("gate", gate), ("inner", inner)], jump);
-    let _gate = super::serving(&world, gate, &["-E", &log, "-o", "LogLevel=DEBUG1"]);
-    let _inner = served(&world, inner);
+    let configuration = write_ssh_config(&world, &[("gate", gate), ("inner", inner)], jump);
+    let _gate = super::start_sshd_with(&world, gate, &["-E", &log, "-o", "LogLevel=DEBUG1"]);
+    let _inner = start_sshd(&world, inner);
     let via = format!("ssh -F {configuration} {{host}}");
     let suite = "name = \"one\"\nbudget = \"1s\"\n[[measure]]\nbenchmark = \"memory.stream\"\n\
                  placement = [\"node\"]\nbytes = \"1MiB\"\n";
@@ -154,7 +154,7 @@ fn a_host_in_between_leads_to_hosts_and_measures_nothing() {
 }
 
 #[test]
-fn a_host_that_cannot_start_the_program_says_why() {
+fn host_that_cannot_start_program_reports_reason() {
     let world = World::new();
     let copy = world.copy_of_program();
     // A library that the program needs, but shells do not, is empty on the host.
@@ -163,7 +163,7 @@ fn a_host_that_cannot_start_the_program_says_why() {
         "via.sh",
         "rm -f other-assay; export LD_LIBRARY_PATH=$PWD PATH=/usr/bin:/bin; shift; exec \"$@\"\n",
     );
-    let document = refused_by_the_first(&world, &copy, "vm1");
+    let document = doctor_with_failed_host(&world, &copy, "vm1");
     let failure = &document["hosts"][0]["failure"];
     assert_eq!(failure["id"], "program-does-not-start", "{failure:#}");
     assert!(failure["reason"].as_str().unwrap().contains("libm.so.6"), "{failure:#}");

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Serving, free_port};
+use super::{ServerProcess, free_port};
 use crate::program::World;
 
 pub(super) const COOKIE: &[u8; 37] = b"abcdefghijklmnopqrstuvwxyzabcdefghij\0";
@@ -38,14 +38,14 @@ fn next_byte(stream: &mut TcpStream) -> Option<u8> {
 }
 
 /// Opens an iperf3 client whose parameters were accepted and whose streams are due next.
-fn admitted(port: u16, parameters: &str) -> TcpStream {
-    let (control, answer) = asking(port, COOKIE, parameters);
+fn open_admitted_client(port: u16, parameters: &str) -> TcpStream {
+    let (control, answer) = send_parameters(port, COOKIE, parameters);
     assert_eq!(answer, Some(ASK_STREAMS));
     control
 }
 
 /// Opens an iperf3 client and returns the server's answer to its parameters.
-pub(super) fn asking(
+pub(super) fn send_parameters(
     port: u16,
     cookie: &[u8; 37],
     parameters: &str,
@@ -68,7 +68,7 @@ pub(super) fn asking(
 }
 
 /// Encodes a request of qperf.
-fn request(test: u8, message_bytes: u32, seconds: u32) -> [u8; 200] {
+fn encode_qperf_request(test: u8, message_bytes: u32, seconds: u32) -> [u8; 200] {
     let mut bytes = [0; 200];
     (bytes[2], bytes[4], bytes[6]) = (4, 11, test);
     bytes[24..28].copy_from_slice(&message_bytes.to_le_bytes());
@@ -77,9 +77,13 @@ fn request(test: u8, message_bytes: u32, seconds: u32) -> [u8; 200] {
 }
 
 /// Opens a qperf client whose test is running; `None` when the server refuses it.
-fn testing(port: u16, test: u8, message_bytes: u32) -> Option<(TcpStream, Option<TcpStream>)> {
+fn start_qperf_test(
+    port: u16,
+    test: u8,
+    message_bytes: u32,
+) -> Option<(TcpStream, Option<TcpStream>)> {
     let mut control = connect(port);
-    control.write_all(&request(test, message_bytes, 3600)).ok()?;
+    control.write_all(&encode_qperf_request(test, message_bytes, 3600)).ok()?;
     let mut answer = [0; 4];
     control.read_exact(&mut answer).ok()?;
     let data_port = u16::try_from(u32::from_le_bytes(answer)).unwrap();
@@ -89,14 +93,14 @@ fn testing(port: u16, test: u8, message_bytes: u32) -> Option<(TcpStream, Option
     Some((control, data))
 }
 
-fn qperf(world: &World, port: u16, more: &[&str]) -> Serving {
+fn start_qperf_server(world: &World, port: u16, more: &[&str]) -> ServerProcess {
     let port_text = port.to_string();
     let words = ["qperf", "--listen-port", &port_text, "--idle-timeout", "60"];
-    Serving::start(world.command(&[&words[..], more].concat()), port)
+    ServerProcess::start(world.command(&[&words[..], more].concat()), port)
 }
 
 /// Waits until the condition holds, because a server may notice late.
-fn comes_true(what: &str, is_so: impl Fn() -> bool) {
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is_so() {
         assert!(Instant::now() < deadline, "never: {what}");
@@ -104,13 +108,13 @@ fn comes_true(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-fn serves_iperf3(world: &World, port: u16) {
+fn assert_serves_iperf3(world: &World, port: u16) {
     let port = port.to_string();
     let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-n", "100K", "-i", "0"];
-    comes_true("it serves the next client", || world.assay(&words).code == 0);
+    wait_until("it serves the next client", || world.assay(&words).code == 0);
 }
 
-fn ends_by(signal: &str, mut serving: Serving) {
+fn assert_ends_on(signal: &str, mut serving: ServerProcess) {
     let id = serving.0.id().to_string();
     assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -121,24 +125,25 @@ fn ends_by(signal: &str, mut serving: Serving) {
 }
 
 #[test]
-fn control_data_after_an_early_end_is_not_kept() {
+fn control_data_after_early_end_closes_connection() {
     let world = World::new();
     let port = free_port();
-    let _serving = Serving::assay(&world, port);
-    let mut control = admitted(port, r#"{"tcp":true,"time":1,"parallel":1,"len":1000}"#);
+    let _serving = ServerProcess::assay(&world, port);
+    let mut control =
+        open_admitted_client(port, r#"{"tcp":true,"time":1,"parallel":1,"len":1000}"#);
     control.write_all(&[TEST_END]).unwrap();
     let flood = vec![0; 1 << 20];
     // The kernels' buffers at both ends hold far less than this.
     let is_closed = (0..256).any(|_| control.write_all(&flood).is_err());
     assert!(is_closed, "256 MiB were taken");
-    serves_iperf3(&world, port);
+    assert_serves_iperf3(&world, port);
 }
 
 #[test]
-fn a_client_that_trickles_does_not_keep_the_only_place() {
+fn trickling_client_does_not_block_server() {
     let world = World::new();
     let port = free_port();
-    let _serving = Serving::assay(&world, port);
+    let _serving = ServerProcess::assay(&world, port);
     let mut control = connect(port);
     control.write_all(COOKIE).unwrap();
     assert_eq!(next_byte(&mut control), Some(ASK_PARAMETERS));
@@ -148,15 +153,16 @@ fn a_client_that_trickles_does_not_keep_the_only_place() {
         control.write_all(b" ").is_err()
     });
     assert!(closed, "a byte now and then keeps the server for itself");
-    serves_iperf3(&world, port);
+    assert_serves_iperf3(&world, port);
 }
 
 #[test]
-fn streams_beyond_those_of_the_test_are_refused() {
+fn refuses_surplus_streams() {
     let world = World::new();
     let port = free_port();
-    let _serving = Serving::assay(&world, port);
-    let _control = admitted(port, r#"{"tcp":true,"time":5,"parallel":1,"len":1000}"#);
+    let _serving = ServerProcess::assay(&world, port);
+    let _control =
+        open_admitted_client(port, r#"{"tcp":true,"time":5,"parallel":1,"len":1000}"#);
     let mut refused = 0;
     let mut streams: Vec<TcpStream> = (0..20).map(|_| connect(port)).collect();
     for stream in &mut streams {
@@ -171,11 +177,12 @@ fn streams_beyond_those_of_the_test_are_refused() {
 }
 
 #[test]
-fn a_hello_from_another_host_takes_no_stream() {
+fn ignores_udp_hello_from_other_host() {
     let world = World::new();
     let port = free_port();
-    let _serving = Serving::assay(&world, port);
-    let _control = admitted(port, r#"{"udp":true,"time":5,"parallel":1,"len":1000}"#);
+    let _serving = ServerProcess::assay(&world, port);
+    let _control =
+        open_admitted_client(port, r#"{"udp":true,"time":5,"parallel":1,"len":1000}"#);
     let hello = |from: [u8; 4]| {
         let socket = UdpSocket::bind(SocketAddr::from((Ipv4Addr::from(from), 0))).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
@@ -187,53 +194,56 @@ fn a_hello_from_another_host_takes_no_stream() {
 }
 
 #[test]
-fn clients_of_qperf_that_left_free_the_server() {
+fn departed_qperf_clients_free_their_slots() {
     let world = World::new();
     for test in [TCP_LATENCY, UDP_LATENCY] {
         let port = free_port();
-        let _serving = qperf(&world, port, &[]);
-        let clients: Vec<_> = (0..32).map(|_| testing(port, test, 1).unwrap()).collect();
-        assert!(testing(port, test, 1).is_none(), "one host has more than its places");
+        let _serving = start_qperf_server(&world, port, &[]);
+        let clients: Vec<_> =
+            (0..32).map(|_| start_qperf_test(port, test, 1).unwrap()).collect();
+        assert!(start_qperf_test(port, test, 1).is_none(), "one host has more than its places");
         // The data connections stay open: only the control connection shows that the clients left.
         let data: Vec<_> = clients.into_iter().map(|(_, data)| data).collect();
-        comes_true("a place is free again", || testing(port, test, 1).is_some());
+        wait_until("a place is free again", || start_qperf_test(port, test, 1).is_some());
         drop(data);
     }
 }
 
 #[test]
-fn the_memory_for_messages_is_bounded() {
+fn message_memory_per_peer_is_bounded() {
     let world = World::new();
     let port = free_port();
-    let _serving = qperf(&world, port, &[]);
-    let first = testing(port, TCP_LATENCY, 40 << 20).unwrap();
-    assert!(testing(port, TCP_LATENCY, 40 << 20).is_none(), "80 MiB for one host");
-    let _small = testing(port, TCP_LATENCY, 1 << 20).unwrap();
+    let _serving = start_qperf_server(&world, port, &[]);
+    let first = start_qperf_test(port, TCP_LATENCY, 40 << 20).unwrap();
+    assert!(start_qperf_test(port, TCP_LATENCY, 40 << 20).is_none(), "80 MiB for one host");
+    let _small = start_qperf_test(port, TCP_LATENCY, 1 << 20).unwrap();
     drop(first);
-    comes_true("its memory is free again", || testing(port, TCP_LATENCY, 40 << 20).is_some());
+    wait_until("its memory is free again", || {
+        start_qperf_test(port, TCP_LATENCY, 40 << 20).is_some()
+    });
 }
 
 #[test]
-fn a_server_ends_though_its_client_says_nothing_or_takes_nothing() {
+fn server_ends_despite_silent_or_unread_client() {
     let world = World::new();
     for test in [TCP_LATENCY, UDP_LATENCY] {
         let port = free_port();
-        let serving = qperf(&world, port, &[]);
-        let _silent = testing(port, test, 1).unwrap();
-        ends_by("-TERM", serving);
+        let serving = start_qperf_server(&world, port, &[]);
+        let _silent = start_qperf_test(port, test, 1).unwrap();
+        assert_ends_on("-TERM", serving);
     }
     let port = free_port();
-    let serving = qperf(&world, port, &[]);
-    let (_control, data) = testing(port, TCP_LATENCY, 32 << 20).unwrap();
+    let serving = start_qperf_server(&world, port, &[]);
+    let (_control, data) = start_qperf_test(port, TCP_LATENCY, 32 << 20).unwrap();
     let mut data = data.unwrap();
     // The reply to it is never read.
     data.write_all(&vec![1; 32 << 20]).unwrap();
     thread::sleep(Duration::from_millis(300));
-    ends_by("-TERM", serving);
+    assert_ends_on("-TERM", serving);
 }
 
 #[test]
-fn another_host_does_not_end_a_server_of_qperf() {
+fn qperf_quit_from_other_host_needs_permission() {
     let world = World::new();
     let from_far = |port: u16| {
         // The machine reaches its own other address without loopback.
@@ -241,30 +251,30 @@ fn another_host_does_not_end_a_server_of_qperf() {
         socket.connect("192.0.2.1:9").ok()?;
         let own = socket.local_addr().unwrap().ip();
         let mut stream = TcpStream::connect((own, port)).ok()?;
-        stream.write_all(&request(QUIT, 0, 0)).ok()?;
+        stream.write_all(&encode_qperf_request(QUIT, 0, 0)).ok()?;
         drop(stream.read(&mut [0]));
         Some(())
     };
     let port = free_port();
-    let mut serving = qperf(&world, port, &["-B", "0.0.0.0"]);
+    let mut serving = start_qperf_server(&world, port, &["-B", "0.0.0.0"]);
     if from_far(port).is_none() {
         eprintln!(
             "SKIPPED another_host_does_not_end_a_server_of_qperf: no address but loopback"
         );
         return;
     }
-    assert!(testing(port, TCP_LATENCY, 1).is_some(), "it serves on");
-    connect(port).write_all(&request(QUIT, 0, 0)).unwrap();
+    assert!(start_qperf_test(port, TCP_LATENCY, 1).is_some(), "it serves on");
+    connect(port).write_all(&encode_qperf_request(QUIT, 0, 0)).unwrap();
     assert!(serving.0.wait().unwrap().success());
     let port = free_port();
-    let mut serving = qperf(&world, port, &["-B", "0.0.0.0", "--allow-quit"]);
+    let mut serving = start_qperf_server(&world, port, &["-B", "0.0.0.0", "--allow-quit"]);
     from_far(port).unwrap();
     assert!(serving.0.wait().unwrap().success());
 }
 
 /// A server's text reaches the terminal with every escape sequence made harmless.
 #[test]
-fn what_a_peer_says_is_not_obeyed_by_the_terminal() {
+fn escapes_terminal_sequences_of_peer() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let speaking = thread::spawn(move || {
@@ -285,7 +295,7 @@ fn what_a_peer_says_is_not_obeyed_by_the_terminal() {
 }
 
 /// Starts a server of both protocols under a resource limit of the shell.
-fn limited(world: &World, limit: &str, port: u16) -> Child {
+fn start_limited_server(world: &World, limit: &str, port: u16) -> Child {
     let plain =
         world.command(&["iperf3", "-s", "-p", &port.to_string(), "--idle-timeout", "60"]);
     let mut command = Command::new("sh");
@@ -302,11 +312,11 @@ fn limited(world: &World, limit: &str, port: u16) -> Child {
 
 /// Opens more silent connections than a limit allows, then runs an ordinary client. Returns the
 /// server's standard error and its CPU ticks.
-fn crowd(limit: &str) -> (String, u64) {
+fn crowd_server(limit: &str) -> (String, u64) {
     let world = World::new();
     let port = free_port();
-    let mut child = limited(&world, limit, port);
-    comes_true("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let mut child = start_limited_server(&world, limit, port);
+    wait_until("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
     let crowd: Vec<TcpStream> = (0..200).map(|_| connect(port)).collect();
     thread::sleep(Duration::from_secs(2));
     let ticks = |text: String| -> u64 {
@@ -315,7 +325,7 @@ fn crowd(limit: &str) -> (String, u64) {
     };
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id()));
     drop(crowd);
-    serves_iperf3(&world, port);
+    assert_serves_iperf3(&world, port);
     child.kill().unwrap();
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -324,17 +334,17 @@ fn crowd(limit: &str) -> (String, u64) {
 }
 
 #[test]
-fn no_descriptor_is_left() {
-    let (said, ticks) = crowd("-n 40");
+fn survives_lack_of_descriptors() {
+    let (said, ticks) = crowd_server("-n 40");
     assert_eq!(said.matches("connections cannot be accepted").count(), 1, "{said}");
     assert!(ticks < 100, "it asks again and again: {ticks} ticks in two seconds");
 }
 
 /// Returns a server's peak address space before any client connects, in KiB.
-fn size_at_rest() -> u32 {
+fn idle_address_space_kib() -> u32 {
     let (world, port) = (World::new(), free_port());
-    let mut child = limited(&world, "-n 1024", port);
-    comes_true("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let mut child = start_limited_server(&world, "-n 1024", port);
+    wait_until("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
@@ -343,12 +353,12 @@ fn size_at_rest() -> u32 {
 }
 
 #[test]
-fn no_thread_can_be_started() {
-    let at_rest = size_at_rest();
+fn survives_lack_of_threads() {
+    let at_rest = idle_address_space_kib();
     // The limit decides how little memory is left when a thread is refused; a failed allocation
     // would abort.
     let check = |kibibytes: u32| {
-        let (said, _) = crowd(&format!("-v {kibibytes}"));
+        let (said, _) = crowd_server(&format!("-v {kibibytes}"));
         assert!(said.contains("cannot be served"), "{kibibytes}: {said}");
         let ends = ["panicked", "allocation of"];
         assert!(!ends.iter().any(|end| said.contains(end)), "{kibibytes}: {said}");

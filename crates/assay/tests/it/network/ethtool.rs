@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use assay_kernels::network::ethtool;
-use assay_model::network_setup::{Coalescing, DeviceSetup, Extent, KernelModule};
+use assay_model::network_setup::{Coalescing, DeviceSetup, KernelModule, NumericSetting};
 
-use super::installed;
+use super::is_installed;
 
 /// Returns the lines `name: value` that ethtool prints with this option, by section and name; empty
 /// where the driver does not support it.
-fn asked(option: &str, device: &str) -> BTreeMap<String, String> {
+fn ethtool_rows(option: &str, device: &str) -> BTreeMap<String, String> {
     let output = Command::new("ethtool").args([option, device]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let (has_sections, mut section) = (option == "-g" || option == "-l", "");
@@ -29,17 +29,17 @@ fn asked(option: &str, device: &str) -> BTreeMap<String, String> {
 
 /// Returns the current and the greatest setting, added over these rows; `None` where ethtool
 /// reports no maximum.
-fn extent(rows: &BTreeMap<String, String>, names: &[&str]) -> Option<Extent> {
+fn extent(rows: &BTreeMap<String, String>, names: &[&str]) -> Option<NumericSetting> {
     let sum = |section: &str| -> u32 {
         let values = names.iter().filter_map(|name| rows.get(&format!("{section}/{name}")));
         values.filter_map(|value| value.parse::<u32>().ok()).sum()
     };
     let (now, most) = (sum("Current hardware settings"), sum("Pre-set maximums"));
-    (most > 0).then_some(Extent { now, most })
+    (most > 0).then_some(NumericSetting { now, most })
 }
 
 fn check(device: &str, read: &DeviceSetup) {
-    let driver = asked("-i", device);
+    let driver = ethtool_rows("-i", device);
     let module = (!driver.is_empty()).then(|| KernelModule {
         name: driver["driver"].clone(),
         version: driver["version"].clone(),
@@ -47,7 +47,7 @@ fn check(device: &str, read: &DeviceSetup) {
     });
     assert_eq!(read.kernel_module, module, "{device}");
 
-    let features = asked("-k", device);
+    let features = ethtool_rows("-k", device);
     if let Some(offloads) = &read.offloads {
         for (name, switch) in [
             ("tcp-segmentation-offload", offloads.tcp_segmentation),
@@ -64,14 +64,14 @@ fn check(device: &str, read: &DeviceSetup) {
         assert!(features.is_empty(), "{device} {features:?}");
     }
 
-    let rings = asked("-g", device);
+    let rings = ethtool_rows("-g", device);
     assert_eq!(read.receive_ring, extent(&rings, &["RX"]), "{device} {rings:?}");
     assert_eq!(read.send_ring, extent(&rings, &["TX"]), "{device} {rings:?}");
-    let channels = asked("-l", device);
+    let channels = ethtool_rows("-l", device);
     let queues = extent(&channels, &["RX", "Combined"]);
     assert_eq!(read.receive_queues, queues, "{device} {channels:?}");
 
-    let waits = asked("-c", device);
+    let waits = ethtool_rows("-c", device);
     let number = |name: &str| waits.get(name).and_then(|it| it.parse().ok()).unwrap_or(0);
     let coalescing = (!waits.is_empty()).then(|| Coalescing {
         receive_us: number("rx-usecs"),
@@ -83,8 +83,8 @@ fn check(device: &str, read: &DeviceSetup) {
 }
 
 #[test]
-fn every_device_is_read_as_ethtool_reads_it() {
-    if !installed("ethtool", "every_device_is_read_as_ethtool_reads_it") {
+fn device_settings_agree_with_ethtool() {
+    if !is_installed("ethtool", "every_device_is_read_as_ethtool_reads_it") {
         return;
     }
     let devices = std::fs::read_dir("/sys/class/net").unwrap();

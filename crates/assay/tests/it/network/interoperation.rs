@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{Serving, free_port, installed};
+use super::{ServerProcess, free_port, is_installed};
 use crate::program::World;
 
 /// Every mode, with a rate where the loss would otherwise depend on the machine.
@@ -31,18 +31,20 @@ const MODES: &[&str] = &[
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Who {
+enum Implementation {
     Assay,
     Real,
 }
 
-fn client(world: &World, who: Who, port: u16, mode: &str) -> Value {
+fn client(world: &World, who: Implementation, port: u16, mode: &str) -> Value {
     let port = port.to_string();
     let mut arguments = vec!["-c", "127.0.0.1", "-p", &port, "-J"];
     arguments.extend(mode.split(' '));
     let output = match who {
-        Who::Assay => world.command(&[&["iperf3"], arguments.as_slice()].concat()).output(),
-        Who::Real => Command::new("iperf3").args(&arguments).output(),
+        Implementation::Assay => {
+            world.command(&[&["iperf3"], arguments.as_slice()].concat()).output()
+        }
+        Implementation::Real => Command::new("iperf3").args(&arguments).output(),
     };
     let text = String::from_utf8(output.unwrap().stdout).unwrap();
     // 3.12 prints some keys twice; the last one counts.
@@ -54,7 +56,7 @@ fn client(world: &World, who: Who, port: u16, mode: &str) -> Value {
 
 /// Returns the datagrams dropped for lack of socket buffer, which is the only loss on loopback: the
 /// receiver waited for a CPU.
-fn overflowed() -> i64 {
+fn overflowed_datagrams() -> i64 {
     let table = std::fs::read_to_string("/proc/net/snmp").unwrap();
     let mut rows = table.lines().filter_map(|line| line.strip_prefix("Udp: "));
     let [names, values] = [rows.next().unwrap(), rows.next().unwrap()];
@@ -75,19 +77,19 @@ fn check_direction(mode: &str, end: &Value, ending: &str) {
     );
 }
 
-fn check(client_is: Who, server_is: Who) {
+fn check(client_is: Implementation, server_is: Implementation) {
     let world = World::new();
     let port = free_port();
     let _serving = match server_is {
-        Who::Assay => Serving::assay(&world, port),
-        Who::Real => {
+        Implementation::Assay => ServerProcess::assay(&world, port),
+        Implementation::Real => {
             let mut command = Command::new("iperf3");
             command.args(["-s", "-p", &port.to_string()]);
-            Serving::start(command, port)
+            ServerProcess::start(command, port)
         }
     };
     for mode in MODES {
-        let before = overflowed();
+        let before = overflowed_datagrams();
         let value = client(&world, client_is, port, mode);
         let end = &value["end"];
         check_direction(mode, end, "");
@@ -98,39 +100,39 @@ fn check(client_is: Who, server_is: Who) {
         assert_eq!(end["streams"].as_array().unwrap().len(), streams, "{mode}");
         if mode.starts_with("-u") && !mode.contains("-O") {
             let lost = end["sum"]["lost_packets"].as_i64().unwrap();
-            let overflowed = overflowed() - before;
+            let overflowed = overflowed_datagrams() - before;
             assert!((0..=overflowed).contains(&lost), "{mode}: {lost} of {overflowed}: {end}");
         }
     }
 }
 
 #[test]
-fn assay_with_assay_in_every_mode() {
-    check(Who::Assay, Who::Assay);
+fn assay_interoperates_with_itself_in_every_mode() {
+    check(Implementation::Assay, Implementation::Assay);
 }
 
 #[test]
-fn assay_with_a_real_iperf3_server_in_every_mode() {
-    if installed("iperf3", "assay_with_a_real_iperf3_server_in_every_mode") {
-        check(Who::Assay, Who::Real);
+fn assay_interoperates_with_real_iperf3_server() {
+    if is_installed("iperf3", "assay_with_a_real_iperf3_server_in_every_mode") {
+        check(Implementation::Assay, Implementation::Real);
     }
 }
 
 #[test]
-fn a_real_iperf3_client_with_assay_in_every_mode() {
-    if installed("iperf3", "a_real_iperf3_client_with_assay_in_every_mode") {
-        check(Who::Real, Who::Assay);
+fn real_iperf3_client_interoperates_with_assay() {
+    if is_installed("iperf3", "a_real_iperf3_client_with_assay_in_every_mode") {
+        check(Implementation::Real, Implementation::Assay);
     }
 }
 
 #[test]
-fn the_text_has_the_columns_that_iperf3_prints() {
-    if !installed("iperf3", "the_text_has_the_columns_that_iperf3_prints") {
+fn text_has_columns_of_real_iperf3() {
+    if !is_installed("iperf3", "the_text_has_the_columns_that_iperf3_prints") {
         return;
     }
     let world = World::new();
     let port = free_port();
-    let _serving = Serving::assay(&world, port);
+    let _serving = ServerProcess::assay(&world, port);
     let port = port.to_string();
     for mode in ["-t 1 -b 8M", "-t 1 -P 2 -b 8M", "-u -t 1 -b 8M", "-t 1 -R -b 8M"] {
         let mut arguments = vec!["-c", "127.0.0.1", "-p", &port];
@@ -158,10 +160,10 @@ fn columns(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn qperf_in_every_pairing() {
+fn qperf_interoperates_in_every_pairing() {
     let world = World::new();
     let (ours, real) = (free_port(), free_port());
-    let _assay = Serving::assay(&world, ours);
+    let _assay = ServerProcess::assay(&world, ours);
     let tests = ["tcp_lat", "tcp_bw", "udp_lat", "udp_bw", "conf"];
     let ask_assay = |port: u16| {
         let port = port.to_string();
@@ -181,12 +183,12 @@ fn qperf_in_every_pairing() {
         assert!((qperf_s / half_s - 1.0).abs() < 0.15, "{qperf_s} and {half_s}");
     };
     ask_assay(ours);
-    if !installed("qperf", "qperf_in_every_pairing") {
+    if !is_installed("qperf", "qperf_in_every_pairing") {
         return;
     }
     let mut command = Command::new("qperf");
     command.args(["-lp", &real.to_string()]);
-    let _real = Serving::start(command, real);
+    let _real = ServerProcess::start(command, real);
     ask_assay(real);
     let mut command = Command::new("qperf");
     command.args(["127.0.0.1", "-lp", &ours.to_string(), "-t", "1"]).args(tests);
@@ -199,7 +201,7 @@ fn qperf_in_every_pairing() {
 
 /// Scripts parse the second word of the first line.
 #[test]
-fn the_version_stands_where_scripts_look_for_it() {
+fn version_has_format_of_iperf3() {
     let world = World::new();
     for option in ["-v", "--version"] {
         let outcome = world.assay(&["iperf3", option]).succeeded();

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use super::installed;
+use super::is_installed;
 use crate::program::World;
 
 /// Two namespaces and the link between them; deleted on drop.
@@ -16,7 +16,7 @@ pub(crate) struct Link {
 }
 
 /// Allows one link at a time: on a busy machine a token bucket would not keep its rate.
-static ALONE: Mutex<()> = Mutex::new(());
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Addresses of the near and the far end, from the range for benchmarks (RFC 2544).
 pub(crate) const NEAR: &str = "198.18.77.1";
@@ -24,7 +24,7 @@ pub(crate) const FAR: &str = "198.18.77.2";
 
 /// Program that serves and measures.
 #[derive(Clone, Copy)]
-pub(crate) enum Who {
+pub(crate) enum LinkProgram {
     Assay,
     /// The real iperf3.
     Iperf3,
@@ -40,7 +40,7 @@ impl Link {
     /// Creates a link with a token bucket; prints the reason and returns `None` where namespaces
     /// cannot be created.
     pub(crate) fn new(test: &str, rate: &str, queue: &str) -> Option<Self> {
-        let link = Self::plain(test)?;
+        let link = Self::unlimited(test)?;
         for name in [&link.near, &link.far] {
             for command in [
                 // A segment of several packets would count as one against the bucket's per-packet
@@ -61,9 +61,9 @@ impl Link {
     }
 
     /// Creates a link without a limit, with four queues at each end; `None` as above.
-    pub(crate) fn plain(test: &str) -> Option<Self> {
+    pub(crate) fn unlimited(test: &str) -> Option<Self> {
         for program in ["ip", "tc", "ethtool"] {
-            if !installed(program, test) {
+            if !is_installed(program, test) {
                 return None;
             }
         }
@@ -72,7 +72,7 @@ impl Link {
             near: format!("assay-{test}-{id}-n"),
             far: format!("assay-{test}-{id}-f"),
             // A failed test leaves nothing behind that affects the next.
-            _alone: ALONE.lock().unwrap_or_else(PoisonError::into_inner),
+            _alone: ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner),
         };
         let commands = [
             format!("ip netns add {}", link.near),
@@ -99,7 +99,7 @@ impl Link {
     }
 
     /// Returns the link-local address of the far end, as soon as both ends have one.
-    pub(crate) fn of_link(&self) -> String {
+    pub(crate) fn link_local_address(&self) -> String {
         let [_, far] = [&self.near, &self.far].map(|name| {
             for _ in 0..200 {
                 let shown = ["-n", name, "-o", "-6", "addr", "show", "veth0", "-tentative"];
@@ -117,23 +117,28 @@ impl Link {
     }
 
     /// Returns the program's command in a namespace, at the highest priority.
-    pub(crate) fn within(&self, far: bool, world: &World, arguments: &[&str]) -> Command {
-        self.ahead(far, &world.command(arguments))
+    pub(crate) fn command_within(
+        &self,
+        far: bool,
+        world: &World,
+        arguments: &[&str],
+    ) -> Command {
+        self.prioritised_command(far, &world.command(arguments))
     }
 
     /// Returns the program's command at the near end, where `veth0` appears as a device of 10
     /// Gbit/s. `ip netns exec` gives it its own view of the file systems.
-    pub(crate) fn within_on_a_device(&self, world: &World, arguments: &[&str]) -> Command {
+    pub(crate) fn command_on_10g_device(&self, world: &World, arguments: &[&str]) -> Command {
         let shown = "mount -t tmpfs devices /sys/class/net && mkdir -p /sys/class/net/veth0/device \
                      && echo 10000 > /sys/class/net/veth0/speed && exec \"$0\" \"$@\"";
         let inner = world.command(arguments);
         let mut shell = Command::new("sh");
         shell.args(["-c", shown]).arg(inner.get_program()).args(inner.get_args());
         shell.envs(inner.get_envs().filter_map(|(k, v)| Some((k, v?))));
-        self.ahead(false, &shell)
+        self.prioritised_command(false, &shell)
     }
 
-    fn ahead(&self, far: bool, inner: &Command) -> Command {
+    fn prioritised_command(&self, far: bool, inner: &Command) -> Command {
         let mut command = Command::new("ip");
         let name = if far { &self.far } else { &self.near };
         command.args(["netns", "exec", name, "nice", "-n", "-20"]).arg(inner.get_program());
@@ -144,17 +149,17 @@ impl Link {
     }
 
     /// Runs one test between the ends with the same program at both; returns `end` of its document.
-    pub(crate) fn iperf3(&self, world: &World, who: Who, mode: &str) -> Value {
+    pub(crate) fn iperf3(&self, world: &World, who: LinkProgram, mode: &str) -> Value {
         let server = ["-s", "-B", FAR, "-1", "-i", "0"];
         let mut client = vec!["-c", FAR, "-J", "-i", "0"];
         client.extend(mode.split(' '));
         let [mut serving, mut asking] =
             [(true, &server[..]), (false, &client)].map(|(far, arguments)| {
                 let mut inner = match who {
-                    Who::Assay => world.command(&["iperf3"]),
-                    Who::Iperf3 => Command::new("iperf3"),
+                    LinkProgram::Assay => world.command(&["iperf3"]),
+                    LinkProgram::Iperf3 => Command::new("iperf3"),
                 };
-                self.ahead(far, inner.args(arguments))
+                self.prioritised_command(far, inner.args(arguments))
             });
         let mut serving = serving.stdout(std::process::Stdio::null()).spawn().unwrap();
         let mut last = String::new();

@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::{Serving, attacks, free_port, installed, wait_until_listening};
+use super::{ServerProcess, attacks, free_port, is_installed, wait_until_listening};
 use crate::program::{World, files_below};
 
 const PASSWORD: &str = "rossi-8hZ";
@@ -17,7 +17,7 @@ struct Keys {
 
 impl Keys {
     fn new(test: &str) -> Option<Self> {
-        if !installed("openssl", test) {
+        if !is_installed("openssl", test) {
             return None;
         }
         let keys = Self { world: World::new() };
@@ -49,7 +49,7 @@ impl Keys {
         self.world.path(name).to_string_lossy().into_owned()
     }
 
-    fn serving(&self, port: u16, more: &[&str]) -> Command {
+    fn server_command(&self, port: u16, more: &[&str]) -> Command {
         let (key, users) = (self.path("key.pem"), self.path("users.csv"));
         let port = port.to_string();
         let words = ["iperf3", "-s", "-p", &port, "--idle-timeout", "60"];
@@ -64,7 +64,7 @@ impl Keys {
         command.env("IPERF3_PASSWORD", password).output().unwrap()
     }
 
-    fn client(&self, port: u16, more: &[&str]) -> Command {
+    fn client_command(&self, port: u16, more: &[&str]) -> Command {
         let port = port.to_string();
         let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-n", "100K", "-i", "0"];
         self.world.command(&[&words[..], more].concat())
@@ -79,16 +79,20 @@ fn real_client(port: u16) -> Command {
 
 /// Returns whether the installed iperf3 is older than 3.17: it uses PKCS #1 padding and has no
 /// option for it.
-fn is_padded_as_before() -> bool {
+fn uses_pkcs1_padding() -> bool {
     let output = Command::new("iperf3").arg("--help").output().unwrap();
     !String::from_utf8_lossy(&output.stdout).contains("use-pkcs1-padding")
 }
 
 /// Serves one client and returns the client's output and the server's standard error, which alone
 /// has the reason.
-fn refused(keys: &Keys, more: &[&str], ask: impl FnOnce(u16) -> Output) -> (Output, String) {
+fn serve_one_client(
+    keys: &Keys,
+    more: &[&str],
+    ask: impl FnOnce(u16) -> Output,
+) -> (Output, String) {
     let port = free_port();
-    let mut serving = keys.serving(port, &[&["-1"], more].concat());
+    let mut serving = keys.server_command(port, &[&["-1"], more].concat());
     let child = serving.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until_listening(port);
     let output = ask(port);
@@ -97,13 +101,13 @@ fn refused(keys: &Keys, more: &[&str], ask: impl FnOnce(u16) -> Output) -> (Outp
 }
 
 #[test]
-fn a_user_is_admitted_and_no_password_is_kept() {
+fn admits_user_and_stores_no_password() {
     let Some(keys) = Keys::new("a_user_is_admitted_and_no_password_is_kept") else { return };
     for padding in [&[][..], &["--use-pkcs1-padding"]] {
         let port = free_port();
-        let _serving = Serving::start(keys.serving(port, padding), port);
+        let _serving = ServerProcess::start(keys.server_command(port, padding), port);
         for _ in 0..2 {
-            let output = keys.log_in(keys.client(port, padding), "mario", PASSWORD);
+            let output = keys.log_in(keys.client_command(port, padding), "mario", PASSWORD);
             assert!(output.status.success(), "{output:?}");
         }
     }
@@ -116,17 +120,17 @@ fn a_user_is_admitted_and_no_password_is_kept() {
 
 /// At a terminal, which `script` emulates, the client asks for the password and does not show it.
 #[test]
-fn a_password_that_is_typed_is_not_shown() {
+fn typed_password_is_not_shown() {
     const TEST: &str = "a_password_that_is_typed_is_not_shown";
     let Some(keys) = Keys::new(TEST) else { return };
-    if !installed("script", TEST) || !installed("stty", TEST) {
+    if !is_installed("script", TEST) || !is_installed("stty", TEST) {
         return;
     }
     let port = free_port();
-    let _serving = Serving::start(keys.serving(port, &[]), port);
+    let _serving = ServerProcess::start(keys.server_command(port, &[]), port);
     let key = keys.path("public.pem");
     let login = ["--username", "mario", "--rsa-public-key-path", &key];
-    let client = keys.client(port, &login);
+    let client = keys.client_command(port, &login);
     let words: Vec<_> =
         std::iter::once(client.get_program()).chain(client.get_args()).collect();
     let words = words.join(" ".as_ref());
@@ -159,12 +163,12 @@ fn a_password_that_is_typed_is_not_shown() {
 }
 
 #[test]
-fn a_real_iperf3_client_logs_in() {
+fn real_iperf3_client_can_log_in() {
     const TEST: &str = "a_real_iperf3_client_logs_in";
-    let Some(keys) = Keys::new(TEST).filter(|_| installed("iperf3", TEST)) else { return };
-    let padding: &[&str] = if is_padded_as_before() { &["--use-pkcs1-padding"] } else { &[] };
+    let Some(keys) = Keys::new(TEST).filter(|_| is_installed("iperf3", TEST)) else { return };
+    let padding: &[&str] = if uses_pkcs1_padding() { &["--use-pkcs1-padding"] } else { &[] };
     let port = free_port();
-    let _serving = Serving::start(keys.serving(port, padding), port);
+    let _serving = ServerProcess::start(keys.server_command(port, padding), port);
     let output = keys.log_in(real_client(port), "mario", PASSWORD);
     assert!(output.status.success(), "{output:?}");
     let output = keys.log_in(real_client(port), "mario", "wrong");
@@ -173,48 +177,51 @@ fn a_real_iperf3_client_logs_in() {
 }
 
 #[test]
-fn a_real_iperf3_server_admits_a_user() {
+fn real_iperf3_server_admits_user() {
     const TEST: &str = "a_real_iperf3_server_admits_a_user";
-    let Some(keys) = Keys::new(TEST).filter(|_| installed("iperf3", TEST)) else { return };
+    let Some(keys) = Keys::new(TEST).filter(|_| is_installed("iperf3", TEST)) else { return };
     let port = free_port();
     let mut server = Command::new("iperf3");
     server.args(["-s", "-p", &port.to_string()]);
     server.args(["--rsa-private-key-path", &keys.path("key.pem")]);
     server.args(["--authorized-users-path", &keys.path("users.csv")]);
-    let _serving = Serving::start(server, port);
-    let padding: &[&str] = if is_padded_as_before() { &["--use-pkcs1-padding"] } else { &[] };
-    let output = keys.log_in(keys.client(port, padding), "mario", PASSWORD);
+    let _serving = ServerProcess::start(server, port);
+    let padding: &[&str] = if uses_pkcs1_padding() { &["--use-pkcs1-padding"] } else { &[] };
+    let output = keys.log_in(keys.client_command(port, padding), "mario", PASSWORD);
     assert!(output.status.success(), "{output:?}");
-    let output = keys.log_in(keys.client(port, padding), "mario", "wrong");
+    let output = keys.log_in(keys.client_command(port, padding), "mario", "wrong");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     // iperf3 3.12 reports the refusal; 3.21 closes the connection.
     assert!(said.contains("user and password") && said.contains("see --username"), "{said}");
 }
 
 #[test]
-fn who_is_refused_is_reported_to_the_server_alone() {
+fn only_server_reports_reason_of_refused_login() {
     let Some(keys) = Keys::new("who_is_refused_is_reported_to_the_server_alone") else {
         return;
     };
     let log_in = |user: &'static str, password: &'static str, more: &'static [&'static str]| {
         let keys = &keys;
-        move |port| keys.log_in(keys.client(port, more), user, password)
+        move |port| keys.log_in(keys.client_command(port, more), user, password)
     };
-    let without = |port| keys.client(port, &[]).output().unwrap();
+    let without = |port| keys.client_command(port, &[]).output().unwrap();
     for (reported, (output, said)) in [
-        ("no user and password", refused(&keys, &[], without)),
-        ("user `bowser` is unknown", refused(&keys, &[], log_in("bowser", PASSWORD, &[]))),
+        ("no user and password", serve_one_client(&keys, &[], without)),
+        (
+            "user `bowser` is unknown",
+            serve_one_client(&keys, &[], log_in("bowser", PASSWORD, &[])),
+        ),
         (
             "password of the user `mario` is wrong",
-            refused(&keys, &[], log_in("mario", "no", &[])),
+            serve_one_client(&keys, &[], log_in("mario", "no", &[])),
         ),
         (
             "not encrypted for this key and padding",
-            refused(&keys, &["--use-pkcs1-padding"], log_in("mario", PASSWORD, &[])),
+            serve_one_client(&keys, &["--use-pkcs1-padding"], log_in("mario", PASSWORD, &[])),
         ),
         (
             "not encrypted for this key and padding",
-            refused(&keys, &[], log_in("mario", PASSWORD, &["--use-pkcs1-padding"])),
+            serve_one_client(&keys, &[], log_in("mario", PASSWORD, &["--use-pkcs1-padding"])),
         ),
     ] {
         assert!(said.contains(reported), "{said}");
@@ -226,7 +233,7 @@ fn who_is_refused_is_reported_to_the_server_alone() {
 }
 
 /// Returns the encrypted login of a client that has the key, with any time on its clock.
-fn login_at(keys: &Keys, at_s: u64) -> String {
+fn encrypt_login(keys: &Keys, at_s: u64) -> String {
     let text = format!("user: mario\npwd:  {PASSWORD}\nts:   {at_s}");
     keys.world.write("login", &text);
     keys.openssl(
@@ -236,14 +243,14 @@ fn login_at(keys: &Keys, at_s: u64) -> String {
 }
 
 #[test]
-fn a_wrong_clock_and_an_overheard_login_are_refused() {
+fn refuses_login_with_wrong_time_or_replay() {
     let Some(keys) = Keys::new("a_wrong_clock_and_an_overheard_login_are_refused") else {
         return;
     };
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let port = free_port();
     let more = ["--time-skew-threshold", "1000"];
-    let mut serving = keys.serving(port, &more);
+    let mut serving = keys.server_command(port, &more);
     let child = serving.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until_listening(port);
     // With the cookie of a running test it would be one of its streams.
@@ -251,12 +258,12 @@ fn a_wrong_clock_and_an_overheard_login_are_refused() {
     let mut asks_for_streams = |token: &str| {
         cookie[0] += 1;
         let parameters = format!(r#"{{"tcp":true,"time":1,"authtoken":"{}"}}"#, token.trim());
-        attacks::asking(port, &cookie, &parameters).1 == Some(attacks::ASK_STREAMS)
+        attacks::send_parameters(port, &cookie, &parameters).1 == Some(attacks::ASK_STREAMS)
     };
     for (at_s, is_admitted) in
         [(now_s - 900, true), (now_s - 2000, false), (now_s + 2000, false)]
     {
-        let token = login_at(&keys, at_s);
+        let token = encrypt_login(&keys, at_s);
         assert_eq!(asks_for_streams(&token), is_admitted, "{at_s}");
         assert!(!asks_for_streams(&token), "a second time");
     }
@@ -275,7 +282,7 @@ fn a_wrong_clock_and_an_overheard_login_are_refused() {
 }
 
 #[test]
-fn keys_and_files_that_are_none_are_named() {
+fn invalid_key_and_user_files_are_named() {
     let Some(keys) = Keys::new("keys_and_files_that_are_none_are_named") else { return };
     keys.openssl("genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out short.pem");
     keys.openssl("genpkey -algorithm ED25519 -out other.pem");
@@ -292,7 +299,7 @@ fn keys_and_files_that_are_none_are_named() {
     let client = |user: &str, key: &str| {
         let key = path(key);
         let words = ["--username", user, "--rsa-public-key-path", &key];
-        let mut command = keys.client(1, &words);
+        let mut command = keys.client_command(1, &words);
         command.env("IPERF3_PASSWORD", PASSWORD);
         command
     };

@@ -10,15 +10,18 @@ use super::link::{FAR, LONG_QUEUE, Link, run};
 use crate::program::World;
 
 #[test]
-fn the_network_suite_tells_the_path_it_took() {
+fn throughput_result_names_its_path() {
     let Some(link) = Link::new("path", "1gbit", LONG_QUEUE) else { return };
     let world = World::new();
     let server = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "5"];
-    let mut serving =
-        link.within(true, &world, &server).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut serving = link
+        .command_within(true, &world, &server)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     std::thread::sleep(std::time::Duration::from_millis(500));
     let asked = ["net", "throughput", FAR, "--for", "3s", "--json"];
-    let output = link.within(false, &world, &asked).output().unwrap();
+    let output = link.command_within(false, &world, &asked).output().unwrap();
     serving.wait().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let parameters = &document["results"][0]["parameters"];
@@ -29,13 +32,13 @@ fn the_network_suite_tells_the_path_it_took() {
 
 /// A link-local address needs an interface, for every connection of a test.
 #[test]
-fn an_address_of_a_link_is_reached() {
-    let Some(link) = Link::plain("scoped") else { return };
+fn link_local_address_needs_interface() {
+    let Some(link) = Link::unlimited("scoped") else { return };
     let world = World::new();
-    let address = link.of_link();
+    let address = link.link_local_address();
     let server = ["iperf3", "-s", "-B", "::", "--idle-timeout", "60"];
     let mut serving =
-        link.within(true, &world, &server).stdout(Stdio::piped()).spawn().unwrap();
+        link.command_within(true, &world, &server).stdout(Stdio::piped()).spawn().unwrap();
     // The server listens before it prints this line.
     let mut said = BufReader::new(serving.stdout.take().unwrap());
     said.read_line(&mut String::new()).unwrap();
@@ -47,7 +50,7 @@ fn an_address_of_a_link_is_reached() {
         &["qperf", &scoped, "-t", "1", "--listen_port", "5201", "tcp_bw"],
         &["ping", &scoped, "-c", "1"],
     ] {
-        let output = link.within(false, &world, asked).output().unwrap();
+        let output = link.command_within(false, &world, asked).output().unwrap();
         assert!(output.status.success(), "{asked:?}: {output:?}");
     }
     for asked in [
@@ -57,7 +60,7 @@ fn an_address_of_a_link_is_reached() {
         &["qperf", &address, "tcp_lat"],
         &["ping", &address],
     ] {
-        let output = link.within(false, &world, asked).output().unwrap();
+        let output = link.command_within(false, &world, asked).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         let is_told =
             said.contains("names no interface") && said.contains(&format!("`{scoped}`"));
@@ -68,14 +71,14 @@ fn an_address_of_a_link_is_reached() {
 }
 
 /// Output of a tool that claims more than the link: 12.8 Gbit/s over a device that reports 10.
-const BOASTING: &str =
+const EXCESSIVE_RESULT: &str =
     include_str!("../../../../assay-adapters/tests/golden/iperf3/3.12-tcp-2.out");
 
 #[test]
-fn a_tool_that_claims_more_than_the_link_is_flagged() {
+fn flags_tool_result_above_link_rate() {
     let Some(link) = Link::new("boasting", "1gbit", LONG_QUEUE) else { return };
     let world = World::new();
-    let answer = world.write("answer.json", BOASTING);
+    let answer = world.write("answer.json", EXCESSIVE_RESULT);
     let script = format!(
         "#!/bin/sh\n[ \"$1\" = -v ] && echo 'iperf 3.12 (made up)' || cat {}\n",
         answer.display()
@@ -88,7 +91,7 @@ fn a_tool_that_claims_more_than_the_link_is_flagged() {
     let tool = format!("iperf3={}", tool.display());
     let asked = ["run", suite.to_str().unwrap(), "--to", FAR, "--by", "iperf3", "--json"];
     let asked = [&asked[..], &["--tool", &tool]].concat();
-    let output = link.within_on_a_device(&world, &asked).output().unwrap();
+    let output = link.command_on_10g_device(&world, &asked).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
     let all = document["results"].as_array().unwrap();

@@ -7,12 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::link::{FAR, Link, NEAR, run};
-use super::storing::is_what_was_measured_until_then;
-use super::{Serving, free_port, wait_until_listening};
+use super::stored_runs::assert_all_results_incomplete;
+use super::{ServerProcess, free_port, wait_until_listening};
 use crate::program::{Outcome, World, files_below};
 
 /// Runs one test against a peer that does `act` with its first connection.
-fn against(act: impl FnOnce(TcpStream) + Send + 'static, arguments: &[&str]) -> Outcome {
+fn run_against(act: impl FnOnce(TcpStream) + Send + 'static, arguments: &[&str]) -> Outcome {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
     let acting = thread::spawn(move || act(listener.accept().unwrap().0));
@@ -31,7 +31,7 @@ fn check(outcome: Outcome, words: &[&str]) {
 }
 
 #[test]
-fn a_refused_connection_and_an_unknown_host_are_told_apart() {
+fn distinguishes_refused_connection_and_unknown_host() {
     let world = World::new();
     let port = free_port().to_string();
     check(
@@ -61,7 +61,7 @@ fn failures(world: &World, words: &[&str]) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn a_host_that_cannot_be_found_fails_once_and_the_rest_is_skipped() {
+fn unknown_host_fails_once_and_skips_rest() {
     let world = World::new();
     let words = ["network", "--to", "no-such-host.invalid"];
     let failures = failures(&world, &words);
@@ -80,7 +80,7 @@ fn a_host_that_cannot_be_found_fails_once_and_the_rest_is_skipped() {
 }
 
 #[test]
-fn a_port_that_nobody_serves_is_asked_once() {
+fn closed_port_is_tried_once() {
     let world = World::new();
     let measure = |benchmark: &str, more: &str| {
         let port = free_port();
@@ -106,21 +106,21 @@ fn a_port_that_nobody_serves_is_asked_once() {
 }
 
 #[test]
-fn a_path_that_drops_everything_is_a_timeout_that_names_firewalls() {
-    let Some(link) = Link::plain("drops") else { return };
+fn dropped_packets_time_out_and_name_firewalls() {
+    let Some(link) = Link::unlimited("drops") else { return };
     let world = World::new();
     // Packets arrive at the far end, but replies have no route back.
     let hole = format!("ip -n {} route add blackhole {NEAR}/32", link.far);
     assert!(run(&hole), "{hole}");
     let asked = ["iperf3", "-c", FAR, "-t", "1", "--connect-timeout", "500"];
-    let output = link.within(false, &world, &asked).output().unwrap();
+    let output = link.command_within(false, &world, &asked).output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(4), "{err}");
     assert!(err.contains("timed out") && err.contains("firewall"), "{err}");
 }
 
 #[test]
-fn impossible_wishes_are_wrong_usage() {
+fn impossible_options_are_wrong_usage() {
     let world = World::new();
     for arguments in [
         &["iperf3"] as &[&str],
@@ -162,40 +162,40 @@ fn impossible_wishes_are_wrong_usage() {
 }
 
 #[test]
-fn a_peer_that_speaks_something_else_is_named() {
+fn reports_peer_with_other_protocol() {
     let greet = |mut stream: TcpStream| {
         stream.write_all(b"SSH-2.0-OpenSSH\r\n").unwrap();
         drop(stream.read(&mut [0; 64]));
     };
-    check(against(greet, &["-t", "1"]), &["no state of iperf3's protocol"]);
+    check(run_against(greet, &["-t", "1"]), &["no state of iperf3's protocol"]);
     let busy = |mut stream: TcpStream| stream.write_all(&[0xFF]).unwrap();
-    check(against(busy, &["-t", "1"]), &["busy"]);
+    check(run_against(busy, &["-t", "1"]), &["busy"]);
     let closes = |stream: TcpStream| drop(stream);
-    let outcome = against(closes, &["-t", "1"]).failed_with(4);
+    let outcome = run_against(closes, &["-t", "1"]).failed_with(4);
     assert!(outcome.err.contains("closed") || outcome.err.contains("failed"), "{outcome:?}");
 }
 
 #[test]
-fn a_server_that_lies_about_lengths_or_gives_up_is_named() {
+fn reports_server_that_fails_or_terminates() {
     let lies = |mut stream: TcpStream| {
         drop(stream.read(&mut [0; 4096]));
         stream.write_all(&[9, 0xFE, 0, 0, 0, 7, 0, 0, 0, 9]).unwrap();
         thread::sleep(Duration::from_millis(200));
     };
-    check(against(lies, &["-t", "1"]), &["its error 7"]);
+    check(run_against(lies, &["-t", "1"]), &["its error 7"]);
     let terminates = |mut stream: TcpStream| {
         drop(stream.read(&mut [0; 4096]));
         stream.write_all(&[9, 11]).unwrap();
         thread::sleep(Duration::from_millis(200));
     };
-    check(against(terminates, &["-t", "1"]), &["has terminated the test"]);
+    check(run_against(terminates, &["-t", "1"]), &["has terminated the test"]);
 }
 
 #[test]
-fn a_server_that_dies_in_the_middle_leaves_the_intervals_and_a_failure() {
+fn killed_server_keeps_intervals_and_reports_failure() {
     let world = World::new();
     let port = free_port();
-    let serving = Serving::assay(&world, port);
+    let serving = ServerProcess::assay(&world, port);
     let port = port.to_string();
     let dying = thread::spawn(move || {
         thread::sleep(Duration::from_secs(3));
@@ -224,11 +224,11 @@ pub(super) fn wait_for_connections(port: u16, count: usize) {
 }
 
 #[test]
-fn what_was_measured_before_a_peer_died_stays_and_is_marked() {
+fn results_before_peer_died_are_kept_and_marked() {
     let world = World::new();
     let dies_after = |millis| {
         let port = free_port();
-        let serving = Serving::assay(&world, port);
+        let serving = ServerProcess::assay(&world, port);
         let dying = thread::spawn(move || {
             wait_for_connections(port, 2);
             thread::sleep(Duration::from_millis(millis));
@@ -262,11 +262,11 @@ fn what_was_measured_before_a_peer_died_stays_and_is_marked() {
     assert!(!kept["intervals"].as_array().unwrap().is_empty(), "{kept}");
     let document = world.json(&["show", "latest", "--json"]);
     assert_eq!(document["failures"].as_array().unwrap().len(), 1, "{document}");
-    is_what_was_measured_until_then(&document);
+    assert_all_results_incomplete(&document);
 }
 
 #[test]
-fn options_of_the_tools_that_are_not_taken_are_refused_with_a_reason() {
+fn rejects_unsupported_tool_options_with_reason() {
     let world = World::new();
     for (arguments, reason) in [
         (&["iperf3", "-c", "h", "--logfile", "x"][..], "standard output"),
@@ -284,10 +284,10 @@ fn options_of_the_tools_that_are_not_taken_are_refused_with_a_reason() {
 }
 
 #[test]
-fn a_server_survives_whatever_its_peers_send() {
+fn server_survives_arbitrary_input() {
     let world = World::new();
     let port = free_port();
-    let _serving = Serving::assay(&world, port);
+    let _serving = ServerProcess::assay(&world, port);
     let cookie = b"abcdefghijklmnopqrstuvwxyzabcdefghij\0";
     let long = [&cookie[..], &[0xFF; 4], &[b'x'; 5000]].concat();
     let no_json = [&cookie[..], &[0, 0, 0, 4], b"nope"].concat();
@@ -320,10 +320,14 @@ fn a_server_survives_whatever_its_peers_send() {
 
 /// Runs a client against a server on loopback that gets a signal once it has `connections`
 /// connections.
-fn stopped_by(signal: &'static str, connections: usize, asked: &[&str]) -> Outcome {
+fn run_with_signalled_server(
+    signal: &'static str,
+    connections: usize,
+    asked: &[&str],
+) -> Outcome {
     let world = World::new();
     let port = free_port();
-    let serving = Serving::assay(&world, port);
+    let serving = ServerProcess::assay(&world, port);
     let id = serving.0.id().to_string();
     let stopping = thread::spawn(move || {
         wait_for_connections(port, connections);
@@ -339,7 +343,7 @@ fn stopped_by(signal: &'static str, connections: usize, asked: &[&str]) -> Outco
 }
 
 #[test]
-fn a_peer_that_hangs_in_the_middle_is_no_peer_that_sends_nothing() {
+fn reports_peer_that_hangs_during_test() {
     for way in ["-N", "-R", "--bidir"] {
         let asked = [
             "iperf3",
@@ -353,14 +357,14 @@ fn a_peer_that_hangs_in_the_middle_is_no_peer_that_sends_nothing() {
             "700",
             way,
         ];
-        let outcome = stopped_by("STOP", 2, &asked);
+        let outcome = run_with_signalled_server("STOP", 2, &asked);
         assert!(outcome.out.contains("failed before its end"), "{outcome:?}");
         check(outcome, &["no data has moved", "for 0.7 s"]);
     }
 }
 
 #[test]
-fn a_server_gives_up_a_test_in_which_nothing_moves() {
+fn server_ends_idle_test_after_receive_timeout() {
     let world = World::new();
     let number = free_port();
     let port = number.to_string();
@@ -384,11 +388,11 @@ fn a_server_gives_up_a_test_in_which_nothing_moves() {
 }
 
 #[test]
-fn a_qperf_server_that_dies_in_the_middle_is_noticed() {
+fn detects_killed_qperf_server() {
     for test in ["tcp_bw", "tcp_lat", "udp_bw"] {
         let asked = ["qperf", "127.0.0.1", test, "--listen-port", "PORT", "-t", "60"];
         let begun = Instant::now();
-        let outcome = stopped_by("KILL", 1, &asked).failed_with(4);
+        let outcome = run_with_signalled_server("KILL", 1, &asked).failed_with(4);
         assert!(outcome.err.contains("closed") || outcome.err.contains("reset"), "{outcome:?}");
         assert!(
             begun.elapsed() < Duration::from_secs(50),
@@ -398,7 +402,7 @@ fn a_qperf_server_that_dies_in_the_middle_is_noticed() {
 }
 
 #[test]
-fn a_port_in_use_is_said() {
+fn reports_port_in_use() {
     let world = World::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();

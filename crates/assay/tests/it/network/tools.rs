@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Serving, free_port, installed};
+use super::{ServerProcess, free_port, is_installed};
 use crate::program::{World, results};
 
 const SUITE: &str = r#"
@@ -32,11 +32,11 @@ fn count(document: &Value, benchmark: &str, metric: &str, tool: &str) -> usize {
 }
 
 fn are_installed(test: &str) -> bool {
-    ["iperf3", "qperf", "ping"].iter().all(|program| installed(program, test))
+    ["iperf3", "qperf", "ping"].iter().all(|program| is_installed(program, test))
 }
 
 #[test]
-fn the_tools_measure_over_loopback_beside_assay() {
+fn official_tools_measure_over_loopback() {
     if !are_installed("the_tools_measure_over_loopback_beside_assay") {
         return;
     }
@@ -64,13 +64,13 @@ fn the_tools_measure_over_loopback_beside_assay() {
 }
 
 #[test]
-fn a_tool_and_assay_ask_the_same_host_and_stand_side_by_side() {
-    if !installed("iperf3", "a_tool_and_assay_ask_the_same_host_and_stand_side_by_side") {
+fn report_shows_tool_and_assay_side_by_side() {
+    if !is_installed("iperf3", "a_tool_and_assay_ask_the_same_host_and_stand_side_by_side") {
         return;
     }
     let world = World::new();
     let port = free_port();
-    let _serving = Serving::assay(&world, port);
+    let _serving = ServerProcess::assay(&world, port);
     let suite = format!(
         "name = \"side\"\nbudget = \"6s\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
          seconds = 1\nstreams = [2]\nrate = \"100Mbit/s\"\nto = \"127.0.0.1\"\nport = {port}\n"
@@ -86,8 +86,8 @@ fn a_tool_and_assay_ask_the_same_host_and_stand_side_by_side() {
 }
 
 #[test]
-fn a_tool_that_reaches_nobody_is_a_failure_with_its_words() {
-    if !installed("iperf3", "a_tool_that_reaches_nobody_is_a_failure_with_its_words") {
+fn failed_tool_reports_its_own_error() {
+    if !is_installed("iperf3", "a_tool_that_reaches_nobody_is_a_failure_with_its_words") {
         return;
     }
     let world = World::new();

@@ -6,12 +6,12 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use super::rounds::{Group, RamDisk};
+use super::rounds::{RamDisk, ReadLimitGroup};
 use crate::network::link::{LONG_QUEUE, Link, run};
 use crate::program::{World, results};
 
 /// Runs a suite over hosts behind `via.sh` and returns the document.
-fn found(world: &World, hosts: &str, suite: &str, more: &[&str]) -> Value {
+fn run_over_hosts(world: &World, hosts: &str, suite: &str, more: &[&str]) -> Value {
     world.write("suite.toml", suite);
     let words = ["run", "./suite.toml", "--json", "--hosts", hosts, "--via"];
     let words = [&words[..], &["sh via.sh {host}"], more].concat();
@@ -22,7 +22,11 @@ fn found(world: &World, hosts: &str, suite: &str, more: &[&str]) -> Value {
 }
 
 /// Returns the median of all hosts together, of the result with these parameters.
-fn total(document: &Value, (benchmark, metric): (&str, &str), asked: &[(&str, Value)]) -> f64 {
+fn total_median(
+    document: &Value,
+    (benchmark, metric): (&str, &str),
+    asked: &[(&str, Value)],
+) -> f64 {
     let all = results(document, benchmark, metric).into_iter().find(|it| {
         let is_asked = |(name, value): &(&str, Value)| it["parameters"][name] == *value;
         it["host"] == "all" && asked.iter().all(is_asked)
@@ -31,8 +35,8 @@ fn total(document: &Value, (benchmark, metric): (&str, &str), asked: &[(&str, Va
 }
 
 /// Measures one RAM disk with six agents, whose reads together are limited by the kernel.
-fn six_on_one_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
-    if !super::is_asked_for(test) {
+fn check_six_agents_on_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
+    if !super::is_requested(test) {
         return;
     }
     let skip =
@@ -40,7 +44,7 @@ fn six_on_one_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
     let Some(disk) = RamDisk::new() else { return skip("makes no RAM disk (zram)") };
     let world = World::new();
     world.write("via.sh", "shift; exec \"$@\"\n");
-    let Some(group) = Group::new(&disk, 10_000).filter(Group::enter) else {
+    let Some(group) = ReadLimitGroup::new(&disk, 10_000).filter(ReadLimitGroup::enter) else {
         return skip("throttles no block device");
     };
     let suite = format!(
@@ -48,15 +52,15 @@ fn six_on_one_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
          operation = \"read\"\npattern = \"random\"\nbytes = [\"4KiB\"]\ndepth = 8\n\
          engine = \"libaio\"\n{manner}"
     );
-    let document = found(&world, "h[1-6]", &suite, &["--target", &disk.path()]);
+    let document = run_over_hosts(&world, "h[1-6]", &suite, &["--target", &disk.path()]);
     group.leave();
-    let rate = total(&document, ("storage", "rate"), asked);
-    super::reported("IO/s", (10_000.0, 0.005), rate, ("-", None));
+    let rate = total_median(&document, ("storage", "rate"), asked);
+    super::print_try("IO/s", (10_000.0, 0.005), rate, ("-", None));
 }
 
 #[test]
-fn six_agents_on_a_disk_of_ten_thousand_reads_per_second_total_ten_thousand() {
-    six_on_one_disk(
+fn six_agents_reach_the_limit_of_one_disk() {
+    check_six_agents_on_disk(
         "six_agents_on_a_disk_of_ten_thousand_reads_per_second_total_ten_thousand",
         "",
         &[],
@@ -64,8 +68,8 @@ fn six_agents_on_a_disk_of_ten_thousand_reads_per_second_total_ten_thousand() {
 }
 
 #[test]
-fn the_merged_curve_of_six_agents_ends_at_ten_thousand() {
-    six_on_one_disk(
+fn merged_curve_of_six_agents_ends_at_disk_limit() {
+    check_six_agents_on_disk(
         "the_merged_curve_of_six_agents_ends_at_ten_thousand",
         "name = \"curve\"\ncurve = [50]\n",
         &[("point", "max".into())],
@@ -73,9 +77,9 @@ fn the_merged_curve_of_six_agents_ends_at_ten_thousand() {
 }
 
 /// Servers of a test, killed on drop.
-struct Serving(Vec<Child>);
+struct ServerProcesses(Vec<Child>);
 
-impl Drop for Serving {
+impl Drop for ServerProcesses {
     fn drop(&mut self) {
         for child in &mut self.0 {
             drop(child.kill());
@@ -85,14 +89,14 @@ impl Drop for Serving {
 }
 
 #[test]
-fn six_senders_into_one_gigabit_bucket_total_its_payload() {
+fn six_senders_total_payload_of_gigabit_bucket() {
     let test = "six_senders_into_one_gigabit_bucket_total_its_payload";
-    if !super::is_asked_for(test) {
+    if !super::is_requested(test) {
         return;
     }
     let Some(link) = Link::new("six", "1gbit", LONG_QUEUE) else { return };
     let world = World::new();
-    let mut serving = Serving(Vec::new());
+    let mut serving = ServerProcesses(Vec::new());
     for host in 1..=6 {
         // A server serves one test at a time, so that each sender has its own, at its own address.
         let address = format!("198.18.77.{}", 100 + host);
@@ -101,7 +105,7 @@ fn six_senders_into_one_gigabit_bucket_total_its_payload() {
             &format!("hosts.h{host}"),
             &format!("127.0.0.1 localhost\n{address} sink\n"),
         );
-        let mut server = link.within(true, &world, &["iperf3", "-s", "-B", &address]);
+        let mut server = link.command_within(true, &world, &["iperf3", "-s", "-B", &address]);
         serving.0.push(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     }
     world.write(
@@ -114,19 +118,19 @@ fn six_senders_into_one_gigabit_bucket_total_its_payload() {
     );
     let suite = "name = \"six\"\nbudget = \"8s\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
                  measures = \"throughput\"\nstreams = [1]\ndirection = [\"send\"]\n";
-    let document = found(&world, "h[1-6]", suite, &["--to", "sink"]);
-    let goodput = total(&document, ("network.tcp", "goodput"), &[]);
-    super::reported("bit/s", (super::TCP_GOODPUT_BIT_PER_S, 0.005), goodput, ("-", None));
+    let document = run_over_hosts(&world, "h[1-6]", suite, &["--to", "sink"]);
+    let goodput = total_median(&document, ("network.tcp", "goodput"), &[]);
+    super::print_try("bit/s", (super::TCP_GOODPUT_BIT_PER_S, 0.005), goodput, ("-", None));
 }
 
 /// Control groups with CPU quotas, in either hierarchy of the kernel; deleted on drop.
-struct Quotas(Vec<PathBuf>);
+struct CpuQuotas(Vec<PathBuf>);
 
 /// Period of the quotas in microseconds: the smallest quota is 1000 (cpu.max in the kernel's
 /// documentation of control groups), and a measurement has to last for many periods.
 const PERIOD_US: u32 = 20_000;
 
-impl Quotas {
+impl CpuQuotas {
     fn new(test: &str, quotas_us: &[u32]) -> Option<Self> {
         let lacks = || {
             eprintln!("SKIPPED {test}: this kernel has no CPU quotas, or not for this user");
@@ -154,7 +158,7 @@ impl Quotas {
     }
 }
 
-impl Drop for Quotas {
+impl Drop for CpuQuotas {
     fn drop(&mut self) {
         for folder in &self.0 {
             drop(fs::remove_dir(folder));
@@ -163,13 +167,13 @@ impl Drop for Quotas {
 }
 
 #[test]
-fn one_host_of_eight_with_half_the_cpu_time_is_named() {
+fn slow_host_of_eight_is_named() {
     let test = "one_host_of_eight_with_half_the_cpu_time_is_named";
-    if !super::is_asked_for(test) {
+    if !super::is_requested(test) {
         return;
     }
     // All groups together use less than one CPU, so that only the quotas decide.
-    let Some(quotas) = Quotas::new(test, &[2000, 2000, 2000, 2000, 1000, 2000, 2000, 2000])
+    let Some(quotas) = CpuQuotas::new(test, &[2000, 2000, 2000, 2000, 1000, 2000, 2000, 2000])
     else {
         return;
     };
@@ -187,7 +191,7 @@ fn one_host_of_eight_with_half_the_cpu_time_is_named() {
     // 2 ms. The 5.3 GFLOP of this system take many periods on any CPU.
     let suite = "name = \"eight\"\nbudget = \"12s\"\n[[measure]]\nbenchmark = \"compute.linpack\"\n\
                  n = 2000\nthreads = 1\n";
-    let document = found(&world, "h[1-8]", suite, &[]);
+    let document = run_over_hosts(&world, "h[1-8]", suite, &[]);
     let solved = results(&document, "compute.linpack", "rmax");
     let named = solved.iter().filter(|it| {
         let warnings = it["warnings"].as_array().unwrap().iter();
@@ -196,5 +200,5 @@ fn one_host_of_eight_with_half_the_cpu_time_is_named() {
     let named: Vec<&str> = named.map(|it| it["host"].as_str().unwrap()).collect();
     // `assay-stats` tests with its seeds how often a normal host is named as well.
     let is_right = f64::from(u8::from(named.contains(&"h5")));
-    super::reported("count", (1.0, 0.001), is_right, ("-", None));
+    super::print_try("count", (1.0, 0.001), is_right, ("-", None));
 }

@@ -16,7 +16,7 @@ impl RamDisk {
     pub(super) fn new() -> Option<Self> {
         let id = fs::read_to_string("/sys/class/zram-control/hot_add").ok()?;
         let disk = Self(id.trim().to_owned());
-        fs::write(disk.system("disksize"), "16M").ok()?;
+        fs::write(disk.system_path("disksize"), "16M").ok()?;
         Some(disk)
     }
 
@@ -24,20 +24,20 @@ impl RamDisk {
         format!("/dev/zram{}", self.0)
     }
 
-    fn system(&self, name: &str) -> String {
+    fn system_path(&self, name: &str) -> String {
         format!("/sys/block/zram{}/{name}", self.0)
     }
 }
 
 impl Drop for RamDisk {
     fn drop(&mut self) {
-        drop(fs::write(self.system("reset"), "1"));
+        drop(fs::write(self.system_path("reset"), "1"));
         drop(fs::write("/sys/class/zram-control/hot_remove", &self.0));
     }
 }
 
 /// Control group whose reads of one device are limited, in either hierarchy of the kernel.
-pub(super) struct Group {
+pub(super) struct ReadLimitGroup {
     folder: PathBuf,
     members: PathBuf,
     home: PathBuf,
@@ -45,9 +45,9 @@ pub(super) struct Group {
     prefix: String,
 }
 
-impl Group {
+impl ReadLimitGroup {
     pub(super) fn new(disk: &RamDisk, reads_per_s: u32) -> Option<Self> {
-        let number = fs::read_to_string(disk.system("dev")).ok()?;
+        let number = fs::read_to_string(disk.system_path("dev")).ok()?;
         let number = number.trim();
         let older = ("/sys/fs/cgroup/blkio", "tasks", "blkio.throttle.read_iops_device", "");
         let newer = ("/sys/fs/cgroup", "cgroup.procs", "io.max", "riops=");
@@ -61,11 +61,11 @@ impl Group {
                 prefix: format!("{number} {key}"),
                 folder,
             };
-            group.allow(reads_per_s).then_some(group)
+            group.set_limit(reads_per_s).then_some(group)
         })
     }
 
-    fn allow(&self, reads_per_s: u32) -> bool {
+    fn set_limit(&self, reads_per_s: u32) -> bool {
         fs::write(&self.limit, format!("{}{reads_per_s}", self.prefix)).is_ok()
     }
 
@@ -79,7 +79,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ReadLimitGroup {
     fn drop(&mut self) {
         self.leave();
         drop(fs::remove_dir(&self.folder));
@@ -90,12 +90,12 @@ impl Drop for Group {
 /// current slice through at once (`tg_within_iops_limit` of block/blk-throttle.c rounds the time up
 /// to whole slices). A round that begins after a pause has up to one slice more than its time, 10 %
 /// of a second and 4 % of this length.
-const ROUND: &str = "2500ms";
+const ROUND_LENGTH: &str = "2500ms";
 
 #[test]
-fn a_limit_that_moves_is_not_steady_until_it_stays() {
+fn changing_limit_is_not_steady_until_constant() {
     let test = "a_limit_that_moves_is_not_steady_until_it_stays";
-    if !super::is_asked_for(test) {
+    if !super::is_requested(test) {
         return;
     }
     let world = World::new();
@@ -103,7 +103,7 @@ fn a_limit_that_moves_is_not_steady_until_it_stays() {
         eprintln!("SKIPPED {test}: this kernel makes no RAM disk (zram), or not for this user");
         return;
     };
-    let Some(group) = Group::new(&disk, 2000).filter(Group::enter) else {
+    let Some(group) = ReadLimitGroup::new(&disk, 2000).filter(ReadLimitGroup::enter) else {
         eprintln!(
             "SKIPPED {test}: this kernel throttles no block device, or not for this user"
         );
@@ -112,7 +112,8 @@ fn a_limit_that_moves_is_not_steady_until_it_stays() {
     let device = disk.path();
     let rounds =
         ["storage", "read", &device, "--bs", "4k", "--depth", "8", "--engine", "libaio"];
-    let arguments = [&rounds[..], &["--for", ROUND, "--steady-state", "--json"]].concat();
+    let arguments =
+        [&rounds[..], &["--for", ROUND_LENGTH, "--steady-state", "--json"]].concat();
     let out = fs::File::create(world.path("out.json")).unwrap();
     let child = world.command(&arguments).stdout(out).stderr(Stdio::piped()).spawn();
     group.leave();
@@ -120,7 +121,7 @@ fn a_limit_that_moves_is_not_steady_until_it_stays() {
     let said = BufReader::new(child.stderr.take().unwrap());
     for line in said.lines().map_while(Result::ok) {
         if line.contains("round 2:") {
-            assert!(group.allow(4000));
+            assert!(group.set_limit(4000));
         }
     }
     assert!(child.wait().unwrap().success());
@@ -136,5 +137,5 @@ fn a_limit_that_moves_is_not_steady_until_it_stays() {
     let later = rates[rates.len() - 4..].iter().chain([&median]).map(|it| it / 4000.0);
     let farthest = |a: &f64, b: &f64| (a - 1.0).abs().total_cmp(&(b - 1.0).abs());
     let worst = later.chain([rates[0] / 2000.0]).max_by(farthest).unwrap();
-    super::reported("ratio", (1.0, 0.1), worst, ("-", None));
+    super::print_try("ratio", (1.0, 0.1), worst, ("-", None));
 }

@@ -4,14 +4,14 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Servers, averages};
+use super::{SshServers, averages};
 use crate::network::link::run;
 use crate::program::{World, files_below};
 
 const HOSTS: usize = 3;
 
 /// Returns definitions of a tree shared by all hosts and one of the second host.
-fn trees(world: &World) -> String {
+fn tree_definitions(world: &World) -> String {
     let hosts: String =
         (1..=HOSTS).map(|host| format!("hd=vm{host},system=vdbench-vnet1-{host}\n")).collect();
     let [shared, own] = ["shared", "own"].map(|name| world.path(name).display().to_string());
@@ -23,17 +23,18 @@ fn trees(world: &World) -> String {
     )
 }
 
-fn vdbench(world: &World, servers: &Servers, name: &str, runs: &str) -> String {
-    world.write(name, &format!("{}{runs}", trees(world)));
+fn vdbench(world: &World, servers: &SshServers, name: &str, runs: &str) -> String {
+    world.write(name, &format!("{}{runs}", tree_definitions(world)));
     let program = env!("CARGO_BIN_EXE_assay");
-    let (is_fine, out, err) = servers.within(world, program, &["vdbench", "-f", name]);
+    let (is_fine, out, err) =
+        servers.run_at_coordinator(world, program, &["vdbench", "-f", name]);
     assert!(is_fine, "{name}\n{out}\n{err}");
     assert!(out.contains("Vdbench execution completed successfully"), "{out}");
     out
 }
 
 /// Checks that the rates of all hosts add up to those of the summary, run by run.
-fn adds_up(world: &World, folder: &str) {
+fn check_sums(world: &World, folder: &str) {
     let summary = averages(world, &format!("../{folder}/summary.html"));
     let mut sums = vec![0.0; summary.len()];
     for host in 1..=HOSTS {
@@ -51,9 +52,10 @@ fn adds_up(world: &World, folder: &str) {
 }
 
 #[test]
-fn trees_of_files_run_on_their_hosts() {
+fn file_trees_run_on_their_hosts() {
     let world = World::new();
-    let Some(servers) = Servers::new("trees_of_files_run_on_their_hosts", &world, HOSTS) else {
+    let Some(servers) = SshServers::new("trees_of_files_run_on_their_hosts", &world, HOSTS)
+    else {
         return;
     };
     let runs = "rd=make,fwd=fwd*,format=(restart,only)\n\
@@ -61,27 +63,29 @@ fn trees_of_files_run_on_their_hosts() {
     let out = vdbench(&world, &servers, "make", runs);
     let starts = out.lines().filter(|line| line.contains("Starting RD="));
     assert_eq!(starts.count(), 2, "{out}");
-    adds_up(&world, "output");
+    check_sums(&world, "output");
     let files = |name: &str| files_below(&world.path(name)).len();
     assert_eq!((files("shared"), files("own")), (4 * 6 + 1, 4 + 1), "with their marks");
     let links = fs::read_to_string(world.path("output/summary.html")).unwrap();
     assert_eq!(links.matches("Host report:").count(), HOSTS);
     // The pages rendered from the stored run.
     let again = ["show", "--as", "vdbench", "--output", "again"];
-    let (is_fine, _, err) = servers.within(&world, env!("CARGO_BIN_EXE_assay"), &again);
+    let (is_fine, _, err) =
+        servers.run_at_coordinator(&world, env!("CARGO_BIN_EXE_assay"), &again);
     assert!(is_fine, "{err}");
-    adds_up(&world, "again");
+    check_sums(&world, "again");
     // The hosts remove together the trees that they created together.
     vdbench(&world, &servers, "clean", "rd=clean,fwd=fwd*,format=(clean,only)\n");
     assert_eq!((files("shared"), files("own")), (1, 1), "the marks alone");
     assert!(!world.path("shared/vdb.1_1.dir").exists());
-    let shown = servers.within(&world, env!("CARGO_BIN_EXE_assay"), &["show", "--json"]).1;
+    let shown =
+        servers.run_at_coordinator(&world, env!("CARGO_BIN_EXE_assay"), &["show", "--json"]).1;
     let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["run"]["status"], "complete", "{shown:#}");
 }
 
 #[test]
-fn a_tree_that_is_not_the_same_folder_on_every_host_is_refused() {
+fn rejects_shared_tree_in_different_folders() {
     let test = "a_tree_that_is_not_the_same_folder_on_every_host_is_refused";
     if !run("unshare -m true") || !Path::new("/usr/bin/mount").exists() {
         eprintln!("SKIPPED {test}: file systems cannot be mounted here");

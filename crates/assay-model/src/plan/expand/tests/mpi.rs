@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::benchmark::MpiTest;
-use crate::mpi_installation::{MpiInstallation, MpiStarter};
+use crate::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use crate::mpi_outcome::MpiAbi;
 use crate::suite::MpiRequest;
 use crate::workload::RdmaDevice;
 
-fn installation(key: &str, starter: MpiStarter, abi: MpiAbi) -> MpiInstallation {
+fn installation(key: &str, starter: MpiLauncherKind, abi: MpiAbi) -> MpiInstallation {
     MpiInstallation {
         key: key.into(),
         name: key.into(),
@@ -20,33 +20,33 @@ fn installation(key: &str, starter: MpiStarter, abi: MpiAbi) -> MpiInstallation 
     }
 }
 
-fn two() -> MpiChoices {
+fn two_installations() -> MpiChoices {
     let installations = vec![
-        installation("mpich-4.0.2", MpiStarter::Hydra, MpiAbi::Mpich),
-        installation("open-mpi-4.1.4", MpiStarter::Orte, MpiAbi::OpenMpi),
+        installation("mpich-4.0.2", MpiLauncherKind::Hydra, MpiAbi::Mpich),
+        installation("open-mpi-4.1.4", MpiLauncherKind::Orte, MpiAbi::OpenMpi),
     ];
     MpiChoices { installations, ..MpiChoices::default() }
 }
 
-fn asked(test: MpiTest, placement: MpiPlacement) -> Request {
+fn mpi_request(test: MpiTest, placement: MpiPlacement) -> MeasureRequest {
     let placements = vec![placement];
-    Request::Mpi(MpiRequest { test, placements, ranks: None, from: None, to: None })
+    MeasureRequest::Mpi(MpiRequest { test, placements, ranks: None, from: None, to: None })
 }
 
-fn check(request: Request, host: &HostFacts, choices: MpiChoices, expected: &Expect) {
+fn check(request: MeasureRequest, host: &HostFacts, choices: MpiChoices, expected: &Expect) {
     let text = match plan_with("assay", request, host, choices) {
         Err(error) => error.to_string(),
-        Ok(plan) => plan.cases.iter().map(line).collect(),
+        Ok(plan) => plan.cases.iter().map(format_case).collect(),
     };
     expected.assert_eq(&text);
 }
 
 #[test]
-fn every_kind_of_pair_under_every_mpi() {
+fn expands_pairs_and_installations() {
     check(
-        asked(MpiTest::Latency, MpiPlacement::Pairs),
+        mpi_request(MpiTest::Latency, MpiPlacement::Pairs),
         &host(),
-        two(),
+        two_installations(),
         &expect![[r#"
             mpi.latency/same-core/mpich-4.0.2 2 ranks on [0, 8], 0 to 4194304 B 7.5 s
             mpi.latency/same-core/open-mpi-4.1.4 2 ranks on [0, 8], 0 to 4194304 B 7.5 s
@@ -63,17 +63,17 @@ fn every_kind_of_pair_under_every_mpi() {
 #[test]
 fn collectives_use_one_rank_per_core() {
     check(
-        asked(MpiTest::Allreduce, MpiPlacement::Node),
+        mpi_request(MpiTest::Allreduce, MpiPlacement::Node),
         &host(),
-        two(),
+        two_installations(),
         &expect![[r#"
         mpi.allreduce/node/mpich-4.0.2 8 ranks on [0, 1, 2, 3, 4, 5, 6, 7], 4 to 1048576 B 30.0 s
         mpi.allreduce/node/open-mpi-4.1.4 8 ranks on [0, 1, 2, 3, 4, 5, 6, 7], 4 to 1048576 B 30.0 s
     "#]],
     );
-    let choices = MpiChoices { ranks: Some(5), ..two() };
+    let choices = MpiChoices { ranks: Some(5), ..two_installations() };
     check(
-        asked(MpiTest::MessageRate, MpiPlacement::Node),
+        mpi_request(MpiTest::MessageRate, MpiPlacement::Node),
         &host(),
         choices,
         &expect![[r#"
@@ -82,9 +82,9 @@ fn collectives_use_one_rank_per_core() {
     "#]],
     );
     check(
-        asked(MpiTest::Barrier, MpiPlacement::Node),
+        mpi_request(MpiTest::Barrier, MpiPlacement::Node),
         &host(),
-        two(),
+        two_installations(),
         &expect![[r#"
         mpi.barrier/node/mpich-4.0.2 8 ranks on [0, 1, 2, 3, 4, 5, 6, 7], 0 to 0 B 30.0 s
         mpi.barrier/node/open-mpi-4.1.4 8 ranks on [0, 1, 2, 3, 4, 5, 6, 7], 0 to 0 B 30.0 s
@@ -93,11 +93,11 @@ fn collectives_use_one_rank_per_core() {
 }
 
 #[test]
-fn hosts_are_the_launcher_s_business() {
+fn leaves_hosts_to_launcher() {
     let hosts = MpiHosts { list: Some("a,b".into()), file: None };
-    let choices = MpiChoices { hosts, sizes: Some((8, 1024)), ..two() };
+    let choices = MpiChoices { hosts, sizes: Some((8, 1024)), ..two_installations() };
     check(
-        asked(MpiTest::Bandwidth, MpiPlacement::Pairs),
+        mpi_request(MpiTest::Bandwidth, MpiPlacement::Pairs),
         &host(),
         choices,
         &expect![[r#"
@@ -108,11 +108,12 @@ fn hosts_are_the_launcher_s_business() {
 }
 
 #[test]
-fn a_pair_over_hosts_runs_near_the_network() {
+fn binds_pair_near_network() {
     let hosts = MpiHosts { list: Some("a,b".into()), file: None };
-    let choices = MpiChoices { hosts, near_network: Some(1), sizes: Some((8, 8)), ..two() };
+    let choices =
+        MpiChoices { hosts, near_network: Some(1), sizes: Some((8, 8)), ..two_installations() };
     check(
-        asked(MpiTest::Latency, MpiPlacement::Pairs),
+        mpi_request(MpiTest::Latency, MpiPlacement::Pairs),
         &host(),
         choices.clone(),
         &expect![[r#"
@@ -121,7 +122,7 @@ fn a_pair_over_hosts_runs_near_the_network() {
         "#]],
     );
     check(
-        asked(MpiTest::Allreduce, MpiPlacement::Node),
+        mpi_request(MpiTest::Allreduce, MpiPlacement::Node),
         &host(),
         choices,
         &expect![[r#"
@@ -132,26 +133,26 @@ fn a_pair_over_hosts_runs_near_the_network() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_can() {
+fn rejects_impossible_placements() {
     let mut small = host();
     small.topology.cpus.truncate(2);
     check(
-        asked(MpiTest::Latency, MpiPlacement::SameCore),
+        mpi_request(MpiTest::Latency, MpiPlacement::SameCore),
         &small,
-        two(),
+        two_installations(),
         &expect!["there is no pair of CPUs `same-core` on this machine; it has same-cache"],
     );
     small.topology.cpus.truncate(1);
     check(
-        asked(MpiTest::Latency, MpiPlacement::Pairs),
+        mpi_request(MpiTest::Latency, MpiPlacement::Pairs),
         &small,
-        two(),
+        two_installations(),
         &expect!["there is no pair of CPUs `pairs` on this machine; it has one usable CPU"],
     );
     check(
-        asked(MpiTest::Allreduce, MpiPlacement::Node),
+        mpi_request(MpiTest::Allreduce, MpiPlacement::Node),
         &small,
-        two(),
+        two_installations(),
         &expect![
             "there is no place for two ranks of allreduce on this machine; it has 1 usable core"
         ],
@@ -187,15 +188,19 @@ fn what_cannot_be_is_refused_with_what_can() {
             ],
         ),
     ] {
-        let choices = MpiChoices { ranks, sizes, ..two() };
-        check(asked(MpiTest::Alltoall, MpiPlacement::Node), &host(), choices, &expected);
+        let choices = MpiChoices { ranks, sizes, ..two_installations() };
+        check(mpi_request(MpiTest::Alltoall, MpiPlacement::Node), &host(), choices, &expected);
     }
 }
 
 #[test]
-fn a_workload_is_stored_under_its_benchmark_and_read_again() {
-    let plan =
-        plan_with("assay", asked(MpiTest::Bandwidth, MpiPlacement::Pairs), &host(), two());
+fn workload_round_trips() {
+    let plan = plan_with(
+        "assay",
+        mpi_request(MpiTest::Bandwidth, MpiPlacement::Pairs),
+        &host(),
+        two_installations(),
+    );
     let workload = plan.unwrap().cases.remove(0).workload;
     let stored = serde_json::to_value(&workload).unwrap();
     assert_eq!(stored["benchmark"], "mpi.bw");
@@ -203,7 +208,7 @@ fn a_workload_is_stored_under_its_benchmark_and_read_again() {
 }
 
 #[test]
-fn pairs_of_hosts_have_a_rank_each_where_a_suite_asks_for_it() {
+fn mpi_pairs_span_hosts_on_request() {
     let turn = |peer: &str, round| PairTurn {
         peer: peer.to_owned(),
         address: None,
@@ -217,8 +222,13 @@ fn pairs_of_hosts_have_a_rank_each_where_a_suite_asks_for_it() {
     let pairs =
         |of_mpi| PairChoices { rounds: 2, turns: turns.clone(), is_far_end: false, of_mpi };
     let planned = |of_mpi| {
-        let request = asked(MpiTest::Latency, MpiPlacement::SameCache);
-        let plan = plan_of_pairs(("assay", request), &host(), two(), Some(pairs(of_mpi)));
+        let request = mpi_request(MpiTest::Latency, MpiPlacement::SameCache);
+        let plan = plan_of_pairs(
+            ("assay", request),
+            &host(),
+            two_installations(),
+            Some(pairs(of_mpi)),
+        );
         let line = |case: &Case| {
             let peer = case.pair.as_ref().map_or("alone", |pair| &pair.peer);
             format!("{} {peer} {:.1} s", case.id, case.stopping.budget_s)

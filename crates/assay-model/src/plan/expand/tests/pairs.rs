@@ -3,10 +3,10 @@
 use super::*;
 
 #[test]
-fn whoever_measures_the_same_between_two_hosts_answers_one_question() {
+fn equal_workloads_share_a_number() {
     const PERFTEST: Measurer = Measurer {
         name: "ib_send_lat",
-        takes: |workload| matches!(workload, Workload::Rdma(work) if work.test == RdmaTest::SendLatency),
+        supports: |workload| matches!(workload, Workload::Rdma(work) if work.test == RdmaTest::SendLatency),
     };
     let turn = |peer: &str, round| PairTurn {
         peer: peer.to_owned(),
@@ -28,7 +28,7 @@ fn whoever_measures_the_same_between_two_hosts_answers_one_question() {
         share: 1.0,
         target: 0.01,
         optional: false,
-        request: Request::Rdma(RdmaRequest {
+        request: MeasureRequest::Rdma(RdmaRequest {
             test,
             sizes: None,
             connection: RdmaConnection::Rc,
@@ -46,9 +46,9 @@ fn whoever_measures_the_same_between_two_hosts_answers_one_question() {
         budget_s: 60.0,
         measures: [RdmaTest::SendLatency, RdmaTest::ReadLatency].map(measure).to_vec(),
     };
-    let asked = Choices {
+    let asked = PlanChoices {
         by: vec!["assay".into(), "ib_send_lat".into()],
-        measurers: &[OURSELVES, PERFTEST],
+        measurers: &[ASSAY, PERFTEST],
         pairs: Some(pairs),
         ..choices("assay")
     };

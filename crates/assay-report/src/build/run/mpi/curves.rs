@@ -2,35 +2,35 @@
 
 use assay_model::quantity::Unit;
 
-use super::super::rows;
-use super::{Group, size};
-use crate::document::{Axis, Plot, Point, Scale, Series};
-use crate::locale::{sentences, word};
+use super::super::cells;
+use super::{MpiGroup, size};
+use crate::document::{Axis, Plot, PlotPoint, PlotSeries, Scale};
+use crate::locale::{join_sentences, word};
 use crate::{precision, units};
 
 /// Builds the plot; `None` for fewer than two sizes.
-pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
+pub(super) fn plot(group: &MpiGroup<'_>) -> Option<Plot> {
     let series = |name: String| {
-        let mut points: Vec<Point> = group
+        let mut points: Vec<PlotPoint> = group
             .estimates
             .iter()
             .filter(|it| group.column(it) == name && precision::is_positive(it.median))
             .filter_map(|it| {
                 // A logarithmic axis cannot show empty messages.
                 let x = size(it).filter(|bytes| *bytes > 0)? as f64;
-                Some(Point { x, y: it.median, interval: it.ci })
+                Some(PlotPoint { x, y: it.median, interval: it.ci })
             })
             .collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        Series { name, points }
+        PlotSeries { name, points }
     };
-    let mut series: Vec<Series> = group.columns().into_iter().map(series).collect();
+    let mut series: Vec<PlotSeries> = group.columns().into_iter().map(series).collect();
     series.retain(|one| one.points.len() > 1);
     let unit = group.estimates.first()?.unit;
-    let describe = |one: &Series| {
+    let describe = |one: &PlotSeries| {
         let (first, last) = (one.points.first()?, one.points.last()?);
-        let value = |point: &Point| units::quantity(point.y, unit, 3);
-        let bytes = |point: &Point| units::size(point.x as u64);
+        let value = |point: &PlotPoint| units::quantity(point.y, unit, 3);
+        let bytes = |point: &PlotPoint| units::size(point.x as u64);
         Some(say!(
             "curve-goes",
             name = one.name.as_str(),
@@ -46,8 +46,8 @@ pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
         Axis::new(group.metric.replace('_', " "), unit, Scale::Log10),
     ];
     (!series.is_empty()).then(|| Plot {
-        rivals: true,
-        limit: rows::limit_line(&group.estimates),
-        ..Plot::new(group.title(), sentences(&description), axes, series)
+        is_comparison: true,
+        limit: cells::limit_line(&group.estimates),
+        ..Plot::new(group.title(), join_sentences(&description), axes, series)
     })
 }

@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::attribute::Attribute;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
 use super::super::context::text;
 
 /// Installation prefixes of every MPI name on the page.
-pub(in super::super) struct Labels(BTreeMap<String, BTreeSet<String>>);
+pub(in super::super) struct MpiLabels(BTreeMap<String, BTreeSet<String>>);
 
-impl Labels {
+impl MpiLabels {
     /// Collects the names from all results of a page, so that labels agree in all tables and
     /// warnings.
-    pub(in super::super) fn of(results: &[Estimate]) -> Self {
+    pub(in super::super) fn from_results(results: &[MetricEstimate]) -> Self {
         let mut labels: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for estimate in results {
             if let (Some(name), Some(prefix)) =
@@ -27,12 +27,12 @@ impl Labels {
     }
 
     /// Returns `MPICH 4.0.2`, or `MPICH 4.0.2 in …/mpich`; `None` for results of other benchmarks.
-    pub(in super::super) fn label(&self, estimate: &Estimate) -> Option<String> {
+    pub(in super::super) fn label(&self, estimate: &MetricEstimate) -> Option<String> {
         let name = name(estimate)?;
         let known = self.0.get(&name).filter(|prefixes| prefixes.len() > 1);
         Some(match (known, text(estimate, Attribute::Prefix)) {
             (Some(known), Some(prefix)) => {
-                say!("name-in", name = name, place = told_apart(&prefix, known))
+                say!("name-in", name = name, place = unique_suffix(&prefix, known))
             }
             _ => name,
         })
@@ -41,19 +41,19 @@ impl Labels {
 
 /// Returns the name of the MPI; the same library has another name when used through the standard
 /// ABI.
-fn name(estimate: &Estimate) -> Option<String> {
+fn name(estimate: &MetricEstimate) -> Option<String> {
     let mpi = text(estimate, Attribute::Mpi)?;
     let is_standard = text(estimate, Attribute::Abi).as_deref() == Some("standard");
     Some(if is_standard { say!("mpi-standard-abi", mpi = mpi) } else { mpi })
 }
 
 /// Returns the shortest unique suffix of a path; a short path in full.
-fn told_apart(prefix: &str, all: &BTreeSet<String>) -> String {
+fn unique_suffix(prefix: &str, all: &BTreeSet<String>) -> String {
     /// Maximum length of a path that is shown in full; fits after a name in the heading of a
     /// column.
-    const SHORT: usize = 12;
+    const MAX_FULL_CHARS: usize = 12;
     let parts: Vec<&str> = prefix.split('/').filter(|part| !part.is_empty()).collect();
-    if prefix.chars().count() <= SHORT {
+    if prefix.chars().count() <= MAX_FULL_CHARS {
         return prefix.to_owned();
     }
     let ending = |count: usize| format!("/{}", parts[parts.len() - count..].join("/"));
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_are_told_apart_by_as_little_as_possible() {
+    fn shortens_prefixes_to_unique_suffixes() {
         let all =
             ["/usr", "/opt/site/mpich", "/opt/site/other", "/home/user/mpich", "/a/b/site"];
         let all: BTreeSet<String> = all.iter().map(|it| (*it).to_owned()).collect();
@@ -83,7 +83,7 @@ mod tests {
             ("", ""),
             ("relative-and-alone", "relative-and-alone"),
         ] {
-            assert_eq!(told_apart(prefix, &all), expected);
+            assert_eq!(unique_suffix(prefix, &all), expected);
         }
     }
 }

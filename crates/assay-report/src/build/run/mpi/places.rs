@@ -2,12 +2,12 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};
-use assay_model::plan::expand::pairs_of;
+use assay_model::plan::expand::pair_distances;
 use assay_model::suite::MpiPlacement;
-use assay_model::summary::Summary;
+use assay_model::summary::RunSummary;
 
-use super::{Group, cell};
-use crate::document::{Align, Block, Cell, Document, Table, Tone};
+use super::{MpiGroup, cell};
+use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
 use crate::locale::word;
 use crate::units;
 
@@ -15,15 +15,15 @@ use crate::units;
 const SMALL_BYTES: u64 = 8;
 
 /// Adds a table for each pair test that was measured at several places.
-pub(super) fn add(document: &mut Document, groups: &[Group<'_>], summary: &Summary) {
-    if let Some(reported) = impossible(groups, summary) {
+pub(super) fn add(document: &mut Document, groups: &[MpiGroup<'_>], summary: &RunSummary) {
+    if let Some(reported) = impossible_distances(groups, summary) {
         document.paragraph(Tone::Quiet, reported);
     }
     for (test, metric) in [(MpiTest::Latency, "latency"), (MpiTest::Bandwidth, "bandwidth")] {
         let of_test = groups
             .iter()
             .filter(|group| group.benchmark == Benchmark::Mpi(test) && group.metric == metric);
-        let places: Vec<&Group<'_>> = of_test.collect();
+        let places: Vec<&MpiGroup<'_>> = of_test.collect();
         let Some(bytes) = common_size(test, &places) else { continue };
         if places.len() < 2 {
             continue;
@@ -35,14 +35,14 @@ pub(super) fn add(document: &mut Document, groups: &[Group<'_>], summary: &Summa
 }
 
 /// Names the distances that no two CPUs of this machine have, which explains their absence.
-fn impossible(groups: &[Group<'_>], summary: &Summary) -> Option<String> {
+fn impossible_distances(groups: &[MpiGroup<'_>], summary: &RunSummary) -> Option<String> {
     let all = || MpiPlacement::EVERY_PAIR.into_iter();
-    let is_pair = |group: &Group<'_>| all().any(|which| which.name() == group.place);
+    let is_pair = |group: &MpiGroup<'_>| all().any(|which| which.name() == group.place);
     let [host] = summary.hosts.as_slice() else { return None };
     if host.topology.cpus.is_empty() || !groups.iter().any(is_pair) {
         return None;
     }
-    let possible = pairs_of(host);
+    let possible = pair_distances(host);
     let measured =
         |which: &MpiPlacement| groups.iter().any(|group| group.place == which.name());
     let missing: Vec<&str> = all()
@@ -54,7 +54,7 @@ fn impossible(groups: &[Group<'_>], summary: &Summary) -> Option<String> {
 
 /// Returns a size that was measured at all places: a small one for latency, the largest for
 /// bandwidth.
-fn common_size(test: MpiTest, places: &[&Group<'_>]) -> Option<u64> {
+fn common_size(test: MpiTest, places: &[&MpiGroup<'_>]) -> Option<u64> {
     let (first, others) = places.split_first()?;
     let common: Vec<u64> = first
         .sizes()
@@ -66,24 +66,26 @@ fn common_size(test: MpiTest, places: &[&Group<'_>]) -> Option<u64> {
     if test == MpiTest::Latency { small.copied() } else { common.last().copied() }
 }
 
-fn table(places: &[&Group<'_>], bytes: u64) -> Table {
+fn table(places: &[&MpiGroup<'_>], bytes: u64) -> ReportTable {
     let mut names: Vec<String> = Vec::new();
     for name in places.iter().flat_map(|group| group.columns()) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let mut columns =
-        vec![(word("column-place"), Align::Left), (word("column-cpus"), Align::Left)];
-    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
-    let mut table = Table::new("", &columns);
+    let mut columns = vec![
+        (word("column-place"), ColumnAlignment::Left),
+        (word("column-cpus"), ColumnAlignment::Left),
+    ];
+    columns.extend(names.iter().map(|name| (name.as_str(), ColumnAlignment::Right)));
+    let mut table = ReportTable::new("", &columns);
     for group in places {
         let best = group.best(Some(bytes));
         let cpus = group.estimates.iter().find_map(|it| super::text(it, Attribute::Cpus));
-        let mut row: Vec<Cell> =
+        let mut row: Vec<TableCell> =
             vec![group.place.clone().into(), cpus.unwrap_or_default().into()];
         row.extend(names.iter().map(|name| {
-            let estimate = group.at(Some(bytes), name);
+            let estimate = group.find(Some(bytes), name);
             estimate.map(|it| cell(it, best, names.len())).unwrap_or_default()
         }));
         table.rows.push(row);

@@ -3,19 +3,19 @@
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::host_names;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
 use super::super::context::{number, text};
 use crate::document::HeatMap;
-use crate::locale::{fact, word};
+use crate::locale::{format_fact, word};
 use crate::precision;
 
 /// Metrics of the heat map of throughput.
-const THROUGHPUT: [&str; 2] = ["goodput", "bandwidth"];
-const TIMES: [&str; 2] = ["round_trip", "latency"];
+const THROUGHPUT_METRICS: [&str; 2] = ["goodput", "bandwidth"];
+const TIME_METRICS: [&str; 2] = ["round_trip", "latency"];
 
 /// Returns the sender and the receiver of the data; `None` if the result has no pair of hosts.
-pub(in crate::build) fn ends(estimate: &Estimate) -> Option<(String, String)> {
+pub(in crate::build) fn endpoints(estimate: &MetricEstimate) -> Option<(String, String)> {
     let peer = text(estimate, Attribute::Peer)?;
     let receives = text(estimate, Attribute::Direction).as_deref() == Some("receive");
     let host = estimate.host.clone();
@@ -23,33 +23,34 @@ pub(in crate::build) fn ends(estimate: &Estimate) -> Option<(String, String)> {
 }
 
 /// Returns `north1 → east1`.
-pub(in crate::build) fn name(estimate: &Estimate) -> Option<String> {
-    ends(estimate).map(|(from, to)| format!("{from} → {to}"))
+pub(in crate::build) fn name(estimate: &MetricEstimate) -> Option<String> {
+    endpoints(estimate).map(|(from, to)| format!("{from} → {to}"))
 }
 
 /// Returns a heat map of throughput and one of round trips, of the most informative case. `item`
 /// labels a case independently of its hosts.
-pub(in crate::build::run) fn maps(
-    all: &[&Estimate],
-    item: &dyn Fn(&Estimate) -> String,
+pub(in crate::build::run) fn heat_maps(
+    all: &[&MetricEstimate],
+    item: &dyn Fn(&MetricEstimate) -> String,
 ) -> Vec<HeatMap> {
     let with_metrics = |metrics: [&str; 2]| {
-        let is_one = |it: &&&Estimate| {
+        let is_one = |it: &&&MetricEstimate| {
             metrics.contains(&it.metric.as_str()) && text(it, Attribute::Peer).is_some()
         };
         all.iter().filter(is_one).copied().collect::<Vec<_>>()
     };
     // The case with the highest throughput, and the round trips of idle links.
-    let order = |a: &[&Estimate], b: &[&Estimate]| total(a).total_cmp(&total(b));
-    let throughput =
-        questions(&with_metrics(THROUGHPUT), item).into_iter().max_by(|a, b| order(a, b));
-    let is_idle = |group: &Vec<&Estimate>| {
+    let order = |a: &[&MetricEstimate], b: &[&MetricEstimate]| total(a).total_cmp(&total(b));
+    let throughput = group_by_case(&with_metrics(THROUGHPUT_METRICS), item)
+        .into_iter()
+        .max_by(|a, b| order(a, b));
+    let is_idle = |group: &Vec<&MetricEstimate>| {
         number(group[0], Attribute::LoadStreams).is_none_or(|streams| streams == 0.0)
     };
-    let times = questions(&with_metrics(TIMES), item).into_iter().find(is_idle);
-    let titled = |found: Option<Vec<&Estimate>>, title| {
+    let times = group_by_case(&with_metrics(TIME_METRICS), item).into_iter().find(is_idle);
+    let titled = |found: Option<Vec<&MetricEstimate>>, title| {
         let found = found?;
-        Some(map(&found, fact(word(title), &item(found[0]))))
+        Some(heat_map(&found, format_fact(word(title), &item(found[0]))))
     };
     // MPI and RDMA report the one-way latency of a message.
     let is_one_way = times.as_ref().is_some_and(|found| found[0].metric == "latency");
@@ -61,16 +62,16 @@ pub(in crate::build::run) fn maps(
         .collect()
 }
 
-fn total(group: &[&Estimate]) -> f64 {
+fn total(group: &[&MetricEstimate]) -> f64 {
     group.iter().map(|estimate| estimate.median).sum()
 }
 
 /// Groups the results of the same case on different pairs, in order of appearance.
-fn questions<'e>(
-    all: &[&'e Estimate],
-    item: &dyn Fn(&Estimate) -> String,
-) -> Vec<Vec<&'e Estimate>> {
-    let mut groups: Vec<(String, Vec<&Estimate>)> = Vec::new();
+fn group_by_case<'e>(
+    all: &[&'e MetricEstimate],
+    item: &dyn Fn(&MetricEstimate) -> String,
+) -> Vec<Vec<&'e MetricEstimate>> {
+    let mut groups: Vec<(String, Vec<&MetricEstimate>)> = Vec::new();
     for estimate in all.iter().copied() {
         let key = format!("{} {} {}", estimate.metric, item(estimate), estimate.tool.name);
         match groups.iter_mut().find(|(known, _)| *known == key) {
@@ -82,16 +83,16 @@ fn questions<'e>(
 }
 
 /// Builds the heat map of a case; `group` must not be empty.
-fn map(group: &[&Estimate], title: String) -> HeatMap {
-    let pairs: Vec<((String, String), &Estimate)> =
-        group.iter().filter_map(|it| Some((ends(it)?, *it))).collect();
+fn heat_map(group: &[&MetricEstimate], title: String) -> HeatMap {
+    let pairs: Vec<((String, String), &MetricEstimate)> =
+        group.iter().filter_map(|it| Some((endpoints(it)?, *it))).collect();
     let mut names: Vec<String> = Vec::new();
     for name in pairs.iter().flat_map(|((from, to), _)| [from, to]) {
         if !names.contains(name) {
             names.push(name.clone());
         }
     }
-    host_names::sort(&mut names, |name| name);
+    host_names::sort_naturally(&mut names, |name| name);
     let index = |name: &String| names.iter().position(|it| it == name).unwrap_or(0);
     let mut cells = vec![vec![None; names.len()]; names.len()];
     let mut marked = Vec::new();

@@ -1,38 +1,41 @@
 //! Response curve: latency over the rate reached, its knee, and its limits.
 
 use assay_model::attribute::Attribute;
-use assay_model::limit::Basis;
+use assay_model::limit::LimitBasis;
 use assay_model::quantity::Unit;
 use assay_model::run::ALL_HOSTS;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
-use super::super::context::Context;
-use super::super::rows;
-use super::{Test, Times, share_title};
+use super::super::cells;
+use super::super::context::ReportContext;
+use super::{LatencyColumns, TestResults, share_title};
 use crate::document::{
-    Align, Axis, Band, Block, Cell, Document, Line, Plot, Point, Scale, Series, Table, Tone,
+    Axis, Band, Block, ColumnAlignment, Document, Plot, PlotPoint, PlotSeries, ReferenceLine,
+    ReportTable, Scale, TableCell, Tone,
 };
-use crate::locale::{detailed, details, fact, grouped, semicolon, word};
-use crate::precision::{self, Prefixes};
+use crate::locale::{format_fact, group_digits, join_details, semicolon, with_detail, word};
+use crate::precision::{self, ColumnPrefixes};
 use crate::{units, words};
 
 /// Percentiles of the curves; `None` is the median.
-const CURVES: [Option<&str>; 3] = [None, Some("p99"), Some("p99.9")];
+const CURVE_PERCENTILES: [Option<&str>; 3] = [None, Some("p99"), Some("p99.9")];
 
 /// Returns the label of the closed-loop rate: Vdbench's `max`, translated.
-pub(super) fn maximum() -> &'static str {
+pub(super) fn maximum_label() -> &'static str {
     word("rate-max")
 }
 
 /// Groups the points by curve, in order of appearance.
-pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
-    let name = |test: &Test<'_>| {
+pub(super) fn group_by_curve<'t, 'a>(
+    tests: &[&'t TestResults<'a>],
+) -> Vec<Vec<&'t TestResults<'a>>> {
+    let name = |test: &TestResults<'_>| {
         (
             test.text(Attribute::Test),
-            test.any().map(|it| (it.tool.name.clone(), it.host.clone())),
+            test.any_result().map(|it| (it.tool.name.clone(), it.host.clone())),
         )
     };
-    let mut groups: Vec<Vec<&Test<'_>>> = Vec::new();
+    let mut groups: Vec<Vec<&TestResults<'_>>> = Vec::new();
     for test in tests {
         match groups.iter_mut().find(|group| name(group[0]) == name(test)) {
             Some(group) => group.push(test),
@@ -40,7 +43,7 @@ pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
         }
     }
     // Points near the knee were measured last; the sort is stable and keeps the closed loop first.
-    let share = |test: &&Test<'_>| test.number(Attribute::PercentOfMax).unwrap_or(0.0);
+    let share = |test: &&TestResults<'_>| test.number(Attribute::PercentOfMax).unwrap_or(0.0);
     for group in &mut groups {
         group.sort_by(|a, b| share(a).total_cmp(&share(b)));
     }
@@ -49,17 +52,17 @@ pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
 
 /// Plots the curves of several groups of hosts together, one plot for each test: near and far hosts
 /// as two curves over their total rates.
-pub(super) fn of_host_groups(curves: &[Vec<&Test<'_>>]) -> Vec<Plot> {
-    let mut tests: Vec<(Option<String>, Vec<Series>, Vec<String>)> = Vec::new();
+pub(super) fn host_group_plots(curves: &[Vec<&TestResults<'_>>]) -> Vec<Plot> {
+    let mut tests: Vec<(Option<String>, Vec<PlotSeries>, Vec<String>)> = Vec::new();
     for points in curves {
-        let Some(first) = points.first().and_then(|it| it.any()) else { continue };
-        let line = line(points, None);
-        if !first.is_of_hosts() || line.len() < 2 {
+        let Some(first) = points.first().and_then(|it| it.any_result()) else { continue };
+        let line = open_loop_points(points, None);
+        if !first.spans_hosts() || line.len() < 2 {
             continue;
         }
         let test = points[0].text(Attribute::Test);
-        let series = Series { name: first.host.clone(), points: line };
-        let text = fact(&first.host, &knee(points));
+        let series = PlotSeries { name: first.host.clone(), points: line };
+        let text = format_fact(&first.host, &describe_knee(points));
         match tests.iter_mut().find(|(known, ..)| *known == test) {
             Some((_, all, texts)) => {
                 all.push(series);
@@ -69,9 +72,12 @@ pub(super) fn of_host_groups(curves: &[Vec<&Test<'_>>]) -> Vec<Plot> {
         }
     }
     let several = tests.into_iter().filter(|(_, series, _)| series.len() > 1);
-    let plot = |(test, series, texts): (Option<String>, Vec<Series>, Vec<String>)| {
+    let plot = |(test, series, texts): (Option<String>, Vec<PlotSeries>, Vec<String>)| {
         let title = say!("response-curve", name = test.unwrap_or_default());
-        Plot { rivals: true, ..Plot::new(title, texts.join(semicolon()), axes(), series) }
+        Plot {
+            is_comparison: true,
+            ..Plot::new(title, texts.join(semicolon()), axes(), series)
+        }
     };
     several.map(plot).collect()
 }
@@ -86,10 +92,11 @@ fn axes() -> [Axis; 2] {
 
 /// Whether a curve has its own plot. If hosts measured together, only their total has one, and
 /// groups share another: 24 hosts with six tests each would need 144 plots.
-pub(super) fn has_picture(points: &[&Test<'_>], curves: &[Vec<&Test<'_>>]) -> bool {
-    let host =
-        |points: &[&Test<'_>]| points.first().and_then(|it| it.any()).map(|it| it.host.clone());
-    let same = |other: &&Vec<&Test<'_>>| {
+pub(super) fn has_plot(points: &[&TestResults<'_>], curves: &[Vec<&TestResults<'_>>]) -> bool {
+    let host = |points: &[&TestResults<'_>]| {
+        points.first().and_then(|it| it.any_result()).map(|it| it.host.clone())
+    };
+    let same = |other: &&Vec<&TestResults<'_>>| {
         other[0].text(Attribute::Test) == points[0].text(Attribute::Test)
     };
     let is_of_all = |host: Option<String>| host.as_deref() == Some(ALL_HOSTS);
@@ -98,48 +105,57 @@ pub(super) fn has_picture(points: &[&Test<'_>], curves: &[Vec<&Test<'_>>]) -> bo
 
 pub(super) fn add(
     document: &mut Document,
-    context: &Context<'_>,
-    points: &[&Test<'_>],
+    context: &ReportContext<'_>,
+    points: &[&TestResults<'_>],
     has_picture: bool,
 ) {
     let Some(first) = points.first() else { return };
-    let host = first.any().filter(|_| context.several_hosts).map(|it| it.host.clone());
+    let host =
+        first.any_result().filter(|_| context.has_several_hosts).map(|it| it.host.clone());
     let name: Vec<String> = host.into_iter().chain(first.text(Attribute::Test)).collect();
-    let name = details(&name);
+    let name = join_details(&name);
     let by = first.measurer(context).text;
     let what =
         if by.is_empty() { name.clone() } else { say!("what-by", what = &name, by = by) };
-    document.paragraph(Tone::Plain, say!("curve-knee", what = what, knee = knee(points)));
+    document
+        .paragraph(Tone::Plain, say!("curve-knee", what = what, knee = describe_knee(points)));
     let picture = has_picture.then(|| plot(&name, points)).flatten();
     document.blocks.extend(picture.map(Block::Plot));
     document.blocks.push(Block::Table(table(context, &name, points)));
 }
 
-fn table<'a>(context: &Context<'_>, name: &str, points: &[&Test<'a>]) -> Table {
+fn table<'a>(
+    context: &ReportContext<'_>,
+    name: &str,
+    points: &[&TestResults<'a>],
+) -> ReportTable {
     let columns = [
-        (word("column-requested"), Align::Left),
-        (word("column-rate"), Align::Right),
-        (word("column-bandwidth"), Align::Right),
-        (share_title(points), Align::Right),
-        (word("column-median"), Align::Right),
-        ("p99", Align::Right),
-        ("p99.9", Align::Right),
-        (word("column-service-median"), Align::Right),
-        (word("column-note"), Align::Left),
+        (word("column-requested"), ColumnAlignment::Left),
+        (word("column-rate"), ColumnAlignment::Right),
+        (word("column-bandwidth"), ColumnAlignment::Right),
+        (share_title(points), ColumnAlignment::Right),
+        (word("column-median"), ColumnAlignment::Right),
+        ("p99", ColumnAlignment::Right),
+        ("p99.9", ColumnAlignment::Right),
+        (word("column-service-median"), ColumnAlignment::Right),
+        (word("column-note"), ColumnAlignment::Left),
     ];
-    let mut table = Table::new(say!("response-curve", name = name), &columns);
+    let mut table = ReportTable::new(say!("response-curve", name = name), &columns);
     let amounts = points.iter().flat_map(|point| [point.rate, point.bandwidth]);
-    let prefixes = Prefixes::of_medians(amounts.flatten());
-    let latency = |point: &Test<'a>| point.from_due.or(point.latency);
-    let times = Times::of(points.iter().filter_map(|point| latency(point)));
+    let prefixes = ColumnPrefixes::for_medians(amounts.flatten());
+    let latency = |point: &TestResults<'a>| point.from_due.or(point.latency);
+    let times =
+        LatencyColumns::from_latencies(points.iter().filter_map(|point| latency(point)));
     for point in points {
-        let mut row: Vec<Cell> = vec![asked(point).into()];
-        row.push(point.rate.map(|it| spread(it, prefixes.value(it))).unwrap_or_default());
+        let mut row: Vec<TableCell> = vec![requested_rate(point).into()];
+        row.push(
+            point.rate.map(|it| with_interval(it, prefixes.value(it))).unwrap_or_default(),
+        );
         row.push(point.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default().into());
-        row.push(rows::percent(point.share_of_limit()));
+        row.push(cells::percent(point.share_of_limit()));
         let latency = latency(point);
         let [median, p99, p999] = times.cells(latency);
-        row.push(latency.map(|it| spread(it, median.text)).unwrap_or_default());
+        row.push(latency.map(|it| with_interval(it, median.text)).unwrap_or_default());
         row.extend([p99, p999]);
         let service = point.latency.filter(|_| point.from_due.is_some());
         row.push(
@@ -152,24 +168,24 @@ fn table<'a>(context: &Context<'_>, name: &str, points: &[&Test<'a>]) -> Table {
 }
 
 /// Formats the requested rate: `max`, `50 %`, `80 %, knee`.
-fn asked(point: &Test<'_>) -> String {
+fn requested_rate(point: &TestResults<'_>) -> String {
     let Some(percent) = point.number(Attribute::PercentOfMax) else {
-        return maximum().to_owned();
+        return maximum_label().to_owned();
     };
-    let percent = units::in_percent(&grouped(&percent.to_string()));
-    if is_knee(point) { detailed(&percent, word("knee")) } else { percent }
+    let percent = units::in_percent(&group_digits(&percent.to_string()));
+    if is_knee(point) { with_detail(&percent, word("knee")) } else { percent }
 }
 
 /// Appends the interval, `5.85 kIO/s ±14 %`; the short form omits it.
-fn spread(estimate: &Estimate, value: String) -> Cell {
-    match precision::relative(estimate) {
-        Some(interval) => Cell::with_short(format!("{value} {interval}"), Some(value)),
+fn with_interval(estimate: &MetricEstimate, value: String) -> TableCell {
+    match precision::relative_interval(estimate) {
+        Some(interval) => TableCell::with_short(format!("{value} {interval}"), Some(value)),
         None => value.into(),
     }
 }
 
-fn is_knee(point: &Test<'_>) -> bool {
-    let same = |knee: f64, rate: &Estimate| (rate.median - knee).abs() <= knee * 1e-9;
+fn is_knee(point: &TestResults<'_>) -> bool {
+    let same = |knee: f64, rate: &MetricEstimate| (rate.median - knee).abs() <= knee * 1e-9;
     point.from_due.is_some()
         && point
             .number(Attribute::KneeRate)
@@ -178,7 +194,7 @@ fn is_knee(point: &Test<'_>) -> bool {
 }
 
 /// Describes the knee, or the reason why there is none.
-fn knee(points: &[&Test<'_>]) -> String {
+fn describe_knee(points: &[&TestResults<'_>]) -> String {
     if points.iter().all(|it| it.from_due.is_none()) {
         return word("knee-unreported").to_owned();
     }
@@ -210,12 +226,12 @@ fn knee(points: &[&Test<'_>]) -> String {
     })
 }
 
-fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
-    let mut series: Vec<Series> = CURVES
+fn plot(name: &str, points: &[&TestResults<'_>]) -> Option<Plot> {
+    let mut series: Vec<PlotSeries> = CURVE_PERCENTILES
         .into_iter()
-        .map(|percentile| Series {
+        .map(|percentile| PlotSeries {
             name: percentile.unwrap_or(word("column-median")).to_owned(),
-            points: line(points, percentile),
+            points: open_loop_points(points, percentile),
         })
         .filter(|series| series.points.len() > 1)
         .collect();
@@ -224,16 +240,16 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
         (*median.first()?, *median.last()?)
     };
     // The closed loop has other arrivals and is therefore a separate point.
-    series.extend(closed(points));
-    let rate = |point: Point| units::quantity(point.x, Unit::IoPerSecond, 3);
-    let time = |point: Point| units::quantity(point.y, Unit::Second, 3);
+    series.extend(closed_loop_series(points));
+    let rate = |point: PlotPoint| units::quantity(point.x, Unit::IoPerSecond, 3);
+    let time = |point: PlotPoint| units::quantity(point.y, Unit::Second, 3);
     let description = say!(
         "response-description",
         low = time(first),
         few = rate(first),
         high = time(last),
         many = rate(last),
-        knee = knee(points),
+        knee = describe_knee(points),
     );
     let (bands, marks) = (bands(points), marks(points));
     let title = say!("response-curve", name = name);
@@ -241,32 +257,32 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
 }
 
 /// Returns the open-loop points in ascending order of rate.
-fn line(points: &[&Test<'_>], percentile: Option<&str>) -> Vec<Point> {
-    let point = |test: &&Test<'_>| {
+fn open_loop_points(points: &[&TestResults<'_>], percentile: Option<&str>) -> Vec<PlotPoint> {
+    let point = |test: &&TestResults<'_>| {
         let estimate = test.from_due?;
         let y = match percentile {
             None => estimate.median,
             Some(name) => *estimate.percentiles.as_ref()?.get(name)?,
         };
         let interval = estimate.ci.filter(|_| percentile.is_none());
-        Some(Point { x: test.rate?.median, y, interval })
+        Some(PlotPoint { x: test.rate?.median, y, interval })
     };
     let drawable =
-        |point: &Point| precision::is_positive(point.x) && precision::is_positive(point.y);
-    let mut line: Vec<Point> = points.iter().filter_map(point).filter(drawable).collect();
+        |point: &PlotPoint| precision::is_positive(point.x) && precision::is_positive(point.y);
+    let mut line: Vec<PlotPoint> = points.iter().filter_map(point).filter(drawable).collect();
     line.sort_by(|a, b| a.x.total_cmp(&b.x));
     line
 }
 
-fn closed(points: &[&Test<'_>]) -> Option<Series> {
+fn closed_loop_series(points: &[&TestResults<'_>]) -> Option<PlotSeries> {
     let test = points.iter().find(|test| test.from_due.is_none())?;
     let (rate, latency) = (test.rate?, test.latency?);
-    let point = Point { x: rate.median, y: latency.median, interval: None };
+    let point = PlotPoint { x: rate.median, y: latency.median, interval: None };
     precision::is_positive(point.y)
-        .then(|| Series { name: maximum().to_owned(), points: vec![point] })
+        .then(|| PlotSeries { name: maximum_label().to_owned(), points: vec![point] })
 }
 
-fn bands(points: &[&Test<'_>]) -> Vec<Band> {
+fn bands(points: &[&TestResults<'_>]) -> Vec<Band> {
     let Some(knee) = points.first().and_then(|it| it.number(Attribute::KneeRate)) else {
         return vec![];
     };
@@ -278,17 +294,17 @@ fn bands(points: &[&Test<'_>]) -> Vec<Band> {
 }
 
 /// Returns marks at the knee, and at the limits of the volume or its data sheet.
-fn marks(points: &[&Test<'_>]) -> Vec<Line> {
+fn marks(points: &[&TestResults<'_>]) -> Vec<ReferenceLine> {
     let knee = points.first().and_then(|it| it.number(Attribute::KneeRate));
-    let knee = knee.map(|value| Line { label: word("knee").to_owned(), value });
-    let line = |estimate: &Estimate, per: f64| {
+    let knee = knee.map(|value| ReferenceLine { label: word("knee").to_owned(), value });
+    let line = |estimate: &MetricEstimate, per: f64| {
         let limit = estimate.limit.as_ref()?;
         let shown = units::quantity(limit.value, estimate.unit, 3);
         let label = match limit.basis {
-            Basis::Provisioned => say!("provisioned", limit = shown),
+            LimitBasis::Provisioned => say!("provisioned", limit = shown),
             _ => say!("limit-line", limit = shown),
         };
-        Some(Line { label, value: limit.value / per })
+        Some(ReferenceLine { label, value: limit.value / per })
     };
     let of_bandwidth = points.iter().find_map(|it| {
         let bytes = it.number(Attribute::Bytes).filter(|bytes| *bytes > 0.0)?;

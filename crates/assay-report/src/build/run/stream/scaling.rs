@@ -2,28 +2,28 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::quantity::Unit;
-use assay_model::summary::Estimate;
+use assay_model::summary::MetricEstimate;
 
 use super::super::context::{metric_name, number, text};
-use super::super::{rows, words};
-use crate::document::{Axis, Plot, Point, Scale, Series};
+use super::super::{cells, words};
+use crate::document::{Axis, Plot, PlotPoint, PlotSeries, Scale};
 use crate::locale::{comma, word};
 use crate::{precision, units};
 
 /// Metrics of the plot; the others are close to them and would hide them.
-const DRAWN: [&str; 3] = ["triad", "read", "write"];
+const PLOTTED_METRICS: [&str; 3] = ["triad", "read", "write"];
 
 /// Builds the plot; `None` for fewer than two numbers of cores.
-pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
-    let drawn: Vec<&&Estimate> =
-        estimates.iter().filter(|e| DRAWN.contains(&e.metric.as_str())).collect();
-    let mut series: Vec<Series> = Vec::new();
+pub(super) fn plot(estimates: &[&MetricEstimate]) -> Option<Plot> {
+    let drawn: Vec<&&MetricEstimate> =
+        estimates.iter().filter(|e| PLOTTED_METRICS.contains(&e.metric.as_str())).collect();
+    let mut series: Vec<PlotSeries> = Vec::new();
     for estimate in drawn {
         let Some(point) = point(estimate) else { continue };
-        let name = name(estimate, estimates);
+        let name = series_name(estimate, estimates);
         match series.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
-            None => series.push(Series { name, points: vec![point] }),
+            None => series.push(PlotSeries { name, points: vec![point] }),
         }
     }
     for series in &mut series {
@@ -32,23 +32,24 @@ pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
     series.retain(|series| series.points.len() > 1);
     let points = &series.first()?.points;
     let (first, last) = (points.first()?, points.last()?);
-    let cores = |point: &Point| words::cores(point.x as usize);
-    let value = |point: &Point| units::quantity(point.y, Unit::BytePerSecond, 3);
+    let cores = |point: &PlotPoint| words::cores(point.x as usize);
+    let value = |point: &PlotPoint| units::quantity(point.y, Unit::BytePerSecond, 3);
     let description =
         words::scaling_description(&cores(first), &value(first), &cores(last), &value(last));
     let axes = [
         Axis::new(word("axis-cores"), Unit::Count, Scale::Linear),
         Axis::new(word("column-bandwidth"), Unit::BytePerSecond, Scale::Linear),
     ];
-    let (title, limit) = (words::scaling_title(&names(&series)), rows::limit_line(estimates));
+    let (title, limit) =
+        (words::scaling_title(&series_names(&series)), cells::limit_line(estimates));
     Some(Plot { limit, ..Plot::new(title, description, axes, series) })
 }
 
-fn names(series: &[Series]) -> String {
+fn series_names(series: &[PlotSeries]) -> String {
     series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>().join(comma())
 }
 
-fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
+fn series_name(estimate: &MetricEstimate, all: &[&MetricEstimate]) -> String {
     let is_only_tool = all.iter().all(|other| other.tool.name == estimate.tool.name);
     let metric = metric_name(estimate);
     if is_only_tool {
@@ -58,10 +59,10 @@ fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
     }
 }
 
-fn point(estimate: &Estimate) -> Option<Point> {
+fn point(estimate: &MetricEstimate) -> Option<PlotPoint> {
     let placement = text(estimate, Attribute::Placement)?;
     let cores = placement.rsplit(':').next()?.parse::<u32>().ok().map(f64::from);
     let x = cores.or_else(|| number(estimate, Attribute::Threads))?;
     let drawable = precision::is_positive(estimate.median);
-    drawable.then_some(Point { x, y: estimate.median, interval: estimate.ci })
+    drawable.then_some(PlotPoint { x, y: estimate.median, interval: estimate.ci })
 }

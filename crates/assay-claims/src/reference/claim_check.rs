@@ -1,0 +1,101 @@
+//! Comparison of results with claims: the claims that apply to each result, and a verdict.
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Better;
+use assay_model::summary::MetricEstimate;
+use serde::Serialize;
+
+use super::{Claim, applies_to, names_dimension};
+
+/// Result with the claims that apply to it.
+#[derive(Debug)]
+pub struct ClaimCheck<'a> {
+    /// Measured result.
+    pub estimate: &'a MetricEstimate,
+    /// Every claim about it, the oldest first.
+    pub claims: Vec<&'a Claim>,
+    /// Verdict over all claims.
+    pub verdict: ClaimVerdict,
+}
+
+impl ClaimCheck<'_> {
+    /// Returns whether the result meets one of its claims, by the more favourable end of its
+    /// interval; `None` if the claim decides nothing.
+    #[must_use]
+    pub fn meets_claim(&self, claim: &Claim) -> Option<bool> {
+        let MetricEstimate { ci, better, median, .. } = *self.estimate;
+        let value = match (ci, better) {
+            (Some([_, high]), Better::Higher) => high,
+            (Some([low, _]), Better::Lower) => low,
+            (None, _) => median,
+        };
+        claim.is_met_by(value, better)
+    }
+
+    fn overall_verdict(&self) -> ClaimVerdict {
+        let kept = || self.claims.iter().filter_map(|it| self.meets_claim(it));
+        match (kept().any(|it| it), kept().any(|it| !it)) {
+            (false, false) => ClaimVerdict::Shown,
+            (true, false) => ClaimVerdict::Reached,
+            (false, true) => ClaimVerdict::Missed,
+            (true, true) => ClaimVerdict::Conflict,
+        }
+    }
+}
+
+/// Verdict from the claims about a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimVerdict {
+    /// The result meets every claim that decides.
+    Reached,
+    /// The result misses all of them with its whole interval.
+    Missed,
+    /// The claims contradict each other, and the result meets some of them.
+    Conflict,
+    /// No claim decides anything.
+    Shown,
+}
+
+/// Compares results with claims; results without a claim are left out.
+#[must_use]
+pub fn check_claims<'a>(
+    results: &'a [MetricEstimate],
+    claims: &'a [Claim],
+) -> Vec<ClaimCheck<'a>> {
+    let mut held: Vec<ClaimCheck<'a>> = Vec::new();
+    for estimate in results {
+        let is_here = |claim: &&Claim| {
+            let names_it =
+                claim.of.as_ref().is_some_and(|aim| names_dimension(aim, INSTRUCTION_SET));
+            applies_to(claim, estimate) && (names_it || is_fastest(estimate, results))
+        };
+        let mut about: Vec<&Claim> = claims.iter().filter(is_here).collect();
+        if about.is_empty() {
+            continue;
+        }
+        about.sort_by(|a, b| a.date.cmp(&b.date));
+        let undecided = ClaimCheck { estimate, claims: about, verdict: ClaimVerdict::Shown };
+        held.push(ClaimCheck { verdict: undecided.overall_verdict(), ..undecided });
+    }
+    held
+}
+
+const INSTRUCTION_SET: Attribute = Attribute::InstructionSet;
+
+/// Returns whether no other instruction set was faster in the same placement: a published peak is
+/// that of a machine, not of a kernel that any machine can run.
+fn is_fastest(estimate: &MetricEstimate, results: &[MetricEstimate]) -> bool {
+    if !estimate.parameters.contains_key(&INSTRUCTION_SET) {
+        return true;
+    }
+    let place = |it: &MetricEstimate| {
+        [Attribute::Host, Attribute::Placement, Attribute::Threads]
+            .map(|name| it.parameters.get(&name).cloned())
+    };
+    let mut rivals = results.iter().filter(|it| {
+        (&it.benchmark, &it.metric) == (&estimate.benchmark, &estimate.metric)
+            && place(it) == place(estimate)
+    });
+    rivals.all(|it| it.median <= estimate.median)
+}

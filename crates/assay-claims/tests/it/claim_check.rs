@@ -1,0 +1,93 @@
+//! Comparison of results with claims: the claims that apply to each result, and the verdict.
+
+use assay_claims::reference::{ClaimVerdict, check_claims, claims_for_system, read};
+use assay_model::attribute::Attribute;
+use assay_model::quantity::Unit;
+use assay_model::summary::MetricEstimate;
+
+use crate::hosts::bandwidth;
+
+/// Returns the peak of one instruction set in a placement.
+fn peak((placement, instruction_set): (&str, &str), median: f64) -> MetricEstimate {
+    let mut peak = MetricEstimate {
+        benchmark: "compute.peak_flops".to_owned(),
+        case: format!("{placement}/{instruction_set}"),
+        metric: "fp64".to_owned(),
+        unit: Unit::FlopPerSecond,
+        ..bandwidth("one", median, None)
+    };
+    peak.parameters.insert(Attribute::Placement, placement.into());
+    peak.parameters.insert(Attribute::InstructionSet, instruction_set.into());
+    peak
+}
+
+#[test]
+fn peak_claim_applies_to_fastest_instruction_set() {
+    let results = [
+        peak(("node", "portable"), 6e9),
+        peak(("node", "avx2"), 30e9),
+        peak(("core:0", "sse2"), 12e9),
+    ];
+    let claim = |whose: &str| {
+        format!(
+            "[[claim]]\nmetric = \"compute.peak_flops/fp64\"\nvalue = \"7 TFLOP/s\"\n{whose}"
+        )
+    };
+    for (whose, expected) in [
+        ("", &["node/avx2", "core:0/sse2"][..]),
+        ("where = { placement = \"node\" }", &["node/avx2"]),
+        ("where = { instruction_set = \"portable\" }", &["node/portable"]),
+        ("where = { instruction_set = \"avx512\" }", &[]),
+    ] {
+        let claims = read(&claim(whose)).unwrap();
+        let held = check_claims(&results, &claims);
+        let found: Vec<&str> = held.iter().map(|it| it.estimate.case.as_str()).collect();
+        assert_eq!(found, expected, "{whose}");
+    }
+    let published = claims_for_system("azure/hbv4").unwrap();
+    let held = check_claims(&results, &published);
+    assert!(held.iter().all(|it| it.estimate.case == "node/avx2"), "{held:?}");
+    assert!(!held.is_empty());
+}
+
+#[test]
+fn every_claim_has_its_own_verdict() {
+    let claims: String =
+        ["6 GB/s\"\nqualifier = \"at-least", "4 GB/s", "9 GB/s\"\nqualifier = \"best"]
+            .map(|value| {
+                format!("[[claim]]\nmetric = \"storage/bandwidth\"\nvalue = \"{value}\"\n")
+            })
+            .concat();
+    let claims = read(&claims).unwrap();
+    for (value, interval, expected, verdict) in [
+        (5e9, None, [Some(false), Some(true), None], ClaimVerdict::Conflict),
+        (5e9, Some([4e9, 6e9]), [Some(true), Some(true), None], ClaimVerdict::Reached),
+        (3e9, Some([2e9, 3.5e9]), [Some(false), Some(false), None], ClaimVerdict::Missed),
+    ] {
+        let results = [MetricEstimate { ci: interval, ..bandwidth("one", value, None) }];
+        let held = check_claims(&results, &claims);
+        let kept: Vec<Option<bool>> = claims.iter().map(|it| held[0].meets_claim(it)).collect();
+        assert_eq!((kept.as_slice(), held[0].verdict), (&expected[..], verdict), "{value}");
+    }
+}
+
+/// A published "FIO, 50 GB/s" is about large sequential I/O, not small random I/O.
+#[test]
+fn published_bandwidth_applies_to_sequential_io() {
+    let of = |pattern: &str| {
+        let mut it = bandwidth("one", 376e6, None);
+        it.case = pattern.to_owned();
+        it.parameters.insert(Attribute::Operation, "read".into());
+        it.parameters.insert(Attribute::Pattern, pattern.into());
+        it
+    };
+    let results = ["random", "sequential", "parts"].map(of);
+    for (system, expected) in
+        [("azure/hbv5", &["sequential"][..]), ("azure/hb", &["sequential", "parts"])]
+    {
+        let published = claims_for_system(system).unwrap();
+        let held = check_claims(&results, &published);
+        let cases: Vec<&str> = held.iter().map(|it| it.estimate.case.as_str()).collect();
+        assert_eq!(cases, expected, "{system}");
+    }
+}

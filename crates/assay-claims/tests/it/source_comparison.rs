@@ -1,0 +1,187 @@
+//! Differences between a page and its source, one case per line.
+
+use std::fmt::Write as _;
+
+use assay_claims::lint::{LintFinding, comparison_gap, lint};
+
+/// Returns a page in a language with one line of Markdown.
+fn page(language: &str, line: &str) -> String {
+    let table = "| a | b |\n|---|---|\n";
+    let table = if line.starts_with('|') { table } else { "" };
+    format!("---\nlang: {language}\n---\n{table}{line}\n")
+}
+
+/// Returns findings that arise only from the source: the rule, and the printed text.
+fn found(text: &str, source: &str) -> String {
+    let alone = lint(text, None);
+    let is_new = |it: &LintFinding| !alone.contains(it);
+    let mut reported = String::new();
+    for it in lint(text, Some(source)).into_iter().filter(is_new) {
+        write!(reported, "{} {};", it.rule.name(), &text[it.start..it.end]).unwrap();
+    }
+    reported
+}
+
+fn check(cases: &[(&str, &str, &str, &str)]) {
+    let mut wrong = String::new();
+    for (language, line, source, expected) in cases {
+        // Both in a cell and in a sentence.
+        for frame in [|it: &str| format!("| x | {it} |"), str::to_owned] {
+            let found = found(&page(language, &frame(line)), &page("en", &frame(source)));
+            if found != *expected {
+                writeln!(wrong, "{line:?} of {source:?}: {found:?}, not {expected:?}").unwrap();
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn finds_wrong_unit_of_any_kind() {
+    check(&[
+        ("en", "4.22 µs", "4.22 ns", "wrong-unit µs;"),
+        ("en", "1.60 MHz", "1.60 GHz", "wrong-unit MHz;"),
+        ("en", "12 ms", "12 s", "wrong-unit ms;"),
+        ("en", "300,000 MB/s", "300,000 IOPS", "wrong-unit MB/s;"),
+        ("en", "50 kB/s", "50 kbit/s", "wrong-unit kB/s;"),
+        ("en", "25 kIO/s", "25 IO/s", "wrong-unit kIO/s;"),
+        ("en", "512 KiB", "512 B", "wrong-unit KiB;"),
+        ("en", "4.5 TiB", "4.5 TB", "wrong-unit TiB;"),
+        ("en", "8 KiB/s", "8 kB/s", "wrong-unit KiB/s;"),
+        ("ru", "4,22 мкс", "4.22 ns", "wrong-unit мкс;"),
+        ("fr", "1,60 MHz", "1.60 GHz", "wrong-unit MHz;"),
+        ("cs", "5 GB", "5 GiB", "wrong-unit GB;"),
+        ("de", "0,12 ns/B", "0.12 s/GB", ""),
+    ]);
+}
+
+#[test]
+fn finds_unit_on_one_side_only() {
+    check(&[
+        ("en", "12", "12 ms", "wrong-unit 12;"),
+        ("en", "12 ms", "12", "wrong-unit ms;"),
+        ("en", "100", "100 %", "wrong-unit 100;"),
+        ("ru", "300 000", "300,000 IOPS", "wrong-unit 300 000;"),
+        // The unit is in other words, or once for two figures.
+        ("ru", "300 000 операций ввода-вывода в секунду", "300,000 IOPS", ""),
+        ("de", "von 32 bis 33 GB/s", "32-33 GB/s", ""),
+        ("ko", "300,000 개의 IOPS", "300,000 IOPS", ""),
+        ("ko", "300,000 IOPS를 초과", "300,000 IOPS", ""),
+        ("tr", "%50 8 KiB", "50% 8 KiB", ""),
+        ("es", "300.000 IOPS", "300k IOPS", ""),
+        ("zh", "30 万 IOPS", "300,000 IOPS", ""),
+        ("cs", "12 s pro běh", "12 seconds per run", ""),
+        ("ja", "12秒", "12 s", ""),
+    ]);
+}
+
+#[test]
+fn changed_digit_is_not_lost_precision() {
+    check(&[
+        ("en", "300 IOPS", "300,000 IOPS", "digits 300;"),
+        ("en", "300,000 IOPS", "300 IOPS", "digits 300,000;"),
+        ("de", "1.234 µs", "1.234 µs", "digits 1.234;"),
+        ("de", "1,234 µs", "1.234 µs", ""),
+        ("fr", "1 234 µs", "1,234 µs", ""),
+        ("de", "3.520 GFLOP/s", "3,520 GFLOP/s", ""),
+        ("en", "2.4 µs", "2.40 µs", "precision 2.4;"),
+        ("en", "0.250 s", "0.250 s", ""),
+        // Another prefix with the same value.
+        ("en", "1600 MHz", "1.60 GHz", ""),
+        ("ru", "25 000 IOPS", "25.00 kIO/s", ""),
+        ("en", "1500 MHz", "1.60 GHz", "digits 1500;wrong-unit MHz;"),
+    ]);
+}
+
+#[test]
+fn finds_swapped_reads_and_writes() {
+    check(&[
+        (
+            "en",
+            "1.7 GB/s writes, 1.0 GB/s reads",
+            "1.7 GB/s reads, 1.0 GB/s writes",
+            "direction 1.7;",
+        ),
+        (
+            "fr",
+            "1,0 Go/s de lectures, 1,7 Go/s d’écritures",
+            "1.7 GB/s reads, 1.0 GB/s writes",
+            "direction 1,0;",
+        ),
+        ("ja", "書き込み 1.0 GB/秒、読み取り 1.7 GB/秒", "1.7 GB/s reads, 1.0 GB/s writes", ""),
+        ("ko", "300,000 IOPS 쓰기", "300,000 read IOPS", "direction 300,000 IOPS 쓰기;"),
+        ("en", "threads that are ready write 5 GB/s", "threads write 5 GB/s", ""),
+    ]);
+}
+
+#[test]
+fn compares_units_of_headings() {
+    let table = |heading: &str| {
+        format!("| Size | {heading} |\n|---|---|\n| a | 1.5 |\n| b | 2.5 |\n| c | 3.5 |\n")
+    };
+    for (heading, source, expected) in [
+        ("Latency [ms]", "Latency [µs]", "wrong-unit ms;"),
+        ("Latence", "Latency [µs]", "wrong-unit Latence;"),
+        ("Latency [µs]", "Latency", "wrong-unit µs;"),
+        ("Opóźnienie (mikrosekundy)", "Latency [microseconds]", ""),
+        ("지연 시간 마이크로초", "Latency [µs]", ""),
+    ] {
+        assert_eq!(found(&table(heading), &table(source)), expected, "{heading}");
+    }
+}
+
+#[test]
+fn compares_sentences_in_order_or_reports_gap() {
+    let source = "# Rate\n\nReads reach 300,000 IOPS.\n\nThe latency is 1 ms.\n";
+    for (text, expected) in [
+        ("# Débit\n\nPlus de 300 000 IOPS.\n\nUne latence de 1 ms.\n", ""),
+        ("# Débit\n\nPlus de 30 000 IOPS.\n\nUne latence de 1 ms.\n", "digits 30 000;"),
+        ("# Débit\n\nPlus de 300 000 IOPS.\n\nUne latence de 1 µs.\n", "wrong-unit µs;"),
+        // An additional paragraph without figures.
+        ("# Débit\n\nVoir.\n\nPlus de 300 000 IOPS.\n\nUne latence de 2 ms.\n", "digits 2;"),
+        ("# Débit\n\nPlus de 300 000 IOPS.\n\nUne latence.\n", "digits Une latence.;"),
+    ] {
+        let text = format!("---\nlang: fr\n---\n{text}");
+        assert_eq!(found(&text, source), expected, "{text}");
+        assert_eq!(comparison_gap(&text, source), None, "{text}");
+    }
+    let joined = "Plus de 300 000 IOPS. Une latence de 1 ms.\n";
+    assert_eq!(found(joined, source), "");
+    let said = comparison_gap(joined, source).unwrap();
+    assert!(said.contains("are 1 here and 2 in"), "{said}");
+}
+
+#[test]
+fn name_may_have_case_ending() {
+    for (cell, expected) in [
+        ("test STREAMu", ""),
+        ("test STREAMING", ""),
+        ("test STREAMINGU", "name test STREAMINGU;"),
+        ("test PROUDU", "name test PROUDU;"),
+    ] {
+        let source = page("en", "| x | the STREAM test |");
+        assert_eq!(found(&page("cs", &format!("| x | {cell} |")), &source), expected, "{cell}");
+    }
+}
+
+#[test]
+fn accepts_grammar_of_other_languages() {
+    check(&[
+        // Names may have case endings.
+        ("cs", "test STREAMu 5 s", "the STREAM test 5 s", ""),
+        ("hu", "SSDkon 5 s", "on SSD 5 s", ""),
+        // A factor is a figure in any spelling.
+        ("fr", "200 000 IOPS en lecture, 3 fois plus", "200,000 read IOPS, 3X more", ""),
+        ("fr", "200 000 IOPS, 4 fois plus", "200,000 IOPS, 3X more", "digits 4;"),
+        // The source lacks the time; the page has corrected it.
+        ("fr", "780 Mo/s en écriture", "780 MB/writes", ""),
+        ("fr", "780 Go/s en écriture", "780 MB/writes", "wrong-unit Go/s;"),
+        ("tr", "1,3 GB/sn okur, 900 MB/sn yazar", "1.3 GB/s reads, 900 MB/s writes", ""),
+        (
+            "ru",
+            "1,3 ГБ/с считывает, 900 МБ/с записывает",
+            "1.3 GB/s reads, 900 MB/s writes",
+            "",
+        ),
+    ]);
+}

@@ -1,0 +1,299 @@
+//! Parsed options of one job: access pattern, targets and run time.
+//!
+//! Options are applied in fio's order: globals first, then the job's own.
+
+use assay_model::workload::storage::{SizeShare, WriteSync};
+
+use super::fault::{FioFault, FioFaultKind};
+use super::jobfile::{FioSection, FioSetting};
+use super::value::{NumberBase, SizeOrPercent};
+
+mod apply;
+mod behaviour;
+mod logs;
+mod parse_values;
+
+pub use self::behaviour::{
+    FadviseHint, IoBehaviour, OffsetDistribution, SteadyCriterion, ZoneShare, ZoneSize,
+};
+pub use self::logs::LogOptions;
+
+/// fio's `rw=` mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RwMode {
+    /// Whether it reads.
+    pub reads: bool,
+    /// Whether it writes, or trims.
+    pub writes: bool,
+    /// Whether it trims instead of writing.
+    pub trims: bool,
+    /// Whether offsets are random.
+    pub random: bool,
+    /// Bytes skipped after each sequential I/O.
+    pub gap_bytes: u64,
+}
+
+/// Pair of values for reads and writes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PerDirection<T> {
+    /// Value for reads.
+    pub read: T,
+    /// Value for writes.
+    pub write: T,
+}
+
+/// Verification of blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerifyMode {
+    /// No verification.
+    Off,
+    /// Blocks are stamped, and reads are checked.
+    On,
+}
+
+/// Options of one job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FioOptions {
+    /// Section name.
+    pub name: String,
+    /// `description`.
+    pub description: String,
+    /// `filename`, split at colons.
+    pub files: Vec<String>,
+    /// `directory`, split at colons.
+    pub directories: Vec<String>,
+    /// `filename_format`.
+    pub name_format: String,
+    /// `rw`.
+    pub rw: RwMode,
+    /// `rw` as written, for the report.
+    pub rw_text: String,
+    /// Percent of reads of a job that reads and writes.
+    pub read_percent: f64,
+    /// Percent of random I/O in a random job.
+    pub random_percent: f64,
+    /// `bs`, `bsrange`, `bssplit`.
+    pub sizes: PerDirection<Vec<SizeShare>>,
+    /// `blockalign`.
+    pub align_bytes: Option<u64>,
+    /// `ioengine`.
+    pub engine: String,
+    /// `iodepth`.
+    pub depth: u32,
+    /// `direct`.
+    pub direct: bool,
+    /// `hipri`.
+    pub polls: bool,
+    /// `sync`.
+    pub sync: WriteSync,
+    /// `fsync` or `fdatasync`: number of writes between syncs.
+    pub sync_every: u64,
+    /// `end_fsync` or `fsync_on_close`.
+    pub sync_at_end: bool,
+    /// `size`.
+    pub size: Option<SizeOrPercent>,
+    /// `io_size`.
+    pub io_size: Option<SizeOrPercent>,
+    /// `filesize`; minimum and maximum are equal here.
+    pub file_size_bytes: Option<u64>,
+    /// `offset`.
+    pub offset: SizeOrPercent,
+    /// `offset_increment`.
+    pub offset_increment: SizeOrPercent,
+    /// `number_ios`.
+    pub ios: Option<u64>,
+    /// `nrfiles`.
+    pub file_count: u64,
+    /// `loops`.
+    pub loops: u64,
+    /// `numjobs`.
+    pub clones: u32,
+    /// `runtime` in seconds.
+    pub runtime_s: Option<f64>,
+    /// `time_based`.
+    pub time_based: bool,
+    /// `ramp_time` in seconds.
+    pub ramp_s: f64,
+    /// `startdelay` in seconds.
+    pub delay_s: f64,
+    /// `rate` in B/s.
+    pub rate_bytes: PerDirection<Option<f64>>,
+    /// `rate_iops` in IO/s.
+    pub rate_iops: PerDirection<Option<f64>>,
+    /// `rate_process=poisson`.
+    pub poisson: bool,
+    /// Whether every block is accessed once before any is repeated (not `norandommap`).
+    pub random_map: bool,
+    /// Whether every run uses the same offsets (`randrepeat`).
+    pub repeats_offsets: bool,
+    /// `randseed`.
+    pub seed: u64,
+    /// `verify`.
+    pub verify: VerifyMode,
+    /// `do_verify`: read back everything after the last write.
+    pub read_back: bool,
+    /// `verify_backlog`: read back each block right after its write.
+    pub verify_at_once: bool,
+    /// Percent of each block that a compressor removes.
+    pub compress_percent: f64,
+    /// `serialize_overlap`.
+    pub no_overlap: bool,
+    /// `unlink`.
+    pub unlink: bool,
+    /// `stonewall`.
+    pub stonewall: bool,
+    /// `new_group`.
+    pub new_group: bool,
+    /// `group_reporting`.
+    pub group_reporting: bool,
+    /// `percentile_list`, in percent.
+    pub percentiles: Vec<f64>,
+    /// `clat_percentiles`.
+    pub clat_percentiles: bool,
+    /// `lat_percentiles`.
+    pub lat_percentiles: bool,
+    /// `bwavgtime` in seconds.
+    pub sample_s: f64,
+    /// `kb_base`, for the report.
+    pub kb_base: u32,
+    /// Further properties of its I/O.
+    pub behaviour: IoBehaviour,
+    /// Logs to write.
+    pub logs: LogOptions,
+    /// Ignored options: name and reason.
+    pub ignored: Vec<(&'static str, &'static str)>,
+}
+
+/// fio's default seed.
+const DEFAULT_SEED: u64 = 0x89;
+/// fio's default percentiles.
+const DEFAULT_PERCENTILES: [f64; 17] = [
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9,
+    99.95, 99.99,
+];
+
+impl FioOptions {
+    /// Parses the settings of a section.
+    ///
+    /// # Errors
+    /// A value that its option cannot have.
+    pub fn from_section(section: &FioSection) -> Result<Self, FioFault> {
+        let mut job = Self::new(&section.name);
+        let settings = || section.globals.iter().chain(&section.own);
+        // The base applies to all other numbers, even before its own line.
+        for setting in settings().filter(|setting| setting.option.name == "kb_base") {
+            job.kb_base = match setting.value.as_deref() {
+                Some("1000") => 1000,
+                Some("1024") => 1024,
+                _ => return Err(invalid_value(setting, "it must be 1000 or 1024")),
+            };
+        }
+        for setting in settings() {
+            job.apply(setting).map_err(|why| invalid_value(setting, &why))?;
+        }
+        Ok(job)
+    }
+
+    fn new(name: &str) -> Self {
+        let four_kib = vec![SizeShare::single(4096)];
+        Self {
+            name: name.to_owned(),
+            description: String::new(),
+            files: vec![],
+            directories: vec![],
+            name_format: String::new(),
+            rw: RwMode {
+                reads: true,
+                writes: false,
+                trims: false,
+                random: false,
+                gap_bytes: 0,
+            },
+            rw_text: "read".to_owned(),
+            read_percent: 50.0,
+            random_percent: 100.0,
+            sizes: PerDirection { read: four_kib.clone(), write: four_kib },
+            align_bytes: None,
+            engine: "psync".to_owned(),
+            depth: 1,
+            direct: false,
+            polls: false,
+            sync: WriteSync::None,
+            sync_every: 0,
+            sync_at_end: false,
+            size: None,
+            io_size: None,
+            file_size_bytes: None,
+            offset: SizeOrPercent::Bytes(0),
+            offset_increment: SizeOrPercent::Bytes(0),
+            ios: None,
+            file_count: 1,
+            loops: 1,
+            clones: 1,
+            runtime_s: None,
+            time_based: false,
+            ramp_s: 0.0,
+            delay_s: 0.0,
+            rate_bytes: PerDirection { read: None, write: None },
+            rate_iops: PerDirection { read: None, write: None },
+            poisson: false,
+            random_map: true,
+            repeats_offsets: true,
+            seed: DEFAULT_SEED,
+            verify: VerifyMode::Off,
+            read_back: true,
+            verify_at_once: false,
+            compress_percent: 0.0,
+            no_overlap: false,
+            unlink: false,
+            stonewall: false,
+            new_group: false,
+            group_reporting: false,
+            percentiles: DEFAULT_PERCENTILES.to_vec(),
+            clat_percentiles: true,
+            lat_percentiles: false,
+            sample_s: 0.5,
+            kb_base: 1024,
+            behaviour: IoBehaviour::default(),
+            logs: LogOptions::default(),
+            ignored: vec![],
+        }
+    }
+
+    const fn base(&self) -> NumberBase {
+        NumberBase { kb: self.kb_base }
+    }
+
+    /// Returns the share of reads; fixed unless the job both reads and writes.
+    #[must_use]
+    pub const fn read_share(&self) -> f64 {
+        match (self.rw.reads, self.rw.writes) {
+            (true, true) => self.read_percent / 100.0,
+            (true, false) => 1.0,
+            _ => 0.0,
+        }
+    }
+
+    /// Returns the sizes of reads, or of writes if the job does not read; then the sizes of writes
+    /// if they differ.
+    #[must_use]
+    pub fn sizes_of_io(&self) -> (&[SizeShare], &[SizeShare]) {
+        match (self.rw.reads, self.rw.writes) {
+            (true, true) if self.sizes.read != self.sizes.write => {
+                (&self.sizes.read, &self.sizes.write)
+            }
+            (true, _) => (&self.sizes.read, &[]),
+            _ => (&self.sizes.write, &[]),
+        }
+    }
+}
+
+fn invalid_value(setting: &FioSetting, why: &str) -> FioFault {
+    let value = setting.value.clone().unwrap_or_default();
+    let kind = FioFaultKind::InvalidValue {
+        name: setting.option.name.to_owned(),
+        value,
+        why: why.to_owned(),
+    };
+    FioFault::new(setting.origin.clone(), kind)
+}

@@ -1,0 +1,412 @@
+//! Options on the behaviour of a job: pauses, skew, CPUs, zones, file rotation, end conditions.
+
+use assay_model::workload::storage::{ExpectedOrder, NewFile, TargetRotation};
+
+use super::super::value::{self, NumberBase};
+use super::parse_values::{parse_integer, parse_percentage};
+
+/// Behaviour of a job's I/O; the defaults are fio's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IoBehaviour {
+    /// `random_distribution`.
+    pub distribution: OffsetDistribution,
+    /// `thinktime` in nanoseconds; 0 = none.
+    pub think_ns: u64,
+    /// `thinktime_blocks`; 0 = one.
+    pub think_after_ios: u32,
+    /// `cpus_allowed` or `cpumask`.
+    pub cpus: Vec<usize>,
+    /// `cpus_allowed_policy=split`: one CPU per clone.
+    pub splits_cpus: bool,
+    /// `numa_cpu_nodes`.
+    pub nodes: Vec<usize>,
+    /// `max_latency` in nanoseconds.
+    pub max_latency_ns: Option<u64>,
+    /// `exitall`.
+    pub ends_all: bool,
+    /// `file_service_type`.
+    pub turns: Option<TargetRotation>,
+    /// `zonemode=strided`.
+    pub strided: bool,
+    /// `zonesize` in bytes.
+    pub zone_bytes: u64,
+    /// `zonerange` in bytes; 0 = same as `zonesize`.
+    pub zone_range_bytes: u64,
+    /// `zoneskip` in bytes.
+    pub zone_skip_bytes: u64,
+    /// `flow`: its share of the I/O among the jobs that have a flow; 0 = no flow.
+    pub flow: u64,
+    /// `flow_id`: the flow that the job belongs to.
+    pub flow_id: u64,
+    /// `wait_for`: name of the job that must end first.
+    pub waits_for: Option<String>,
+    /// `steadystate`.
+    pub steady: Option<SteadyCriterion>,
+    /// `steadystate_duration` in seconds.
+    pub steady_duration_s: f64,
+    /// `steadystate_ramp_time` in seconds.
+    pub steady_ramp_s: f64,
+    /// `invalidate=0`.
+    pub keeps_cache: bool,
+    /// `fadvise_hint`.
+    pub hint: FadviseHint,
+    /// `fallocate`: state of a new file that is only written.
+    pub new_file: NewFile,
+    /// `overwrite`: lay the file out even if it is only written.
+    pub overwrites: bool,
+    /// `mem=shmhuge` or `mmaphuge`.
+    pub huge_pages: bool,
+    /// `fdatasync` rather than `fsync`.
+    pub syncs_data_only: bool,
+}
+
+/// `fadvise_hint`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FadviseHint {
+    /// Access order of the job.
+    #[default]
+    ByOrder,
+    /// Fixed access order.
+    Always(ExpectedOrder),
+    /// No advice.
+    None,
+}
+
+impl Default for IoBehaviour {
+    fn default() -> Self {
+        Self {
+            distribution: OffsetDistribution::Uniform,
+            think_ns: 0,
+            think_after_ios: 0,
+            cpus: vec![],
+            splits_cpus: false,
+            nodes: vec![],
+            max_latency_ns: None,
+            ends_all: false,
+            turns: None,
+            strided: false,
+            zone_bytes: 0,
+            zone_range_bytes: 0,
+            zone_skip_bytes: 0,
+            flow: 0,
+            flow_id: 0,
+            waits_for: None,
+            steady: None,
+            steady_duration_s: 0.0,
+            steady_ramp_s: 0.0,
+            keeps_cache: false,
+            hint: FadviseHint::ByOrder,
+            new_file: NewFile::Allocated,
+            overwrites: false,
+            huge_pages: false,
+            syncs_data_only: false,
+        }
+    }
+}
+
+/// `random_distribution`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum OffsetDistribution {
+    /// Uniform distribution.
+    #[default]
+    Uniform,
+    /// `zipf:θ`.
+    Zipf(f64),
+    /// `pareto:h`.
+    Pareto(f64),
+    /// `normal:percent`.
+    Normal(f64),
+    /// `zoned` or `zoned_abs`: zones for reads and for writes.
+    Zoned([Vec<ZoneShare>; 2]),
+}
+
+/// Zone of `zoned` or `zoned_abs`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ZoneShare {
+    /// Percent of all I/O.
+    pub io_percent: f64,
+    /// Size of the zone.
+    pub size: ZoneSize,
+}
+
+/// The size of a zone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ZoneSize {
+    /// Percent of the file.
+    Percent(f64),
+    /// Bytes.
+    Bytes(u64),
+    /// Remainder that the other zones leave.
+    Rest,
+}
+
+/// `steadystate`: criterion and limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SteadyCriterion {
+    /// Whether the criterion is on IO/s rather than bandwidth.
+    pub uses_iops: bool,
+    /// Whether the criterion is the slope of a least-squares line rather than the largest deviation
+    /// from the mean.
+    pub by_slope: bool,
+    /// Limit: a percentage of the mean, or IO/s or B/s.
+    pub limit: f64,
+    /// Whether the limit is a percentage.
+    pub in_percent: bool,
+}
+
+/// fio's maximum of `flow`.
+const MAX_FLOW: u64 = 1000;
+/// Maximum CPU number; no machine has more.
+const MAX_CPUS: usize = 8192;
+
+impl IoBehaviour {
+    /// Applies one option; returns whether `name` belongs to this group.
+    pub(super) fn apply(
+        &mut self,
+        name: &str,
+        text: Option<&str>,
+        base: NumberBase,
+    ) -> Result<bool, String> {
+        let needed = || text.filter(|text| !text.is_empty()).ok_or("a value is missing");
+        let bytes =
+            || base.parse_bytes(needed()?).ok_or("it must be a size like 64m".to_owned());
+        let seconds = || {
+            value::parse_seconds(needed()?).ok_or("it must be a time like 30s or 5m".to_owned())
+        };
+        match name {
+            "random_distribution" => self.distribution = parse_distribution(needed()?, base)?,
+            "thinktime" => self.think_ns = parse_microseconds(needed()?)?,
+            "thinktime_blocks" => {
+                self.think_after_ios = parse_integer(needed()?, 1, u32::MAX.into())? as u32;
+            }
+            "cpus_allowed" => self.cpus = parse_list(needed()?, MAX_CPUS)?,
+            "cpumask" => self.cpus = parse_cpu_mask(needed()?)?,
+            "cpus_allowed_policy" => {
+                self.splits_cpus =
+                    super::parse_values::parse_choice(needed()?, &["shared", "split"])? == 1;
+            }
+            "numa_cpu_nodes" => self.nodes = parse_nodes(needed()?)?,
+            "max_latency" => {
+                let first = super::parse_values::first_of_list(needed()?);
+                self.max_latency_ns = Some(parse_microseconds(first)?).filter(|ns| *ns > 0);
+            }
+            "exitall" => self.ends_all = value::parse_flag(text).ok_or("it must be 0 or 1")?,
+            "flow" => self.flow = parse_integer(needed()?, 0, MAX_FLOW)?,
+            "flow_id" => self.flow_id = parse_integer(needed()?, 0, i32::MAX as u64)?,
+            "wait_for" => self.waits_for = Some(needed()?.to_owned()),
+            "file_service_type" => self.turns = Some(parse_turns(needed()?)?),
+            "zonemode" => self.strided = parse_zone_mode(needed()?)?,
+            "zonesize" => {
+                self.zone_bytes = bytes()?;
+                // According to fio's manual, `zonesize` alone implies strided mode.
+                self.strided |= self.zone_bytes > 0;
+            }
+            "zonerange" => self.zone_range_bytes = bytes()?,
+            "zoneskip" => self.zone_skip_bytes = bytes()?,
+            "steadystate" => self.steady = Some(parse_steady(needed()?, base)?),
+            "steadystate_duration" => self.steady_duration_s = seconds()?,
+            "steadystate_ramp_time" => self.steady_ramp_s = seconds()?,
+            _ => return self.apply_to_files(name, text),
+        }
+        Ok(true)
+    }
+
+    /// Applies options on files and memory before the first I/O; returns whether `name` is one.
+    fn apply_to_files(&mut self, name: &str, text: Option<&str>) -> Result<bool, String> {
+        let needed = || text.filter(|text| !text.is_empty()).ok_or("a value is missing");
+        let flag = || value::parse_flag(text).ok_or("it must be 0 or 1");
+        match name {
+            "invalidate" => self.keeps_cache = !flag()?,
+            "overwrite" => self.overwrites = flag()?,
+            "fadvise_hint" => self.hint = parse_hint(needed()?)?,
+            "fallocate" => self.new_file = parse_new_file(needed()?)?,
+            "mem" => self.huge_pages = parse_memory(needed()?)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+fn parse_hint(text: &str) -> Result<FadviseHint, String> {
+    match text {
+        "0" => Ok(FadviseHint::None),
+        "1" => Ok(FadviseHint::ByOrder),
+        "random" => Ok(FadviseHint::Always(ExpectedOrder::Random)),
+        "sequential" => Ok(FadviseHint::Always(ExpectedOrder::Sequential)),
+        _ => Err("it must be 0, 1, random or sequential".to_owned()),
+    }
+}
+
+fn parse_new_file(text: &str) -> Result<NewFile, String> {
+    match text {
+        "native" | "posix" | "1" => Ok(NewFile::Allocated),
+        "keep" => Ok(NewFile::AllocatedPastEnd),
+        "truncate" => Ok(NewFile::Hole),
+        "none" | "0" => Ok(NewFile::Empty),
+        _ => Err("it must be none, native, posix, keep or truncate".to_owned()),
+    }
+}
+
+/// Returns whether `mem` selects huge pages; ignores the file after a colon.
+fn parse_memory(text: &str) -> Result<bool, String> {
+    match text.split(':').next().unwrap_or_default() {
+        "malloc" | "shm" | "mmap" | "mmapshared" => Ok(false),
+        "shmhuge" | "mmaphuge" => Ok(true),
+        _ => Err("it must be malloc, shm, shmhuge, mmap, mmaphuge or mmapshared".to_owned()),
+    }
+}
+
+/// Parses a time into nanoseconds; a bare number is in microseconds.
+fn parse_microseconds(text: &str) -> Result<u64, String> {
+    let seconds = match value::parse_decimal(text.trim()) {
+        Some(bare) => Some(bare / 1e6),
+        None => value::parse_seconds(text),
+    };
+    let inside = seconds.filter(|seconds| *seconds < 1e6);
+    inside
+        .map(|seconds| (seconds * 1e9).round() as u64)
+        .ok_or_else(|| "it must be a time like 500 (µs) or 10ms".to_owned())
+}
+
+/// Parses `0-3,8`: numbers and ranges.
+fn parse_list(text: &str, most: usize) -> Result<Vec<usize>, String> {
+    let failed = || format!("it must be numbers below {most} and ranges, like 0-3,8");
+    let mut numbers = vec![];
+    for part in text.split(',').map(str::trim) {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        match (from.trim().parse::<usize>(), to.trim().parse::<usize>()) {
+            (Ok(from), Ok(to)) if from <= to && to < most => numbers.extend(from..=to),
+            _ => return Err(failed()),
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}
+
+fn parse_cpu_mask(text: &str) -> Result<Vec<usize>, String> {
+    let mask = value::parse_whole(text).filter(|mask| *mask > 0);
+    let mask = mask.ok_or("it must be a mask of bits like 0x3")?;
+    Ok((0..64).filter(|bit| mask >> bit & 1 == 1).collect())
+}
+
+fn parse_nodes(text: &str) -> Result<Vec<usize>, String> {
+    if text.trim_start().starts_with('!') {
+        return Err("nodes can be named, not excluded".to_owned());
+    }
+    parse_list(text, 1024)
+}
+
+fn parse_turns(text: &str) -> Result<TargetRotation, String> {
+    let (word, count) = text.split_once(':').unwrap_or((text, "1"));
+    let turns = match word {
+        "roundrobin" => TargetRotation::Round,
+        "random" => TargetRotation::Random,
+        "sequential" => TargetRotation::InOrder,
+        _ => return Err("it must be random, roundrobin or sequential".to_owned()),
+    };
+    match count {
+        "1" => Ok(turns),
+        _ => Err("files take turns after every I/O".to_owned()),
+    }
+}
+
+fn parse_zone_mode(text: &str) -> Result<bool, String> {
+    match text {
+        "none" => Ok(false),
+        "strided" => Ok(true),
+        "zbd" => Err("devices with zones of their own are not supported".to_owned()),
+        _ => Err("it must be none or strided".to_owned()),
+    }
+}
+
+fn parse_distribution(text: &str, base: NumberBase) -> Result<OffsetDistribution, String> {
+    let (law, rest) = text.split_once(':').unwrap_or((text, ""));
+    let parameter = |default: f64, is_valid: fn(f64) -> bool, expected: &str| {
+        if rest.contains(':') {
+            return Err("the popular places cannot be moved".to_owned());
+        }
+        let value = if rest.is_empty() { Some(default) } else { value::parse_decimal(rest) };
+        value.filter(|value| is_valid(*value)).ok_or_else(|| format!("{law} takes {expected}"))
+    };
+    match law {
+        "random" => Ok(OffsetDistribution::Uniform),
+        // Default values are fio's.
+        "zipf" => parameter(1.1, |it| it > 0.0 && it <= 100.0, "an exponent like 1.2")
+            .map(OffsetDistribution::Zipf),
+        "pareto" => {
+            parameter(0.2, |it| it > 0.0 && it < 1.0, "a number between 0 and 1, like 0.2")
+                .map(OffsetDistribution::Pareto)
+        }
+        "normal" => parameter(0.0, |it| (0.0..=100.0).contains(&it), "a percentage like 20")
+            .map(OffsetDistribution::Normal),
+        "zoned" | "zoned_abs" => parse_zoned(law == "zoned_abs", rest, base),
+        _ => Err("it must be random, zipf, pareto, normal, zoned or zoned_abs".to_owned()),
+    }
+}
+
+/// Parses `50/5:30/15:20/`: percent of the I/O and zone size, for reads, then after a comma for
+/// writes.
+fn parse_zoned(
+    absolute: bool,
+    text: &str,
+    base: NumberBase,
+) -> Result<OffsetDistribution, String> {
+    let mut ways = text.split(',').map(|way| parse_direction_zones(absolute, way, base));
+    let reads = ways.next().unwrap_or_else(|| Ok(vec![]))?;
+    let writes = ways.next().unwrap_or_else(|| Ok(reads.clone()))?;
+    Ok(OffsetDistribution::Zoned([reads, writes]))
+}
+
+fn parse_direction_zones(
+    absolute: bool,
+    text: &str,
+    base: NumberBase,
+) -> Result<Vec<ZoneShare>, String> {
+    let zone = |part: &str| {
+        let (percent, size) = part.split_once('/').unwrap_or((part, ""));
+        let size = match size.trim() {
+            "" => ZoneSize::Rest,
+            bytes if absolute => {
+                ZoneSize::Bytes(base.parse_bytes(bytes).ok_or("a zone needs a size like 10g")?)
+            }
+            percent => ZoneSize::Percent(parse_percentage(percent)?),
+        };
+        let io_percent = if percent.is_empty() { f64::NAN } else { parse_percentage(percent)? };
+        Ok::<_, String>(ZoneShare { io_percent, size })
+    };
+    let mut zones = text.split(':').map(zone).collect::<Result<Vec<_>, _>>()?;
+    let given: f64 = zones.iter().map(|it| it.io_percent).filter(|it| !it.is_nan()).sum();
+    let open = zones.iter().filter(|zone| zone.io_percent.is_nan()).count();
+    let sizes: f64 =
+        zones.iter().map(|it| if let ZoneSize::Percent(p) = it.size { p } else { 0.0 }).sum();
+    let all = 100.0 + 1e-6;
+    if given > all || sizes > all || (open == 0 && given < 100.0 - 1e-6) {
+        return Err("shares of I/O must add up to 100, sizes at most".to_owned());
+    }
+    for zone in zones.iter_mut().filter(|zone| zone.io_percent.is_nan()) {
+        zone.io_percent = (100.0 - given).max(0.0) / open as f64;
+    }
+    Ok(zones)
+}
+
+/// Parses `iops:0.5%`, `bw_slope:100`.
+fn parse_steady(text: &str, base: NumberBase) -> Result<SteadyCriterion, String> {
+    let failed =
+        || "it must be iops, iops_slope, bw or bw_slope with a limit, like iops:2%".to_owned();
+    let (what, limit) = text.split_once(':').ok_or_else(failed)?;
+    let (of_rate, by_slope) = match what {
+        "iops" => (true, false),
+        "iops_slope" => (true, true),
+        "bw" => (false, false),
+        "bw_slope" => (false, true),
+        _ => return Err(failed()),
+    };
+    let in_percent = limit.ends_with('%');
+    let limit = match in_percent {
+        true => parse_percentage(limit)?,
+        false if of_rate => value::parse_decimal(limit).ok_or_else(failed)?,
+        false => base.parse_bytes(limit).ok_or_else(failed)? as f64,
+    };
+    Ok(SteadyCriterion { uses_iops: of_rate, by_slope, limit, in_percent })
+}

@@ -1,0 +1,168 @@
+//! Parsers of job option values with their own grammar: lists, splits, ranges, rates.
+//!
+//! An error describes the expected value; the caller adds the option and its location.
+
+use assay_model::workload::storage::{SizeShare, WriteSync};
+
+use super::super::value::{self, NumberBase};
+use super::PerDirection;
+
+/// Splits at colons that are not escaped by a backslash, as fio does.
+pub(super) fn split_at_colons(text: &str) -> Vec<String> {
+    let mut parts = vec![];
+    let mut part = String::new();
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '\\' if characters.peek().is_some_and(|next| ":\\".contains(*next)) => {
+                part.extend(characters.next());
+            }
+            ':' => parts.push(std::mem::take(&mut part)),
+            c => part.push(c),
+        }
+    }
+    parts.push(part);
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Parses `bs`, `bsrange` or `bssplit`: sizes of reads, writes and trims, separated by commas.
+pub(super) fn parse_sizes(
+    name: &str,
+    text: &str,
+    base: NumberBase,
+) -> Result<PerDirection<Vec<SizeShare>>, String> {
+    let one = |part: &str| match name {
+        "bs" => base
+            .parse_bytes(part)
+            .filter(|bytes| *bytes > 0)
+            .map(|bytes| vec![SizeShare::single(bytes)])
+            .ok_or_else(|| "it must be a size like 4k".to_owned()),
+        "bsrange" => parse_size_range(part, base),
+        _ => parse_size_split(part, base),
+    };
+    let mut parts = text.split(',').map(str::trim);
+    let read = match parts.next().unwrap_or_default() {
+        "" => vec![SizeShare::single(4096)],
+        part => one(part)?,
+    };
+    let write = match parts.next().unwrap_or_default() {
+        "" => read.clone(),
+        part => one(part)?,
+    };
+    Ok(PerDirection { read, write })
+}
+
+/// Parses `1k-4k`: uniformly distributed multiples of the minimum.
+fn parse_size_range(text: &str, base: NumberBase) -> Result<Vec<SizeShare>, String> {
+    let (minimum, most) = text.split_once('-').ok_or("it must be a range like 1k-4k")?;
+    match (base.parse_bytes(minimum), base.parse_bytes(most)) {
+        (Some(min_bytes), Some(max_bytes)) if 0 < min_bytes && min_bytes <= max_bytes => {
+            Ok(vec![SizeShare { min_bytes, max_bytes, step_bytes: min_bytes, share: 1.0 }])
+        }
+        _ => Err("it must be a range like 1k-4k".to_owned()),
+    }
+}
+
+/// Parses `4k/10:64k/50:32k/`: sizes with percentages; sizes without one share the rest.
+fn parse_size_split(text: &str, base: NumberBase) -> Result<Vec<SizeShare>, String> {
+    let entry = |part: &str| {
+        let (size, percent) = part.split_once('/').unwrap_or((part, ""));
+        let bytes = base.parse_bytes(size).filter(|bytes| *bytes > 0);
+        let bytes = bytes.ok_or("it must be sizes with percentages like 4k/10:64k/90")?;
+        let share =
+            if percent.is_empty() { None } else { Some(parse_percentage(percent)? / 100.0) };
+        Ok::<_, String>((bytes, share))
+    };
+    let entries = text.split(':').map(entry).collect::<Result<Vec<_>, _>>()?;
+    let given: f64 = entries.iter().filter_map(|(_, share)| *share).sum();
+    let open = entries.iter().filter(|(_, share)| share.is_none()).count();
+    if given > 1.0 + 1e-6 || (open == 0 && given < 1.0 - 1e-6) {
+        return Err("the percentages must add up to 100".to_owned());
+    }
+    let rest = (1.0 - given).max(0.0) / open.max(1) as f64;
+    let sized = |(bytes, share): (u64, Option<f64>)| SizeShare {
+        share: share.unwrap_or(rest),
+        ..SizeShare::single(bytes)
+    };
+    Ok(entries.into_iter().map(sized).filter(|size| size.share > 0.0).collect())
+}
+
+/// Parses rates for reads and writes; an omitted rate keeps its value.
+pub(super) fn parse_rates(
+    text: &str,
+    base: NumberBase,
+    before: &PerDirection<Option<f64>>,
+) -> Result<PerDirection<Option<f64>>, String> {
+    let one = |part: &str| match base.parse_bytes(part) {
+        Some(rate) => Ok(Some(rate as f64).filter(|rate| *rate > 0.0)),
+        None => Err("it must be a rate like 500 or 1m, for reads,writes".to_owned()),
+    };
+    let mut parts = text.split(',').map(str::trim);
+    let read = match parts.next().unwrap_or_default() {
+        "" => before.read,
+        part => one(part)?,
+    };
+    let write = match parts.next() {
+        None => read,
+        Some("") => before.write,
+        Some(part) => one(part)?,
+    };
+    Ok(PerDirection { read, write })
+}
+
+/// Parses numbers separated by colons, at most 20; returns them in ascending order.
+pub(super) fn parse_percentiles(text: &str) -> Result<Vec<f64>, String> {
+    let inside = |value: &f64| *value > 0.0 && *value <= 100.0;
+    let list = text.split(':').map(|part| value::parse_decimal(part.trim()).filter(inside));
+    let list = list.collect::<Option<Vec<_>>>();
+    let mut list = list.ok_or("it must be numbers above 0 to 100 between colons")?;
+    if list.len() > 20 {
+        return Err("fio takes 20 at most".to_owned());
+    }
+    list.sort_by(f64::total_cmp);
+    Ok(list)
+}
+
+pub(super) fn parse_sync(text: &str) -> Result<WriteSync, String> {
+    match text {
+        "none" | "0" => Ok(WriteSync::None),
+        "sync" | "1" => Ok(WriteSync::All),
+        "dsync" => Ok(WriteSync::Data),
+        _ => Err("it must be none, sync or dsync".to_owned()),
+    }
+}
+
+pub(super) fn parse_choice(text: &str, words: &[&str]) -> Result<usize, String> {
+    let index = words.iter().position(|word| *word == text);
+    index.ok_or_else(|| format!("it must be {}", words.join(" or ")))
+}
+
+pub(super) fn parse_percentage(text: &str) -> Result<f64, String> {
+    let number = value::parse_decimal(text.trim().trim_end_matches('%'));
+    let inside = number.filter(|percent| (0.0..=100.0).contains(percent));
+    inside.ok_or_else(|| "it must be a percentage from 0 to 100".to_owned())
+}
+
+pub(super) fn parse_integer(text: &str, minimum: u64, most: u64) -> Result<u64, String> {
+    let value = value::parse_whole(text).filter(|value| (minimum..=most).contains(value));
+    value.ok_or_else(|| match most {
+        u64::MAX => format!("it must be a whole number from {minimum}"),
+        most => format!("it must be a whole number from {minimum} to {most}"),
+    })
+}
+
+/// Parses one size; of a list for reads, writes and trims, takes the first.
+pub(super) fn parse_single_size(text: &str, base: NumberBase) -> Result<u64, String> {
+    base.parse_bytes(first_of_list(text))
+        .ok_or_else(|| "it must be one size like 4k or 1g".to_owned())
+}
+
+/// Parses milliseconds into seconds; at least 10 ms, because shorter samples hold too few I/O.
+pub(super) fn parse_milliseconds(text: &str) -> Result<f64, String> {
+    parse_integer(text, 10, 3_600_000).map(|value| value as f64 / 1e3)
+}
+
+pub(super) fn first_of_list(text: &str) -> &str {
+    text.split(',').next().unwrap_or_default()
+}

@@ -1,0 +1,464 @@
+//! Tests of further job options: pauses, skew, zones, file rotation, run times, logs.
+
+use super::*;
+
+#[test]
+fn compiles_pauses_skew_and_cpus() {
+    for (file, expected) in [
+        (
+            "[a]\nrw=randread\nsize=1m\nthinktime=200\nthinktime_blocks=4\ncpus_allowed=0-1\nmax_latency=50ms\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Permutation [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides cpus [0,1], most_latency_ns 50000000, pauses {"after_ios":4,"length_ns":200000}
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nnumjobs=2\ncpus_allowed=0-1\ncpus_allowed_policy=split\nnuma_cpu_nodes=0\nrandom_distribution=zipf:1.2\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            besides cpus [0], skew {"kind":"zipf","theta":1.2}
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+          a.1: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            besides cpus [1], skew {"kind":"zipf","theta":1.2}
+            a.1.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randwrite\nsize=1m\nrandom_distribution=pareto:0.3\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides skew {"area":0.3,"kind":"self-similar"}
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randrw\nsize=10m\nrandom_distribution=zoned:50/5:30/15:20/,100/100\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 0.5 depth 1×1 sync 0 share 1.00 own None stop Some(10485760)
+            besides skew {"kind":"zones","reads":[{"from_share":0.0,"io_share":0.5,"to_share":0.05},{"from_share":0.05,"io_share":0.3,"to_share":0.2},{"from_share":0.2,"io_share":0.2,"to_share":1.0}],"writes":[{"from_share":0.0,"io_share":1.0,"to_share":1.0}]}
+            a.0.0 Some((0, 10485760)) make Some(10485760)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=10m\nrandom_distribution=zoned_abs:60/1m:40/\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(10485760)
+            besides skew {"kind":"zones","reads":[{"from_share":0.0,"io_share":0.6,"to_share":0.1},{"from_share":0.1,"io_share":0.4,"to_share":1.0}],"writes":[{"from_share":0.0,"io_share":0.6,"to_share":0.1},{"from_share":0.1,"io_share":0.4,"to_share":1.0}]}
+            a.0.0 Some((0, 10485760)) make Some(10485760)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=10m\nrandom_distribution=normal:20\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(10485760)
+            besides skew {"kind":"bell","spread_share":0.2}
+            a.0.0 Some((0, 10485760)) make Some(10485760)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+    ] {
+        check("job", file, &expected);
+    }
+}
+
+#[test]
+fn compiles_sizes_trims_zones_and_files() {
+    for (file, expected) in [
+        (
+            "[a]\nrw=randrw\nbs=4k,64k\nsize=1m\nrwmixread=75\nnumber_ios=100\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 0.75 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides write_sizes [{"max_bytes":65536,"min_bytes":65536,"share":1.0,"step_bytes":65536}]
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randrw\nbssplit=4k/60:8k/40,64k/100\nsize=1m\nrate=1m,2m\n",
+            expect![[r#"
+        a: None warm 0 s, Open { rate_per_s: 214.85714285714286, arrivals: Constant }, Threads, seed 137
+          a.0: Random [(4096, 4096, 0.6), (8192, 8192, 0.4)] read 0.851063829787234 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides write_sizes [{"max_bytes":65536,"min_bytes":65536,"share":1.0,"step_bytes":65536}]
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randtrim\nfilename=/there/d\nbs=64k\nioengine=libaio\niodepth=8\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Permutation [(65536, 65536, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(1073741824)
+            besides times_submission true, trims true
+            /there/d Some((0, 1073741824)) make None
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=read\nsize=16m\nzonemode=strided\nzonesize=1m\nzoneskip=3m\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Blocks { block_bytes: 1048576, stride_bytes: 4194304, shuffled: false } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(16777216)
+            a.0.0 Some((0, 16777216)) make Some(16777216)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nnrfiles=3\nsize=3m\nfile_service_type=random\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(3145728)
+            besides turns "random"
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+            a.0.1 Some((0, 1048576)) make Some(1048576)
+            a.0.2 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nfilename=/there/x:/there/y\nioengine=libaio\niodepth=5\nsize=2m\nfile_service_type=sequential\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Libaio, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×5 sync 0 share 1.00 own None stop Some(2097152)
+            besides times_submission true, turns "in-order"
+            /there/x Some((0, 1048576)) make None
+            /there/y Some((0, 1048576)) make None
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+    ] {
+        check("job", file, &expected);
+    }
+}
+
+#[test]
+fn concurrent_jobs_have_own_run_periods() {
+    for (file, expected) in [
+        (
+            "[global]\nsize=1m\n[a]\nruntime=5\nstartdelay=2\n[b]\nruntime=6\nstartdelay=4\nexitall\n",
+            expect![[r#"
+        a+b: Some(8.0) warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            besides duration_s 5.0
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+          b.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            besides duration_s 6.0, ends_phase true, start_after_s 2.0
+            b.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+        report b group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[global]\nsize=1m\nramp_time=1\n[a]\nruntime=5\n[b]\nbs=8k\n",
+            expect![[r#"
+        a+b: None warm 1 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            besides duration_s 6.0
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+          b.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(8192, 8192, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            b.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+        report b group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nss=iops:2%\nss_dur=10\nss_ramp=2\nruntime=60\ntime_based\n",
+            expect![[r#"
+        a: Some(60.0) warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop None
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+    ] {
+        check("job", file, &expected);
+    }
+}
+
+#[test]
+fn logs_without_averaging_keep_a_journal() {
+    for (file, expected) in [
+        (
+            "[a]\nsize=1m\nwrite_bw_log=x\nlog_avg_msec=100\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nwrite_lat_log\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides keeps_journal true
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nwrite_hist_log\nlog_hist_msec=1000\nlog_avg_msec=1000\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides keeps_journal true
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+    ] {
+        check("job", file, &expected);
+    }
+}
+
+#[test]
+fn rejects_conflicts_with_location() {
+    for (file, expected) in [
+        (
+            "[a]\nrw=randread\nsize=1m\nthinktime=10\nrate=1m\n",
+            expect![[r#"
+        job:1:1: job `a`: thinktime and a rate exclude each other
+        leave one out
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nrandom_distribution=zipf:0\n",
+            expect![[r#"
+        job:4:1: `zipf:0` is no value of `random_distribution`: zipf takes an exponent like 1.2
+        see `man fio` for the values of this option
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nrandom_distribution=zoned:50/60:50/60\n",
+            expect![[r#"
+        job:4:1: `zoned:50/60:50/60` is no value of `random_distribution`: shares of I/O must add up to 100, sizes at most
+        see `man fio` for the values of this option
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nrandom_distribution=zoned_abs:100/2m\n",
+            expect![[r#"
+        job:1:1: job `a`: its zones are larger than the file
+        lower their sizes or raise size=
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nnrfiles=2\nrandom_distribution=zipf\n",
+            expect![[r#"
+        job:1:1: job `a`: random_distribution holds within one file, and it has several
+        use one file, or numjobs instead of nrfiles
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nzonemode=strided\nzonesize=64k\n",
+            expect![[r#"
+        job:1:1: job `a`: zones are gone through in order, in I/O of one kind
+        use rw=read
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nzonemode=strided\n",
+            expect![[r#"
+        job:1:1: job `a`: zonemode=strided needs a zonesize
+        add zonesize=64m
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\ncpus_allowed=3-1\n",
+            expect![[r#"
+        job:3:1: `3-1` is no value of `cpus_allowed`: it must be numbers below 8192 and ranges, like 0-3,8
+        see `man fio` for the values of this option
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nnuma_cpu_nodes=7\n",
+            expect![[r#"
+        job:1:1: job `a`: this machine has no NUMA node 7
+        `assay doctor` and `lscpu` show the nodes
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nlatency_target=10ms\n",
+            expect![[r#"
+        job:3:1: assay does not carry out fio's `latency_target=10ms`: latency does not steer the depth; `assay run storage-volume` finds the rate that a latency allows
+        remove it, or run this job with fio itself; docs/fio.md lists what runs
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nlog_hist_coarseness=7\n",
+            expect![[r#"
+        job:3:1: `7` is no value of `log_hist_coarseness`: it must be a whole number from 0 to 6
+        see `man fio` for the values of this option
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nss=iops:2%\nss_dur=10\nnumjobs=2\n",
+            expect![[r#"
+        job:1:1: job `a`: steadystate is that of all jobs that run together
+        add group_reporting, or separate the jobs with stonewall
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nexit_what=all\n",
+            expect![[r#"
+        job:3:1: assay does not carry out fio's `exit_what=all`: jobs that come later still run
+        remove it, or run this job with fio itself; docs/fio.md lists what runs
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nfile_service_type=zipf:1.2\n",
+            expect![[r#"
+        job:3:1: `zipf:1.2` is no value of `file_service_type`: it must be random, roundrobin or sequential
+        see `man fio` for the values of this option
+    "#]],
+        ),
+    ] {
+        check_refused("job", file, &expected);
+    }
+}
+
+#[test]
+fn wait_for_splits_phases() {
+    let phases = |file: &str| {
+        let plan = plan("job", &[("job", file)]).unwrap_or_else(|fault| panic!("{fault}"));
+        plan.plan.phases.iter().map(|phase| phase.name.clone()).collect::<Vec<_>>()
+    };
+    let job = |name: &str, more: &str| format!("[{name}]\nrw=read\nsize=1m\n{more}\n");
+    let fill = job("fill", "numjobs=2");
+    let after = |name: &str, other: &str| job(name, &format!("wait_for={other}"));
+    for (file, expected) in [
+        (fill.clone() + &after("a", "fill") + &after("b", "fill"), vec!["fill", "a+b"]),
+        (fill.clone() + &after("a", "fill") + &after("b", "a"), vec!["fill", "a", "b"]),
+        (fill.clone() + &job("a", "stonewall") + &after("b", "fill"), vec!["fill", "a+b"]),
+        (
+            fill.clone() + &job("x", "") + &job("a", "stonewall") + &after("b", "a"),
+            vec!["fill+x", "a", "b"],
+        ),
+    ] {
+        assert_eq!(phases(&file), expected, "{file}");
+    }
+    for (file, expected) in [
+        (
+            fill.clone() + &after("a", "fall"),
+            expect![[r#"
+                job:5:1: job `a`: it waits for `fall`, and no job before it is called that
+                jobs are waited for by their names, which come before
+            "#]],
+        ),
+        (
+            fill.clone() + &fill + &after("a", "fill"),
+            expect![[r#"
+                job:9:1: job `a`: it waits for `fill`, and two jobs are called that
+                jobs are waited for by their names, which come before
+            "#]],
+        ),
+        (
+            fill.clone() + &after("a", "fill") + &job("b", ""),
+            expect![[r#"
+                job:9:1: job `b`: other jobs would run beside it and beside what it waits for
+                let all jobs but one at a time wait, or separate them with stonewall
+            "#]],
+        ),
+        (
+            fill.clone() + &job("b", "") + &after("a", "fill"),
+            expect![[r#"
+                job:9:1: job `a`: other jobs would run beside it and beside what it waits for
+                let all jobs but one at a time wait, or separate them with stonewall
+            "#]],
+        ),
+    ] {
+        check_refused("job", &file, &expected);
+    }
+}
+
+#[test]
+fn flow_sets_shares() {
+    let file = "[global]\nrw=read\nsize=1m\n[a]\nflow=3\nnumjobs=2\n[b]\nflow=2\n[c]\n";
+    let plan = plan("job", &[("job", file)]).unwrap();
+    let work = &plan.plan.phases[0].workload;
+    assert_eq!(work.load, assay_model::workload::storage::StorageLoad::Balanced);
+    let shares: Vec<f64> = work.streams.iter().map(|stream| stream.rate_share).collect();
+    assert_eq!(shares, [0.375, 0.375, 0.25, 0.0]);
+    for (more, expected) in [
+        (
+            "[a]\nflow=1\n[b]\nflow=1\nflow_id=2\n",
+            expect![[r#"
+                job:6:1: job `b`: jobs of several flows run at the same time
+                give them one flow_id
+            "#]],
+        ),
+        (
+            "[a]\nflow=1\nrate_iops=100\n",
+            expect![[r#"
+                job:4:1: job `a`: flow excludes a rate and thinktime
+                leave one of them out
+            "#]],
+        ),
+        (
+            "[a]\nflow=1001\n",
+            expect![[r#"
+                job:5:1: `1001` is no value of `flow`: it must be a whole number from 0 to 1000
+                see `man fio` for the values of this option
+            "#]],
+        ),
+    ] {
+        check_refused("job", &format!("[global]\nrw=read\nsize=1m\n{more}"), &expected);
+    }
+}
+
+/// Checks how a job creates, opens and syncs its file.
+fn check_opening(options: &str, expected: &str) {
+    let plan = plan("job", &[("job", &format!("[a]\nsize=1m\n{options}"))]).unwrap();
+    let work = &plan.plan.phases[0].workload;
+    let conduct = &work.streams[0].conduct;
+    let opening = serde_json::to_string(&work.targets[0].opening).unwrap();
+    let rest = [conduct.plain_pages, conduct.syncs_data_only].map(u8::from);
+    let found = opening.replace(['{', '}', '"'], "") + &format!(" {rest:?}");
+    assert_eq!(found, expected, "{options}");
+}
+
+#[test]
+fn creates_and_opens_files_like_fio() {
+    for (options, expected) in [
+        ("rw=read", "drops_cache:true,expects:sequential,new_file:written [1, 0]"),
+        ("rw=randrw", "drops_cache:true,expects:random,new_file:written [1, 0]"),
+        ("rw=randwrite", "drops_cache:true,expects:random,new_file:allocated [1, 0]"),
+        (
+            "rw=write\noverwrite=1",
+            "drops_cache:true,expects:sequential,new_file:written [1, 0]",
+        ),
+        (
+            "rw=write\nfdatasync=1\nioengine=sync\nbs=2300",
+            "drops_cache:true,expects:sequential,new_file:allocated [1, 1]",
+        ),
+        (
+            "rw=write\nfallocate=none\ninvalidate=0\nfadvise_hint=0\nmem=mmaphuge",
+            "drops_cache:false,expects:null,new_file:empty [0, 0]",
+        ),
+        (
+            "rw=write\nfallocate=keep",
+            "drops_cache:true,expects:sequential,new_file:allocated-past-end [1, 0]",
+        ),
+        (
+            "rw=write\nfallocate=truncate\nfadvise_hint=random",
+            "drops_cache:true,expects:random,new_file:hole [1, 0]",
+        ),
+        ("rw=read\nioengine=null", "drops_cache:false,expects:null,new_file:written [1, 0]"),
+    ] {
+        check_opening(options, expected);
+    }
+}

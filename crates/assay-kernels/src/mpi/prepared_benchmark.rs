@@ -1,0 +1,249 @@
+//! Benchmark at one size with its memory allocated: batches, single turns, and validation of
+//! contents.
+
+use std::ffi::c_int;
+
+use crate::mapping::{Mapping, PageAdvice};
+
+use super::abi::Handle;
+use super::benchmark_kind::{MpiBenchmarkKind, ReductionElement, WindowBuffers};
+use super::calls::{MpiCallError, MpiResult};
+use super::communicator::Communicator;
+use super::timing::MpiPass;
+use super::window::MpiWindow;
+
+/// Result of a batch over all ranks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MpiFigures {
+    /// Seconds of half a round trip, or of one one-sided operation by rank 0.
+    Latency {
+        /// Mean over the turns and pairs.
+        seconds: f64,
+    },
+    /// Payload of all pairs over the mean of their times.
+    Bandwidth {
+        /// Bytes per second, both directions where both are used.
+        bytes_per_s: f64,
+    },
+    /// Seconds of one call: the mean on each rank, then statistics over the ranks.
+    Call {
+        /// Mean over the ranks.
+        mean_s: f64,
+        /// Minimum over the ranks.
+        minimum_s: f64,
+        /// Maximum over the ranks.
+        maximum_s: f64,
+    },
+    /// Non-blocking call with computation between its start and its end, means over the ranks.
+    Overlap {
+        /// Time from the start of the call to its end, computation included.
+        overall_s: f64,
+        /// The computation alone.
+        compute_s: f64,
+        /// The call without computation.
+        pure_s: f64,
+        /// Share of the pure call that the computation hid, 0 … 1.
+        share: f64,
+        /// Parts of the time, if requested.
+        parts: Option<OverlapParts>,
+    },
+}
+
+/// Parts of a non-blocking call with computation, means over the ranks, and the extremes of the
+/// pure call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OverlapParts {
+    /// Seconds until the call that starts the operation returns.
+    pub start_s: f64,
+    /// Seconds in all calls of `MPI_Test`.
+    pub tests_s: f64,
+    /// Seconds in `MPI_Wait`.
+    pub wait_s: f64,
+    /// Minimum over the ranks of the call without computation, in seconds.
+    pub minimum_s: f64,
+    /// Maximum over the ranks of the call without computation, in seconds.
+    pub maximum_s: f64,
+}
+
+/// A benchmark ready to be measured.
+#[derive(Debug)]
+pub(super) struct PreparedBenchmark<'j, H: Handle> {
+    pub(super) comm: &'j Communicator<H>,
+    pub(super) kind: MpiBenchmarkKind,
+    pub(super) element: ReductionElement,
+    /// Bytes of a message.
+    pub(super) count: c_int,
+    /// Messages in flight.
+    pub(super) in_flight: usize,
+    /// Messages with their own slot while contents are compared.
+    pub(super) slots: usize,
+    /// Bytes from one message's buffer to the next one's in a window.
+    pub(super) stride: usize,
+    /// MpiCalls of `MPI_Test` during computation.
+    pub(super) tests: u32,
+    /// Whether the parts of a non-blocking operation are timed, too.
+    pub(super) times_parts: bool,
+    pub(super) send: Mapping,
+    pub(super) receive: Mapping,
+    pub(super) requests: Vec<H>,
+    pub(super) window: Option<MpiWindow<'j, H>>,
+}
+
+/// Parameters of a benchmark, the same on all ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MpiBenchmarkRequest {
+    /// Benchmark to measure.
+    pub kind: MpiBenchmarkKind,
+    /// Bytes of a message or of one rank's part.
+    pub bytes: usize,
+    /// Messages in flight at once in bandwidth tests.
+    pub window: u32,
+    /// Element type of reductions.
+    pub element: ReductionElement,
+    /// Buffers of the messages of a window.
+    pub buffers: WindowBuffers,
+    /// MpiCalls of `MPI_Test` during the computation of a non-blocking operation.
+    pub tests: u32,
+    /// Whether the parts of a non-blocking operation are timed, too, which costs four more readings
+    /// of the clock.
+    pub times_parts: bool,
+}
+
+/// Failed allocation, or an MPI call that returned an error.
+#[derive(Debug)]
+pub(super) enum PrepareError {
+    Memory(std::io::Error),
+    Call(MpiCallError),
+}
+
+impl<'j, H: Handle> PreparedBenchmark<'j, H> {
+    /// Maps and fills the memory; all ranks together.
+    pub(super) fn new(
+        comm: &'j Communicator<H>,
+        request: &MpiBenchmarkRequest,
+    ) -> Result<Self, PrepareError> {
+        let MpiBenchmarkRequest {
+            kind,
+            bytes,
+            window,
+            element,
+            buffers: places,
+            tests,
+            times_parts: parts,
+        } = *request;
+        let too_large =
+            || PrepareError::Memory(std::io::Error::from_raw_os_error(libc::ENOMEM));
+        let buffers = kind.buffers(bytes, comm.size as usize, window, places);
+        let (send_bytes, receive_bytes) = buffers.ok_or_else(too_large)?;
+        // The library may count a part of a collective in the sum over all ranks.
+        let count = c_int::try_from(bytes).map_err(|_| too_large())?;
+        let mut send = map_filled(send_bytes, b'a')?;
+        let receive = map_filled(receive_bytes, b'b')?;
+        if kind.collective().is_some() {
+            // Bytes that are numbers of a usual size, so that sums neither overflow nor are subnormal.
+            send.as_mut_slice::<f32>().fill(1.0);
+        }
+        let in_flight = if kind.is_windowed() { window.max(1) as usize } else { 1 };
+        let shared = match kind {
+            MpiBenchmarkKind::Put | MpiBenchmarkKind::Get => {
+                Some(MpiWindow::allocate(comm, bytes).map_err(PrepareError::Call)?)
+            }
+            _ => None,
+        };
+        Ok(Self {
+            comm,
+            kind,
+            element,
+            count,
+            in_flight,
+            slots: kind.slots(bytes, window, places),
+            stride: if places == WindowBuffers::Multiple { bytes } else { 0 },
+            tests,
+            times_parts: parts,
+            send,
+            receive,
+            requests: vec![H::default(); 2 * in_flight],
+            window: shared,
+        })
+    }
+
+    /// Times one batch. The figures are valid only on rank 0.
+    pub(super) fn time_batch(&mut self, pass: &MpiPass) -> MpiResult<MpiFigures> {
+        self.comm.barrier()?;
+        match self.kind {
+            MpiBenchmarkKind::Latency | MpiBenchmarkKind::PairsLatency => {
+                self.time_ping_pong(pass)
+            }
+            MpiBenchmarkKind::Bandwidth
+            | MpiBenchmarkKind::PairsBandwidth
+            | MpiBenchmarkKind::Bidirectional => self.measure_bandwidth(pass),
+            MpiBenchmarkKind::Put | MpiBenchmarkKind::Get => self.time_one_sided(pass),
+            MpiBenchmarkKind::Collective(operation) => self.time_collective(operation, pass),
+            MpiBenchmarkKind::Overlap(operation) => self.time_overlap(operation, pass),
+        }
+    }
+
+    /// Returns the seconds of single turns, defined as in [`MpiFigures::Latency`], or as the mean
+    /// over ranks of [`MpiFigures::Call`] and [`MpiFigures::Overlap`]; for windows, the mean over
+    /// the pairs. Valid only on rank 0.
+    pub(super) fn time_turns(&mut self, warm_up: u64, count: usize) -> MpiResult<Vec<f64>> {
+        self.comm.barrier()?;
+        match self.kind {
+            MpiBenchmarkKind::Latency | MpiBenchmarkKind::PairsLatency => {
+                self.time_each_round_trip(warm_up, count)
+            }
+            MpiBenchmarkKind::Put | MpiBenchmarkKind::Get => {
+                self.time_each_one_sided(warm_up, count)
+            }
+            MpiBenchmarkKind::Collective(operation) => {
+                self.time_each_collective(operation, warm_up, count)
+            }
+            MpiBenchmarkKind::Bandwidth
+            | MpiBenchmarkKind::Bidirectional
+            | MpiBenchmarkKind::PairsBandwidth => self.time_each_window(warm_up, count),
+            MpiBenchmarkKind::Overlap(operation) => {
+                self.time_each_overlap(operation, warm_up, count)
+            }
+        }
+    }
+
+    /// Runs `turns` turns with different contents and compares the messages received. Returns the
+    /// numbers of messages and of wrong ones over all ranks; valid only on rank 0.
+    pub(super) fn validate(&mut self, turns: u64) -> MpiResult<(u64, u64)> {
+        let (mut messages, mut wrong) = (0.0, 0.0);
+        for turn in 0..turns {
+            let right = match self.kind {
+                MpiBenchmarkKind::Put | MpiBenchmarkKind::Get => {
+                    self.validate_one_sided(turn)?
+                }
+                MpiBenchmarkKind::Collective(operation) => {
+                    self.validate_collective(operation, turn, false)?
+                }
+                MpiBenchmarkKind::Overlap(operation) => {
+                    self.validate_collective(operation, turn, true)?
+                }
+                _ => self.validate_pairs(turn)?,
+            };
+            messages += right.len() as f64;
+            wrong += right.iter().filter(|right| !**right).count() as f64;
+            self.comm.barrier()?;
+        }
+        let sums = self.comm.sum(&[messages, wrong])?;
+        Ok((sums[0] as u64, sums[1] as u64))
+    }
+
+    /// Frees the memory shared by the ranks; all ranks together.
+    pub(super) fn release(self) -> MpiResult {
+        self.window.map_or(Ok(()), MpiWindow::free)
+    }
+}
+
+/// Maps memory and writes every byte, so that no page fault occurs while the clock runs. Never
+/// empty: a message of 0 bytes needs an address, too.
+fn map_filled(bytes: usize, with: u8) -> Result<Mapping, PrepareError> {
+    let rounded = bytes.max(1).next_multiple_of(8);
+    let mut mapping = Mapping::new(rounded, PageAdvice::Default)
+        .map_err(|error| PrepareError::Memory(error.source))?;
+    mapping.as_mut_slice::<u8>().fill(with);
+    Ok(mapping)
+}

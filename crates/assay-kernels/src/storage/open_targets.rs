@@ -1,0 +1,84 @@
+//! State that a caller keeps across phases: open files and devices, so that a path refers to the
+//! same target in all of them, and the engines selected for them.
+//!
+//! A link or file that replaces the path later is never opened.
+
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::engine_selection::ChosenEngine;
+
+/// Descriptors by the paths that they were opened with.
+#[derive(Debug, Default)]
+pub struct OpenTargets {
+    files: Mutex<BTreeMap<PathBuf, Arc<File>>>,
+    /// Engines selected by comparison, by targets.
+    engines: Mutex<BTreeMap<Vec<PathBuf>, ChosenEngine>>,
+}
+
+impl OpenTargets {
+    /// Keeps a file open under a path; replaces the previous one.
+    pub fn insert(&self, path: &Path, file: Arc<File>) {
+        self.lock_files().insert(path.to_path_buf(), file);
+    }
+
+    /// Returns the file that is kept open under a path.
+    #[must_use]
+    pub fn file(&self, path: &Path) -> Option<Arc<File>> {
+        self.lock_files().get(path).cloned()
+    }
+
+    /// Returns the current metadata of the file under a path; `None` if there is none.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn metadata(&self, path: &Path) -> io::Result<Option<Metadata>> {
+        self.file(path).map(|file| file.metadata()).transpose()
+    }
+
+    /// Closes every file for which `keeps` returns false.
+    pub fn retain(&self, mut keeps: impl FnMut(&Path, &File) -> bool) {
+        self.lock_files().retain(|path, file| keeps(path, file));
+    }
+
+    /// Returns the paths of all open files.
+    #[must_use]
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.lock_files().keys().cloned().collect()
+    }
+
+    /// Returns the path to open a target with: that of its descriptor if there is one. The
+    /// descriptor is looked up in the calling thread's table, as threads may have tables of their
+    /// own.
+    pub(super) fn open_path(&self, path: &Path) -> PathBuf {
+        let files = self.lock_files();
+        let held = files.get(path);
+        held.map_or_else(
+            || path.to_path_buf(),
+            |file| PathBuf::from(format!("/proc/thread-self/fd/{}", file.as_raw_fd())),
+        )
+    }
+
+    /// Returns the engine selected for these targets before.
+    pub(super) fn chosen_engine(&self, targets: &[PathBuf]) -> Option<ChosenEngine> {
+        self.lock_engines().get(targets).cloned()
+    }
+
+    /// Stores the engine that a comparison selected for these targets.
+    pub(super) fn store_engine(&self, targets: Vec<PathBuf>, chosen: ChosenEngine) {
+        self.lock_engines().insert(targets, chosen);
+    }
+
+    fn lock_engines(&self) -> MutexGuard<'_, BTreeMap<Vec<PathBuf>, ChosenEngine>> {
+        self.engines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks the files; no data here can be left half changed.
+    fn lock_files(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<File>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,249 @@
+//! Division of a workload's I/O among workers, with a lane per target in each.
+//!
+//! Pure arithmetic: opens nothing and starts nothing.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+
+use assay_model::workload::storage::{
+    AccessPattern, ArrivalProcess, Cursor, StorageLoad, StorageStream, StorageWorkload,
+};
+
+use super::arrivals::{ArrivalSchedule, ArrivalSource};
+use super::offset_pattern::{ByteRange, OffsetPattern, Position};
+use super::random::RandomStream;
+
+/// Work of one thread.
+#[derive(Debug)]
+pub(super) struct WorkerPlan {
+    /// Index of its stream.
+    pub(super) stream: usize,
+    /// Lanes, one per target.
+    pub(super) lanes: Vec<LanePlan>,
+    /// Its share of a maximum rate, in B/s.
+    pub(super) cap_bytes_per_s: Option<f64>,
+}
+
+impl WorkerPlan {
+    /// Returns whether it has at most one I/O in flight.
+    pub(super) fn is_single(&self) -> bool {
+        self.lanes.iter().map(|lane| u64::from(lane.slots)).sum::<u64>() == 1
+    }
+}
+
+/// Work of one thread on one target.
+#[derive(Debug, Clone)]
+pub(super) struct LanePlan {
+    /// Index of the target in the workload.
+    pub(super) target: usize,
+    /// Maximum number of I/O in flight, at least 1.
+    pub(super) slots: u32,
+    /// Part of the target that the lane works on.
+    pub(super) area: ByteRange,
+    /// Position in the area, possibly shared with other lanes.
+    pub(super) position: Position,
+    /// Arrivals of I/O; `None` in a closed loop.
+    pub(super) arrivals: Option<ArrivalSource>,
+    /// Number of the lane's random sequence.
+    pub(super) id: u64,
+    /// Targets that alternate with the first, each with its area and position.
+    pub(super) others: Vec<(usize, ByteRange, Position)>,
+}
+
+/// Separates the random sequences of arrivals from those of offsets.
+const ARRIVALS_ID: u64 = 1 << 63;
+/// Range of sequence numbers of a lane that is split into single slots.
+const SLOTS_PER_LANE: u64 = 1 << 20;
+
+/// Divides the workload among workers. `areas` are the targets' used parts; with `singly` every
+/// worker has one slot, which blocking calls require.
+pub(super) fn plan_workers(
+    workload: &StorageWorkload,
+    areas: &[ByteRange],
+    singly: bool,
+) -> Vec<WorkerPlan> {
+    let mut workers: Vec<WorkerPlan> = Vec::new();
+    for (index, stream) in workload.streams.iter().enumerate() {
+        let before = workers.iter().map(|worker| worker.lanes.len()).sum::<usize>() as u64;
+        let mut own = plan_threads(index, stream, areas);
+        assign_ids(&mut own, before);
+        assign_arrivals(&mut own, workload, stream, singly);
+        if singly {
+            own = own.into_iter().flat_map(split_by_slot).collect();
+        }
+        assign_caps(&mut own, workload, stream);
+        workers.append(&mut own);
+    }
+    workers
+}
+
+/// Returns the I/O in flight of thread `thread` of `threads` on the stream's `nth` target, out of
+/// `all`. Shares are equal; the threads that get one more rotate from target to target.
+fn slots_of_thread(all: u32, threads: u32, thread: u32, nth: usize) -> u32 {
+    let (each, more) = (all / threads, all % threads);
+    let shift = (nth as u64 * u64::from(more) % u64::from(threads)) as u32;
+    each + u32::from((thread + threads - shift) % threads < more)
+}
+
+fn plan_threads(index: usize, stream: &StorageStream, areas: &[ByteRange]) -> Vec<WorkerPlan> {
+    let count = stream.threads.max(1);
+    let mut workers: Vec<_> = (0..count)
+        .map(|_| WorkerPlan { stream: index, lanes: Vec::new(), cap_bytes_per_s: None })
+        .collect();
+    if stream.conduct.turns.is_some() {
+        workers[0].lanes.push(plan_rotating_lane(stream, areas));
+        return workers;
+    }
+    for (nth, &target) in stream.targets.iter().enumerate() {
+        let slots = |thread| slots_of_thread(stream.in_flight_per_target, count, thread, nth);
+        let with_work: Vec<u32> = (0..count).filter(|&thread| slots(thread) > 0).collect();
+        let parts = thread_areas(stream, areas[target], with_work.len() as u64);
+        for (thread, (area, position)) in with_work.into_iter().zip(parts) {
+            let slots = slots(thread);
+            let others = Vec::new();
+            let lane =
+                LanePlan { target, slots, area, position, arrivals: None, id: 0, others };
+            workers[thread as usize].lanes.push(lane);
+        }
+    }
+    workers.retain(|worker| !worker.lanes.is_empty());
+    workers
+}
+
+/// Plans one lane over all targets of a stream.
+fn plan_rotating_lane(stream: &StorageStream, areas: &[ByteRange]) -> LanePlan {
+    let whole = |&target: &usize| {
+        let position = Arc::new(AtomicU64::new(OffsetPattern::initial_position(
+            areas[target],
+            stream.pattern,
+        )));
+        (target, areas[target], position)
+    };
+    let mut targets = stream.targets.iter().map(whole);
+    // Workloads with a stream without targets are rejected earlier.
+    let (target, area, position) = targets.next().expect("a stream has a target");
+    let slots = stream.in_flight_per_target;
+    LanePlan { target, slots, area, position, arrivals: None, id: 0, others: targets.collect() }
+}
+
+/// Returns area and position of each of `count` threads that work on one target.
+fn thread_areas(
+    stream: &StorageStream,
+    whole: ByteRange,
+    count: u64,
+) -> Vec<(ByteRange, Position)> {
+    let fresh =
+        |area| Arc::new(AtomicU64::new(OffsetPattern::initial_position(area, stream.pattern)));
+    let shared = fresh(whole);
+    let part_bytes = (whole.end - whole.start) / count.max(1);
+    // Parts begin at multiples of the I/O size, so that no I/O is lost between them.
+    let part_bytes = part_bytes / maximum_bytes(stream) * maximum_bytes(stream);
+    (0..count)
+        .map(|nth| match stream.pattern {
+            AccessPattern::Random
+            | AccessPattern::Permutation
+            | AccessPattern::Strides { .. }
+            | AccessPattern::Blocks { .. }
+            | AccessPattern::Sequential { cursor: Cursor::Shared, .. } => {
+                (whole, Arc::clone(&shared))
+            }
+            AccessPattern::Mixed { .. }
+            | AccessPattern::Sequential { cursor: Cursor::PerThread, .. } => {
+                (whole, fresh(whole))
+            }
+            AccessPattern::Sequential { cursor: Cursor::Divided, .. } => {
+                let start = whole.start + nth * part_bytes;
+                let part = ByteRange { start, end: start + part_bytes };
+                (part, fresh(part))
+            }
+        })
+        .collect()
+}
+
+/// Returns the largest I/O of a stream, at least one byte.
+pub(super) fn maximum_bytes(stream: &StorageStream) -> u64 {
+    stream.all_sizes().map(|size| size.max_bytes.max(size.min_bytes)).max().unwrap_or(1).max(1)
+}
+
+fn assign_ids(workers: &mut [WorkerPlan], before: u64) {
+    let lanes = workers.iter_mut().flat_map(|worker| &mut worker.lanes);
+    for (lane, id) in lanes.zip(before..) {
+        lane.id = id * SLOTS_PER_LANE;
+    }
+}
+
+fn total_slots(workers: &[WorkerPlan]) -> f64 {
+    workers.iter().flat_map(|worker| &worker.lanes).map(|lane| f64::from(lane.slots)).sum()
+}
+
+/// Returns the stream's share of the phase's rate among the streams without a rate of their own.
+fn rate_share(workload: &StorageWorkload, stream: &StorageStream) -> f64 {
+    let sharing = workload.streams.iter().filter(|it| it.own_rate_per_s.is_none());
+    let sum: f64 = sharing.map(|it| it.rate_share).sum();
+    if sum > 0.0 { stream.rate_share / sum } else { 0.0 }
+}
+
+fn assign_arrivals(
+    workers: &mut [WorkerPlan],
+    workload: &StorageWorkload,
+    stream: &StorageStream,
+    singly: bool,
+) {
+    let own: f64 = workload.streams.iter().filter_map(|it| it.own_rate_per_s).sum();
+    let (rate, law) = match (&workload.load, stream.own_rate_per_s) {
+        (StorageLoad::Open { arrivals, .. }, Some(rate)) => (rate, *arrivals),
+        (_, Some(rate)) => (rate, ArrivalProcess::Constant),
+        (StorageLoad::Open { rate_per_s, arrivals }, None) => {
+            ((rate_per_s - own).max(0.0) * rate_share(workload, stream), *arrivals)
+        }
+        (
+            StorageLoad::Closed
+            | StorageLoad::Balanced
+            | StorageLoad::Capped { .. }
+            | StorageLoad::ShareOf { .. },
+            None,
+        ) => {
+            return;
+        }
+    };
+    let all = total_slots(workers);
+    let count = workers.iter().map(|worker| worker.lanes.len()).sum::<usize>() as f64;
+    for (nth, lane) in workers.iter_mut().flat_map(|worker| &mut worker.lanes).enumerate() {
+        let lane_rate = rate * f64::from(lane.slots) / all;
+        let draws = RandomStream::new(workload.seed, lane.id | ARRIVALS_ID);
+        let schedule = ArrivalSchedule::new(law, lane_rate, nth as f64 / count, draws);
+        lane.arrivals = Some(match singly {
+            true => ArrivalSource::Shared(Arc::new(Mutex::new(schedule))),
+            false => ArrivalSource::Own(schedule),
+        });
+    }
+}
+
+fn assign_caps(workers: &mut [WorkerPlan], workload: &StorageWorkload, stream: &StorageStream) {
+    let StorageLoad::Capped { bytes_per_s } = workload.load else { return };
+    if stream.own_rate_per_s.is_some() {
+        return;
+    }
+    let all = total_slots(workers);
+    let share = bytes_per_s * rate_share(workload, stream);
+    for worker in workers {
+        worker.cap_bytes_per_s = Some(share * total_slots(std::slice::from_ref(worker)) / all);
+    }
+}
+
+/// Splits a worker into one per slot; they share the lane's position and arrivals.
+fn split_by_slot(worker: WorkerPlan) -> Vec<WorkerPlan> {
+    let WorkerPlan { stream, lanes, cap_bytes_per_s } = worker;
+    let singles = lanes.into_iter().flat_map(|lane| {
+        let id = lane.id;
+        (0..u64::from(lane.slots)).map(move |slot| LanePlan {
+            slots: 1,
+            id: id + slot,
+            ..lane.clone()
+        })
+    });
+    singles.map(|lane| WorkerPlan { stream, lanes: vec![lane], cap_bytes_per_s }).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+//! Records of one worker: totals per lane, the current frame of the series, failures.
+//!
+//! Full frames are sent through one channel and empty ones return through another, so that no I/O
+//! waits for another thread. Never reads the clock.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use assay_model::storage_outcome::{IoFailure, IoOperation, IoTally, JournalEntry};
+
+use assay_model::workload::storage::StorageStream;
+
+use super::tally;
+use super::timeline::Timeline;
+
+/// Maximum number of failures kept with their offset; all are counted.
+const MAX_KEPT_FAILURES: usize = 1000;
+
+/// Part of one interval of the series, by one worker.
+#[derive(Debug)]
+pub(super) struct SeriesFrame {
+    /// Tallies of reads and writes.
+    pub(super) tallies: [IoTally; 2],
+    /// ∫ I/O in flight dt, in nanoseconds.
+    pub(super) in_flight_ns: u64,
+}
+
+impl SeriesFrame {
+    /// Creates an empty frame.
+    pub(super) fn empty() -> Self {
+        Self { tallies: [tally::new_interval(), tally::new_interval()], in_flight_ns: 0 }
+    }
+
+    /// Adds another worker's part.
+    pub(super) fn add(&mut self, part: &Self) {
+        for (sum, part) in self.tallies.iter_mut().zip(&part.tallies) {
+            tally::add(sum, part);
+        }
+        self.in_flight_ns += part.in_flight_ns;
+    }
+
+    /// Clears the frame and keeps its memory.
+    pub(super) fn clear(&mut self) {
+        self.tallies.iter_mut().for_each(tally::clear);
+        self.in_flight_ns = 0;
+    }
+}
+
+/// Frame sent to the collector of the series.
+#[derive(Debug)]
+pub(super) struct SentFrame {
+    /// Index of the worker.
+    pub(super) worker: usize,
+    /// Index of the interval.
+    pub(super) index: usize,
+    /// The worker's part of it.
+    pub(super) frame: Box<SeriesFrame>,
+    /// Whether this is the worker's last frame.
+    pub(super) is_last: bool,
+}
+
+/// Channels for full and for empty frames.
+#[derive(Debug)]
+pub(super) struct FrameChannels {
+    /// Index of this worker.
+    pub(super) worker: usize,
+    /// Channel for full frames.
+    pub(super) full: Sender<SentFrame>,
+    /// Channel for empty frames.
+    pub(super) empty: Receiver<Box<SeriesFrame>>,
+}
+
+/// Totals of one lane's reads and writes; `None` for operations that the lane does not perform.
+pub(super) type LaneTotals = [Option<Box<IoTally>>; 2];
+
+/// Records of one worker.
+#[derive(Debug)]
+pub(super) struct WorkerRecorder {
+    /// Totals by lane, or by target if targets alternate within one lane.
+    pub(super) totals: Vec<LaneTotals>,
+    /// Index of each target's totals; empty if totals are by lane.
+    totals_of_target: Vec<usize>,
+    /// First failures.
+    pub(super) failures: Vec<IoFailure>,
+    /// Number of all failures.
+    pub(super) failure_count: u64,
+    /// I/O that was due before the end and never started.
+    pub(super) not_started: u64,
+    /// Calls of `fsync`, if the stream makes any.
+    pub(super) syncs: Option<Box<IoTally>>,
+    /// Submission and completion latencies of reads and writes, if they are timed separately.
+    pub(super) split_latency: Option<Box<[SplitLatency; 2]>>,
+    /// Every I/O that counts, if a journal is kept.
+    pub(super) journal: Option<Vec<JournalEntry>>,
+    frame: Box<SeriesFrame>,
+    index: usize,
+    boundary_ns: u64,
+    last_ns: u64,
+    timeline: Timeline,
+    exchange: FrameChannels,
+}
+
+/// The two parts of an I/O's latency.
+#[derive(Debug)]
+pub(super) struct SplitLatency {
+    pub(super) submission: IoTally,
+    pub(super) completion: IoTally,
+}
+
+impl WorkerRecorder {
+    /// Creates empty records with totals for these lanes.
+    pub(super) fn new(
+        totals: Vec<LaneTotals>,
+        stream: &StorageStream,
+        exchange: FrameChannels,
+        timeline: Timeline,
+    ) -> Self {
+        let conduct = &stream.conduct;
+        let apart =
+            || SplitLatency { submission: tally::new_total(), completion: tally::new_total() };
+        Self {
+            totals,
+            totals_of_target: Vec::new(),
+            syncs: (stream.sync_every > 0).then(|| Box::new(tally::new_total())),
+            split_latency: conduct.times_submission.then(|| Box::new([apart(), apart()])),
+            journal: conduct.keeps_journal.then(Vec::new),
+            failures: Vec::new(),
+            failure_count: 0,
+            not_started: 0,
+            frame: Box::new(SeriesFrame::empty()),
+            index: 0,
+            boundary_ns: timeline.interval(0).end_ns,
+            last_ns: timeline.start_ns,
+            timeline,
+            exchange,
+        }
+    }
+
+    /// Switches to totals by target; `of_target` contains the index of each target's totals.
+    pub(super) fn with_totals_by_target(self, of_target: Vec<usize>) -> Self {
+        Self { totals_of_target: of_target, ..self }
+    }
+
+    /// Records that `in_flight` I/O were in flight until `now_ns`, across interval boundaries.
+    #[inline]
+    pub(super) fn advance(&mut self, now_ns: u64, in_flight: usize) {
+        while now_ns >= self.boundary_ns {
+            self.add_in_flight(self.boundary_ns, in_flight);
+            self.send_frame(false);
+        }
+        self.add_in_flight(now_ns, in_flight);
+    }
+
+    #[inline]
+    fn add_in_flight(&mut self, until_ns: u64, in_flight: usize) {
+        self.frame.in_flight_ns += until_ns.saturating_sub(self.last_ns) * in_flight as u64;
+        self.last_ns = until_ns.max(self.last_ns);
+    }
+
+    /// Returns whether I/O that completes now is after the warm-up.
+    #[inline]
+    pub(super) fn is_counting(&self, now_ns: u64) -> bool {
+        now_ns >= self.timeline.warm_end_ns
+    }
+
+    /// Ends the series at `end_ns`, within an interval or between two.
+    pub(super) fn close(&mut self, end_ns: u64) {
+        self.advance(end_ns, 0);
+        self.send_frame(true);
+    }
+
+    /// Sends the frame, full or not, and starts the next one.
+    fn send_frame(&mut self, is_last: bool) {
+        let next =
+            self.exchange.empty.try_recv().unwrap_or_else(|_| Box::new(SeriesFrame::empty()));
+        let frame = std::mem::replace(&mut self.frame, next);
+        let FrameChannels { worker, full, .. } = &self.exchange;
+        // The receiver is gone when the phase was given up; the frame is not needed then.
+        let _ = full.send(SentFrame { worker: *worker, index: self.index, frame, is_last });
+        self.index += 1;
+        self.boundary_ns = self.timeline.interval(self.index).end_ns;
+    }
+
+    /// Counts one I/O in the series, and in the totals of its lane or target if it `counts`.
+    #[inline]
+    pub(super) fn record(
+        &mut self,
+        (lane, target, operation): (usize, usize, IoOperation),
+        bytes: u64,
+        (service_ns, from_intended_ns): (u64, Option<u64>),
+        counts: bool,
+    ) {
+        let at = operation as usize;
+        tally::record(&mut self.frame.tallies[at], bytes, service_ns, from_intended_ns);
+        let book =
+            if self.totals_of_target.is_empty() { lane } else { self.totals_of_target[target] };
+        if counts && let Some(total) = &mut self.totals[book][at] {
+            tally::record(total, bytes, service_ns, from_intended_ns);
+        }
+    }
+
+    /// Counts I/O that was due before the end of the phase and not completed by then.
+    pub(super) fn record_overdue(
+        &mut self,
+        (lane, target, operation): (usize, usize, IoOperation),
+        (from_intended_ns, count): (u64, u64),
+        counts: bool,
+    ) {
+        let at = operation as usize;
+        tally::record_overdue(&mut self.frame.tallies[at], from_intended_ns, count);
+        let book =
+            if self.totals_of_target.is_empty() { lane } else { self.totals_of_target[target] };
+        if counts && let Some(total) = &mut self.totals[book][at] {
+            tally::record_overdue(total, from_intended_ns, count);
+        }
+    }
+
+    /// Counts one `fsync`.
+    pub(super) fn record_sync(&mut self, service_ns: u64) {
+        if let Some(syncs) = &mut self.syncs {
+            tally::record(syncs, 0, service_ns, None);
+        }
+    }
+
+    /// Counts the submission latency of an I/O, if it is timed.
+    pub(super) fn record_submission(&mut self, operation: IoOperation, submission_ns: u64) {
+        if let Some(both) = &mut self.split_latency {
+            tally::record(&mut both[operation as usize].submission, 0, submission_ns, None);
+        }
+    }
+
+    /// Counts the completion latency of an I/O, if it is timed.
+    #[inline]
+    pub(super) fn record_completion(&mut self, operation: IoOperation, completion_ns: u64) {
+        if let Some(both) = &mut self.split_latency {
+            tally::record(&mut both[operation as usize].completion, 0, completion_ns, None);
+        }
+    }
+
+    /// Adds one I/O completed at `now_ns` to the journal, if one is kept.
+    pub(super) fn record_journal(&mut self, now_ns: u64, entry: JournalEntry) {
+        if let Some(journal) = &mut self.journal {
+            let at_ns = now_ns.saturating_sub(self.timeline.warm_end_ns);
+            journal.push(JournalEntry { at_ns, ..entry });
+        }
+    }
+
+    /// Records a failure.
+    pub(super) fn record_failure(&mut self, failure: IoFailure) {
+        self.failure_count += 1;
+        if self.failures.len() < MAX_KEPT_FAILURES {
+            self.failures.push(failure);
+        }
+    }
+}

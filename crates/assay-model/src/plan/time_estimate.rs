@@ -1,0 +1,97 @@
+//! Estimates of a plan's time before the run starts, without any measurement.
+
+use super::{Case, Plan};
+use crate::facts::HostFacts;
+use crate::phrase;
+use crate::phrase::Phrase;
+use crate::plan::expand::estimate_peak;
+use crate::quantity::Unit;
+use crate::workload::{LinpackWorkload, NetworkTest, Workload};
+
+/// Minimum number of repetitions to see whether they agree.
+pub(super) const MIN_REPETITIONS: u32 = 3;
+
+impl Plan {
+    /// Returns warnings about the time of a plan on a host.
+    #[must_use]
+    pub fn time_warnings(&self, host: &HostFacts) -> Vec<Phrase> {
+        let solves = self.cases.iter().filter_map(|case| {
+            let Workload::Linpack(work) = &case.workload else { return None };
+            let (least_s, budget_s) = (min_solve_s(work, host), case.stopping.budget_s);
+            (least_s > budget_s).then(|| {
+                phrase!(
+                    "solve-over-budget",
+                    "one solve of N = {n} takes {least} at least, and its budget is {budget}",
+                    n = work.n.to_string(),
+                    least = Phrase::approximate(least_s, Unit::Second),
+                    budget = Phrase::approximate(budget_s, Unit::Second),
+                )
+            })
+        });
+        self.budget_warning().into_iter().chain(solves).collect()
+    }
+
+    /// Returns a warning if some cases have no time for enough repetitions, with the budget that
+    /// would suffice. A plan of a single case gets no warning: its length was chosen for it alone.
+    #[must_use]
+    pub fn budget_warning(&self) -> Option<Phrase> {
+        let lacking = |case: &Case| {
+            // A repetition of round trips has hundreds of samples.
+            let NetworkTest::Throughput(_) = case.workload.as_network()?.question else {
+                return None;
+            };
+            let needed_s = f64::from(MIN_REPETITIONS) * case.repetition_s()?;
+            let times = needed_s / case.stopping.budget_s;
+            (times > 1.0).then_some(times)
+        };
+        let lacks: Vec<f64> = self.cases.iter().filter_map(lacking).collect();
+        let most = lacks.iter().copied().fold(1.0, f64::max);
+        (!lacks.is_empty() && self.cases.len() > 1).then(|| {
+            phrase!(
+                "plan-in-a-hurry",
+                "within {budget}, {few} of {all} cases get fewer than {least} repetitions; {needed} would be enough",
+                few = lacks.len(),
+                all = self.cases.len(),
+                least = MIN_REPETITIONS,
+                budget = Phrase::approximate(self.budget_s, Unit::Second),
+                needed = Phrase::approximate(self.budget_s * most, Unit::Second),
+            )
+        })
+    }
+}
+
+impl Case {
+    /// Returns the minimum time of the case on a host in seconds, regardless of its budget, if known in
+    /// advance: the requested length, one repetition, or one solve.
+    #[must_use]
+    pub fn min_duration_s(&self, host: &HostFacts) -> Option<f64> {
+        let timing = if let Workload::Storage(test) = &self.workload {
+            &test.workload.timing
+        } else if let Workload::Files(test) = &self.workload {
+            &test.workload.timing
+        } else if let Workload::Linpack(work) = &self.workload {
+            return Some(min_solve_s(work, host) / SOLVE_EFFICIENCY);
+        } else {
+            return self.repetition_s();
+        };
+        Some(timing.warmup_s + timing.duration_s?)
+    }
+
+    /// Returns the planned seconds of one repetition.
+    #[must_use]
+    pub fn repetition_s(&self) -> Option<f64> {
+        let seconds = match &self.workload.as_network()?.question {
+            NetworkTest::Throughput(it) => it.seconds,
+            NetworkTest::Latency(it) => it.seconds,
+        };
+        Some(seconds.into())
+    }
+}
+
+/// Rough efficiency of a solve, relative to the estimated peak.
+const SOLVE_EFFICIENCY: f64 = 0.7;
+
+/// Returns the minimum seconds of a solve: 2/3 N³ operations at the peak.
+fn min_solve_s(work: &LinpackWorkload, host: &HostFacts) -> f64 {
+    2.0 / 3.0 * (work.n as f64).powi(3) / (estimate_peak(host) * work.cpus.len() as f64)
+}

@@ -1,0 +1,155 @@
+//! Sanitising of untrusted text for output: names of hosts, labels, output of tools and peers.
+//!
+//! Every renderer and every writer of pages uses this module. Terminals execute control characters,
+//! bidirectional characters reverse the text, spreadsheets evaluate formulas, and browsers
+//! interpret `<` as markup.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use crate::path_text;
+
+/// Whether a character has an effect instead of a glyph: controls except tab and line feed,
+/// bidirectional controls (UAX #9), zero-width characters, line and paragraph separators, and
+/// encoded bytes of non-UTF-8 names.
+#[must_use]
+pub const fn is_hidden(c: char) -> bool {
+    path_text::is_encoded_byte(c)
+        || matches!(c,
+            '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' // C0 and C1
+            | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{2028}' | '\u{2029}'
+        )
+}
+
+/// Replaces hidden characters by escapes as in JSON: `\u202e`. JSON stays equivalent, because it
+/// contains such characters only within strings.
+#[must_use]
+pub fn escape_hidden(text: &str) -> Cow<'_, str> {
+    escape(text, false)
+}
+
+/// Replaces every hidden character by a replacement character, for output with one column per
+/// character.
+#[must_use]
+pub fn replace_hidden(text: &str) -> Cow<'_, str> {
+    match text.contains(is_hidden) {
+        true => Cow::Owned(text.replace(is_hidden, "\u{fffd}")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Like [`escape_hidden`], but keeps the colour sequences `ESC [ … m`, for text that this program
+/// has coloured itself.
+#[must_use]
+pub fn escape_hidden_except_colours(text: &str) -> Cow<'_, str> {
+    escape(text, true)
+}
+
+fn escape(text: &str, with_colours: bool) -> Cow<'_, str> {
+    // Most lines are plain ASCII, and comparing bytes is vectorised.
+    let is_odd = |byte: u8| !matches!(byte, b' '..=b'~' | b'\t' | b'\n');
+    let hides = |line: &str| line.bytes().any(is_odd) && line.contains(is_hidden);
+    if !text.split_inclusive('\n').any(hides) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        if !is_hidden(c)
+            || (with_colours && c == '\u{1b}' && is_colour_sequence(&text[at + 1..]))
+        {
+            escaped.push(c);
+        } else {
+            // Writing to memory cannot fail.
+            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Whether an escape is followed by "select graphic rendition" (ECMA-48, 8.3.117).
+fn is_colour_sequence(rest: &str) -> bool {
+    let end = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, '[' | ';'));
+    rest.starts_with('[') && end.is_some_and(|end| rest[end..].starts_with('m'))
+}
+
+/// Escapes a cell for spreadsheets: text that starts like a formula is prefixed with an apostrophe
+/// (OWASP, "CSV Injection"); numbers stay unchanged.
+#[must_use]
+pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let is_number = text.parse::<f64>().is_ok();
+    match escape_hidden(text) {
+        shown if is_formula && !is_number => Cow::Owned(format!("'{shown}")),
+        shown => shown,
+    }
+}
+
+/// Escapes text in an HTML page that scripts parse, too: replaces `<` only where it would start a
+/// tag.
+#[must_use]
+pub fn escape_tags(text: &str) -> Cow<'_, str> {
+    let begins_tag = |rest: &str| {
+        rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
+    };
+    let shown = escape_hidden(text);
+    if !shown.match_indices('<').any(|(at, _)| begins_tag(&shown[at + 1..])) {
+        return shown;
+    }
+    let pieces = shown.split('<').enumerate().map(|(index, piece)| match (index, piece) {
+        (0, first) => first.to_owned(),
+        (_, rest) if begins_tag(rest) => format!("&lt;{rest}"),
+        (_, rest) => format!("<{rest}"),
+    });
+    Cow::Owned(pieces.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_hidden_characters() {
+        for (text, expected) in [
+            ("plain é 日本 \t\n", "plain é 日本 \t\n"),
+            ("\u{1b}[2J\u{1b}]0;title\u{7}", "\\u001b[2J\\u001b]0;title\\u0007"),
+            ("\u{9b}31m", "\\u009b31m"),
+            ("safe\u{202e}txt.exe", "safe\\u202etxt.exe"),
+            ("a\rb", "a\\u000db"),
+            ("x\u{efff}", "x\\uefff"),
+        ] {
+            assert_eq!(escape_hidden(text), expected);
+        }
+        assert_eq!(replace_hidden("a\u{1b}b\u{202e}"), "a\u{fffd}b\u{fffd}");
+        let (red, clear) = ("\u{1b}[1;31mred\u{1b}[0m", "\u{1b}[2J\u{1b}[31");
+        assert_eq!(escape_hidden_except_colours(red), red);
+        assert_eq!(escape_hidden_except_colours(clear), "\\u001b[2J\\u001b[31");
+    }
+
+    #[test]
+    fn cell_escapes_formulas_but_not_numbers() {
+        for (text, expected) in [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("+x", "'+x"),
+            ("-x", "'-x"),
+            ("\t=1", "'\t=1"),
+            ("-1.5e3", "-1.5e3"),
+            ("+7", "+7"),
+            ("a=b", "a=b"),
+        ] {
+            assert_eq!(spreadsheet_cell(text), expected);
+        }
+    }
+
+    #[test]
+    fn escapes_only_tag_openings() {
+        for (text, expected) in [
+            ("<script>", "&lt;script>"),
+            ("a </pre> < b <5 <!-- <", "a &lt;/pre> < b <5 &lt;!-- <"),
+            ("& stays", "& stays"),
+        ] {
+            assert_eq!(escape_tags(text), expected);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Optional behaviour of a stream of I/O: pauses, skew, separate sizes of writes, own duration,
+//! CPUs. The default is none.
+//!
+//! The purpose of an option is left to the job languages.
+
+use serde::{Deserialize, Serialize};
+
+use super::SizeShare;
+
+/// Optional behaviour of a stream.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct StreamBehavior {
+    /// Sizes of writes if they differ from those of reads; empty = the same.
+    pub write_sizes: Vec<SizeShare>,
+    /// Whether it discards blocks (trim) instead of writing them.
+    pub trims: bool,
+    /// Non-uniform distribution of random offsets.
+    pub skew: Option<Skew>,
+    /// Pauses of each thread, in a closed loop.
+    pub pauses: Option<ThinkTime>,
+    /// Rotation of the targets within one depth: `in_flight_per_target` then applies to all targets
+    /// together.
+    pub turns: Option<TargetRotation>,
+    /// CPUs that its threads may run on; empty = all.
+    pub cpus: Vec<usize>,
+    /// Seconds from the start of the phase to its first I/O.
+    pub start_after_s: f64,
+    /// Seconds of its duration, warm-up included; `None` = until the phase ends.
+    pub duration_s: Option<f64>,
+    /// Whether the end of the stream ends the phase.
+    pub ends_phase: bool,
+    /// Maximum latency in nanoseconds; a slower I/O is an error that ends the stream.
+    pub most_latency_ns: Option<u64>,
+    /// Whether it keeps a journal of all measured I/O.
+    pub keeps_journal: bool,
+    /// Whether submission is timed separately, if the engine has a call for it.
+    pub times_submission: bool,
+    /// Whether buffers use ordinary pages; otherwise large buffers use huge pages.
+    #[serde(default)]
+    pub plain_pages: bool,
+    /// Whether `sync_every` calls `fdatasync`, which writes only the metadata required for reading.
+    #[serde(default)]
+    pub syncs_data_only: bool,
+}
+
+impl StreamBehavior {
+    /// Whether it is the default.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Distribution of random offsets over the used range.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Skew {
+    /// Zipf distribution: block k has a probability proportional to k^−θ.
+    Zipf {
+        /// θ, above 0.
+        theta: f64,
+    },
+    /// Self-similar: the share `area` of all blocks gets 1 − `area` of the I/O, recursively.
+    SelfSimilar {
+        /// Between 0 and 1, exclusive.
+        area: f64,
+    },
+    /// Bell-shaped around the middle: the mean of twelve uniformly distributed offsets, moved by up
+    /// to half of `spread_share` of the range in each direction.
+    Bell {
+        /// 0 … 1.
+        spread_share: f64,
+    },
+    /// Exponential distribution from the start of the range; wraps around.
+    Exponential {
+        /// Mean distance from the start, as a share of the range.
+        mean_share: f64,
+    },
+    /// Zones, each with its share of the I/O.
+    Zones {
+        /// Zones of reads.
+        reads: Vec<Zone>,
+        /// Zones of writes.
+        writes: Vec<Zone>,
+    },
+}
+
+/// A part of the range.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Zone {
+    /// Share of the I/O, 0 … 1.
+    pub io_share: f64,
+    /// Its start, as a share of the range.
+    pub from_share: f64,
+    /// Its end, as a share of the range.
+    pub to_share: f64,
+}
+
+/// Pauses between I/O: the thread waits for all I/O in flight, then for this time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThinkTime {
+    /// I/O between two pauses, at least 1.
+    pub after_ios: u32,
+    /// Length in nanoseconds.
+    pub length_ns: u64,
+}
+
+/// Rotation of targets within one depth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetRotation {
+    /// Round robin, one I/O each.
+    Round,
+    /// Random, uniformly distributed over the targets.
+    Random,
+    /// Random, in proportion to size: uniformly distributed over the bytes of all targets.
+    BySize,
+    /// In order, each target to its end.
+    InOrder,
+}
+
+impl TargetRotation {
+    /// Maximum number of targets with separate totals, which take memory; with more targets, totals
+    /// are combined.
+    pub const MAX_DISTINCT_TARGETS: usize = 256;
+}

@@ -1,0 +1,222 @@
+//! Storage section of a page for publication: results of each target and test, and the quota that
+//! they require.
+
+use std::cmp::Ordering;
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Benchmark;
+use assay_model::quantity::Unit;
+use assay_model::sizing::{ServiceLevel, VolumeKind, quota_bytes};
+use assay_model::summary::MetricEstimate;
+
+use super::{digits, find_results, number, text, with_qualifier};
+use crate::document::{ColumnAlignment, ReportTable, TableCell};
+use crate::locale::{
+    Argument, group_digits, in_percent, localise_symbol, size, with_detail, word,
+};
+use crate::{precision, units};
+
+/// Suite for volumes whose service level sells throughput by quota.
+const QUOTA_SUITE: &str = "anf";
+const MIB: f64 = 1_048_576.0;
+const TIB: f64 = 1_099_511_627_776.0;
+
+/// Returns one row for each kind of I/O at each target or by each group of hosts: the case with the
+/// highest rate.
+pub(super) fn tests_table(all: &[&MetricEstimate]) -> ReportTable {
+    // fio, IOR and Vdbench all count throughput in this unit, under different names.
+    let throughput = say!("learn-throughput-in", unit = localise_symbol("MiB/s"));
+    let columns = [
+        (word("learn-workload"), ColumnAlignment::Left),
+        (word("column-place"), ColumnAlignment::Left),
+        ("IOPS", ColumnAlignment::Right),
+        (throughput.as_str(), ColumnAlignment::Right),
+        (word("column-latency"), ColumnAlignment::Right),
+        (word("interval"), ColumnAlignment::Right),
+        (word("column-of-limit"), ColumnAlignment::Right),
+        (word("column-in-flight"), ColumnAlignment::Right),
+        (word("column-by"), ColumnAlignment::Left),
+    ];
+    let mut table = ReportTable::new("", &columns);
+    let [rates, rates_of_bytes, latencies] = ["rate", "bandwidth", "latency"]
+        .map(|metric| without_host_parts(find_results(all, Benchmark::Storage, metric)));
+    if rates.is_empty() {
+        return table;
+    }
+    let mut kinds: Vec<(String, String, String)> = Vec::new();
+    for it in rates.iter().chain(&rates_of_bytes) {
+        kinds.extend(Some(row_key(it)).filter(|kind| !kinds.contains(kind)));
+    }
+    for of_kind in kinds {
+        let highest = |found: &[&MetricEstimate]| {
+            let here = found.iter().copied().filter(|it| row_key(it) == of_kind);
+            let order = |it: &MetricEstimate| it.median.is_finite().then_some(it.median);
+            here.max_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal))
+                .cloned()
+        };
+        let (rate, throughput) = (highest(&rates), highest(&rates_of_bytes));
+        let Some(best) = rate.as_ref().or(throughput.as_ref()) else { continue };
+        let same_case = |found: &[&MetricEstimate]| {
+            let same = |it: &&&MetricEstimate| it.case == best.case && row_key(it) == of_kind;
+            found.iter().find(same).copied().cloned()
+        };
+        let (throughput, latency) = (same_case(&rates_of_bytes), same_case(&latencies));
+        let shares =
+            [&throughput, &rate].into_iter().flatten().filter_map(|it| it.percent_of_limit);
+        let share = shares.max_by(f64::total_cmp);
+        // The interval uses the unit of its column.
+        let of_rate = rate.as_ref().map(|it| (it, 1.0, "IOPS"));
+        let known = of_rate.or(throughput.as_ref().map(|it| (it, MIB, "MiB/s")));
+        let interval = known.and_then(|(it, unit, symbol)| {
+            let numbers = precision::interval_in_unit(it, unit, group_digits)?;
+            Some(units::with_symbol(&numbers, symbol))
+        });
+        let in_flight =
+            number(best, Attribute::InFlight).map(|it| group_digits(&format!("{it:.1}")));
+        let (what, place, tool) = of_kind;
+        let row: [TableCell; 9] = [
+            what.into(),
+            place.into(),
+            rate.as_ref().map(|it| format_in_unit(it, 1.0)).unwrap_or_default().into(),
+            throughput.as_ref().map(|it| format_in_unit(it, MIB)).unwrap_or_default().into(),
+            latency.as_ref().map(super::format_value).unwrap_or_default().into(),
+            interval.unwrap_or_default().into(),
+            share.map(units::percent).unwrap_or_default().into(),
+            in_flight.unwrap_or_default().into(),
+            tool.into(),
+        ];
+        table.rows.push(row.into());
+    }
+    table
+}
+
+/// Drops results of single hosts if a total of all hosts or of their group exists for the test.
+pub(super) fn without_host_parts(mut found: Vec<&MetricEstimate>) -> Vec<&MetricEstimate> {
+    let totals: Vec<&MetricEstimate> =
+        found.iter().copied().filter(|it| it.spans_hosts()).collect();
+    let test = |it: &MetricEstimate| (text(it, Attribute::Test), it.tool.name.clone());
+    found.retain(|it| {
+        let is_one = !it.spans_hosts() && it.parameters.contains_key(&Attribute::Host);
+        let holds =
+            |all: &&MetricEstimate| test(all) == test(it) && all.involves_host(&it.host);
+        !(is_one && totals.iter().any(holds))
+    });
+    found
+}
+
+/// Returns workload, place and tool, which identify a row.
+fn row_key(estimate: &MetricEstimate) -> (String, String, String) {
+    let value = |name: Attribute| text(estimate, name).unwrap_or_default();
+    let bytes =
+        number(estimate, Attribute::Bytes).map(|it| size(it as u64)).unwrap_or_default();
+    let random = value(Attribute::Pattern) == "random";
+    let part = |share: f64, reads: bool| {
+        let what = match (random, reads) {
+            (true, true) => word("learn-random-reads"),
+            (true, false) => word("learn-random-writes"),
+            (false, true) => word("learn-sequential-reads"),
+            (false, false) => word("learn-sequential-writes"),
+        };
+        let share = in_percent(&group_digits(&format!("{:.0}", 100.0 * share)));
+        format!("{share} {what}")
+    };
+    let reads = number(estimate, Attribute::ReadShare).unwrap_or(0.5);
+    let what = match value(Attribute::Operation).as_str() {
+        "read" => part(1.0, true),
+        "write" => part(1.0, false),
+        _ => with_detail(&part(reads, true), &part(1.0 - reads, false)),
+    };
+    let what = say!("learn-test", what = what, size = bytes);
+    (what, place_label(estimate).unwrap_or_default(), estimate.tool.name.clone())
+}
+
+/// Returns the group of hosts, or the path of the target.
+pub(super) fn place_label(estimate: &MetricEstimate) -> Option<String> {
+    let group = || Some(estimate.host.clone());
+    if estimate.spans_hosts() { group() } else { text(estimate, Attribute::Target) }
+}
+
+/// Formats a value in the unit of its column, without symbol.
+fn format_in_unit(estimate: &MetricEstimate, unit: f64) -> String {
+    if !estimate.median.is_finite() {
+        return word("no-value").to_owned();
+    }
+    let digits = match estimate.ci {
+        Some(_) => precision::estimate_digits(estimate),
+        None => digits(&MetricEstimate { median: estimate.median / unit, ..estimate.clone() }),
+    };
+    let value = precision::round_to_digits(estimate.median / unit, digits);
+    with_qualifier(estimate, group_digits(&value.to_string()))
+}
+
+/// Returns the quota of each service level that provides the highest throughput reached.
+///
+/// It is spread over as few volumes as possible: several hosts may exceed the maximum of one
+/// volume.
+pub(super) fn quota_table(suites: &[&str], all: &[&MetricEstimate]) -> ReportTable {
+    let reached = find_results(all, Benchmark::Storage, "bandwidth")
+        .into_iter()
+        .filter(|it| it.median.is_finite());
+    let reached = reached.max_by(|a, b| a.median.total_cmp(&b.median));
+    let columns = [
+        (word("learn-service-level"), ColumnAlignment::Left),
+        (
+            &*say!(
+                "learn-per-quota",
+                unit = localise_symbol("MiB/s"),
+                quota = localise_symbol("TiB")
+            ),
+            ColumnAlignment::Right,
+        ),
+        (word("learn-quota"), ColumnAlignment::Right),
+    ];
+    let mut table = ReportTable::new("", &columns);
+    let Some(reached) = reached.filter(|_| suites.contains(&QUOTA_SUITE)) else {
+        return table;
+    };
+    let levels = [
+        ("Standard", ServiceLevel::Standard),
+        ("Premium", ServiceLevel::Premium),
+        ("Ultra", ServiceLevel::Ultra),
+    ];
+    for (name, level) in levels {
+        let cap = VolumeKind::Regular.cap_bytes_per_s(level);
+        let volumes = (reached.median / cap).ceil().max(1.0);
+        let quota =
+            quota_bytes(level, VolumeKind::Regular, (reached.median / volumes).min(cap));
+        let tib = |bytes: f64| {
+            let each = units::with_symbol(&group_digits(&format!("{:.2}", bytes / TIB)), "TiB");
+            let is_one = volumes <= 1.0;
+            if is_one {
+                each
+            } else {
+                format!("{} × {each}", group_digits(&volumes.to_string()))
+            }
+        };
+        let rate = group_digits(&level.mib_per_s_per_tib().to_string());
+        table.rows.push(vec![
+            name.into(),
+            rate.into(),
+            quota.map(tib).unwrap_or_default().into(),
+        ]);
+    }
+    table
+}
+
+/// Returns the mean number of I/O in flight at the highest rate, by Little's law.
+pub(super) fn littles_law(all: &[&MetricEstimate]) -> Option<String> {
+    let rates = find_results(all, Benchmark::Storage, "rate").into_iter();
+    let rate =
+        rates.filter(|it| it.ci.is_some()).max_by(|a, b| a.median.total_cmp(&b.median))?;
+    let latencies = find_results(all, Benchmark::Storage, "latency");
+    let latency = latencies.iter().find(|it| it.case == rate.case && it.host == rate.host)?;
+    let product = rate.median * latency.mean;
+    product.is_finite().then(|| {
+        say!(
+            "learn-littles-law",
+            rate = precision::value(rate),
+            latency = units::quantity(latency.mean, Unit::Second, 3),
+            flight = Argument::Decimal(format!("{product:.1}")),
+        )
+    })
+}

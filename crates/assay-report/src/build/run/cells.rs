@@ -1,0 +1,84 @@
+//! Table cells common to all sections of results.
+
+use assay_model::attribute::Attribute;
+use assay_model::summary::MetricEstimate;
+
+use super::context::ReportContext;
+use super::words;
+use crate::document::{ReferenceLine, TableCell};
+use crate::locale::{group_digits, join_details, word};
+use crate::precision::{self, ColumnPrefixes};
+use crate::units;
+
+/// Returns the heading of the interval column, with the level if all results share it.
+pub(super) fn interval_title(estimates: &[&MetricEstimate]) -> String {
+    let level = estimates.first().map(|estimate| estimate.ci_level);
+    let same = |estimate: &&MetricEstimate| {
+        Some(estimate.ci_level.to_bits()) == level.map(f64::to_bits)
+    };
+    words::interval(level.filter(|_| estimates.iter().all(same)))
+}
+
+/// Returns the value and its interval, in the units of their columns.
+pub(super) fn value_and_interval(
+    estimate: &MetricEstimate,
+    prefixes: &ColumnPrefixes,
+) -> [TableCell; 2] {
+    // An interval too wide to print still exists; its doubt reports the width.
+    let missing = if estimate.ci.is_some() { "–" } else { word("no-interval") };
+    let interval = prefixes.interval(estimate).unwrap_or_else(|| missing.to_owned());
+    let interval = TableCell::with_short(interval, precision::relative_interval(estimate));
+    [prefixes.value(estimate).into(), interval]
+}
+
+/// Returns the number of samples, with the effective number in parentheses if it is clearly
+/// smaller.
+pub(super) fn samples(estimate: &MetricEstimate) -> TableCell {
+    let effective = estimate.n_effective.round();
+    if effective.is_finite() && effective < estimate.n as f64 * 0.9 {
+        let (n, effective) = (estimate.n.to_string(), effective.to_string());
+        format!("{}\u{a0}({})", group_digits(&n), group_digits(&effective)).into()
+    } else {
+        group_digits(&estimate.n.to_string()).into()
+    }
+}
+
+/// Returns the measurer, if there are several.
+pub(super) fn measurer(context: &ReportContext<'_>, estimate: &MetricEstimate) -> TableCell {
+    if context.has_several_measurers {
+        estimate.tool.name.clone().into()
+    } else {
+        TableCell::default()
+    }
+}
+
+/// Returns host and measurer, if there are several, for tables without another column for the host.
+pub(super) fn host_and_measurer(
+    context: &ReportContext<'_>,
+    estimate: &MetricEstimate,
+) -> TableCell {
+    // The label of a pair contains its hosts.
+    let is_pair = estimate.parameters.contains_key(&Attribute::Peer);
+    let host = (context.has_several_hosts && !is_pair).then(|| estimate.host.clone());
+    let tool = context.has_several_measurers.then(|| estimate.tool.name.clone());
+    join_details(&host.into_iter().chain(tool).collect::<Vec<_>>()).into()
+}
+
+/// Returns the numbers of the notes about a result.
+pub(super) fn notes(context: &ReportContext<'_>, estimate: &MetricEstimate) -> TableCell {
+    TableCell::with_marks(context.notes.marks(estimate))
+}
+
+/// Formats a percentage; empty if unknown or not finite.
+pub(super) fn percent(value: Option<f64>) -> TableCell {
+    value.filter(|value| value.is_finite()).map(units::percent).unwrap_or_default().into()
+}
+
+/// Returns the limit line of a plot, if all results with a limit share it.
+pub(super) fn limit_line(estimates: &[&MetricEstimate]) -> Option<ReferenceLine> {
+    let mut limits = estimates.iter().filter_map(|it| Some(it.limit.as_ref()?.value));
+    let value = limits.next()?;
+    let shared = limits.all(|other| other.to_bits() == value.to_bits());
+    let shown = units::quantity(value, estimates.first()?.unit, 4);
+    shared.then(|| ReferenceLine { label: say!("limit-line", limit = shown), value })
+}

@@ -1,0 +1,163 @@
+//! Usage of several hosts: which finished first and last, and whose CPUs or network may have been
+//! the limit.
+
+use std::collections::BTreeMap;
+
+use assay_model::attribute::Attribute;
+use assay_model::doubt::Doubt;
+use assay_model::quantity::Unit;
+use assay_model::run::ALL_HOSTS;
+use assay_model::summary::{MetricEstimate, RunSummary};
+
+use super::cells::percent;
+use super::context::number;
+use crate::document::{Block, ColumnAlignment, Details, Document, ReportTable};
+use crate::locale::{comma, format_fixed, in_percent, word};
+use crate::units::quantity;
+use crate::words::resource;
+
+/// Largest difference between hosts that end at the same time: it covers start and end of a
+/// process, and the interval in which streams read the clock.
+const SAME_END_S: f64 = 0.1;
+
+/// Maximum number of hosts in a sentence.
+const MAX_NAMED_HOSTS: usize = 4;
+
+/// Adds the usage of each host, case by case.
+pub(super) fn add(document: &mut Document, summary: &RunSummary) {
+    let columns = [
+        (word("column-case"), ColumnAlignment::Left),
+        (word("column-host"), ColumnAlignment::Left),
+        (word("column-done-after"), ColumnAlignment::Right),
+        (word("resource-cpus"), ColumnAlignment::Right),
+        (word("resource-one-cpu"), ColumnAlignment::Right),
+        (word("resource-network"), ColumnAlignment::Right),
+        (word("column-of-link"), ColumnAlignment::Right),
+    ];
+    let mut table = ReportTable::new("", &columns);
+    for (case, hosts) in cases_with_hosts(summary) {
+        for (nth, estimate) in hosts.iter().enumerate() {
+            let measured = |name, unit| {
+                number(estimate, name).map(|it| quantity(it, unit, 3)).unwrap_or_default()
+            };
+            table.rows.push(vec![
+                (if nth == 0 { case } else { "" }).into(),
+                estimate.host.as_str().into(),
+                measured(Attribute::HostDoneAfter, Unit::Second).into(),
+                percent(number(estimate, Attribute::HostCpu)),
+                percent(number(estimate, Attribute::HostBusiestCpu)),
+                measured(Attribute::HostNetwork, Unit::BitPerSecond).into(),
+                percent(number(estimate, Attribute::HostNetworkShare)),
+            ]);
+        }
+    }
+    if !table.rows.is_empty() {
+        let blocks = vec![Block::Table(table.without_empty_columns())];
+        let title = word("details-hosts").to_owned();
+        document.blocks.push(Block::Details(Details { title, blocks }));
+    }
+}
+
+/// Returns for each host the case with the highest usage of its CPUs or its network.
+pub(in crate::build) fn busiest_table(summary: &RunSummary) -> ReportTable {
+    let columns = [
+        (word("column-host"), ColumnAlignment::Left),
+        (word("column-case"), ColumnAlignment::Left),
+        (word("resource-cpus"), ColumnAlignment::Right),
+        (word("resource-one-cpu"), ColumnAlignment::Right),
+        (word("resource-network"), ColumnAlignment::Right),
+        (word("column-of-link"), ColumnAlignment::Right),
+    ];
+    let shares = [Attribute::HostCpu, Attribute::HostBusiestCpu, Attribute::HostNetworkShare];
+    let used = |it: &MetricEstimate| {
+        shares.into_iter().filter_map(|name| number(it, name)).reduce(f64::max)
+    };
+    let mut hosts: Vec<(f64, &MetricEstimate)> = Vec::new();
+    for estimate in cases_with_hosts(summary).into_iter().flat_map(|(_, hosts)| hosts) {
+        let Some(used) = used(estimate) else { continue };
+        match hosts.iter_mut().find(|(_, known)| known.host == estimate.host) {
+            Some(known) if known.0 < used => *known = (used, estimate),
+            Some(_) => {}
+            None => hosts.push((used, estimate)),
+        }
+    }
+    let mut table = ReportTable::new("", &columns);
+    for (_, estimate) in hosts {
+        let network = number(estimate, Attribute::HostNetwork);
+        let network = network.map(|it| quantity(it, Unit::BitPerSecond, 3)).unwrap_or_default();
+        table.rows.push(vec![
+            estimate.host.as_str().into(),
+            estimate.case.as_str().into(),
+            percent(number(estimate, Attribute::HostCpu)),
+            percent(number(estimate, Attribute::HostBusiestCpu)),
+            network.into(),
+            percent(number(estimate, Attribute::HostNetworkShare)),
+        ]);
+    }
+    table
+}
+
+/// Returns one result of each host that measured a case with others, by case in the order of the
+/// plan.
+fn cases_with_hosts(summary: &RunSummary) -> Vec<(&str, Vec<&MetricEstimate>)> {
+    let mut cases: Vec<(&str, Vec<&MetricEstimate>)> = Vec::new();
+    let is_watched = |it: &&MetricEstimate| {
+        it.host != ALL_HOSTS && it.parameters.contains_key(&Attribute::HostDoneAfter)
+    };
+    for estimate in summary.results.iter().filter(is_watched) {
+        let known = cases.iter_mut().find(|(case, _)| *case == estimate.case);
+        match known {
+            Some((_, hosts)) if hosts.iter().any(|it| it.host == estimate.host) => {}
+            Some((_, hosts)) => hosts.push(estimate),
+            None => cases.push((&estimate.case, vec![estimate])),
+        }
+    }
+    cases
+}
+
+/// Names the hosts that finished first and last, in the case with the largest difference.
+pub(in crate::build) fn describe_finishers(summary: &RunSummary) -> Option<String> {
+    let done_s = |it: &&MetricEstimate| number(it, Attribute::HostDoneAfter);
+    let ends = |(case, hosts): (&'_ str, Vec<&'_ MetricEstimate>)| {
+        let by_end = |a: &&&MetricEstimate, b: &&&MetricEstimate| {
+            done_s(a).unwrap_or(0.0).total_cmp(&done_s(b).unwrap_or(0.0))
+        };
+        let (first, last) = (*hosts.iter().min_by(by_end)?, *hosts.iter().max_by(by_end)?);
+        let gap_s = done_s(&last)? - done_s(&first)?;
+        (gap_s > SAME_END_S).then(|| (gap_s, case.to_owned(), first.clone(), last.clone()))
+    };
+    let all = cases_with_hosts(summary).into_iter().filter_map(ends);
+    let (_, case, first, last) = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let when = |it: &MetricEstimate| quantity(done_s(&it).unwrap_or(0.0), Unit::Second, 3);
+    Some(say!(
+        "answer-finishers",
+        case = case,
+        first = &first.host,
+        first_after = when(&first),
+        last = &last.host,
+        last_after = when(&last),
+    ))
+}
+
+/// Names the saturated hosts with the resource, the highest usage first.
+pub(in crate::build) fn describe_saturated(summary: &RunSummary) -> Option<String> {
+    let mut hosts: BTreeMap<&str, (f64, String)> = BTreeMap::new();
+    for doubt in summary.results.iter().flat_map(|estimate| &estimate.warnings) {
+        if let Doubt::HostSaturated { host, resource: used, share } = doubt
+            && hosts.get(host.as_str()).is_none_or(|known| known.0 < *share)
+        {
+            let percent = in_percent(&format_fixed(100.0 * share, 0));
+            hosts.insert(
+                host,
+                (*share, format!("{host} ({} {percent})", word(resource(*used)))),
+            );
+        }
+    }
+    let mut sorted: Vec<(f64, String)> = hosts.into_values().collect();
+    sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let more = sorted.len().saturating_sub(MAX_NAMED_HOSTS);
+    let more = (more > 0).then(|| say!("and-more", n = more));
+    let texts: Vec<String> =
+        sorted.into_iter().take(MAX_NAMED_HOSTS).map(|(_, text)| text).chain(more).collect();
+    (!texts.is_empty()).then(|| say!("answer-saturated", hosts = texts.join(comma())))
+}

@@ -1,0 +1,203 @@
+//! Steps of a test: the rounds until steady state, the rates of a search.
+
+use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::quantity::Unit;
+use assay_model::summary::MetricEstimate;
+use assay_model::workload::measurement_mode::LatencyGoal;
+
+use super::super::context::{ReportContext, number, text};
+use super::super::words as row_words;
+use super::{LatencyColumns, TestResults, cells};
+use crate::document::{
+    Axis, Block, ColumnAlignment, Document, Plot, PlotPoint, PlotSeries, ReferenceLine,
+    ReportTable, Scale, Tone,
+};
+use crate::locale::{group_digits, semicolon, word};
+use crate::{precision, units, words};
+
+/// Returns the steps that led to a result, or failed to.
+pub(super) fn find_steps<'a>(
+    context: &ReportContext<'a>,
+    estimate: &MetricEstimate,
+) -> Vec<&'a MetricEstimate> {
+    let steps = context.summary.steps.iter().filter(|step| {
+        step.case == estimate.case && step.tool == estimate.tool && step.host == estimate.host
+    });
+    steps.collect()
+}
+
+/// Returns searches that met their goal at no rate: they have steps but no result.
+pub(super) fn unmet_searches<'a>(context: &ReportContext<'a>) -> Vec<TestResults<'a>> {
+    let mut found: Vec<TestResults<'a>> = Vec::new();
+    for step in &context.summary.steps {
+        let is_same = |it: &MetricEstimate| it.case == step.case && it.host == step.host;
+        let is_known = found.iter().flat_map(|it| &it.steps).any(|it| is_same(it));
+        if !is_known && !context.summary.results.iter().any(is_same) {
+            found.push(TestResults {
+                steps: find_steps(context, step),
+                ..TestResults::default()
+            });
+        }
+    }
+    found
+}
+
+pub(super) fn add(document: &mut Document, tests: &[TestResults<'_>]) {
+    for test in tests.iter().filter(|test| test.has_own_steps()) {
+        add_rounds(document, test);
+        add_search(document, test);
+    }
+}
+
+/// Steps are printed once per case, not for each point of its curve.
+impl<'a> TestResults<'a> {
+    fn has_own_steps(&self) -> bool {
+        self.number(Attribute::PercentOfMax).is_none()
+    }
+
+    /// Returns the steps with this metric, by step number.
+    fn steps_with_metric(&self, metric: &str) -> Vec<&'a MetricEstimate> {
+        let mut found: Vec<&MetricEstimate> =
+            self.steps.iter().copied().filter(|step| step.metric == metric).collect();
+        found.sort_by_key(|step| step_number(step));
+        found
+    }
+}
+
+fn step_number(step: &MetricEstimate) -> u64 {
+    number(step, Attribute::Step).unwrap_or(0.0) as u64
+}
+
+fn add_rounds(document: &mut Document, test: &TestResults<'_>) {
+    let steady = test.any_result().and_then(|it| it.parameters.get(&Attribute::Steady));
+    let Some(AttributeValue::Flag(is_steady)) = steady else { return };
+    let steps = test.steps_with_metric("rate");
+    let rounds = test.text(Attribute::Rounds).unwrap_or_else(|| steps.len().to_string());
+    let share = |name| test.number(name).map(|it| units::percent(100.0 * it));
+    let spread = share(Attribute::SteadyRange).zip(share(Attribute::SteadySlope));
+    let spread =
+        spread.map(|(range, slope)| say!("steady-spread", range = range, slope = slope));
+    let (tone, state) = match is_steady {
+        true => (Tone::Plain, say!("steady-reached", test = test.name(), rounds = rounds)),
+        false => (Tone::Doubt, say!("steady-not-reached", test = test.name(), rounds = rounds)),
+    };
+    let text =
+        [Some(state), spread].into_iter().flatten().collect::<Vec<_>>().join(semicolon());
+    document.paragraph(tone, text + word("full-stop"));
+    let columns = [
+        (word("column-round"), ColumnAlignment::Right),
+        (word("column-rate"), ColumnAlignment::Right),
+    ];
+    let mut table = ReportTable::new(say!("table-rounds", test = test.name()), &columns);
+    for step in steps {
+        table.rows.push(vec![
+            group_digits(&step_number(step).to_string()).into(),
+            precision::value(step).into(),
+        ]);
+    }
+    document.blocks.extend(rounds_plot(test, &table.caption).map(Block::Plot));
+    document.blocks.push(Block::Table(table));
+}
+
+/// Plots the rate over the rounds.
+fn rounds_plot(test: &TestResults<'_>, title: &str) -> Option<Plot> {
+    let steps = test.steps_with_metric("rate");
+    let point = |step: &&MetricEstimate| {
+        let (x, y) = (step_number(step) as f64, step.median);
+        precision::is_positive(y).then_some(PlotPoint { x, y, interval: step.ci })
+    };
+    let points: Vec<PlotPoint> = steps.iter().filter_map(point).collect();
+    let (first, last) = (*points.first()?, *points.last()?);
+    let rate = |point: PlotPoint| units::quantity(point.y, Unit::IoPerSecond, 3);
+    let description = say!("rounds-go", first = rate(first), last = rate(last));
+    let axes = [
+        Axis::new(word("column-round"), Unit::Count, Scale::Linear),
+        Axis::new(word("column-rate"), Unit::IoPerSecond, Scale::Linear),
+    ];
+    (points.len() > 2).then(|| {
+        let series = vec![PlotSeries { name: word("column-rate").to_owned(), points }];
+        // The table below contains every value.
+        let (rivals, limit) = (true, cells::limit_line(&steps));
+        Plot { is_comparison: rivals, limit, ..Plot::new(title, description, axes, series) }
+    })
+}
+
+fn add_search(document: &mut Document, test: &TestResults<'_>) {
+    let Some(goal) = test.text(Attribute::Goal) else { return };
+    let rate = |name| units::quantity(test.number(name).unwrap_or(0.0), Unit::IoPerSecond, 4);
+    // If no rate met the goal, a failure reports it.
+    let is_met = test.results().next().is_some();
+    let outcome = say!(
+        "goal-met",
+        test = test.name(),
+        goal = units::with_no_break_spaces(&goal),
+        rate = rate(Attribute::GoalRate),
+        missed = rate(Attribute::GoalMissedAt),
+        closed = rate(Attribute::MaximumRate),
+    );
+    document.paragraph(Tone::Plain, if is_met { outcome } else { String::new() });
+    let columns = [
+        (word("column-requested"), ColumnAlignment::Right),
+        (word("column-reached"), ColumnAlignment::Right),
+        (word("column-median-from-due"), ColumnAlignment::Right),
+        (&row_words::from_due("p99"), ColumnAlignment::Right),
+        (&row_words::from_due("p99.9"), ColumnAlignment::Right),
+        (word("column-late"), ColumnAlignment::Right),
+        (word("column-goal"), ColumnAlignment::Left),
+    ];
+    let mut table = ReportTable::new(say!("table-search", test = test.name()), &columns);
+    let (late, due) =
+        (test.steps_with_metric("late"), test.steps_with_metric("latency_from_intended"));
+    let times = LatencyColumns::from_latencies(due.iter().copied());
+    for step in test.steps_with_metric("rate") {
+        // The closed loop that starts a search has no requested rate.
+        let Some(requested) = text(step, Attribute::RequestedRate) else { continue };
+        let same = |it: &&&MetricEstimate| step_number(it) == step_number(step);
+        let late = late.iter().find(same).map(|it| units::percent(100.0 * it.median));
+        let shown = text(step, Attribute::Shown).unwrap_or_default();
+        let mut row = vec![requested.into(), precision::value(step).into()];
+        row.extend(times.cells(due.iter().find(same).copied()));
+        row.extend([late.unwrap_or_default().into(), words::goal_verdict(&shown).into()]);
+        table.rows.push(row);
+    }
+    let table = table.without_empty_columns();
+    document.blocks.extend(search_plot(test, &table.caption, &goal).map(Block::Plot));
+    document.blocks.push(Block::Table(table));
+}
+
+/// Plots the share of late I/O at each rate of the search, with the share that the goal allows;
+/// `None` for fewer than two rates.
+fn search_plot(test: &TestResults<'_>, title: &str, goal: &str) -> Option<Plot> {
+    let goal_at = LatencyGoal::parse(goal).ok().map(|it| 1.0 - it.percent / 100.0);
+    let mut steps: Vec<(&str, PlotPoint)> = Vec::new();
+    for step in test.steps_with_metric("late") {
+        let Some(AttributeValue::Text(shown)) = step.parameters.get(&Attribute::Shown) else {
+            continue;
+        };
+        let (x, y) = (number(step, Attribute::RequestedRate)?, step.median);
+        if y.is_finite() {
+            steps.push((words::goal_verdict(shown), PlotPoint { x, y, interval: step.ci }));
+        }
+    }
+    steps.sort_by(|(_, a), (_, b)| a.x.total_cmp(&b.x));
+    let mut series: Vec<PlotSeries> = Vec::new();
+    for (name, point) in &steps {
+        match series.iter_mut().find(|it| it.name == *name) {
+            Some(known) => known.points.push(*point),
+            None => series.push(PlotSeries { name: (*name).to_owned(), points: vec![*point] }),
+        }
+    }
+    let late = word("column-later-than-the-goal");
+    let axes = [
+        Axis::new(word("column-requested"), Unit::IoPerSecond, Scale::Linear),
+        Axis::new(late, Unit::Ratio, Scale::Linear),
+    ];
+    let shares = steps.iter().map(|(_, point)| point.y);
+    let low = units::percent(100.0 * shares.clone().fold(f64::INFINITY, f64::min));
+    let high = units::percent(100.0 * shares.fold(0.0, f64::max));
+    let description = say!("course-goes", name = late, low = low, high = high);
+    let limit =
+        goal_at.map(|value| ReferenceLine { label: units::with_no_break_spaces(goal), value });
+    let plot = Plot::new(title, description, axes, series);
+    (steps.len() > 1).then_some(Plot { is_comparison: true, limit, ..plot })
+}

@@ -1,0 +1,131 @@
+//! Detection of real warm-ups, and none in independent samples.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::random::Random;
+use crate::synthetic::{SyntheticWorld, TRUTH};
+
+/// Returns series of normal noise whose first `warm` samples are shifted by `shift` standard
+/// deviations.
+fn series_with_warm_up(
+    preparations: usize,
+    repetitions: usize,
+    warm: usize,
+    shift: f64,
+) -> Vec<Vec<f64>> {
+    let world = SyntheticWorld {
+        preparations,
+        repetitions,
+        between: 0.0,
+        neighbours: 0.0,
+        skewed: false,
+    };
+    let mut samples = world.samples(&mut Random::new(17));
+    for values in &mut samples {
+        values.iter_mut().take(warm).for_each(|value| *value += shift);
+    }
+    samples
+}
+
+fn check(preparations: usize, repetitions: usize, warm: usize, shift: f64, expected: usize) {
+    let samples = series_with_warm_up(preparations, repetitions, warm, shift);
+    let context = format!("{preparations} × {repetitions}, {warm} by {shift}");
+    assert_eq!(detect_warm_up(&samples), vec![expected; preparations], "{context}");
+}
+
+#[test]
+fn detects_clear_warm_up() {
+    check(1, 30, 8, -10.0, 8);
+    check(1, 30, 8, 10.0, 8);
+    check(1, 200, 100, 10.0, 100);
+    // The same cold start in every preparation adds up.
+    check(3, 10, 2, -10.0, 2);
+    check(8, 4, 1, -10.0, 1);
+}
+
+#[test]
+fn keeps_insignificant_warm_up() {
+    check(1, 30, 0, 0.0, 0);
+    check(1, 30, 1, 100.0, 0);
+    check(1, 8, 4, 100.0, 0);
+    check(0, 0, 0, 0.0, 0);
+}
+
+#[test]
+fn discards_at_most_half() {
+    let falling: Vec<f64> = (0..101).rev().map(f64::from).collect();
+    let step: Vec<f64> = (0..100).map(|i| f64::from(u8::from(i < 70))).collect();
+    for values in [falling, step] {
+        let half = values.len() / 2;
+        assert!(detect_warm_up(&[values])[0] <= half);
+    }
+}
+
+#[test]
+fn discards_only_first_preparation_of_cold_machine() {
+    let mut samples = series_with_warm_up(3, 40, 0, 0.0);
+    samples[0].iter_mut().take(15).for_each(|value| *value -= 20.0);
+    assert_eq!(detect_warm_up(&samples), [15, 0, 0]);
+}
+
+/// Nine connections of 300 round trips, each with its own speed and bursts, without a warm-up.
+#[test]
+fn differing_preparations_are_no_warm_up() {
+    let world = SyntheticWorld {
+        preparations: 9,
+        repetitions: 300,
+        between: 0.6,
+        neighbours: 0.8,
+        skewed: true,
+    };
+    let mut source = Random::new(41);
+    let cut: usize = (0..100)
+        .map(|_| detect_warm_up(&world.samples(&mut source)).iter().sum::<usize>())
+        .sum();
+    assert!(cut < 2_700, "{cut} of 270,000");
+}
+
+/// Independent samples keep 99 % of their number, and the discarded ones do not bias the median.
+#[test]
+fn independent_samples_are_not_biased() {
+    for (preparations, repetitions) in [(1, 20), (1, 100), (3, 4), (3, 14), (3, 50), (10, 10)] {
+        for skewed in [false, true] {
+            let world = SyntheticWorld {
+                preparations,
+                repetitions,
+                between: 0.0,
+                neighbours: 0.0,
+                skewed,
+            };
+            let mut source = Random::new(23);
+            let (mut cut, mut above, mut kept) = (0, 0, 0);
+            for _ in 0..2000 {
+                let samples = world.samples(&mut source);
+                for (values, discarded) in samples.iter().zip(detect_warm_up(&samples)) {
+                    cut += discarded;
+                    kept += values.len() - discarded;
+                    above += values[discarded..].iter().filter(|x| **x > TRUTH).count();
+                }
+            }
+            let all = f64::from(u32::try_from(kept).unwrap());
+            assert!((cut as f64) < 0.01 * all, "{world:?}: {cut} of {kept}");
+            let share = above as f64 / all;
+            let four_errors = 2.0 / all.sqrt();
+            assert!((share - 0.5).abs() < four_errors, "{world:?}: {share}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn any_series_keeps_half(
+        samples in prop::collection::vec(prop::collection::vec(any::<f64>(), 0..40), 0..6)
+    ) {
+        for (values, discarded) in samples.iter().zip(detect_warm_up(&samples)) {
+            prop_assert!(discarded <= values.len() / 2);
+        }
+    }
+}
