@@ -68,18 +68,20 @@ pub(super) fn check(
     for measure in &suite.measures {
         let alone = Suite { measures: vec![measure.clone()], ..suite.clone() };
         match expand::expand(&alone, host, choices) {
-            // Nobody who was requested measures it: others are left.
-            Err(PlanError::Nothing { .. }) => {}
-            Err(PlanError::NoSuchMeasurer { name, .. })
-                if is_idle(
-                    &name,
-                    if measure.by.is_empty() { suite } else { &alone },
-                    host,
-                    choices,
-                ) =>
+            // The same is said of a tool whether it is installed or not.
+            Err(
+                PlanError::NoSuchMeasurer { name, .. } | PlanError::Nothing { by: name, .. },
+            ) if is_idle(
+                &name,
+                if measure.by.is_empty() { suite } else { &alone },
+                host,
+                choices,
+            ) =>
             {
                 return Err(at_line(idle(&name, question), (measure, &["by"]), question));
             }
+            // Nobody who was requested measures it: others are left.
+            Err(PlanError::Nothing { .. }) => {}
             Err(error) => {
                 let failure = impossible(&error, question);
                 return Err(at_line(failure, (measure, keys_of(&error)), question));
