@@ -17,6 +17,7 @@ use tally::Show;
 pub(crate) use tally::{Tally, Verdict};
 
 mod tally;
+pub(crate) mod tools;
 
 /// More failures than that are no accident of a loaded machine, and are not tried again.
 const MOST_SECOND_TRIES: usize = 2;
@@ -47,6 +48,7 @@ pub(crate) const NO_GUEST: &str = "no guest can run here";
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     packages::install(root, packages::FOR_TESTS)?;
     wheels::install(root, wheels::for_tests(), false);
+    tools::check(root)?;
     let outcome = run_all(root)?;
     println!("the known truths need a quiet machine: `cargo xtask truth` decides them");
     Ok(outcome.conclude())
