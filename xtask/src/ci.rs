@@ -31,6 +31,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     })?;
     clock.step("fuzz", || fuzz::run_briefly(root))?;
     clock.step("faults", || faults::run_briefly(root))?;
+    clock.step("tools", || test::tools::check(root))?;
     let mut outcome = clock.step("test", || test::run_all(root))?;
     clock.step("lab", || lab::run_in_ci(root, outcome.tally_mut()))?;
     clock.step("truth", || truth::run_all(root, outcome.tally_mut()))?;

@@ -19,6 +19,7 @@ use tally::Show;
 pub(crate) use tally::{Tally, Verdict};
 
 mod tally;
+pub(crate) mod tools;
 
 /// Maximum number of failed tests to retry. More failures are not caused by a loaded machine.
 const MOST_SECOND_TRIES: usize = 2;
@@ -49,6 +50,7 @@ pub(crate) const NO_GUEST: &str = "no guest can run here";
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     packages::install(root, packages::FOR_TESTS)?;
     wheels::install(root, wheels::for_tests(), false);
+    tools::check(root)?;
     let outcome = run_all(root)?;
     println!("the known truths need a quiet machine: `cargo xtask truth` decides them");
     Ok(outcome.conclude())

@@ -1,47 +1,49 @@
-//! The processes of a host, from `/proc/*/stat` (`proc_pid_stat(5)`). A snapshot: a process that ends
-//! while it is taken is left out.
+//! Processes of a host, from `/proc/*/stat` (`proc_pid_stat(5)`). Processes that end during a
+//! snapshot are left out.
 
 use crate::root::Root;
 
-/// One process.
+/// Process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) id: u32,
     pub(crate) parent: u32,
     pub(crate) group: u32,
-    /// Dead, but not yet collected by its parent.
+    /// Whether the process is dead but not yet reaped by its parent.
     pub(crate) zombie: bool,
-    /// The first 15 bytes of the program's name.
+    /// First 15 bytes of the program's name.
     pub(crate) name: String,
     /// User and system time so far, in clock ticks.
     pub(crate) busy_ticks: u64,
-    /// When it started, in clock ticks since boot: distinguishes a process from a later one with its number.
+    /// Start time in clock ticks since boot; distinguishes processes with the same id.
     pub(crate) start_ticks: u64,
 }
 
-/// All visible processes, by number.
+/// Returns all visible processes by id.
 pub(crate) fn snapshot(root: &Root) -> Vec<Entry> {
     root.numbered("proc", "").into_iter().filter_map(|id| read(root, id)).collect()
 }
 
-/// One process; `None` when there is no such one.
+/// Reads one process; `None` if it does not exist.
 pub(crate) fn read(root: &Root, id: u32) -> Option<Entry> {
     parse(&root.text(&format!("proc/{id}/stat"))?)
 }
 
-/// Whether a process was started with `assignment`, as in `NAME=value`, in its environment; `false`
-/// where the environment is not visible.
+/// Returns whether a process was started with `assignment`, as in `NAME=value`, in its environment;
+/// `false` if the environment is not visible.
 pub(crate) fn has_environment(root: &Root, id: u32, assignment: &str) -> bool {
     let environment = root.text(&format!("proc/{id}/environ")).unwrap_or_default();
     environment.split('\0').any(|variable| variable == assignment)
 }
 
-/// `pid (name) state ppid pgrp …`: the name may hold blanks and brackets, so the last `)` ends it.
+/// Parses `pid (name) state ppid pgrp …`: the name may contain blanks and parentheses, so the last
+/// `)` ends it.
 fn parse(text: &str) -> Option<Entry> {
     let (head, tail) = text.rsplit_once(')')?;
     let (id, name) = head.split_once('(')?;
     let fields: Vec<&str> = tail.split_whitespace().collect();
-    // The manual page counts from 1 and from the pid; the state, its field 3, is field 0 here.
+    // The manual page counts fields from 1 and from the pid; its field 3, the state, is field 0
+    // here.
     let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
     Some(Entry {
         id: id.trim().parse().ok()?,

@@ -1,4 +1,4 @@
-//! Where an RDMA device hangs, as sysfs shows it.
+//! NUMA location and choice of RDMA devices, from sysfs.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -6,27 +6,28 @@ use std::collections::BTreeSet;
 use crate::cpu_list;
 use crate::root::Root;
 
-/// Where the kernel lists devices.
+/// Folder of all RDMA devices.
 pub(crate) const CLASS: &str = "sys/class/infiniband";
 
-/// The NUMA node that a device hangs on (the first device without a name) and its CPUs; `None` for a device
-/// of software and where the kernel names no node.
+/// Returns the NUMA node of a device (the first device without a name) and its CPUs. `None` for a
+/// software device or if the kernel reports no node.
 #[must_use]
 pub fn place(root: &Root, device: Option<&str>) -> Option<(u32, BTreeSet<u32>)> {
     let device = match device {
         Some(name) => name.to_owned(),
         None => root.names(CLASS).into_iter().next()?,
     };
-    // A device that hangs on no node in particular says −1.
+    // −1 if the device belongs to no particular node.
     let node: u32 = root.number(&format!("{CLASS}/{device}/device/numa_node"))?;
     let cpus =
         cpu_list::parse(&root.text(&format!("sys/devices/system/node/node{node}/cpulist"))?)?;
     (!cpus.is_empty()).then_some((node, cpus))
 }
 
-/// The device and port that a question goes to which names none, or only one of the two: with an active link, of InfiniBand
-/// before Ethernet, the fastest, the first by name. Nodes have cards of both kinds, and what programs of many
-/// nodes talk over is InfiniBand. `None` where the kernel lists no such device.
+/// Chooses device and port if a request names none, or only one of the two. Prefers an active link,
+/// then InfiniBand over Ethernet, the highest rate, the first name. Nodes may have cards of both
+/// kinds, and programs on many nodes communicate over InfiniBand. `None` if the kernel lists no
+/// such device.
 #[must_use]
 pub fn choose(root: &Root, name: Option<&str>, port: Option<u8>) -> Option<(String, u8)> {
     let devices = root.names(CLASS).into_iter().filter(|it| name.is_none_or(|name| name == it));
@@ -46,7 +47,7 @@ pub fn choose(root: &Root, name: Option<&str>, port: Option<u8>) -> Option<(Stri
     })
 }
 
-/// `200 Gb/sec (4X HDR)`, `2.5 Gb/sec (1X SDR)`; 0 where it says something else.
+/// Parses `200 Gb/sec (4X HDR)`, `2.5 Gb/sec (1X SDR)`; 0 if malformed.
 fn megabits_per_s(rate: &str) -> u64 {
     let gigabits = rate.split_whitespace().next().and_then(|it| it.parse::<f64>().ok());
     gigabits.map_or(0, |it| (it * 1e3) as u64)

@@ -1,10 +1,11 @@
-//! Other hosts, reached over any command that gives a pipe to a process there: `ssh {host}`, `srun -w {host}`,
-//! `kubectl exec -i {host} --`, `ip netns exec {host}`, or a chain of them.
+//! Remote hosts, reached over any command that connects pipes to a process there: `ssh {host}`,
+//! `srun -w {host}`, `kubectl exec -i {host} --`, `ip netns exec {host}`, or a chain of them.
 //!
-//! [`controller::ask`] starts the command once for each host, has a shell at its far end start an agent
-//! ([`bootstrap`]), and asks it. The agent is this same program ([`agent::serve`]). Nothing listens on a port,
-//! nothing is installed, and nothing is left behind: when the pipe closes, or nothing comes through it for longer than
-//! the coordinator itself would wait, the agent ends.
+//! [`controller::examine_hosts`] starts the command once per host, has a shell at its far end start
+//! an agent ([`bootstrap`]), and sends requests to it. The agent is this same program
+//! ([`agent::serve`]). Nothing listens on a port, nothing is installed, and nothing is left behind:
+//! the agent ends when its pipe closes, or when it receives nothing for longer than the
+//! coordinator's own timeout.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -46,195 +47,195 @@ pub use frame::FrameError;
 pub use program::{Program, ProgramError};
 use relay::{Passed, RelayAsked};
 
-/// What an agent is asked.
+/// Request to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Request {
-    /// The time of its clocks.
+    /// Read the clocks.
     Clock,
-    /// The checks of `assay doctor`.
+    /// Run the checks of `assay doctor`.
     Examine,
-    /// A run: its plan first, then everything that is measured.
+    /// Take part in a run: send the plan first, then measure.
     Run(RunAsked),
-    /// What is at these paths.
+    /// Stat these paths.
     Look(#[serde(with = "path_text::each")] Vec<PathBuf>),
-    /// A share of a job whose I/O several hosts do: its files are made, and its phases follow one by one.
+    /// Do a share of a storage job of several hosts: create its files, then wait for the phases.
     Share(Box<ShareAsked>),
-    /// A phase of it, which waits for a start.
+    /// Run a storage phase after its start message.
     Phase(Box<StoragePhase>),
-    /// The same of a job on trees of files: they are prepared, and its phases follow one by one.
+    /// Take part in a job on file trees: prepare them, then wait for the phases.
     Trees(Box<TreesAsked>),
-    /// A phase of it, which waits for a start.
+    /// Run a file-tree phase after its start message.
     TreesPhase(Box<TreesPhase>),
-    /// The phase ends as if its work were done.
+    /// End the phase as if its work were done.
     Enough,
-    /// What waits at a gate goes on when the clock of measurements shows this many nanoseconds.
+    /// Start the waiting work when the monotonic clock shows this many nanoseconds.
     Start(u64),
-    /// What is being done ends, in good order.
+    /// Cancel the current work in good order.
     Stop,
-    /// The other end is still there.
+    /// Heartbeat of the other end.
     Alive,
-    /// What another agent of the run says.
+    /// Message from another agent of the run.
     Letter(Letter),
     /// This host has left the run.
     Gone(String),
-    /// To reach these hosts, and to hand on what is said to them and by them.
+    /// Connect to these hosts, and relay messages to and from them.
     Relay(RelayAsked),
-    /// To one of them, by its number.
+    /// Message to one of the relay's hosts, by its number.
     To(usize, Box<Self>),
-    /// The pipe to one of them is to be closed.
+    /// Close the pipe to one of the relay's hosts.
     Leave(usize),
 }
 
-/// A run as it was asked for here.
+/// Run as requested at the coordinator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunAsked {
-    /// What this run calls the host.
+    /// Name of the host in this run.
     pub host: String,
-    /// The words after the name of the program.
+    /// Command-line arguments after the program name.
     pub words: Vec<String>,
-    /// The texts of suites that are files, by their names.
+    /// Contents of suite files by name.
     pub suites: BTreeMap<String, String>,
-    /// What everything random follows from.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// The pairs in which it begins, where questions about the network go to pairs of hosts.
+    /// Pairs that the host begins, if network benchmarks measure between pairs of hosts.
     pub pairs: Option<PairChoices>,
 }
 
-/// What one host does of a storage job.
+/// Share of one host of a storage job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShareAsked {
-    /// Its targets and streams, phase by phase.
+    /// Targets and streams, phase by phase.
     pub plan: StoragePlan,
     /// Devices and foreign files that may be overwritten.
     #[serde(with = "path_text::each")]
     pub destroy_data: Vec<PathBuf>,
-    /// Whether targets may be on the root's file system where a volume should be mounted.
+    /// Whether targets may be on the root file system at the place of a missing volume.
     pub target_on_root: bool,
-    /// Whether the first phase makes the files that it writes.
+    /// Whether the first phase creates the files that it writes.
     pub writers_make_files: bool,
 }
 
-/// Trees of files that one host prepares, or finds prepared by others.
+/// File trees that one host prepares, or finds prepared by others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreesAsked {
-    /// The trees and what is done to them, phase by phase.
+    /// Trees and their operations, phase by phase.
     pub plan: FilePlan,
     /// Folders whose files may be overwritten.
     #[serde(with = "path_text::each")]
     pub destroy_data: Vec<PathBuf>,
-    /// Whether trees may be on the root's file system where a volume should be mounted.
+    /// Whether trees may be on the root file system at the place of a missing volume.
     pub target_on_root: bool,
-    /// Whether missing folders above those of the trees are made.
+    /// Whether to create missing parent folders of the trees.
     pub makes_above: bool,
-    /// The marks of the trees where other hosts have prepared them; `None` = this one does.
+    /// Marks of trees prepared by other hosts; `None` = this host prepares them.
     pub prepared: Option<Vec<TreeMark>>,
 }
 
-/// A phase on trees of files.
+/// Phase on file trees.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreesPhase {
-    /// What is done.
+    /// Operations of the phase.
     pub phase: FilePhase,
-    /// It ends when so many operations have failed.
+    /// Number of failed operations that ends the phase.
     pub most_errors: u64,
 }
 
-/// The mark of a tree as a host sees it: two hosts that see the same one have the same folder.
+/// Mark of a tree as seen by a host; hosts with equal marks share the folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeMark {
-    /// The folder of the tree.
+    /// Folder of the tree.
     #[serde(with = "path_text")]
     pub anchor: PathBuf,
-    /// The number of the mark in its file system, the same for all clients of a network file system.
+    /// Inode of the mark, the same for all clients of a network file system.
     pub inode: u64,
-    /// When it was written: seconds since 1970 and nanoseconds.
+    /// Write time: seconds since 1970 and nanoseconds.
     pub changed: (i64, i64),
 }
 
-/// What is at a path.
+/// File or device at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtPath {
-    /// Its size.
+    /// Size.
     pub bytes: u64,
     /// Whether it is a block device.
     pub is_device: bool,
 }
 
-/// What an agent says.
+/// Reply of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
-    /// The first word of every agent: the hash of its program and its version.
+    /// First message of every agent: hash of its program and version.
     Hello(String),
-    /// What its clocks show.
+    /// Readings of its clocks.
     Clock(Clocks),
-    /// What the checks found.
+    /// Findings of the checks.
     Examined(Box<Examined>),
-    /// What was asked could not be done.
+    /// Failure of the request.
     Failed { reason: String, advice: String },
-    /// It would measure this. It goes on when it is told to start.
+    /// Plan of the host, which waits for the start.
     Planned(Box<Plan>),
-    /// What is at the paths that were asked about.
+    /// Files and devices at the requested paths.
     Looked(Vec<Option<AtPath>>),
-    /// One entry of the series of a phase.
+    /// Interval of the time series of a storage phase.
     Interval(Box<IntervalTally>),
-    /// A phase is over.
+    /// Result of a storage phase.
     Outcome(Box<StorageOutcome>),
-    /// The trees are prepared; these are the marks of those that are written.
+    /// Marks of the written trees; the trees are prepared.
     Marks(Vec<TreeMark>),
-    /// One entry of the series of a phase on trees of files.
+    /// Interval of the time series of a file-tree phase.
     TreesInterval(Box<FileInterval>),
-    /// Such a phase is over.
+    /// Result of a file-tree phase.
     TreesOutcome(Box<FileOutcome>),
-    /// It waits for a start.
+    /// The host waits for a start.
     Ready(Ready),
-    /// It went on when its clock of measurements showed this.
+    /// Monotonic clock reading at the start of the work.
     Started(u64),
-    /// Something happened.
+    /// Event of the run.
     Event(Box<RunEvent>),
-    /// A raw output, in base64; the event that names it follows.
+    /// Raw output in base64; the event that names it follows.
     Raw(String),
-    /// Something worth a line.
+    /// Progress note to display.
     Note(Phrase),
-    /// What the last second of a measurement was like.
+    /// Figures of the last second of a measurement.
     Second(SecondSaid),
-    /// To another agent of the run.
+    /// Message to another agent of the run.
     Letter(Letter),
-    /// One of the hosts that a relay reaches, by its number.
+    /// Event of one of the relay's hosts, by its number.
     Of(usize, Passed),
-    /// It is still there.
+    /// Heartbeat.
     Alive,
-    /// Everything that was asked is done.
+    /// The request is complete.
     Done,
 }
 
-/// What a host did in about a second, for those who look on.
+/// Activity of a host in about one second, for progress displays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SecondSaid {
-    /// The case, as the host calls it.
+    /// Case, as named by the host.
     pub case: String,
-    /// Seconds since it began.
+    /// Seconds since the case began.
     pub at_s: f64,
-    /// How much it was.
+    /// Measured rates.
     pub rates: Vec<Quantity>,
-    /// Mean time of one I/O, or the round trip of the connections.
+    /// Mean latency of I/O, or round-trip time of the connections.
     pub latency_s: Option<f64>,
     /// Busy share of the host's CPUs, 0 … 1.
     pub cpu: Option<f64>,
 }
 
-/// The clocks of a host, read together.
+/// Clock readings of a host, taken together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clocks {
-    /// Nanoseconds since 1970.
+    /// Wall clock: nanoseconds since 1970.
     pub day_ns: u64,
-    /// Nanoseconds of the clock of measurements, which nobody sets.
+    /// Monotonic clock in nanoseconds, which is never set.
     pub measuring_ns: u64,
 }
 
 impl Clocks {
-    /// What the day's clock shows, and `measuring_ns` of the other one.
+    /// Reads the wall clock and pairs it with `measuring_ns`.
     #[must_use]
     pub fn with(measuring_ns: u64) -> Self {
         let day = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -242,37 +243,37 @@ impl Clocks {
     }
 }
 
-/// Where a host waits.
+/// Point at which a host waits for a start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ready {
-    /// The cases that are next, or the one that goes on.
+    /// Next cases, or the running case with further steps.
     pub cases: Vec<String>,
-    /// Steps of the case that have begun.
+    /// Number of steps of the case that have begun.
     pub step: u32,
-    /// What its clock of measurements showed when its run began.
+    /// Monotonic clock reading at the start of the run.
     pub run_started_ns: u64,
 }
 
-/// What `assay doctor` sees of a host.
+/// Results of `assay doctor` on a host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Examined {
     /// Facts of the host.
     pub host: HostFacts,
-    /// One for each check.
+    /// Findings, one for each check.
     pub findings: Vec<DoctorFinding>,
-    /// Its network devices.
+    /// Network devices.
     pub network: NetworkSetup,
 }
 
-/// The command that gives a pipe to a process on a host.
+/// Transport command for each host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Via {
     usual: Vec<String>,
-    /// Of hosts that have their own.
+    /// Commands of hosts with their own.
     own: BTreeMap<String, Vec<String>>,
 }
 
-/// Why a template cannot be used.
+/// Error in a transport template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ViaError {
     #[error("it does not say where the host's name goes: write {{host}}, as in 'ssh {{host}}'")]
@@ -282,7 +283,7 @@ pub enum ViaError {
 }
 
 impl Via {
-    /// Words as a shell would split them; `{host}` stands for the name of the host.
+    /// Splits a template like a shell; `{host}` is replaced by the name of the host.
     ///
     /// # Errors
     /// [`ViaError`].
@@ -293,18 +294,18 @@ impl Via {
         if names_host { Ok(via) } else { Err(ViaError::NoHost) }
     }
 
-    /// Every one of these hosts has a command of its own.
+    /// Creates a transport with a separate command for each host.
     #[must_use]
     pub fn of_each(own: BTreeMap<String, Vec<String>>) -> Self {
         Self { usual: vec!["{host}".to_owned()], own }
     }
 
-    /// One host has the command of another template.
+    /// Sets the command of one host from another template.
     pub fn lead(&mut self, host: &str, other: &Self) {
         self.own.insert(host.to_owned(), other.words(host));
     }
 
-    /// The words for one host.
+    /// Returns the command words for one host.
     #[must_use]
     pub fn words(&self, host: &str) -> Vec<String> {
         let own = self.own.get(host).cloned();
@@ -314,10 +315,10 @@ impl Via {
     }
 }
 
-/// The version of both ends, which speak the same messages only if it is the same.
+/// Version of this program; both ends must have the same one.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A word that nothing else prints into the pipe.
+/// Creates a random word that no other output in the pipe contains.
 fn nonce() -> String {
     let mut seed = String::new();
     let now = SystemTime::now();

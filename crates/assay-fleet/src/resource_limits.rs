@@ -1,15 +1,15 @@
-//! The resource limits of this process, from `/proc/self/limits` (`proc_pid_limits(5)`).
+//! Resource limits of this process, from `/proc/self/limits` (`proc_pid_limits(5)`).
 
 use crate::root::Root;
 
-/// A soft limit.
+/// Soft limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
     Unlimited,
     At(u64),
 }
 
-/// Allows this process as many open files as it may have at most; a refusal leaves it as it was.
+/// Raises the limit of open files to the maximum; failures are ignored.
 pub fn raise_open_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
@@ -18,7 +18,8 @@ pub fn raise_open_files() {
     }
 }
 
-/// The soft limit that the kernel calls `name`, as in `Max stack size`; `None` when it is not told.
+/// Returns the soft limit with the kernel's name, as in `Max stack size`; `None` if it is not
+/// visible.
 pub(crate) fn soft(root: &Root, name: &str) -> Option<Limit> {
     let limits = root.text("proc/self/limits")?;
     let value = limits.lines().find_map(|line| line.strip_prefix(name))?;

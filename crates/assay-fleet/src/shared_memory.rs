@@ -1,16 +1,16 @@
-//! What the ranks of a killed MPI job leave in `/dev/shm`: segments that their library would have removed at
-//! its end, and that fill the machine's memory until somebody does.
+//! Segments of killed MPI jobs in `/dev/shm`. Their library would have removed them at its end;
+//! left over, they occupy memory.
 //!
-//! Never removes what was there before, what does not bear an MPI's name, or what a process still uses.
+//! Never removes older segments, other names than those of MPI libraries, or segments in use.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Beginnings of the names that MPICH, Intel MPI and Open MPI give to their segments.
+/// Name prefixes of the segments of MPICH, Intel MPI and Open MPI.
 const OF_MPI: [&str; 5] =
     ["mpich_shm_", "Intel_MPI_", "sm_segment.", "vader_segment.", "psm2_shm."];
 
-/// The segments at one moment.
+/// Segments at one moment.
 #[derive(Debug, Clone)]
 pub struct Segments {
     root: PathBuf,
@@ -18,7 +18,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Those of this machine, now.
+    /// Lists the current segments of this machine.
     #[must_use]
     pub fn now() -> Self {
         Self::below(PathBuf::from("/"))
@@ -29,8 +29,8 @@ impl Segments {
         Self { root, names: names.into_iter().filter(|name| is_of_mpi(name)).collect() }
     }
 
-    /// Removes those that have come since and that nobody uses any more; their names. One that may not be removed,
-    /// such as another user's, is left.
+    /// Removes new segments that are no longer in use and returns their names. Ignores those that
+    /// may not be removed, such as another user's.
     pub fn remove_new(&self) -> Vec<String> {
         let mut left = Self::below(self.root.clone()).names;
         left.retain(|name| !self.names.contains(name));
@@ -50,7 +50,7 @@ fn is_of_mpi(name: &str) -> bool {
     OF_MPI.iter().any(|start| name.starts_with(start))
 }
 
-/// What every process maps, and what it has open.
+/// Returns the mappings and open files of all processes.
 fn used(root: &std::path::Path) -> Vec<String> {
     let processes = names_in(&root.join("proc"));
     let processes = processes.iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit()));

@@ -1,7 +1,7 @@
-//! Nodes that Slurm is asked for, held for as long as they are measured, and given back for whatever end.
+//! Slurm allocations: nodes held during a measurement and returned however it ends.
 //!
-//! `salloc` runs a shell that says which nodes it was given and then waits on a pipe from here. When this process
-//! ends, killed or not, the pipe closes, the shell ends, and with it the allocation (salloc(1)).
+//! `salloc` runs a shell that prints its nodes and then waits on a pipe. When this process ends,
+//! even by a signal, the pipe closes, the shell ends, and with it the allocation (salloc(1)).
 
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::os::unix::process::CommandExt as _;
@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// What the shell within the allocation does.
+/// Script of the shell within the allocation.
 const HOLD: &str =
     "printf 'assay %s %s\\n' \"$SLURM_JOB_ID\" \"$SLURM_JOB_NODELIST\"; exec cat >/dev/null";
-/// Time that Slurm has to take an allocation back; it does so by itself then.
+/// Time for Slurm to release an allocation; it completes by itself later.
 const RETURNING: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Why there are no nodes.
+/// Reason why no nodes were allocated.
 #[derive(Debug, thiserror::Error)]
 pub enum SlurmError {
     #[error("{word:?} is no option of salloc, like partition=hpc or nodes=24")]
@@ -34,7 +34,7 @@ pub enum SlurmError {
 }
 
 impl SlurmError {
-    /// What to do.
+    /// Returns the recommended action.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
@@ -48,20 +48,21 @@ impl SlurmError {
     }
 }
 
-/// Nodes of Slurm's, until it is dropped.
+/// Allocated nodes; dropping it releases them.
 #[derive(Debug)]
 pub struct Allocation {
     salloc: Child,
-    /// Open for as long as it runs: whoever writes into a closed pipe is ended, and gives nothing back.
+    /// Standard error, open while salloc runs: a write to a closed pipe would kill salloc without a
+    /// release.
     said: Option<ChildStderr>,
-    /// The nodes as Slurm writes lists of them.
+    /// Nodes in Slurm's list format.
     pub nodes: String,
-    /// The number of the job.
+    /// Job number.
     pub number: String,
 }
 
 impl Allocation {
-    /// Waits until Slurm gives nodes: `wish` is options of salloc between commas.
+    /// Waits until Slurm allocates nodes: `wish` is a comma-separated list of salloc options.
     ///
     /// # Errors
     /// [`SlurmError`].
@@ -73,7 +74,7 @@ impl Allocation {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // The user's key ends this process, which then ends that one.
+            // Ctrl-C ends this process, which then ends salloc.
             .process_group(0)
             .spawn()
             .map_err(SlurmError::Start)?;
@@ -119,7 +120,7 @@ impl Drop for Allocation {
             }
             matches!(salloc.try_wait(), Ok(None))
         };
-        // One that still waits for nodes reads no pipe. Killed, it could give nothing back.
+        // While it waits for nodes, salloc reads no pipe. SIGKILL would prevent the release.
         if self.number.is_empty() || waits(&mut self.salloc, Instant::now() + RETURNING) {
             let _is_there = kill_process(Pid::from_child(&self.salloc), Signal::TERM);
             waits(&mut self.salloc, Instant::now() + RETURNING);
@@ -127,7 +128,8 @@ impl Drop for Allocation {
     }
 }
 
-/// `partition=hpc,nodes=24` as salloc takes it. Commas within brackets belong to a list of nodes.
+/// Converts `partition=hpc,nodes=24` into salloc options. Commas within brackets belong to a list
+/// of nodes.
 fn options(wish: &str) -> Result<Vec<String>, SlurmError> {
     let mut depth = 0_u32;
     let words = wish.split(|letter| {

@@ -1,8 +1,7 @@
-//! How busy and disturbed a host is at one moment, and what two such moments say about the time
-//! between them.
+//! Load and disturbances of a host at one moment, and doubts from two such moments.
 //!
-//! Reading takes well under a millisecond per CPU and starts nothing. A counter that is not visible
-//! raises no doubt: silence here means "nothing seen", never "nothing there".
+//! Reading takes well under a millisecond per CPU and starts nothing. A hidden counter raises no
+//! doubt.
 
 use assay_model::cpu_times::{CpuTimes, ticks_to_seconds, total_ticks};
 use assay_model::doubt::Doubt;
@@ -14,21 +13,21 @@ use crate::cpus;
 use crate::meminfo;
 use crate::root::Root;
 
-/// Share of CPU time stolen above which results are doubtful.
+/// Share of stolen CPU time above which results are doubtful.
 pub(crate) const STEAL_SHARE: f64 = 0.005;
-/// Share of ten seconds in which a task waited for a CPU. A small share is assay's own doing: while a
-/// pinned team holds all CPUs, a display that is refreshed twenty times a second waits up to one slice
-/// of the scheduler (2.8 ms from eight CPUs on, kernel/sched/fair.c) each time, 6 % in all.
+/// Maximum share of ten seconds in which a task waited for a CPU. assay itself causes up to 6 %:
+/// while a pinned team holds all CPUs, a display that is refreshed twenty times a second waits up
+/// to one scheduler slice (2.8 ms from eight CPUs on, kernel/sched/fair.c) each time.
 const CPU_PRESSURE: f64 = 0.1;
-/// Share of ten seconds in which a task waited for memory; assay itself never causes that.
+/// Maximum share of ten seconds in which a task waited for memory; assay itself never causes that.
 pub(crate) const MEMORY_PRESSURE: f64 = 0.01;
-/// Relative drop of the highest frequency. Wider than the 2 % that a repeated measurement should
-/// keep to, because before a run one CPU is busy and after it all of them have been.
+/// Maximum relative drop of the highest frequency. Wider than the 2 % tolerance of repeated
+/// measurements: one CPU is busy before a run, all of them after it.
 const FREQUENCY_DROP: f64 = 0.05;
-/// Load average of others: half a CPU.
+/// Maximum load average of other programs: half a CPU.
 pub(crate) const LOAD: f64 = 0.5;
 
-/// The state of the host under `root` now.
+/// Reads the state of the host under `root`.
 #[must_use]
 pub fn read(root: &Root) -> HostState {
     let times = cpu_times(root);
@@ -44,13 +43,13 @@ pub fn read(root: &Root) -> HostState {
     }
 }
 
-/// The times of the CPUs; empty where `/proc` is not visible.
+/// Reads the CPU times; empty if `/proc` is not visible.
 #[must_use]
 pub fn cpu_times(root: &Root) -> CpuTimes {
     CpuTimes::parse(&root.text("proc/stat").unwrap_or_default())
 }
 
-/// What may have disturbed the measurements of the `elapsed_s` seconds between two states.
+/// Returns the doubts about measurements in the `elapsed_s` seconds between two states.
 #[must_use]
 pub fn disturbance(before: &HostState, after: &HostState, elapsed_s: f64) -> Vec<Doubt> {
     let doubts = [
@@ -100,12 +99,12 @@ fn highest(first: Option<f64>, second: Option<f64>) -> Option<f64> {
     first.into_iter().chain(second).reduce(f64::max)
 }
 
-/// `/proc/loadavg` (`proc_loadavg(5)`) begins with the average over one minute.
+/// Reads the one-minute average, the first field of `/proc/loadavg` (`proc_loadavg(5)`).
 fn load_one_minute(root: &Root) -> Option<f64> {
     number(root.text("proc/loadavg")?.split_whitespace().next()?)
 }
 
-/// `some avg10=0.12 avg60=…` in percent (kernel documentation: accounting/psi.rst) → 0.0012.
+/// Parses `some avg10=0.12 avg60=…` in percent (kernel documentation: accounting/psi.rst) → 0.0012.
 fn pressure(root: &Root, resource: &str) -> Option<f64> {
     let text = root.text(&format!("proc/pressure/{resource}"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
@@ -113,8 +112,8 @@ fn pressure(root: &Root, resource: &str) -> Option<f64> {
     number(percent).map(|percent| percent / 100.0)
 }
 
-/// Lowest and highest current frequency in Hz. Without cpufreq, `cpu MHz` of cpuinfo counts where the
-/// CPU can measure it (flag `aperfmperf`); elsewhere that line is a constant.
+/// Returns the lowest and highest current frequency in Hz. Without cpufreq, uses `cpu MHz` of
+/// cpuinfo if the CPU can measure it (flag `aperfmperf`); elsewhere that line is a constant.
 fn frequency_hz(root: &Root) -> Option<(f64, f64)> {
     let usable = cpus::usable(root);
     let file = |cpu: &u32| format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
@@ -131,7 +130,7 @@ fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     pairs.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
 }
 
-/// A finite number that is not negative: everything read here counts or measures something.
+/// Parses a finite, non-negative number.
 fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)
 }

@@ -372,7 +372,7 @@ pub(crate) struct DoctorArguments {
     /// Round trip to size buffers for, like 20ms [default: measured with --to]
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     pub(crate) round_trip: Option<f64>,
-    /// Speed of the path, like 10Gbit/s [default: what the device of --to reports]
+    /// Speed of the path, like 10Gbit/s [default: as reported by the device of --to]
     #[arg(long, value_name = "RATE", value_parser = network::bit_rate)]
     pub(crate) rate: Option<u64>,
     #[command(flatten)]

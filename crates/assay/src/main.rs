@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     let parsed = ending::typed(&words);
     let typed = match parsed.or_else(|error| help::with_negatives(error, &words)) {
         Ok(checked) => checked,
-        // One rank of an MPI job reports for all.
+        // A single rank of an MPI job reports errors for all.
         Err(error) if error.use_stderr() && !Launched::here().speaks() => {
             return ExitCode::from(exit_code(Kind::Usage));
         }

@@ -97,8 +97,8 @@ pub(crate) fn check(typed: &PageArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether the data goes into a companion file. Not for pipes and devices, where nobody would find
-/// it.
+/// Whether the data goes into a companion file. Not for pipes and devices, next to which it would
+/// not be found.
 fn has_companion(file: &Path) -> bool {
     !file.metadata().is_ok_and(|it| !it.is_file())
 }

@@ -1,5 +1,5 @@
-//! Collects what a fio run reports beyond the outcomes of its jobs: live status, process and disk
-//! statistics, and the end time.
+//! Collects information about a fio run beyond the outcomes of its jobs: live status, process and
+//! disk statistics, and the end time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -133,7 +133,7 @@ pub(crate) struct Iperf3Test {
     /// Rate of the kernel's fair-queue pacing of each stream, in bit/s
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) fq_rate: Option<u64>,
-    /// Bytes per write or datagram [default: TCP 128K, UDP what fits the path MTU]
+    /// Bytes per write or datagram [default: TCP 128K, UDP one segment of the path MTU]
     #[arg(short = 'l', long = "length", value_name = "SIZE", value_parser = size)]
     pub(crate) length: Option<u64>,
     /// Socket buffer size

@@ -129,7 +129,7 @@ pub(super) fn open(
         report.folder.parameters.line(&format!("* {}", path.display()));
         report.folder.parameters.line(&String::from_utf8_lossy(bytes));
     }
-    // The same files once more, line by line.
+    // Parameter files once more, line by line.
     let scan = found.surround(|around| vdbench::scan(input, around));
     report.folder.scan.line(&scan);
     report.folder.log.line("Differences from Vdbench:");

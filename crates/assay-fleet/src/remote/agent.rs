@@ -1,4 +1,5 @@
-//! The far end: answers requests on its standard input until that closes, or nothing comes through it any more.
+//! Agent at the far end: answers requests on its standard input until that closes or stays silent
+//! too long.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -13,24 +14,24 @@ use super::calls::{Call, Calls};
 use super::frame::{self, FrameError};
 use super::{Clocks, Reply, Request, VERSION, program};
 
-/// How long what is being done may take to end in good order once the pipe is closed. What has not ended then
-/// is ended by the caller, within the second in which an agent is to be gone.
+/// Time for current work to end in good order after the pipe has closed. The caller then ends the
+/// process, within the second in which an agent must be gone.
 const GRACE: Duration = Duration::from_millis(600);
-/// How often it is looked whether the pipe has fallen silent.
+/// Interval of checks for a silent pipe.
 const LOOK: Duration = Duration::from_millis(500);
-/// After so long without a word an agent says that it is there.
+/// Time without a sent message after which an agent sends a heartbeat.
 const SILENCE: Duration = Duration::from_secs(1);
-/// How much longer an agent waits for a word than the coordinator does, whose silence it is then not.
+/// Additional time that an agent waits beyond the coordinator's timeout.
 const LONGER: Duration = Duration::from_secs(5);
 
-/// How long an agent hears nothing before it ends. A link that is cut closes no pipe: TCP tries for many minutes
-/// (tcp(7), `tcp_retries2`), and whatever holds the pipe there waits with it.
+/// Returns the time without messages after which an agent ends. A cut link closes no pipe: TCP
+/// retries for many minutes (tcp(7), `tcp_retries2`), and the transport waits with it.
 #[must_use]
 pub fn patience(deadline: Duration) -> Duration {
     deadline.saturating_add(LONGER)
 }
 
-/// What a request is answered through.
+/// Connection of an agent to its coordinator.
 #[expect(missing_debug_implementations, reason = "a pipe has no text")]
 pub struct Line {
     output: Mutex<Output>,
@@ -38,28 +39,28 @@ pub struct Line {
     cancel: Arc<AtomicBool>,
     enough: Arc<AtomicBool>,
     pub(super) calls: Calls,
-    /// Ways to the hosts that this one reaches for the controller.
+    /// Routes to the hosts that this agent relays for the coordinator.
     pub(super) beyond: Mutex<Vec<Way>>,
     is_in_touch: AtomicBool,
-    /// When the coordinator was last heard.
+    /// Time of the last message from the coordinator.
     heard: Mutex<Instant>,
 }
 
-/// The pipe, and when something was last said.
+/// Pipe for replies, and the time of the last one.
 struct Output {
     pipe: Box<dyn Write + Send>,
     spoke: Instant,
 }
 
 impl Line {
-    /// Hands a message on; `false` when nobody reads any more.
+    /// Sends a reply; returns `false` if the pipe is closed.
     pub fn say(&self, reply: &Reply) -> bool {
         let mut output = lock(&self.output);
         output.spoke = Instant::now();
         frame::write(&mut output.pipe, reply).is_ok()
     }
 
-    /// Waits until the controller names a moment to start at; `None` when there will be none.
+    /// Waits until the coordinator sends a start time; `None` if there will be none.
     pub fn next_start(&self) -> Option<u64> {
         let starts = lock(&self.starts);
         while !self.cancel.load(Ordering::Relaxed) {
@@ -72,19 +73,19 @@ impl Line {
         None
     }
 
-    /// Set when what is being done is to end.
+    /// Returns the flag that cancels the current work.
     #[must_use]
     pub const fn cancel(&self) -> &Arc<AtomicBool> {
         &self.cancel
     }
 
-    /// Set when the phase that is being done has done enough.
+    /// Returns the flag that ends the current phase.
     #[must_use]
     pub const fn enough(&self) -> &Arc<AtomicBool> {
         &self.enough
     }
 
-    /// Says to a host beyond what the controller says; without words it is left.
+    /// Forwards a request to a relayed host; `None` closes its pipe.
     fn pass(&self, number: usize, request: Option<&Request>) {
         let way = lock(&self.beyond).get(number).cloned();
         match (way, request) {
@@ -94,7 +95,7 @@ impl Line {
         }
     }
 
-    /// Hears requests until the pipe closes; those that take time go to `requests`.
+    /// Reads requests until the pipe closes; long-running ones go to `requests`.
     fn listen(
         self: &Arc<Self>,
         mut input: impl Read,
@@ -106,7 +107,7 @@ impl Line {
             let heard = frame::read(&mut input);
             *lock(&self.heard) = Instant::now();
             match heard {
-                // Whoever asks for the time does not wait for anything else.
+                // Answered at once, so that other work does not delay the clock reading.
                 Ok(Request::Clock) => drop(self.say(&Reply::Clock(Clocks::with(clock())))),
                 Ok(Request::Alive) => {}
                 Ok(Request::Start(at_ns)) => drop(start.send(at_ns)),
@@ -132,7 +133,7 @@ impl Line {
         self.enough.store(true, Ordering::Relaxed);
     }
 
-    /// Says that this host is still there whenever nothing else was said for a second, for as long as the pipe is.
+    /// Sends a heartbeat whenever nothing else was sent for a second, until the pipe closes.
     pub fn stay_in_touch(self: &Arc<Self>) {
         if self.is_in_touch.swap(true, Ordering::Relaxed) {
             return;
@@ -155,12 +156,12 @@ pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Serves until the pipe closes or nothing was heard for as long as `patience`, and returns soon then: whoever calls this
-/// ends the process, with whatever is still being done. `clock` is the clock of measurements, `attend` does what other
-/// agents begin a conversation about.
+/// Serves until the pipe closes or stays silent for `patience`, then returns soon. The caller must
+/// end the process with any remaining work. `clock` is the monotonic clock; `attend` handles
+/// conversations begun by other agents.
 ///
 /// # Errors
-/// [`FrameError`] when something else than requests comes in, or nothing.
+/// [`FrameError`] if the input is malformed or silent.
 pub fn serve(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
@@ -207,7 +208,7 @@ pub fn serve(
         }
     };
     line.end();
-    // It says nothing: it is over when its end is dropped.
+    // Nothing is sent on this channel: it closes when the worker has ended.
     let _ = idle.recv_timeout(GRACE);
     ended
 }

@@ -1,4 +1,4 @@
-//! The near end of a run: many hosts under way at once, heard in the order in which they speak.
+//! Coordinator's connections to many hosts at once, with their events in order of arrival.
 
 use std::process::ChildStdin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,62 +15,62 @@ use super::listener::Listener;
 use super::{Reply, Request, endings, frame};
 use crate::resource_limits;
 
-/// Batches that wait to be heard, each of what was read of a pipe at once; who speaks faster than that waits, too.
+/// Capacity of the queue of event batches, each from one read of a pipe. Faster hosts must wait.
 const WAITING: usize = 64;
-/// Of a thread that starts agents, or hears them.
+/// Stack of a thread that starts agents or reads from them.
 const STACK: usize = 512 << 10;
-/// Time in which agents end where the user waits for it: they have handed over what they had by then.
+/// Time for agents to end after a cancellation; they have sent their results by then.
 const HASTE: Duration = Duration::from_millis(300);
-/// How often lines are looked at that may have fallen silent.
+/// Interval of checks for silent hosts.
 pub(super) const ROUND: Duration = Duration::from_millis(50);
 
-/// What is heard of a host.
+/// Event of a host.
 #[derive(Debug)]
 pub enum Heard {
-    /// It can be talked to.
+    /// The agent is ready for requests.
     Joined,
-    /// It spoke when the clock of this end showed `at_ns`.
+    /// Reply of the agent.
     Said {
-        /// What it said.
+        /// Reply.
         reply: Box<Reply>,
-        /// When that was heard.
+        /// Clock of this end when the reply arrived.
         at_ns: u64,
     },
-    /// It is gone.
+    /// The host is lost.
     Lost(HostFailure),
 }
 
-/// Hosts by their numbers, in the order of the list.
+/// Connections to hosts, by their numbers in the order of the list.
 pub trait Hosts {
-    /// The clock of measurements of this end.
+    /// Returns the monotonic clock of this end.
     fn now_ns(&self) -> u64;
 
-    /// The next that is heard of any host, if that is soon enough.
+    /// Returns the next event of any host, or `None` after the timeout.
     fn hear(&mut self, within: Duration) -> Option<(usize, Heard)>;
 
-    /// Says something to a host. That it is gone is heard by itself.
+    /// Sends a request to a host. If the host is gone, a separate event reports it.
     fn report(&mut self, host: usize, request: &Request);
 
-    /// Ends the pipe to a host, which ends its agent.
+    /// Closes the pipe to a host, which ends its agent.
     fn leave(&mut self, host: usize);
 }
 
-/// What was heard of hosts, in the order of each.
+/// Events of hosts; those of one host are in order.
 pub(super) type Batch = Vec<(usize, Heard)>;
 pub(super) type Input = Arc<Mutex<Option<ChildStdin>>>;
 
-/// Where what is said to a host goes.
+/// Route of messages to a host.
 #[derive(Clone)]
 pub(super) enum Way {
-    /// Into its own pipe.
+    /// Pipe of the host itself.
     Own(Input),
-    /// Into that of a relay, which calls it by this number.
+    /// Pipe of a relay, and the relay's number for the host.
     Behind(Input, usize),
 }
 
 impl Way {
     pub(super) fn report(&self, request: &Request) {
-        // Who reads no more is heard to be gone.
+        // A closed pipe is reported as a lost host.
         match self {
             Self::Own(input) => drop(lock(input).as_mut().map(|it| frame::write(it, request))),
             Self::Behind(relay, number) => {
@@ -91,17 +91,17 @@ impl Way {
     }
 }
 
-/// Agents over processes of their own, or behind relays that are.
+/// Agents of directly connected or relayed hosts.
 pub(super) struct Agents<'s> {
     clock: fn() -> u64,
     heard: Receiver<Batch>,
-    /// What is left of the last batch; at first the hosts that nobody could be made to listen to.
+    /// Remaining events of the last batch; at first the losses of hosts without a thread.
     left: vec::IntoIter<(usize, Heard)>,
     ways: Vec<Way>,
-    /// The pipes of this machine.
+    /// Input pipes of the processes on this machine.
     inputs: Vec<Input>,
     lines: &'s Lines,
-    /// The number of the next that is to be started.
+    /// Number of the next target to start.
     next: &'s AtomicUsize,
     over: &'s AtomicBool,
     looked: Instant,
@@ -132,8 +132,8 @@ impl Hosts for Agents<'_> {
     }
 }
 
-/// Starts agents on all hosts and has `body` talk to them; what still runs when that returns is ended. A host
-/// from which nothing is heard for as long as the course allows is lost.
+/// Starts agents on all hosts and runs `body` with their connections; remaining agents are ended
+/// when it returns. A host that sends nothing for longer than the deadline is lost.
 pub fn with<T>(
     hosts: &[String],
     course: &Course<'_>,
@@ -143,7 +143,7 @@ pub fn with<T>(
     under_way(hosts, course, clock, |agents| body(agents))
 }
 
-/// The same for who hands on what is said.
+/// Same as [`with_hosts`], with access to the routes for relays.
 pub(super) fn under_way<T>(
     hosts: &[String],
     course: &Course<'_>,
@@ -168,7 +168,7 @@ pub(super) fn under_way<T>(
             let start = || start_each(&targets, &next, listener, &lines);
             let thread = || thread::Builder::new().stack_size(STACK);
             let is_started = |_: &usize| thread().spawn_scoped(scope, start).is_ok();
-            // Those that run take over the hosts of one that cannot be started.
+            // Running threads take over the hosts of a thread that cannot be started.
             thread().spawn_scoped(scope, attend).is_ok()
                 && thread().spawn_scoped(scope, listen).is_ok()
                 && (0..targets.len().min(AT_ONCE)).take_while(is_started).count() > 0
@@ -193,8 +193,8 @@ pub(super) fn under_way<T>(
     })
 }
 
-/// Starts one after another, beside others that do the same: more at a time would only keep each other from being done
-/// before their deadlines, which begin with their start.
+/// Starts targets one after another, in parallel with other threads. Limits the number of
+/// concurrent starts, since more would delay each other beyond their deadlines.
 fn start_each<'h>(
     targets: &[Target<'h>],
     next: &AtomicUsize,
@@ -211,11 +211,12 @@ impl Agents<'_> {
         &self.ways
     }
 
-    /// Every agent ends as its pipe closes; what has not ended by then is ended, sooner where the user waits for it.
+    /// Closes all pipes, which ends the agents. Kills remaining processes after a grace period,
+    /// which is shorter after a cancellation.
     fn end(self, is_wanted: &AtomicBool) {
         let Self { heard, inputs, lines, next, over, .. } = self;
         drop(heard);
-        // Nobody else is to start. Half of what there is leaves room for those who count on.
+        // Stops further starts. Half of the range leaves room for threads that still increment.
         next.store(usize::MAX / 2, Ordering::Relaxed);
         inputs.iter().for_each(|input| drop(lock(input).take()));
         let patience =
@@ -229,11 +230,12 @@ impl Agents<'_> {
     }
 }
 
-/// What a process of this machine leads to.
+/// Transport process on this machine and the hosts it leads to.
 #[derive(Clone)]
 pub(super) struct Target<'h> {
     pub(super) name: &'h String,
-    /// The hosts that are reached through it, by the number of the first; it is one of them unless it is a relay.
+    /// Number of the first host reached through the process; for a relay, the process itself is no
+    /// host.
     pub(super) first: usize,
     pub(super) hosts: &'h [String],
     pub(super) is_relay: bool,
@@ -241,7 +243,7 @@ pub(super) struct Target<'h> {
 }
 
 impl Target<'_> {
-    /// Every host that is reached through it is gone.
+    /// Returns the loss of every host reached through the process.
     pub(super) fn losses(&self, failure: HostFailure) -> Batch {
         let Target { name, first, hosts, is_relay, .. } = self;
         if !is_relay {
@@ -257,7 +259,8 @@ impl Target<'_> {
     }
 }
 
-/// Every host by itself, or equal parts of them behind each relay; and by host the way to it.
+/// Creates a target for each host, or for each relay with an equal part of the hosts, and the route
+/// to each host.
 fn targets<'h>(hosts: &'h [String], relays: &'h [String]) -> (Vec<Target<'h>>, Vec<Way>) {
     let is_relay = !relays.is_empty();
     let size = if is_relay { hosts.len().div_ceil(relays.len()).max(1) } else { 1 };

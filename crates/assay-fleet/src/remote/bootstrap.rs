@@ -1,9 +1,10 @@
-//! How an agent comes to run at the far end of a pipe: a shell there is given one script, which says what
-//! machine it is on, looks for this very program, and otherwise takes it from the pipe.
+//! Start of an agent at the far end of a pipe. A shell there runs one script, which reports its
+//! machine, searches for this very program, and otherwise reads it from the pipe.
 //!
-//! The words travel on the shell's standard input, because only that survives every way of quoting: ssh joins
-//! its words and has them split again, `kubectl exec` does not. The script is one group, so that a shell has
-//! read all of it before anything is run: what comes afterwards is for those it runs.
+//! The script travels on the shell's standard input, which is independent of quoting rules: ssh
+//! joins its words and splits them again, `kubectl exec` does not. The script is one group, so that
+//! a shell reads all of it before it runs anything; later input is for the programs that the script
+//! runs.
 
 use std::io::{BufRead, Read, Write};
 use std::time::Duration;
@@ -11,11 +12,12 @@ use std::time::Duration;
 use super::failure::HostFailure;
 use super::{Program, nonce};
 
-/// What a login may print before the script speaks; shells read profiles that greet.
+/// Maximum output of a login profile before the script's first message.
 const MAXIMUM_GREETING: u64 = 64 << 10;
 
-/// What every script begins with. `ours` says whether only this user and root can change a file (`-`) or folder (`d`): one of
-/// them owns it, and neither a group nor others may write it. An access control list shows in the letters of the group.
+/// Beginning of every script. `ours` checks whether only this user and root can change a file (`-`)
+/// or folder (`d`): one of them owns it, and neither a group nor others may write it. An access
+/// control list shows in the letters of the group.
 const BEGINNING: &str = r#"LC_ALL=C; export LC_ALL; umask 077; unset CDPATH
 [ -n "$HOME" ] || { HOME=$(eval "echo ~$(id -un)"); export HOME; }
 say() { printf '\nassay %s %s\n' "$nonce" "$*"; }
@@ -31,8 +33,8 @@ user=$(id -u)
 say machine "$(uname -s) $(uname -m)"
 "#;
 
-/// Runs a program that is there: every folder above it, its owner, its size and its hash are checked first, and where no
-/// command computes the hash it is not run. 65534 owns whatever belongs to nobody known (`user_namespaces(7)`).
+/// Runs an installed program. Checks every folder above it, its owner, size and hash first; without
+/// a command for the hash it is not run. 65534 owns files of unknown users (`user_namespaces(7)`).
 const SEARCH: &str = r#"hash_of() { sha256sum || shasum -a 256 || openssl dgst -sha256 -r; } <"$1" 2>/dev/null
 is_it() {
   [ "$user" != 65534 ] || return 1
@@ -47,8 +49,8 @@ for p in "$program" "$(command -v assay)"; do
 done
 "#;
 
-/// Takes the program from the pipe. The script works within the private folder: whoever can rename that, where others may
-/// write the folder above it, changes nothing of what is run.
+/// Reads the program from the pipe. The script works within a private folder: renaming that folder,
+/// where others may write its parent, does not change the program that is run.
 const COPY: &str = r#"tried=; f=; before=$(pwd)
 for d in "${TMPDIR:-/tmp}" /dev/shm /var/tmp "$HOME"; do
   f=$(mktemp -d -p "$d" 2>/dev/null) || { f=; continue; }
@@ -68,10 +70,10 @@ if r=$(./assay --version 2>&1 </dev/null); then say agent; else say unable "$r";
 exit
 "#;
 
-/// The group of commands for a shell; only the copy is run if `is_copied`.
+/// Creates the script; it only uses a copy if `is_copied`.
 fn script(nonce: &str, program: &Program, is_copied: bool, patience: Duration) -> String {
     let place = program.path.to_string_lossy();
-    // A path that no shell can be given is none that it could find.
+    // A path that cannot be quoted for a shell is left out of the search.
     let place = shlex::try_quote(&place).unwrap_or_default();
     let (bytes, hash, seconds) = (program.bytes, &program.hash, patience.as_secs());
     let search = if is_copied { "" } else { SEARCH };
@@ -81,11 +83,11 @@ fn script(nonce: &str, program: &Program, is_copied: bool, patience: Duration) -
     )
 }
 
-/// Has the shell at the far end of the pipe start an agent, which ends when it hears nothing for longer than `patience`;
-/// `is_copied` when one that is there is not to be used.
+/// Starts an agent through the shell at the far end of the pipe. The agent ends if it receives
+/// nothing for longer than `patience`. `is_copied` ignores an installed program.
 ///
 /// # Errors
-/// [`HostFailure`]; the pipe is of no further use then.
+/// [`HostFailure`]; the pipe is unusable then.
 pub(super) fn start(
     (input, output): (&mut impl Write, &mut impl BufRead),
     program: &Program,
@@ -96,7 +98,7 @@ pub(super) fn start(
     let script = script(&nonce, program, is_copied, patience);
     let mark = format!("assay {nonce} ");
     if let Err(failure) = send(input, script.as_bytes()) {
-        // Who takes no words may have said why.
+        // A shell that rejects the script may have printed the reason.
         return Err(next_word(output, &mark).err().unwrap_or(failure));
     }
     loop {
@@ -109,23 +111,23 @@ pub(super) fn start(
                 return Err(HostFailure::Machine { theirs, ours });
             }
             "agent" => return Ok(()),
-            // Where it does not fit the pipe breaks, and what the script says next is why.
+            // If it does not fit, the pipe breaks, and the script's next message has the reason.
             "send" => drop(program.send(input)),
             "nowhere" => return Err(HostFailure::NoFolder { tried: rest.trim().to_owned() }),
             "unwritten" => return Err(HostFailure::NotCopied { folder: rest.to_owned() }),
             "unable" => return Err(HostFailure::Unable { said: rest.to_owned() }),
-            // No word of the script.
+            // Not a message of the script.
             _ => return Err(HostFailure::Changed),
         }
     }
 }
 
 fn send(input: &mut impl Write, bytes: &[u8]) -> Result<(), HostFailure> {
-    // Why the pipe broke is known from what the other end said.
+    // The other end's output explains why the pipe broke.
     input.write_all(bytes).and_then(|()| input.flush()).map_err(|_| HostFailure::Closed)
 }
 
-/// The next line with the mark; what a profile prints in between is passed over.
+/// Reads the next message of the script; skips output of a login profile.
 fn next_word(output: &mut impl BufRead, mark: &str) -> Result<String, HostFailure> {
     let (mut greeting, mut first) = (0, String::new());
     loop {
@@ -149,7 +151,7 @@ fn next_word(output: &mut impl BufRead, mark: &str) -> Result<String, HostFailur
     }
 }
 
-/// As much of a line as tells whose it is.
+/// Shortens a line to the part that identifies its source.
 fn quoted(line: &str) -> String {
     const LONGEST: usize = 100;
     line.trim().chars().take(LONGEST).collect()

@@ -1,8 +1,8 @@
-//! Conversations between two agents, which have no connection of their own: letters go over the pipes to the
-//! coordinator, which hands them on and reads none.
+//! Conversations between two agents. Their messages go over the pipes to the coordinator, which
+//! relays them unread.
 //!
-//! The agent that begins names a subject; the other one attends to it on a thread of its own, beside whatever it does
-//! otherwise. A conversation is over when either end drops its [`Call`], or is lost.
+//! The caller names a subject; the other agent handles it on a separate thread. A conversation is
+//! over when either end drops its [`Call`] or is lost.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,43 +17,43 @@ use serde::{Deserialize, Serialize};
 use super::Reply;
 use super::agent::{Line, lock};
 
-/// How soon it is noticed that everything is to end.
+/// Interval of checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// One letter, as it passes the coordinator.
+/// Message between agents as the coordinator relays it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Letter {
-    /// On the way to the coordinator whom it is for, on the way from it who wrote it.
+    /// Receiver on the way to the coordinator, sender on the way from it.
     pub host: String,
-    /// The number of the conversation, by whoever began it.
+    /// Number of the conversation, assigned by the caller.
     pub number: u64,
-    /// Whether that wrote the letter.
+    /// Whether the caller sent the message.
     pub is_callers: bool,
-    /// What it says.
+    /// Content.
     pub content: Content,
 }
 
-/// What a letter says.
+/// Content of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
-    /// A conversation begins, about this.
+    /// Start of a conversation with this subject.
     Begin(String),
-    /// A message, in JSON.
+    /// Message in JSON.
     Message(String),
-    /// It is over.
+    /// End of the conversation.
     Over,
 }
 
 impl Letter {
-    /// What comes back where nobody is there any more.
+    /// Creates the reply for a receiver that is gone.
     #[must_use]
     pub fn undelivered(self) -> Self {
         Self { is_callers: !self.is_callers, content: Content::Over, ..self }
     }
 }
 
-/// Why a conversation does not go on.
+/// Reason why a conversation cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     #[error("{peer} does not take part")]
@@ -66,17 +66,17 @@ pub enum CallError {
     Interrupted,
 }
 
-/// By peer, number, and whether this end began.
+/// Peer, number, and whether this end is the caller.
 type Key = (String, u64, bool);
 
-/// The conversations of an agent.
+/// Conversations of an agent.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     next: AtomicU64,
     open: Mutex<BTreeMap<Key, Open>>,
 }
 
-/// Where the letters of a conversation go, and what is set when it is over.
+/// Channel for the messages of a conversation, and the flag for its end.
 type Open = (Sender<String>, Arc<AtomicBool>);
 
 /// One end of a conversation.
@@ -90,26 +90,26 @@ pub struct Call {
 }
 
 impl Call {
-    /// The host at the other end.
+    /// Returns the host at the other end.
     #[must_use]
     pub fn peer(&self) -> &str {
         &self.key.0
     }
 
-    /// What it is about.
+    /// Returns the subject.
     #[must_use]
     pub fn subject(&self) -> &str {
         &self.subject
     }
 
-    /// Set when the other end is gone.
+    /// Returns the flag that is set when the other end is gone.
     #[must_use]
     pub const fn over(&self) -> &Arc<AtomicBool> {
         &self.over
     }
 
-    /// Says something to the other end. That it hangs up on hearing it is no failure: of a last word that is the answer,
-    /// and it may be here before this returns.
+    /// Sends a message to the other end. The other end may hang up while this call still runs; that
+    /// is no failure but the usual answer to a last message.
     ///
     /// # Errors
     /// [`CallError::Over`].
@@ -119,12 +119,12 @@ impl Call {
         if is_said { Ok(()) } else { Err(self.ended()) }
     }
 
-    /// Waits for what the other end says next.
+    /// Waits for the next message of the other end.
     ///
     /// # Errors
     /// [`CallError`].
     pub fn hear<T: DeserializeOwned>(&self, within: Duration) -> Result<T, CallError> {
-        // Beyond what the clock can show there is no end.
+        // A timeout beyond the range of the clock means no timeout.
         let end = Instant::now().checked_add(within);
         loop {
             match self.letters.recv_timeout(LOOK) {
@@ -188,7 +188,7 @@ impl Line {
         Call { line: Arc::clone(self), key, subject, letters, over }
     }
 
-    /// Hands a letter to its conversation, or has somebody attend to a new one.
+    /// Delivers a message to its conversation, or starts `attend` for a new one.
     pub(super) fn deliver(
         self: &Arc<Self>,
         letter: Letter,
@@ -198,7 +198,7 @@ impl Line {
         match letter.content {
             Content::Begin(subject) => {
                 let (call, attend) = (self.open_call(key, subject), Arc::clone(attend));
-                // Without a thread the call is dropped, which tells the other end.
+                // Without a thread the call is dropped, which notifies the other end.
                 drop(thread::Builder::new().spawn(move || attend(call)));
             }
             Content::Message(text) => {
@@ -214,7 +214,7 @@ impl Line {
         }
     }
 
-    /// A host has left the run, and with it all that was talked about.
+    /// Ends all conversations with a host that has left the run.
     pub(super) fn is_gone(&self, host: &str) {
         lock(&self.calls.open).retain(|key, (_, over)| {
             let stays = key.0 != host;
@@ -233,7 +233,7 @@ mod tests {
     use super::super::frame;
     use super::*;
 
-    /// The way to the other end, which hangs up on the first message, before that is through.
+    /// Output pipe of an agent whose peer hangs up on the first message before the write returns.
     struct Hasty {
         letters: Option<PipeWriter>,
         over: Arc<Mutex<Option<Arc<AtomicBool>>>>,

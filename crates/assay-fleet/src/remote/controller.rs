@@ -1,4 +1,4 @@
-//! The near end: many hosts asked at once, each over a process of its own, none waiting for another.
+//! Examination of many hosts at once, each over its own process and independent of the others.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -10,35 +10,35 @@ use super::line::{self, Ends, Lines};
 use super::{Examined, Program, Reply, Request, Via, frame};
 use crate::resource_limits;
 
-/// Hosts that are talked to at the same time: each takes a process, three pipes and a small thread here.
+/// Maximum number of concurrent hosts: each takes a process, three pipes and a small thread here.
 pub(super) const AT_ONCE: usize = 256;
 
-/// How hosts are reached, and how long they may take.
+/// Connection settings: transport, program, relays and deadline.
 #[derive(Debug)]
 pub struct Course<'a> {
-    /// The command that gives a pipe.
+    /// Transport command.
     pub via: &'a Via,
-    /// What is to run there.
+    /// Program to run as the agent.
     pub program: &'a Program,
-    /// Hosts through which the others are reached, each an equal part of them; empty = all from here.
+    /// Hosts that relay to the others, an equal part each; empty = direct connections.
     pub relays: &'a [String],
-    /// From the start of the command to the answer.
+    /// Maximum time from the start of the command to the reply.
     pub deadline: Duration,
-    /// Ends everything.
+    /// Cancels everything.
     pub cancel: &'a AtomicBool,
 }
 
-/// What a host answered, and how its clock stands.
+/// Result of `assay doctor` on a host, and its clock offset.
 #[derive(Debug)]
 pub struct Answer {
-    /// What was asked for.
+    /// Results of the checks.
     pub examined: Examined,
-    /// What its clock shows beyond this host's, and within which bound that is known, in seconds.
+    /// Offset of its clock from this host's clock, and the bound of its error, in seconds.
     pub clock_offset_s: (f64, f64),
 }
 
-/// Asks all hosts what `assay doctor` finds there; `observe` hears of each as it answers. The answers come in
-/// the order of the hosts.
+/// Runs `assay doctor` on all hosts; calls `observe` for each result as it arrives. Returns the
+/// results in the order of the hosts.
 pub fn ask(
     hosts: &[String],
     course: &Course<'_>,
@@ -64,7 +64,7 @@ pub fn ask(
                     }
                 }
             };
-            // Those that run take over the hosts of one that cannot be started.
+            // Running threads take over the hosts of a thread that cannot be started.
             drop(thread::Builder::new().stack_size(512 << 10).spawn_scoped(scope, work));
         }
         drop(answers);
@@ -97,8 +97,9 @@ fn request(ends: &mut Ends, request: &Request) -> Result<Reply, HostFailure> {
     frame::read(&mut ends.output).map_err(HostFailure::of_pipe)
 }
 
-/// What the far clock shows beyond ours and half the round trip, which bounds it (Cristian: Probabilistic clock
-/// synchronization, Distributed Computing 3, 1989), of the quickest of some tries.
+/// Returns the offset of the remote clock and half the round trip, which bounds its error
+/// (Cristian: Probabilistic clock synchronization, Distributed Computing 3, 1989). Uses the query
+/// with the shortest round trip.
 fn clock_offset(ends: &mut Ends) -> Result<(f64, f64), HostFailure> {
     const TRIES: usize = 8;
     let mut best = (0.0, f64::INFINITY);

@@ -1,4 +1,5 @@
-//! Agents whose pipes have closed: each may take a moment to end and to say why, and nobody waits for another meanwhile.
+//! Agents with closed pipes: each may take a moment to end and print its reason, without delaying
+//! the others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +12,10 @@ use super::failure::HostFailure;
 use super::line::{LAST_SECOND, Line};
 use super::stderr::{self, Tail};
 
-/// How often it is looked who has ended.
+/// Interval of checks for ended processes.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// An agent that is about to end.
+/// Agent whose pipe has closed.
 pub(super) struct Ending<'h> {
     target: Target<'h>,
     line: Arc<Line>,
@@ -33,15 +34,16 @@ impl<'h> Ending<'h> {
         Self { target, line, said, failure, since: Instant::now() }
     }
 
-    /// What it says when it ends comes a moment after its pipe has closed, unless something in the background still holds
-    /// that pipe.
+    /// Returns whether its standard error is complete or the grace period is over. Error output
+    /// arrives shortly after the pipe closes, and background processes may hold that pipe open.
     fn is_over(&self) -> bool {
         self.since.elapsed() >= LAST_SECOND
             || !(stderr::is_open(&self.said) || self.line.runs())
     }
 }
 
-/// Waits for them, ends those that do not end by themselves, and reports each, until everything is over.
+/// Waits for closing agents, kills those that do not end, and reports the loss of each, until
+/// everything is over.
 pub(super) fn attend<'h>(
     coming: &Receiver<Ending<'h>>,
     heard: &SyncSender<Batch>,
@@ -60,7 +62,7 @@ pub(super) fn attend<'h>(
             let Ending { target, line, said, failure, .. } = ended;
             let losses = target.losses(line.explain(failure, &said, course));
             drop(line);
-            // Nobody listens any more where everything is being ended.
+            // The receiver is gone at shutdown.
             let _is_heard = heard.send(losses);
         }
     }

@@ -1,4 +1,4 @@
-//! Why a host gave no answer, and what to do about it.
+//! Failures of remote hosts and the recommended actions.
 
 use std::io;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::VERSION;
 use super::frame::FrameError;
 
-/// What became of a host that gave no answer.
+/// Failure of a remote host.
 #[derive(Debug, thiserror::Error)]
 pub enum HostFailure {
     #[error("{program} cannot be started")]
@@ -19,10 +19,10 @@ pub enum HostFailure {
     Overdue { seconds: u64 },
     #[error("the connection ended{}", after(said))]
     Ended { said: String },
-    /// The pipe ended, and nobody knows yet why.
+    /// Closed pipe without a known reason.
     #[error("the connection ended")]
     Closed,
-    /// The same, after something else than an answer.
+    /// Closed pipe after output that is no reply.
     #[error("the connection ended after it had printed {first:?}")]
     Printed { first: String },
     #[error(
@@ -35,7 +35,7 @@ pub enum HostFailure {
     NoFolder { tried: String },
     #[error("the program could not be written to {folder}")]
     NotCopied { folder: String },
-    /// Its loader's words, or its shell's.
+    /// Error message of its loader or shell.
     #[error("the program does not start there{}", after(said))]
     Unable { said: String },
     #[error("its program is another one than was sent")]
@@ -48,7 +48,7 @@ pub enum HostFailure {
     Impossible,
     #[error("{reason}")]
     Refused { reason: String, advice: String },
-    /// What a relay says of a host that it reaches.
+    /// Failure of a relayed host, as reported by the relay.
     #[error("from {relay}: {reason}")]
     Beyond { relay: String, id: String, reason: String, advice: String },
     #[error("{relay}, through which it was reached, is lost")]
@@ -68,8 +68,8 @@ fn after(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!(": {said}") }
 }
 
-/// What transports say (OpenSSH's, the shells', the resolver's, kubectl's own words), and what helps. The first that is
-/// found counts.
+/// Error messages of transports (OpenSSH, shells, resolver, kubectl) and their remedies. The first
+/// match counts.
 const REMEDIES: [(&str, &str); 19] = [
     (
         "Host key verification failed",
@@ -142,7 +142,7 @@ impl HostFailure {
         }
     }
 
-    /// The same, with what the transport said where that explains it.
+    /// Adds the transport's error output where it explains the failure.
     pub(super) fn explained(self, said: String) -> Self {
         match self {
             Self::Closed => Self::Ended { said },
@@ -151,7 +151,7 @@ impl HostFailure {
         }
     }
 
-    /// What a transport said, with what a host printed instead of an answer.
+    /// Adds the host's unexpected output to the transport's error output.
     pub(super) fn and_printed(&self, said: String) -> String {
         match self {
             Self::Printed { first } => besides(&said, first),
@@ -159,7 +159,7 @@ impl HostFailure {
         }
     }
 
-    /// A stable name for scripts.
+    /// Returns a stable name for scripts.
     #[must_use]
     pub fn id(&self) -> &str {
         match self {
@@ -184,7 +184,7 @@ impl HostFailure {
         }
     }
 
-    /// What to do.
+    /// Returns the recommended action.
     #[must_use]
     pub fn advice(&self) -> &str {
         match self {
@@ -233,7 +233,8 @@ impl HostFailure {
 mod tests {
     use super::*;
 
-    /// Words of kubectl 1.28, a kubelet 1.33 and containerd 1.6; those of an API server are written from memory.
+    /// Messages of kubectl 1.28, a kubelet 1.33 and containerd 1.6; those of an API server from
+    /// memory.
     #[test]
     fn what_kubectl_says_has_its_own_remedies() {
         for (said, helps) in [

@@ -1,14 +1,16 @@
-//! Messages on a pipe: four bytes of length, most significant first, and that much JSON with a newline at its end.
+//! Message frames on a pipe: four bytes of length (big-endian), then that much JSON with a newline
+//! at its end.
 
 use std::io::{self, Read, Write};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Most bytes of one message. The facts and findings of a host of a thousand CPUs take less than 1 MiB.
+/// Maximum size of a message. Facts and findings of a host with a thousand CPUs take less than 1
+/// MiB.
 const MAXIMUM_BYTES: u32 = 16 << 20;
 
-/// Why the next message could not be had.
+/// Error while reading or writing a message.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     #[error("the pipe was closed")]
@@ -29,13 +31,14 @@ pub enum FrameError {
     Pipe(#[source] io::Error),
 }
 
-/// Writes one message and hands it on.
+/// Writes and flushes one message.
 ///
 /// # Errors
-/// [`FrameError::Closed`] when nobody reads any more, [`FrameError::Pipe`] for all else.
+/// [`FrameError::Closed`] if the reader is gone, [`FrameError::Pipe`] for other errors.
 pub fn write(pipe: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
     let mut text = serde_json::to_vec(message).map_err(FrameError::Foreign)?;
-    // srun hands on what a step writes line by line (srun(1), --unbuffered); JSON has no other newline.
+    // srun forwards a step's output line by line (srun(1), --unbuffered); JSON has no other
+    // newline.
     text.push(b'\n');
     let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
     if bytes > MAXIMUM_BYTES {
@@ -48,7 +51,7 @@ pub fn write(pipe: &mut impl Write, message: &impl Serialize) -> Result<(), Fram
 /// Waits for one message.
 ///
 /// # Errors
-/// [`FrameError`]; nothing sensible can be read from the pipe afterwards.
+/// [`FrameError`]; the pipe is unusable afterwards.
 pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Result<T, FrameError> {
     let mut length = [0; 4];
     pipe.read_exact(&mut length).map_err(broken)?;
@@ -61,10 +64,11 @@ pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Result<T, FrameError> 
     serde_json::from_slice(&text).map_err(FrameError::Foreign)
 }
 
-/// The first message of what has been received so far, and the bytes that it took; `None` where more of it is still to come.
+/// Parses the first message of the received bytes and returns it with its length; `None` if it is
+/// incomplete.
 ///
 /// # Errors
-/// As [`read`], but that nothing is closed here.
+/// Same as [`read`], except [`FrameError::Closed`].
 pub fn first<T: DeserializeOwned>(received: &[u8]) -> Result<Option<(T, usize)>, FrameError> {
     let Some((length, text)) = received.split_first_chunk() else { return Ok(None) };
     let length = length_of(*length)?;

@@ -1,4 +1,4 @@
-//! The processes that lead to hosts: started, listened to, and ended with all that they started.
+//! Transport processes: started, monitored, and killed with their descendants.
 
 use std::io::BufReader;
 use std::os::unix::process::CommandExt as _;
@@ -16,28 +16,29 @@ use super::failure::HostFailure;
 use super::stderr::{self, Tail};
 use super::{Program, Reply, VERSION, Via, agent, bootstrap, frame};
 
-/// Time in which an agent ends when its pipe is closed.
+/// Time for an agent to end after its pipe has closed.
 pub(super) const LAST_SECOND: Duration = Duration::from_secs(1);
 
-/// One process is collected at a time. The kernel takes its entries of `/proc` away then, and spins until whoever else is at
-/// them has finished (`shrink_dcache_parent`): a thousand threads that did so together kept those others from running.
+/// Serialises reaping. The kernel removes the process's entries of `/proc` then, and spins until
+/// other readers of them have finished (`shrink_dcache_parent`). A thousand threads at once kept
+/// those readers from running.
 static REAPING: Mutex<()> = Mutex::new(());
 
-/// A process that leads to a host. Killed when this is dropped, with all that it started.
+/// Transport process to a host. Dropping it kills the process group.
 pub(super) struct Line {
     child: Mutex<Child>,
-    /// When it is cut off.
+    /// Time at which it is killed.
     end: Mutex<Instant>,
     is_late: AtomicBool,
 }
 
 impl Line {
-    /// It is not cut off before that.
+    /// Extends the time until which it may run.
     pub(super) fn lives_until(&self, end: Instant) {
         *lock(&self.end) = end;
     }
 
-    /// Why it failed, with what it said last.
+    /// Returns the failure with the last line of the transport's error output.
     pub(super) fn explain(
         &self,
         failure: HostFailure,
@@ -55,7 +56,7 @@ impl Line {
         }
     }
 
-    /// While its end has not been waited for, its number is nobody else's.
+    /// Returns the process id, which cannot be reused before the process is reaped.
     fn id(&self) -> Pid {
         Pid::from_child(&lock(&self.child))
     }
@@ -86,18 +87,18 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The pipes of a line.
+/// Pipes of a transport process.
 pub(super) struct Ends {
     pub(super) input: ChildStdin,
     pub(super) output: BufReader<ChildStdout>,
-    /// The end of what it wrote on its standard error.
+    /// End of its standard error.
     pub(super) said: Tail,
 }
 
-/// All lines of a controller.
+/// All transport processes of a coordinator.
 pub(super) type Lines = Mutex<Vec<Weak<Line>>>;
 
-/// Ends the lines whose time is over, or all of them. Whoever waits for one sees its pipes close.
+/// Kills overdue processes, or all of them on cancellation. Their readers see the pipes close.
 pub(super) fn cut_late(lines: &Lines, cancel: &AtomicBool) {
     let is_over = cancel.load(Ordering::Relaxed);
     lock(lines).retain(|line| {
@@ -111,10 +112,10 @@ pub(super) fn cut_late(lines: &Lines, cancel: &AtomicBool) {
     });
 }
 
-/// What is done with an agent that runs.
+/// Task to run with a connected agent.
 type Talk<'t, T> = dyn Fn(Ends, &Arc<Line>) -> Result<T, HostFailure> + 't;
 
-/// Starts an agent on a host and talks to it; `talk` is given its pipes after its first word.
+/// Starts an agent on a host and runs `talk` with its pipes after its first message.
 pub(super) fn talk_to<T>(
     host: &str,
     course: &Course<'_>,
@@ -133,8 +134,8 @@ pub(super) fn talk_to<T>(
         let outcome = greet(&mut ends, program, (is_copied, agent::patience(course.deadline)))
             .and_then(|()| talk(ends, &line));
         outcome.map_err(|failure| {
-            // What a process says when it ends comes a moment after its pipe has closed. Its listener ends with
-            // it, unless something in the background still holds that pipe.
+            // Error output arrives shortly after the pipe closes. Its reader ends with the process,
+            // unless a background process still holds that pipe.
             let over = Instant::now() + LAST_SECOND;
             let is_waited = || !course.cancel.load(Ordering::Relaxed) && Instant::now() < over;
             while stderr::is_open(&said) && is_waited() {
@@ -143,7 +144,7 @@ pub(super) fn talk_to<T>(
             line.explain(failure, &said, course)
         })
     };
-    // A program of the same size in the same place may still be another build.
+    // An installed program of the same size may be another build.
     let either = |program: &Program| match attempt(program, false) {
         Err(HostFailure::Changed) => attempt(program, true),
         outcome => outcome,
@@ -158,7 +159,7 @@ pub(super) fn talk_to<T>(
     }
 }
 
-/// Has an agent started there, which must be of this very build, or of this version for another machine.
+/// Starts an agent and checks that it is this very build, or this version for another machine.
 fn greet(
     ends: &mut Ends,
     program: &Program,
@@ -203,12 +204,12 @@ pub(super) fn open(host: &str, via: &Via, end: Instant) -> Result<(Line, Ends), 
     Ok((line, Ends { input, output: BufReader::new(output), said }))
 }
 
-/// What kubectl says beside what it is asked: which of several containers it took, and the exit code of what it ran, after
-/// that has said why.
+/// Additional messages of kubectl: the chosen one of several containers, and the exit code of a
+/// command, after the command's own error message.
 const TOOK_ONE: &str = "Defaulted container ";
 const RAN: &str = "command terminated with exit code ";
 
-/// The last line that says something, without what a terminal would take for a command.
+/// Returns the last meaningful line, with terminal control characters made visible.
 fn last_line(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
     let says_something = |line: &&str| !line.is_empty() && !line.starts_with(TOOK_ONE);

@@ -1,5 +1,5 @@
-//! One thread that hears all agents, however many: whatever came through a pipe is taken apart and handed on, and what is
-//! not a whole message yet is kept. A thread for each would keep the memory that its deepest message took.
+//! Single thread that reads from all agents: splits the input into messages, forwards them, and
+//! keeps partial ones. A thread per agent would keep the stack memory of its largest message.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
@@ -24,40 +24,42 @@ use super::relay::RelayAsked;
 use super::stderr::Tail;
 use super::{Reply, Request, frame};
 
-/// Most that is read of one pipe before it is the next one's turn: as much as a pipe holds (pipe(7)).
+/// Maximum read from one pipe before the next: the capacity of a pipe (pipe(7)).
 const CHUNK: usize = 64 << 10;
-/// How often an agent that speaks hears that this end is there.
+/// Interval of heartbeats to active agents.
 const WORD: Duration = Duration::from_secs(1);
-/// How soon it is tried again to hand on what nobody has taken.
+/// Interval of retries while the event queue is full.
 const NAP: Duration = Duration::from_millis(1);
 
-/// Hears the agents that have joined.
+/// Reader of the joined agents.
 pub(super) struct Listener<'s, 'h> {
     clock: fn() -> u64,
     course: &'s Course<'s>,
-    /// Whom the kernel wakes the thread for (epoll(7)): others may join while it waits.
+    /// Epoll instance that wakes the thread (epoll(7)); agents can be added while it waits.
     ready: OwnedFd,
-    /// By the number of the first host that is reached through the pipe.
+    /// Pipes by the number of the first host reached through them.
     joined: Mutex<BTreeMap<usize, Speaker<'h>>>,
     heard: SyncSender<Batch>,
     endings: Sender<Ending<'h>>,
 }
 
-/// A process that is listened to.
+/// Transport process to read from.
 struct Speaker<'h> {
     target: Target<'h>,
     line: Arc<Line>,
     output: ChildStdout,
     said: Tail,
-    /// The beginning of a message.
+    /// Received part of an incomplete message.
     received: Vec<u8>,
-    /// When it was last told that this end is there.
+    /// Time of the last heartbeat to the agent.
     told: Instant,
 }
 
 impl<'s, 'h> Listener<'s, 'h> {
+    /// Creates a listener without agents.
+    ///
     /// # Errors
-    /// When the kernel has none to give.
+    /// If the kernel cannot create an epoll instance.
     pub(super) fn new(
         (clock, course): (fn() -> u64, &'s Course<'s>),
         heard: SyncSender<Batch>,
@@ -67,19 +69,20 @@ impl<'s, 'h> Listener<'s, 'h> {
         Ok(Self { clock, course, ready, joined: Mutex::default(), heard, endings })
     }
 
-    /// Starts an agent, or reports that there is none.
+    /// Starts an agent, or reports its failure.
     pub(super) fn start(&self, target: &Target<'h>, lines: &Lines) {
         let admit = |ends, line: &Arc<Line>| self.admit(target, ends, line);
         if let Err(failure) = line::talk_to(target.name, self.course, lines, &admit) {
-            // Nobody listens any more where everything is being ended.
+            // The receiver is gone at shutdown.
             let _is_heard = self.heard.send(target.losses(failure));
         }
     }
 
-    /// Listens to an agent that has said its first word.
+    /// Adds an agent after its first message.
     ///
     /// # Errors
-    /// [`HostFailure`] when it cannot be spoken to, or what it said with that word was none.
+    /// [`HostFailure`] if the agent cannot be written to or its input after that message is
+    /// malformed.
     fn admit(
         &self,
         target: &Target<'h>,
@@ -106,7 +109,7 @@ impl<'s, 'h> Listener<'s, 'h> {
             heard.push((target.first, Heard::Joined));
         }
         let outcome = speaker.understand((self.clock)(), &mut heard);
-        // As above.
+        // The receiver is gone at shutdown.
         let _is_heard = self.heard.send(heard);
         outcome?;
         let number = target.first;
@@ -119,14 +122,14 @@ impl<'s, 'h> Listener<'s, 'h> {
         Ok(())
     }
 
-    /// Hears them until everything is over, and ends those that are left.
+    /// Reads from the agents until everything is over, then kills the rest.
     pub(super) fn listen(&self, over: &AtomicBool) {
         let mut events = Vec::with_capacity(64);
         let mut chunk = vec![0; CHUNK];
         let wait = Timespec::try_from(ROUND).ok();
         while !over.load(Ordering::Relaxed) {
             events.clear();
-            // A signal may end the wait early.
+            // A signal may interrupt the wait.
             let _ready = epoll::wait(&self.ready, spare_capacity(&mut events), wait.as_ref());
             for event in &events {
                 let number = usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
@@ -136,7 +139,7 @@ impl<'s, 'h> Listener<'s, 'h> {
         lock(&self.joined).clear();
     }
 
-    /// The kernel has said that something is there, or that the pipe has closed: reading does not wait.
+    /// Reads from a pipe that is readable or closed, so that it does not block.
     fn hear(&self, number: usize, chunk: &mut [u8], over: &AtomicBool) {
         let mut joined = lock(&self.joined);
         let Some(speaker) = joined.get_mut(&number) else { return };
@@ -158,12 +161,12 @@ impl<'s, 'h> Listener<'s, 'h> {
         };
         let _is_known = epoll::delete(&self.ready, &output);
         drop(lock(&target.input).take());
-        // Who hears of endings is there for as long as this is.
+        // The receiver lives as long as this listener.
         let _is_heard = self.endings.send(Ending::new(target, line, said, failure));
     }
 
-    /// Waits until somebody takes it, or nobody will. Those who are not heard meanwhile are told that this end is there, and
-    /// do not count as silent.
+    /// Forwards events; waits while the queue is full, unless everything is over. Agents that are
+    /// not read meanwhile get heartbeats and do not count as silent.
     fn hand_on(
         &self,
         mut heard: Batch,
@@ -182,7 +185,7 @@ impl<'s, 'h> Listener<'s, 'h> {
 }
 
 impl Speaker<'_> {
-    /// It was there just now, and hears so of this end.
+    /// Extends the agent's deadline and sends a heartbeat if due.
     fn stay(&mut self, deadline: Duration) {
         self.line.lives_until(Instant::now() + deadline);
         if self.told.elapsed() >= WORD {
@@ -191,7 +194,7 @@ impl Speaker<'_> {
         }
     }
 
-    /// Takes whole messages out of what was received.
+    /// Splits the received bytes into complete messages.
     fn understand(&mut self, at_ns: u64, heard: &mut Batch) -> Result<(), HostFailure> {
         let mut taken = 0;
         let outcome = loop {
@@ -208,7 +211,7 @@ impl Speaker<'_> {
             }
         };
         match taken == self.received.len() {
-            // What is seldom needed is not kept for a thousand of them.
+            // Frees the buffer instead of keeping one for each of a thousand agents.
             true => drop(mem::take(&mut self.received)),
             false => drop(self.received.drain(..taken)),
         }
@@ -217,11 +220,12 @@ impl Speaker<'_> {
 }
 
 impl Target<'_> {
-    /// What a reply says of which host; nothing where it only says that somebody is there.
+    /// Converts a reply into an event of its host; `None` for a heartbeat.
     fn heard(&self, reply: Reply, at_ns: u64) -> Result<Option<(usize, Heard)>, HostFailure> {
         let Target { name, first, hosts, is_relay, .. } = self;
         Ok(match reply {
-            // Heard by the deadline alone: who is busy for minutes does not find thousands of them waiting.
+            // Only extends the deadline: thousands of heartbeats would fill the queue of a busy
+            // receiver.
             Reply::Alive => None,
             Reply::Of(number, passed) if *is_relay && number < hosts.len() => {
                 Some((first + number, passed.heard(name, at_ns)))
@@ -235,18 +239,19 @@ impl Target<'_> {
     }
 }
 
-/// Says that this end is there: an agent hears it whatever the others wait for. Who is spoken to just now hears enough, and
-/// nothing may wait here: the agent may itself be waiting until it is listened to.
+/// Sends a heartbeat without blocking. A locked input is in use for another message, and an agent
+/// may itself be blocked until it is read from.
 fn say_alive(input: &Input) {
     let Ok(mut input) = input.try_lock() else { return };
     let Some(input) = input.as_mut() else { return };
     if is_free(input) {
-        // Who reads no more is heard to be gone.
+        // A closed pipe is reported as a lost host.
         drop(frame::write(input, &Request::Alive));
     }
 }
 
-/// A pipe that can be written takes a page at least (pipe(7)), and a word is a few bytes.
+/// Returns whether a write does not block: a writable pipe takes at least a page (pipe(7)), a
+/// heartbeat a few bytes.
 fn is_free(input: &ChildStdin) -> bool {
     let mut way = [PollFd::new(input, PollFlags::OUT)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -261,7 +266,8 @@ mod tests {
     use super::super::{Clocks, Program, Via};
     use super::*;
 
-    /// Has a transport of this script, whose host is a file with the text, listened to through a queue of one place.
+    /// Runs `body` while a listener reads from a transport of this script with a queue of one
+    /// batch. The host name is a file with the text.
     fn listening<T>(
         script: &str,
         text: &[u8],
@@ -298,7 +304,7 @@ mod tests {
         })
     }
 
-    /// What is heard of a transport that hands a text on in two parts, beside why it ends.
+    /// Returns the events of a transport that sends a text in two parts, and its failure.
     fn heard_of(text: &[u8]) -> (Vec<Heard>, HostFailure) {
         let script = "sh -c 'head -c 700 {host}; sleep 0.1; tail -c +701 {host}'";
         let mut said = Vec::new();
@@ -317,7 +323,7 @@ mod tests {
         (said.into_iter().map(|(_, heard)| heard).collect(), failure)
     }
 
-    /// More than a pipe and the queue hold together.
+    /// Creates more messages than a pipe and the queue hold together.
     fn clocks() -> (Vec<Reply>, Vec<u8>) {
         let clock = |day_ns| Reply::Clock(Clocks { day_ns, measuring_ns: 0 });
         let replies: Vec<Reply> = (0..10_000).map(clock).collect();
@@ -340,7 +346,7 @@ mod tests {
 
     #[test]
     fn who_is_not_heard_is_told_that_this_end_is_there() {
-        // What it is told it writes on its standard error.
+        // The transport writes its input on its standard error.
         let script = "sh -c 'cat {host} & cat >&2'";
         let is_told = listening(script, &clocks().1, |_, _, said| {
             let is_told = || lock(said).windows(7).any(|word| word == b"\"alive\"");

@@ -1,4 +1,4 @@
-//! The program that is carried to hosts which do not have it: this one, and those of other machines that the user names.
+//! Program to copy to hosts that lack it: this one, and the user's builds for other machines.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -8,24 +8,24 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-/// What is read or sent of a program at a time.
+/// Chunk size for reading and sending a program.
 const CHUNK: usize = 64 << 10;
 
-/// A program of assay's.
+/// Build of assay.
 #[derive(Debug)]
 pub struct Program {
     pub(super) path: PathBuf,
-    /// Read whenever a host needs it: most have it, and memory is for them.
+    /// File, read on demand: most hosts have the program, and memory is for measurements.
     file: File,
     pub(super) bytes: u64,
     pub(super) hash: String,
-    /// What it runs on, as `uname -s -m` says it.
+    /// Machine as `uname -s -m` prints it.
     pub(super) machine: String,
-    /// For hosts of other kinds.
+    /// Builds for other machines.
     others: Vec<Self>,
 }
 
-/// Why a file is no program for another machine.
+/// Reason why a file is no program for another machine.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     #[error("it cannot be read")]
@@ -36,9 +36,9 @@ pub enum ProgramError {
     Twice { machine: String },
 }
 
-/// Bytes of a program that say what it runs on.
+/// Bytes of an ELF header up to the machine.
 const HEAD: usize = 20;
-/// Numbers of machines in the head of a program (elf(5), `e_machine`), and what `uname -m` calls them.
+/// Machine numbers of the ELF header (elf(5), `e_machine`) and their names in `uname -m`.
 const MACHINES: [(u16, &str); 6] = [
     (62, "x86_64"),
     (183, "aarch64"),
@@ -49,10 +49,10 @@ const MACHINES: [(u16, &str); 6] = [
 ];
 
 impl Program {
-    /// Reads the program that is running, even if its file has been replaced since.
+    /// Opens the running program, even if its file has been replaced since.
     ///
     /// # Errors
-    /// When the system does not let it be read.
+    /// If the program file cannot be read.
     pub fn running() -> io::Result<Self> {
         let known = rustix::system::uname();
         let name = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
@@ -66,7 +66,7 @@ impl Program {
         Ok(Self { path, file, bytes, hash, machine, others: Vec::new() })
     }
 
-    /// Writes all of it to a pipe, which several may do at the same time.
+    /// Writes the program to a pipe; several threads may do so at once.
     pub(super) fn send(&self, pipe: &mut impl Write) -> io::Result<()> {
         let (mut chunk, mut at) = (vec![0; CHUNK], 0);
         loop {
@@ -80,7 +80,7 @@ impl Program {
         }
     }
 
-    /// Carries another one along, for hosts of its machine.
+    /// Adds a build for another machine.
     ///
     /// # Errors
     /// [`ProgramError`].
@@ -98,13 +98,14 @@ impl Program {
         Ok(())
     }
 
-    /// The one for hosts of this machine.
+    /// Returns the build for a machine.
     pub(super) fn for_machine(&self, machine: &str) -> Option<&Self> {
         std::iter::once(self).chain(&self.others).find(|it| it.machine == machine)
     }
 }
 
-/// The SHA-256 of a file, by which two builds are told apart and which shells can compute too, and its length.
+/// Returns the SHA-256 of a file, which identifies a build and which shells can compute, and the
+/// file's length.
 pub(super) fn hash(mut file: &File) -> io::Result<(String, u64)> {
     let (mut hasher, mut bytes) = (Sha256::new(), 0);
     let mut chunk = vec![0; CHUNK];
@@ -126,7 +127,7 @@ fn in_hex(bytes: &[u8]) -> String {
     })
 }
 
-/// What a program runs on, from its first bytes.
+/// Returns the machine of a program from its ELF header.
 fn machine(head: &[u8; HEAD]) -> Option<String> {
     const BIG_ENDIAN: u8 = 2;
     if !head.starts_with(b"\x7fELF") {

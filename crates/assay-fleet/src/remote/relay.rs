@@ -1,7 +1,7 @@
-//! An agent in between: reaches hosts for a coordinator that has too many of them, or no way to them, and hands on
-//! what both ends say. The frames are the same ones, with the number of the host around them.
+//! Relay: an agent that connects a coordinator to hosts that are too many or out of its reach. It
+//! wraps the usual messages with the number of the host.
 //!
-//! It reads nothing of what it hands on, and measures nothing.
+//! It forwards messages unread and measures nothing.
 
 use std::io;
 use std::sync::Arc;
@@ -17,35 +17,35 @@ use super::controller::Course;
 use super::failure::HostFailure;
 use super::{Program, Reply, Via};
 
-/// How soon it is noticed that everything is to end.
+/// Interval of checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a relay is asked.
+/// Request to act as a relay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelayAsked {
-    /// The hosts that it is to reach, which are called by their numbers from then on.
+    /// Hosts to connect to, identified by their index from then on.
     pub hosts: Vec<String>,
-    /// How it reaches them.
+    /// Transport to them.
     pub via: Via,
-    /// How long nothing may be heard of one.
+    /// Maximum silence of a host.
     pub deadline: Duration,
 }
 
-/// What a relay hears of a host.
+/// Event of a relayed host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Passed {
-    /// It can be talked to.
+    /// The agent is ready for requests.
     Joined,
-    /// It said this.
+    /// Reply of the agent.
     Said(Box<Reply>),
-    /// It is gone.
+    /// The host is lost.
     Lost {
-        /// The stable name of the failure.
+        /// Stable name of the failure.
         id: String,
-        /// What failed and why.
+        /// Failure and its cause.
         reason: String,
-        /// What to do.
+        /// Recommended action.
         advice: String,
     },
 }
@@ -65,7 +65,8 @@ impl From<Heard> for Passed {
 }
 
 impl Passed {
-    /// The same at the coordinator, which heard it from `relay` when its clock showed `at_ns`.
+    /// Converts the event at the coordinator, which received it from `relay` at clock reading
+    /// `at_ns`.
     #[must_use]
     pub fn heard(self, relay: &str, at_ns: u64) -> Heard {
         match self {
@@ -81,17 +82,17 @@ impl Passed {
     }
 }
 
-/// A failure with what caused it, in one line.
+/// Formats a failure and its cause in one line.
 fn causes(failure: &HostFailure) -> String {
     let source = std::error::Error::source(failure);
     source.map_or_else(|| failure.to_string(), |source| format!("{failure}: {source}"))
 }
 
-/// Reaches the hosts and hands on what they say, until all are gone or the pipe of the line closes. What the
-/// coordinator says to them passes through the line meanwhile.
+/// Connects to the hosts and forwards their events until all are gone or the coordinator's pipe
+/// closes. The agent forwards the coordinator's requests to them meanwhile.
 ///
 /// # Errors
-/// When this program, which the hosts need as well, cannot be read.
+/// If this program, which the hosts also need, cannot be read.
 pub fn serve(asked: &RelayAsked, line: &Arc<Line>, clock: fn() -> u64) -> io::Result<()> {
     let program = Program::running()?;
     let course = Course {

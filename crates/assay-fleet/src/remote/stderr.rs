@@ -1,7 +1,7 @@
-//! What transports write on their standard errors: the end of it is kept, since it says why one of them failed.
+//! Standard error of transports: keeps the end of it, which explains failures.
 //!
-//! One thread hears all of them. They are not waited for: what a transport leaves running in the background may keep
-//! its pipe open for ever.
+//! A single thread reads from all of them. The pipes may stay open forever if a transport leaves
+//! background processes, so they are not waited for.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
@@ -15,27 +15,27 @@ use rustix::event::epoll;
 
 use super::line::lock;
 
-/// What is kept of a pipe.
+/// Number of bytes kept of a pipe.
 const KEPT: usize = 4096;
 const STACK: usize = 128 << 10;
 
-/// The end of what came through a pipe, shared with who listens to it until that closes.
+/// End of a pipe's output, shared with its reader until the pipe closes.
 pub(super) type Tail = Arc<Mutex<Vec<u8>>>;
 
-/// Whether more may come through its pipe.
+/// Returns whether the pipe is still open.
 pub(super) fn is_open(tail: &Tail) -> bool {
     Arc::strong_count(tail) > 1
 }
 
 struct Listener {
-    /// Whom the kernel wakes the thread for (epoll(7)): others may be added while it waits.
+    /// Epoll instance that wakes the thread (epoll(7)); pipes can be added while it waits.
     ready: OwnedFd,
     heard: Mutex<BTreeMap<u64, (ChildStderr, Tail)>>,
 }
 
 static LISTENER: Mutex<Option<Arc<Listener>>> = Mutex::new(None);
 
-/// Listens to a pipe from now on.
+/// Captures the output of a pipe from now on.
 pub(super) fn listen_to(pipe: ChildStderr) -> io::Result<Tail> {
     let listener = Listener::get()?;
     let tail = Tail::default();
@@ -65,7 +65,7 @@ impl Listener {
         let mut events = Vec::with_capacity(64);
         loop {
             events.clear();
-            // A signal may end the wait early.
+            // A signal may interrupt the wait.
             let _ready = epoll::wait(&self.ready, spare_capacity(&mut events), None);
             for event in &events {
                 self.hear(event.data.u64());
@@ -73,7 +73,7 @@ impl Listener {
         }
     }
 
-    /// The kernel has said that something is there, or that the pipe has closed: this does not wait.
+    /// Reads from a pipe that is readable or closed, so that it does not block.
     fn hear(&self, number: u64) {
         let mut heard = lock(&self.heard);
         let Some((pipe, tail)) = heard.get_mut(&number) else { return };

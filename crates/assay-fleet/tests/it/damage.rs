@@ -1,4 +1,4 @@
-//! No content of any file makes a reader panic.
+//! Robustness of the readers: no file content causes a panic.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::tree::Host;
 
-/// Contents that are at home in these files, but wrong.
+/// Malformed contents that resemble those of real files.
 const ODD: [&str; 14] = [
     "",
     "\n",
@@ -26,8 +26,8 @@ const ODD: [&str; 14] = [
     "MemTotal: 18446744073709551615 kB\nMemAvailable: 18446744073709551615 kB\nDirty: 9 kB\n",
 ];
 
-/// Reads everything there is to read. The host shows no `/proc/2`, so that the doctor does not spend
-/// time on watching processes.
+/// Runs all readers. The host has no `/proc/2`, so that the doctor does not spend time on sampling
+/// processes.
 fn read_all(host: &Host) {
     let root = host.root();
     let (facts, state) = (facts::read(&root), state::read(&root));
@@ -37,7 +37,7 @@ fn read_all(host: &Host) {
     let _ = assay_model::limit::memory_bandwidth(&facts);
 }
 
-/// Everything that drivers could answer, so that every check of it looks at files too.
+/// Fills all values that drivers report, so that every check also reads files.
 fn network_on_paper() -> NetworkSetup {
     let device = DeviceSetup {
         device: "eth0".to_owned(),
@@ -86,7 +86,7 @@ proptest! {
             let original = fs::read(host.path(&path)).unwrap();
             host.write(&path, &bytes);
             read_all(&host);
-            // Damage behind a good beginning reaches deeper into a reader.
+            // Damage after a valid beginning reaches later code of a reader.
             let half = [&original[..original.len() / 2], &bytes].concat();
             host.write(&path, &half);
             read_all(&host);

@@ -71,18 +71,20 @@ pub(super) fn check(
     for measure in &suite.measures {
         let alone = Suite { measures: vec![measure.clone()], ..suite.clone() };
         match expand::expand(&alone, host, choices) {
-            // No requested tool measures it, but other measures may remain.
-            Err(PlanError::NothingToMeasure { .. }) => {}
-            Err(PlanError::NoSuchMeasurer { name, .. })
-                if is_idle(
-                    &name,
-                    if measure.by.is_empty() { suite } else { &alone },
-                    host,
-                    choices,
-                ) =>
+            // The refusal is the same whether the tool is installed or not.
+            Err(
+                PlanError::NoSuchMeasurer { name, .. } | PlanError::NothingToMeasure { by: name, .. },
+            ) if is_idle(
+                &name,
+                if measure.by.is_empty() { suite } else { &alone },
+                host,
+                choices,
+            ) =>
             {
                 return Err(at_line(idle(&name, question), (measure, &["by"]), question));
             }
+            // No requested tool measures it, but other measures may remain.
+            Err(PlanError::NothingToMeasure { .. }) => {}
             Err(error) => {
                 let failure = impossible(&error, question);
                 return Err(at_line(failure, (measure, keys_of(&error)), question));

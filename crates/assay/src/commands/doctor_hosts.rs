@@ -35,7 +35,7 @@ struct Document<'a> {
 /// Hosts, and the transport to them.
 pub(super) struct Way {
     pub(super) names: Vec<String>,
-    /// The same hosts with their attributes.
+    /// Attributes of these hosts, in the same order.
     pub(super) hosts: Vec<FleetHost>,
     pub(super) via: Via,
     pub(super) program: Program,

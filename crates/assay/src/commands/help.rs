@@ -112,8 +112,8 @@ pub(crate) fn refused(error: clap::Error, words: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// Formats the examples of all commands: each explanation beside its example, or below it if the
-/// terminal is too narrow.
+/// Formats the examples of all commands: each explanation follows its example, or goes below it if
+/// the terminal is too narrow.
 fn laid_out(command: Command) -> Command {
     let width = Terminal::attached().width.min(WIDEST_HELP);
     let examples = command.get_after_help().map(|it| apart(&it.to_string(), width));

@@ -26,7 +26,7 @@ struct Document<'a> {
     findings: &'a [LintFinding],
 }
 
-/// Checks the pages. The exit code tells whether any finding was left unfixed.
+/// Checks the pages. The exit code shows whether any finding was left unfixed.
 pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let source =
         typed.against.as_deref().map(|name| source(name, typed, terminal)).transpose()?;

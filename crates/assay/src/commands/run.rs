@@ -125,6 +125,7 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
         };
     }
     refuse_what_no_test_uses(suite, typed)?;
+    let file = typed.hostfile.as_deref().map(absolute).transpose()?;
     let found = mpi_installations::find(
         &typed.prefixes,
         typed.launcher.as_deref(),
@@ -137,7 +138,6 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
         }
         found => found?,
     };
-    let file = typed.hostfile.as_deref().map(absolute).transpose()?;
     Ok(MpiChoices {
         installations,
         hosts: MpiHosts { list: typed.mpi_hosts.clone(), file },

@@ -371,7 +371,7 @@ fn malformed_suite_exits_with_3() {
         (
             "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\nby = \"nobody\"\n",
             expect![[r#"
-                error: suite x: `nobody` was not found on this machine; found: assay, hpcc, likwid-bench, fio, iperf3, qperf, ping
+                error: suite x: `nobody` was not found on this machine; found: assay
                    ╭─[mine.toml:4:1]
                  3 │ benchmark = "memory.stream"
                  4 │ by = "nobody"
@@ -383,7 +383,9 @@ fn malformed_suite_exits_with_3() {
         ),
     ] {
         world.write("mine.toml", text);
-        let outcome = world.assay(&["run", "mine.toml", "--dry-run"]).failed_with(3);
+        let [nothing, _] = world.with_and_without_tools();
+        let words = ["run", "mine.toml", "--dry-run"];
+        let outcome = world.assay_with(&nothing, &words).failed_with(3);
         expected.assert_eq(&outcome.err);
     }
 }
@@ -396,9 +398,13 @@ fn rejects_tool_that_measures_no_case() {
     {
         let tool = words.rsplit([',', ' ']).next().unwrap();
         let words: Vec<&str> = words.split(' ').chain(["--dry-run"]).collect();
-        let err = World::new().assay(&words).failed_with(2).err;
-        assert!(err.contains(&format!("{tool} measures nothing of what")), "{words:?}\n{err}");
-        assert!(!err.contains("apt install"), "{words:?}\n{err}");
+        let world = World::new();
+        for path in world.with_and_without_tools() {
+            let err = world.assay_with(&path, &words).failed_with(2).err;
+            let said = format!("{tool} measures nothing of what");
+            assert!(err.contains(&said), "{path:?} {words:?}\n{err}");
+            assert!(!err.contains("apt install"), "{path:?} {words:?}\n{err}");
+        }
     }
     let world = World::new();
     let all = ["storage", "read", "--engine", "null", "--by", "all", "--dry-run"];

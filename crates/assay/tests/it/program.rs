@@ -65,13 +65,32 @@ impl World {
         command
     }
 
-    pub(crate) fn assay(&self, arguments: &[&str]) -> Outcome {
-        let output = self.command(arguments).output().unwrap();
-        Outcome {
-            code: output.status.code().unwrap_or(-1),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
+    /// Returns two folders for `PATH`: one without tools, one with a stand-in for every tool.
+    pub(crate) fn with_and_without_tools(&self) -> [PathBuf; 2] {
+        let folders = ["no-tools", "all-tools"].map(|name| self.path(name));
+        for folder in &folders {
+            std::fs::create_dir_all(folder).unwrap();
         }
+        let shell = std::fs::canonicalize("/bin/sh").unwrap();
+        for tool in assay_adapters::tool::TOOLS {
+            for program in tool.detect.programs {
+                drop(std::os::unix::fs::symlink(&shell, folders[1].join(program)));
+            }
+        }
+        folders
+    }
+
+    /// Runs the program with this `PATH` and without variables that name tools.
+    pub(crate) fn assay_with(&self, path: &Path, arguments: &[&str]) -> Outcome {
+        let mut command = self.command(arguments);
+        for tool in assay_adapters::tool::TOOLS {
+            command.env_remove(tool.detect.variable);
+        }
+        Outcome::of(&command.env("PATH", path).output().unwrap())
+    }
+
+    pub(crate) fn assay(&self, arguments: &[&str]) -> Outcome {
+        Outcome::of(&self.command(arguments).output().unwrap())
     }
 
     /// Runs the program and parses the JSON it prints.
@@ -84,6 +103,12 @@ impl World {
 }
 
 impl Outcome {
+    fn of(output: &std::process::Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let code = output.status.code().unwrap_or(-1);
+        Self { code, out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
     #[track_caller]
     pub(crate) fn succeeded(self) -> Self {
         assert_eq!(self.code, 0, "{self:?}");

@@ -101,7 +101,7 @@ pub(super) fn without_far_fetched(mut error: clap::Error) -> clap::Error {
         }
         _ => false,
     };
-    // The hint that a run may be named like an option helps nobody.
+    // The hint that a run may be named like an option is useless.
     error.remove(ContextKind::Suggested);
     if is_far {
         error.remove(ContextKind::SuggestedArg);
