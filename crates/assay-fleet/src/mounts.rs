@@ -88,6 +88,9 @@ pub fn missing(mounts: &[Mount], configured: &[PathBuf], path: &Path) -> Option<
 }
 
 /// Returns the bytes available to unprivileged users on the file system of `path`.
+///
+/// # Errors
+/// System error.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let reported = rustix::fs::statvfs(path)?;
     Ok(reported.f_bavail.saturating_mul(reported.f_frsize))

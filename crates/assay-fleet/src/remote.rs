@@ -318,7 +318,7 @@ impl Via {
 /// Version of this program; both ends must have the same one.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Creates a random word that no other output in the pipe contains.
+/// Creates a unique word that no other output in the pipe contains.
 fn nonce() -> String {
     let mut seed = String::new();
     let now = SystemTime::now();

@@ -1,4 +1,4 @@
-//! One reader against changed inputs for some time.
+//! Fuzzing campaign of one reader for a given time.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -15,25 +15,25 @@ use crate::mutation::{Dictionary, mutate};
 use crate::readers::Reader;
 use crate::watch::Watch;
 
-/// What became of it.
+/// Result of a campaign.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub executions: u64,
-    /// Inputs that are changed further, the goldens among them.
+    /// Inputs in the corpus, the goldens included.
     pub inputs: usize,
-    /// Files of new findings, each with what was said.
+    /// Files of new findings with their messages.
     pub findings: Vec<(PathBuf, String)>,
 }
 
-/// Inputs that are kept for further changes, at most.
+/// Maximum number of inputs in the corpus.
 const MOST_INPUTS: usize = 20_000;
-/// Further findings of one reader are mostly the same one again.
+/// Maximum number of findings per reader; more are mostly duplicates.
 const MOST_FINDINGS: usize = 5;
 
-/// Gives `reader` everything it begins with, and changed inputs until `length` is over.
+/// Runs `reader` on its seeds, then on mutated inputs until `length` is over.
 ///
 /// # Errors
-/// When the goldens cannot be read or a finding cannot be written.
+/// If the goldens cannot be read or a finding cannot be written.
 pub fn run(reader: &Reader, length: Duration, seed: u64) -> Result<Outcome> {
     let deadline = Instant::now() + length;
     let watch = Watch::start();
@@ -72,7 +72,7 @@ pub fn run(reader: &Reader, length: Duration, seed: u64) -> Result<Outcome> {
     }
     inputs.extend(seeds);
     while goes_on && Instant::now() < deadline {
-        // The clock is read now and then: an execution may take a microsecond.
+        // An execution may take only a microsecond, so the clock is read once per 64.
         for _ in 0..64 {
             let mut input = inputs[random.usize(..inputs.len())].clone();
             let other = inputs[random.usize(..inputs.len())].clone();
@@ -81,15 +81,15 @@ pub fn run(reader: &Reader, length: Duration, seed: u64) -> Result<Outcome> {
         }
     }
     outcome.inputs = inputs.len();
-    // An empty folder is no finding.
+    // Fails if the folder contains findings.
     drop(std::fs::remove_dir(&folder));
     Ok(outcome)
 }
 
-/// One execution: what the reader said, or what it said when it panicked.
+/// Runs the reader once and returns its result.
 ///
 /// # Errors
-/// The words of the panic.
+/// Message of a panic.
 pub fn once(reader: &Reader, input: &[u8]) -> Result<String, String> {
     panic::catch_unwind(AssertUnwindSafe(|| (reader.read)(input))).map_err(|cause| {
         let text = cause.downcast_ref::<String>().cloned();
@@ -98,7 +98,7 @@ pub fn once(reader: &Reader, input: &[u8]) -> Result<String, String> {
     })
 }
 
-/// What was said without what differs from input to input: numbers, and what is quoted.
+/// Hashes a result without input-specific parts: numbers and quoted text.
 fn shape(said: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut is_quoted = false;
@@ -112,9 +112,9 @@ fn shape(said: &str) -> u64 {
     hasher.finish()
 }
 
-/// The input without what the panic does not need.
+/// Removes parts of the input that the panic does not need.
 fn shortened(reader: &Reader, mut input: Vec<u8>) -> Vec<u8> {
-    /// Enough for most; a longer finding is a finding, too.
+    /// Enough for most inputs; a longer finding is still a finding.
     const MOST_TRIES: usize = 2000;
     let mut tries = 0;
     let mut piece = input.len().div_ceil(2);

@@ -1,4 +1,4 @@
-//! Where inputs come from: goldens of the whole project, and what was found before.
+//! Seeds of the fuzzer: goldens of the whole project, and earlier findings.
 
 use std::path::{Path, PathBuf};
 
@@ -7,26 +7,26 @@ use fs_err as fs;
 
 use crate::readers::Reader;
 
-/// Longer inputs say nothing that shorter ones do not, and cost time.
+/// Maximum length of an input; longer ones cost time and reveal nothing new.
 pub const LONGEST_BYTES: usize = 32 << 10;
 
-/// The folder `crates`.
+/// Returns the folder `crates`.
 fn crates() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("this crate lies in a folder of crates")
 }
 
-/// Where the findings of a reader are kept.
+/// Returns the folder of a reader's findings.
 #[must_use]
 pub fn findings(reader: &Reader) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("findings").join(reader.name)
 }
 
-/// What was found of a reader before, with the files that hold it.
+/// Reads the earlier findings of a reader with their paths.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// If a file cannot be read.
 pub fn kept(reader: &Reader) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     let folder = findings(reader);
     if !folder.is_dir() {
@@ -40,10 +40,10 @@ pub fn kept(reader: &Reader) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     Ok(found)
 }
 
-/// Everything that a reader begins with: its goldens, its own words, and what was found before.
+/// Reads all seeds of a reader: its goldens, its own texts, and earlier findings.
 ///
 /// # Errors
-/// When the goldens are not where they were, or cannot be read.
+/// If the goldens are missing or cannot be read.
 pub fn seeds(reader: &Reader) -> Result<Vec<Vec<u8>>> {
     let mut seeds: Vec<Vec<u8>> =
         reader.words.iter().map(|text| text.as_bytes().to_vec()).collect();
@@ -65,7 +65,7 @@ pub fn seeds(reader: &Reader) -> Result<Vec<Vec<u8>>> {
     Ok(seeds)
 }
 
-/// All files below a folder, in the order of their names.
+/// Returns all files below a folder, sorted by path.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {

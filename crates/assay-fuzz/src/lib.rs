@@ -1,9 +1,9 @@
-//! Everything of assay that reads what others wrote, against anything: files of job languages, suites,
-//! outputs of tools, what peers send, stored events, quantities.
+//! Fuzzer for all readers of external input: files of job languages, suites, outputs of tools,
+//! messages of peers, stored events, quantities.
 //!
-//! An input is made of goldens by random changes; whoever changes what comes of it is changed further. A
-//! panic, an overflow, an execution without an end and memory without a bound are findings, and are kept as
-//! files that every later test gives to their reader again. Nothing here is part of the program.
+//! Inputs are goldens with random mutations; inputs with a new result are mutated further. Panics,
+//! overflows, endless executions and unbounded memory are findings. They are stored as files that
+//! later tests run again. Nothing here is part of the program.
 
 pub mod campaign;
 pub mod corpus;

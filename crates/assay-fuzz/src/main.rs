@@ -1,5 +1,5 @@
-//! `assay-fuzz [READER] [--for SECONDS] [--seed N]`: a campaign against one reader or all of them, on every
-//! CPU. `cargo xtask fuzz` starts it.
+//! `assay-fuzz [READER] [--for SECONDS] [--seed N]`: a campaign against one or all readers on all
+//! CPUs. `cargo xtask fuzz` starts it.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is its output")]
 
@@ -52,7 +52,7 @@ fn asked() -> Result<Asked> {
     Ok(asked)
 }
 
-/// Whether nothing was found.
+/// Runs the campaigns and returns whether there are no findings.
 fn run(asked: &Asked) -> Result<bool> {
     std::panic::set_hook(Box::new(|_| {}));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);

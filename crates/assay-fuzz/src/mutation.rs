@@ -1,4 +1,4 @@
-//! Changes to an input: of bytes, of numbers, of words, of lines, and pieces of another input.
+//! Mutations of an input: bytes, numbers, words, lines, and parts of another input.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 use crate::corpus::LONGEST_BYTES;
 
-/// Numbers at which counters end, and others that no reader should take for what they look like.
+/// Limits of number types, and other numbers that are easily misread.
 const NUMBERS: [&str; 34] = [
     "0",
     "-1",
@@ -44,7 +44,7 @@ const NUMBERS: [&str; 34] = [
     "8191T",
 ];
 
-/// Pieces of text that mean something somewhere, or should nowhere.
+/// Text fragments with a special meaning in some format.
 const PIECES: [&str; 24] = [
     "\n",
     "\n\n",
@@ -72,7 +72,7 @@ const PIECES: [&str; 24] = [
     "#",
 ];
 
-/// Words of all inputs of a reader, which are the words that it knows.
+/// Words of all inputs of a reader.
 #[derive(Debug, Clone)]
 pub struct Dictionary(Vec<Vec<u8>>);
 
@@ -102,7 +102,7 @@ impl Dictionary {
     }
 }
 
-/// `input` after one to eight changes; `other` is what pieces are taken from.
+/// Mutates `input` one to eight times; `other` provides parts to insert.
 pub fn mutate(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random: &mut Rng) {
     let changes = 1 << random.u32(..4);
     for _ in 0..random.u32(1..=changes) {
@@ -151,13 +151,13 @@ fn change(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random: &m
     }
 }
 
-/// Some bytes from `at` on, more often few than many.
+/// Returns a range from `at` on, more often short than long.
 fn stretch(at: usize, length: usize, random: &mut Rng) -> Range<usize> {
     let most = 1 << random.u32(..12);
     at..(at + random.usize(..=most)).min(length)
 }
 
-/// The bytes around `at` that are all of one kind.
+/// Returns the range around `at` of bytes of the same kind.
 fn run_of(input: &[u8], at: usize, is_of: impl Fn(u8) -> bool) -> Range<usize> {
     let start = input[..at].iter().rposition(|byte| !is_of(*byte)).map_or(0, |it| it + 1);
     let end =

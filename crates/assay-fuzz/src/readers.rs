@@ -1,5 +1,5 @@
-//! Every reader, with what it begins with. What comes back of one execution is what the reader said: an
-//! input that makes it say something new is worth changing further.
+//! Table of all readers with their seeds. An execution returns a text; inputs with a new text are
+//! mutated further.
 
 use std::fmt::{Debug, Display};
 use std::io;
@@ -18,15 +18,15 @@ use assay_stats::summarize::summarize;
 
 use crate::tools;
 
-/// Something that reads what others wrote.
+/// Reader of external input.
 #[derive(Debug)]
 pub struct Reader {
     pub name: &'static str,
-    /// Files to begin with, below the folder of crates: what stands before a name, `*`, its end.
+    /// Seed files, below the folder of crates: prefix of the name, `*`, suffix.
     pub goldens: &'static [&'static str],
-    /// More to begin with.
+    /// Additional seeds.
     pub words: &'static [&'static str],
-    /// Reads any bytes; what it said of them.
+    /// Reads any bytes and describes the result.
     pub read: fn(&[u8]) -> String,
 }
 
@@ -39,7 +39,7 @@ const fn reader(
     Reader { name, goldens, words, read }
 }
 
-/// All of them.
+/// All readers.
 pub const READERS: &[Reader] = &[
     reader("vdbench", &["assay-dialects/tests/golden/vdbench/*.parm"], VDBENCH, vdbench),
     reader("fio", &["assay-fuzz/corpus/*.fio"], FIO, fio_file),
@@ -169,7 +169,7 @@ const IPERF3_CLIENT: &[&str] = &[
 ];
 const IPERF3_SERVER: &[&str] = &["\x09\x0a\x01\x02\x0d\0\0\0\x0e{\"streams\":[]}\x0e"];
 
-/// What an answer amounts to: an error's words, or that there is none and how much came out.
+/// Describes a result: an error's message, or the magnitude of the output.
 fn reported<T>(result: Result<T, impl ToString>, amount: impl FnOnce(T) -> usize) -> String {
     match result {
         Ok(value) => {
@@ -220,7 +220,7 @@ fn vdbench(bytes: &[u8]) -> String {
 
 fn page(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    // The second half is the page that the first was made from.
+    // The second half serves as the source page of the first.
     let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let found = lint::lint(&text, Some(&text[half..]));
     for it in &found {
@@ -238,7 +238,7 @@ fn claims(bytes: &[u8]) -> String {
         + &reported(gate::read(&text), |gates| gates.len())
 }
 
-/// A plan of fio's words, or of a file called `job`.
+/// Reads and compiles fio's options, or a file called `job`.
 fn fio_plan(words: &[String], job: &str) -> String {
     let read_file = |path: &str| match path {
         "job" => Ok(job.to_owned()),
@@ -307,12 +307,12 @@ fn suite_file(bytes: &[u8]) -> String {
 }
 
 fn events(bytes: &[u8]) -> String {
-    // What lies between a mark and its checksum is mostly damaged here, and then nothing is left to show.
+    // Random content mostly breaks the checksums, so that little is left to report.
     let damaged =
         reported(assay_store::decode(bytes), |(run, found)| run.cases.len() + found.len());
     let sealed = reported(assay_store::decode(&resealed(bytes)), |(run, found)| {
         let summary = summarize(&run);
-        // Pages take a hundred times as long as reading: each input gets one, and not all of them.
+        // Pages take a hundred times as long as reading: each input gets at most one format.
         let shown = match bytes.len() % 16 {
             0 => {
                 let page = build::run(&summary, Some(&run));
@@ -327,7 +327,7 @@ fn events(bytes: &[u8]) -> String {
     damaged + &sealed
 }
 
-/// The same lines with numbers and checksums that are right, so that what they say is read.
+/// Corrects numbers and checksums of the lines, so that their content is read.
 fn resealed(bytes: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::new();
     for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
@@ -368,7 +368,7 @@ fn quantities(bytes: &[u8]) -> String {
     said
 }
 
-/// Everything that a state machine says until it wants more, or refuses.
+/// Collects the events of a state machine until it needs more input or returns an error.
 fn events_of<E: Debug, F: Display>(mut next: impl FnMut() -> Result<Option<E>, F>) -> String {
     let mut said = Vec::new();
     loop {
@@ -380,7 +380,7 @@ fn events_of<E: Debug, F: Display>(mut next: impl FnMut() -> Result<Option<E>, F
     }
 }
 
-/// A message as it may arrive: in a few pieces.
+/// Splits a message into a few pieces, as it may arrive.
 fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.chunks(1 + bytes.len() / 7)
 }
@@ -417,7 +417,7 @@ fn iperf3_messages(bytes: &[u8]) -> String {
 }
 
 fn qperf_server(bytes: &[u8]) -> String {
-    // The rest of a request is zeros.
+    // Pads the request with zeros.
     let mut bytes = bytes.to_vec();
     bytes.resize(bytes.len().max(qperf::QperfRequest::BYTES), 0);
     let mut server = qperf::QperfServer::default();

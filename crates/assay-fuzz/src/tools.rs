@@ -1,4 +1,4 @@
-//! The outputs of tools, each given to everything that its tool may be asked: and a machine to plan for.
+//! Readers of tool outputs, each for all invocations of its tool; and a host to plan for.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use assay_model::plan::expand::{Measurer, MpiChoices, PlanChoices, PlanError, ex
 use assay_model::suite::{self, Suite};
 use assay_model::workload::Workload;
 
-/// One of everything that a tool can be asked.
+/// Suite with one case of every kind that a tool can measure.
 const ASKED: &str = r#"
 name = "all"
 budget = "600s"
@@ -79,7 +79,7 @@ static WORKLOADS: LazyLock<Vec<Workload>> = LazyLock::new(|| {
     plan.cases.into_iter().map(|case| case.workload).collect()
 });
 
-/// Two sockets of two cores with two threads each.
+/// Returns a host with two sockets of two cores with two threads each.
 fn host() -> HostFacts {
     let mut host = HostFacts::default();
     host.memory.available_bytes = 64 << 30;
@@ -94,7 +94,7 @@ fn host() -> HostFacts {
     host
 }
 
-/// A suite for that host.
+/// Plans a suite for that host.
 pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
     let installation = MpiInstallation {
         key: "mpi".into(),
@@ -121,7 +121,7 @@ pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
     expand(suite, &HOST, &choices)
 }
 
-/// Every process of a tool, each as it would be started.
+/// Returns all processes that a tool would start.
 fn invocations(tool: &Tool) -> Vec<Invocation> {
     let launcher = Launcher {
         path: "/usr/bin/mpirun".to_owned(),
@@ -136,7 +136,7 @@ fn invocations(tool: &Tool) -> Vec<Invocation> {
     taken.filter_map(|workload| (tool.command)(&request(workload)).ok()).flatten().collect()
 }
 
-/// What a tool's reader makes of a text, for everything that it may be asked.
+/// Parses a text as the output of every invocation of a tool.
 fn read(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String {
     let tool = tool::find(name).expect("every tool here has its row");
     assert!(!invocations.is_empty(), "{name} is asked nothing");
@@ -155,7 +155,7 @@ fn read(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String {
     said.collect()
 }
 
-/// What an import makes of a text.
+/// Imports a text.
 pub(crate) fn import(bytes: &[u8]) -> String {
     match assay_adapters::import::read(&String::from_utf8_lossy(bytes)) {
         Ok((format, found)) => format!("{} {}", format.name, found.len().ilog2()),

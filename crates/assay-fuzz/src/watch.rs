@@ -1,5 +1,5 @@
-//! Looks after an execution from another thread: one that does not end, or whose memory grows without a
-//! bound, is written down before the process is given up.
+//! Watchdog thread: stores the input of an endless execution or of one with unbounded memory, then
+//! ends the process.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,19 +8,20 @@ use std::time::{Duration, Instant};
 
 use fs_err as fs;
 
-/// Longer than any input of this size may take on any machine, with all checks on.
+/// Maximum time of an execution; no valid input of this size takes as long on any machine, with all
+/// checks on.
 const LONGEST: Duration = Duration::from_secs(30);
 const MOST_BYTES: u64 = 2 << 30;
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The input that a reader has now, since when, and where to write it.
+/// Current input of a reader, its start time, and the file to store it in.
 type Current = Option<(Vec<u8>, Instant, PathBuf)>;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watch(Arc<Mutex<Current>>);
 
 impl Watch {
-    /// Begins to look.
+    /// Starts the watchdog.
     pub(crate) fn start() -> Self {
         let watch = Self::default();
         let looking = watch.clone();
@@ -60,7 +61,7 @@ impl Watch {
     }
 }
 
-/// The resident memory of this process; pages of 4 KiB are the minimum that there are.
+/// Returns the resident memory of this process, assuming the smallest page size of 4 KiB.
 fn resident_bytes() -> u64 {
     let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: Option<u64> =

@@ -1,4 +1,4 @@
-//! What the doctor finds on each host, and what every row of its table has to have.
+//! Findings of the doctor on each host, and the completeness of its table.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What the doctor says about MPI: nothing where there is none, and each trap where it is laid.
+//! Doctor's checks of MPI: no findings without MPI, and each misconfiguration.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -134,7 +134,7 @@ fn modules_and_launchers_that_lead_nowhere_are_named() {
     host.write("opt/openmpi-5.0.2/lib/libmpi.so.40", b"");
     for (name, text) in [
         ("mpi/openmpi", "#%Module1.0\nprepend-path PATH /opt/openmpi-5.0.2/bin\n"),
-        // It loads another one.
+        // This module loads another one.
         ("mpi/hpcx", "#%Module1.0\n# /opt/gone\nmodule load hpcx\n"),
         ("gcc/14", "#%Module1.0\nprepend-path PATH /opt/gone/bin\n"),
     ] {

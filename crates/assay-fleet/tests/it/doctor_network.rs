@@ -1,5 +1,4 @@
-//! What the doctor says about network devices and a path: every check where it passes and where it
-//! fires.
+//! Doctor's checks of network devices and a path: a passing and a failing case for each check.
 
 use assay_fleet::{doctor, facts, state};
 use assay_model::finding::{CheckOutcome, DoctorFinding};
@@ -10,7 +9,7 @@ use assay_model::network_setup::{
 
 use crate::tree::Host;
 
-/// A two-socket host with one device `eth7` of 25 Gbit/s on node 1, four queues, all as it should be.
+/// Two-socket host with one device `eth7` of 25 Gbit/s on node 1 and four queues, all as expected.
 struct Scene {
     host: Host,
     network: NetworkSetup,
@@ -102,7 +101,7 @@ impl Scene {
     }
 }
 
-/// Changes the scene in which everything is as expected, and sees what one check makes of it.
+/// Applies a change to the scene and compares the result of one check.
 #[track_caller]
 fn check(id: &str, change: impl FnOnce(&mut Scene), outcome: CheckOutcome, observed: &str) {
     let mut scene = Scene::new();
@@ -227,7 +226,7 @@ fn buffers_are_held_against_what_the_path_has_under_way() {
             it.network.path = None;
         };
         check(id, small, CheckOutcome::Deviates, "at most 4.00 MiB");
-        // 119.2 MiB in whole MiB; no less than is allowed already; no more than the kernel takes.
+        // 119.2 MiB rounded up to whole MiB; not below the current limit, not above the kernel's maximum.
         let first = if id.contains("receive") { 131_072 } else { 65_536 };
         for (round_trip_s, allowed, most) in [
             (0.02, 16_777_216_u64, 125_829_120_u64),

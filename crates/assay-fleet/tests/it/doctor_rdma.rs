@@ -1,4 +1,4 @@
-//! What the doctor says about RDMA devices: every check where it passes and where it fires.
+//! Doctor's checks of RDMA devices: a passing and a failing case for each check.
 
 use assay_fleet::{doctor, facts, state};
 use assay_model::finding::CheckOutcome;
@@ -8,7 +8,8 @@ use crate::tree::Host;
 
 const CARDS: [&str; 2] = ["mlx5_0", "mlx5_1"];
 
-/// A host with two cards of one kind: InfiniBand at 200 Gbit/s, and RoCE at 100 Gbit/s on `eth7`.
+/// Creates a host with two cards of one kind: InfiniBand at 200 Gbit/s, and RoCE at 100 Gbit/s on
+/// `eth7`.
 fn host() -> Host {
     let host = Host::named("xeon-2s-smt");
     for (card, link, rate, board) in [
@@ -55,7 +56,8 @@ fn of_card(host: &Host, card: &str, file: &str, content: &str) {
     );
 }
 
-/// Changes files of the second card, or the MTU of its network device, and sees what one check makes of it.
+/// Changes files of the second card, or the MTU of its network device, and compares the result of
+/// one check.
 #[track_caller]
 fn check(id: &str, changes: &[(&str, &str)], outcome: CheckOutcome, observed: &str) {
     let host = host();
@@ -120,7 +122,7 @@ fn rates_are_held_against_lanes_and_against_cards_of_the_same_kind() {
         CheckOutcome::Deviates,
         &format!("{first}, {second} 100 Gb/sec (4X EDR){slower}"),
     );
-    // A card that has no other of its kind beside it.
+    // The host has no other card of the same kind.
     let two = "two lanes of the link are up";
     for (mode, outcome, said) in [
         (
@@ -130,7 +132,7 @@ fn rates_are_held_against_lanes_and_against_cards_of_the_same_kind() {
         ),
         ("50 Gb/sec (2X EDR)", CheckOutcome::Deviates, format!("; {two}")),
         ("28 Gb/sec (2X FDR)", CheckOutcome::Deviates, format!("; {two}")),
-        // So many may be all, HDR100 and NDR200: a note of its own.
+        // Two lanes may be the full width, HDR100 and NDR200; a separate check notes them.
         ("100 Gb/sec (2X HDR)", CheckOutcome::Ok, String::new()),
         ("200 Gb/sec (2X NDR)", CheckOutcome::Ok, String::new()),
         ("400 Gb/sec (4X NDR)", CheckOutcome::Ok, String::new()),
@@ -139,7 +141,7 @@ fn rates_are_held_against_lanes_and_against_cards_of_the_same_kind() {
         let observed = format!("{first}, {second} {mode}{said}");
         check(id, &lane, outcome, &observed);
     }
-    // Beside a whole port of such a card they are lost.
+    // Another card of the kind with all lanes shows that lanes are lost.
     let half = [
         ("board_id", "MT_0000000222"),
         ("ports/1/link_layer", "InfiniBand"),
@@ -158,15 +160,15 @@ fn two_lanes_of_a_card_that_is_alone_are_worth_a_note() {
     let infiniband = ("ports/1/link_layer", "InfiniBand");
     let half = ("ports/1/rate", "100 Gb/sec (2X HDR)");
     check(id, &[infiniband, half], CheckOutcome::Deviates, &of_both(two));
-    // What such a card can have shows where there is another one: its rate tells them apart.
+    // The rate of another card of the same kind shows the full width.
     let alike = ("board_id", "MT_0000000222");
     check(id, &[infiniband, half, alike], CheckOutcome::Ok, &of_both(two));
     let down = ("ports/1/state", "1: DOWN");
     check(id, &[infiniband, half, down], CheckOutcome::Ok, &format!("mlx5_0 port 1 {whole}"));
-    // Where no card is built so, they are lost, and the check of rates says it.
+    // No card has two lanes at this speed; the check of rates reports the loss.
     let lost = ("ports/1/rate", "50 Gb/sec (2X EDR)");
     check(id, &[infiniband, lost], CheckOutcome::Ok, &of_both("50 Gb/sec (2X EDR)"));
-    // Of RoCE this is how the kernel writes a rate.
+    // The kernel formats the rate of RoCE like this.
     check(
         id,
         &[half],

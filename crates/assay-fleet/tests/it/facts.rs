@@ -1,4 +1,4 @@
-//! What is read from each host, in a compact form that shows every value.
+//! Facts read from each host, in a compact form that shows every value.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ fn check(host: &str, expected: &Expect) {
     expected.assert_eq(&show(&facts::read(&Host::named(host).root())));
 }
 
-/// Everything but the parts that other tests look at (fingerprint, settings, versions).
+/// Formats all facts except those covered by other tests (fingerprint, settings, versions).
 fn show(facts: &HostFacts) -> String {
     let (cpu, system, memory, limits) =
         (&facts.cpu, &facts.system, &facts.memory, &facts.limits);
@@ -351,7 +351,7 @@ fn modules_give_a_limit_on_the_machine_and_none_in_a_guest() {
     assert_eq!(read("guest-zen4").memory.modules, None);
 }
 
-/// From the content of a file to another one.
+/// Change of a file's content.
 type Change<'a> = &'a dyn Fn(&str) -> String;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of the whole crate through its public names: hosts as text files, children as `/bin/sh`.
+//! Tests of the public API: hosts as text files, children as `/bin/sh`.
 
 #[cfg(test)]
 mod damage;

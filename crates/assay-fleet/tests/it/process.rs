@@ -1,4 +1,4 @@
-//! Real children of `/bin/sh`: what they leave, and that nothing of them is left.
+//! Children of `/bin/sh`: their results, and that none of their processes remains.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +26,7 @@ fn stdout(command: &Command) -> String {
     String::from_utf8(complete(command).output.stdout).unwrap()
 }
 
-/// Whether a process is alive; one that waits for its parent to collect it is not.
+/// Returns whether a process is alive; zombies do not count.
 fn alive(id: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, fields)| !fields.starts_with(['Z', 'X']))
@@ -174,8 +174,8 @@ fn affinity_is_the_childs_alone() {
     }
 }
 
-/// Three kinds of descendants: in the group of the child, in their own session, and orphaned in a
-/// session of their own. Goes on when all have told their process numbers, and prints these.
+/// Script with three kinds of descendants: in the group of the child, in their own session, and
+/// orphaned in their own session. Prints their process ids when all have started.
 const FAMILY: &str = "sleep 600 & echo $! >> ids; setsid sleep 600 & echo $! >> ids; \
     (setsid sh -c 'echo $$ >> ids; exec sleep 600' &); \
     while [ $(wc -l < ids) -lt 3 ]; do sleep 0.01; done; cat ids; ";
@@ -190,7 +190,7 @@ fn all_gone(ids: &[u8], count: usize) {
 
 #[test]
 fn a_deadline_ends_the_whole_family() {
-    // One more hides its descent, but not from those who look while its parent lives.
+    // The fourth descendant clears its environment, but is found while its parent lives.
     let mut command = shell(&format!("{FAMILY} env -i setsid sleep 600 & echo $!; sleep 600"));
     // Long enough for a shell on a busy machine to start four programs.
     command.deadline = Some(Duration::from_secs(3));

@@ -1,4 +1,4 @@
-//! What is read at one moment, and what two moments together say.
+//! State of hosts at one moment, and doubts from two states.
 
 use assay_fleet::root::Root;
 use assay_fleet::state;

@@ -1,9 +1,9 @@
 //! Hosts as text: one line per file, `path`, a tab, content.
 //!
-//! In the content `\n`, `\t` and `\\` stand for themselves. `{2..5}` in a path makes one file for each
-//! number; in the content `{}` is then that number, `{+40}` and `{-40}` are 40 more and less (counted
-//! by the first braces of the path). A later line replaces the file of an earlier one; `#` begins a
-//! comment.
+//! In the content, `\n`, `\t` and `\\` are escapes. `{2..5}` in a path creates one file for each
+//! number; in the content `{}` is then that number, `{+40}` and `{-40}` are 40 more and less
+//! (counted by the first braces of the path). A later line replaces the file of an earlier one; `#`
+//! begins a comment.
 
 use std::fs;
 use std::path::Path;
@@ -11,13 +11,13 @@ use std::path::Path;
 use assay_fleet::root::Root;
 use tempfile::TempDir;
 
-/// A host that exists as files in its own directory.
+/// Host as files in a temporary directory.
 pub(crate) struct Host {
     directory: TempDir,
 }
 
 impl Host {
-    /// The host described in `tests/hosts/NAME.tree`.
+    /// Creates the host described in `tests/hosts/NAME.tree`.
     pub(crate) fn named(name: &str) -> Self {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts");
         let text = fs::read_to_string(directory.join(format!("{name}.tree"))).unwrap();
@@ -41,7 +41,7 @@ impl Host {
         self.directory.path().join(path)
     }
 
-    /// Puts a file in, or another content into one.
+    /// Creates or replaces a file.
     pub(crate) fn write(&self, path: &str, content: &[u8]) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -53,7 +53,7 @@ impl Host {
         if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
     }
 
-    /// The paths of all files, sorted.
+    /// Returns the paths of all files, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut files = Vec::new();
         let mut open = vec![self.directory.path().to_owned()];

@@ -1,5 +1,5 @@
-//! Everything that was ever found, and every golden, is read again: nothing panics. And the campaign finds
-//! what there is to find.
+//! Reads all earlier findings and goldens without a panic, and checks that a campaign finds a
+//! fault.
 
 use std::time::Duration;
 
@@ -27,13 +27,14 @@ fn goldens_are_read() {
     }
 }
 
-/// What `name` says of an input.
+/// Returns the result of the reader `name` for an input.
 fn said(name: &str, input: &str) -> String {
     let reader = READERS.iter().find(|reader| reader.name == name).expect("it has a row");
     campaign::once(reader, input.as_bytes()).expect("no reader panics")
 }
 
-/// Every count that multiplies work or memory is refused with words of its own, before the work is done.
+/// Counts that multiply work or memory are rejected with a specific message, before the work is
+/// done.
 #[test]
 fn what_multiplies_work_has_a_bound_with_its_words() {
     let storage = |more: &str| {
@@ -58,7 +59,7 @@ fn what_multiplies_work_has_a_bound_with_its_words() {
     }
 }
 
-/// Wrong at one place that only changes of several kinds lead to.
+/// Reader with a fault that needs mutations of several kinds.
 fn faulty(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let value: u64 = text.trim().parse().unwrap_or(0);

@@ -1,7 +1,7 @@
-//! No page of any run, in any language and format, fails the lint that pages of others are held to.
+//! Pages of all runs, in all languages and formats, pass the lint for published pages.
 //!
-//! The made-up runs are those of the report's own tests; their figures are scaled at random, so that prefixes,
-//! digits and groups vary.
+//! The runs are those of the report's own tests; their figures are scaled at random, so that
+//! prefixes, digits and groups vary.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -46,8 +46,8 @@ fn runs() -> Vec<RunSummary> {
     all
 }
 
-/// Everything that was measured, so many times, as the laws allow: where rates grow, times shrink, and as many are in
-/// flight as before. What a machine can compute is not scaled with its peak.
+/// Scales all measured values consistently: rates by the factor, times by its inverse; counts are
+/// unchanged. Computing rates are not scaled, because the peak stays the same.
 fn scale(summary: &mut RunSummary, factor: f64) {
     let scaled = |it: &mut MetricEstimate| {
         let factor = match it.unit {

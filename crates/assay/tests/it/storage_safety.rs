@@ -257,7 +257,7 @@ fn copied_tree_is_foreign_and_symlinks_are_not_followed() {
     assert!(file("copy").exists() && file("tree").is_symlink());
 }
 
-/// A hard link is no link to the kernel: the file itself has two names.
+/// Hard links have no mark: one file has two names.
 #[test]
 fn what_has_hard_links_is_written_by_nobody() {
     let world = World::new();
@@ -279,11 +279,12 @@ fn what_has_hard_links_is_written_by_nobody() {
     }
     files(&["--operations", "read"]).succeeded();
     assert!(is_precious());
-    // A tree that is removed and made anew leaves the other name alone.
+    // Deleting and recreating a tree leaves the other name intact.
     files(&["--operations", "delete"]).succeeded();
     files(&["--operations", "create,write"]).succeeded();
     assert!(is_precious());
-    // A single file, in every language; that it is named says nothing about its other names.
+    // A single file, in every language; `--destroy-data` for one name does not permit writes
+    // through others.
     let kept = world.write("kept", &"y".repeat(1 << 20));
     std::fs::hard_link(&kept, world.path("link")).unwrap();
     let name = ["--destroy-data", "link"];
@@ -307,7 +308,8 @@ fn what_has_hard_links_is_written_by_nobody() {
     world.assay(&[&["storage", "read", "link"], SHORT_OPTIONS].concat()).succeeded();
 }
 
-/// The whole tree, as `cp -al` copies it: that the tree may be overwritten says nothing about the copy.
+/// The whole tree, as `cp -al` copies it: permission to overwrite the tree does not extend to the
+/// copy.
 #[test]
 fn a_backup_of_hard_links_is_not_written_through() {
     let world = World::new();
@@ -329,12 +331,12 @@ fn a_backup_of_hard_links_is_not_written_through() {
     let refused = parameters("write", "no").failed_with(2);
     assert!(refused.err.contains("it has 2 hard links"), "{refused:?}");
     assert!(of_copy() == before);
-    // With a new tree nothing of the old one is written.
+    // A new tree replaces the files, so that nothing is written to the old ones.
     parameters("write", "yes").succeeded();
     assert!(of_copy() == before);
 }
 
-/// Runs a script as root of a mount namespace of its own; `None` where that is not allowed.
+/// Runs a script as root of a separate mount namespace; `None` if that is not permitted.
 fn with_mounts(world: &World, test: &str, mount: &str, script: &str) -> Option<Outcome> {
     let script = format!("{mount} || exit 99\n{script}");
     let mut unshare = Command::new("unshare");
@@ -355,7 +357,7 @@ fn with_mounts(world: &World, test: &str, mount: &str, script: &str) -> Option<O
     Some(Outcome { code, out, err })
 }
 
-/// A bind mount has the device number of what it is mounted on.
+/// A bind mount has the same device number as the file system it is mounted on.
 #[test]
 fn what_is_mounted_inside_a_tree_is_neither_written_nor_removed() {
     const TEST: &str = "what_is_mounted_inside_a_tree_is_neither_written_nor_removed";
@@ -420,7 +422,7 @@ fn only_what_assay_wrote_is_removed_with_a_run() {
     std::fs::create_dir(world.path("other")).unwrap();
     let precious = world.write("other/precious", PRECIOUS);
     let before = files_below(&world.path("assay"));
-    // Something is mounted in one of two: neither is removed, and nothing of what is mounted.
+    // A mount inside one of two runs prevents the removal of both, and of the mounted files.
     let test = "only_what_assay_wrote_is_removed_with_a_run";
     let events = run(first).join("events.jsonl").display().to_string();
     for (what, place) in [
@@ -437,7 +439,7 @@ fn only_what_assay_wrote_is_removed_with_a_run() {
         assert_eq!(files_below(&world.path("assay")), before, "{place}");
         assert_eq!(std::fs::read_to_string(&precious).unwrap(), PRECIOUS);
     }
-    // What somebody put there stays and is named.
+    // Foreign files stay and are listed.
     let note = theirs.join("note");
     std::fs::write(&note, PRECIOUS).unwrap();
     let planned = world.assay(&["rm", first, "--dry-run"]).failed_with(4);

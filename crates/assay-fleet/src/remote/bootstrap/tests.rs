@@ -1,4 +1,4 @@
-//! The scripts under the shells that are installed here, with programs in places that others can and cannot change.
+//! Scripts in the installed shells, with programs in places that others can and cannot change.
 
 use std::fs;
 use std::io::{BufReader, Read as _};
@@ -10,11 +10,11 @@ use super::*;
 use crate::process::find_executable;
 use crate::shells;
 
-/// Says who it is when it is asked to be an agent.
+/// Prints its path when it is started as an agent.
 const PROGRAM: &str = "#!/bin/sh\n[ $1 = agent ] && echo ran $0 || echo 1.0\n";
-/// The same size, another hash.
+/// Program of the same size with another hash.
 const PLANTED: &str = "#!/bin/sh\n[ $1 = agent ] && echo BAD $0 || echo 1.0\n";
-/// What the script calls beside the shell and what computes hashes.
+/// Commands that the script calls, besides the shell and the hash commands.
 const CALLED: [&str; 10] =
     ["chmod", "head", "id", "ls", "mktemp", "readlink", "rm", "rmdir", "uname", "wc"];
 const NOBODY: u32 = 65534;
@@ -25,21 +25,22 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 fn write_program(path: &Path, content: &str) {
-    // Another process writes it: what a test beside this one starts would inherit the file, which then cannot be run.
+    // A separate process writes the file: children of parallel tests would inherit its descriptor,
+    // and the file could not be executed.
     let script = "printf '%s' \"$2\" >\"$1\"; chmod 755 \"$1\"";
     let mut shell = Command::new("sh");
     shell.args(["-c", script, "sh"]).arg(path).arg(content);
     assert!(shell.status().unwrap().success());
 }
 
-/// A folder with the program in `place`, and where copies of it go.
+/// Folder with the program in `place`, and a folder for copies.
 struct World {
     folder: tempfile::TempDir,
     program: Program,
 }
 
 impl World {
-    /// `None`, with the reason said, where the folder of this test can be written by others.
+    /// Returns `None` and prints the reason if others can write the folder of this test.
     fn new(test: &str) -> Option<Self> {
         let above = std::env::current_exe().unwrap().canonicalize().unwrap();
         let folder = tempfile::tempdir_in(above.parent().unwrap()).unwrap();
@@ -70,7 +71,7 @@ impl World {
         self.folder.path().join(name)
     }
 
-    /// What a shell with this `PATH` has run in the end.
+    /// Returns the output of the program that a shell with this `PATH` runs.
     fn ran(&self, shell: &[&str], path: &str, is_copied: bool) -> String {
         let mut child = Command::new(find_executable(shell[0]).unwrap())
             .args(&shell[1..])
@@ -95,7 +96,7 @@ impl World {
         assert_eq!(fs::read_dir(self.path("copies")).unwrap().count(), 0);
     }
 
-    /// A folder for `PATH` that has what the script calls, and these commands.
+    /// Creates a folder for `PATH` with the commands of the script and the given ones.
     fn path_with(&self, more: &[&str]) -> String {
         let bin = self.path("bin");
         for entry in fs::read_dir(&bin).unwrap() {
@@ -128,7 +129,7 @@ fn shells_read_every_script() {
     }
 }
 
-/// How a file in the place of the program can be changed, or why it is another one.
+/// Change that makes the program's file writable for others, or replaces it.
 type Change = fn(&World);
 
 #[test]
