@@ -11,30 +11,30 @@ use crate::{command, faults, fuzz, lab, packages, test, tidy, truth, wheels};
 
 /// Runs all steps; ends at the first failure. The count of the tests is the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
-    let mut clock = Steps::default();
-    clock.step("fmt", || cargo(root, &["fmt", "--all", "--check"], None))?;
-    clock.step("tidy", || tidy::run(root))?;
-    clock.step("clippy", || {
+    let mut clock = CiSteps::default();
+    clock.run_step("fmt", || cargo(root, &["fmt", "--all", "--check"], None))?;
+    clock.run_step("tidy", || tidy::run(root))?;
+    clock.run_step("clippy", || {
         let lint = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-Dwarnings"];
         cargo(root, &lint, None)
     })?;
-    clock.step("doc", || {
+    clock.run_step("doc", || {
         let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
         // Documents private items on purpose, so links to them resolve.
         let flags = "-Dwarnings -Arustdoc::private-intra-doc-links";
         cargo(root, &doc, Some(("RUSTDOCFLAGS", flags)))
     })?;
-    clock.step("packages", || {
+    clock.run_step("packages", || {
         packages::install(root, packages::FOR_TESTS)?;
         wheels::install(root, wheels::for_tests(), false);
         Ok(())
     })?;
-    clock.step("fuzz", || fuzz::run_briefly(root))?;
-    clock.step("faults", || faults::run_briefly(root))?;
-    clock.step("tools", || test::tools::check(root))?;
-    let mut outcome = clock.step("test", || test::run_all(root))?;
-    clock.step("lab", || lab::run_in_ci(root, outcome.tally_mut()))?;
-    clock.step("truth", || truth::run_all(root, outcome.tally_mut()))?;
+    clock.run_step("fuzz", || fuzz::run_briefly(root))?;
+    clock.run_step("faults", || faults::run_briefly(root))?;
+    clock.run_step("tools", || test::tools::check(root))?;
+    let mut outcome = clock.run_step("test", || test::run_all(root))?;
+    clock.run_step("lab", || lab::run_in_ci(root, outcome.tally_mut()))?;
+    clock.run_step("truth", || truth::run_all(root, outcome.tally_mut()))?;
     clock.print();
     Ok(outcome.conclude())
 }
@@ -45,10 +45,14 @@ fn cargo(root: &Path, arguments: &[&str], variable: Option<(&str, &str)>) -> Res
 
 /// Completed steps with their durations.
 #[derive(Default)]
-struct Steps(Vec<(&'static str, Duration)>);
+struct CiSteps(Vec<(&'static str, Duration)>);
 
-impl Steps {
-    fn step<T>(&mut self, name: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+impl CiSteps {
+    fn run_step<T>(
+        &mut self,
+        name: &'static str,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
         println!("== {name}");
         let start = Instant::now();
         let result = work().with_context(|| format!("{name} failed"))?;

@@ -31,10 +31,11 @@ pub(crate) fn interruptible_cargo(root: &Path) -> Command {
 
 /// Runs a command to the end with the terminal as its output; fails unless it exits with 0.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status =
-        command.status().with_context(|| format!("cannot start {}", shown(command)))?;
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start {}", format_command(command)))?;
     if !status.success() {
-        bail!("{} ended with {status}", shown(command));
+        bail!("{} ended with {status}", format_command(command));
     }
     Ok(())
 }
@@ -46,14 +47,14 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     if !output.status.success() {
         bail!(
             "{} ended with {}\n{}{}",
-            shown(command),
+            format_command(command),
             output.status,
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)
         );
     }
     String::from_utf8(output.stdout)
-        .with_context(|| format!("{} printed what is not UTF-8", shown(command)))
+        .with_context(|| format!("{} printed what is not UTF-8", format_command(command)))
 }
 
 /// Runs a command to the end and returns both outputs, with any exit status.
@@ -61,11 +62,11 @@ pub(crate) fn capture(command: &mut Command) -> Result<Output> {
     command
         .stdin(Stdio::null())
         .output()
-        .with_context(|| format!("cannot start {}", shown(command)))
+        .with_context(|| format!("cannot start {}", format_command(command)))
 }
 
 /// Whether a program of this name can be started.
-pub(crate) fn exists(program: &str) -> bool {
+pub(crate) fn is_installed(program: &str) -> bool {
     let started = Command::new(program)
         .arg("--version")
         .stdout(Stdio::null())
@@ -75,7 +76,7 @@ pub(crate) fn exists(program: &str) -> bool {
 }
 
 /// Formats a command as typed in a shell, for messages and tables.
-pub(crate) fn shown(command: &Command) -> String {
+pub(crate) fn format_command(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
         Some(format!("{}={}", name.to_string_lossy(), value?.to_string_lossy()))
     });

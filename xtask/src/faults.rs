@@ -16,19 +16,19 @@ use crate::bench::page::MarkdownPage;
 use crate::{command, packages};
 
 mod attacks;
+mod during_measurement;
+mod failing_calls;
 mod foreign;
-mod full_disk;
 mod in_guest;
 mod kills;
-mod tricks;
-mod under_way;
+mod storage_changes;
 
 /// Path of the page with the results.
 const PAGE: &str = "docs/reliability.md";
 
 /// Result of one fault.
 #[derive(Debug)]
-pub(crate) enum End {
+pub(crate) enum FaultResult {
     /// Expected result, with a description.
     Held(String),
     /// Any other result, with a description.
@@ -38,10 +38,10 @@ pub(crate) enum End {
 }
 
 /// Fault with its expected and its actual result.
-pub(crate) struct Tried {
+pub(crate) struct TriedFault {
     pub(crate) fault: &'static str,
     pub(crate) expected: &'static str,
-    pub(crate) end: End,
+    pub(crate) result: FaultResult,
 }
 
 /// Injects all faults and writes the page, or only those of the given kinds without the page. Fails
@@ -51,16 +51,16 @@ pub(crate) fn run(root: &Path, kinds: &[&str]) -> Result<()> {
         let known: Vec<&str> = KINDS.iter().map(|it| it.name).collect();
         bail!("no such kind of fault: {kind}; there are {}", known.join(", "));
     }
-    let all = tried(root, kinds, false)?;
+    let all = try_kinds(root, kinds, false)?;
     if kinds.is_empty() {
-        write(root, &all)?;
+        write_page(root, &all)?;
     }
-    judged(&all)
+    check_results(&all)
 }
 
 /// Injects some faults of each kind; writes no page.
 pub(crate) fn run_briefly(root: &Path) -> Result<()> {
-    judged(&tried(root, &[], true)?)
+    check_results(&try_kinds(root, &[], true)?)
 }
 
 /// Kind of fault: a section of the page.
@@ -68,25 +68,25 @@ struct Kind {
     name: &'static str,
     title: &'static str,
     /// Injects the faults; arguments: root of the repository, program, whether to be brief.
-    make: fn(&Path, &Path, bool) -> Result<Vec<Tried>>,
+    make: fn(&Path, &Path, bool) -> Result<Vec<TriedFault>>,
 }
 
 const KINDS: [Kind; 7] = [
     Kind {
         name: "kills",
         title: "Kills at random moments",
-        make: |_, program, is_brief| kills::all(program, is_brief),
+        make: |_, program, is_brief| kills::try_all(program, is_brief),
     },
     Kind {
         name: "calls",
         title: "A disk that is full, calls that fail",
-        make: |_, program, is_brief| full_disk::all(program, is_brief),
+        make: |_, program, is_brief| failing_calls::try_all(program, is_brief),
     },
     Kind {
         name: "storage",
         title: "Storage that changes under a run",
         make: |_, program, _| {
-            let mut all = tricks::all(program)?;
+            let mut all = storage_changes::try_all(program)?;
             all.extend(foreign::all(program)?);
             Ok(all)
         },
@@ -94,29 +94,29 @@ const KINDS: [Kind; 7] = [
     Kind {
         name: "measuring",
         title: "Faults in the middle of a measurement",
-        make: |_, program, is_brief| under_way::all(program, is_brief),
+        make: |_, program, is_brief| during_measurement::try_all(program, is_brief),
     },
     Kind {
         name: "guest",
         title: "CPUs, clocks and devices of a virtual machine",
-        make: |root, _, is_brief| in_guest::all(root, is_brief),
+        make: |root, _, is_brief| in_guest::try_all(root, is_brief),
     },
     Kind {
         name: "servers",
         title: "Attacks on servers",
-        make: |root, _, is_brief| attacks::of_peers(root, is_brief),
+        make: |root, _, is_brief| attacks::try_peer_attacks(root, is_brief),
     },
     Kind {
         name: "hosts",
         title: "Programs planted on other hosts",
-        make: |root, _, is_brief| attacks::on_hosts(root, is_brief),
+        make: |root, _, is_brief| attacks::try_host_attacks(root, is_brief),
     },
 ];
 
 /// Titles of the sections with their faults.
-type Sections = Vec<(&'static str, Vec<Tried>)>;
+type Sections = Vec<(&'static str, Vec<TriedFault>)>;
 
-fn tried(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
+fn try_kinds(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
     packages::install(root, packages::FOR_FAULTS)?;
     command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
     let program = root.join("target/debug/assay");
@@ -125,8 +125,8 @@ fn tried(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
             .with_context(|| format!("{}: cannot be tried", kind.title))?;
         println!("-- {}: {}", kind.name, kind.title);
         for it in &tried {
-            println!("{:>9}  {}", it.end.word(), it.fault);
-            if let End::Broke(what) = &it.end {
+            println!("{:>9}  {}", it.result.word(), it.fault);
+            if let FaultResult::Broke(what) = &it.result {
                 println!("           {what}");
             }
         }
@@ -145,26 +145,28 @@ fn tried(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
     })
 }
 
-fn judged(all: &Sections) -> Result<()> {
+fn check_results(all: &Sections) -> Result<()> {
     let broke = all.iter().flat_map(|(_, tried)| tried);
-    match broke.filter(|it| matches!(it.end, End::Broke(_))).count() {
+    match broke.filter(|it| matches!(it.result, FaultResult::Broke(_))).count() {
         0 => Ok(()),
         count => bail!("{count} faults had another end than expected, see above"),
     }
 }
 
-fn write(root: &Path, all: &[(&str, Vec<Tried>)]) -> Result<()> {
+fn write_page(root: &Path, all: &[(&str, Vec<TriedFault>)]) -> Result<()> {
     let mut page = MarkdownPage::new("Reliability", "cargo xtask faults");
     page.paragraph(
         "What was done to assay, and what became of it and of the data of others. \"Held\" is the expected end.",
     );
     for (section, tried) in all {
         page.heading(section);
-        let row = |it: &Tried| {
-            let said = match &it.end {
-                End::Held(said) | End::Broke(said) | End::NotTried(said) => said,
+        let row = |it: &TriedFault| {
+            let said = match &it.result {
+                FaultResult::Held(said)
+                | FaultResult::Broke(said)
+                | FaultResult::NotTried(said) => said,
             };
-            [it.fault, it.expected, it.end.word(), said].map(str::to_owned).to_vec()
+            [it.fault, it.expected, it.result.word(), said].map(str::to_owned).to_vec()
         };
         let rows: Vec<Vec<String>> = tried.iter().map(row).collect();
         page.table(&["fault", "expected", "", "what happened"], &rows);
@@ -172,7 +174,7 @@ fn write(root: &Path, all: &[(&str, Vec<Tried>)]) -> Result<()> {
     page.write(root, PAGE)
 }
 
-impl End {
+impl FaultResult {
     const fn word(&self) -> &'static str {
         match self {
             Self::Held(_) => "held",
@@ -182,25 +184,25 @@ impl End {
     }
 
     /// Returns `Held` if `held` is true, otherwise `Broke`.
-    pub(crate) fn of(held: bool, said: impl Into<String>) -> Self {
+    pub(crate) fn held_if(held: bool, said: impl Into<String>) -> Self {
         if held { Self::Held(said.into()) } else { Self::Broke(said.into()) }
     }
 }
 
 /// Temporary folder with its own store.
-pub(crate) struct World {
+pub(crate) struct FaultSandbox {
     pub(crate) folder: tempfile::TempDir,
     program: PathBuf,
 }
 
 /// Exit code and output of a command. Paths of the temporary folder are replaced by `FOLDER`.
-pub(crate) struct Outcome {
+pub(crate) struct AssayOutput {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl World {
+impl FaultSandbox {
     pub(crate) fn new(program: &Path) -> Result<Self> {
         Ok(Self { folder: tempfile::tempdir()?, program: program.to_path_buf() })
     }
@@ -223,15 +225,19 @@ impl World {
         command
     }
 
-    pub(crate) fn assay(&self, arguments: &[&str]) -> Result<Outcome> {
-        self.wrapped(&[], arguments)
+    pub(crate) fn run_assay(&self, arguments: &[&str]) -> Result<AssayOutput> {
+        self.run_wrapped(&[], arguments)
     }
 
-    pub(crate) fn wrapped(&self, wrapper: &[&str], arguments: &[&str]) -> Result<Outcome> {
+    pub(crate) fn run_wrapped(
+        &self,
+        wrapper: &[&str],
+        arguments: &[&str],
+    ) -> Result<AssayOutput> {
         let output = command::capture(&mut self.command(wrapper, arguments))?;
         let folder = self.folder.path().to_string_lossy().into_owned();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&folder, "FOLDER");
-        Ok(Outcome {
+        Ok(AssayOutput {
             code: output.status.code(),
             out: text(&output.stdout),
             err: text(&output.stderr),
@@ -239,7 +245,7 @@ impl World {
     }
 
     /// Starts assay in the background without output.
-    pub(crate) fn start(&self, arguments: &[&str]) -> Result<Child> {
+    pub(crate) fn spawn_assay(&self, arguments: &[&str]) -> Result<Child> {
         let mut command = self.command(&[], arguments);
         let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         quiet.spawn().context("assay cannot be started")
@@ -259,7 +265,7 @@ pub(crate) fn wait_until(is_so: impl Fn() -> bool) -> bool {
 }
 
 /// Runs a program of the system; returns its output or the error.
-pub(crate) fn system(words: &[&str]) -> std::result::Result<String, String> {
+pub(crate) fn run_system(words: &[&str]) -> std::result::Result<String, String> {
     let output = Command::new(words[0]).args(&words[1..]).stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{}: {error}", words[0]))?;
     if !output.status.success() {
@@ -270,17 +276,17 @@ pub(crate) fn system(words: &[&str]) -> std::result::Result<String, String> {
 }
 
 /// Returns the first line with an error, for the table.
-pub(crate) fn first_line(text: &str) -> String {
+pub(crate) fn error_line(text: &str) -> String {
     text.lines().find(|line| line.contains("error:")).unwrap_or_default().trim().to_owned()
 }
 
 /// Returns all files below a folder with their contents.
-pub(crate) fn contents(folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+pub(crate) fn read_tree(folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         match path.is_dir() {
-            true => found.extend(contents(&path)?),
+            true => found.extend(read_tree(&path)?),
             false => found.push((path.clone(), fs::read(&path)?)),
         }
     }

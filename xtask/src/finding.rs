@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Violation of a rule at a location in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Finding {
+pub(crate) struct TidyFinding {
     /// Path from the root of the repository.
     pub path: String,
     /// Line, counted from 1.
@@ -15,7 +15,7 @@ pub(crate) struct Finding {
     pub why: &'static str,
 }
 
-impl Finding {
+impl TidyFinding {
     /// Creates a finding at `path:line`.
     pub(crate) fn new(
         path: impl Into<String>,
@@ -27,7 +27,7 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for TidyFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {} — {}", self.path, self.line, self.what, self.why)
     }

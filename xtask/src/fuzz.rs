@@ -8,7 +8,7 @@ use crate::command;
 
 /// Duration in CI, in seconds. CI fuzzes the development build, which checks arithmetic and which
 /// the tests need anyway.
-const IN_CI: &str = "180";
+const CI_SECONDS: &str = "180";
 
 /// Fuzzes with the given options; optimised, with all checks enabled.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
@@ -18,7 +18,8 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         options.push((*word).to_owned());
         if *word == "--for" {
             options.push(
-                seconds(words.next().context("--for takes a time, like 10m")?)?.to_string(),
+                parse_seconds(words.next().context("--for takes a time, like 10m")?)?
+                    .to_string(),
             );
         }
     }
@@ -32,11 +33,11 @@ pub(crate) fn run_briefly(root: &Path) -> Result<()> {
     let build = ["build", "--quiet", "--locked", "-p", "assay-fuzz", "-p", "assay"];
     command::run(command::cargo(root).args(build))?;
     let program = root.join("target/debug/assay-fuzz");
-    command::run(command::at_root(root, program).args(["--for", IN_CI]))
+    command::run(command::at_root(root, program).args(["--for", CI_SECONDS]))
 }
 
 /// Parses `90s`, `10m` or `2h` into seconds.
-fn seconds(text: &str) -> Result<u64> {
+fn parse_seconds(text: &str) -> Result<u64> {
     let units = [("s", 1), ("m", 60), ("h", 3600)];
     let found =
         units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
@@ -52,12 +53,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_need_a_unit() {
+    fn parses_durations_with_unit() {
         for (text, expected) in [("90s", Some(90)), ("10m", Some(600)), ("2h", Some(7200))] {
-            assert_eq!(seconds(text).ok(), expected);
+            assert_eq!(parse_seconds(text).ok(), expected);
         }
         for text in ["", "10", "m", "10x", "é"] {
-            assert!(seconds(text).is_err(), "{text}");
+            assert!(parse_seconds(text).is_err(), "{text}");
         }
     }
 }

@@ -54,7 +54,9 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         ["faults", "--brief"] => faults::run_briefly(root())?,
         ["faults", rest @ ..] => faults::run(root(), rest)?,
         ["truth"] => return truth::run(root()),
-        ["truth", "statistics"] => return Ok(truth::statistics::run(truth::statistics::SEED)),
+        ["truth", "statistics"] => {
+            return Ok(truth::statistics::run(truth::statistics::DEFAULT_SEED));
+        }
         ["truth", "statistics", seed] => {
             let seed = seed.parse().with_context(|| format!("`{seed}` is no seed"))?;
             return Ok(truth::statistics::run(seed));

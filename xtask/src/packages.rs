@@ -12,99 +12,108 @@ use crate::command;
 
 /// System package with the reason why it is needed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Package {
+pub(crate) struct SystemPackage {
     /// Name in Debian 12.
     pub name: &'static str,
     /// Purpose of the package.
     pub reason: &'static str,
 }
 
-const fn package(name: &'static str, reason: &'static str) -> Package {
-    Package { name, reason }
+const fn package(name: &'static str, reason: &'static str) -> SystemPackage {
+    SystemPackage { name, reason }
 }
 
-const GCC: Package = package("gcc", "compiles the plain C programs assay is compared with");
-const LIBC: Package = package("libc6-dev", "headers and start files for gcc");
-const GIT: Package = package("git", "`tidy` asks it which files belong to the tree");
-const HPCC: Package = package("hpcc", "HPL and STREAM, the official ones, run beside our own");
-const OPENMPI: Package = package("openmpi-bin", "`mpirun`, without which hpcc does not start");
-const LIKWID: Package = package("likwid", "`likwid-bench`, the memory kernels of the field");
-const OPENBLAS: Package = package("libopenblas0-pthread", "the BLAS that `--blas` opens");
+const GCC: SystemPackage =
+    package("gcc", "compiles the plain C programs assay is compared with");
+const LIBC: SystemPackage = package("libc6-dev", "headers and start files for gcc");
+const GIT: SystemPackage = package("git", "`tidy` asks it which files belong to the tree");
+const HPCC: SystemPackage =
+    package("hpcc", "HPL and STREAM, the official ones, run beside our own");
+const OPENMPI: SystemPackage =
+    package("openmpi-bin", "`mpirun`, without which hpcc does not start");
+const LIKWID: SystemPackage =
+    package("likwid", "`likwid-bench`, the memory kernels of the field");
+const OPENBLAS: SystemPackage = package("libopenblas0-pthread", "the BLAS that `--blas` opens");
 
-const MPICH: Package =
+const MPICH: SystemPackage =
     package("mpich", "an MPI with MPICH's binary interface, for `assay mpi`");
-const OPENMPI_HEADERS: Package = package("libopenmpi-dev", "its `mpicc`");
-const MPICH_HEADERS: Package = package("libmpich-dev", "its `mpicc`");
-const SLURM_CONTROLLER: Package =
+const OPENMPI_HEADERS: SystemPackage = package("libopenmpi-dev", "its `mpicc`");
+const MPICH_HEADERS: SystemPackage = package("libmpich-dev", "its `mpicc`");
+const SLURM_CONTROLLER: SystemPackage =
     package("slurmctld", "a Slurm of one node, whose `srun` starts ranks of `assay mpi`");
-const SLURM_NODE: Package = package("slurmd", "its node");
-const SLURM_CLIENT: Package = package("slurm-client", "`srun`, `salloc` and `sbatch`");
-const MUNGE: Package = package("munge", "by which Slurm's daemons trust each other");
-const SSH: Package = package("openssh-client", "the way to other hosts");
-const SSH_SERVER: Package = package("openssh-server", "what stands at their end of it");
-const SUDO: Package = package("sudo", "the rights of another user, as a way to hosts");
-const BUSYBOX: Package =
+const SLURM_NODE: SystemPackage = package("slurmd", "its node");
+const SLURM_CLIENT: SystemPackage = package("slurm-client", "`srun`, `salloc` and `sbatch`");
+const MUNGE: SystemPackage = package("munge", "by which Slurm's daemons trust each other");
+const SSH: SystemPackage = package("openssh-client", "the way to other hosts");
+const SSH_SERVER: SystemPackage = package("openssh-server", "what stands at their end of it");
+const SUDO: SystemPackage = package("sudo", "the rights of another user, as a way to hosts");
+const BUSYBOX: SystemPackage =
     package("busybox", "a shell and commands of small systems, for scripts");
-const PODMAN: Package = package("podman", "containers that are hosts");
-const PMIX: Package = package(
+const PODMAN: SystemPackage = package("podman", "containers that are hosts");
+const PMIX: SystemPackage = package(
     "libpmix-dev",
     "the unversioned name by which Slurm's plugin opens PMIx for Open MPI",
 );
-const VENV: Package =
+const VENV: SystemPackage =
     package("python3-venv", "environments for the MPIs that Debian lacks, and for fio-plot");
 
-const IPERF3: Package =
+const IPERF3: SystemPackage =
     package("iperf3", "client and server of the network tests, in all pairings");
-const QPERF: Package = package("qperf", "client and server of the ping-pong, in all pairings");
-const PING: Package = package("iputils-ping", "`ping`, run beside our own echoes");
-const IPROUTE: Package =
+const QPERF: SystemPackage =
+    package("qperf", "client and server of the ping-pong, in all pairings");
+const PING: SystemPackage = package("iputils-ping", "`ping`, run beside our own echoes");
+const IPROUTE: SystemPackage =
     package("iproute2", "`ip` and `tc`: namespaces and a link of known speed");
-const ETHTOOL: Package = package("ethtool", "turns off offloads on the link of known speed");
+const ETHTOOL: SystemPackage =
+    package("ethtool", "turns off offloads on the link of known speed");
 
-const CHROMIUM: Package = package("chromium", "shows the pages of reports, headless");
+const CHROMIUM: SystemPackage = package("chromium", "shows the pages of reports, headless");
 
-const FIO: Package = package("fio", "the storage tester of the field, run beside our own");
+const FIO: SystemPackage =
+    package("fio", "the storage tester of the field, run beside our own");
 
-const FAKETIME: Package =
+const FAKETIME: SystemPackage =
     package("faketime", "a clock of a host that is set while a run goes on");
 
-const PDSH: Package = package("pdsh", "starts a command on many hosts, beside our agents");
-const CLUSH: Package = package("clustershell", "`clush`, likewise");
+const PDSH: SystemPackage =
+    package("pdsh", "starts a command on many hosts, beside our agents");
+const CLUSH: SystemPackage = package("clustershell", "`clush`, likewise");
 
-const QEMU: Package =
+const QEMU: SystemPackage =
     package("qemu-system-x86", "runs the guests of the laboratory, by software where need be");
-const CPIO: Package = package("cpio", "packs their file systems");
-const KMOD: Package = package("kmod", "`depmod` and `modprobe`: which modules need which");
-const QEMU_USER: Package =
+const CPIO: SystemPackage = package("cpio", "packs their file systems");
+const KMOD: SystemPackage =
+    package("kmod", "`depmod` and `modprobe`: which modules need which");
+const QEMU_USER: SystemPackage =
     package("qemu-user", "`qemu-aarch64`: programs of aarch64 on this machine");
-const GCC_ARM: Package = package("gcc-aarch64-linux-gnu", "links programs of aarch64");
-const LIBC_ARM: Package = package("libc6-dev-arm64-cross", "the C library of aarch64");
-const BINUTILS: Package = package("binutils", "`strip`: a guest has little memory");
+const GCC_ARM: SystemPackage = package("gcc-aarch64-linux-gnu", "links programs of aarch64");
+const LIBC_ARM: SystemPackage = package("libc6-dev-arm64-cross", "the C library of aarch64");
+const BINUTILS: SystemPackage = package("binutils", "`strip`: a guest has little memory");
 
-const STRACE: Package =
+const STRACE: SystemPackage =
     package("strace", "makes the n-th call of a run fail, for `cargo xtask faults`");
 
-const TIME: Package = package("time", "the peak memory of a program that has ended");
-const TASKSET: Package =
+const TIME: SystemPackage = package("time", "the peak memory of a program that has ended");
+const TASKSET: SystemPackage =
     package("util-linux", "`taskset` and `lscpu`: everybody on the same CPUs");
 
 /// Packages of the memory bandwidth comparison.
-pub(crate) const FOR_BENCH_MEMORY: &[Package] = &[GCC, LIBC, LIKWID, TASKSET];
+pub(crate) const FOR_BENCH_MEMORY: &[SystemPackage] = &[GCC, LIBC, LIKWID, TASKSET];
 /// Packages of the LINPACK comparison.
-pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
+pub(crate) const FOR_BENCH_COMPUTE: &[SystemPackage] =
     &[GCC, LIBC, HPCC, OPENMPI, OPENBLAS, TASKSET, TIME];
 
 /// Packages that inject faults.
-pub(crate) const FOR_FAULTS: &[Package] = &[STRACE, TASKSET, IPROUTE, FIO];
+pub(crate) const FOR_FAULTS: &[SystemPackage] = &[STRACE, TASKSET, IPROUTE, FIO];
 
 /// Packages of the laboratory. The contents of its guests are downloaded, not installed.
-pub(crate) const FOR_LAB: &[Package] = &[QEMU, CPIO, KMOD, BINUTILS];
+pub(crate) const FOR_LAB: &[SystemPackage] = &[QEMU, CPIO, KMOD, BINUTILS];
 
 /// Additional packages of its scenario for aarch64.
-pub(crate) const FOR_LAB_ARM: &[Package] = &[QEMU_USER, GCC_ARM, LIBC_ARM];
+pub(crate) const FOR_LAB_ARM: &[SystemPackage] = &[QEMU_USER, GCC_ARM, LIBC_ARM];
 
 /// Packages of the tests; a test without its package skips itself by name.
-pub(crate) const FOR_TESTS: &[Package] = &[
+pub(crate) const FOR_TESTS: &[SystemPackage] = &[
     GCC,
     LIBC,
     GIT,
@@ -135,27 +144,28 @@ pub(crate) const FOR_TESTS: &[Package] = &[
 ];
 
 /// Packages of the MPI comparison.
-pub(crate) const FOR_BENCH_MPI: &[Package] =
+pub(crate) const FOR_BENCH_MPI: &[SystemPackage] =
     &[GCC, LIBC, OPENMPI, OPENMPI_HEADERS, MPICH, MPICH_HEADERS, VENV, TASKSET];
 
 /// Packages of the network comparison.
-pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[GCC, LIBC, IPERF3, QPERF, IPROUTE, TASKSET];
+pub(crate) const FOR_BENCH_NETWORK: &[SystemPackage] =
+    &[GCC, LIBC, IPERF3, QPERF, IPROUTE, TASKSET];
 
 /// Packages of the comparison with many hosts.
-pub(crate) const FOR_BENCH_FLEET: &[Package] = &[PDSH, CLUSH, FIO, TASKSET];
+pub(crate) const FOR_BENCH_FLEET: &[SystemPackage] = &[PDSH, CLUSH, FIO, TASKSET];
 /// Packages for timing a large store.
-pub(crate) const FOR_BENCH_STORE: &[Package] = &[TIME];
+pub(crate) const FOR_BENCH_STORE: &[SystemPackage] = &[TIME];
 
 /// Packages of the storage comparison.
-pub(crate) const FOR_BENCH_STORAGE: &[Package] = &[FIO, TASKSET];
+pub(crate) const FOR_BENCH_STORAGE: &[SystemPackage] = &[FIO, TASKSET];
 
 /// Installs the missing ones of `packages`. Prints and skips those that cannot be installed.
-pub(crate) fn install(root: &Path, packages: &[Package]) -> Result<()> {
-    if !command::exists("dpkg-query") || !command::exists("apt-get") {
+pub(crate) fn install(root: &Path, packages: &[SystemPackage]) -> Result<()> {
+    if !command::is_installed("dpkg-query") || !command::is_installed("apt-get") {
         println!("packages: no apt here, so what is installed has to do");
         return Ok(());
     }
-    let missing = missing(root, packages)?;
+    let missing = find_missing(root, packages)?;
     if missing.is_empty() {
         println!("packages: all {} are installed", packages.len());
         return Ok(());
@@ -174,7 +184,7 @@ pub(crate) fn install(root: &Path, packages: &[Package]) -> Result<()> {
     Ok(())
 }
 
-fn apt_install(root: &Path, packages: &[Package]) -> Result<()> {
+fn apt_install(root: &Path, packages: &[SystemPackage]) -> Result<()> {
     command::run(
         command::at_root(root, "apt-get")
             .args(["install", "-qq", "-y", "--no-install-recommends"])
@@ -183,7 +193,7 @@ fn apt_install(root: &Path, packages: &[Package]) -> Result<()> {
     )
 }
 
-fn missing(root: &Path, packages: &[Package]) -> Result<Vec<Package>> {
+fn find_missing(root: &Path, packages: &[SystemPackage]) -> Result<Vec<SystemPackage>> {
     let names = packages.iter().map(|package| package.name);
     // `dpkg-query` exits with 1 for unknown packages, but lists the others.
     let listed = command::capture(
@@ -192,12 +202,12 @@ fn missing(root: &Path, packages: &[Package]) -> Result<Vec<Package>> {
             .args(names),
     )?;
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
-    let installed = installed(&listed);
+    let installed = parse_installed(&listed);
     Ok(packages.iter().filter(|package| !installed.contains(package.name)).copied().collect())
 }
 
 /// Parses lines of `name status` and returns the names with status `installed`.
-fn installed(listed: &str) -> BTreeSet<&str> {
+fn parse_installed(listed: &str) -> BTreeSet<&str> {
     listed
         .lines()
         .filter_map(|line| line.split_once(' '))
@@ -218,8 +228,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_installed_packages_count() {
+    fn ignores_packages_not_installed() {
         let listed = "gcc installed\nhpcc config-files\nlikwid not-installed\ntime installed\n";
-        assert_eq!(installed(listed), BTreeSet::from(["gcc", "time"]));
+        assert_eq!(parse_installed(listed), BTreeSet::from(["gcc", "time"]));
     }
 }

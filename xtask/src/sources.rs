@@ -72,7 +72,7 @@ impl Sources {
     }
 
     /// Returns paths and texts of the files whose path ends in one of `endings`.
-    pub(crate) fn ending_in<'a>(
+    pub(crate) fn files_ending_in<'a>(
         &'a self,
         endings: &'a [&str],
     ) -> impl Iterator<Item = (&'a str, &'a str)> {
@@ -90,11 +90,11 @@ impl RustFile {
 }
 
 /// Calls `visit` with every token in order, including those inside groups.
-pub(crate) fn each_token(tokens: &TokenStream, visit: &mut dyn FnMut(&TokenTree)) {
+pub(crate) fn visit_tokens(tokens: &TokenStream, visit: &mut dyn FnMut(&TokenTree)) {
     for token in tokens.clone() {
         visit(&token);
         if let TokenTree::Group(group) = &token {
-            each_token(&group.stream(), visit);
+            visit_tokens(&group.stream(), visit);
         }
     }
 }

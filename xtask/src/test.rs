@@ -15,18 +15,18 @@ use std::process::{ExitCode, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::{command, packages, wheels};
-use tally::Show;
-pub(crate) use tally::{Tally, Verdict};
+use tally::LineVisibility;
+pub(crate) use tally::{TestTally, TruthVerdict};
 
 mod tally;
 pub(crate) mod tools;
 
 /// Maximum number of failed tests to retry. More failures are not caused by a loaded machine.
-const MOST_SECOND_TRIES: usize = 2;
+const MAX_RETRIES: usize = 2;
 
 /// Tests that CI machines may skip, with the reason. With `CI=true` any other skipped test is a
 /// failure.
-const CI_CANNOT: &[(&str, &str)] = &[
+const CI_EXCEPTIONS: &[(&str, &str)] = &[
     ("containers_of_podman_are_hosts", NO_CONTAINER),
     ("a_container_of_podman_behind_ssh_is_a_host", NO_CONTAINER),
     ("a_container_of_podman_is_a_relay", NO_CONTAINER),
@@ -34,17 +34,17 @@ const CI_CANNOT: &[(&str, &str)] = &[
 const NO_CONTAINER: &str = "a machine may let podman run no container, which the test says";
 
 /// Prefix of the names of known truths: their module.
-pub(crate) const TRUTHS: &str = "truth::";
+pub(crate) const TRUTH_PREFIX: &str = "truth::";
 
 /// Prefix of the reason when a truth is skipped because the machine is too noisy.
-pub(crate) const NOISE: &str = "machine too noisy";
+pub(crate) const NOISE_PREFIX: &str = "machine too noisy";
 
 /// Prefix of the laboratory's scenarios in the list of tests.
-pub(crate) const LAB: &str = "lab::";
+pub(crate) const LAB_PREFIX: &str = "lab::";
 
 /// Prefix of the reason when a scenario is skipped because qemu has no package or not enough
 /// memory. A scenario that hangs has another reason, and fails.
-pub(crate) const NO_GUEST: &str = "no guest can run here";
+pub(crate) const NO_GUEST_PREFIX: &str = "no guest can run here";
 
 /// Installs the dependencies, runs the tests, and prints the count as the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
@@ -58,8 +58,8 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
 
 /// Results of a test run.
 #[derive(Debug)]
-pub(crate) struct Outcome {
-    tally: Tally,
+pub(crate) struct TestOutcome {
+    tally: TestTally,
     /// Whether cargo exited with success.
     cargo_succeeded: bool,
     /// Whether unexpected skips are failures.
@@ -68,38 +68,38 @@ pub(crate) struct Outcome {
 
 /// Runs all tests and retries a few failed ones alone. Prints failures as they occur, but not the
 /// count.
-pub(crate) fn run_all(root: &Path) -> Result<Outcome> {
-    let (mut tally, mut succeeded) = run_some(root, &["--skip", TRUTHS])?;
+pub(crate) fn run_all(root: &Path) -> Result<TestOutcome> {
+    let (mut tally, mut succeeded) = run_selected(root, &["--skip", TRUTH_PREFIX])?;
     let failures = tally.failures().to_vec();
-    if tally.failed() == failures.len() && (1..=MOST_SECOND_TRIES).contains(&failures.len()) {
+    if tally.failed() == failures.len() && (1..=MAX_RETRIES).contains(&failures.len()) {
         for test in &failures {
             println!("== {test} failed beside other tests and is run once more alone");
-            let (alone, passed) = run_some(root, &["--exact", test])?;
+            let (alone, passed) = run_selected(root, &["--exact", test])?;
             if passed && alone.passed() > 0 {
-                tally.pass_at_second_try(test);
+                tally.mark_passed_on_retry(test);
             }
         }
         succeeded = tally.failed() == 0;
     }
-    Ok(Outcome::of(tally, succeeded))
+    Ok(TestOutcome::new(tally, succeeded))
 }
 
 /// Runs the tests that `choice` selects; returns their counts and whether cargo succeeded.
-fn run_some(root: &Path, choice: &[&str]) -> Result<(Tally, bool)> {
+fn run_selected(root: &Path, choice: &[&str]) -> Result<(TestTally, bool)> {
     let mut cargo = command::interruptible_cargo(root);
     cargo.args(["test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output"]);
-    cargo.arg(format!("--test-threads={}", at_a_time()));
+    cargo.arg(format!("--test-threads={}", test_threads()));
     cargo.args(choice);
     let mut child = cargo
         .stdout(Stdio::piped())
         .spawn()
-        .with_context(|| format!("cannot start {}", command::shown(&cargo)))?;
-    let mut tally = Tally::default();
+        .with_context(|| format!("cannot start {}", command::format_command(&cargo)))?;
+    let mut tally = TestTally::default();
     let lines = BufReader::new(child.stdout.take().expect("it was asked to be a pipe"));
     for line in lines.split(b'\n') {
         // The output of tests may be invalid UTF-8.
         let line = String::from_utf8_lossy(&line?).into_owned();
-        if tally.read(&line) == Show::Yes {
+        if tally.read_line(&line) == LineVisibility::Visible {
             println!("{line}");
         }
     }
@@ -109,19 +109,19 @@ fn run_some(root: &Path, choice: &[&str]) -> Result<(Tally, bool)> {
 
 /// Returns the number of tests that run in parallel: one more than there are CPUs, because many
 /// tests only wait. On two CPUs, three tests at a time took 10 minutes and two took 14.
-fn at_a_time() -> usize {
+fn test_threads() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get) + 1
 }
 
-impl Outcome {
+impl TestOutcome {
     /// Creates the results, and detects from the environment whether CI runs.
-    pub(crate) fn of(tally: Tally, cargo_succeeded: bool) -> Self {
+    pub(crate) fn new(tally: TestTally, cargo_succeeded: bool) -> Self {
         let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
         Self { tally, cargo_succeeded, in_ci }
     }
 
     /// Returns the counts, so that the caller can add to them.
-    pub(crate) fn tally_mut(&mut self) -> &mut Tally {
+    pub(crate) fn tally_mut(&mut self) -> &mut TestTally {
         &mut self.tally
     }
 
@@ -130,10 +130,10 @@ impl Outcome {
         for skip in self.tally.skipped() {
             println!("skipped {}: {}", skip.test, skip.reason);
         }
-        for test in self.tally.second_tries() {
+        for test in self.tally.passed_on_retry() {
             println!("{test} failed once and passed alone: its failure is above");
         }
-        let verdict = self.judge();
+        let verdict = self.check();
         if let Err(error) = &verdict {
             println!("{error:#}");
         }
@@ -143,24 +143,25 @@ impl Outcome {
 
     /// Returns the skipped tests that CI should have run. Noise is excluded, because CI cannot
     /// control it.
-    fn undue(&self) -> impl Iterator<Item = &tally::Skip> {
-        let known = |skip: &&tally::Skip| {
-            skip.reason.starts_with(NOISE)
-                || (skip.test.starts_with(LAB) && skip.reason.starts_with(NO_GUEST))
-                || CI_CANNOT.iter().any(|(name, _)| *name == skip.test)
+    fn unexpected_skips(&self) -> impl Iterator<Item = &tally::SkippedTest> {
+        let known = |skip: &&tally::SkippedTest| {
+            skip.reason.starts_with(NOISE_PREFIX)
+                || (skip.test.starts_with(LAB_PREFIX)
+                    && skip.reason.starts_with(NO_GUEST_PREFIX))
+                || CI_EXCEPTIONS.iter().any(|(name, _)| *name == skip.test)
         };
         self.tally.skipped().iter().filter(move |skip| self.in_ci && !known(skip))
     }
 
     /// Fails unless at least one test ran, none failed, and no skip was unexpected.
-    fn judge(&self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         if self.tally.passed() == 0 {
             bail!("no test ran");
         }
         if self.tally.failed() > 0 || !self.cargo_succeeded {
             bail!("the tests did not pass");
         }
-        let undue: Vec<&str> = self.undue().map(|skip| skip.test.as_str()).collect();
+        let undue: Vec<&str> = self.unexpected_skips().map(|skip| skip.test.as_str()).collect();
         if !undue.is_empty() {
             bail!("skipped, though CI can run it: {}", undue.join(", "));
         }
@@ -173,13 +174,13 @@ mod tests {
     use super::*;
 
     fn check(lines: &[&str], cargo_succeeded: bool, in_ci: bool, expected: bool) {
-        let mut tally = Tally::default();
+        let mut tally = TestTally::default();
         for line in lines {
-            tally.read(line);
+            tally.read_line(line);
         }
         tally.finish();
-        let outcome = Outcome { tally, cargo_succeeded, in_ci };
-        assert_eq!(outcome.judge().is_ok(), expected, "{lines:?}");
+        let outcome = TestOutcome { tally, cargo_succeeded, in_ci };
+        assert_eq!(outcome.check().is_ok(), expected, "{lines:?}");
     }
 
     const PASSED: &str = "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured";
@@ -188,7 +189,7 @@ mod tests {
         ["running 2 tests", "successes:", "---- a stdout ----", "SKIPPED a: no root", PASSED];
 
     #[test]
-    fn only_tests_that_ran_and_passed_are_fine() {
+    fn succeeds_only_if_tests_ran_and_passed() {
         check(&["running 2 tests", PASSED], true, true, true);
         check(&["running 2 tests", PASSED], false, false, false);
         check(&["running 2 tests", FAILED], false, false, false);
@@ -197,41 +198,41 @@ mod tests {
     }
 
     #[test]
-    fn what_ci_can_run_it_must_run() {
+    fn unexpected_skip_fails_in_ci() {
         check(&SKIPPED, true, false, true);
         check(&SKIPPED, true, true, false);
     }
 
     #[test]
-    fn a_second_try_counts_and_is_named() {
+    fn retry_that_passes_counts_as_passed() {
         let failed = ["running 3 tests", "test a::b ... FAILED", "test c ... ok", FAILED];
-        let mut tally = Tally::default();
+        let mut tally = TestTally::default();
         for line in failed {
-            tally.read(line);
+            tally.read_line(line);
         }
         assert_eq!((tally.failures(), tally.failed()), (&["a::b".to_owned()][..], 1));
-        tally.pass_at_second_try("a::b");
-        assert_eq!((tally.second_tries(), tally.failed()), (&["a::b".to_owned()][..], 0));
+        tally.mark_passed_on_retry("a::b");
+        assert_eq!((tally.passed_on_retry(), tally.failed()), (&["a::b".to_owned()][..], 0));
         assert_eq!(tally.to_string(), "2 passed, 0 failed, 0 skipped");
     }
 
     #[test]
-    fn noise_is_reported_and_a_false_truth_fails() {
-        let because = |reason: &str| Verdict::Skipped(format!("{reason}: why"));
+    fn ci_accepts_only_expected_skips() {
+        let because = |reason: &str| TruthVerdict::Skipped(format!("{reason}: why"));
         for (name, verdict, expected) in [
-            ("truth::other", because(NOISE), true),
+            ("truth::other", because(NOISE_PREFIX), true),
             ("truth::other", because("no root"), false),
-            ("truth::other", Verdict::Fails, false),
-            ("lab::other", because(NO_GUEST), true),
+            ("truth::other", TruthVerdict::Fails, false),
+            ("lab::other", because(NO_GUEST_PREFIX), true),
             ("lab::other", because("it did not end in 300s"), false),
-            ("lab::other", Verdict::Fails, false),
-            ("other", because(NO_GUEST), false),
+            ("lab::other", TruthVerdict::Fails, false),
+            ("other", because(NO_GUEST_PREFIX), false),
         ] {
-            let mut tally = Tally::default();
-            tally.add("held", Verdict::Holds);
+            let mut tally = TestTally::default();
+            tally.add("held", TruthVerdict::Holds);
             tally.add(name, verdict.clone());
-            let outcome = Outcome { tally, cargo_succeeded: true, in_ci: true };
-            assert_eq!(outcome.judge().is_ok(), expected, "{name}: {verdict:?}");
+            let outcome = TestOutcome { tally, cargo_succeeded: true, in_ci: true };
+            assert_eq!(outcome.check().is_ok(), expected, "{name}: {verdict:?}");
         }
     }
 }

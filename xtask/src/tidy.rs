@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::finding::Finding;
+use crate::finding::TidyFinding;
 use crate::sources::Sources;
 
 mod budget;
@@ -18,14 +18,14 @@ mod imports;
 mod leftovers;
 mod links;
 mod manifests;
-mod places;
+mod portability;
 mod sizes;
 mod unsafety;
 mod voice;
 mod wildcards;
 
 /// Rule: a function from the tree to its findings.
-type Rule = fn(&Sources) -> Result<Vec<Finding>>;
+type Rule = fn(&Sources) -> Result<Vec<TidyFinding>>;
 
 const RULES: &[Rule] = &[
     files::check,
@@ -34,7 +34,7 @@ const RULES: &[Rule] = &[
     leftovers::check,
     links::check,
     manifests::check,
-    places::check,
+    portability::check,
     sizes::check,
     unsafety::check,
     voice::check,
@@ -45,7 +45,7 @@ const RULES: &[Rule] = &[
 pub(crate) fn run(root: &Path) -> Result<()> {
     let sources = Sources::read(root)?;
     let mut findings = check(&sources)?;
-    let packages = budget::count(root)?;
+    let packages = budget::count_packages(root)?;
     findings.extend(budget::check(packages));
     findings.extend(features::check(root)?);
     for finding in &findings {
@@ -57,7 +57,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         findings.len(),
         sources.files.len(),
         sources.rust.len(),
-        budget::MOST_PACKAGES
+        budget::MAX_PACKAGES
     );
     if !findings.is_empty() {
         bail!("the tree is not tidy");
@@ -66,7 +66,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 }
 
 /// Returns the findings of all rules that need only the tree, sorted by location.
-fn check(sources: &Sources) -> Result<Vec<Finding>> {
+fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let mut findings = Vec::new();
     for rule in RULES {
         findings.extend(rule(sources)?);
@@ -78,7 +78,7 @@ fn check(sources: &Sources) -> Result<Vec<Finding>> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_tree_is_tidy() {
+    fn tree_is_tidy() {
         let result = super::run(crate::root());
         assert!(result.is_ok(), "{}", result.unwrap_err());
     }

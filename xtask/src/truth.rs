@@ -13,9 +13,9 @@ use anyhow::{Context, Result, bail};
 use assay_model::quantity::{Quantity, Unit};
 use serde_json::Value;
 
-use crate::test::{NOISE, Outcome, TRUTHS, Tally, Verdict};
+use crate::test::{NOISE_PREFIX, TRUTH_PREFIX, TestOutcome, TestTally, TruthVerdict};
 use crate::{command, packages};
-use sequential::{Decision, decide, evidence_of_fault};
+use sequential::{Decision, decide, log_likelihood_ratio};
 
 pub(crate) mod aa;
 mod comparisons;
@@ -26,23 +26,23 @@ pub(crate) mod statistics;
 const CRATES: [&str; 2] = ["assay", "assay-kernels"];
 
 /// Time after which no further try starts; the longest try takes 40 s.
-const LONGEST: Duration = Duration::from_secs(600);
+const START_DEADLINE: Duration = Duration::from_secs(600);
 
 /// Installs the dependencies, decides all truths, and prints the count as the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     packages::install(root, packages::FOR_TESTS)?;
-    let mut tally = Tally::default();
+    let mut tally = TestTally::default();
     run_all(root, &mut tally)?;
-    Ok(Outcome::of(tally, true).conclude())
+    Ok(TestOutcome::new(tally, true).conclude())
 }
 
 /// Decides all truths, prints the table, and adds the verdicts to the count.
-pub(crate) fn run_all(root: &Path, tally: &mut Tally) -> Result<()> {
-    let mut truths = find(root)?;
+pub(crate) fn run_all(root: &Path, tally: &mut TestTally) -> Result<()> {
+    let mut truths = find_truths(root)?;
     let start = Instant::now();
-    while truths.iter().any(Truth::is_open) && start.elapsed() < LONGEST {
+    while truths.iter().any(Truth::is_open) && start.elapsed() < START_DEADLINE {
         for truth in truths.iter_mut().filter(|truth| truth.is_open()) {
-            if start.elapsed() >= LONGEST {
+            if start.elapsed() >= START_DEADLINE {
                 break;
             }
             let outcome = truth.attempt()?;
@@ -50,8 +50,8 @@ pub(crate) fn run_all(root: &Path, tally: &mut Tally) -> Result<()> {
             truth.tries.push(outcome);
         }
     }
-    println!("\n{}\n", sequential::described());
-    print!("{}", table(&truths));
+    println!("\n{}\n", sequential::describe());
+    print!("{}", format_table(&truths));
     for truth in &truths {
         tally.add(&truth.name, truth.verdict());
     }
@@ -66,13 +66,13 @@ struct Truth {
     executable: PathBuf,
     /// Folder of its crate, where the test is started.
     folder: PathBuf,
-    tries: Vec<Try>,
+    tries: Vec<TryResult>,
 }
 
 /// Result of one try.
 #[derive(Debug, Clone, PartialEq)]
-enum Try {
-    Measured(Figures),
+enum TryResult {
+    Measured(TryFigures),
     /// The test cannot run here, with the reason.
     Skipped(String),
     /// The test ended without figures, with its output.
@@ -80,7 +80,7 @@ enum Try {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Figures {
+struct TryFigures {
     unit: Unit,
     truth: f64,
     /// Relative tolerance.
@@ -91,15 +91,15 @@ struct Figures {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Judged {
+enum TryVerdict {
     Hit,
     Miss,
     /// Both miss on the same side, so the machine is the cause.
-    Shared,
+    SharedMiss,
 }
 
-impl Figures {
-    fn read(line: &str) -> Option<Self> {
+impl TryFigures {
+    fn parse(line: &str) -> Option<Self> {
         // libtest prints the name of the test first on the same line.
         let mut words = line.split_once("TRY ")?.1.split_whitespace();
         let symbol = words.next()?;
@@ -111,40 +111,40 @@ impl Figures {
         Some(Self { unit, truth, tolerance, measured, peer })
     }
 
-    fn judge(&self) -> Judged {
+    fn judge(&self) -> TryVerdict {
         // NaN is a miss.
         let error = |value: f64| value / self.truth - 1.0;
         let misses =
             |value: f64| error(value).abs().is_nan() || error(value).abs() > self.tolerance;
         match &self.peer {
-            _ if !misses(self.measured) => Judged::Hit,
+            _ if !misses(self.measured) => TryVerdict::Hit,
             Some((_, peer)) if misses(*peer) && error(*peer) * error(self.measured) > 0.0 => {
-                Judged::Shared
+                TryVerdict::SharedMiss
             }
-            _ => Judged::Miss,
+            _ => TryVerdict::Miss,
         }
     }
 
-    fn shown(&self, value: f64) -> String {
+    fn format_value(&self, value: f64) -> String {
         format!("{:.5}", Quantity::new(value, self.unit))
     }
 }
 
-impl std::fmt::Display for Try {
+impl std::fmt::Display for TryResult {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Measured(figures) => {
-                write!(f, "{}", figures.shown(figures.measured))?;
+                write!(f, "{}", figures.format_value(figures.measured))?;
                 if let Some((name, value)) = &figures.peer {
-                    write!(f, ", {name} {}", figures.shown(*value))?;
+                    write!(f, ", {name} {}", figures.format_value(*value))?;
                 }
                 write!(
                     f,
                     ", {}",
                     match figures.judge() {
-                        Judged::Hit => "hit",
-                        Judged::Miss => "miss",
-                        Judged::Shared => "a miss that the peer shares",
+                        TryVerdict::Hit => "hit",
+                        TryVerdict::Miss => "miss",
+                        TryVerdict::SharedMiss => "a miss that the peer shares",
                     }
                 )
             }
@@ -156,7 +156,7 @@ impl std::fmt::Display for Try {
 
 impl Truth {
     /// Runs one try.
-    fn attempt(&self) -> Result<Try> {
+    fn attempt(&self) -> Result<TryResult> {
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder);
         command
@@ -165,43 +165,43 @@ impl Truth {
         let output = command::capture(&mut command)?;
         let text = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&text);
-        Ok(understood(&text, output.status.success()))
+        Ok(parse_try(&text, output.status.success()))
     }
 
-    fn count(&self, wanted: Judged) -> u32 {
-        let judged = |it: &&Try| match it {
-            Try::Measured(figures) => figures.judge() == wanted,
-            Try::Broken(_) => wanted == Judged::Miss,
-            Try::Skipped(_) => false,
+    fn count(&self, wanted: TryVerdict) -> u32 {
+        let judged = |it: &&TryResult| match it {
+            TryResult::Measured(figures) => figures.judge() == wanted,
+            TryResult::Broken(_) => wanted == TryVerdict::Miss,
+            TryResult::Skipped(_) => false,
         };
         self.tries.iter().filter(judged).count() as u32
     }
 
     fn is_open(&self) -> bool {
-        let is_skip = |it: &Try| matches!(it, Try::Skipped(_));
+        let is_skip = |it: &TryResult| matches!(it, TryResult::Skipped(_));
         !self.tries.iter().any(is_skip) && self.decision() == Decision::Open
     }
 
     fn decision(&self) -> Decision {
-        decide(self.count(Judged::Hit), self.count(Judged::Miss))
+        decide(self.count(TryVerdict::Hit), self.count(TryVerdict::Miss))
     }
 
-    fn verdict(&self) -> Verdict {
-        let (hits, misses) = (self.count(Judged::Hit), self.count(Judged::Miss));
-        if let Some(Try::Skipped(reason)) = self.tries.last() {
-            return Verdict::Skipped(reason.clone());
+    fn verdict(&self) -> TruthVerdict {
+        let (hits, misses) = (self.count(TryVerdict::Hit), self.count(TryVerdict::Miss));
+        if let Some(TryResult::Skipped(reason)) = self.tries.last() {
+            return TruthVerdict::Skipped(reason.clone());
         }
         match decide(hits, misses) {
-            Decision::Sound => Verdict::Holds,
-            Decision::Faulty => Verdict::Fails,
+            Decision::Sound => TruthVerdict::Holds,
+            Decision::Faulty => TruthVerdict::Fails,
             // The time is up, and a fault is more likely.
-            Decision::Open if evidence_of_fault(hits, misses) > 0.0 => Verdict::Fails,
-            Decision::Open => match self.count(Judged::Shared) {
-                0 => Verdict::Skipped(format!(
+            Decision::Open if log_likelihood_ratio(hits, misses) > 0.0 => TruthVerdict::Fails,
+            Decision::Open => match self.count(TryVerdict::SharedMiss) {
+                0 => TruthVerdict::Skipped(format!(
                     "the time was up after {hits} hits, {misses} misses"
                 )),
-                shared => Verdict::Skipped(format!(
-                    "{NOISE}: {hits} hits, {misses} misses, and {shared} misses that the peer shared"
+                shared => TruthVerdict::Skipped(format!(
+                    "{NOISE_PREFIX}: {hits} hits, {misses} misses, and {shared} misses that the peer shared"
                 )),
             },
         }
@@ -209,20 +209,20 @@ impl Truth {
 }
 
 /// Parses the output of a try.
-fn understood(text: &str, succeeded: bool) -> Try {
-    if succeeded && let Some(figures) = text.lines().find_map(Figures::read) {
-        return Try::Measured(figures);
+fn parse_try(text: &str, succeeded: bool) -> TryResult {
+    if succeeded && let Some(figures) = text.lines().find_map(TryFigures::parse) {
+        return TryResult::Measured(figures);
     }
     let reason =
         |line: &str| Some(line.strip_prefix("SKIPPED ")?.split_once(": ")?.1.to_owned());
     match text.lines().find_map(reason).filter(|_| succeeded) {
-        Some(reason) => Try::Skipped(reason),
-        None => Try::Broken(text.to_owned()),
+        Some(reason) => TryResult::Skipped(reason),
+        None => TryResult::Broken(text.to_owned()),
     }
 }
 
 /// Builds the tests and lists their truths.
-fn find(root: &Path) -> Result<Vec<Truth>> {
+fn find_truths(root: &Path) -> Result<Vec<Truth>> {
     let mut build = command::cargo(root);
     build.args(["test", "--locked", "--no-run", "--message-format=json", "--test", "it"]);
     build.args(CRATES.map(|name| format!("--package={name}")));
@@ -236,7 +236,7 @@ fn find(root: &Path) -> Result<Vec<Truth>> {
         let manifest = message["manifest_path"].as_str().context("cargo names no manifest")?;
         let folder = Path::new(manifest).parent().context("a manifest lies in a folder")?;
         let mut list = Command::new(executable);
-        list.args(["--list", "--format=terse", TRUTHS]);
+        list.args(["--list", "--format=terse", TRUTH_PREFIX]);
         for name in
             command::output(&mut list)?.lines().filter_map(|it| it.strip_suffix(": test"))
         {
@@ -255,33 +255,33 @@ fn find(root: &Path) -> Result<Vec<Truth>> {
 }
 
 /// Formats one line per truth: true value, latest figures, tries and verdict.
-fn table(truths: &[Truth]) -> String {
+fn format_table(truths: &[Truth]) -> String {
     let heading = ["truth", "is", "measured", "peer", "hit", "miss", "shared", "verdict"]
         .map(str::to_owned);
     let mut rows = vec![heading];
     for truth in truths {
         let figures = truth.tries.iter().rev().find_map(|it| match it {
-            Try::Measured(figures) => Some(figures),
-            Try::Skipped(_) | Try::Broken(_) => None,
+            TryResult::Measured(figures) => Some(figures),
+            TryResult::Skipped(_) | TryResult::Broken(_) => None,
         });
-        let cell = |value: fn(&Figures) -> String| figures.map_or("-".to_owned(), value);
+        let cell = |value: fn(&TryFigures) -> String| figures.map_or("-".to_owned(), value);
         let verdict = match truth.verdict() {
-            Verdict::Holds => "holds".to_owned(),
-            Verdict::Fails => "FAILS".to_owned(),
-            Verdict::Skipped(reason) => format!("not decided: {reason}"),
+            TruthVerdict::Holds => "holds".to_owned(),
+            TruthVerdict::Fails => "FAILS".to_owned(),
+            TruthVerdict::Skipped(reason) => format!("not decided: {reason}"),
         };
         let count = |judged| truth.count(judged).to_string();
         rows.push([
-            truth.name.strip_prefix(TRUTHS).unwrap_or(&truth.name).to_owned(),
-            cell(|it| format!("{} ± {:.1} %", it.shown(it.truth), it.tolerance * 100.0)),
-            cell(|it| it.shown(it.measured)),
+            truth.name.strip_prefix(TRUTH_PREFIX).unwrap_or(&truth.name).to_owned(),
+            cell(|it| format!("{} ± {:.1} %", it.format_value(it.truth), it.tolerance * 100.0)),
+            cell(|it| it.format_value(it.measured)),
             cell(|it| match &it.peer {
-                Some((name, value)) => format!("{name} {}", it.shown(*value)),
+                Some((name, value)) => format!("{name} {}", it.format_value(*value)),
                 None => "-".to_owned(),
             }),
-            count(Judged::Hit),
-            count(Judged::Miss),
-            count(Judged::Shared),
+            count(TryVerdict::Hit),
+            count(TryVerdict::Miss),
+            count(TryVerdict::SharedMiss),
             verdict,
         ]);
     }
@@ -298,58 +298,58 @@ fn table(truths: &[Truth]) -> String {
 mod tests {
     use super::*;
 
-    fn check(line: &str, expected: Judged) {
-        let figures = Figures::read(line).unwrap();
+    fn check(line: &str, expected: TryVerdict) {
+        let figures = TryFigures::parse(line).unwrap();
         assert_eq!(figures.judge(), expected, "{line}");
     }
 
     #[test]
-    fn a_miss_is_the_machines_only_when_the_peer_misses_on_the_same_side() {
-        check("TRY bit/s 100 0.01 99.5 iperf3 50", Judged::Hit);
-        check("TRY bit/s 100 0.01 98 iperf3 99.5", Judged::Miss);
-        check("TRY bit/s 100 0.01 98 iperf3 97", Judged::Shared);
-        check("TRY bit/s 100 0.01 102 iperf3 97", Judged::Miss);
-        check("TRY bit/s 100 0.01 98 iperf3 -", Judged::Miss);
-        check("TRY bit/s 100 0.01 NaN iperf3 97", Judged::Miss);
-        assert_eq!(Figures::read("TRY parsec 100 0.01 98 iperf3 -"), None);
-        assert_eq!(Figures::read("TRY bit/s 100 0.01"), None);
+    fn shared_miss_needs_same_side() {
+        check("TRY bit/s 100 0.01 99.5 iperf3 50", TryVerdict::Hit);
+        check("TRY bit/s 100 0.01 98 iperf3 99.5", TryVerdict::Miss);
+        check("TRY bit/s 100 0.01 98 iperf3 97", TryVerdict::SharedMiss);
+        check("TRY bit/s 100 0.01 102 iperf3 97", TryVerdict::Miss);
+        check("TRY bit/s 100 0.01 98 iperf3 -", TryVerdict::Miss);
+        check("TRY bit/s 100 0.01 NaN iperf3 97", TryVerdict::Miss);
+        assert_eq!(TryFigures::parse("TRY parsec 100 0.01 98 iperf3 -"), None);
+        assert_eq!(TryFigures::parse("TRY bit/s 100 0.01"), None);
     }
 
     #[test]
-    fn what_a_try_printed_is_understood() {
+    fn parses_output_of_try() {
         let line = "test truth::x ... TRY s 0.64 0.1 0.65 fio -\nok";
-        assert!(matches!(understood(line, true), Try::Measured(_)));
-        assert!(matches!(understood(line, false), Try::Broken(_)));
+        assert!(matches!(parse_try(line, true), TryResult::Measured(_)));
+        assert!(matches!(parse_try(line, false), TryResult::Broken(_)));
         let skip = "SKIPPED x: no root\n";
-        assert_eq!(understood(skip, true), Try::Skipped("no root".to_owned()));
-        assert!(matches!(understood("", true), Try::Broken(_)));
+        assert_eq!(parse_try(skip, true), TryResult::Skipped("no root".to_owned()));
+        assert!(matches!(parse_try("", true), TryResult::Broken(_)));
     }
 
-    fn verdict(lines: &[&str]) -> Verdict {
-        let tries = lines.iter().map(|line| understood(line, true)).collect();
+    fn verdict(lines: &[&str]) -> TruthVerdict {
+        let tries = lines.iter().map(|line| parse_try(line, true)).collect();
         let (name, executable, folder) = (String::new(), PathBuf::new(), PathBuf::new());
         Truth { name, executable, folder, tries }.verdict()
     }
 
     #[test]
-    fn noise_is_no_fault_and_a_fault_no_noise() {
+    fn distinguishes_noise_from_fault() {
         const HIT: &str = "TRY count 1 0.1 1 iperf3 1";
         const MISS: &str = "TRY count 1 0.1 2 iperf3 1";
         const SHARED: &str = "TRY count 1 0.1 2 iperf3 2";
         for (tries, expected) in [
-            (&[HIT, HIT, HIT][..], Verdict::Holds),
-            (&[MISS, MISS], Verdict::Fails),
-            (&[MISS], Verdict::Fails),
-            (&[SHARED, HIT, SHARED, HIT], Verdict::Holds),
-            (&[SHARED, MISS, SHARED, MISS], Verdict::Fails),
+            (&[HIT, HIT, HIT][..], TruthVerdict::Holds),
+            (&[MISS, MISS], TruthVerdict::Fails),
+            (&[MISS], TruthVerdict::Fails),
+            (&[SHARED, HIT, SHARED, HIT], TruthVerdict::Holds),
+            (&[SHARED, MISS, SHARED, MISS], TruthVerdict::Fails),
         ] {
             assert_eq!(verdict(tries), expected, "{tries:?}");
         }
         for (tries, is_noise) in
             [(&[SHARED; 9][..], true), (&[HIT, SHARED], true), (&[HIT], false)]
         {
-            let Verdict::Skipped(reason) = verdict(tries) else { panic!("{tries:?}") };
-            assert_eq!(reason.starts_with(NOISE), is_noise, "{reason}");
+            let TruthVerdict::Skipped(reason) = verdict(tries) else { panic!("{tries:?}") };
+            assert_eq!(reason.starts_with(NOISE_PREFIX), is_noise, "{reason}");
         }
     }
 }

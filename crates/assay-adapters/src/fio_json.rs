@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::outputs::{ToolError, system_error};
+use crate::outputs::{ToolError, system_error_text};
 
 /// Result of one run of fio: the totals of all jobs, reads and writes together.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -21,7 +21,7 @@ pub(crate) struct FioResult {
     /// Bandwidth in B/s.
     pub(crate) bytes_per_s: f64,
     /// Latency, if fio recorded it.
-    pub(crate) latency: Option<Latency>,
+    pub(crate) latency: Option<FioLatency>,
     /// CPU seconds per I/O, user and system, if reported.
     pub(crate) cpu_per_io_s: Option<f64>,
     /// Message of the job that failed, and its error number (`errno`).
@@ -30,7 +30,7 @@ pub(crate) struct FioResult {
 
 /// Latency from submission to completion.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Latency {
+pub(crate) struct FioLatency {
     pub(crate) min_s: f64,
     pub(crate) median_s: f64,
     pub(crate) p99_s: f64,
@@ -39,20 +39,20 @@ pub(crate) struct Latency {
 }
 
 /// Tolerance of a rate that fio computed from whole milliseconds: 1 ms of 100 ms.
-const ROUNDING: f64 = 0.01;
+const RATE_TOLERANCE: f64 = 0.01;
 
 impl FioResult {
     pub(crate) fn read(text: &str) -> Result<Self, ToolError> {
-        let document = document(text)?;
+        let document = parse_document(text)?;
         let jobs = document.get("jobs").and_then(Value::as_array);
         let jobs = jobs.filter(|jobs| !jobs.is_empty()).ok_or_else(|| missing("jobs"))?;
-        let mut sum = Sum::default();
+        let mut sum = FioTotals::default();
         for job in jobs {
             sum.add_entry(job)?;
         }
         let version = document.get("fio version").and_then(Value::as_str);
         let version = version.map(|text| text.strip_prefix("fio-").unwrap_or(text).to_owned());
-        sum.result(version)
+        sum.into_result(version)
     }
 }
 
@@ -70,43 +70,43 @@ pub(crate) struct FioGroup {
 }
 
 /// Reads every group of a document, and the time at which it ended, in seconds since 1970.
-pub(crate) fn groups(text: &str) -> Result<(Vec<FioGroup>, Option<u64>), ToolError> {
-    let document = document(text)?;
+pub(crate) fn read_groups(text: &str) -> Result<(Vec<FioGroup>, Option<u64>), ToolError> {
+    let document = parse_document(text)?;
     let jobs = document.get("jobs").and_then(Value::as_array).ok_or_else(|| missing("jobs"))?;
     let version = document.get("fio version").and_then(Value::as_str);
     let version = version.map(|text| text.strip_prefix("fio-").unwrap_or(text).to_owned());
-    let global = options_of(document.get("global options"));
-    let mut sums: Vec<(u64, FioGroup, Sum)> = Vec::new();
+    let global = read_options(document.get("global options"));
+    let mut sums: Vec<(u64, FioGroup, FioTotals)> = Vec::new();
     for job in jobs {
         let name = job.get("jobname").and_then(Value::as_str).unwrap_or("job");
         let group = job.get("groupid").and_then(Value::as_u64).unwrap_or(0);
         let known = sums.iter().position(|(number, of, _)| of.name == name && *number == group);
         let at = known.unwrap_or_else(|| {
             let mut options = global.clone();
-            options.extend(options_of(job.get("job options")));
+            options.extend(read_options(job.get("job options")));
             let result = FioResult { version: version.clone(), ..FioResult::default() };
             let of = FioGroup { name: name.to_owned(), options, entries: 0, result };
-            sums.push((group, of, Sum::default()));
+            sums.push((group, of, FioTotals::default()));
             sums.len() - 1
         });
         sums[at].1.entries += 1;
         sums[at].2.add_entry(job)?;
     }
-    let read = |(_, group, sum): (u64, FioGroup, Sum)| {
-        let result = sum.result(group.result.version.clone())?;
+    let read = |(_, group, sum): (u64, FioGroup, FioTotals)| {
+        let result = sum.into_result(group.result.version.clone())?;
         Ok(FioGroup { result, ..group })
     };
     let groups: Result<Vec<FioGroup>, ToolError> = sums.into_iter().map(read).collect();
     Ok((groups?, document.get("timestamp").and_then(Value::as_u64)))
 }
 
-fn options_of(of: Option<&Value>) -> BTreeMap<String, String> {
+fn read_options(of: Option<&Value>) -> BTreeMap<String, String> {
     let pairs = of.and_then(Value::as_object).into_iter().flatten();
     pairs.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
 }
 
 /// Parses the first JSON document in the text.
-fn document(text: &str) -> Result<Value, ToolError> {
+fn parse_document(text: &str) -> Result<Value, ToolError> {
     let begins = |(at, _): &(usize, &str)| *at == 0 || text.as_bytes()[at - 1] == b'\n';
     let Some((start, _)) = text.match_indices('{').find(begins) else {
         return Err(missing("document"));
@@ -115,16 +115,16 @@ fn document(text: &str) -> Result<Value, ToolError> {
     match values.next() {
         Some(Ok(value)) => Ok(value),
         Some(Err(error)) if !error.is_eof() => {
-            Err(ToolError::Find { what: format!("JSON: {error}"), place: "fio's output" })
+            Err(ToolError::Missing { what: format!("JSON: {error}"), place: "fio's output" })
         }
-        _ => Err(ToolError::ReachEnd {
+        _ => Err(ToolError::Truncated {
             missing: "the end of fio's JSON is not there".to_owned(),
         }),
     }
 }
 
 #[derive(Debug, Default)]
-struct Sum {
+struct FioTotals {
     ios: u64,
     rate_per_s: f64,
     bytes_per_s: f64,
@@ -134,28 +134,28 @@ struct Sum {
     bins: BTreeMap<u64, u64>,
     /// Number of directions (read, write) that had I/O, and the median and p99 that the last of
     /// them printed. Printed percentiles of several directions cannot be pooled.
-    sides: u32,
+    directions: u32,
     printed_ns: Option<(f64, f64)>,
     cpu_s: Option<f64>,
     failed: Option<(String, u64)>,
 }
 
-impl Sum {
+impl FioTotals {
     fn add_entry(&mut self, job: &Value) -> Result<(), ToolError> {
-        let error = whole(job, "error")?;
+        let error = parse_whole(job, "error")?;
         if error != 0 {
             let name = job.get("jobname").and_then(Value::as_str).unwrap_or("a job");
             let many = job.get("total_err").and_then(Value::as_u64);
             let many = many.map_or(String::new(), |many| format!(", {many} in all"));
-            let why = system_error(error);
+            let why = system_error_text(error);
             self.failed = Some((format!("{name} ended with {why}{many}"), error));
             return Ok(());
         }
         for way in ["read", "write"] {
             let side = job.get(way).ok_or_else(|| missing(way))?;
-            self.add_side(side)?;
+            self.add_direction(side)?;
         }
-        let percent = number(job, "usr_cpu")? + number(job, "sys_cpu")?;
+        let percent = parse_number(job, "usr_cpu")? + parse_number(job, "sys_cpu")?;
         // Older versions do not report the period that the percentage refers to.
         if let Some(runtime_ms) = job.get("job_runtime").and_then(Value::as_f64) {
             *self.cpu_s.get_or_insert(0.0) += percent / 100.0 * runtime_ms / 1e3;
@@ -163,31 +163,31 @@ impl Sum {
         Ok(())
     }
 
-    fn add_side(&mut self, side: &Value) -> Result<(), ToolError> {
-        let ios = whole(side, "total_ios")?;
+    fn add_direction(&mut self, side: &Value) -> Result<(), ToolError> {
+        let ios = parse_whole(side, "total_ios")?;
         if ios == 0 {
             return Ok(());
         }
-        let (rate, bandwidth) = (number(side, "iops")?, number(side, "bw_bytes")?);
-        let seconds = number(side, "runtime")? / 1e3;
-        let bytes = number(side, "io_bytes")?;
-        reconcile("iops", rate, ios as f64, seconds)?;
-        reconcile("bw_bytes", bandwidth, bytes, seconds)?;
+        let (rate, bandwidth) = (parse_number(side, "iops")?, parse_number(side, "bw_bytes")?);
+        let seconds = parse_number(side, "runtime")? / 1e3;
+        let bytes = parse_number(side, "io_bytes")?;
+        check_rate("iops", rate, ios as f64, seconds)?;
+        check_rate("bw_bytes", bandwidth, bytes, seconds)?;
         self.ios = self.ios.saturating_add(ios);
         self.rate_per_s += rate;
         self.bytes_per_s += bandwidth;
         let clat = side.get("clat_ns").ok_or_else(|| missing("clat_ns"))?;
-        let count = whole(clat, "N")?;
-        self.latency_ns += number(clat, "mean")? * count as f64;
-        let (min, max) = (number(clat, "min")?, number(clat, "max")?);
+        let count = parse_whole(clat, "N")?;
+        self.latency_ns += parse_number(clat, "mean")? * count as f64;
+        let (min, max) = (parse_number(clat, "min")?, parse_number(clat, "max")?);
         let known = self.range_ns.unwrap_or((min, max));
         self.range_ns = Some((known.0.min(min), known.1.max(max)));
-        self.sides += 1;
+        self.directions += 1;
         let printed = |name: &str| clat.pointer(&format!("/percentile/{name}"))?.as_f64();
         self.printed_ns = printed("50.000000").zip(printed("99.000000"));
         let bins = clat.get("bins").and_then(Value::as_object);
         for (latency_ns, count) in bins.into_iter().flatten() {
-            let refused = || ToolError::ReadNumber {
+            let refused = || ToolError::InvalidNumber {
                 what: "a bin of clat_ns".to_owned(),
                 text: format!("{latency_ns}: {count}"),
             };
@@ -199,7 +199,7 @@ impl Sum {
         Ok(())
     }
 
-    fn result(self, version: Option<String>) -> Result<FioResult, ToolError> {
+    fn into_result(self, version: Option<String>) -> Result<FioResult, ToolError> {
         if self.failed.is_none() && (self.ios == 0 || self.rate_per_s <= 0.0) {
             return Err(missing("I/O that was done"));
         }
@@ -216,7 +216,7 @@ impl Sum {
         })
     }
 
-    fn latency(&self) -> Option<Latency> {
+    fn latency(&self) -> Option<FioLatency> {
         let total: f64 = self.bins.values().map(|count| *count as f64).sum();
         let (min_s, max_s) = self.range_ns.map(|(min, max)| (min / 1e9, max / 1e9))?;
         let at = |share: f64| {
@@ -228,14 +228,14 @@ impl Sum {
             // A bin is represented by its middle, which may be beyond every value in it.
             found.map(|(latency_ns, _)| (*latency_ns as f64 / 1e9).max(min_s).min(max_s))
         };
-        let printed = self.printed_ns.filter(|_| self.sides == 1);
+        let printed = self.printed_ns.filter(|_| self.directions == 1);
         let (median_s, p99_s) = match printed.filter(|_| total <= 0.0) {
             Some((median, p99)) => (median / 1e9, p99 / 1e9),
             None => (at(0.5)?, at(0.99)?),
         };
         let total = if total > 0.0 { total } else { self.ios as f64 };
         let mean_s = self.latency_ns / total / 1e9;
-        (total > 0.0 && median_s > 0.0 && mean_s.is_finite()).then_some(Latency {
+        (total > 0.0 && median_s > 0.0 && mean_s.is_finite()).then_some(FioLatency {
             min_s,
             median_s,
             p99_s,
@@ -246,28 +246,30 @@ impl Sum {
 }
 
 /// Checks that `rate` is `amount` over `seconds`.
-fn reconcile(what: &str, rate: f64, amount: f64, seconds: f64) -> Result<(), ToolError> {
+fn check_rate(what: &str, rate: f64, amount: f64, seconds: f64) -> Result<(), ToolError> {
     let expected = amount / seconds;
-    if seconds > 0.0 && (rate - expected).abs() <= ROUNDING * expected.max(1.0) {
+    if seconds > 0.0 && (rate - expected).abs() <= RATE_TOLERANCE * expected.max(1.0) {
         return Ok(());
     }
-    Err(ToolError::Reconcile { what: format!("{what} {rate} is not {amount} in {seconds} s") })
+    Err(ToolError::Contradiction {
+        what: format!("{what} {rate} is not {amount} in {seconds} s"),
+    })
 }
 
-fn number(of: &Value, name: &str) -> Result<f64, ToolError> {
+fn parse_number(of: &Value, name: &str) -> Result<f64, ToolError> {
     let value = of.get(name).ok_or_else(|| missing(name))?;
-    value
-        .as_f64()
-        .filter(|number| number.is_finite() && *number >= 0.0)
-        .ok_or_else(|| ToolError::ReadNumber { what: name.to_owned(), text: value.to_string() })
+    value.as_f64().filter(|number| number.is_finite() && *number >= 0.0).ok_or_else(|| {
+        ToolError::InvalidNumber { what: name.to_owned(), text: value.to_string() }
+    })
 }
 
-fn whole(of: &Value, name: &str) -> Result<u64, ToolError> {
+fn parse_whole(of: &Value, name: &str) -> Result<u64, ToolError> {
     let value = of.get(name).ok_or_else(|| missing(name))?;
-    let refused = || ToolError::ReadNumber { what: name.to_owned(), text: value.to_string() };
+    let refused =
+        || ToolError::InvalidNumber { what: name.to_owned(), text: value.to_string() };
     value.as_u64().ok_or_else(refused)
 }
 
 fn missing(what: &str) -> ToolError {
-    ToolError::Find { what: what.to_owned(), place: "fio's JSON" }
+    ToolError::Missing { what: what.to_owned(), place: "fio's JSON" }
 }

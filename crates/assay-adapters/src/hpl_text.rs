@@ -6,7 +6,7 @@ mod input;
 mod log;
 mod report;
 
-pub use input::{HplInput, LARGEST_N, block, grid};
+pub use input::{HplInput, MAX_N, block_size, process_grid};
 pub use log::{HplLog, HplRow};
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use assay_model::workload::Workload;
 use thiserror::Error;
 
 use crate::invocation::Invocation;
-use crate::outputs::{Outputs, Parsed, ToolError, is_measurable};
+use crate::outputs::{Outputs, ParsedOutput, ToolError, is_plausible};
 use crate::tool;
 
 mod collections;
@@ -24,13 +24,13 @@ mod storage;
 mod vdbench;
 
 /// Maximum size of a file. The raw output of a large fio run with embedded logs has some megabytes.
-pub const MOST_BYTES: u64 = 64 << 20;
+pub const MAX_BYTES: u64 = 64 << 20;
 /// Maximum number of measurements in one file.
-const MOST_FOUND: usize = 20_000;
+const MAX_MEASUREMENTS: usize = 20_000;
 
 /// Format of result files.
 #[derive(Debug, Clone, Copy)]
-pub struct Format {
+pub struct ImportFormat {
     /// Stored name: `fio-json`.
     pub name: &'static str,
     /// Name of the tool that writes it, as in `--by`.
@@ -38,13 +38,13 @@ pub struct Format {
     /// Description for help.
     pub about: &'static str,
     /// Whether a text has this format, from marks that only this tool writes.
-    is: fn(&str) -> bool,
-    read: fn(&str) -> Result<Vec<Found>, ToolError>,
+    matches: fn(&str) -> bool,
+    read: fn(&str) -> Result<Vec<ImportedMeasurement>, ToolError>,
 }
 
 /// Measurement of a file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct ImportedMeasurement {
     /// Its name in the file, for identifiers of cases.
     pub name: String,
     /// Benchmark that its figures belong to.
@@ -56,43 +56,49 @@ pub struct Found {
     /// Time of the measurement, in seconds since 1970, if the file has it.
     pub began_s: Option<u64>,
     /// Its figures.
-    pub parsed: Parsed,
+    pub parsed: ParsedOutput,
 }
 
 /// Every format in the order of detection, the most specific marks first.
-pub const FORMATS: &[Format] = &[
+pub const FORMATS: &[ImportFormat] = &[
     format(
         "phoronix-xml",
         "phoronix",
         "Phoronix Test Suite, composite.xml",
         collections::is_phoronix,
-        collections::phoronix,
+        collections::read_phoronix,
     ),
     format(
         "fio-json",
         "fio",
         "fio --output-format=json or json+",
         storage::is_fio_json,
-        storage::fio_json,
+        storage::read_fio_json,
     ),
-    format("iperf3-json", "iperf3", "iperf3 -J", network::is_iperf3_json, network::iperf3_json),
-    format("ior", "ior", "IOR 3 and 4: text, CSV or JSON", storage::is_ior, storage::ior),
+    format(
+        "iperf3-json",
+        "iperf3",
+        "iperf3 -J",
+        network::is_iperf3_json,
+        network::read_iperf3_json,
+    ),
+    format("ior", "ior", "IOR 3 and 4: text, CSV or JSON", storage::is_ior, storage::read_ior),
     format(
         "mdtest",
         "mdtest",
         "mdtest's summary of rates",
         storage::is_mdtest,
-        storage::mdtest,
+        storage::read_mdtest,
     ),
-    format("osu", "osu", "OSU micro-benchmarks 5 to 7", mpi::is_osu, mpi::osu),
-    format("imb", "imb", "Intel MPI Benchmarks", mpi::is_imb, mpi::imb),
-    format("hpl", "xhpl", "HPL's log", compute::is_hpl, compute::hpl),
-    format("stream", "stream", "STREAM 5", compute::is_stream, compute::stream),
+    format("osu", "osu", "OSU micro-benchmarks 5 to 7", mpi::is_osu, mpi::read_osu),
+    format("imb", "imb", "Intel MPI Benchmarks", mpi::is_imb, mpi::read_imb),
+    format("hpl", "xhpl", "HPL's log", compute::is_hpl, compute::read_hpl),
+    format("stream", "stream", "STREAM 5", compute::is_stream, compute::read_stream),
     format(
         "perftest",
         "perftest",
         "perftest: ib_send_lat, ib_write_bw and others",
-        perftest::is,
+        perftest::is_perftest,
         perftest::read,
     ),
     format(
@@ -100,37 +106,43 @@ pub const FORMATS: &[Format] = &[
         "vdbench",
         "Vdbench's flatfile.html",
         vdbench::is_flat,
-        vdbench::flat,
+        vdbench::read_flat_file,
     ),
     format(
         "vdbench-summary",
         "vdbench",
         "Vdbench's summary.html or console",
         vdbench::is_summary,
-        vdbench::summary,
+        vdbench::read_summary,
     ),
     format(
         "sockperf",
         "sockperf",
         "sockperf ping-pong, under-load and throughput",
         network::is_sockperf,
-        network::sockperf,
+        network::read_sockperf,
     ),
-    format("fio-text", "fio", "fio's text output", fio_text::is, fio_text::read),
-    format("iperf3-text", "iperf3", "iperf3's text output", iperf3_text::is, iperf3_text::read),
+    format("fio-text", "fio", "fio's text output", fio_text::is_fio_text, fio_text::read),
+    format(
+        "iperf3-text",
+        "iperf3",
+        "iperf3's text output",
+        iperf3_text::is_iperf3_text,
+        iperf3_text::read,
+    ),
     format(
         "qperf",
         "qperf",
         "qperf tcp_lat, udp_lat and tcp_bw",
         network::is_qperf,
-        network::qperf,
+        network::read_qperf,
     ),
     format(
         "reframe",
         "reframe",
         "ReFrame's performance log",
         collections::is_reframe,
-        collections::reframe,
+        collections::read_reframe,
     ),
 ];
 
@@ -139,9 +151,9 @@ const fn format(
     tool: &'static str,
     about: &'static str,
     is: fn(&str) -> bool,
-    read: fn(&str) -> Result<Vec<Found>, ToolError>,
-) -> Format {
-    Format { name, tool, about, is, read }
+    read: fn(&str) -> Result<Vec<ImportedMeasurement>, ToolError>,
+) -> ImportFormat {
+    ImportFormat { name, tool, about, matches: is, read }
 }
 
 /// Reasons to reject a file.
@@ -149,13 +161,13 @@ const fn format(
 pub enum ImportError {
     /// No known tool writes this text.
     #[error("no known tool writes this{}", begins(.first))]
-    Recognise {
+    UnknownFormat {
         /// First line that is not blank.
         first: String,
     },
     /// The tool is known, but its output is not a measurement.
     #[error("it is {about}, but {error}")]
-    Read {
+    Malformed {
         /// Description of the detected format.
         about: &'static str,
         /// Line of the error, from 1, if it can be located.
@@ -170,8 +182,8 @@ impl ImportError {
     #[must_use]
     pub const fn line(&self) -> Option<usize> {
         match self {
-            Self::Recognise { .. } => Some(1),
-            Self::Read { line, .. } => *line,
+            Self::UnknownFormat { .. } => Some(1),
+            Self::Malformed { line, .. } => *line,
         }
     }
 
@@ -179,19 +191,19 @@ impl ImportError {
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
-            Self::Recognise { .. } => {
+            Self::UnknownFormat { .. } => {
                 "give the output as the tool wrote it, whole and with its heading; `assay help \
                  formats` lists what is read"
             }
-            Self::Read { error, .. } => match error {
-                ToolError::ReachEnd { .. } => "the file is cut off: copy it again",
-                ToolError::Find { .. }
-                | ToolError::ReadNumber { .. }
-                | ToolError::ReadColumn { .. } => {
+            Self::Malformed { error, .. } => match error {
+                ToolError::Truncated { .. } => "the file is cut off: copy it again",
+                ToolError::Missing { .. }
+                | ToolError::InvalidNumber { .. }
+                | ToolError::UnknownColumn { .. } => {
                     "look at that line; the file may have been edited, or come from a version of \
                      the tool that assay does not know"
                 }
-                ToolError::Reconcile { .. } | ToolError::Agree { .. } => {
+                ToolError::Contradiction { .. } | ToolError::InconsistentLine { .. } => {
                     "its figures contradict each other, so that one of them is wrong: look at \
                      what wrote the file"
                 }
@@ -213,53 +225,57 @@ fn begins(first: &str) -> String {
 ///
 /// # Errors
 /// If no known tool writes such a text, or its output is not a measurement.
-pub fn read(text: &str) -> Result<(&'static Format, Vec<Found>), ImportError> {
+pub fn read(
+    text: &str,
+) -> Result<(&'static ImportFormat, Vec<ImportedMeasurement>), ImportError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let Some(format) = FORMATS.iter().find(|format| (format.is)(text)) else {
+    let Some(format) = FORMATS.iter().find(|format| (format.matches)(text)) else {
         let first = text.lines().map(str::trim).find(|line| !line.is_empty());
-        return Err(ImportError::Recognise { first: cut(first.unwrap_or_default()) });
+        return Err(ImportError::UnknownFormat { first: shorten(first.unwrap_or_default()) });
     };
-    let refused = |error: ToolError| ImportError::Read {
+    let refused = |error: ToolError| ImportError::Malformed {
         about: format.about,
-        line: line_of(text, &error),
+        line: locate_error(text, &error),
         error,
     };
     let found = (format.read)(text).map_err(refused)?;
-    check(&found).map_err(refused)?;
+    check_measurements(&found).map_err(refused)?;
     Ok((format, found))
 }
 
 /// Checks that there are figures, not too many, and that each of them is plausible.
-fn check(found: &[Found]) -> Result<(), ToolError> {
+fn check_measurements(found: &[ImportedMeasurement]) -> Result<(), ToolError> {
     if found.iter().all(|it| it.parsed.values.is_empty()) {
         return Err(missing("figure that assay knows"));
     }
-    if found.len() > MOST_FOUND {
+    if found.len() > MAX_MEASUREMENTS {
         let what = format!(
-            "{} measurements in one file, and at most {MOST_FOUND} are read",
+            "{} measurements in one file, and at most {MAX_MEASUREMENTS} are read",
             found.len()
         );
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     }
     let values = found.iter().flat_map(|it| &it.parsed.values);
     let impossible = values.flat_map(|it| it.samples.iter().map(|value| (it.metric, *value)));
-    let mut impossible = impossible.filter(|(_, value)| !is_measurable(*value));
+    let mut impossible = impossible.filter(|(_, value)| !is_plausible(*value));
     match impossible.next() {
         None => Ok(()),
         Some((metric, value)) => {
-            Err(ToolError::ReadNumber { what: metric.to_owned(), text: value.to_string() })
+            Err(ToolError::InvalidNumber { what: metric.to_owned(), text: value.to_string() })
         }
     }
 }
 
 /// Locates an error: the line that contains its text, or the last line of a truncated file.
-fn line_of(text: &str, error: &ToolError) -> Option<usize> {
+fn locate_error(text: &str, error: &ToolError) -> Option<usize> {
     let token = match error {
-        ToolError::ReadNumber { text, .. } => text.trim_matches('"'),
-        ToolError::ReadColumn { name } => name,
-        ToolError::PassCheck { verdict } | ToolError::Meet { what: verdict, .. } => verdict,
-        ToolError::Agree { line, .. } => line,
-        ToolError::ReachEnd { .. } => return Some(text.lines().count().max(1)),
+        ToolError::InvalidNumber { text, .. } => text.trim_matches('"'),
+        ToolError::UnknownColumn { name } => name,
+        ToolError::CheckFailed { verdict } | ToolError::SystemError { what: verdict, .. } => {
+            verdict
+        }
+        ToolError::InconsistentLine { line, .. } => line,
+        ToolError::Truncated { .. } => return Some(text.lines().count().max(1)),
         _ => return None,
     };
     let found = text.lines().position(|line| !token.is_empty() && line.contains(token));
@@ -267,7 +283,11 @@ fn line_of(text: &str, error: &ToolError) -> Option<usize> {
 }
 
 /// Parses a text with the reader of a tool that assay can also start.
-fn by_tool(name: &str, workload: Workload, stdout: &str) -> Result<Parsed, ToolError> {
+fn read_with_tool(
+    name: &str,
+    workload: Workload,
+    stdout: &str,
+) -> Result<ParsedOutput, ToolError> {
     let found = tool::find(name).ok_or_else(|| missing("reader of that tool"))?;
     let invocation = Invocation {
         workload,
@@ -287,7 +307,7 @@ fn by_tool(name: &str, workload: Workload, stdout: &str) -> Result<Parsed, ToolE
 
 /// Splits a text at lines that satisfy `begins`. Each part starts with a copy of the text before
 /// the first of them.
-fn parts(text: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
+fn split_parts(text: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
     let mut head = String::new();
     let mut parts: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -299,15 +319,15 @@ fn parts(text: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
         part.push('\n');
     }
     // Each part repeats the head, so that the number of parts must be limited.
-    parts.truncate(MOST_FOUND);
+    parts.truncate(MAX_MEASUREMENTS);
     parts
 }
 
 /// Rejects a text that ends within a number: digits may be missing. For formats in which any row
 /// may be the last.
-fn whole(text: &str) -> Result<(), ToolError> {
+fn reject_cut_number(text: &str) -> Result<(), ToolError> {
     if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') {
-        return Err(ToolError::ReachEnd {
+        return Err(ToolError::Truncated {
             missing: "the end of its last line is not there".to_owned(),
         });
     }
@@ -315,17 +335,17 @@ fn whole(text: &str) -> Result<(), ToolError> {
 }
 
 /// Returns the word after `name =`, `name:` or `name`, up to white space.
-fn after<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+fn word_after<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let rest = text.split_once(name)?.1;
     rest.trim_start_matches([' ', '\t', '=', ':']).split_whitespace().next()
 }
 
 fn missing(what: &str) -> ToolError {
-    ToolError::Find { what: what.to_owned(), place: "the file" }
+    ToolError::Missing { what: what.to_owned(), place: "the file" }
 }
 
 /// Shortens a line for a message.
-fn cut(line: &str) -> String {
+fn shorten(line: &str) -> String {
     line.chars().take(60).collect()
 }
 

@@ -9,11 +9,11 @@ use crate::launcher::Launcher;
 
 /// Request to measure a workload with a tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct ToolRequest<'a> {
     /// Workload to measure.
     pub workload: &'a Workload,
     /// Tool that measures it.
-    pub found: &'a Found,
+    pub tool: &'a InstalledTool,
     /// Number of samples wanted of each metric.
     pub repetitions: u32,
     /// Instruction-set flags of the processor as the kernel prints them.
@@ -22,7 +22,7 @@ pub struct Request<'a> {
 
 /// Tool found on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct InstalledTool {
     /// Path of the executable.
     pub path: String,
     /// Version, if the tool reports it without measuring.
@@ -69,7 +69,7 @@ pub struct TextFile {
 }
 
 /// Returns the variable that makes tools print numbers with a decimal point in any locale.
-pub(crate) fn plain_language() -> (String, String) {
+pub(crate) fn c_locale() -> (String, String) {
     ("LC_ALL".to_owned(), "C".to_owned())
 }
 

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use crate::outputs::{ToolError, not_negative, positive, whole};
+use crate::outputs::{ToolError, parse_non_negative, parse_positive, parse_whole};
 
 /// Result of one timed phase.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +42,7 @@ pub(crate) struct IorText {
 const ACCESSES: [&str; 2] = ["write", "read"];
 const PLACE: &str = "IOR's output";
 /// Messages of the C library for errors that IOR prints by name, and their numbers (`errno`).
-const ERRORS: [(&str, u64); 4] = [
+const SYSTEM_ERRORS: [(&str, u64); 4] = [
     ("No such file or directory", 2),
     ("Input/output error", 5),
     ("Permission denied", 13),
@@ -56,17 +56,17 @@ impl IorText {
         if let Some(line) = text.lines().find(|line| line.starts_with("ERROR: ")) {
             let what = line.trim_start_matches("ERROR: ").to_owned();
             let number =
-                ERRORS.iter().find(|(message, _)| line.contains(message)).map(|it| it.1);
-            return Err(ToolError::Meet { what, number });
+                SYSTEM_ERRORS.iter().find(|(message, _)| line.contains(message)).map(|it| it.1);
+            return Err(ToolError::SystemError { what, number });
         }
         // IOR 3.2 prints its name before the document.
         let document = text.lines().any(|line| line.starts_with('{'));
         let read = if document {
-            json(text)?
+            parse_json(text)?
         } else if text.lines().any(|line| line.starts_with("access,")) {
-            Self { rows: table(text, ',')?, ..Self::default() }
+            Self { rows: parse_table(text, ',')?, ..Self::default() }
         } else {
-            classic(text)?
+            parse_text(text)?
         };
         if read.rows.is_empty() {
             return Err(missing("row of results"));
@@ -76,21 +76,21 @@ impl IorText {
 }
 
 /// Parses the text form. Messages of the ranks may occur between the rows.
-fn classic(text: &str) -> Result<IorText, ToolError> {
-    let rows = table(text, ' ')?;
+fn parse_text(text: &str) -> Result<IorText, ToolError> {
+    let rows = parse_table(text, ' ')?;
     let mut lines = text.lines().skip_while(|line| !line.starts_with("Operation "));
     let Some(heading) = lines.next() else {
-        return Err(ToolError::ReachEnd { missing: "IOR's summary is not there".to_owned() });
+        return Err(ToolError::Truncated { missing: "IOR's summary is not there".to_owned() });
     };
     let at = heading.split_whitespace().position(|word| word == "#Tasks");
     let words = lines.find(|line| begins_row(line, ' ')).map(str::split_whitespace);
     let tasks = at.zip(words).and_then(|(at, mut words)| words.nth(at));
-    let tasks = tasks.map(|text| whole("#Tasks", text)).transpose()?;
-    Ok(IorText { version: title(text), tasks, rows })
+    let tasks = tasks.map(|text| parse_whole("#Tasks", text)).transpose()?;
+    Ok(IorText { version: parse_version(text), tasks, rows })
 }
 
 /// Parses the title: `IOR-4.0.0: MPI Coordinated Test of Parallel I/O` → `4.0.0`.
-fn title(text: &str) -> Option<String> {
+fn parse_version(text: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let (version, _) = line.strip_prefix("IOR-")?.split_once(": ")?;
         Some(version.to_owned())
@@ -98,7 +98,7 @@ fn title(text: &str) -> Option<String> {
 }
 
 /// Parses the rows below the heading that begins with `access`.
-fn table(text: &str, separator: char) -> Result<Vec<IorRow>, ToolError> {
+fn parse_table(text: &str, separator: char) -> Result<Vec<IorRow>, ToolError> {
     let cells = |line: &str| -> Vec<String> {
         match separator {
             ' ' => line.split_whitespace().map(str::to_owned).collect(),
@@ -110,11 +110,11 @@ fn table(text: &str, separator: char) -> Result<Vec<IorRow>, ToolError> {
     let [heading] = headings.as_slice() else {
         let what = format!("{} tables of results, where one test has one", headings.len());
         return match headings.len() {
-            0 if title(text).is_some() => Err(ToolError::ReachEnd {
+            0 if parse_version(text).is_some() => Err(ToolError::Truncated {
                 missing: "IOR's table of results is not there".to_owned(),
             }),
             0 => Err(missing("table of results")),
-            _ => Err(ToolError::Reconcile { what }),
+            _ => Err(ToolError::Contradiction { what }),
         };
     };
     let names = cells(heading);
@@ -125,9 +125,9 @@ fn table(text: &str, separator: char) -> Result<Vec<IorRow>, ToolError> {
             let cells = cells(line);
             if cells.len() != names.len() {
                 let missing = format!("a row has {} of {} cells", cells.len(), names.len());
-                return Err(ToolError::ReachEnd { missing });
+                return Err(ToolError::Truncated { missing });
             }
-            row(|name| {
+            parse_row(|name| {
                 let at = names.iter().position(|it| it == name)?;
                 Some(cells[at].clone())
             })
@@ -149,18 +149,20 @@ const TRANSFER: [&str; 2] = ["xfer(KiB)", "xferKiB"];
 const ACCESS_TIME: [&str; 2] = ["wr/rd(s)", "wrRdTime"];
 const TOTAL_TIME: [&str; 2] = ["total(s)", "totalTime"];
 
-fn row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
+fn parse_row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
     const KIB: f64 = 1024.0;
     const MIB: f64 = 1024.0 * 1024.0;
     let found = |names: &[&str]| names.iter().find_map(|name| cell(name));
     let needed = |names: &[&str]| {
         let text = found(names).ok_or_else(|| missing(names[0]))?;
-        positive(names[0], &text)
+        parse_positive(names[0], &text)
     };
     let reported = |names: &[&str]| match found(names) {
         // Values that were not measured are `-`, empty, or negative.
         Some(text) if text.is_empty() || text.starts_with('-') || text == "NA" => Ok(None),
-        Some(text) => not_negative(names[0], &text).map(|it| Some(it).filter(|it| *it > 0.0)),
+        Some(text) => {
+            parse_non_negative(names[0], &text).map(|it| Some(it).filter(|it| *it > 0.0))
+        }
         None => Ok(None),
     };
     let access = cell("access").ok_or_else(|| missing("access"))?;
@@ -173,7 +175,7 @@ fn row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
         transfers_per_s: reported(&RATE)?,
         // Except in the text table it has four decimals, of which only one may be significant.
         latency_s: reported(&LATENCY)?
-            .filter(|_| digits(&found(&LATENCY).unwrap_or_default()) > 1),
+            .filter(|_| significant_digits(&found(&LATENCY).unwrap_or_default()) > 1),
         transfer_bytes: needed(&TRANSFER)? * KIB,
         access_s: needed(&ACCESS_TIME)?,
         total_s: needed(&TOTAL_TIME)?,
@@ -181,25 +183,25 @@ fn row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
 }
 
 /// Counts the significant digits of a decimal number.
-fn digits(text: &str) -> usize {
+fn significant_digits(text: &str) -> usize {
     let digits = text.chars().filter(char::is_ascii_digit).skip_while(|digit| *digit == '0');
     digits.count()
 }
 
 /// Parses the JSON form. IOR 3 writes nested lists, IOR 4 one list.
-fn json(text: &str) -> Result<IorText, ToolError> {
+fn parse_json(text: &str) -> Result<IorText, ToolError> {
     let start = text.find('{').unwrap_or_default();
     let document: Value = serde_json::from_str(&text[start..]).map_err(|error| {
         if error.is_eof() {
-            ToolError::ReachEnd { missing: "the end of IOR's JSON is not there".to_owned() }
+            ToolError::Truncated { missing: "the end of IOR's JSON is not there".to_owned() }
         } else {
-            ToolError::Find { what: format!("JSON: {error}"), place: PLACE }
+            ToolError::Missing { what: format!("JSON: {error}"), place: PLACE }
         }
     })?;
     let tests = document.get("tests").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let [test] = tests else {
         let what = format!("{} tests, where one was asked for", tests.len());
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     };
     let results =
         test.get("Results").and_then(Value::as_array).ok_or_else(|| missing("Results"))?;
@@ -208,18 +210,18 @@ fn json(text: &str) -> Result<IorText, ToolError> {
         other => vec![other],
     });
     let rows = flat.map(|it| {
-        row(|name| match it.get(name)? {
+        parse_row(|name| match it.get(name)? {
             Value::String(text) => Some(text.clone()),
             other => Some(other.to_string()),
         })
     });
     let version = document.get("Version").and_then(Value::as_str).map(str::to_owned);
-    let version = version.or_else(|| title(text));
+    let version = version.or_else(|| parse_version(text));
     let summary = document.get("summary").and_then(Value::as_array);
     let tasks = summary.and_then(|it| it.first()?.get("numTasks")?.as_u64());
     Ok(IorText { version, tasks, rows: rows.collect::<Result<_, _>>()? })
 }
 
 fn missing(what: &str) -> ToolError {
-    ToolError::Find { what: what.to_owned(), place: PLACE }
+    ToolError::Missing { what: what.to_owned(), place: PLACE }
 }

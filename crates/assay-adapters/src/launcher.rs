@@ -45,7 +45,7 @@ pub(crate) struct Launch {
 
 impl Launch {
     /// Starts one rank on each of `cpus`; without a launcher one process for all of them.
-    pub(crate) fn of(program: &str, launcher: Option<&Launcher>, cpus: &[u32]) -> Self {
+    pub(crate) fn for_cpus(program: &str, launcher: Option<&Launcher>, cpus: &[u32]) -> Self {
         match launcher {
             Some(launcher) => launcher.one_rank_per_cpu(program, cpus),
             None => Self {
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_launcher_is_recognised_by_its_first_line() {
+    fn recognises_launcher_by_first_line() {
         let table = [
             (
                 "mpirun (Open MPI) 4.1.4\n\nReport bugs to …",
@@ -168,7 +168,7 @@ mod tests {
     fn every_rank_gets_its_own_cpu() {
         let launcher =
             Launcher { path: "mpirun".to_owned(), kind: LauncherKind::OpenMpi, version: None };
-        let launch = Launch::of("/opt/xhpl", Some(&launcher), &[4, 6]);
+        let launch = Launch::for_cpus("/opt/xhpl", Some(&launcher), &[4, 6]);
         assert_eq!(launch.ranks, 2);
         assert_eq!(
             launch.arguments.join(" "),

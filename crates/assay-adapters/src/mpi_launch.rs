@@ -6,7 +6,7 @@
 use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use assay_model::workload::{MpiHosts, MpiWorkload};
 
-use crate::invocation::{Invocation, Request, plain_language};
+use crate::invocation::{Invocation, ToolRequest, c_locale};
 
 /// Command line of an MPI launcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub struct MpiLaunch {
 
 impl MpiLaunch {
     /// Converts to a tool's invocation; the launcher binds the ranks.
-    pub(crate) fn invocation(self, tool: &str, request: &Request<'_>) -> Invocation {
+    pub(crate) fn into_invocation(self, tool: &str, request: &ToolRequest<'_>) -> Invocation {
         let mut environment = self.environment;
-        environment.push(plain_language());
+        environment.push(c_locale());
         Invocation {
             workload: request.workload.clone(),
             label: tool.to_owned(),
@@ -42,11 +42,11 @@ impl MpiLaunch {
 /// the i-th CPU. Over several hosts there is one rank per core, and for a pair one rank on each
 /// host.
 #[must_use]
-pub fn launch(work: &MpiWorkload, program: &str, arguments: &[String]) -> MpiLaunch {
+pub fn build_launch(work: &MpiWorkload, program: &str, arguments: &[String]) -> MpiLaunch {
     let mut words = vec!["-n".to_owned(), work.ranks.to_string()];
-    words.extend(hosts(work));
-    words.extend(binding(work));
-    words.extend(bound_before_start(work));
+    words.extend(host_options(work));
+    words.extend(binding_options(work));
+    words.extend(taskset_prefix(work));
     words.push(program.to_owned());
     words.extend(arguments.iter().cloned());
     let variables = environment(work).into_iter();
@@ -59,7 +59,7 @@ pub fn launch(work: &MpiWorkload, program: &str, arguments: &[String]) -> MpiLau
 
 /// Pair of hosts that are reached through a command other than `ssh`.
 #[derive(Debug)]
-pub struct PairOfHosts<'a> {
+pub struct HostPair<'a> {
     /// Data addresses: of the launcher's host, and of the other one.
     pub addresses: &'a [String; 2],
     /// Program to start on each host.
@@ -70,9 +70,9 @@ pub struct PairOfHosts<'a> {
 
 /// Builds the command that starts one rank of `work` on each of two hosts.
 #[must_use]
-pub fn launch_pair(
+pub fn build_pair_launch(
     work: &MpiWorkload,
-    pair: &PairOfHosts<'_>,
+    pair: &HostPair<'_>,
     arguments: &[String],
 ) -> MpiLaunch {
     let [own, other] = pair.addresses;
@@ -82,27 +82,29 @@ pub fn launch_pair(
     let is_open = matches!(work.mpi.starter, MpiLauncherKind::Orte | MpiLauncherKind::Prrte);
     let mut line = match work.mpi.starter {
         // Named `rsh`, it is not given options of ssh.
-        MpiLauncherKind::Hydra => words(&["-launcher", "rsh", "-launcher-exec", shell]),
-        MpiLauncherKind::IntelHydra => words(&["-bootstrap", "rsh", "-bootstrap-exec", shell]),
+        MpiLauncherKind::Hydra => to_strings(&["-launcher", "rsh", "-launcher-exec", shell]),
+        MpiLauncherKind::IntelHydra => {
+            to_strings(&["-bootstrap", "rsh", "-bootstrap-exec", shell])
+        }
         // A daemon that leaves its session could no longer be tracked.
         MpiLauncherKind::Orte => {
-            words(&["--leave-session-attached", "--mca", "plm_rsh_agent", shell])
+            to_strings(&["--leave-session-attached", "--mca", "plm_rsh_agent", shell])
         }
         MpiLauncherKind::Prrte => {
-            words(&["--leave-session-attached", "--prtemca", "plm_ssh_agent", shell])
+            to_strings(&["--leave-session-attached", "--prtemca", "plm_ssh_agent", shell])
         }
         // srun reaches its hosts by itself.
-        MpiLauncherKind::Srun => words(&["--nodelist", &both, "--ntasks-per-node=1"]),
+        MpiLauncherKind::Srun => to_strings(&["--nodelist", &both, "--ntasks-per-node=1"]),
     };
     if is_hydra {
-        line.extend(words(&["-localhost", own, "-hosts", &both, "-ppn", "1"]));
+        line.extend(to_strings(&["-localhost", own, "-hosts", &both, "-ppn", "1"]));
     }
-    line.extend(binding(work));
+    line.extend(binding_options(work));
     for (nth, (address, program)) in pair.addresses.iter().zip(pair.programs).enumerate() {
         line.extend((nth > 0).then(|| ":".to_owned()));
-        line.extend(words(&["-n", "1"]));
-        line.extend(is_open.then(|| words(&["--host", address])).into_iter().flatten());
-        line.extend(bound_before_start(work));
+        line.extend(to_strings(&["-n", "1"]));
+        line.extend(is_open.then(|| to_strings(&["--host", address])).into_iter().flatten());
+        line.extend(taskset_prefix(work));
         line.push(program.clone());
         line.extend(arguments.iter().cloned());
     }
@@ -114,11 +116,11 @@ pub fn launch_pair(
     }
 }
 
-fn words(list: &[&str]) -> Vec<String> {
+fn to_strings(list: &[&str]) -> Vec<String> {
     list.iter().map(|word| (*word).to_owned()).collect()
 }
 
-fn hosts(work: &MpiWorkload) -> Vec<String> {
+fn host_options(work: &MpiWorkload) -> Vec<String> {
     let MpiHosts { list, file } = &work.hosts;
     let (list_option, file_option) = match work.mpi.starter {
         MpiLauncherKind::Hydra | MpiLauncherKind::IntelHydra => ("-hosts", "-f"),
@@ -129,15 +131,15 @@ fn hosts(work: &MpiWorkload) -> Vec<String> {
     let given =
         given.into_iter().filter_map(|(option, value)| Some((option, value.as_deref()?)));
     let mut found: Vec<String> =
-        given.flat_map(|(option, value)| words(&[option, value])).collect();
+        given.flat_map(|(option, value)| to_strings(&[option, value])).collect();
     if !work.hosts.is_local() && work.ranks == 2 && !is_one_host(list.as_deref()) {
         // Launchers fill one host before the next; a pair belongs on two hosts.
         found.extend(match work.mpi.starter {
-            MpiLauncherKind::Hydra | MpiLauncherKind::IntelHydra => words(&["-ppn", "1"]),
+            MpiLauncherKind::Hydra | MpiLauncherKind::IntelHydra => to_strings(&["-ppn", "1"]),
             MpiLauncherKind::Orte | MpiLauncherKind::Prrte => {
-                words(&["--map-by", "ppr:1:node"])
+                to_strings(&["--map-by", "ppr:1:node"])
             }
-            MpiLauncherKind::Srun => words(&["--ntasks-per-node=1"]),
+            MpiLauncherKind::Srun => to_strings(&["--ntasks-per-node=1"]),
         });
     }
     found
@@ -150,26 +152,28 @@ fn is_one_host(list: Option<&str>) -> bool {
 }
 
 /// Returns the launcher's binding options; Intel MPI is configured by variables instead.
-fn binding(work: &MpiWorkload) -> Vec<String> {
-    let cpus = cpu_list(work);
+fn binding_options(work: &MpiWorkload) -> Vec<String> {
+    let cpus = format_cpus(work);
     let threads = work.placement.placement == "same-core";
     match (work.mpi.starter, cpus.is_empty()) {
-        (MpiLauncherKind::Hydra, true) => words(&["-bind-to", "core"]),
-        (MpiLauncherKind::Hydra, false) => words(&["-bind-to", &format!("user:{cpus}")]),
+        (MpiLauncherKind::Hydra, true) => to_strings(&["-bind-to", "core"]),
+        (MpiLauncherKind::Hydra, false) => to_strings(&["-bind-to", &format!("user:{cpus}")]),
         (MpiLauncherKind::IntelHydra, _) => Vec::new(),
-        (MpiLauncherKind::Orte | MpiLauncherKind::Prrte, true) => words(&["--bind-to", "core"]),
+        (MpiLauncherKind::Orte | MpiLauncherKind::Prrte, true) => {
+            to_strings(&["--bind-to", "core"])
+        }
         (MpiLauncherKind::Orte, false) => {
-            let mut found = words(&["--bind-to", "cpu-list:ordered", "--cpu-list", &cpus]);
+            let mut found = to_strings(&["--bind-to", "cpu-list:ordered", "--cpu-list", &cpus]);
             // Without it Open MPI counts cores as slots, and two threads of one core as one slot.
             found.extend(threads.then(|| "--use-hwthread-cpus".to_owned()));
             found
         }
         (MpiLauncherKind::Prrte, false) if !work.hosts.is_local() => {
-            words(&["--bind-to", "none"])
+            to_strings(&["--bind-to", "none"])
         }
         (MpiLauncherKind::Prrte, false) => {
             let threads = if threads { ":hwtcpus" } else { "" };
-            words(&["--map-by", &format!("pe-list={cpus}:ordered{threads}")])
+            to_strings(&["--map-by", &format!("pe-list={cpus}:ordered{threads}")])
         }
         (MpiLauncherKind::Srun, cpus_unknown) => {
             let process_management = match work.mpi.abi {
@@ -181,25 +185,25 @@ fn binding(work: &MpiWorkload) -> Vec<String> {
             } else {
                 format!("--cpu-bind=map_cpu:{cpus}")
             };
-            words(&[process_management, &bind])
+            to_strings(&[process_management, &bind])
         }
     }
 }
 
 /// Returns a `taskset` prefix where Open MPI cannot bind: since version 5, `pe-list` and one rank
 /// per host exclude each other.
-fn bound_before_start(work: &MpiWorkload) -> Vec<String> {
-    let cpus = cpu_list(work);
+fn taskset_prefix(work: &MpiWorkload) -> Vec<String> {
+    let cpus = format_cpus(work);
     if work.mpi.starter == MpiLauncherKind::Prrte && !work.hosts.is_local() && !cpus.is_empty()
     {
-        words(&["taskset", "-c", &cpus])
+        to_strings(&["taskset", "-c", &cpus])
     } else {
         Vec::new()
     }
 }
 
 /// Formats the CPUs of one host: `0,1`. Every host uses the same ones.
-fn cpu_list(work: &MpiWorkload) -> String {
+fn format_cpus(work: &MpiWorkload) -> String {
     let mut cpus = work.placement.cpus.clone();
     if is_one_host(work.hosts.list.as_deref()) && cpus.len() < work.ranks as usize {
         // The CPU near the network is meant for one rank of each host.
@@ -217,7 +221,7 @@ fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
             vec![("MV2_ENABLE_AFFINITY", "0".to_owned()), ("MPIR_CVAR_DEBUG_SUMMARY", on())]
         }
         MpiLauncherKind::IntelHydra => {
-            let cpus = cpu_list(work);
+            let cpus = format_cpus(work);
             let place = match cpus.is_empty() {
                 true => ("I_MPI_PIN_DOMAIN", "core".to_owned()),
                 false => ("I_MPI_PIN_PROCESSOR_LIST", cpus),
@@ -246,7 +250,7 @@ fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
 /// Finds the transport that the library reported when a job started: `UCX`, `OFI tcp`, `ob1`;
 /// `None` if it reported none. Within a host all of them use shared memory.
 #[must_use]
-pub fn transport(mpi: &MpiInstallation, printed: &str) -> Option<String> {
+pub fn find_transport(mpi: &MpiInstallation, printed: &str) -> Option<String> {
     let lines = || printed.lines().map(str::trim);
     match mpi.starter {
         MpiLauncherKind::Hydra | MpiLauncherKind::Srun

@@ -4,15 +4,15 @@
 //! Launchers and libraries print lines of their own in between; only lines that begin with a digit
 //! are rows.
 
-use crate::outputs::{ToolError, number, positive_scaled, whole};
+use crate::outputs::{ToolError, parse_number, parse_positive_scaled, parse_whole};
 
 /// Content of a column: a metric of the benchmark, or something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum ColumnContent {
     /// Size of a message in bytes.
     Size,
     /// Values of a metric; the unit converts them to base units.
-    Metric(&'static str, Factor),
+    Metric(&'static str, ColumnUnit),
     /// `Pass` or `Fail`.
     Verdict,
     /// Ignored content.
@@ -21,7 +21,7 @@ pub(crate) enum Holds {
 
 /// Unit of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Factor {
+pub(crate) enum ColumnUnit {
     /// Microseconds.
     Microseconds,
     /// 10⁶ bytes per second.
@@ -34,20 +34,20 @@ pub(crate) enum Factor {
 
 /// Labels of a heading and the content of their columns; a longer label precedes those that it
 /// contains.
-pub(crate) type Words = [(&'static str, Holds)];
+pub(crate) type ColumnLabels = [(&'static str, ColumnContent)];
 
 /// Row of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct MpiRow {
     /// Size of a message; `None` for tests without messages.
     pub(crate) bytes: Option<u64>,
     /// Metric, value in its base unit, and half of the last printed digit in that unit.
     pub(crate) values: Vec<(&'static str, f64, f64)>,
 }
 
-impl Factor {
+impl ColumnUnit {
     /// Returns the power of ten.
-    const fn power(self) -> i32 {
+    const fn power_of_ten(self) -> i32 {
         match self {
             Self::Microseconds => -6,
             Self::Megabytes => 6,
@@ -59,10 +59,10 @@ impl Factor {
 
 /// Parses the columns of a heading, from left to right. Unknown labels are skipped; the rows then
 /// have more fields than columns and are rejected.
-pub(crate) fn columns(heading: &str, words: &Words) -> Vec<Holds> {
+pub(crate) fn parse_columns(heading: &str, words: &ColumnLabels) -> Vec<ColumnContent> {
     let mut found = Vec::new();
     let mut rest = heading;
-    while let Some((at, word, holds)) = first_word(rest, words) {
+    while let Some((at, word, holds)) = find_first_label(rest, words) {
         found.push(holds);
         rest = &rest[at + word.len()..];
     }
@@ -70,7 +70,10 @@ pub(crate) fn columns(heading: &str, words: &Words) -> Vec<Holds> {
 }
 
 /// Finds the label that occurs first; at equal positions the first in the list.
-fn first_word<'w>(text: &str, words: &'w Words) -> Option<(usize, &'w str, Holds)> {
+fn find_first_label<'w>(
+    text: &str,
+    words: &'w ColumnLabels,
+) -> Option<(usize, &'w str, ColumnContent)> {
     let places =
         words.iter().filter_map(|(word, holds)| Some((text.find(word)?, *word, *holds)));
     places.min_by_key(|(at, _, _)| *at)
@@ -81,48 +84,50 @@ fn first_word<'w>(text: &str, words: &'w Words) -> Option<(usize, &'w str, Holds
 /// # Errors
 /// If a row has more or fewer fields than the heading has columns, a field is not a number,
 /// contents of messages were wrong, sizes do not ascend, or there is no row.
-pub(crate) fn rows<'t>(
+pub(crate) fn parse_rows<'t>(
     lines: impl Iterator<Item = &'t str>,
-    columns: &[Holds],
-) -> Result<Vec<Row>, ToolError> {
-    let mut rows: Vec<Row> = Vec::new();
+    columns: &[ColumnContent],
+) -> Result<Vec<MpiRow>, ToolError> {
+    let mut rows: Vec<MpiRow> = Vec::new();
     for line in lines.map(str::trim) {
         if !line.starts_with(|c: char| c.is_ascii_digit()) {
             continue;
         }
-        let row = row(line, columns)?;
+        let row = parse_row(line, columns)?;
         if rows.last().is_some_and(|before| before.bytes >= row.bytes) {
             let what = format!("the size of the row {line:?} is not above the one before");
-            return Err(ToolError::Reconcile { what });
+            return Err(ToolError::Contradiction { what });
         }
         rows.push(row);
     }
     if rows.is_empty() {
-        return Err(ToolError::ReachEnd { missing: "there is no row of values".to_owned() });
+        return Err(ToolError::Truncated { missing: "there is no row of values".to_owned() });
     }
     Ok(rows)
 }
 
-fn row(line: &str, columns: &[Holds]) -> Result<Row, ToolError> {
+fn parse_row(line: &str, columns: &[ColumnContent]) -> Result<MpiRow, ToolError> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     if fields.len() != columns.len() {
         let missing =
             format!("the row {line:?} has {} of {} columns", fields.len(), columns.len());
-        return Err(ToolError::ReachEnd { missing });
+        return Err(ToolError::Truncated { missing });
     }
-    let mut row = Row { bytes: None, values: Vec::new() };
+    let mut row = MpiRow { bytes: None, values: Vec::new() };
     for (field, holds) in fields.iter().zip(columns) {
         match holds {
-            Holds::Size => row.bytes = Some(whole("the size of a message", field)?),
-            Holds::Metric(metric, factor) => {
-                let (value, half) = scaled(metric, field, factor.power())?;
+            ColumnContent::Size => {
+                row.bytes = Some(parse_whole("the size of a message", field)?)
+            }
+            ColumnContent::Metric(metric, factor) => {
+                let (value, half) = parse_scaled(metric, field, factor.power_of_ten())?;
                 row.values.push((*metric, value, half));
             }
-            Holds::Verdict if !field.eq_ignore_ascii_case("pass") => {
+            ColumnContent::Verdict if !field.eq_ignore_ascii_case("pass") => {
                 let verdict = format!("contents of messages: {field} in the row {line:?}");
-                return Err(ToolError::PassCheck { verdict });
+                return Err(ToolError::CheckFailed { verdict });
             }
-            Holds::Verdict | Holds::Other => {}
+            ColumnContent::Verdict | ColumnContent::Other => {}
         }
     }
     Ok(row)
@@ -130,12 +135,12 @@ fn row(line: &str, columns: &[Holds]) -> Result<Row, ToolError> {
 
 /// Returns a number and half of its last digit in base units. Zero, which rounding may have
 /// produced, stays zero.
-fn scaled(what: &str, text: &str, power: i32) -> Result<(f64, f64), ToolError> {
+fn parse_scaled(what: &str, text: &str, power: i32) -> Result<(f64, f64), ToolError> {
     let half = half_digit(text) * 10f64.powi(power);
-    if number(what, text)? > 0.0 {
-        return Ok((positive_scaled(what, text, power)?, half));
+    if parse_number(what, text)? > 0.0 {
+        return Ok((parse_positive_scaled(what, text, power)?, half));
     }
-    Ok((number(what, text)?, half))
+    Ok((parse_number(what, text)?, half))
 }
 
 /// Returns half of the last printed digit of a number.

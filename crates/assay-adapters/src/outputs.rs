@@ -24,13 +24,13 @@ pub struct Outputs {
 
 /// Figures and attributes parsed from an output.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Parsed {
+pub struct ParsedOutput {
     /// Version that the tool printed.
     pub version: Option<String>,
     /// Figures in base units; at least one sample or count of each metric.
-    pub values: Vec<Measured>,
+    pub values: Vec<MeasuredMetric>,
     /// Attributes of the measurement that the tool reported.
-    pub learned: Vec<Learned>,
+    pub attributes: Vec<ReportedAttribute>,
     /// Doubts about the result.
     pub doubts: Vec<Doubt>,
     /// Lines or rows that were not used, and the reason.
@@ -39,12 +39,12 @@ pub struct Parsed {
 
 /// Figures of one metric.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct MeasuredMetric {
     /// Name of the metric in the benchmark's row.
     pub metric: &'static str,
     /// Dimensions that distinguish it from other series of the metric in the same workload: the
     /// size of a message, the end of a connection.
-    pub apart: Attributes,
+    pub own_dimensions: Attributes,
     /// Samples in the metric's base unit, in the order of measurement.
     pub samples: Vec<f64>,
     /// Seconds, bytes or operations that each sample is a mean over; empty = each is one repetition
@@ -58,7 +58,7 @@ pub struct Measured {
 
 /// Attribute that the tool reported about its measurement.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Learned {
+pub struct ReportedAttribute {
     /// Metric that it belongs to; `None` = the whole output.
     pub metric: Option<&'static str>,
     /// Kind of attribute.
@@ -72,7 +72,7 @@ pub struct Learned {
 pub enum ToolError {
     /// The tool does not support this workload.
     #[error("{tool} cannot be asked for this: {why}")]
-    Ask {
+    UnsupportedWorkload {
         /// Name of the tool.
         tool: &'static str,
         /// Unsupported property.
@@ -82,15 +82,15 @@ pub enum ToolError {
     #[error(
         "{tool} uses {cpus} CPUs only under an MPI launcher, and no usable mpirun was found"
     )]
-    Launch {
+    NoLauncher {
         /// Name of the tool.
         tool: &'static str,
         /// CPUs requested.
         cpus: usize,
     },
     /// The process failed.
-    #[error("{how}{}", said(.last_words))]
-    Run {
+    #[error("{how}{}", quote_error_message(.last_words))]
+    ProcessFailed {
         /// `the tool ended with code 1`, `the tool was killed by a signal`.
         how: String,
         /// Last line of its standard error, or empty.
@@ -98,7 +98,7 @@ pub enum ToolError {
     },
     /// An element of every complete output is missing.
     #[error("no {what} in {place}")]
-    Find {
+    Missing {
         /// Missing element.
         what: String,
         /// Place where it was expected.
@@ -106,7 +106,7 @@ pub enum ToolError {
     },
     /// Not a plain, finite number.
     #[error("{what} is {text:?}, which is no plain number")]
-    ReadNumber {
+    InvalidNumber {
         /// Meaning of the number.
         what: String,
         /// Text found.
@@ -114,25 +114,25 @@ pub enum ToolError {
     },
     /// A column of unknown meaning or unit precedes a known one.
     #[error("{name:?} is no column that assay knows")]
-    ReadColumn {
+    UnknownColumn {
         /// Its label in the head.
         name: String,
     },
     /// The output is truncated.
     #[error("the output breaks off: {missing}")]
-    ReachEnd {
+    Truncated {
         /// Missing part.
         missing: String,
     },
     /// The tool's own check failed: the result is wrong.
     #[error("the tool's own check failed: {verdict}")]
-    PassCheck {
+    CheckFailed {
         /// The tool's message.
         verdict: String,
     },
     /// The operating system returned an error to the tool; its results may still be right.
     #[error("the tool met an error: {what}")]
-    Meet {
+    SystemError {
         /// The tool's message.
         what: String,
         /// Error number (`errno`), if the tool printed it.
@@ -140,19 +140,19 @@ pub enum ToolError {
     },
     /// The tool was not configured to check its result, or did not.
     #[error("the tool did not check its result: {verdict}")]
-    Check {
+    Unchecked {
         /// The tool's message, or the missing one.
         verdict: String,
     },
     /// Two statements of one output contradict each other, or the request.
     #[error("the output contradicts itself or the request: {what}")]
-    Reconcile {
+    Contradiction {
         /// Statements that contradict each other.
         what: String,
     },
     /// The figures of one line contradict each other.
     #[error("the output contradicts itself: {what}")]
-    Agree {
+    InconsistentLine {
         /// Figures that contradict each other.
         what: String,
         /// Text of the line.
@@ -164,23 +164,23 @@ impl Outputs {
     /// Returns the file `name`.
     pub(crate) fn file(&self, name: &'static str) -> Result<&str, ToolError> {
         let file = self.files.get(name).map(String::as_str);
-        file.ok_or(ToolError::Find { what: "output file".to_owned(), place: name })
+        file.ok_or(ToolError::Missing { what: "output file".to_owned(), place: name })
     }
 
     /// Rejects the output of a process that failed.
-    pub(crate) fn ended_well(&self) -> Result<(), ToolError> {
+    pub(crate) fn check_exit(&self) -> Result<(), ToolError> {
         let how = match self.exit_code {
             Some(0) => return Ok(()),
             Some(code) => format!("the tool ended with code {code}"),
             None => "the tool was killed by a signal".to_owned(),
         };
-        Err(ToolError::Run { how, last_words: self.last_words() })
+        Err(ToolError::ProcessFailed { how, last_words: self.find_error_message() })
     }
 
     /// Finds the tool's own error message: HPL's `>>> … <<<` in any output; else an `ERROR` or a
     /// Java exception on standard error, or its last line. After the error of a rank launchers
     /// print paragraphs of their own, and after an exception Java prints a stack trace.
-    fn last_words(&self) -> String {
+    fn find_error_message(&self) -> String {
         let texts = [&self.stderr, &self.stdout].into_iter().chain(self.files.values());
         let quoted = texts.flat_map(|text| text.lines()).find(|line| line.starts_with(">>>"));
         // Launchers draw lines around their messages.
@@ -192,79 +192,97 @@ impl Outputs {
     }
 }
 
-impl Parsed {
+impl ParsedOutput {
     /// Returns the dimensions that the tool itself reported for a series. They override the
     /// requested ones, because the tool may have measured something else.
     #[must_use]
-    pub fn dimensions(&self, measured: &Measured) -> Attributes {
+    pub fn dimensions(&self, measured: &MeasuredMetric) -> Attributes {
         let mut dimensions = Attributes::new();
         for metric in [None, Some(measured.metric)] {
-            let of = self.learned.iter().filter(|it| it.metric == metric && !is_fact(it));
+            let of = self.attributes.iter().filter(|it| it.metric == metric && !is_fact(it));
             dimensions.extend(of.map(|it| (it.name, it.value.clone())));
         }
-        dimensions.extend(measured.apart.clone());
+        dimensions.extend(measured.own_dimensions.clone());
         dimensions
     }
 
     /// Returns the facts of a metric, or of the whole output.
     #[must_use]
     pub fn facts(&self, metric: Option<&str>) -> Attributes {
-        let of = self.learned.iter().filter(|it| it.metric == metric && is_fact(it));
+        let of = self.attributes.iter().filter(|it| it.metric == metric && is_fact(it));
         of.map(|it| (it.name, it.value.clone())).collect()
     }
 
-    pub(crate) fn measure(&mut self, metric: &'static str, samples: Vec<f64>) {
-        self.measure_apart(metric, Attributes::new(), samples);
+    pub(crate) fn add_samples(&mut self, metric: &'static str, samples: Vec<f64>) {
+        self.add_series(metric, Attributes::new(), samples);
     }
 
-    pub(crate) fn measure_apart(
+    pub(crate) fn add_series(
         &mut self,
         metric: &'static str,
         apart: Attributes,
         samples: Vec<f64>,
     ) {
         let (weights, count, figures) = (Vec::new(), None, None);
-        self.values.push(Measured { metric, apart, samples, weights, count, figures });
+        self.values.push(MeasuredMetric {
+            metric,
+            own_dimensions: apart,
+            samples,
+            weights,
+            count,
+            figures,
+        });
     }
 
     /// Adds a ratio as one sample, with its counts.
-    pub(crate) fn measure_share(&mut self, metric: &'static str, count: EventCount) {
+    pub(crate) fn add_ratio(&mut self, metric: &'static str, count: EventCount) {
         let share = count.part as f64 / count.whole as f64;
         let apart = Attributes::new();
         let (count, figures) = (Some(count), None);
         let (samples, weights) = (vec![share], vec![count.map_or(1.0, |it| it.whole as f64)]);
-        self.values.push(Measured { metric, apart, samples, weights, count, figures });
+        self.values.push(MeasuredMetric {
+            metric,
+            own_dimensions: apart,
+            samples,
+            weights,
+            count,
+            figures,
+        });
     }
 
     /// Sets the weights of the samples that were added last.
-    pub(crate) fn over(&mut self, weights: Vec<f64>) {
+    pub(crate) fn set_weights(&mut self, weights: Vec<f64>) {
         if let Some(measured) = self.values.last_mut() {
             measured.weights = weights;
         }
     }
 
     /// Sets the statistics that the tool printed of a metric.
-    pub(crate) fn figures(&mut self, metric: &'static str, figures: ToolFigures) {
+    pub(crate) fn set_figures(&mut self, metric: &'static str, figures: ToolFigures) {
         if let Some(measured) = self.values.iter_mut().rfind(|it| it.metric == metric) {
             measured.figures = Some(figures);
         }
     }
 
-    pub(crate) fn learn(&mut self, name: Attribute, value: impl Into<AttributeValue>) {
-        self.learned.push(Learned { metric: None, name, value: value.into() });
+    pub(crate) fn set_attribute(&mut self, name: Attribute, value: impl Into<AttributeValue>) {
+        self.attributes.push(ReportedAttribute { metric: None, name, value: value.into() });
     }
 
-    pub(crate) fn learn_of(
+    pub(crate) fn set_metric_attribute(
         &mut self,
         metric: &'static str,
         name: Attribute,
         value: impl Into<AttributeValue>,
     ) {
-        self.learned.push(Learned { metric: Some(metric), name, value: value.into() });
+        self.attributes.push(ReportedAttribute {
+            metric: Some(metric),
+            name,
+            value: value.into(),
+        });
     }
 }
 
-fn is_fact(learned: &Learned) -> bool {
+fn is_fact(learned: &ReportedAttribute) -> bool {
     learned.name.row().role == Role::Fact
 }
 
@@ -273,30 +291,36 @@ impl ToolError {
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
-            Self::Ask { .. } => "choose another measurer, or another size or placement",
-            Self::Launch { .. } => "install an MPI launcher, e.g. Debian's package openmpi-bin",
-            Self::Run { .. } => "run the recorded command by hand and read its standard error",
-            Self::Find { .. } | Self::ReadNumber { .. } | Self::ReadColumn { .. } => {
+            Self::UnsupportedWorkload { .. } => {
+                "choose another measurer, or another size or placement"
+            }
+            Self::NoLauncher { .. } => {
+                "install an MPI launcher, e.g. Debian's package openmpi-bin"
+            }
+            Self::ProcessFailed { .. } => {
+                "run the recorded command by hand and read its standard error"
+            }
+            Self::Missing { .. } | Self::InvalidNumber { .. } | Self::UnknownColumn { .. } => {
                 "look at the stored raw output; if it is a version of the tool that assay does \
                  not know, report it with that output"
             }
-            Self::ReachEnd { .. } => {
+            Self::Truncated { .. } => {
                 "the tool was stopped or the disk was full; give it more time, then repeat"
             }
-            Self::PassCheck { .. } => {
+            Self::CheckFailed { .. } => {
                 "the machine or the build of the tool computes wrongly: repeat once, then test \
                  memory and rebuild the tool"
             }
             // Error numbers of Linux (asm-generic/errno-base.h).
-            Self::Meet { number, .. } => match number {
+            Self::SystemError { number, .. } => match number {
                 Some(2) => "name a file that is there, then repeat",
                 Some(5) => "the device fails: look into the kernel's log, `dmesg`",
                 Some(13) => "let the tool read and write its files, then repeat",
                 Some(28) => "free some space where the tool writes, then repeat",
                 _ => "mend what the tool names, then repeat",
             },
-            Self::Check { .. } => "use a build and an input that check the result",
-            Self::Reconcile { .. } | Self::Agree { .. } => {
+            Self::Unchecked { .. } => "use a build and an input that check the result",
+            Self::Contradiction { .. } | Self::InconsistentLine { .. } => {
                 "look at the stored raw output: another program of that name, a launcher of \
                  another MPI than the tool was built with, or a modified tool"
             }
@@ -305,31 +329,38 @@ impl ToolError {
 }
 
 /// Whether a value is plausible in any unit; a larger one could overflow when it is multiplied.
-pub(crate) fn is_measurable(value: f64) -> bool {
-    const MOST: f64 = 1e30;
-    value.abs() <= MOST
+pub(crate) fn is_plausible(value: f64) -> bool {
+    const MAX_VALUE: f64 = 1e30;
+    value.abs() <= MAX_VALUE
 }
 
 /// Parses a plain, finite number: digits, sign, point and exponent of the C locale and nothing
 /// else.
-pub(crate) fn number(what: &str, text: &str) -> Result<f64, ToolError> {
+pub(crate) fn parse_number(what: &str, text: &str) -> Result<f64, ToolError> {
     let text = text.trim();
     let plain = text.bytes().all(|byte| b"0123456789+-.eE".contains(&byte));
-    let value = text.parse::<f64>().ok().filter(|value| plain && is_measurable(*value));
-    value.ok_or_else(|| ToolError::ReadNumber { what: what.to_owned(), text: text.to_owned() })
+    let value = text.parse::<f64>().ok().filter(|value| plain && is_plausible(*value));
+    value.ok_or_else(|| ToolError::InvalidNumber {
+        what: what.to_owned(),
+        text: text.to_owned(),
+    })
 }
 
 /// Parses a plain number above zero: no measured rate or time is zero or negative.
-pub(crate) fn positive(what: &str, text: &str) -> Result<f64, ToolError> {
-    positive_scaled(what, text, 0)
+pub(crate) fn parse_positive(what: &str, text: &str) -> Result<f64, ToolError> {
+    parse_positive_scaled(what, text, 0)
 }
 
 /// Parses a plain number above zero, times a power of ten: a rate with a decimal prefix. The power
 /// is added to the text's exponent, so that `8.133e+00` with 9 is exactly 8,133,000,000.
-pub(crate) fn positive_scaled(what: &str, text: &str, power: i32) -> Result<f64, ToolError> {
+pub(crate) fn parse_positive_scaled(
+    what: &str,
+    text: &str,
+    power: i32,
+) -> Result<f64, ToolError> {
     let refused =
-        || ToolError::ReadNumber { what: what.to_owned(), text: text.trim().to_owned() };
-    number(what, text)?;
+        || ToolError::InvalidNumber { what: what.to_owned(), text: text.trim().to_owned() };
+    parse_number(what, text)?;
     let (digits, exponent) = text.trim().split_once(['e', 'E']).unwrap_or((text.trim(), "0"));
     let exponent =
         exponent.parse::<i32>().ok().and_then(|exponent| exponent.checked_add(power));
@@ -339,31 +370,34 @@ pub(crate) fn positive_scaled(what: &str, text: &str, power: i32) -> Result<f64,
 }
 
 /// Parses a plain number of at least zero: a time may have been rounded to 0 when it was printed.
-pub(crate) fn not_negative(what: &str, text: &str) -> Result<f64, ToolError> {
-    let value = number(what, text)?;
+pub(crate) fn parse_non_negative(what: &str, text: &str) -> Result<f64, ToolError> {
+    let value = parse_number(what, text)?;
     if value >= 0.0 {
         return Ok(value);
     }
-    Err(ToolError::ReadNumber { what: what.to_owned(), text: text.trim().to_owned() })
+    Err(ToolError::InvalidNumber { what: what.to_owned(), text: text.trim().to_owned() })
 }
 
 /// Parses a plain whole number.
-pub(crate) fn whole(what: &str, text: &str) -> Result<u64, ToolError> {
+pub(crate) fn parse_whole(what: &str, text: &str) -> Result<u64, ToolError> {
     let text = text.trim();
     let plain = text.bytes().all(|byte| byte.is_ascii_digit());
     let value = text.parse().ok().filter(|_| plain);
-    value.ok_or_else(|| ToolError::ReadNumber { what: what.to_owned(), text: text.to_owned() })
+    value.ok_or_else(|| ToolError::InvalidNumber {
+        what: what.to_owned(),
+        text: text.to_owned(),
+    })
 }
 
 /// Returns the system's message for an error number, with the number.
-pub(crate) fn system_error(number: u64) -> String {
+pub(crate) fn system_error_text(number: u64) -> String {
     match i32::try_from(number) {
         Ok(number) => std::io::Error::from_raw_os_error(number).to_string(),
         Err(_) => format!("error {number}"),
     }
 }
 
-fn said(last_words: &str) -> String {
+fn quote_error_message(last_words: &str) -> String {
     if last_words.is_empty() { String::new() } else { format!("; it said: {last_words}") }
 }
 

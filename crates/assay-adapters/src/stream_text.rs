@@ -8,7 +8,7 @@ mod report;
 
 pub(crate) use report::report_arrays;
 
-use crate::outputs::{ToolError, not_negative, positive_scaled, whole};
+use crate::outputs::{ToolError, parse_non_negative, parse_positive_scaled, parse_whole};
 
 /// STREAM's table and the lines around it. The arrays passed STREAM's validation.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,56 +58,56 @@ impl StreamText {
     /// or were not validated, or a rate contradicts its own time.
     pub fn read(text: &str) -> Result<Self, ToolError> {
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
-        validated(&lines)?;
-        let power = power(&lines)?;
-        let elements = positive_whole(&lines, "array size", &["Array size ="])?;
-        let element_bytes = positive_whole(&lines, "word size", &["This system uses"])?;
+        require_validation(&lines)?;
+        let power = rate_power_of_ten(&lines)?;
+        let elements = find_positive_whole(&lines, "array size", &["Array size ="])?;
+        let element_bytes = find_positive_whole(&lines, "word size", &["This system uses"])?;
         let passes = ["Each kernel will be executed", "Each test is run"];
         let array_bytes = elements as f64 * element_bytes as f64;
-        let function = |index| function(&lines, index, power, array_bytes);
+        let function = |index| parse_function(&lines, index, power, array_bytes);
         Ok(Self {
-            version: version(&lines),
+            version: parse_version(&lines),
             elements,
             element_bytes,
-            passes: positive_whole(&lines, "number of passes", &passes)?,
-            threads: threads(&lines)?,
+            passes: find_positive_whole(&lines, "number of passes", &passes)?,
+            threads: parse_threads(&lines)?,
             functions: [function(0)?, function(1)?, function(2)?, function(3)?],
         })
     }
 }
 
 /// Parses the decimal prefix of the rates, as a power of ten, from the heading of the table.
-fn power(lines: &[&str]) -> Result<i32, ToolError> {
+fn rate_power_of_ten(lines: &[&str]) -> Result<i32, ToolError> {
     let headings: Vec<_> = lines.iter().filter(|line| line.starts_with("Function ")).collect();
     match headings.as_slice() {
-        [] => Err(ToolError::Find { what: "STREAM table".to_owned(), place: "the output" }),
+        [] => Err(ToolError::Missing { what: "STREAM table".to_owned(), place: "the output" }),
         // stream.c divides by 1.0E06, hpcc's STREAM/stream.c multiplies by 1e-9: both decimal.
         [heading] if heading.contains("MB/s") => Ok(6),
         [heading] if heading.contains("GB/s") => Ok(9),
         [_] => {
             let what = "rate in MB/s or GB/s".to_owned();
-            Err(ToolError::Find { what, place: "the heading of the STREAM table" })
+            Err(ToolError::Missing { what, place: "the heading of the STREAM table" })
         }
         several => {
             let what = format!("{} STREAM tables instead of one", several.len());
-            Err(ToolError::Reconcile { what })
+            Err(ToolError::Contradiction { what })
         }
     }
 }
 
 /// Requires STREAM's validation of the arrays.
-fn validated(lines: &[&str]) -> Result<(), ToolError> {
+fn require_validation(lines: &[&str]) -> Result<(), ToolError> {
     if let Some(line) = lines.iter().find(|line| line.starts_with("Failed Validation")) {
-        return Err(ToolError::PassCheck { verdict: (*line).to_owned() });
+        return Err(ToolError::CheckFailed { verdict: (*line).to_owned() });
     }
     if lines.iter().any(|line| line.starts_with("Solution Validates")) {
         return Ok(());
     }
     let missing = "STREAM's \"Solution Validates\" is not there".to_owned();
-    Err(ToolError::ReachEnd { missing })
+    Err(ToolError::Truncated { missing })
 }
 
-fn function(
+fn parse_function(
     lines: &[&str],
     index: usize,
     power: i32,
@@ -117,21 +117,21 @@ fn function(
     let rows: Vec<_> = lines.iter().filter_map(|line| line.strip_prefix(word)).collect();
     let [row] = rows.as_slice() else {
         let what = format!("{} rows {word:?} instead of one", rows.len());
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     };
     let fields: Vec<&str> = row.split_whitespace().collect();
     let [rate, mean, shortest, longest] = fields.as_slice() else {
         let missing = format!("the row {word:?} has {} of 4 numbers", fields.len());
-        return Err(ToolError::ReachEnd { missing });
+        return Err(ToolError::Truncated { missing });
     };
     let function = StreamFunction {
         metric,
-        rate: positive_scaled(&format!("the rate of {metric}"), rate, power)?,
-        mean_s: not_negative("a mean time", mean)?,
-        shortest_s: not_negative("a shortest time", shortest)?,
-        longest_s: not_negative("a longest time", longest)?,
+        rate: parse_positive_scaled(&format!("the rate of {metric}"), rate, power)?,
+        mean_s: parse_non_negative("a mean time", mean)?,
+        shortest_s: parse_non_negative("a shortest time", shortest)?,
+        longest_s: parse_non_negative("a longest time", longest)?,
     };
-    reconcile(&function, arrays * array_bytes, half_digit(shortest))?;
+    check_rate(&function, arrays * array_bytes, half_digit(shortest))?;
     Ok(function)
 }
 
@@ -142,51 +142,51 @@ fn half_digit(text: &str) -> f64 {
 }
 
 /// Checks rate = bytes / shortest time, within the printed digits.
-fn reconcile(row: &StreamFunction, bytes: f64, half_digit_s: f64) -> Result<(), ToolError> {
+fn check_rate(row: &StreamFunction, bytes: f64, half_digit_s: f64) -> Result<(), ToolError> {
     /// Generous tolerance of the printed digits of the rate.
-    const RATE_DIGITS: f64 = 0.001;
+    const RATE_TOLERANCE: f64 = 0.001;
     let StreamFunction { metric, rate, mean_s, shortest_s, longest_s } = *row;
-    let fastest = bytes / (shortest_s - half_digit_s).max(0.0) * (1.0 + RATE_DIGITS);
-    let slowest = bytes / (shortest_s + half_digit_s) * (1.0 - RATE_DIGITS);
+    let fastest = bytes / (shortest_s - half_digit_s).max(0.0) * (1.0 + RATE_TOLERANCE);
+    let slowest = bytes / (shortest_s + half_digit_s) * (1.0 - RATE_TOLERANCE);
     if !(slowest..=fastest).contains(&rate) {
         let what = format!("{bytes} B of {metric} in {shortest_s} s are not {rate:.4e} B/s");
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     }
     if shortest_s > mean_s || mean_s > longest_s {
         let what = format!("of {metric}, the shortest, mean and longest time are out of order");
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     }
     Ok(())
 }
 
 /// Parses the version: `STREAM version $Revision: 5.10 $` → `5.10`.
-fn version(lines: &[&str]) -> Option<String> {
+fn parse_version(lines: &[&str]) -> Option<String> {
     let line = lines.iter().find_map(|line| line.strip_prefix("STREAM version"))?;
     let word =
         line.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     word.map(str::to_owned)
 }
 
-fn threads(lines: &[&str]) -> Result<Option<u64>, ToolError> {
+fn parse_threads(lines: &[&str]) -> Result<Option<u64>, ToolError> {
     // "Counted" is the number that OpenMP granted; older versions and hpcc print only the requested
     // one.
     let labels = ["Number of Threads counted =", "Number of Threads requested ="];
     if !lines.iter().any(|line| labels.iter().any(|start| line.starts_with(start))) {
         return Ok(None);
     }
-    positive_whole(lines, "number of threads", &labels).map(Some)
+    find_positive_whole(lines, "number of threads", &labels).map(Some)
 }
 
 /// Parses the first whole number after the first of `starts` that begins a line.
-fn positive_whole(lines: &[&str], what: &str, starts: &[&str]) -> Result<u64, ToolError> {
+fn find_positive_whole(lines: &[&str], what: &str, starts: &[&str]) -> Result<u64, ToolError> {
     let rest =
         starts.iter().find_map(|start| lines.iter().find_map(|line| line.strip_prefix(start)));
     let Some(rest) = rest else {
-        return Err(ToolError::Find { what: what.to_owned(), place: "STREAM's output" });
+        return Err(ToolError::Missing { what: what.to_owned(), place: "STREAM's output" });
     };
     let word = rest.split_whitespace().next().unwrap_or_default().trim_end_matches(',');
-    match whole(what, word)? {
-        0 => Err(ToolError::ReadNumber { what: what.to_owned(), text: word.to_owned() }),
+    match parse_whole(what, word)? {
+        0 => Err(ToolError::InvalidNumber { what: what.to_owned(), text: word.to_owned() }),
         value => Ok(value),
     }
 }

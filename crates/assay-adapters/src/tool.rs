@@ -6,8 +6,8 @@
 use assay_model::benchmark::{MpiTest, RdmaTest};
 use assay_model::workload::{NetworkWorkload, Workload};
 
-use crate::invocation::{Invocation, Request, plain_language};
-use crate::outputs::{Outputs, Parsed, ToolError, is_measurable};
+use crate::invocation::{Invocation, ToolRequest, c_locale};
+use crate::outputs::{Outputs, ParsedOutput, ToolError, is_plausible};
 
 mod fio;
 mod hpcc;
@@ -27,22 +27,22 @@ mod xhpl;
 
 /// Adapter of one tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Tool {
+pub struct ToolAdapter {
     /// Stored name, as in `--by`.
     pub name: &'static str,
     /// Description of the tool and its measurements, in one or two sentences.
     pub about: &'static str,
     /// Detection on a machine.
-    pub detect: Detect,
+    pub detect: ToolDetection,
     /// Whether it can measure a workload.
-    pub takes: fn(&Workload) -> bool,
+    pub supports: fn(&Workload) -> bool,
     /// Builds the processes that measure a supported workload.
-    pub command: fn(&Request<'_>) -> Result<Vec<Invocation>, ToolError>,
+    pub command: fn(&ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError>,
     /// Parses the output of one process into samples.
-    pub parse: fn(&Invocation, &Outputs) -> Result<Parsed, ToolError>,
+    pub parse: fn(&Invocation, &Outputs) -> Result<ParsedOutput, ToolError>,
 }
 
-impl Tool {
+impl ToolAdapter {
     /// Parses the output of one process into samples, each of which is plausible.
     ///
     /// # Errors
@@ -51,16 +51,17 @@ impl Tool {
         &self,
         invocation: &Invocation,
         outputs: &Outputs,
-    ) -> Result<Parsed, ToolError> {
+    ) -> Result<ParsedOutput, ToolError> {
         let parsed = (self.parse)(invocation, outputs)?;
         let impossible = parsed.values.iter().find_map(|measured| {
-            let value = measured.samples.iter().find(|value| !is_measurable(**value))?;
+            let value = measured.samples.iter().find(|value| !is_plausible(**value))?;
             Some((measured.metric, value))
         });
         match impossible {
-            Some((metric, value)) => {
-                Err(ToolError::ReadNumber { what: metric.to_owned(), text: value.to_string() })
-            }
+            Some((metric, value)) => Err(ToolError::InvalidNumber {
+                what: metric.to_owned(),
+                text: value.to_string(),
+            }),
             None => Ok(parsed),
         }
     }
@@ -68,7 +69,7 @@ impl Tool {
 
 /// Detection of a tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Detect {
+pub struct ToolDetection {
     /// Names to look for in `PATH`, preferred ones first.
     pub programs: &'static [&'static str],
     /// Environment variable with a path that overrides the search.
@@ -77,7 +78,7 @@ pub struct Detect {
     /// because it may be a script.
     pub mark: Option<&'static str>,
     /// Source of its version.
-    pub version: Version,
+    pub version: VersionSource,
     /// Whether it is started under an MPI launcher if there is one.
     pub launcher: bool,
     /// Advice on installing it, for messages.
@@ -86,196 +87,202 @@ pub struct Detect {
 
 /// Source of a tool's version.
 #[derive(Debug, Clone, Copy)]
-pub enum Version {
+pub enum VersionSource {
     /// Printed for an option.
-    Asked {
+    FromOption {
         /// Arguments that print the version.
         arguments: &'static [&'static str],
         /// Parses the version from standard output.
         read: fn(&str) -> Option<String>,
     },
     /// Only printed by a measurement: the tool always measures when it is started.
-    Measured,
+    FromMeasurement,
 }
 
 /// Every tool, in the order in which they are listed.
-pub const TOOLS: &[Tool] = &[
-    Tool {
+pub const TOOLS: &[ToolAdapter] = &[
+    ToolAdapter {
         name: "hpcc",
         about: "The HPC Challenge suite: HPL and STREAM as MPI programs, one rank per CPU. Its \
                 other tests cannot be switched off.",
         detect: hpcc::detect(),
-        takes: hpcc::takes,
+        supports: hpcc::supports,
         command: hpcc::command,
         parse: hpcc::parse,
     },
-    Tool {
+    ToolAdapter {
         name: "xhpl",
         about: "High-Performance Linpack as you built it, with the BLAS you linked: one rank per \
                 CPU under an MPI launcher, one process with threads without.",
         detect: xhpl::detect(),
-        takes: xhpl::takes,
+        supports: xhpl::supports,
         command: xhpl::command,
         parse: xhpl::parse,
     },
-    Tool {
+    ToolAdapter {
         name: "stream",
         about: "McCalpin's STREAM as you compiled it. The size of its arrays is fixed when it is \
                 compiled; the actual size is reported beside the result.",
         detect: stream::detect(),
-        takes: stream::takes,
+        supports: stream::supports,
         command: stream::command,
         parse: stream::parse,
     },
-    Tool {
+    ToolAdapter {
         name: "likwid-bench",
         about: "The memory kernels of LIKWID, written in assembly, with the widest vectors and \
                 with non-temporal stores: copy, triad, read and write.",
         detect: likwid_bench::detect(),
-        takes: likwid_bench::takes,
+        supports: likwid_bench::supports,
         command: likwid_bench::command,
         parse: likwid_bench::parse,
     },
-    Tool {
+    ToolAdapter {
         name: "osu",
         about: "Your OSU micro-benchmarks, versions 5 to 7, under the MPI they were built with.",
         detect: osu::detect(),
-        takes: osu::takes,
+        supports: osu::supports,
         command: osu::command,
         parse: osu::parse,
     },
-    Tool {
+    ToolAdapter {
         name: "imb",
         about: "Intel MPI Benchmarks, for MPIs with MPICH's ABI. Collective calls run back to back without \
                 a barrier, unlike OSU's and assay's.",
         detect: imb::detect(),
-        takes: imb::takes,
+        supports: imb::supports,
         command: imb::command,
         parse: imb::parse,
     },
-    Tool {
+    ToolAdapter {
         name: "fio",
         about: "The flexible I/O tester, with a job file for the same I/O: files or \
                 devices, pattern, sizes, depth, rate, warm-up and length.",
         detect: fio::detect(),
-        takes: fio::takes,
+        supports: fio::supports,
         command: fio::command,
         parse: fio::parse,
     },
-    Tool {
+    ToolAdapter {
         name: "ior",
         about: "Your IOR, versions 3 and 4: a task of an MPI launcher for each I/O in flight, one file, \
                 without a rate. Its bandwidth includes opening and closing the file.",
         detect: ior::detect(),
-        takes: ior::takes,
+        supports: ior::supports,
         command: ior::command,
         parse: ior::parse,
     },
-    Tool {
+    ToolAdapter {
         name: "vdbench",
         about: "Your Vdbench 5.04 with its Java, with a parameter file for the same I/O, \
                 also at a rate. Its response time is the mean of an interval.",
         detect: vdbench::detect(),
-        takes: vdbench::takes,
+        supports: vdbench::supports,
         command: vdbench::command,
         parse: vdbench::parse,
     },
-    Tool {
+    ToolAdapter {
         name: "iperf3",
         about: "ESnet's iperf3 as client: goodput over TCP and UDP, with the CPU time of the two \
                 processes alone. The far end is `iperf3 -s` or `assay iperf3 -s`.",
         detect: iperf3::detect(),
-        takes: iperf3::takes,
+        supports: iperf3::supports,
         command: iperf3::command,
         parse: iperf3::parse,
     },
-    Tool {
+    ToolAdapter {
         name: "qperf",
         about: "qperf as client: the mean of half a round trip over TCP and UDP, and the goodput \
                 of one TCP stream. The far end is `qperf` or `assay qperf`.",
         detect: qperf::detect(),
-        takes: qperf::takes,
+        supports: qperf::supports,
         command: qperf::command,
         parse: qperf::parse,
     },
-    Tool {
+    ToolAdapter {
         name: "ping",
         about: "The system's ping: round trips of ICMP echoes, a hundred at a time.",
         detect: ping::detect(),
-        takes: ping::takes,
+        supports: ping::supports,
         command: ping::command,
         parse: ping::parse,
     },
-    perftest::tool(
+    perftest::adapter(
         "ib_send_lat",
         &["ib_send_lat"],
         "perftest over RDMA: half a round trip of messages. The far end is `assay rdma`, which starts its server.",
-        |workload| perftest::takes(workload, RdmaTest::SendLatency),
+        |workload| perftest::supports(workload, RdmaTest::SendLatency),
     ),
-    perftest::tool(
+    perftest::adapter(
         "ib_send_bw",
         &["ib_send_bw"],
         "perftest over RDMA: the average rate of messages. The far end is `assay rdma`, which starts its server.",
-        |workload| perftest::takes(workload, RdmaTest::SendBandwidth),
+        |workload| perftest::supports(workload, RdmaTest::SendBandwidth),
     ),
-    perftest::tool(
+    perftest::adapter(
         "ib_write_lat",
         &["ib_write_lat"],
         "perftest over RDMA: half a round trip of writes. The far end is `assay rdma`, which starts its server.",
-        |workload| perftest::takes(workload, RdmaTest::WriteLatency),
+        |workload| perftest::supports(workload, RdmaTest::WriteLatency),
     ),
-    perftest::tool(
+    perftest::adapter(
         "ib_write_bw",
         &["ib_write_bw"],
         "perftest over RDMA: the average rate of writes. The far end is `assay rdma`, which starts its server.",
-        |workload| perftest::takes(workload, RdmaTest::WriteBandwidth),
+        |workload| perftest::supports(workload, RdmaTest::WriteBandwidth),
     ),
-    perftest::tool(
+    perftest::adapter(
         "ib_read_lat",
         &["ib_read_lat"],
         "perftest over RDMA: the time of a read. The far end is `assay rdma`, which starts its server.",
-        |workload| perftest::takes(workload, RdmaTest::ReadLatency),
+        |workload| perftest::supports(workload, RdmaTest::ReadLatency),
     ),
-    perftest::tool(
+    perftest::adapter(
         "ib_read_bw",
         &["ib_read_bw"],
         "perftest over RDMA: the average rate of reads. The far end is `assay rdma`, which starts its server.",
-        |workload| perftest::takes(workload, RdmaTest::ReadBandwidth),
+        |workload| perftest::supports(workload, RdmaTest::ReadBandwidth),
     ),
-    perftest::tool(
+    perftest::adapter(
         "ib_atomic_lat",
         &["ib_atomic_lat"],
         "perftest over RDMA: the time of a fetch-and-add. The far end is `assay rdma`, which starts its server.",
-        |workload| perftest::takes(workload, RdmaTest::AtomicLatency),
+        |workload| perftest::supports(workload, RdmaTest::AtomicLatency),
     ),
 ];
 
 pub use perftest::arguments as perftest_arguments;
 
 /// Returns the test with this name in IMB.
-pub(crate) fn imb_test(name: &str) -> Option<MpiTest> {
-    MpiTest::ALL.into_iter().find(|test| imb::name(*test) == Some(name))
+pub(crate) fn find_imb_test(name: &str) -> Option<MpiTest> {
+    MpiTest::ALL.into_iter().find(|test| imb::imb_name(*test) == Some(name))
 }
 
 /// Converts intervals of Vdbench to samples.
-pub(crate) fn vdbench_figures(stretches: &[crate::vdbench_flat::Interval]) -> Parsed {
-    vdbench::figures(stretches)
+pub(crate) fn vdbench_samples(
+    stretches: &[crate::vdbench_flat::VdbenchInterval],
+) -> ParsedOutput {
+    vdbench::interval_samples(stretches)
 }
 
 /// Returns the adapter with this name.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Tool> {
+pub fn find(name: &str) -> Option<&'static ToolAdapter> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
 /// Builds the process of a client that measures against another host; it is not bound to CPUs.
-fn across(request: &Request<'_>, label: &str, arguments: Vec<String>) -> Invocation {
+fn client_invocation(
+    request: &ToolRequest<'_>,
+    label: &str,
+    arguments: Vec<String>,
+) -> Invocation {
     Invocation {
         workload: request.workload.clone(),
         label: label.to_owned(),
-        program: request.found.path.clone(),
+        program: request.tool.path.clone(),
         arguments,
-        environment: vec![plain_language()],
+        environment: vec![c_locale()],
         files_to_write: vec![],
         files_to_read: vec![],
         cpus: vec![],
@@ -284,15 +291,15 @@ fn across(request: &Request<'_>, label: &str, arguments: Vec<String>) -> Invocat
 }
 
 /// Returns the other host. For workloads without one the caller starts a server on loopback.
-fn host(work: &NetworkWorkload) -> &str {
+fn server_address(work: &NetworkWorkload) -> &str {
     work.to.as_deref().unwrap_or("127.0.0.1")
 }
 
 /// Returns the error for a workload that a tool does not support.
-fn not_taken(tool: &'static str, workload: &Workload) -> ToolError {
+fn unsupported(tool: &'static str, workload: &Workload) -> ToolError {
     let benchmark = workload.benchmark().id();
     let why = format!("it takes no {benchmark} of this size, placement or library");
-    ToolError::Ask { tool, why }
+    ToolError::UnsupportedWorkload { tool, why }
 }
 
 #[cfg(test)]

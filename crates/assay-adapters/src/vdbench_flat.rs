@@ -5,18 +5,18 @@
 //! 5.04.06 they include all intervals and the warm-up (26,407 IO/s for four intervals whose mean is
 //! 30,438).
 
-use crate::outputs::{ToolError, not_negative};
+use crate::outputs::{ToolError, parse_non_negative};
 
 /// Intervals of one run, without the warm-up.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FlatFile {
     /// Intervals in order of time.
-    pub(crate) intervals: Vec<Interval>,
+    pub(crate) intervals: Vec<VdbenchInterval>,
 }
 
 /// Interval, or several that are merged.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Interval {
+pub(crate) struct VdbenchInterval {
     /// Length in intervals, which are equal.
     pub(crate) length: f64,
     /// Rate in IO/s.
@@ -33,7 +33,7 @@ const AVERAGE: &str = "avg_";
 impl FlatFile {
     /// Parses the rows of the run `name`.
     pub(crate) fn read(text: &str, name: &str) -> Result<Self, ToolError> {
-        let missing = |what: &str| ToolError::Find { what: what.to_owned(), place: PLACE };
+        let missing = |what: &str| ToolError::Missing { what: what.to_owned(), place: PLACE };
         let words = |line: &str| -> Vec<String> {
             line.split_whitespace().map(str::to_owned).collect()
         };
@@ -53,23 +53,24 @@ impl FlatFile {
         let rows: Vec<Vec<String>> = rows.collect();
         if let Some(short) = rows.iter().find(|row| row.len() < names.len()) {
             let missing = format!("a row has {} of {} cells", short.len(), names.len());
-            return Err(ToolError::ReachEnd { missing });
+            return Err(ToolError::Truncated { missing });
         }
         let average = rows.iter().find_map(|row| row[interval].strip_prefix(AVERAGE));
-        let counted = average.ok_or_else(|| ToolError::ReachEnd {
+        let counted = average.ok_or_else(|| ToolError::Truncated {
             missing: format!("the average of {name} is not there"),
         })?;
-        let (first, last) = range(counted).ok_or_else(|| missing("range of intervals"))?;
+        let (first, last) =
+            parse_range(counted).ok_or_else(|| missing("range of intervals"))?;
         let mut intervals = Vec::new();
         for row in &rows {
             let Ok(number) = row[interval].parse::<u64>() else { continue };
             if (first..=last).contains(&number) {
                 const MIB: f64 = 1024.0 * 1024.0;
-                intervals.push(Interval {
+                intervals.push(VdbenchInterval {
                     length: 1.0,
-                    rate_per_s: not_negative("rate", &row[rate])?,
-                    bytes_per_s: not_negative("MB/sec", &row[bandwidth])? * MIB,
-                    mean_s: not_negative("resp", &row[response])? / 1e3,
+                    rate_per_s: parse_non_negative("rate", &row[rate])?,
+                    bytes_per_s: parse_non_negative("MB/sec", &row[bandwidth])? * MIB,
+                    mean_s: parse_non_negative("resp", &row[response])? / 1e3,
                 });
             }
         }
@@ -81,14 +82,14 @@ impl FlatFile {
 
     /// Merges intervals into stretches with I/O: an interval without any is joined with the next,
     /// so that a stall counts towards it.
-    pub(crate) fn stretches(&self) -> Vec<Interval> {
+    pub(crate) fn stretches(&self) -> Vec<VdbenchInterval> {
         let mut stretches = Vec::new();
-        let mut joined: Vec<Interval> = Vec::new();
+        let mut joined: Vec<VdbenchInterval> = Vec::new();
         for interval in &self.intervals {
             joined.push(*interval);
             if interval.rate_per_s > 0.0 && interval.bytes_per_s > 0.0 {
                 let count = joined.len() as f64;
-                stretches.push(Interval {
+                stretches.push(VdbenchInterval {
                     length: count,
                     rate_per_s: joined.iter().map(|it| it.rate_per_s).sum::<f64>() / count,
                     bytes_per_s: joined.iter().map(|it| it.bytes_per_s).sum::<f64>() / count,
@@ -102,7 +103,7 @@ impl FlatFile {
 }
 
 /// Parses a range: `2-5` → 2 and 5.
-fn range(text: &str) -> Option<(u64, u64)> {
+fn parse_range(text: &str) -> Option<(u64, u64)> {
     let (first, last) = text.split_once('-')?;
     Some((first.parse().ok()?, last.parse().ok()?))
 }

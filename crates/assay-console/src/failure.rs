@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use assay_run::failure::{Failure, Kind, Place};
+use assay_run::failure::{CommandFailure, FailureKind, FailureLocation};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 
 /// Exit code of a comparison that found a regression.
@@ -34,29 +34,30 @@ pub const EXIT_CODES: [(u8, &str); 7] = [
 ];
 
 /// Returns the exit code of a failure of this kind.
-pub const fn exit_code(kind: Kind) -> u8 {
+pub const fn exit_code(kind: FailureKind) -> u8 {
     match kind {
-        Kind::Internal => 1,
-        Kind::Usage => 2,
-        Kind::Suite => 3,
-        Kind::Measurement => 4,
+        FailureKind::Internal => 1,
+        FailureKind::Usage => 2,
+        FailureKind::Suite => 3,
+        FailureKind::Measurement => 4,
     }
 }
 
 /// Renders a failure as text: the failed operation with its source location, the reason, and
 /// advice.
-pub fn render(failure: &Failure, colour: bool) -> String {
-    let place = failure.place().map(|place| shown(place, colour)).unwrap_or_default();
-    format!("error: {}\n{place}{}", failure.what(), failure.details())
+pub fn render(failure: &CommandFailure, colour: bool) -> String {
+    let place =
+        failure.location().map(|place| render_excerpt(place, colour)).unwrap_or_default();
+    format!("error: {}\n{place}{}", failure.message(), failure.details())
 }
 
-fn shown(place: &Place, colour: bool) -> String {
+fn render_excerpt(place: &FailureLocation, colour: bool) -> String {
     let theme =
         if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler =
         GraphicalReportHandler::new_themed(theme).with_width(96).without_cause_chain();
     let text = miette::NamedSource::new(&place.file, place.text.clone());
-    let shown = Snippet { text, span: place.span.clone() };
+    let shown = SourceExcerpt { text, span: place.span.clone() };
     let mut text = String::new();
     match handler.render_report(&mut text, &shown) {
         // The handler prints the empty message on a line of its own first.
@@ -71,12 +72,12 @@ fn shown(place: &Place, colour: bool) -> String {
 /// Source excerpt in the form that miette renders.
 #[derive(Debug, thiserror::Error)]
 #[error("")]
-struct Snippet {
+struct SourceExcerpt {
     text: miette::NamedSource<String>,
     span: Range<usize>,
 }
 
-impl Diagnostic for Snippet {
+impl Diagnostic for SourceExcerpt {
     fn source_code(&self) -> Option<&dyn SourceCode> {
         Some(&self.text)
     }

@@ -3,16 +3,18 @@
 use assay_model::run::Run;
 use assay_report::build;
 use assay_stats::summarize::summarize;
-use assay_store::{Headline, Headlines};
+use assay_store::{Headline, HeadlineSource};
 
 /// Selection of headline values. Its version changes with the selection or the statistics, so that
 /// older indexes are rebuilt.
-pub(crate) const HEADLINES: Headlines =
-    Headlines { version: 100 * assay_stats::STATISTICS_VERSION + CHOICE, of: headlines };
+pub(crate) const HEADLINES: HeadlineSource = HeadlineSource {
+    version: 100 * assay_stats::STATISTICS_VERSION + SELECTION_VERSION,
+    condense: select_headlines,
+};
 /// Version of the selection of values and of their names.
-const CHOICE: u32 = 4;
+const SELECTION_VERSION: u32 = 4;
 
-fn headlines(run: &Run) -> (Vec<Headline>, bool) {
+fn select_headlines(run: &Run) -> (Vec<Headline>, bool) {
     let summary = summarize(run);
     let headline = |(label, quantity)| Headline { label, quantity };
     let headlines = build::headlines(&summary).into_iter().map(headline).collect();

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 
 /// Maximum size of a job file. A hundred thousand lines take 10 MiB; larger files are not written
 /// by hand.
-const MOST_BYTES: u64 = 128 << 20;
+const MAX_BYTES: u64 = 128 << 20;
 
 /// Reads the file at `path`.
 ///
@@ -17,16 +17,17 @@ const MOST_BYTES: u64 = 128 << 20;
 /// The system's error, or that the file exceeds the maximum size.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_BYTES {
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(io::Error::other("it has more than 128 MiB"));
     }
     Ok(bytes)
 }
 
 /// Returns the failure for a file named by the user that cannot be read.
-pub fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    let failure = Failure::usage(format!("{} cannot be read", path.display())).because(error);
+pub fn unreadable_error(path: &Path, error: &io::Error) -> CommandFailure {
+    let failure =
+        CommandFailure::usage(format!("{} cannot be read", path.display())).with_cause(error);
     match error.kind() {
         io::ErrorKind::NotFound => failure.advise("check its name, and the folder it is in"),
         _ => failure.with_known_advice(),

@@ -3,17 +3,17 @@
 //!
 //! The only crate that writes to the terminal, handles signals, or decides about exit codes.
 
-mod alike;
 pub mod failure;
-mod foot;
 mod headlines;
+mod heartbeat;
 pub mod job_file;
-pub mod listening;
-pub mod live;
+pub mod live_progress;
+mod message_dedup;
 pub mod options;
 pub mod output_file;
-mod pulse;
+pub mod progress_sink;
 pub mod signals;
+mod status_lines;
 pub mod storage_plan;
-pub mod stored;
+pub mod store_access;
 pub mod terminal;

@@ -19,7 +19,7 @@ pub struct StoreArguments {
 
 /// Storage options of a command in another tool's language.
 #[derive(Debug, Args)]
-pub struct KeepArguments {
+pub struct RecordArguments {
     #[command(flatten)]
     pub store: StoreArguments,
     /// Do not store the run
@@ -34,7 +34,7 @@ pub struct KeepArguments {
 ///
 /// # Errors
 /// A sentence for the user.
-pub fn seconds(text: &str) -> Result<f64, String> {
+pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
     // Checked first: advice to add a unit would lead to a value that is also rejected.
     if quantity.value <= 0.0 || quantity.value > quantity::MAX_DURATION_S {
@@ -52,9 +52,9 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// A sentence for the user.
-pub fn milliseconds(text: &str) -> Result<f64, String> {
+pub fn parse_milliseconds(text: &str) -> Result<f64, String> {
     let unit = |reason: String| reason.replace(&format!("`{text}s`"), &format!("`{text}ms`"));
-    seconds(text).map_err(unit)
+    parse_seconds(text).map_err(unit)
 }
 
 /// Parses a host name or address without a port. `option` names the option for the port, if there
@@ -64,7 +64,7 @@ pub fn milliseconds(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// A sentence for the user.
-pub fn host(text: &str, option: Option<&str>) -> Result<String, String> {
+pub fn parse_host(text: &str, option: Option<&str>) -> Result<String, String> {
     let parts = text.rsplit_once(':').filter(|(name, port)| {
         let is_whole = !name.contains(':') || (name.starts_with('[') && name.ends_with(']'));
         is_whole && port.parse::<u64>().is_ok()
@@ -75,29 +75,29 @@ pub fn host(text: &str, option: Option<&str>) -> Result<String, String> {
             let port = port.parse::<u16>().map_or("PORT".to_owned(), |port| port.to_string());
             Err(format!("the port is an option of its own: `{name} {option} {port}`"))
         }
-        (Some(_), None) => Err(NO_PORT.to_owned()),
+        (Some(_), None) => Err(NO_PORT_ERROR.to_owned()),
         (None, _) if text.is_empty() => Err("a name or an address is wanted".to_owned()),
         (None, _) => address.map_or_else(|| Ok(text.to_owned()), Err),
     }
 }
 
 /// Error for a host with a port where only a suite can set the port.
-const NO_PORT: &str =
+const NO_PORT_ERROR: &str =
     "a host is wanted, without a port; a suite of your own may say `port = 5300`";
 
 /// Returns a parser for words that may contain file names, whose bytes may not be UTF-8; see
 /// [`path_text`].
-pub fn word() -> impl TypedValueParser<Value = String> {
+pub fn word_parser() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|word| path_text::encode(&word))
 }
 
 /// Returns all arguments after the program's name, as typed: the words that repeat the run.
-pub fn typed_words() -> Vec<String> {
+pub fn program_arguments() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| path_text::encode(&word)).collect()
 }
 
 /// Returns the arguments after the command, as typed. A stored run is rendered from them.
-pub fn given_words() -> Vec<String> {
+pub fn command_arguments() -> Vec<String> {
     std::env::args_os().skip(2).map(|word| path_text::encode(&word)).collect()
 }
 
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_is_no_part_of_a_host() {
+    fn rejects_host_with_port() {
         let both = "the port is an option of its own: `";
         for (text, option, expected) in [
             ("far", Some("-p"), Ok("far")),
@@ -116,11 +116,13 @@ mod tests {
             ("far:5201", Some("-p"), Err(format!("{both}far -p 5201`"))),
             ("far:99999", Some("-p"), Err(format!("{both}far -p PORT`"))),
             ("[::1]:5999", Some("-p"), Err(format!("{both}[::1] -p 5999`"))),
-            ("far:80", None, Err(NO_PORT.to_owned())),
+            ("far:80", None, Err(NO_PORT_ERROR.to_owned())),
             ("", None, Err("a name or an address is wanted".to_owned())),
         ] {
-            assert_eq!(host(text, option), expected.map(str::to_owned), "{text}");
+            assert_eq!(parse_host(text, option), expected.map(str::to_owned), "{text}");
         }
-        assert!(host("999.1", None).is_err() && host("10.0.0.256", Some("-p")).is_err());
+        assert!(
+            parse_host("999.1", None).is_err() && parse_host("10.0.0.256", Some("-p")).is_err()
+        );
     }
 }

@@ -6,12 +6,12 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::{CommandFailure, FailureKind};
 
 /// Writes `text` to `path`. A regular file is created or replaced atomically. A device, pipe or
 /// terminal (`/dev/null`, `/dev/stdout`) is written to instead: replacing it would remove it for
 /// all users.
-pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
     let written = match path.metadata() {
         Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(found) if !found.is_file() => write_into(path, text),
@@ -19,11 +19,11 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
         Ok(_) => path.canonicalize().and_then(|target| replace(&target, text)),
         Err(_) => replace(path, text),
     };
-    written.map_err(|error| unwritten(path, &error))
+    written.map_err(|error| write_error(path, &error))
 }
 
 /// Rejects a path that could not be written, before the measurement. Changes no file.
-pub fn check(path: &Path) -> Result<(), Failure> {
+pub fn check_writable(path: &Path) -> Result<(), CommandFailure> {
     let folder = match path.metadata() {
         Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(found) if !found.is_file() => return Ok(()),
@@ -33,18 +33,18 @@ pub fn check(path: &Path) -> Result<(), Failure> {
     let attempt =
         folder.and_then(|path| tempfile::Builder::new().tempfile_in(folder_of(&path)));
     attempt.map(drop).map_err(|error| {
-        let mut failure = unwritten(path, &error);
-        failure.kind = Kind::Usage;
+        let mut failure = write_error(path, &error);
+        failure.kind = FailureKind::Usage;
         failure
     })
 }
 
-fn unwritten(path: &Path, error: &io::Error) -> Failure {
+fn write_error(path: &Path, error: &io::Error) -> CommandFailure {
     // The error names the temporary file, which means nothing to the user.
     let why = error.to_string();
     let why = why.split(" at path \"").next().unwrap_or_default();
-    let failure =
-        Failure::measurement(format!("{} cannot be written", path.display())).explain(why);
+    let failure = CommandFailure::measurement(format!("{} cannot be written", path.display()))
+        .with_reason(why);
     match error.kind() {
         io::ErrorKind::NotFound => failure.advise("name a file in a folder that exists"),
         io::ErrorKind::PermissionDenied => failure.advise("name a file in a folder of yours"),
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_and_as_readable_as_others() {
+    fn replaces_file_with_umask_permissions() {
         let folder = tempfile::tempdir().unwrap();
         let (path, usual) = (folder.path().join("page"), folder.path().join("usual"));
         fs::write(&usual, "").unwrap();
@@ -96,13 +96,13 @@ mod tests {
     }
 
     #[test]
-    fn the_cause_is_named_and_not_the_temporary_file() {
+    fn errors_hide_the_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         for (path, reason, advice) in [
             (folder.path().join("no/page"), "No such file or directory", "folder that exists"),
             (folder.path().to_owned(), "is a directory", "in it"),
         ] {
-            for failure in [write(&path, ""), check(&path)].map(Result::unwrap_err) {
+            for failure in [write(&path, ""), check_writable(&path)].map(Result::unwrap_err) {
                 let said = failure.reason();
                 assert!(said.contains(reason) && !said.contains("at path"), "{said}");
                 assert!(failure.advice().contains(advice), "{}", failure.advice());
@@ -111,19 +111,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_checked_stays_as_it_is() {
+    fn check_changes_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let (there, absent) = (folder.path().join("there"), folder.path().join("absent"));
         fs::write(&there, "old").unwrap();
         for path in [&there, &absent, Path::new("/dev/null")] {
-            check(path).unwrap();
+            check_writable(path).unwrap();
         }
         assert_eq!(fs::read_to_string(&there).unwrap(), "old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
-    fn a_link_stays_a_link() {
+    fn keeps_symbolic_links() {
         let folder = tempfile::tempdir().unwrap();
         let (target, link) = (folder.path().join("target"), folder.path().join("link"));
         fs::write(&target, "old").unwrap();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_written_to_and_stays() {
+    fn writes_into_pipes() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();

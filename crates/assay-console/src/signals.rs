@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use assay_fleet::process;
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::{CommandFailure, FailureKind};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
@@ -14,13 +14,13 @@ use crate::terminal;
 
 /// Installs handlers that set one flag for all termination signals. The first signal cancels the
 /// run in good order; the second one kills the process.
-pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, Failure> {
+pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, CommandFailure> {
     let cancel = Arc::new(AtomicBool::new(false));
-    for signal in asking() {
+    for signal in termination_signals() {
         let at_once = flag::register_conditional_default(signal, Arc::clone(&cancel));
         at_once
             .and_then(|_| flag::register(signal, Arc::clone(&cancel)))
-            .map_err(|error| unhandled(&error))?;
+            .map_err(|error| handler_error(&error))?;
     }
     Ok(cancel)
 }
@@ -29,18 +29,19 @@ pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, Failure> {
 ///
 /// Prints a notice at the first signal, because cancelling may take a second. A second signal also
 /// kills the child programs.
-pub fn cancel_on_signals_aloud() -> Result<Arc<AtomicBool>, Failure> {
+pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure> {
     let cancel = Arc::new(AtomicBool::new(false));
-    for signal in asking() {
-        flag::register(signal, Arc::clone(&cancel)).map_err(|error| unhandled(&error))?;
+    for signal in termination_signals() {
+        flag::register(signal, Arc::clone(&cancel)).map_err(|error| handler_error(&error))?;
     }
-    let mut signals = Signals::new(asking()).map_err(|error| unhandled(&error))?;
+    let mut signals =
+        Signals::new(termination_signals()).map_err(|error| handler_error(&error))?;
     std::thread::spawn(move || {
         let mut heard = signals.forever();
         if heard.next().is_some() {
             // A stopped terminal blocks writes; a thread of its own keeps the next signal from
             // waiting.
-            std::thread::spawn(|| terminal::interject("stopping; again to end now"));
+            std::thread::spawn(|| terminal::write_above_progress("stopping; again to end now"));
         }
         if let Some(signal) = heard.next() {
             // Tools and commands run in process groups of their own, which the terminal's signals
@@ -54,7 +55,7 @@ pub fn cancel_on_signals_aloud() -> Result<Arc<AtomicBool>, Failure> {
 
 /// Returns the termination signals to handle. SIGHUP is left out if it is ignored, as under
 /// `nohup`.
-fn asking() -> Vec<i32> {
+fn termination_signals() -> Vec<i32> {
     let is_ignored = |signal: i32| {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -66,6 +67,6 @@ fn asking() -> Vec<i32> {
     signals
 }
 
-fn unhandled(error: &std::io::Error) -> Failure {
-    Failure::new(Kind::Internal, "signals cannot be handled").because(error)
+fn handler_error(error: &std::io::Error) -> CommandFailure {
+    CommandFailure::new(FailureKind::Internal, "signals cannot be handled").with_cause(error)
 }

@@ -18,28 +18,28 @@ use assay_model::storage_outcome::{EndReason, StorageOutcome};
 use assay_model::workload::file_set::FilePlan;
 use assay_store::Store;
 
-use self::question::Question;
-use self::record::Finished;
-use self::watch::Watch;
+use self::invocation::FioInvocation;
+use self::monitor::FioRunMonitor;
+use self::record::FinishedFioRun;
 use crate::options::fio::FioArguments;
-use crate::storage_plan::explain;
+use crate::storage_plan::print_storage_plan;
 use crate::terminal::Terminal;
-use crate::{output_file, signals, stored};
-use assay_console::listening::Silently;
-use assay_console::live::Live;
-use assay_console::options::{KeepArguments, StoreArguments};
-use assay_run::failure::{Failure, Kind};
-use assay_run::recording::{Opening, Recording};
-use assay_run::sink::Silent;
+use crate::{output_file, signals, store_access};
+use assay_console::live_progress::LiveProgress;
+use assay_console::options::{RecordArguments, StoreArguments};
+use assay_console::progress_sink::QuietStoreSink;
+use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::recording::{Recording, RecordingRequest};
+use assay_run::sink::SilentSink;
 use assay_run::storage::foreseen::{self, AskedBy, Extent, Refusal, Subject};
 use assay_run::storage::opening;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::{runner, volume};
 
 mod disks;
-mod question;
+mod invocation;
+mod monitor;
 pub mod record;
-mod watch;
 
 /// Version of fio whose output is emulated, and the version of assay.
 const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")");
@@ -48,10 +48,10 @@ const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")"
 ///
 /// # Errors
 /// Unsupported words or job files, targets that must not be overwritten, or failed I/O.
-pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let question = Question::now(&typed.words);
-    let reported = |fault: FioFault| refused(&fault, &typed.words, &question);
-    let request = question.request().map_err(reported)?;
+pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
+    let question = FioInvocation::on_this_machine(&typed.words);
+    let reported = |fault: FioFault| locate_fault(&fault, &typed.words, &question);
+    let request = question.parse().map_err(reported)?;
     if request.version {
         terminal.print(&format!("{VERSION}\n"));
         return Ok(0);
@@ -60,34 +60,34 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure>
         terminal.print(&format!("{}\n", request.to_command_line()));
         return Ok(0);
     }
-    let plan = question.plan(&request).map_err(reported)?;
+    let plan = question.compile(&request).map_err(reported)?;
     if !request.parse_only {
         let extent = if request.dry_run { Extent::All } else { Extent::Any };
-        foreseen::check(&plan.plan, &options(&request, &plan), extent)
-            .map_err(|refusal| placed(*refusal, &request, &plan, &question))?;
-        refuse_other_logs(&plan)?;
+        foreseen::check(&plan.plan, &run_options(&request, &plan), extent)
+            .map_err(|refusal| locate_refusal(*refusal, &request, &plan, &question))?;
+        reject_foreign_logs(&plan)?;
         for said in volume::reported(&plan.plan, &FilePlan::default()) {
-            report(&request, terminal, &said.to_string());
+            print_note(&request, terminal, &said.to_string());
         }
     }
     for note in &plan.notes {
-        report(&request, terminal, &format!("note: {note}"));
+        print_note(&request, terminal, &format!("note: {note}"));
     }
     if request.dry_run {
-        explain(&plan.plan, false, terminal)?;
+        print_storage_plan(&plan.plan, false, terminal)?;
         return Ok(0);
     }
     if request.parse_only {
         return Ok(0);
     }
     let asked =
-        Asking { words: &typed.words, question: &question, request: &request, plan: &plan };
-    asked.carry_out(terminal)
+        FioRun { words: &typed.words, invocation: &question, request: &request, plan: &plan };
+    asked.execute(terminal)
 }
 
 /// Prints a note about the run: on standard error, or on standard output if results go to a file.
 /// Scripts take output on standard error for a failure.
-fn report(request: &FioRequest, terminal: &mut Terminal, text: &str) {
+fn print_note(request: &FioRequest, terminal: &mut Terminal, text: &str) {
     match request.output.file {
         Some(_) => terminal.print(&format!("{text}\n")),
         None => terminal.note(text),
@@ -96,39 +96,43 @@ fn report(request: &FioRequest, terminal: &mut Terminal, text: &str) {
 
 /// Converts a fault to a failure with its location: wrong usage on the command line, an invalid
 /// suite in a file.
-fn refused(fault: &FioFault, words: &[String], question: &Question<'_>) -> Failure {
+fn locate_fault(
+    fault: &FioFault,
+    words: &[String],
+    question: &FioInvocation<'_>,
+) -> CommandFailure {
     let origin = &fault.origin;
     let (kind, text) = match origin.file.as_str() {
-        COMMAND_LINE => (Kind::Usage, words.join(" ")),
-        file => (Kind::Suite, question.file(file).unwrap_or_default()),
+        COMMAND_LINE => (FailureKind::Usage, words.join(" ")),
+        file => (FailureKind::Suite, question.read_file(file).unwrap_or_default()),
     };
-    let failure = Failure::new(kind, fault.kind.to_string()).advise(fault.hint());
+    let failure = CommandFailure::new(kind, fault.kind.to_string()).advise(fault.hint());
     let (start, end) = origin.span;
     if end > text.len() || start == end {
         return failure;
     }
-    failure.at(&origin.file, &text, start..end)
+    failure.at_span(&origin.file, &text, start..end)
 }
 
 /// Adds the line of the job that requested the rejected setting.
-fn placed(
+fn locate_refusal(
     refusal: Refusal,
     request: &FioRequest,
     plan: &FioPlan,
-    question: &Question<'_>,
-) -> Failure {
+    question: &FioInvocation<'_>,
+) -> CommandFailure {
     let Refusal { failure, asked_by } = refusal;
-    let Some(origin) = asked_by.and_then(|it| origin(it, request, plan)) else {
+    let Some(origin) = asked_by.and_then(|it| find_origin(it, request, plan)) else {
         return failure;
     };
     // The command line is still on the user's screen; a file is not.
-    let Ok(text) = question.file(&origin.file) else { return failure };
+    let Ok(text) = question.read_file(&origin.file) else { return failure };
     let (start, end) = origin.span;
-    failure.at(&origin.file, &text, start..end)
+    failure.at_span(&origin.file, &text, start..end)
 }
 
 /// Finds the setting that caused the refusal, or else its section.
-fn origin<'r>(
+fn find_origin<'r>(
     asked: AskedBy,
     request: &'r FioRequest,
     plan: &FioPlan,
@@ -166,43 +170,48 @@ fn origin<'r>(
 }
 
 /// A fio invocation, parsed and compiled.
-struct Asking<'a> {
+struct FioRun<'a> {
     words: &'a [String],
-    question: &'a Question<'a>,
+    invocation: &'a FioInvocation<'a>,
     request: &'a FioRequest,
     plan: &'a FioPlan,
 }
 
-impl Asking<'_> {
+impl FioRun<'_> {
     /// Runs the jobs, stores the run, and writes logs and results.
-    fn carry_out(&self, terminal: &mut Terminal) -> Result<u8, Failure> {
+    fn execute(&self, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
         let Self { request, plan, .. } = *self;
-        let options = options(request, plan);
-        let store = stored::kept(&keep(request))?;
+        let options = run_options(request, plan);
+        let store = store_access::open_for_recording(&record_arguments(request))?;
         let cancel = signals::cancel_on_signals()?;
-        let planned = record::plan(plan);
-        let mut quiet = Silently::beside(&keep(request));
+        let planned = record::record_plan(plan);
+        let mut quiet = QuietStoreSink::new(&record_arguments(request));
         let mut recording =
             Recording::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
         let on_screen =
             request.output.file.is_none() && request.output.formats == [FioFormat::Normal];
         let start = if on_screen { text::render_start(plan, VERSION) } else { String::new() };
         terminal.print(&start);
-        let mut watch = Watch::new(options.enough.clone());
-        let mut live = Live::default();
+        let mut watch = FioRunMonitor::new(options.enough.clone());
+        let mut live = LiveProgress::default();
         let done = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
-            watch.see(plan, &event, &mut |text| report(request, terminal, text));
-            let phase = &plan.plan.phases[watch.counted_from_ms.len().saturating_sub(1)];
-            live.see(phase, &event, terminal);
+            watch.update(plan, &event, &mut |text| print_note(request, terminal, text));
+            let phase = &plan.plan.phases[watch.measured_from_ms.len().saturating_sub(1)];
+            live.update(phase, &event, terminal);
         });
         terminal.end_progress();
-        let circumstances = watch.circumstances();
+        let circumstances = watch.run_info();
         let outcomes = match done {
             Ok(outcomes) => outcomes,
             Err(failure) => {
                 let interrupted = cancel.load(Ordering::Relaxed);
                 if !interrupted {
-                    recording.case(0, [], &[], Some(failure.of_case(ErrorArea::Storage)))?;
+                    recording.record_case(
+                        0,
+                        [],
+                        &[],
+                        Some(failure.to_case_failure(ErrorArea::Storage)),
+                    )?;
                 }
                 recording.finish(interrupted)?;
                 return Err(failure);
@@ -211,18 +220,18 @@ impl Asking<'_> {
         let interrupted = outcomes.len() < plan.plan.phases.len()
             || outcomes.iter().flatten().any(|outcome| outcome.ended == EndReason::Interrupted);
         let journals = store.is_some();
-        let finished = Finished {
+        let finished = FinishedFioRun {
             plan,
             outcomes: &outcomes,
-            circumstances: &circumstances,
+            run_info: &circumstances,
             interrupted,
             journals,
         };
         let (run, unstored) = self.store(&finished, recording, &planned)?;
-        let raw = finished.raw(self.question)?;
+        let raw = finished.raw_outputs(self.invocation)?;
         let outcomes: Vec<StorageOutcome> = outcomes.into_iter().collect::<Result<_, _>>()?;
-        write_logs(plan, &outcomes, &watch.counted_from_ms)?;
-        let written = record::document(&run, self.words, raw, None)?;
+        write_logs(plan, &outcomes, &watch.measured_from_ms)?;
+        let written = record::render_run(&run, self.words, raw, None)?;
         match &request.output.file {
             None => terminal.print(written.strip_prefix(&start).unwrap_or(&written)),
             Some(path) => output_file::write(&path_text::decode_path(path), &written)?,
@@ -238,29 +247,29 @@ impl Asking<'_> {
         &self,
         plan: &Plan,
         store: Option<&'s Store>,
-    ) -> Result<Opening<'s>, Failure> {
-        let mut files = self.question.files();
-        files.push((record::ANSWERS.to_owned(), record::answers(self.question)?));
+    ) -> Result<RecordingRequest<'s>, CommandFailure> {
+        let mut files = self.invocation.read_files();
+        files.push((record::ANSWERS.to_owned(), record::answers_output(self.invocation)?));
         let asked = RequestedCommand {
             language: record::LANGUAGE.to_owned(),
             words: self.words.to_vec(),
         };
         let label = self.request.store_options.label.clone();
-        Ok(Opening { plan: plan.clone(), asked, label, files, store })
+        Ok(RecordingRequest { plan: plan.clone(), asked, label, files, store })
     }
 
     /// Stores the results. If the store fails, they are kept in memory, so that they can be printed
     /// before the failure is reported.
     fn store(
         &self,
-        finished: &Finished<'_>,
+        finished: &FinishedFioRun<'_>,
         recording: Recording<'_>,
         plan: &Plan,
-    ) -> Result<(Run, Option<Failure>), Failure> {
+    ) -> Result<(Run, Option<CommandFailure>), CommandFailure> {
         match finished.store(recording, plan) {
             Ok(run) => Ok((run, None)),
             Err(failure) => {
-                let mut silent = Silent;
+                let mut silent = SilentSink;
                 let unstored = Recording::begin(self.opening(plan, None)?, &mut silent)?;
                 Ok((finished.store(unstored, plan)?, Some(failure)))
             }
@@ -269,7 +278,7 @@ impl Asking<'_> {
 }
 
 /// Returns the options of the run that the user set.
-fn options(request: &FioRequest, plan: &FioPlan) -> RunOptions {
+fn run_options(request: &FioRequest, plan: &FioPlan) -> RunOptions {
     RunOptions {
         destroy_data: request
             .destroy_data
@@ -280,34 +289,34 @@ fn options(request: &FioRequest, plan: &FioPlan) -> RunOptions {
         // fio keeps its files unless `unlink` is set.
         keep: !plan.options.iter().any(|job| job.unlink),
         keeps_partial: true,
-        enough: asks_for_steady_state(plan).then(Arc::default),
+        enough: has_steady_state(plan).then(Arc::default),
         store: request.store_options.store.as_deref().map(path_text::decode_path),
         ..RunOptions::default()
     }
 }
 
 /// Returns where the run is stored.
-fn keep(request: &FioRequest) -> KeepArguments {
+fn record_arguments(request: &FioRequest) -> RecordArguments {
     let keep = &request.store_options;
-    KeepArguments {
+    RecordArguments {
         store: StoreArguments { folder: keep.store.as_deref().map(path_text::decode_path) },
         no_store: keep.no_store,
         label: keep.label.clone(),
     }
 }
 
-fn asks_for_steady_state(plan: &FioPlan) -> bool {
+fn has_steady_state(plan: &FioPlan) -> bool {
     (0..plan.plan.phases.len()).any(|phase| compile::steady_window(plan, phase).is_some())
 }
 
 /// Rejects log paths that hold other files: a log begins with a time.
-fn refuse_other_logs(plan: &FioPlan) -> Result<(), Failure> {
+fn reject_foreign_logs(plan: &FioPlan) -> Result<(), CommandFailure> {
     let is_log = |start: &[u8]| start.first().is_some_and(u8::is_ascii_digit);
     log::log_files(plan).iter().try_for_each(|file| {
         opening::replaces_its_own(&path_text::decode_path(&file.path), is_log).map_err(
             |error| {
-                Failure::usage(format!("the log {} is not written", file.path))
-                    .because(&error)
+                CommandFailure::usage(format!("the log {} is not written", file.path))
+                    .with_cause(&error)
                     .advise("give another name to write_bw_log and its like, or move that file")
             },
         )
@@ -319,7 +328,7 @@ fn write_logs(
     plan: &FioPlan,
     outcomes: &[StorageOutcome],
     counted_from_ms: &[u64],
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     for file in log::log_files(plan) {
         let write = || {
             let mut to =
@@ -328,8 +337,8 @@ fn write_logs(
             to.flush()
         };
         write().map_err(|error| {
-            Failure::measurement(format!("the log {} cannot be written", file.path))
-                .because(&error)
+            CommandFailure::measurement(format!("the log {} cannot be written", file.path))
+                .with_cause(&error)
                 .advise("make its folder, or give another name to write_bw_log and its like")
         })?;
     }

@@ -12,8 +12,8 @@ use assay_model::event::RequestedCommand;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::workload::file_set::FilePlan;
-use assay_run::failure::Failure;
-use assay_run::recording::Opening;
+use assay_run::failure::CommandFailure;
+use assay_run::recording::RecordingRequest;
 use assay_run::sink::Sink;
 use assay_run::storage::foreseen::{Extent, Refusal, Subject};
 use assay_run::storage::ior::{self as driver, Notice};
@@ -21,20 +21,20 @@ use assay_run::storage::volume;
 use assay_store::Store;
 
 use crate::job_file;
-use crate::options::ior::{IorArguments, own_words};
+use crate::options::ior::{IorArguments, split_own_options};
 use crate::output_file;
 use crate::signals;
-use crate::storage_plan::explain;
-use crate::stored;
+use crate::storage_plan::print_storage_plan;
+use crate::store_access;
 use crate::terminal::Terminal;
-use assay_console::listening::Silently;
-use assay_console::live::Live;
-use assay_console::options::KeepArguments;
+use assay_console::live_progress::LiveProgress;
+use assay_console::options::RecordArguments;
+use assay_console::progress_sink::QuietStoreSink;
 
 /// Version of IOR whose output is emulated, and the version of assay.
 const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")");
 /// Variables in which MPI launchers set the number of started processes.
-const LAUNCHERS: [&str; 5] = [
+const LAUNCHER_VARIABLES: [&str; 5] = [
     "OMPI_COMM_WORLD_SIZE",
     "PMI_SIZE",
     "MPI_LOCALNRANKS",
@@ -42,30 +42,30 @@ const LAUNCHERS: [&str; 5] = [
     "PMIX_SIZE",
 ];
 /// Raw output of the run with its run information.
-const CIRCUMSTANCES: &str = "circumstances.json";
+const RUN_INFO: &str = "circumstances.json";
 
 /// Files of the command line by name.
-type Files = Vec<(String, Vec<u8>)>;
+type NamedFiles = Vec<(String, Vec<u8>)>;
 
 /// Runs IOR tests and prints IOR's output. Returns the exit code.
 ///
 /// # Errors
 /// Unsupported words or scripts, targets that must not be overwritten, or failed tests.
-pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let (keep, words) = own_words(&typed.words)?;
-    let mut files = Files::new();
+pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
+    let (keep, words) = split_own_options(&typed.words)?;
+    let mut files = NamedFiles::new();
     let mut load = |path: &str| {
         let text = job_file::read_text(&path_text::decode_path(path))?;
         files.push((path.to_owned(), text.clone().into_bytes()));
         Ok(text)
     };
-    let tests = read(&words, &mut load)?;
+    let tests = parse_tests(&words, &mut load)?;
     let launched = |name: &&str| {
         std::env::var(name).ok().and_then(|count| count.parse::<u64>().ok()).unwrap_or(1) > 1
     };
-    if let Some(name) = LAUNCHERS.iter().find(|name| launched(name)) {
-        return Err(Failure::usage("assay ior does not run under an MPI launcher")
-            .explain(format!(
+    if let Some(name) = LAUNCHER_VARIABLES.iter().find(|name| launched(name)) {
+        return Err(CommandFailure::usage("assay ior does not run under an MPI launcher")
+            .with_reason(format!(
                 "{name} says that several processes were started, and each would run the whole \
                  test: ranks are threads of one process here"
             ))
@@ -77,7 +77,7 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     let is_dry = tests.iter().any(|options| options.dry_run);
     let extent = if is_dry { Extent::All } else { Extent::Any };
     driver::check(&tests, keep.store.folder.as_deref(), extent)
-        .map_err(|(refusal, test)| placed(*refusal, &tests[test], &words, &files))?;
+        .map_err(|(refusal, test)| locate_refusal(*refusal, &tests[test], &words, &files))?;
     for options in &tests {
         volume::reported(&compile(options, 0).0, &FilePlan::default())
             .iter()
@@ -85,27 +85,32 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     }
     if is_dry {
         for options in &tests {
-            explain(&compile(options, 0).0, false, terminal)?;
+            print_storage_plan(&compile(options, 0).0, false, terminal)?;
         }
         return Ok(0);
     }
-    let store = stored::kept(&keep)?;
-    let circumstances = circumstances(&words);
+    let store = store_access::open_for_recording(&keep)?;
+    let circumstances = run_info(&words);
     let reported = serde_json::to_vec(&circumstances).expect("text is JSON");
-    files.push((CIRCUMSTANCES.to_owned(), reported));
-    let opening = Opening {
+    files.push((RUN_INFO.to_owned(), reported));
+    let opening = RecordingRequest {
         plan: driver::plan(&tests),
         asked: RequestedCommand { language: driver::LANGUAGE.to_owned(), words },
         label: keep.label.clone(),
         files,
         store: store.as_ref(),
     };
-    carry_out(&tests, (opening, &keep), &circumstances, terminal)
+    execute(&tests, (opening, &keep), &circumstances, terminal)
 }
 
 /// Adds the location of the rejected setting: the directive of a script, or else the end of its
 /// test. Without a script, it is the word on the command line.
-fn placed(refusal: Refusal, test: &IorOptions, words: &[String], files: &Files) -> Failure {
+fn locate_refusal(
+    refusal: Refusal,
+    test: &IorOptions,
+    words: &[String],
+    files: &NamedFiles,
+) -> CommandFailure {
     let Refusal { failure, asked_by } = refusal;
     let (directives, letters): (&[&str], &[&str]) = match asked_by.map(|it| it.subject) {
         Some(Subject::Sizes) => {
@@ -119,7 +124,7 @@ fn placed(refusal: Refusal, test: &IorOptions, words: &[String], files: &Files) 
         let given = |letter: &&str| words.iter().rposition(|word| word.starts_with(letter));
         let Some(at) = letters.iter().find_map(given) else { return failure };
         let is_alone = words[at].len() == "-o".len();
-        return at_words(failure, words, at..at + 1 + usize::from(is_alone));
+        return with_words(failure, words, at..at + 1 + usize::from(is_alone));
     };
     let Some((_, text)) = files.iter().find(|(file, _)| file == name) else { return failure };
     let text = String::from_utf8_lossy(text);
@@ -127,39 +132,39 @@ fn placed(refusal: Refusal, test: &IorOptions, words: &[String], files: &Files) 
     let says = |line: &str, name: &str| line.to_ascii_lowercase().contains(name);
     let place = directives.iter().find_map(|name| lines.iter().rposition(|it| says(it, name)));
     match place.or(lines.len().checked_sub(1)) {
-        Some(at) => at_line(failure, name, &text, at),
+        Some(at) => with_line(failure, name, &text, at),
         None => failure,
     }
 }
 
 /// Adds a range of words on the command line as the location.
-fn at_words(failure: Failure, words: &[String], at: Range<usize>) -> Failure {
+fn with_words(failure: CommandFailure, words: &[String], at: Range<usize>) -> CommandFailure {
     let at = at.start..at.end.min(words.len());
     let Some(blamed) = words.get(at.clone()).filter(|it| !it.is_empty()) else {
         return failure;
     };
     let start: usize = words[..at.start].iter().map(|word| word.len() + 1).sum();
-    failure.at(COMMAND_LINE, &words.join(" "), start..start + blamed.join(" ").len())
+    failure.at_span(COMMAND_LINE, &words.join(" "), start..start + blamed.join(" ").len())
 }
 
 /// Adds a line of a file, counted from 0, as the location.
-fn at_line(failure: Failure, file: &str, text: &str, line: usize) -> Failure {
+fn with_line(failure: CommandFailure, file: &str, text: &str, line: usize) -> CommandFailure {
     let lines: Vec<&str> = text.split_inclusive('\n').take(line + 1).collect();
     let Some((last, before)) = lines.split_last() else { return failure };
     let start: usize = before.iter().map(|line| line.len()).sum();
-    failure.at(file, text, start..start + last.trim_end().len())
+    failure.at_span(file, text, start..start + last.trim_end().len())
 }
 
-fn read(
+fn parse_tests(
     words: &[String],
     load: &mut command_line::ScriptLoader<'_>,
-) -> Result<Vec<IorOptions>, Failure> {
+) -> Result<Vec<IorOptions>, CommandFailure> {
     command_line::parse(words, load).map_err(|error| {
-        let failure = Failure::usage(error.to_string()).advise(error.hint());
+        let failure = CommandFailure::usage(error.to_string()).advise(error.hint());
         match error {
-            IorOptionsError::Words { at, .. } => at_words(failure, words, at),
+            IorOptionsError::Words { at, .. } => with_words(failure, words, at),
             IorOptionsError::Line { file, line, .. } => match load(&file) {
-                Ok(text) => at_line(failure, &file, &text, line - 1),
+                Ok(text) => with_line(failure, &file, &text, line - 1),
                 Err(_) => failure,
             },
             _ => failure,
@@ -168,18 +173,18 @@ fn read(
 }
 
 /// Runs the tests and writes their results; the first test determines format and file.
-fn carry_out(
+fn execute(
     tests: &[IorOptions],
-    (opening, keep): (Opening<'_>, &KeepArguments),
+    (opening, keep): (RecordingRequest<'_>, &RecordArguments),
     circumstances: &IorRunInfo,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let stop = signals::cancel_on_signals()?;
     let (format, file) = (tests[0].format, tests[0].summary_file.clone());
     let on_screen = format == IorFormat::Text && file.is_none();
-    let mut live = Live::default();
+    let mut live = LiveProgress::default();
     let mut see = |notice: Notice<'_>| match notice {
-        Notice::Meanwhile { phase, event } => live.see(phase, event, terminal),
+        Notice::Meanwhile { phase, event } => live.update(phase, event, terminal),
         Notice::TimeIsUp { repetitions } => {
             terminal.note(&format!("-T: {repetitions} repetitions in the time"));
         }
@@ -195,13 +200,13 @@ fn carry_out(
         }
         Notice::Ends { test } => terminal.print(&text::render_maximum(test)),
     };
-    let mut quiet = Silently::beside(keep);
+    let mut quiet = QuietStoreSink::new(keep);
     let kept = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Sink);
     let found = driver::carry_out(tests, kept, &stop, &mut see)?;
     if found.tests.iter().all(|test| test.results.is_empty()) {
         return Err(found
             .failed
-            .unwrap_or_else(|| Failure::measurement("nothing was measured")));
+            .unwrap_or_else(|| CommandFailure::measurement("nothing was measured")));
     }
     let finished = driver::finished(&found.run);
     let written = match format {
@@ -218,24 +223,24 @@ fn carry_out(
 }
 
 /// Renders a stored run as IOR would have printed it.
-pub fn stored(
+pub fn render_stored(
     run: &Run,
     asked: &RequestedCommand,
     store: &Store,
     as_json: bool,
-) -> Result<String, Failure> {
+) -> Result<String, CommandFailure> {
     let raw = |hash: &str| store.raw(hash).ok();
     let file = |name: &str| run.raw.get(name).and_then(|hash| raw(hash));
     let mut load = |path: &str| {
         let bytes = file(path).ok_or(std::io::ErrorKind::NotFound)?;
         String::from_utf8(bytes).map_err(std::io::Error::other)
     };
-    let tests = read(&asked.words, &mut load)?;
-    let circumstances = file(CIRCUMSTANCES);
+    let tests = parse_tests(&asked.words, &mut load)?;
+    let circumstances = file(RUN_INFO);
     let circumstances: IorRunInfo = circumstances
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .ok_or_else(|| {
-            Failure::measurement(format!("{} has lost its {CIRCUMSTANCES}", run.started.run))
+            CommandFailure::measurement(format!("{} has lost its {RUN_INFO}", run.started.run))
         })?;
     let tests = driver::again(run, &tests, &raw);
     let finished = driver::finished(run);
@@ -245,7 +250,7 @@ pub fn stored(
     })
 }
 
-fn circumstances(words: &[String]) -> IorRunInfo {
+fn run_info(words: &[String]) -> IorRunInfo {
     let root = Root::machine();
     let kernel = |name: &str| {
         let reported = root.text(&format!("proc/sys/kernel/{name}"));

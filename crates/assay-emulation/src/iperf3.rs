@@ -23,19 +23,21 @@ use assay_report::words;
 use assay_store::Store;
 
 use crate::options;
-use crate::options::network::{Iperf3Arguments, Iperf3Test as Typed};
-use crate::stored;
+use crate::options::network::{Iperf3Arguments, Iperf3TestArguments as Typed};
+use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::failure::render;
-use assay_console::listening::Silently;
+use assay_console::progress_sink::QuietStoreSink;
 use assay_kernels::openssl::{OpenSslError, RsaPadding};
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
-use assay_run::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed};
-use assay_run::network::iperf3_login::{Credentials, Gate, LoginError};
-use assay_run::network::iperf3_server::{self, Iperf3Service, Served};
-use assay_run::network::target::{Family, Target};
-use assay_run::network::{iperf3_flows, iperf3_record, iperf3_reported};
+use assay_run::network::iperf3_client::{
+    self, DATAGRAM_OF_ONE_SEGMENT, Iperf3ClientTest, Iperf3Event,
+};
+use assay_run::network::iperf3_login::{Credentials, LoginError, LoginGate};
+use assay_run::network::iperf3_server::{self, Iperf3ServerReport, Iperf3Service};
+use assay_run::network::target::{AddressFamily, NetworkTarget};
+use assay_run::network::{iperf3_flows, iperf3_record, iperf3_series};
 use assay_run::recording::Recording;
 
 /// Error in the JSON document of an interrupted test.
@@ -43,9 +45,9 @@ pub(super) const INTERRUPTED: &str = "interrupted";
 /// Optional features in iperf3's wording, which scripts search for.
 const FEATURES: &str = "Optional features available: TCP congestion algorithm setting, sendfile / zerocopy, socket pacing, authentication";
 /// Environment variable with the password.
-const PASSWORD: &str = "IPERF3_PASSWORD";
+const PASSWORD_VARIABLE: &str = "IPERF3_PASSWORD";
 /// Rate of iperf3's clients over UDP without `-b`, in bit/s.
-const UDP_RATE_BIT_PER_S: u64 = 1_048_576;
+const DEFAULT_UDP_RATE_BIT_PER_S: u64 = 1_048_576;
 
 /// Runs a test or, with `-s`, a server as iperf3 does. Returns the exit code.
 ///
@@ -55,14 +57,14 @@ pub fn iperf3(
     typed: &Iperf3Arguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     if typed.tell_version {
         let (version, system) = (iperf3_flows::version(), iperf3_flows::system());
         terminal.print(&format!("{version}\n{system}\n{FEATURES}\n"));
         return Ok(0);
     }
     if !typed.interval.is_finite() || !(0.0..=3600.0).contains(&typed.interval) {
-        return Err(Failure::usage("the interval must lie between 0 and 3600 seconds"));
+        return Err(CommandFailure::usage("the interval must lie between 0 and 3600 seconds"));
     }
     match &typed.client {
         Some(host) => client(host, typed, cancel, terminal),
@@ -71,21 +73,26 @@ pub fn iperf3(
 }
 
 /// Returns the failure for a network error, with its advice.
-pub fn failed(error: &NetworkError) -> Failure {
-    let said = words::failure(&error.of_case());
-    Failure::measurement(said.text).advise(said.advice)
+pub fn network_failure(error: &NetworkError) -> CommandFailure {
+    let said = words::failure(&error.to_case_failure());
+    CommandFailure::measurement(said.text).advise(said.advice)
 }
 
 /// Stores the results of a test and how it ended.
-pub(super) fn end(
+pub(super) fn record_end(
     recording: &mut Recording<'_>,
     number: usize,
     (entries, raw): (Vec<MeasurementEntry>, &[(String, Vec<u8>)]),
     error: Option<&NetworkError>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     match error {
-        Some(NetworkError::Interrupted) => recording.found(number, entries, raw),
-        error => recording.case(number, entries, raw, error.map(NetworkError::of_case)),
+        Some(NetworkError::Interrupted) => recording.record_partial(number, entries, raw),
+        error => recording.record_case(
+            number,
+            entries,
+            raw,
+            error.map(NetworkError::to_case_failure),
+        ),
     }
 }
 
@@ -102,45 +109,46 @@ fn client(
     typed: &Iperf3Arguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let family = match (typed.version4, typed.version6) {
-        (true, _) => Family::V4,
-        (_, true) => Family::V6,
-        _ => Family::Any,
+        (true, _) => AddressFamily::V4,
+        (_, true) => AddressFamily::V6,
+        _ => AddressFamily::Any,
     };
     let local = typed.bind.map(|ip| SocketAddr::new(ip, typed.test.cport));
     let any = if typed.version6 { "::" } else { "0.0.0.0" };
     let any = || any.parse().ok().map(|ip| SocketAddr::new(ip, typed.test.cport));
-    let target = Target {
+    let target = NetworkTarget {
         family,
         local: local.or_else(|| if typed.test.cport == 0 { None } else { any() }),
         connect_timeout: Duration::from_millis(typed.test.connect_timeout.max(1)),
-        ..Target::new(host, typed.port)
+        ..NetworkTarget::new(host, typed.port)
     };
-    let credentials = credentials(typed, terminal)?;
-    let test = Iperf3Test {
+    let credentials = read_credentials(typed, terminal)?;
+    let test = Iperf3ClientTest {
         target,
-        parameters: asked_parameters(typed)?,
+        parameters: titled_parameters(typed)?,
         interval_s: interval_s(typed),
         pinned: typed.pinned,
         idle_timeout: idle_timeout(typed),
         credentials,
     };
-    let store = stored::kept(&typed.keep)?;
+    let store = store_access::open_for_recording(&typed.keep)?;
     let phases = vec![iperf3_record::phase(&test)];
-    let opening = stored::opening((&typed.keep, store.as_ref()), "iperf3", phases);
-    let mut quiet = Silently::beside(&typed.keep);
+    let opening =
+        store_access::recording_opening((&typed.keep, store.as_ref()), "iperf3", phases);
+    let mut quiet = QuietStoreSink::new(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
-    recording.start(0)?;
-    let mut page = Page::new(typed, true);
+    recording.start_case(0)?;
+    let mut page = Iperf3Output::new(typed, true);
     let mut reported = Iperf3Report::default();
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
-        Observed::Agreed => {}
-        Observed::Start(start) => {
+        Iperf3Event::Agreed => {}
+        Iperf3Event::Start(start) => {
             reported.start = Some(start.clone());
             terminal.print(&page.start(start.clone()));
         }
-        Observed::Interval(interval) => {
+        Iperf3Event::Interval(interval) => {
             reported.intervals.push(interval.clone());
             terminal.print(&page.interval(interval.clone()));
         }
@@ -150,14 +158,14 @@ fn client(
         Err(NetworkError::Interrupted) => reported.error = Some(INTERRUPTED.to_owned()),
         Err(error) => {
             reported.error =
-                Some(words::failure(&error.of_case()).without_no_break_spaces().text)
+                Some(words::failure(&error.to_case_failure()).without_no_break_spaces().text)
         }
     }
-    terminal.print(&page.last(&reported));
-    let (entries, raw) = iperf3_record::found(&test, &reported, &outcome);
-    end(&mut recording, 0, (entries, &raw), outcome.as_ref().err())?;
+    terminal.print(&page.finish(&reported));
+    let (entries, raw) = iperf3_record::collect_results(&test, &reported, &outcome);
+    record_end(&mut recording, 0, (entries, &raw), outcome.as_ref().err())?;
     recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
-    outcome.map(|_| 0).map_err(|error| failed(&error))
+    outcome.map(|_| 0).map_err(|error| network_failure(&error))
 }
 
 const fn padding(typed: &Iperf3Arguments) -> RsaPadding {
@@ -165,44 +173,45 @@ const fn padding(typed: &Iperf3Arguments) -> RsaPadding {
 }
 
 /// Returns the credentials for `--username`.
-fn credentials(
+fn read_credentials(
     typed: &Iperf3Arguments,
     terminal: &mut Terminal,
-) -> Result<Option<Credentials>, Failure> {
+) -> Result<Option<Credentials>, CommandFailure> {
     let test = &typed.test;
     let (Some(user), Some(key)) = (&test.username, &test.rsa_public_key_path) else {
         return Ok(None);
     };
-    let unread =
-        |error: std::io::Error| Failure::usage("the password cannot be read").because(&error);
-    let password = match std::env::var(PASSWORD) {
+    let unread = |error: std::io::Error| {
+        CommandFailure::usage("the password cannot be read").with_cause(&error)
+    };
+    let password = match std::env::var(PASSWORD_VARIABLE) {
         Ok(password) => password,
         Err(VarError::NotPresent) => terminal
-            .secret(&format!("Password of {user}: "))
+            .read_secret(&format!("Password of {user}: "))
             .map_err(unread)?
             .ok_or_else(|| {
-                Failure::usage(format!("there is no password for {user}"))
-                    .advise(format!("set {PASSWORD}, or start it at a terminal"))
+                CommandFailure::usage(format!("there is no password for {user}"))
+                    .advise(format!("set {PASSWORD_VARIABLE}, or start it at a terminal"))
             })?,
-        Err(error) => return Err(Failure::usage(PASSWORD).because(&error)),
+        Err(error) => return Err(CommandFailure::usage(PASSWORD_VARIABLE).with_cause(&error)),
     };
     let credentials = Credentials::new((user, &password), key, padding(typed));
-    credentials.map(Some).map_err(|error| no_login(&error))
+    credentials.map(Some).map_err(|error| login_failure(&error))
 }
 
 /// Returns the login check of a server with `--rsa-private-key-path`.
-fn gate(typed: &Iperf3Arguments) -> Result<Option<Gate>, Failure> {
+fn open_gate(typed: &Iperf3Arguments) -> Result<Option<LoginGate>, CommandFailure> {
     let serving = &typed.serving;
     let (Some(key), Some(users)) =
         (&serving.rsa_private_key_path, &serving.authorized_users_path)
     else {
         return Ok(None);
     };
-    let gate = Gate::open(key, users, serving.time_skew_threshold, padding(typed));
-    gate.map(Some).map_err(|error| no_login(&error))
+    let gate = LoginGate::open(key, users, serving.time_skew_threshold, padding(typed));
+    gate.map(Some).map_err(|error| login_failure(&error))
 }
 
-fn no_login(error: &LoginError) -> Failure {
+fn login_failure(error: &LoginError) -> CommandFailure {
     let advice = match error {
         LoginError::Read { .. } => "name a file that may be read",
         LoginError::NoHash { source: OpenSslError::NoLibrary(_) }
@@ -215,40 +224,40 @@ fn no_login(error: &LoginError) -> Failure {
         LoginError::TooLong => "take a key of more bits, or a shorter password",
         LoginError::NoWord { .. } => "iperf3 reads both up to the first white space",
     };
-    Failure::usage("nobody can log in").because(error).advise(advice)
+    CommandFailure::usage("nobody can log in").with_cause(error).advise(advice)
 }
 
 /// Renders a stored test as text or, with `as_document`, as JSON.
-pub fn stored(
+pub fn render_stored(
     run: &Run,
     store: &Store,
     asked: &RequestedCommand,
     as_document: bool,
-) -> Result<String, Failure> {
-    let nothing = || Failure::measurement(format!("{} holds no test", run.started.run));
+) -> Result<String, CommandFailure> {
+    let nothing = || CommandFailure::measurement(format!("{} holds no test", run.started.run));
     let record = run.cases.first().ok_or_else(nothing)?;
-    let typed: Iperf3Arguments = options::asked("iperf3", asked)?;
-    let raw = |name: &str| stored::raw(store, &record.raw, name).ok();
-    let reported = match raw(iperf3_record::TOLD) {
+    let typed: Iperf3Arguments = options::parse_stored("iperf3", asked)?;
+    let raw = |name: &str| store_access::read_raw(store, &record.raw, name).ok();
+    let reported = match raw(iperf3_record::REPORTED_FILE) {
         Some(bytes) => {
-            serde_json::from_slice(&bytes).map_err(|error| nothing().because(&error))?
+            serde_json::from_slice(&bytes).map_err(|error| nothing().with_cause(&error))?
         }
         None => {
-            let parameters = asked_parameters(&typed)?;
+            let parameters = titled_parameters(&typed)?;
             let peer = (typed.client.clone().unwrap_or_default(), typed.port);
-            let asked = iperf3_flows::asked(&parameters, peer, true);
-            iperf3_reported::of_record(record, asked, &raw, reason(record))
+            let asked = iperf3_flows::requested_start(&parameters, peer, true);
+            iperf3_series::restore_reports(record, asked, &raw, stored_error(record))
         }
     };
-    let shape = if as_document { Shape::Document } else { Shape::Text };
-    let mut page = Page { shape, ..Page::new(&typed, true) };
+    let shape = if as_document { Iperf3OutputShape::Document } else { Iperf3OutputShape::Text };
+    let mut page = Iperf3Output { shape, ..Iperf3Output::new(&typed, true) };
     let mut text = reported.start.clone().map_or(String::new(), |start| page.start(start));
     text.extend(reported.intervals.iter().map(|it| page.interval(it.clone())));
-    Ok(text + &page.last(&reported))
+    Ok(text + &page.finish(&reported))
 }
 
 /// Returns why a stored test failed; a test without an end was interrupted.
-pub(super) fn reason(record: &CaseRecord) -> Option<String> {
+pub(super) fn stored_error(record: &CaseRecord) -> Option<String> {
     match &record.outcome {
         Some(CaseOutcome::Finished(_)) => None,
         Some(CaseOutcome::Failed { failure, .. }) => {
@@ -258,11 +267,11 @@ pub(super) fn reason(record: &CaseRecord) -> Option<String> {
     }
 }
 
-fn asked_parameters(typed: &Iperf3Arguments) -> Result<Iperf3Parameters, Failure> {
+fn titled_parameters(typed: &Iperf3Arguments) -> Result<Iperf3Parameters, CommandFailure> {
     Ok(Iperf3Parameters { title: typed.title.clone(), ..parameters(&typed.test)? })
 }
 
-fn parameters(typed: &Typed) -> Result<Iperf3Parameters, Failure> {
+fn parameters(typed: &Typed) -> Result<Iperf3Parameters, CommandFailure> {
     let protocol = if typed.udp { TransportProtocol::Udp } else { TransportProtocol::Tcp };
     let (default_block, minimum, most) = match protocol {
         TransportProtocol::Tcp => (TCP_BLOCK_BYTES, 1, TCP_BLOCK_LIMIT),
@@ -270,7 +279,7 @@ fn parameters(typed: &Typed) -> Result<Iperf3Parameters, Failure> {
     };
     let within = |what: &str, value: u64, minimum: u32, most: u32| match u32::try_from(value) {
         Ok(value) if (minimum..=most).contains(&value) => Ok(value),
-        _ => Err(Failure::usage(format!(
+        _ => Err(CommandFailure::usage(format!(
             "{what} of {value} is impossible; it must be {minimum} to {most}"
         ))),
     };
@@ -278,10 +287,10 @@ fn parameters(typed: &Typed) -> Result<Iperf3Parameters, Failure> {
         value.map(|value| within(what, value, minimum, most)).transpose()
     };
     let (rate, burst) =
-        typed.bitrate.unwrap_or((if typed.udp { UDP_RATE_BIT_PER_S } else { 0 }, 0));
+        typed.bitrate.unwrap_or((if typed.udp { DEFAULT_UDP_RATE_BIT_PER_S } else { 0 }, 0));
     let length = match (typed.bytes, typed.blockcount) {
         (Some(0), _) | (None, Some(0)) => {
-            return Err(Failure::usage("a test of no bytes measures nothing"));
+            return Err(CommandFailure::usage("a test of no bytes measures nothing"));
         }
         (Some(bytes), _) => TestLimit::Bytes(bytes),
         (None, Some(blocks)) => TestLimit::Blocks(blocks),
@@ -324,7 +333,7 @@ fn server(
     typed: &Iperf3Arguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let service = Iperf3Service {
         listen: typed.listen_address(),
         once: typed.serving.one_off,
@@ -332,37 +341,39 @@ fn server(
         idle_timeout: idle_timeout(typed),
         interval_s: interval_s(typed),
         pinned: typed.pinned,
-        gate: gate(typed)?.map(Arc::new),
+        gate: open_gate(typed)?.map(Arc::new),
     };
     if service.listen.ip().is_loopback() && typed.bind.is_none() {
         terminal.note("listening on loopback alone; -B 0.0.0.0 lets other hosts in");
     }
-    let mut page = Page::new(typed, false);
+    let mut page = Iperf3Output::new(typed, false);
     let mut failures = 0;
     let served = iperf3_server::serve(&service, cancel, &mut |served| match served {
-        Served::Listening(port, test) => terminal.print(&page.listening(port, test)),
-        Served::Start(start) => terminal.print(&page.start(*start)),
-        Served::Interval(interval) => terminal.print(&page.interval(interval)),
-        Served::End(end) => terminal.print(&page.end(&end)),
-        Served::Failed(error) => {
+        Iperf3ServerReport::Listening(port, test) => {
+            terminal.print(&page.listening(port, test))
+        }
+        Iperf3ServerReport::Start(start) => terminal.print(&page.start(*start)),
+        Iperf3ServerReport::Interval(interval) => terminal.print(&page.interval(interval)),
+        Iperf3ServerReport::End(end) => terminal.print(&page.end(&end)),
+        Iperf3ServerReport::Failed(error) => {
             failures += 1;
-            terminal.print(
-                &page.fail(&words::failure(&error.of_case()).without_no_break_spaces().text),
-            );
-            terminal.note(&render(&failed(&error), false));
+            terminal.print(&page.fail(
+                &words::failure(&error.to_case_failure()).without_no_break_spaces().text,
+            ));
+            terminal.note(&render(&network_failure(&error), false));
         }
     });
-    served.map_err(|error| failed(&error))?;
+    served.map_err(|error| network_failure(&error))?;
     // A server that continues has no result of its own; with `-1`, the result is that of its test.
     if service.once && failures > 0 {
-        return Err(Failure::measurement("the test failed"));
+        return Err(CommandFailure::measurement("the test failed"));
     }
     Ok(0)
 }
 
 /// Output in progress: text lines are returned at once, a document at the end.
-struct Page {
-    shape: Shape,
+struct Iperf3Output {
+    shape: Iperf3OutputShape,
     style: Iperf3TextStyle,
     title: Option<String>,
     start: Option<Iperf3Start>,
@@ -370,18 +381,18 @@ struct Page {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum Iperf3OutputShape {
     Text,
     Document,
     Stream,
 }
 
-impl Page {
+impl Iperf3Output {
     fn new(typed: &Iperf3Arguments, is_client: bool) -> Self {
         let shape = match (typed.json, typed.json_stream) {
-            (true, _) => Shape::Document,
-            (_, true) => Shape::Stream,
-            _ => Shape::Text,
+            (true, _) => Iperf3OutputShape::Document,
+            (_, true) => Iperf3OutputShape::Stream,
+            _ => Iperf3OutputShape::Text,
         };
         let style = Iperf3TextStyle {
             format: typed.format,
@@ -393,7 +404,7 @@ impl Page {
         Self { shape, style, title, start: None, intervals: Vec::new() }
     }
 
-    fn lines(&self, text: String) -> String {
+    fn with_title(&self, text: String) -> String {
         match &self.title {
             None => text,
             Some(title) => text.lines().map(|line| format!("{title}:  {line}\n")).collect(),
@@ -406,8 +417,8 @@ impl Page {
 
     fn listening(&self, port: u16, test: u64) -> String {
         match self.shape {
-            Shape::Text => self.lines(text::listening_banner(port, test)),
-            Shape::Stream | Shape::Document => String::new(),
+            Iperf3OutputShape::Text => self.with_title(text::listening_banner(port, test)),
+            Iperf3OutputShape::Stream | Iperf3OutputShape::Document => String::new(),
         }
     }
 
@@ -415,9 +426,9 @@ impl Page {
         self.style.udp = start.udp;
         self.style.bidirectional = start.bidirectional;
         let text = match self.shape {
-            Shape::Text => self.lines(text::format_start(&start, self.style)),
-            Shape::Stream => Self::event("start", &json::start_object(&start)),
-            Shape::Document => String::new(),
+            Iperf3OutputShape::Text => self.with_title(text::format_start(&start, self.style)),
+            Iperf3OutputShape::Stream => Self::event("start", &json::start_object(&start)),
+            Iperf3OutputShape::Document => String::new(),
         };
         self.intervals.clear();
         self.start = Some(start);
@@ -426,12 +437,14 @@ impl Page {
 
     fn interval(&mut self, interval: Iperf3Interval) -> String {
         match self.shape {
-            Shape::Text => self.lines(text::format_interval(&interval, self.style)),
-            Shape::Stream => Self::event(
+            Iperf3OutputShape::Text => {
+                self.with_title(text::format_interval(&interval, self.style))
+            }
+            Iperf3OutputShape::Stream => Self::event(
                 "interval",
                 &json::interval_object(&interval, self.style.bidirectional),
             ),
-            Shape::Document => {
+            Iperf3OutputShape::Document => {
                 self.intervals.push(interval);
                 String::new()
             }
@@ -439,7 +452,7 @@ impl Page {
     }
 
     /// Returns the end of a client's test.
-    fn last(&mut self, reported: &Iperf3Report) -> String {
+    fn finish(&mut self, reported: &Iperf3Report) -> String {
         match (&reported.end, &reported.error) {
             (Some(end), _) => self.end(end),
             (None, error) => self.fail(error.as_deref().unwrap_or_default()),
@@ -449,16 +462,18 @@ impl Page {
     fn end(&mut self, end: &Iperf3End) -> String {
         let Iperf3TextStyle { udp, bidirectional, .. } = self.style;
         let text = match self.shape {
-            Shape::Text => self.lines(text::format_end(end, self.style)),
-            Shape::Stream => Self::event("end", &json::end_object(end, udp, bidirectional)),
-            Shape::Document => self.document(Some(end), None),
+            Iperf3OutputShape::Text => self.with_title(text::format_end(end, self.style)),
+            Iperf3OutputShape::Stream => {
+                Self::event("end", &json::end_object(end, udp, bidirectional))
+            }
+            Iperf3OutputShape::Document => self.document(Some(end), None),
         };
-        self.forget();
+        self.reset();
         text
     }
 
     /// Resets for the next test, or for a peer that never starts one.
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         self.start = None;
         self.intervals.clear();
     }
@@ -466,12 +481,16 @@ impl Page {
     /// Reports a failure. Text that was already printed is marked as incomplete.
     fn fail(&mut self, error: &str) -> String {
         let text = match self.shape {
-            Shape::Text if self.start.is_some() => self.lines(text::INCOMPLETE.to_owned()),
-            Shape::Text => String::new(),
-            Shape::Stream => Self::event("error", &serde_json::Value::String(error.to_owned())),
-            Shape::Document => self.document(None, Some(error)),
+            Iperf3OutputShape::Text if self.start.is_some() => {
+                self.with_title(text::INCOMPLETE.to_owned())
+            }
+            Iperf3OutputShape::Text => String::new(),
+            Iperf3OutputShape::Stream => {
+                Self::event("error", &serde_json::Value::String(error.to_owned()))
+            }
+            Iperf3OutputShape::Document => self.document(None, Some(error)),
         };
-        self.forget();
+        self.reset();
         text
     }
 

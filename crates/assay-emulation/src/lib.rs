@@ -2,7 +2,7 @@
 //!
 //! `assay-dialects` parses their languages, `assay-run` carries out the measurements.
 
-use assay_console::{job_file, output_file, signals, storage_plan, stored, terminal};
+use assay_console::{job_file, output_file, signals, storage_plan, store_access, terminal};
 
 pub mod fio;
 pub mod ior;
@@ -10,5 +10,5 @@ pub mod iperf3;
 pub mod options;
 pub mod ping;
 pub mod qperf;
-pub mod refused;
+pub mod unsupported_options;
 pub mod vdbench;

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 
 use assay_model::event::RequestedCommand;
 use assay_model::path_text;
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 use clap::{Args, Parser};
 
 pub mod fio;
@@ -16,7 +16,7 @@ pub mod vdbench;
 
 /// Parser of a single command.
 #[derive(Debug, Parser)]
-struct Alone<T: Args> {
+struct SingleCommand<T: Args> {
     #[command(flatten)]
     typed: T,
 }
@@ -25,13 +25,16 @@ struct Alone<T: Args> {
 ///
 /// # Errors
 /// Words that this version of the command does not support.
-pub fn asked<T: Args>(command: &str, asked: &RequestedCommand) -> Result<T, Failure> {
+pub fn parse_stored<T: Args>(
+    command: &str,
+    asked: &RequestedCommand,
+) -> Result<T, CommandFailure> {
     let words = ["assay", command].into_iter().chain(asked.words.iter().map(String::as_str));
-    let words = network::spelled_out(words.map(path_text::decode_word).collect());
+    let words = network::normalize_qperf_words(words.map(path_text::decode_word).collect());
     let words = words.into_iter().skip(1).collect::<Vec<OsString>>();
-    Alone::try_parse_from(words).map(|alone: Alone<T>| alone.typed).map_err(|error| {
-        Failure::measurement(format!("what was asked of assay {command} is not understood"))
-            .because(&error)
+    SingleCommand::try_parse_from(words).map(|alone: SingleCommand<T>| alone.typed).map_err(|error| {
+        CommandFailure::measurement(format!("what was asked of assay {command} is not understood"))
+            .with_cause(&error)
             .advise("leave out --as for assay's own report; the assay that stored it understands it")
     })
 }

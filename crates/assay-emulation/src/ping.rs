@@ -12,16 +12,16 @@ use assay_model::run::Run;
 use assay_report::render;
 use assay_stats::summarize::summarize;
 
-use super::iperf3::failed;
+use super::iperf3::network_failure;
 use crate::options::network::PingArguments;
-use crate::stored;
+use crate::store_access;
 use crate::terminal::Terminal;
-use assay_console::listening::Silently;
-use assay_run::failure::Failure;
-use assay_run::network::echoes::{self, Echoes, Observed, Tally};
-use assay_run::network::target::{Family, Target};
+use assay_console::progress_sink::QuietStoreSink;
+use assay_run::failure::CommandFailure;
+use assay_run::network::echoes::{self, EchoEvent, EchoTally, EchoTest};
+use assay_run::network::target::{AddressFamily, NetworkTarget};
 use assay_run::recording::Recording;
-use assay_run::round_trips::Distribution as RoundTrips;
+use assay_run::round_trips::RoundTripTimes as RoundTrips;
 
 /// Sends echo requests and prints a line for each reply. Returns the exit code.
 ///
@@ -31,22 +31,24 @@ pub fn ping(
     typed: &PingArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let wait =
         |what: &str, seconds: f64, minimum: f64| match Duration::try_from_secs_f64(seconds) {
             Ok(wait) if (minimum..=3600.0).contains(&seconds) => Ok(wait),
-            _ => Err(Failure::usage(format!(
+            _ => Err(CommandFailure::usage(format!(
                 "{what} must lie between {minimum} and 3600 seconds"
             ))),
         };
     let interval = wait("the interval", typed.interval, 0.0)?;
     let timeout = wait("the timeout", typed.timeout, 0.001)?;
     if typed.size as usize > PAYLOAD_LIMIT_BYTES {
-        return Err(Failure::usage(format!("a size must be at most {PAYLOAD_LIMIT_BYTES}")));
+        return Err(CommandFailure::usage(format!(
+            "a size must be at most {PAYLOAD_LIMIT_BYTES}"
+        )));
     }
     let deadline =
         typed.deadline.map(|seconds| wait("the deadline", seconds, 0.001)).transpose()?;
-    let asked = Echoes {
+    let asked = EchoTest {
         host: typed.host.clone(),
         count: typed.count,
         bytes: typed.size,
@@ -54,38 +56,47 @@ pub fn ping(
         timeout,
         deadline,
     };
-    let store = stored::kept(&typed.keep)?;
-    let opening = stored::opening((&typed.keep, store.as_ref()), "ping", vec![asked.phase()]);
-    let mut quiet = Silently::beside(&typed.keep);
+    let store = store_access::open_for_recording(&typed.keep)?;
+    let opening = store_access::recording_opening(
+        (&typed.keep, store.as_ref()),
+        "ping",
+        vec![asked.phase()],
+    );
+    let mut quiet = QuietStoreSink::new(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
-    recording.start(0)?;
-    let pinger = match pinger(typed) {
+    recording.start_case(0)?;
+    let pinger = match open_pinger(typed) {
         Ok(pinger) => pinger,
         Err(failure) => {
-            recording.case(0, [], &[], Some(failure.of_case(ErrorArea::Icmp)))?;
+            recording.record_case(
+                0,
+                [],
+                &[],
+                Some(failure.to_case_failure(ErrorArea::Icmp)),
+            )?;
             recording.finish(false)?;
             return Err(failure);
         }
     };
-    let (tally, refused) = exchange(typed, &asked, &pinger, cancel, terminal);
+    let (tally, refused) = exchange_echoes(typed, &asked, &pinger, cancel, terminal);
     let refused = refused.map(|error| {
-        Failure::measurement(format!("cannot send to {}", typed.host)).because(&error)
+        CommandFailure::measurement(format!("cannot send to {}", typed.host)).with_cause(&error)
     });
     let failure = match &refused {
-        Some(failure) => Some(failure.of_case(ErrorArea::Icmp)),
+        Some(failure) => Some(failure.to_case_failure(ErrorArea::Icmp)),
         None => tally.times_ns.is_empty().then_some(CaseFailure::NoEcho),
     };
-    recording.case(0, tally.entries(pinger.access()), &[], failure)?;
+    recording.record_case(0, tally.entries(pinger.access()), &[], failure)?;
     let run = recording.finish(cancel.load(Ordering::Relaxed))?;
-    let answered = conclude(typed, &tally, &run, terminal);
+    let answered = print_summary(typed, &tally, &run, terminal);
     refused.map_or(answered, Err)
 }
 
 /// Opens the socket with the requested options.
-fn pinger(typed: &PingArguments) -> Result<Pinger, Failure> {
-    let remote = address(typed)?;
+fn open_pinger(typed: &PingArguments) -> Result<Pinger, CommandFailure> {
+    let remote = resolve_address(typed)?;
     let impossible = |error: std::io::Error| {
-        Failure::measurement(format!("cannot ping {}", typed.host)).because(&error)
+        CommandFailure::measurement(format!("cannot ping {}", typed.host)).with_cause(&error)
     };
     let pinger = Pinger::open(remote).map_err(|error| {
         let advice = match error.kind() {
@@ -104,39 +115,41 @@ fn pinger(typed: &PingArguments) -> Result<Pinger, Failure> {
 }
 
 /// Exchanges the echoes and prints each reply as ping does.
-fn exchange(
+fn exchange_echoes(
     typed: &PingArguments,
-    asked: &Echoes,
+    asked: &EchoTest,
     pinger: &Pinger,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> (Tally, Option<std::io::Error>) {
+) -> (EchoTally, Option<std::io::Error>) {
     if !typed.json {
         let (host, remote, bytes) = (&typed.host, pinger.remote(), typed.size);
         let whole = bytes as usize + pinger.header_bytes();
         terminal.print(&format!("PING {host} ({remote}) {bytes}({whole}) bytes of data.\n"));
     }
     let is_quiet = typed.quiet || typed.json;
-    echoes::exchange(asked, pinger, cancel, &mut |observed| match observed {
+    echoes::send_echoes(asked, pinger, cancel, &mut |observed| match observed {
         _ if is_quiet => {}
-        Observed::Reply(sequence, reply) => terminal.print(&line(typed, sequence, reply)),
-        Observed::TooLong => terminal.print(&too_long(pinger)),
+        EchoEvent::Reply(sequence, reply) => {
+            terminal.print(&reply_line(typed, sequence, reply))
+        }
+        EchoEvent::TooLong => terminal.print(&too_long_line(pinger)),
     })
 }
 
-fn address(typed: &PingArguments) -> Result<SocketAddr, Failure> {
+fn resolve_address(typed: &PingArguments) -> Result<SocketAddr, CommandFailure> {
     let family = match (typed.ipv4, typed.ipv6) {
-        (true, _) => Family::V4,
-        (_, true) => Family::V6,
-        _ => Family::Any,
+        (true, _) => AddressFamily::V4,
+        (_, true) => AddressFamily::V6,
+        _ => AddressFamily::Any,
     };
-    let target = Target { family, ..Target::new(&typed.host, 0) };
-    let addresses = target.addresses().map_err(|error| failed(&error))?;
+    let target = NetworkTarget { family, ..NetworkTarget::new(&typed.host, 0) };
+    let addresses = target.addresses().map_err(|error| network_failure(&error))?;
     Ok(addresses[0])
 }
 
 /// Formats the path MTU in ping's wording, which scripts search for.
-fn too_long(pinger: &Pinger) -> String {
+fn too_long_line(pinger: &Pinger) -> String {
     let believed = pinger.kernel_mtu_bytes();
     believed.map_or(String::new(), |bytes| {
         format!("ping: local error: message too long, mtu={bytes}\n")
@@ -144,19 +157,19 @@ fn too_long(pinger: &Pinger) -> String {
 }
 
 /// Formats a reply, such as `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.042 ms`.
-fn line(typed: &PingArguments, sequence: u16, reply: &EchoReply) -> String {
+fn reply_line(typed: &PingArguments, sequence: u16, reply: &EchoReply) -> String {
     let time_to_live = reply.time_to_live.map_or(String::new(), |hops| format!(" ttl={hops}"));
     let millis = reply.round_trip_ns as f64 / 1e6;
     format!(
         "{} bytes from {}: icmp_seq={sequence}{time_to_live} time={} ms\n",
         reply.bytes,
         typed.host,
-        three_digits(millis)
+        format_millis(millis)
     )
 }
 
 /// Formats milliseconds as ping does: 0.042, 1.23, 12.3 and 123.
-fn three_digits(millis: f64) -> String {
+fn format_millis(millis: f64) -> String {
     let digits = match millis {
         millis if millis < 1.0 => 3,
         millis if millis < 10.0 => 2,
@@ -166,36 +179,37 @@ fn three_digits(millis: f64) -> String {
     format!("{millis:.digits$}")
 }
 
-fn conclude(
+fn print_summary(
     typed: &PingArguments,
-    tally: &Tally,
+    tally: &EchoTally,
     run: &Run,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     if typed.json {
         terminal.print(&render::json::summary(&summarize(run)));
     } else {
-        terminal.print(&summary(&typed.host, tally));
+        terminal.print(&format_statistics(&typed.host, tally));
     }
     if tally.times_ns.is_empty() {
         let what = format!("{} answered none of {} requests", typed.host, tally.sent);
-        return Err(Failure::measurement(what)
+        return Err(CommandFailure::measurement(what)
             .advise("the host may be down, or it or a firewall may ignore ICMP: try `assay net latency`"));
     }
     Ok(0)
 }
 
 /// Renders the statistics of a stored run.
-pub fn stored(run: &Run, asked: &RequestedCommand) -> Result<String, Failure> {
-    let nothing = || Failure::measurement(format!("{} holds no echoes", run.started.run));
+pub fn render_stored(run: &Run, asked: &RequestedCommand) -> Result<String, CommandFailure> {
+    let nothing =
+        || CommandFailure::measurement(format!("{} holds no echoes", run.started.run));
     let record = run.cases.first().ok_or_else(nothing)?;
-    let tally = Tally::of_record(record).ok_or_else(nothing)?;
+    let tally = EchoTally::from_record(record).ok_or_else(nothing)?;
     let host = record.case.workload.as_network().and_then(|it| it.to.clone());
-    Ok(summary(&host.unwrap_or_else(|| asked.words.join(" ")), &tally))
+    Ok(format_statistics(&host.unwrap_or_else(|| asked.words.join(" ")), &tally))
 }
 
-fn summary(host: &str, tally: &Tally) -> String {
-    let (all, loss) = (RoundTrips::of(&tally.times_ns), tally.loss());
+fn format_statistics(host: &str, tally: &EchoTally) -> String {
+    let (all, loss) = (RoundTrips::new(&tally.times_ns), tally.loss());
     let received = tally.times_ns.len();
     let mut text = format!(
         "\n--- {} ping statistics ---\n{} packets transmitted, {received} received, {}% packet loss, time {}ms\n",

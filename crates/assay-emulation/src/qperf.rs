@@ -15,19 +15,19 @@ use assay_report::words;
 use assay_store::Store;
 use serde_json::{Value, json};
 
-use super::iperf3::{INTERRUPTED, end, failed, reason};
+use super::iperf3::{INTERRUPTED, network_failure, record_end, stored_error};
 use crate::options;
 use crate::options::network::QperfArguments;
-use crate::stored;
+use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::failure::render;
-use assay_console::listening::Silently;
-use assay_run::failure::Failure;
+use assay_console::progress_sink::QuietStoreSink;
+use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::qperf_client::{self, QperfOutcome, QperfTest};
-use assay_run::network::qperf_record::{self, Figures, Reported, Spent};
+use assay_run::network::qperf_record::{self, QperfCpuTime, QperfFigures, QperfReport};
 use assay_run::network::qperf_server::{self, QperfService};
-use assay_run::network::target::Target;
+use assay_run::network::target::NetworkTarget;
 use assay_run::recording::Recording;
 
 /// Last line of a test that was interrupted after its first results.
@@ -42,7 +42,7 @@ pub fn qperf(
     typed: &QperfArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     match &typed.host {
         Some(_) => client(typed, cancel, terminal),
         None => server(typed, cancel, terminal),
@@ -53,7 +53,7 @@ fn server(
     typed: &QperfArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let ip = typed.bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     if typed.bind.is_none() {
         terminal.note("listening on loopback alone; -B 0.0.0.0 lets other hosts in");
@@ -68,13 +68,13 @@ fn server(
     qperf_server::serve(&service, cancel, &|outcome| {
         let text = match outcome {
             Ok(request) => format!("served {}", request.test.name()),
-            Err(error) => render(&failed(error), false).trim_end().to_owned(),
+            Err(error) => render(&network_failure(error), false).trim_end().to_owned(),
         };
         if let Ok(mut terminal) = terminal.lock() {
             terminal.note(&text);
         }
     })
-    .map_err(|error| failed(&error))?;
+    .map_err(|error| network_failure(&error))?;
     Ok(0)
 }
 
@@ -82,22 +82,23 @@ fn client(
     typed: &QperfArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     if typed.tests.is_empty() {
-        let failure = Failure::usage("no test is named");
+        let failure = CommandFailure::usage("no test is named");
         return Err(
             failure.advise("name one or more of tcp_lat, tcp_bw, udp_lat, udp_bw, conf")
         );
     }
-    let tests = tests(typed)?;
-    let store = stored::kept(&typed.keep)?;
+    let tests = expand_tests(typed)?;
+    let store = store_access::open_for_recording(&typed.keep)?;
     let phases: Vec<_> = tests.iter().filter_map(qperf_record::phase).collect();
-    let mut quiet = Silently::beside(&typed.keep);
+    let mut quiet = QuietStoreSink::new(&typed.keep);
     // `conf` only exchanges configurations, which is no measurement.
     let mut recording = match phases.is_empty() {
         true => None,
         false => {
-            let opening = stored::opening((&typed.keep, store.as_ref()), "qperf", phases);
+            let opening =
+                store_access::recording_opening((&typed.keep, store.as_ref()), "qperf", phases);
             Some(Recording::begin(opening, &mut quiet)?)
         }
     };
@@ -106,22 +107,22 @@ fn client(
     for test in &tests {
         let mut measured = recording.as_mut().filter(|_| qperf_record::phase(test).is_some());
         if let Some(recording) = &mut measured {
-            recording.start(number)?;
+            recording.start_case(number)?;
         }
-        let (found, error) = tried(test, cancel);
+        let (found, error) = run_test(test, cancel);
         let entries = found.as_ref().map(|it| qperf_record::entries(test, it));
         if let Some(recording) = measured {
-            end(recording, number, (entries.unwrap_or_default(), &[]), error.as_ref())?;
+            record_end(recording, number, (entries.unwrap_or_default(), &[]), error.as_ref())?;
             number += 1;
         }
-        let told = Told {
+        let told = QperfTestResult {
             request: test.request,
-            reported: found.map(|it| Reported::of(&test.request, &it)),
-            error: error.as_ref().map(reason_of),
+            figures: found.map(|it| QperfReport::from_outcome(&test.request, &it)),
+            error: error.as_ref().map(error_text),
         };
-        if let (Some(recording), Some(reported)) = (&mut recording, &told.reported) {
-            for (name, value) in reported.configuration() {
-                recording.learn_of_host(name, value)?;
+        if let (Some(recording), Some(reported)) = (&mut recording, &told.figures) {
+            for (name, value) in reported.configuration_facts() {
+                recording.add_host_fact(name, value)?;
             }
         }
         if !typed.json {
@@ -134,16 +135,16 @@ fn client(
         }
     }
     if typed.json {
-        terminal.print(&document(&all, typed));
+        terminal.print(&render_json(&all, typed));
     }
     if let Some(recording) = recording {
         recording.finish(matches!(failure, Some(NetworkError::Interrupted)))?;
     }
-    failure.map_or(Ok(0), |error| Err(unreached(&error, typed)))
+    failure.map_or(Ok(0), |error| Err(client_failure(&error, typed)))
 }
 
 /// Runs a test. Returns its results and the error that made them incomplete.
-fn tried(
+fn run_test(
     test: &QperfTest,
     cancel: &AtomicBool,
 ) -> (Option<QperfOutcome>, Option<NetworkError>) {
@@ -152,7 +153,7 @@ fn tried(
             (Some(found), Some(NetworkError::Interrupted))
         }
         Ok(mut found) => {
-            let lost = found.lost();
+            let lost = found.take_error();
             (Some(found), lost)
         }
         Err(error) => (None, Some(error)),
@@ -160,46 +161,55 @@ fn tried(
 }
 
 /// Renders a stored run as it was printed.
-pub fn stored(run: &Run, store: &Store, asked: &RequestedCommand) -> Result<String, Failure> {
-    let typed: QperfArguments = options::asked("qperf", asked)?;
-    let asked = tests(&typed)?;
-    let all: Vec<Told> = match stored::raw(store, &run.raw, qperf_record::TOLD) {
-        Ok(bytes) => {
-            let all: Vec<Reported> = serde_json::from_slice(&bytes).map_err(|error| {
-                Failure::measurement(format!("{} cannot be read", qperf_record::TOLD))
-                    .because(&error)
-            })?;
-            let ended = |(test, reported): (&QperfTest, Reported)| Told {
-                request: test.request,
-                reported: Some(reported),
-                error: None,
-            };
-            asked.iter().zip(all).map(ended).collect()
-        }
-        Err(_) => told(run, &asked),
-    };
+pub fn render_stored(
+    run: &Run,
+    store: &Store,
+    asked: &RequestedCommand,
+) -> Result<String, CommandFailure> {
+    let typed: QperfArguments = options::parse_stored("qperf", asked)?;
+    let asked = expand_tests(&typed)?;
+    let all: Vec<QperfTestResult> =
+        match store_access::read_raw(store, &run.raw, qperf_record::REPORTED_FILE) {
+            Ok(bytes) => {
+                let all: Vec<QperfReport> =
+                    serde_json::from_slice(&bytes).map_err(|error| {
+                        CommandFailure::measurement(format!(
+                            "{} cannot be read",
+                            qperf_record::REPORTED_FILE
+                        ))
+                        .with_cause(&error)
+                    })?;
+                let ended = |(test, reported): (&QperfTest, QperfReport)| QperfTestResult {
+                    request: test.request,
+                    figures: Some(reported),
+                    error: None,
+                };
+                asked.iter().zip(all).map(ended).collect()
+            }
+            Err(_) => stored_results(run, &asked),
+        };
     Ok(match typed.json {
-        true => document(&all, &typed),
+        true => render_json(&all, &typed),
         false => all.iter().map(|told| told.text(&typed)).collect(),
     })
 }
 
 /// Returns the results of a stored run, up to the first test that failed; the tests after it did
 /// not run.
-fn told(run: &Run, asked: &[QperfTest]) -> Vec<Told> {
+fn stored_results(run: &Run, asked: &[QperfTest]) -> Vec<QperfTestResult> {
     let facts = run.first_host().and_then(|host| run.host_facts.get(&host.host));
     let mut records = run.cases.iter();
     let mut all = Vec::new();
     for test in asked {
         let request = test.request;
         let (reported, error) = if qperf_record::phase(test).is_none() {
-            (facts.and_then(|facts| Reported::of_configuration(&request, facts)), None)
+            (facts.and_then(|facts| QperfReport::from_configuration(&request, facts)), None)
         } else {
             let Some(record) = records.next() else { break };
-            (Reported::of_record(&request, record), reason(record))
+            (QperfReport::from_record(&request, record), stored_error(record))
         };
-        let told = Told { request, reported, error };
-        let goes_on = told.reported.is_some() && told.error.is_none();
+        let told = QperfTestResult { request, figures: reported, error };
+        let goes_on = told.figures.is_some() && told.error.is_none();
         all.push(told);
         if !goes_on {
             break;
@@ -209,23 +219,23 @@ fn told(run: &Run, asked: &[QperfTest]) -> Vec<Told> {
 }
 
 /// Result of one test.
-struct Told {
+struct QperfTestResult {
     request: QperfRequest,
     /// Figures, possibly of an incomplete test.
-    reported: Option<Reported>,
+    figures: Option<QperfReport>,
     /// Reason why the test is incomplete.
     error: Option<String>,
 }
 
-impl Told {
+impl QperfTestResult {
     fn text(&self, typed: &QperfArguments) -> String {
-        let Some(reported) = &self.reported else { return String::new() };
+        let Some(reported) = &self.figures else { return String::new() };
         let incomplete = if self.error.is_some() { INCOMPLETE } else { "" };
-        lines(reported, typed) + incomplete
+        format_lines(reported, typed) + incomplete
     }
 
     fn json(&self) -> Value {
-        let mut value = self.reported.as_ref().map_or(json!({}), |it| figures(&it.figures));
+        let mut value = self.figures.as_ref().map_or(json!({}), |it| figures_json(&it.figures));
         if let Some(error) = &self.error {
             value["error"] = json!(error);
         }
@@ -234,27 +244,27 @@ impl Told {
 }
 
 /// Formats an error with the wording of `assay iperf3`.
-fn reason_of(error: &NetworkError) -> String {
+fn error_text(error: &NetworkError) -> String {
     match error {
         NetworkError::Interrupted => INTERRUPTED.to_owned(),
-        error => words::failure(&error.of_case()).without_no_break_spaces().text,
+        error => words::failure(&error.to_case_failure()).without_no_break_spaces().text,
     }
 }
 
 /// Expands the requested tests, in order.
-fn tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, Failure> {
+fn expand_tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, CommandFailure> {
     let host = typed.host.as_deref().unwrap_or_default();
     let mut tests = Vec::new();
     for test in &typed.tests {
-        for size in sizes(typed) {
-            tests.push(asked(host, request(*test, typed, size)?, typed)?);
+        for size in message_sizes(typed) {
+            tests.push(build_test(host, build_request(*test, typed, size)?, typed)?);
         }
     }
     Ok(tests)
 }
 
 /// Renders each test with its figures as JSON; several sizes become a list.
-fn document(all: &[Told], typed: &QperfArguments) -> String {
+fn render_json(all: &[QperfTestResult], typed: &QperfArguments) -> String {
     let mut tests = serde_json::Map::new();
     for told in all {
         let (mut value, name) = (told.json(), told.request.test.name());
@@ -270,7 +280,7 @@ fn document(all: &[Told], typed: &QperfArguments) -> String {
 }
 
 /// Returns the requested message sizes in order; `None` selects the test's default.
-fn sizes(typed: &QperfArguments) -> Vec<Option<u64>> {
+fn message_sizes(typed: &QperfArguments) -> Vec<Option<u64>> {
     match &typed.sweep {
         Some(sweep) => sweep.0.iter().copied().map(Some).collect(),
         None => vec![typed.msg_size],
@@ -279,27 +289,27 @@ fn sizes(typed: &QperfArguments) -> Vec<Option<u64>> {
 
 /// Returns the failure for a client's error. The server may be assay's own on iperf3's port, where
 /// qperf clients do not connect by default.
-fn unreached(error: &NetworkError, typed: &QperfArguments) -> Failure {
+fn client_failure(error: &NetworkError, typed: &QperfArguments) -> CommandFailure {
     let is_refused = matches!(error, NetworkError::Known(CaseFailure::NotConnected { .. }));
     match is_refused && typed.listen_port == qperf::DEFAULT_PORT {
-        true => failed(error).advise(format!(
+        true => network_failure(error).advise(format!(
             "`assay iperf3 -s` answers qperf, too, at its own port: -lp {}",
             iperf3::DEFAULT_PORT
         )),
-        false => failed(error),
+        false => network_failure(error),
     }
 }
 
-fn asked(
+fn build_test(
     host: &str,
     request: QperfRequest,
     typed: &QperfArguments,
-) -> Result<QperfTest, Failure> {
+) -> Result<QperfTest, CommandFailure> {
     if request.test == QperfTestKind::Quit {
-        return Err(Failure::usage("`quit` is not sent: stop the server where it runs"));
+        return Err(CommandFailure::usage("`quit` is not sent: stop the server where it runs"));
     }
     Ok(QperfTest {
-        target: Target::new(host, typed.listen_port),
+        target: NetworkTarget::new(host, typed.listen_port),
         request,
         waiting: WaitMode::Sleep,
         rate_per_s: None,
@@ -307,20 +317,20 @@ fn asked(
     })
 }
 
-fn request(
+fn build_request(
     test: QperfTestKind,
     typed: &QperfArguments,
     message_bytes: Option<u64>,
-) -> Result<QperfRequest, Failure> {
+) -> Result<QperfRequest, CommandFailure> {
     let mut request = QperfRequest { time_s: typed.time, ..QperfRequest::new(test) };
     let fits = |what: &str, size: u64, most: u32| match u32::try_from(size) {
         Ok(size) if (1..=most).contains(&size) => Ok(size),
-        _ => Err(Failure::usage(format!(
+        _ => Err(CommandFailure::usage(format!(
             "{what} of {size} is impossible; it must be 1 to {most}"
         ))),
     };
     if typed.time == 0 || typed.time > 86_400 {
-        return Err(Failure::usage("the time must lie between 1 and 86400 seconds"));
+        return Err(CommandFailure::usage("the time must lie between 1 and 86400 seconds"));
     }
     if let Some(size) = message_bytes {
         let most = if test.is_udp() { 65507 } else { 1 << 26 };
@@ -333,9 +343,9 @@ fn request(
 }
 
 /// Formats qperf's lines: name, `=`, value and unit. Values that qperf does not print come last.
-fn lines(reported: &Reported, typed: &QperfArguments) -> String {
+fn format_lines(reported: &QperfReport, typed: &QperfArguments) -> String {
     let mut rows: Vec<(String, String)> = match &reported.figures {
-        Figures::Configuration { here, there } => {
+        QperfFigures::Configuration { here, there } => {
             let names = ["node", "cpu", "os", "qperf"];
             let ends = [("loc", here), ("rem", there)];
             let of = |(end, four): (&str, &[String; 4])| -> Vec<(String, String)> {
@@ -344,8 +354,12 @@ fn lines(reported: &Reported, typed: &QperfArguments) -> String {
             };
             ends.into_iter().flat_map(of).collect()
         }
-        Figures::Latency { .. } => named(latency_rows(&reported.figures, typed.verbose)),
-        Figures::Bandwidth { .. } => named(bandwidth_rows(reported, typed.verbose)),
+        QperfFigures::Latency { .. } => {
+            with_owned_names(latency_rows(&reported.figures, typed.verbose))
+        }
+        QperfFigures::Bandwidth { .. } => {
+            with_owned_names(bandwidth_rows(reported, typed.verbose))
+        }
     };
     if typed.sweep.is_some() && rows.iter().all(|(name, _)| name != "msg_size") {
         rows.push(("msg_size".to_owned(), format!("{} bytes", reported.message_bytes)));
@@ -358,26 +372,28 @@ fn lines(reported: &Reported, typed: &QperfArguments) -> String {
 
 type Rows = Vec<(&'static str, String)>;
 
-fn named(rows: Rows) -> Vec<(String, String)> {
+fn with_owned_names(rows: Rows) -> Vec<(String, String)> {
     rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn latency_rows(figures: &Figures, verbose: bool) -> Rows {
-    let Figures::Latency { half_s, round_trips, lost, total_s } = figures else {
+fn latency_rows(figures: &QperfFigures, verbose: bool) -> Rows {
+    let QperfFigures::Latency { half_s, round_trips, lost, total_s } = figures else {
         return Rows::new();
     };
-    let mut rows =
-        vec![("latency", three_digits(*half_s, "sec")), ("round_trip", round_trips.text())];
+    let mut rows = vec![
+        ("latency", format_three_digits(*half_s, "sec")),
+        ("round_trip", round_trips.format_text()),
+    ];
     if verbose {
         let rate = round_trips.n as f64 / total_s.max(1e-9);
-        rows.push(("msg_rate", three_digits(2.0 * rate, "/sec")));
+        rows.push(("msg_rate", format_three_digits(2.0 * rate, "/sec")));
         rows.push(("lost_msgs", lost.to_string()));
     }
     rows
 }
 
-fn bandwidth_rows(reported: &Reported, verbose: bool) -> Rows {
-    let Figures::Bandwidth {
+fn bandwidth_rows(reported: &QperfReport, verbose: bool) -> Rows {
+    let QperfFigures::Bandwidth {
         sent_bytes,
         received_bytes,
         received_messages,
@@ -388,7 +404,7 @@ fn bandwidth_rows(reported: &Reported, verbose: bool) -> Rows {
     else {
         return Rows::new();
     };
-    let rate = |bytes: u64| three_digits(bytes as f64 / elapsed_s, "B/sec");
+    let rate = |bytes: u64| format_three_digits(bytes as f64 / elapsed_s, "B/sec");
     let is_udp = reported.test == QperfTestKind::UdpBandwidth.name();
     let mut rows = Rows::new();
     // Sent data may not have arrived; it is printed for UDP, and if the received amount is unknown.
@@ -397,32 +413,32 @@ fn bandwidth_rows(reported: &Reported, verbose: bool) -> Rows {
     rows.extend(received_bytes.map(|bytes| (arrived, rate(bytes))));
     if verbose {
         let messages = received_messages.map(|it| it as f64 / elapsed_s);
-        rows.extend(messages.map(|rate| ("msg_rate", three_digits(rate, "/sec"))));
+        rows.extend(messages.map(|rate| ("msg_rate", format_three_digits(rate, "/sec"))));
         rows.push(("msg_size", format!("{} B", reported.message_bytes)));
-        rows.push(("send_cost", cost(here, *sent_bytes)));
+        rows.push(("send_cost", format_cost(here, *sent_bytes)));
         let far = there.as_ref().zip(*received_bytes);
-        rows.extend(far.map(|(there, bytes)| ("recv_cost", cost(there, bytes))));
-        rows.push(("send_cpus_used", used(here)));
-        rows.extend(there.as_ref().map(|there| ("recv_cpus_used", used(there))));
+        rows.extend(far.map(|(there, bytes)| ("recv_cost", format_cost(there, bytes))));
+        rows.push(("send_cpus_used", format_cpus_used(here)));
+        rows.extend(there.as_ref().map(|there| ("recv_cpus_used", format_cpus_used(there))));
         rows.push(("send_bytes", sent_bytes.to_string()));
         rows.extend(received_bytes.map(|bytes| ("recv_bytes", bytes.to_string())));
     }
     rows
 }
 
-fn cost(spent: &Spent, bytes: u64) -> String {
+fn format_cost(spent: &QperfCpuTime, bytes: u64) -> String {
     if bytes == 0 {
         return "unknown".to_owned();
     }
-    three_digits(spent.work_s * 1e9 / bytes as f64, "sec/GB")
+    format_three_digits(spent.work_s * 1e9 / bytes as f64, "sec/GB")
 }
 
-fn used(spent: &Spent) -> String {
+fn format_cpus_used(spent: &QperfCpuTime) -> String {
     format!("{:.3} % cpus", spent.work_s * 100.0 / spent.wall_s)
 }
 
 /// Formats three significant digits with a decimal prefix: `29.3 us`, `960 MB/sec`.
-fn three_digits(value: f64, unit: &str) -> String {
+fn format_three_digits(value: f64, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 7] =
         [(1e9, "G"), (1e6, "M"), (1e3, "K"), (1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n")];
     // qperf writes `us`, and `sec` only for whole seconds.
@@ -439,18 +455,18 @@ fn three_digits(value: f64, unit: &str) -> String {
     format!("{scaled:.digits$} {prefix}{unit}")
 }
 
-fn figures(figures: &Figures) -> Value {
+fn figures_json(figures: &QperfFigures) -> Value {
     match figures {
-        Figures::Configuration { there: [node, cpu, os, qperf], .. } => {
+        QperfFigures::Configuration { there: [node, cpu, os, qperf], .. } => {
             json!({ "node": node, "cpu": cpu, "os": os, "qperf": qperf })
         }
-        Figures::Latency { half_s, round_trips, lost, .. } => json!({
+        QperfFigures::Latency { half_s, round_trips, lost, .. } => json!({
             "latency_s": half_s,
             "latency_is": "half round trip, mean",
-            "round_trip_s": round_trips.json(),
+            "round_trip_s": round_trips.to_json(),
             "lost": lost,
         }),
-        Figures::Bandwidth { sent_bytes, received_bytes, elapsed_s, .. } => json!({
+        QperfFigures::Bandwidth { sent_bytes, received_bytes, elapsed_s, .. } => json!({
             "send_bw_bytes_per_s": *sent_bytes as f64 / elapsed_s,
             "recv_bw_bytes_per_s": received_bytes.map(|bytes| bytes as f64 / elapsed_s),
             "send_bytes": sent_bytes,
@@ -464,7 +480,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_have_three_digits() {
+    fn formats_three_significant_digits() {
         for (value, unit, expected) in [
             (29.31e-6, "sec", "29.3 us"),
             (960.4e6, "B/sec", "960 MB/sec"),
@@ -472,7 +488,7 @@ mod tests {
             (1.5, "sec", "1.50 sec"),
             (0.0, "sec/GB", "0.00 sec/GB"),
         ] {
-            assert_eq!(three_digits(value, unit), expected);
+            assert_eq!(format_three_digits(value, unit), expected);
         }
     }
 }

@@ -21,29 +21,29 @@ use crate::options::vdbench::VdbenchArguments;
 use crate::signals;
 use crate::storage_plan;
 use crate::terminal::Terminal;
-use assay_run::failure::{Failure, Kind};
-use assay_run::question::fresh_seed;
+use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::run_request::random_seed;
 use assay_run::storage::file_trees::{self, FoldersAbove};
 use assay_run::storage::foreseen::{self, Extent, Refusal};
 use assay_run::storage::vdbench::repeat::Repeat;
 use assay_run::storage::volume;
 
-pub mod again;
 mod execute;
-mod folder;
 mod hosts;
+mod output_folder;
+pub mod render_stored;
 mod report;
 
 /// Maximum number of diagnostics printed: a file for another tool would fill screens.
-const MOST_SHOWN: usize = 20;
+const MAX_PRINTED: usize = 20;
 /// Name of the parameter file of `-t`.
 const SELF_TEST: &str = "self-test";
 /// Name of the parameter file of `-tf`.
-const SELF_TEST_OF_FILES: &str = "self-test of files";
+const FILE_SELF_TEST: &str = "self-test of files";
 
 /// Inputs of a compilation besides the command line, as found on the machine.
 #[derive(Debug, Default)]
-struct Found {
+struct CompileInputs {
     /// Parameter files as read.
     files: BTreeMap<PathBuf, Vec<u8>>,
     /// Files and devices at the paths that they name.
@@ -55,18 +55,22 @@ struct Found {
 ///
 /// # Errors
 /// Malformed files, targets that must not be overwritten, or lost hosts.
-pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let mut input = input(typed)?;
-    let elsewhere = hosts::elsewhere(&mut input, typed, terminal)?;
+pub fn vdbench(
+    typed: &VdbenchArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let mut input = parse_input(typed)?;
+    let elsewhere = hosts::find_remote_hosts(&mut input, typed, terminal)?;
     if let Some(elsewhere) = elsewhere.as_ref().filter(|_| !typed.simulate) {
         return elsewhere.execute(typed, &input, terminal);
     }
-    let (execution, found) = read(&input, &|path| present(path).ok().flatten(), terminal)?;
+    let (execution, found) =
+        read_and_compile(&input, &|path| find_present(path).ok().flatten(), terminal)?;
     if elsewhere.is_none() {
-        let allowed = execute::allowed(typed, &execution);
+        let allowed = execute::run_options(typed, &execution);
         let extent = if typed.simulate { Extent::All } else { Extent::Any };
         foreseen::check(&execution.plan, &allowed, extent)
-            .map_err(|refusal| asked_for(*refusal, &execution, &found))?;
+            .map_err(|refusal| locate_refusal(*refusal, &execution, &found))?;
         let trees = match typed.simulate {
             // A real run is checked again later, after its initial commands.
             false => volume::check(&execution.plan, &execution.files, &allowed),
@@ -75,11 +79,11 @@ pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, 
                 file_trees::check(&execution.files, &allowed, above)
             }
         };
-        trees.map_err(|failure| placed(failure, &execution, &found))?;
+        trees.map_err(|failure| locate_failure(failure, &execution, &found))?;
     }
     if typed.simulate {
         if typed.json {
-            storage_plan::explain(&execution.plan, true, terminal)?;
+            storage_plan::print_storage_plan(&execution.plan, true, terminal)?;
         } else {
             terminal.print(&explain(&execution));
         }
@@ -87,19 +91,21 @@ pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, 
     }
     let stop = signals::cancel_on_signals()?;
     execute::execute(typed, (&input, &execution), (&found, None), &stop, terminal)
-        .map_err(|failure| placed(failure, &execution, &found))
+        .map_err(|failure| locate_failure(failure, &execution, &found))
 }
 
-fn input(typed: &VdbenchArguments) -> Result<VdbenchInput, Failure> {
+fn parse_input(typed: &VdbenchArguments) -> Result<VdbenchInput, CommandFailure> {
     for (option, seconds) in
         [("-e", typed.elapsed), ("-i", typed.interval), ("-w", typed.warmup)]
     {
         if seconds.is_some_and(|seconds| !seconds.is_finite() || seconds < 0.0) {
-            return Err(Failure::usage(format!("{option} takes seconds, like {option} 60")));
+            return Err(CommandFailure::usage(format!(
+                "{option} takes seconds, like {option} 60"
+            )));
         }
     }
     if typed.journal.is_some() {
-        return Err(Failure::usage("-j is known to Vdbench but not supported here").advise(
+        return Err(CommandFailure::usage("-j is known to Vdbench but not supported here").advise(
             "-v stamps blocks and checks them; run the files again with -v and rdpct=100 to check what an \
              earlier execution wrote",
         ));
@@ -127,10 +133,10 @@ fn input(typed: &VdbenchArguments) -> Result<VdbenchInput, Failure> {
     match &typed.test {
         None => {}
         Some(None) => files.push(PathBuf::from(SELF_TEST)),
-        Some(Some(_)) => files.push(PathBuf::from(SELF_TEST_OF_FILES)),
+        Some(Some(_)) => files.push(PathBuf::from(FILE_SELF_TEST)),
     }
     if files.is_empty() {
-        return Err(Failure::usage("no parameter file is given")
+        return Err(CommandFailure::usage("no parameter file is given")
             .advise("name it: assay vdbench -f FILE name=value"));
     }
     Ok(VdbenchInput {
@@ -148,7 +154,7 @@ fn input(typed: &VdbenchArguments) -> Result<VdbenchInput, Failure> {
             Some(_) => Verify::OnRead,
         },
         submitters: available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
-        seed: typed.seed.unwrap_or_else(fresh_seed),
+        seed: typed.seed.unwrap_or_else(random_seed),
         is_apart: false,
     })
 }
@@ -165,7 +171,7 @@ fn self_test() -> String {
 
 /// Returns the parameters of `-tf`: the same test on a small file tree, which is deleted at the
 /// end.
-fn self_test_of_files() -> String {
+fn file_self_test() -> String {
     let folder = std::env::temp_dir().join("assay-vdbench-self-test-of-files");
     format!(
         "fsd=fsd1,anchor=\"{}\",depth=1,width=1,files=20,size=64k\n\
@@ -175,23 +181,23 @@ fn self_test_of_files() -> String {
     )
 }
 
-fn load(path: &Path) -> io::Result<Vec<u8>> {
+fn load_file(path: &Path) -> io::Result<Vec<u8>> {
     match path.to_str() {
         Some(SELF_TEST) => Ok(self_test().into_bytes()),
-        Some(SELF_TEST_OF_FILES) => Ok(self_test_of_files().into_bytes()),
+        Some(FILE_SELF_TEST) => Ok(file_self_test().into_bytes()),
         _ => job_file::read(path),
     }
 }
 
 /// Reads and compiles the files; `at` returns the file or device at a path. Prints all diagnostics.
-fn read(
+fn read_and_compile(
     input: &VdbenchInput,
     at: &dyn Fn(&Path) -> Option<PathInfo>,
     terminal: &mut Terminal,
-) -> Result<(VdbenchExecution, Found), Failure> {
-    let found = RefCell::new(Found::default());
+) -> Result<(VdbenchExecution, CompileInputs), CommandFailure> {
+    let found = RefCell::new(CompileInputs::default());
     let mut load = |path: &Path| {
-        let bytes = load(path)?;
+        let bytes = load_file(path)?;
         found.borrow_mut().files.insert(path.to_path_buf(), bytes.clone());
         Ok(bytes)
     };
@@ -211,23 +217,31 @@ fn read(
             }
             Ok((execution, found.into_inner()))
         }
-        Err(wrong) => Err(refused(&wrong, terminal)),
+        Err(wrong) => Err(report_diagnostics(&wrong, terminal)),
     }
 }
 
 /// Adds the location of the target that requested the rejected setting.
-fn asked_for(refusal: Refusal, execution: &VdbenchExecution, found: &Found) -> Failure {
+fn locate_refusal(
+    refusal: Refusal,
+    execution: &VdbenchExecution,
+    found: &CompileInputs,
+) -> CommandFailure {
     let Refusal { failure, asked_by } = refusal;
     let target = asked_by
         .and_then(|it| execution.plan.phases.get(it.phase)?.workload.targets.get(it.target));
     match target {
-        Some(target) => placed(failure.of_target(&target.path), execution, found),
+        Some(target) => locate_failure(failure.with_target(&target.path), execution, found),
         None => failure,
     }
 }
 
 /// Adds the location of the rejected path, if its line was not changed by substitution.
-fn placed(failure: Failure, execution: &VdbenchExecution, found: &Found) -> Failure {
+fn locate_failure(
+    failure: CommandFailure,
+    execution: &VdbenchExecution,
+    found: &CompileInputs,
+) -> CommandFailure {
     let target = failure.target();
     let path = target.and_then(|path| execution.paths.iter().find(|(it, _)| it == path));
     let Some((_, place)) = path else { return failure };
@@ -244,12 +258,12 @@ fn placed(failure: Failure, execution: &VdbenchExecution, found: &Found) -> Fail
         true => start + chars(column)..start + chars(column + place.length),
         false => start..start + line.trim_end().len(),
     };
-    failure.at(&place.file, &text, span)
+    failure.at_span(&place.file, &text, span)
 }
 
-impl Found {
+impl CompileInputs {
     /// Calls `read` with the recorded inputs only, independent of the current machine.
-    fn surround<T>(&self, read: impl FnOnce(&mut VdbenchEnv<'_>) -> T) -> T {
+    fn with_env<T>(&self, read: impl FnOnce(&mut VdbenchEnv<'_>) -> T) -> T {
         let mut load = |path: &Path| {
             let bytes = self.files.get(path).cloned();
             bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
@@ -259,17 +273,18 @@ impl Found {
     }
 }
 
-fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {
+fn report_diagnostics(found: &[Diagnostic], terminal: &mut Terminal) -> CommandFailure {
     let errors = found.iter().filter(|one| one.severity == DiagnosticSeverity::Error).count();
-    for one in found.iter().take(MOST_SHOWN) {
+    for one in found.iter().take(MAX_PRINTED) {
         terminal.note(one.to_string().trim_end());
     }
-    let more = found.len().saturating_sub(MOST_SHOWN);
+    let more = found.len().saturating_sub(MAX_PRINTED);
     // A missing file named by `-f` is wrong usage; a missing include is an error of the including
     // file.
     let is_missing = |it: &Diagnostic| it.code == "V101" && it.location.is_none();
-    let kind = if found.iter().any(is_missing) { Kind::Usage } else { Kind::Suite };
-    let failure = Failure::new(
+    let kind =
+        if found.iter().any(is_missing) { FailureKind::Usage } else { FailureKind::Suite };
+    let failure = CommandFailure::new(
         kind,
         match errors {
             1 => "there is an error in the parameter files".to_owned(),
@@ -277,14 +292,14 @@ fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {
         },
     );
     if more > 0 {
-        failure.explain(format!("{more} findings more are not shown"))
+        failure.with_reason(format!("{more} findings more are not shown"))
     } else {
         failure
     }
 }
 
 /// Returns a regular file or block device with its size.
-fn present(path: &Path) -> io::Result<Option<PathInfo>> {
+fn find_present(path: &Path) -> io::Result<Option<PathInfo>> {
     use std::os::unix::fs::FileTypeExt;
     let device = fs::metadata(path)?.file_type().is_block_device();
     Ok(capacity::size(path)?.map(|bytes| PathInfo { bytes, device }))

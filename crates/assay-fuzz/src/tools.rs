@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use assay_adapters::invocation::{Found, Invocation, Request};
+use assay_adapters::invocation::{InstalledTool, Invocation, ToolRequest};
 use assay_adapters::launcher::{Launcher, LauncherKind};
 use assay_adapters::outputs::Outputs;
-use assay_adapters::tool::{self, TOOLS, Tool};
+use assay_adapters::tool::{self, TOOLS, ToolAdapter};
 use assay_model::facts::{Cache, Cpu, HostFacts, NumaNode};
 use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use assay_model::mpi_outcome::MpiAbi;
@@ -66,7 +66,7 @@ bytes = ["1MiB"]
 static HOST: LazyLock<HostFacts> = LazyLock::new(host);
 static MEASURERS: LazyLock<Vec<Measurer>> = LazyLock::new(|| {
     let ourselves = Measurer { name: "assay", supports: |_| true };
-    let tools = TOOLS.iter().map(|tool| Measurer { name: tool.name, supports: tool.takes });
+    let tools = TOOLS.iter().map(|tool| Measurer { name: tool.name, supports: tool.supports });
     std::iter::once(ourselves).chain(tools).collect()
 });
 static WORKLOADS: LazyLock<Vec<Workload>> = LazyLock::new(|| {
@@ -122,17 +122,20 @@ pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
 }
 
 /// Returns all processes that a tool would start.
-fn invocations(tool: &Tool) -> Vec<Invocation> {
+fn invocations(tool: &ToolAdapter) -> Vec<Invocation> {
     let launcher = Launcher {
         path: "/usr/bin/mpirun".to_owned(),
         kind: LauncherKind::OpenMpi,
         version: None,
     };
-    let found =
-        Found { path: format!("/opt/{}", tool.name), version: None, launcher: Some(launcher) };
+    let found = InstalledTool {
+        path: format!("/opt/{}", tool.name),
+        version: None,
+        launcher: Some(launcher),
+    };
     let request =
-        |workload| Request { workload, found: &found, repetitions: 1, cpu_flags: &[] };
-    let taken = WORKLOADS.iter().filter(|workload| (tool.takes)(workload));
+        |workload| ToolRequest { workload, tool: &found, repetitions: 1, cpu_flags: &[] };
+    let taken = WORKLOADS.iter().filter(|workload| (tool.supports)(workload));
     taken.filter_map(|workload| (tool.command)(&request(workload)).ok()).flatten().collect()
 }
 

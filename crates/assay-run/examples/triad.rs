@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::sync::atomic::AtomicBool;
 
 use assay_model::suite;
-use assay_run::question::{Question, measure, prepare};
-use assay_run::sink::Silent;
+use assay_run::run_request::{RunRequest, measure, prepare};
+use assay_run::sink::SilentSink;
 use assay_stats::summarize::summarize;
 use assay_store::Store;
 
@@ -15,13 +15,13 @@ const SUITE: &str = "name = 'triad'\nbudget = '10s'\n[[measure]]\nbenchmark = 'm
 fn main() -> Result<(), Box<dyn Error>> {
     let suite = suite::parse_suite(SUITE).map_err(|error| error.message)?;
     let store = Store::open(std::env::temp_dir().join("assay-example"))?;
-    let question = Question::of_suite(&suite);
+    let question = RunRequest::from_suite(&suite);
     let run = measure(
         &question,
         prepare(&question)?,
         Some(&store),
         &AtomicBool::new(false),
-        &mut Silent,
+        &mut SilentSink,
     )?;
     let triad = summarize(&run).results.into_iter().find(|result| result.metric == "triad");
     writeln!(std::io::stdout(), "{:?}", triad.map(|triad| (triad.median, triad.ci)))?;

@@ -4,17 +4,17 @@ mod chosen_loops;
 mod clock;
 mod copy;
 mod files;
-mod known;
 mod latency;
 mod linpack;
+mod memory_costs;
 mod mpi;
 mod network;
 mod peak_flops;
 mod rdma;
+mod run_cache;
 mod storage;
 mod stream;
 mod tool;
-mod tried_memory;
 
 use std::cell::RefCell;
 
@@ -25,19 +25,19 @@ use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
 
-use crate::measuring::{self, Turns};
+use crate::measurement_loop::{self, Turns};
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 
 pub(crate) use clock::characterise_clock;
-pub(crate) use known::Known;
-use network::By;
+pub(crate) use memory_costs::measure_memory_costs;
+use network::TrafficKind;
+pub(crate) use run_cache::RunCache;
 pub(crate) use tool::record_once as record;
-pub(crate) use tried_memory::rates;
 
 /// Host, tools and options that all cases of a run share.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct CaseEnv<'a> {
     pub(crate) host: &'a HostFacts,
     pub(crate) tools: &'a Tools,
     /// Options that bound what may be done to storage.
@@ -47,25 +47,25 @@ pub(crate) struct Surroundings<'a> {
 /// Measures one case until its stopping rule is met. `known` caches the findings of earlier cases.
 pub(crate) fn measure(
     case: &Case,
-    surroundings: &Surroundings<'_>,
-    known: &RefCell<Known>,
+    surroundings: &CaseEnv<'_>,
+    known: &RefCell<RunCache>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<StopReason, CaseError> {
     let outcome = match turns(case, surroundings.tools, known) {
-        Some(turns) => measuring::all(turns, recorder),
-        None => of_kind(case, surroundings, &known.borrow(), recorder),
+        Some(turns) => measurement_loop::run_all(turns, recorder),
+        None => measure_whole(case, surroundings, &known.borrow(), recorder),
     };
-    known.borrow_mut().learn(case, &outcome);
+    known.borrow_mut().record_outcome(case, &outcome);
     outcome
 }
 
-fn of_kind(
+fn measure_whole(
     case: &Case,
-    surroundings: &Surroundings<'_>,
-    known: &Known,
+    surroundings: &CaseEnv<'_>,
+    known: &RunCache,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<StopReason, CaseError> {
-    let Surroundings { host, tools, storage: options } = *surroundings;
+    let CaseEnv { host, tools, storage: options } = *surroundings;
     if let Some(found) = tools.get(&case.by) {
         if let Workload::Storage(test) = &case.workload {
             let Some(case) = storage::prepare(case, test, options, recorder)? else {
@@ -99,7 +99,7 @@ fn of_kind(
 pub(crate) fn turns<'c>(
     case: &'c Case,
     tools: &'c Tools,
-    known: &'c RefCell<Known>,
+    known: &'c RefCell<RunCache>,
 ) -> Option<Turns<'c>> {
     let network = |work, by| Some(network::turns(work, by, known));
     if let Some(found) = tools.get(&case.by) {
@@ -113,9 +113,13 @@ pub(crate) fn turns<'c>(
         Workload::PeakFlops(work) => Some(peak_flops::turns(work)),
         Workload::Linpack(work) => Some(linpack::turns(work)),
         Workload::Mpi(work) => Some(mpi::turns(case, work, known)),
-        Workload::NetworkTcp(work) => network(work, By::Protocol(TransportProtocol::Tcp)),
-        Workload::NetworkUdp(work) => network(work, By::Protocol(TransportProtocol::Udp)),
-        Workload::NetworkIcmp(work) => network(work, By::Icmp),
+        Workload::NetworkTcp(work) => {
+            network(work, TrafficKind::Protocol(TransportProtocol::Tcp))
+        }
+        Workload::NetworkUdp(work) => {
+            network(work, TrafficKind::Protocol(TransportProtocol::Udp))
+        }
+        Workload::NetworkIcmp(work) => network(work, TrafficKind::Icmp),
         Workload::Rdma(work) => Some(rdma::turns(work)),
         Workload::Storage(_) | Workload::Files(_) | Workload::Imported(_) => None,
     }

@@ -21,19 +21,19 @@ use assay_model::workload::Workload;
 use assay_store::{Store, StoreError};
 use jiff::Timestamp;
 
-use crate::failure::Failure;
-use crate::log::Log;
-use crate::pauses::Pauses;
+use crate::failure::CommandFailure;
+use crate::log::RunLog;
+use crate::pauses::PauseWatch;
 use crate::recorder::{CaseError, CaseState, Recorder};
-use crate::sink::{Gate, Sink};
+use crate::sink::{Sink, StartGate};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 use crate::{bind, presence};
 
-mod in_turns;
+mod interleaving;
 
 /// Plan and everything needed to execute it.
-pub(crate) struct Execution<'a> {
+pub(crate) struct PlanExecution<'a> {
     pub(crate) plan: Plan,
     /// User's name of the condition.
     pub(crate) label: Option<String>,
@@ -54,11 +54,14 @@ pub(crate) struct Execution<'a> {
 }
 
 /// Executes the plan and returns the run as stored.
-pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<Run, Failure> {
+pub(crate) fn execute(
+    execution: &PlanExecution<'_>,
+    sink: &mut dyn Sink,
+) -> Result<Run, CommandFailure> {
     let (_presence, company) = presence::announce();
     let before = state::read(&Root::machine());
     let started_ns = clock::now_ns();
-    let beginning = Beginning {
+    let beginning = RunOpening {
         plan: &execution.plan,
         label: execution.label.clone(),
         note: execution.note.clone(),
@@ -68,16 +71,16 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
         host: &execution.host,
         store: execution.store,
     };
-    let mut log = begin(beginning, before.clone(), sink)?;
-    log.doubts(company)?;
-    let pauses = Pauses::watch();
-    let status = cases(execution, &mut log, started_ns, &pauses)?;
+    let mut log = begin_run(beginning, before.clone(), sink)?;
+    log.add_doubts(company)?;
+    let pauses = PauseWatch::start();
+    let status = measure_cases(execution, &mut log, started_ns, &pauses)?;
     // Pauses between two cases, or while several took turns.
-    log.doubts(pauses.take())?;
+    log.add_doubts(pauses.take_doubts())?;
     let after = state::read(&Root::machine());
     let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
-    log.doubts(state::disturbance(&before, &after, elapsed_s))?;
-    log.doubts(over_budget(&execution.plan, elapsed_s))?;
+    log.add_doubts(state::disturbance(&before, &after, elapsed_s))?;
+    log.add_doubts(over_budget(&execution.plan, elapsed_s))?;
     let finished = log.time();
     log.add(RunEvent::RunFinished { finished, status, state: after })?;
     Ok(log.finish())
@@ -91,7 +94,7 @@ fn over_budget(plan: &Plan, elapsed_s: f64) -> Option<Doubt> {
 }
 
 /// Contents of the first events of a run.
-pub(crate) struct Beginning<'a> {
+pub(crate) struct RunOpening<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) label: Option<String>,
     pub(crate) note: Option<String>,
@@ -103,11 +106,11 @@ pub(crate) struct Beginning<'a> {
 }
 
 /// Opens the log of a new run and records that its host has joined.
-pub(crate) fn begin<'t>(
-    beginning: Beginning<'_>,
+pub(crate) fn begin_run<'t>(
+    beginning: RunOpening<'_>,
     state: HostState,
     sink: &'t mut dyn Sink,
-) -> Result<Log<'t>, Failure> {
+) -> Result<RunLog<'t>, CommandFailure> {
     let now = Timestamp::now();
     let started = RunStarted {
         format: FORMAT,
@@ -125,36 +128,36 @@ pub(crate) fn begin<'t>(
         host: beginning.host.name.clone(),
         facts: beginning.host.clone(),
         state,
-        clock: clock_of(beginning.plan, beginning.host)?,
+        clock: measure_clock(beginning.plan, beginning.host)?,
         labels: Vec::new(),
     };
-    let mut log = open(started, beginning.store, sink)?;
+    let mut log = open_log(started, beginning.store, sink)?;
     log.add(RunEvent::HostJoined(Box::new(joined)))?;
-    log.doubts(beginning.host.is_emulated().then_some(Doubt::EmulatedCpu))?;
+    log.add_doubts(beginning.host.is_emulated().then_some(Doubt::EmulatedCpu))?;
     Ok(log)
 }
 
 /// Opens the log of a new run. Tries identifiers until one is unused: another assay may have
 /// started in the same second. The run sorts after all runs of the store, even if the clock was set
 /// back.
-pub(crate) fn open<'t>(
+pub(crate) fn open_log<'t>(
     mut started: RunStarted,
     store: Option<&Store>,
     sink: &'t mut dyn Sink,
-) -> Result<Log<'t>, Failure> {
+) -> Result<RunLog<'t>, CommandFailure> {
     let writer = loop {
         let Some(store) = store else { break None };
-        let later = store.latest_beyond(&started.run);
-        started.after = later.map_err(|error| Failure::of_store(&error))?;
+        let later = store.latest_if_later_than(&started.run);
+        started.after = later.map_err(|error| CommandFailure::from_store(&error))?;
         match store.begin(started.clone()) {
             Err(StoreError::RunExists { .. }) => started.run = new_run_id(Timestamp::now()),
-            other => break Some(other.map_err(|error| Failure::of_store(&error))?),
+            other => break Some(other.map_err(|error| CommandFailure::from_store(&error))?),
         }
     };
-    Log::begin(writer, started, sink)
+    RunLog::begin(writer, started, sink)
 }
 
-fn clock_of(plan: &Plan, host: &HostFacts) -> Result<HostClock, Failure> {
+fn measure_clock(plan: &Plan, host: &HostFacts) -> Result<HostClock, CommandFailure> {
     let first_case = plan.cases.first();
     // The system places the threads of the network, so that any CPU serves. Not all CPUs: their
     // threads would wait for each other, and for agents of other hosts that share the machine.
@@ -177,32 +180,32 @@ pub(crate) fn entropy() -> u16 {
 
 /// Measures all cases, in turns with their neighbours if possible. A failed case does not stop the
 /// others.
-fn cases(
-    execution: &Execution<'_>,
-    log: &mut Log<'_>,
+fn measure_cases(
+    execution: &PlanExecution<'_>,
+    log: &mut RunLog<'_>,
     started_ns: u64,
-    pauses: &Pauses,
-) -> Result<RunStatus, Failure> {
+    pauses: &PauseWatch,
+) -> Result<RunStatus, CommandFailure> {
     let mut status = RunStatus::Complete;
-    let known = RefCell::new(bind::Known::of(&execution.plan, &execution.host));
-    let rates = bind::rates(&execution.plan, execution.cancel);
-    known.borrow_mut().outlook.learn(rates);
+    let known = RefCell::new(bind::RunCache::from_plan(&execution.plan, &execution.host));
+    let rates = bind::measure_memory_costs(&execution.plan, execution.cancel);
+    known.borrow_mut().forecast.set_memory_costs(rates);
     if let Some(words) = execution.plan.budget_warning() {
         log.note(None, &words);
     }
-    for group in in_turns::groups(&execution.plan.cases, execution.tools, &known) {
+    for group in interleaving::group_cases(&execution.plan.cases, execution.tools, &known) {
         let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
-        if let Some(words) = known.borrow_mut().outlook.look(elapsed_s) {
+        if let Some(words) = known.borrow_mut().forecast.check_budget(elapsed_s) {
             log.warn(&words);
         }
         let cases: Vec<&str> = group.iter().map(|case| case.id.as_str()).collect();
-        log.gate(&Gate { cases: &cases, step: 0, run_started_ns: started_ns })?;
+        log.wait_for_start(&StartGate { cases: &cases, step: 0, run_started_ns: started_ns })?;
         if execution.cancel.load(Ordering::Relaxed) {
             return Ok(RunStatus::Interrupted);
         }
         let ended = match group {
-            [case] => alone(case, execution, &known, (&mut *log, pauses), started_ns)?,
-            several => in_turns::measure(several, execution, &known, log, started_ns)?,
+            [case] => measure_case(case, execution, &known, (&mut *log, pauses), started_ns)?,
+            several => interleaving::measure(several, execution, &known, log, started_ns)?,
         };
         match ended {
             RunStatus::Interrupted => return Ok(ended),
@@ -213,31 +216,31 @@ fn cases(
     Ok(status)
 }
 
-fn alone(
+fn measure_case(
     case: &Case,
-    execution: &Execution<'_>,
-    known: &RefCell<bind::Known>,
-    (log, pauses): (&mut Log<'_>, &Pauses),
+    execution: &PlanExecution<'_>,
+    known: &RefCell<bind::RunCache>,
+    (log, pauses): (&mut RunLog<'_>, &PauseWatch),
     started_ns: u64,
-) -> Result<RunStatus, Failure> {
+) -> Result<RunStatus, CommandFailure> {
     log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
     let mut state = CaseState::new(case, &execution.host.name);
     let mut recorder = Recorder::new(&mut state, log, execution.cancel, started_ns);
-    let surroundings = bind::Surroundings {
+    let surroundings = bind::CaseEnv {
         host: &execution.host,
         tools: execution.tools,
         storage: execution.storage,
     };
     let outcome = bind::measure(case, &surroundings, known, &mut recorder);
     let spent_s = recorder.elapsed_s();
-    known.borrow_mut().outlook.has_spent(&case.id, spent_s, true);
+    known.borrow_mut().forecast.record_spent(&case.id, spent_s, true);
     if matches!(outcome, Err(CaseError::Interrupted)) {
-        keep(case, &mut state, log)?;
+        keep_interrupted(case, &mut state, log)?;
     }
-    for doubt in pauses.take() {
+    for doubt in pauses.take_doubts() {
         log.add(RunEvent::Doubt { case: Some(case.id.clone()), doubt })?;
     }
-    end(case, outcome, &mut state, log)
+    end_case(case, outcome, &mut state, log)
 }
 
 /// Keeps the results of an interrupted case.
@@ -245,7 +248,11 @@ fn alone(
 /// Transfers, I/O, runs of tools and solutions, each of which was checked, count up to the
 /// interruption. All other results are checked at the end of a preparation, so that only complete
 /// preparations count.
-fn keep(case: &Case, state: &mut CaseState, log: &mut Log<'_>) -> Result<(), Failure> {
+fn keep_interrupted(
+    case: &Case,
+    state: &mut CaseState,
+    log: &mut RunLog<'_>,
+) -> Result<(), CommandFailure> {
     let as_far_as_it_came = case.by != "assay"
         || matches!(
             case.workload,
@@ -265,21 +272,21 @@ fn keep(case: &Case, state: &mut CaseState, log: &mut Log<'_>) -> Result<(), Fai
         let goal = case.workload.latency_goal().filter(|_| state.has_series());
         let Some(goal) = goal.map(ToString::to_string) else { return Ok(()) };
         let failure = CaseFailure::NoRateKeepsGoal { goal, last: None };
-        return end(case, Err(failure.into()), state, log).map(drop);
+        return end_case(case, Err(failure.into()), state, log).map(drop);
     }
     if as_far_as_it_came {
         state.take_pending().into_iter().try_for_each(|event| log.add(event))?;
     }
-    end(case, Ok(StopReason::Budget), state, log).map(drop)
+    end_case(case, Ok(StopReason::Budget), state, log).map(drop)
 }
 
 /// Stores the end of a case. Data transferred before a connection broke remain valid.
-fn end(
+fn end_case(
     case: &Case,
     outcome: Result<StopReason, CaseError>,
     state: &mut CaseState,
-    log: &mut Log<'_>,
-) -> Result<RunStatus, Failure> {
+    log: &mut RunLog<'_>,
+) -> Result<RunStatus, CommandFailure> {
     let has_broken = matches!(outcome, Err(CaseError::Failed(_) | CaseError::Lacking(..)));
     if has_broken && case.workload.as_network().is_some() {
         state.take_pending().into_iter().try_for_each(|event| log.add(event))?;
@@ -313,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_far_over_its_budget_says_so() {
+    fn doubts_run_far_over_budget() {
         let plan = Plan {
             suite: "test".into(),
             budget_s: 60.0,

@@ -10,7 +10,7 @@ use assay_store::StoreError;
 
 /// Category of a failure, for callers that treat them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FailureKind {
     /// Bug of assay.
     Internal,
     /// Wrong usage.
@@ -23,41 +23,41 @@ pub enum Kind {
 
 /// Failure that is reported to the user, with reasons and advice.
 #[derive(Debug)]
-pub struct Failure {
-    pub kind: Kind,
+pub struct CommandFailure {
+    pub kind: FailureKind,
     what: String,
     why: Vec<String>,
     advice: Vec<String>,
-    place: Option<Box<Place>>,
+    place: Option<Box<FailureLocation>>,
     target: Option<Box<Path>>,
 }
 
 /// Location of an error in a file.
 #[derive(Debug)]
-pub struct Place {
+pub struct FailureLocation {
     pub file: String,
     /// Complete text of the file.
     pub text: String,
     pub span: Range<usize>,
 }
 
-impl Failure {
+impl CommandFailure {
     /// Creates a failure from its message, without a full stop or an initial capital, as in all
     /// messages.
-    pub fn new(kind: Kind, what: impl Into<String>) -> Self {
+    pub fn new(kind: FailureKind, what: impl Into<String>) -> Self {
         Self { kind, what: what.into(), why: vec![], advice: vec![], place: None, target: None }
     }
 
     pub fn usage(what: impl Into<String>) -> Self {
-        Self::new(Kind::Usage, what)
+        Self::new(FailureKind::Usage, what)
     }
 
     pub fn measurement(what: impl Into<String>) -> Self {
-        Self::new(Kind::Measurement, what)
+        Self::new(FailureKind::Measurement, what)
     }
 
     /// Adds the error and the chain of its sources.
-    pub fn because(mut self, error: &(dyn Error + 'static)) -> Self {
+    pub fn with_cause(mut self, error: &(dyn Error + 'static)) -> Self {
         let mut cause = Some(error);
         while let Some(error) = cause {
             self.why.push(error.to_string());
@@ -67,7 +67,7 @@ impl Failure {
     }
 
     /// Adds a reason as text.
-    pub fn explain(mut self, why: impl Into<String>) -> Self {
+    pub fn with_reason(mut self, why: impl Into<String>) -> Self {
         self.why.push(why.into());
         self
     }
@@ -87,7 +87,7 @@ impl Failure {
     }
 
     /// Notes the target concerned, so that job languages find the line that names it.
-    pub fn of_target(mut self, path: &Path) -> Self {
+    pub fn with_target(mut self, path: &Path) -> Self {
         self.target = Some(path.into());
         self
     }
@@ -98,9 +98,12 @@ impl Failure {
     }
 
     /// Adds the location in a file.
-    pub fn at(mut self, file: &str, text: &str, span: Range<usize>) -> Self {
-        self.place =
-            Some(Box::new(Place { file: file.to_owned(), text: text.to_owned(), span }));
+    pub fn at_span(mut self, file: &str, text: &str, span: Range<usize>) -> Self {
+        self.place = Some(Box::new(FailureLocation {
+            file: file.to_owned(),
+            text: text.to_owned(),
+            span,
+        }));
         self
     }
 
@@ -117,17 +120,17 @@ impl Failure {
     }
 
     /// Converts the failure into one that ended a case of a run.
-    pub fn of_case(&self, area: ErrorArea) -> CaseFailure {
+    pub fn to_case_failure(&self, area: ErrorArea) -> CaseFailure {
         CaseFailure::Error { area, causes: vec![self.reason()], advice: self.advice() }
     }
 
     /// Message in one line.
-    pub fn what(&self) -> String {
+    pub fn message(&self) -> String {
         os_error::simplify_message(&self.what)
     }
 
     /// Location in a file, if the error is in one.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn location(&self) -> Option<&FailureLocation> {
         self.place.as_deref()
     }
 
@@ -140,7 +143,7 @@ impl Failure {
     }
 
     /// Converts an error of the store.
-    pub fn of_store(error: &StoreError) -> Self {
+    pub fn from_store(error: &StoreError) -> Self {
         let failure = match error {
             StoreError::NoStore { .. } => Self::usage("there are no runs yet"),
             StoreError::Mounted { run, .. } => {
@@ -148,14 +151,14 @@ impl Failure {
             }
             _ => Self::measurement("the store cannot be used"),
         };
-        failure.because(error).advise(error.advice())
+        failure.with_cause(error).advise(error.advice())
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CommandFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n{}", self.what(), self.details().trim_end())
+        write!(f, "{}\n{}", self.message(), self.details().trim_end())
     }
 }
 
-impl Error for Failure {}
+impl Error for CommandFailure {}

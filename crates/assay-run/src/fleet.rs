@@ -28,9 +28,9 @@ use assay_store::Store;
 use jiff::Timestamp;
 
 use crate::execution;
-use crate::failure::Failure;
-use crate::pauses::DayClock;
-use crate::question::PlanOutlook;
+use crate::failure::CommandFailure;
+use crate::pauses::WallClockWatch;
+use crate::run_request::PlanForecast;
 use crate::sink::Sink;
 
 pub(crate) mod clocks;
@@ -43,27 +43,27 @@ pub(crate) mod ranks;
 mod records;
 #[cfg(test)]
 mod simulation;
-mod watch;
+mod utilisation;
 
-use clocks::{Clock, Conversation};
+use clocks::{RemoteClock, SynchronisedHosts};
 use lockstep::Lockstep;
-use merging::Merged;
-use records::Records;
+use merging::MergedPlan;
+use records::FleetRecord;
 
 /// Time that stopped agents have to send their remaining results. Their pipes close then, which
 /// ends them within a second.
-pub(crate) const LAST_WORDS_NS: u64 = 800_000_000;
-pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
+pub(crate) const STOP_GRACE_NS: u64 = 800_000_000;
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Maximum number of reasons that are reported if no host can measure.
-const MOST_REASONS: usize = 4;
+const MAX_REASONS: usize = 4;
 
 /// Request to measure on several hosts.
 #[derive(Debug)]
-pub struct FleetQuestion<'a> {
+pub struct FleetRequest<'a> {
     /// Names of the hosts.
     pub names: &'a [String],
     /// Arguments after the name of the program.
-    pub words: Vec<String>,
+    pub arguments: Vec<String>,
     /// Groups of each host.
     pub labels: Vec<Vec<String>>,
     /// Pairs for the network benchmarks; if empty, each host measures by itself.
@@ -86,7 +86,7 @@ pub struct FleetQuestion<'a> {
 
 /// Host that no longer takes part.
 #[derive(Debug)]
-pub struct Lost {
+pub struct LostHost {
     pub host: String,
     pub failure: HostFailure,
 }
@@ -99,20 +99,20 @@ pub struct FleetPlan {
     /// Hosts that measure each case of the plan.
     pub hosts: Vec<Vec<String>>,
     /// Hosts that sent no plan.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<LostHost>,
 }
 
 impl FleetPlan {
     /// Forecasts the duration of the plan for typical hosts, as no host reported its facts; a note
     /// states this assumption.
     #[must_use]
-    pub fn outlook(&self) -> PlanOutlook {
-        let mut outlook = PlanOutlook::of(&self.plan, &HostFacts::default());
+    pub fn forecast(&self) -> PlanForecast {
+        let mut outlook = PlanForecast::from_plan(&self.plan, &HostFacts::default());
         // The note is not needed if the forecast follows from the budget alone.
         let is_of_hosts =
-            outlook.said.len() > usize::from(self.plan.budget_warning().is_some());
+            outlook.notes.len() > usize::from(self.plan.budget_warning().is_some());
         if is_of_hosts {
-            outlook.said.push(phrase!(
+            outlook.notes.push(phrase!(
                 "hosts-presumed",
                 "this presumes usual servers: no host was asked how fast it is",
             ));
@@ -126,18 +126,18 @@ impl FleetPlan {
 /// # Errors
 /// Fails if no host can plan, or the user interrupts.
 pub fn plan(
-    question: &FleetQuestion<'_>,
+    question: &FleetRequest<'_>,
     hosts: &mut dyn Hosts,
     cancel: &AtomicBool,
-) -> Result<FleetPlan, Failure> {
-    let mut gathering = Gathering::of(question, hosts);
-    let merged = gathering.all(cancel, &mut |_| ())?;
+) -> Result<FleetPlan, CommandFailure> {
+    let mut gathering = PlanCollection::new(question, hosts);
+    let merged = gathering.collect(cancel, &mut |_| ())?;
     let lost = gathering
         .lost
         .into_iter()
-        .map(|(host, failure)| Lost { host: question.names[host].clone(), failure });
+        .map(|(host, failure)| LostHost { host: question.names[host].clone(), failure });
     let measures = |place: usize| {
-        let names = question.names.iter().zip(&merged.places);
+        let names = question.names.iter().zip(&merged.positions);
         let here = names.filter(|(_, places)| places.values().any(|it| *it == place));
         here.map(|(name, _)| name.clone()).collect()
     };
@@ -150,23 +150,26 @@ pub fn plan(
 /// # Errors
 /// Fails if no host can plan, or the store cannot be used.
 pub fn measure(
-    question: &FleetQuestion<'_>,
+    question: &FleetRequest<'_>,
     hosts: &mut dyn Hosts,
     store: Option<&Store>,
     cancel: &AtomicBool,
     sink: &mut dyn Sink,
-) -> Result<Run, Failure> {
-    let mut gathering = Gathering::of(question, hosts);
-    let merged = gathering.all(cancel, &mut |message| sink.progress(message))?;
+) -> Result<Run, CommandFailure> {
+    let mut gathering = PlanCollection::new(question, hosts);
+    let merged = gathering.collect(cancel, &mut |message| sink.progress(message))?;
     // Drops the plans of the hosts, which are large and no longer needed.
-    let Gathering { lost, planned, .. } = gathering;
+    let PlanCollection { lost, planned, .. } = gathering;
     let takes_part: Vec<bool> = planned.iter().map(Option::is_some).collect();
     drop(planned);
     if let (true, Some((host, failure))) = (question.stops_on_failure, lost.first()) {
-        return Err(Failure::measurement(format!("{} gave no answer", question.names[*host]))
-            .because(failure)
-            .advise(failure.advice())
-            .advise("leave out --on-host-failure stop to measure without it"));
+        return Err(CommandFailure::measurement(format!(
+            "{} gave no answer",
+            question.names[*host]
+        ))
+        .with_cause(failure)
+        .advise(failure.advice())
+        .advise("leave out --on-host-failure stop to measure without it"));
     }
     let now = Timestamp::now();
     let started = RunStarted {
@@ -176,32 +179,32 @@ pub fn measure(
         note: question.note.clone(),
         started: now.to_string(),
         plan: merged.plan.clone(),
-        command: question.words.clone(),
+        command: question.arguments.clone(),
         asked: None,
         turn: None,
         after: None,
     };
-    let log = execution::open(started, store, sink)?;
-    let mut steps = Lockstep::of(takes_part.len());
+    let log = execution::open_log(started, store, sink)?;
+    let mut steps = Lockstep::new(takes_part.len());
     let absent = (0..takes_part.len()).filter(|host| !takes_part[*host]);
-    absent.for_each(|host| steps.is_gone(host));
-    let mut fleet = Fleet {
+    absent.for_each(|host| steps.mark_gone(host));
+    let mut fleet = FleetRun {
         question,
-        records: Records::of(question, merged, log, hosts.now_ns()),
-        clocks: vec![Clock::default(); takes_part.len()],
+        records: FleetRecord::new(question, merged, log, hosts.now_ns()),
+        clocks: vec![RemoteClock::default(); takes_part.len()],
         steps,
         start: None,
-        looked_ns: 0,
+        checked_ns: 0,
         is_ending: false,
-        day: DayClock::watch(),
+        wall_clock: WallClockWatch::start(),
         hosts,
     };
     for (host, failure) in lost {
-        fleet.records.lost(host, &failure)?;
+        fleet.records.lose_host(host, &failure)?;
     }
-    fleet.carry_out(cancel)?;
-    if let Some(doubt) = fleet.day.doubt() {
-        fleet.records.own_clock(doubt)?;
+    fleet.run(cancel)?;
+    if let Some(doubt) = fleet.wall_clock.doubt() {
+        fleet.records.add_own_doubt(doubt)?;
     }
     let status = match cancel.load(Ordering::Relaxed) {
         true => RunStatus::Interrupted,
@@ -211,8 +214,8 @@ pub fn measure(
 }
 
 /// State of the hosts until all of them have planned.
-struct Gathering<'q, 'h> {
-    question: &'q FleetQuestion<'q>,
+struct PlanCollection<'q, 'h> {
+    question: &'q FleetRequest<'q>,
     hosts: &'h mut dyn Hosts,
     planned: Vec<Option<Box<Plan>>>,
     /// Time of each request to plan.
@@ -220,30 +223,32 @@ struct Gathering<'q, 'h> {
     lost: Vec<(usize, HostFailure)>,
 }
 
-impl<'q, 'h> Gathering<'q, 'h> {
-    fn of(question: &'q FleetQuestion<'q>, hosts: &'h mut dyn Hosts) -> Self {
+impl<'q, 'h> PlanCollection<'q, 'h> {
+    fn new(question: &'q FleetRequest<'q>, hosts: &'h mut dyn Hosts) -> Self {
         let count = question.names.len();
         let planned = (0..count).map(|_| None).collect();
         Self { question, hosts, planned, asked_ns: vec![None; count], lost: Vec::new() }
     }
 
-    fn is_waited_for(&self, host: usize) -> bool {
+    fn is_pending(&self, host: usize) -> bool {
         self.planned[host].is_none() && self.lost.iter().all(|(it, _)| *it != host)
     }
 
     /// Sends a request to every host that joins, and merges their plans; reports the number of
     /// replies.
-    fn all(
+    fn collect(
         &mut self,
         cancel: &AtomicBool,
         progress: &mut dyn FnMut(&Phrase),
-    ) -> Result<Merged, Failure> {
-        while (0..self.planned.len()).any(|host| self.is_waited_for(host)) {
+    ) -> Result<MergedPlan, CommandFailure> {
+        while (0..self.planned.len()).any(|host| self.is_pending(host)) {
             if cancel.load(Ordering::Relaxed) {
-                return Err(Failure::measurement("interrupted before anything was measured"));
+                return Err(CommandFailure::measurement(
+                    "interrupted before anything was measured",
+                ));
             }
-            if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
-                self.hear(host, heard);
+            if let Some((host, heard)) = self.hosts.hear(POLL_INTERVAL) {
+                self.handle_message(host, heard);
                 let answered = self.planned.iter().flatten().count() + self.lost.len();
                 let all = self.planned.len();
                 progress(&phrase!(
@@ -253,18 +258,18 @@ impl<'q, 'h> Gathering<'q, 'h> {
                     all = all,
                 ));
             }
-            self.drop_late();
+            self.drop_late_hosts();
         }
         let plans = self.question.names.iter().zip(&self.planned);
         let plans = plans.map(|(name, it)| (name.as_str(), it.as_deref()));
         let plans: Vec<_> = plans.collect();
         let question = self.question;
-        let merged = merging::merged(&plans, &question.pairs, question.seed);
-        merged.ok_or_else(|| self.nobody_measures())
+        let merged = merging::merge_plans(&plans, &question.pairs, question.seed);
+        merged.ok_or_else(|| self.no_host_failure())
     }
 
     /// Failure that lists the hosts by reason.
-    fn nobody_measures(&self) -> Failure {
+    fn no_host_failure(&self) -> CommandFailure {
         let mut reasons: Vec<(String, &str, Vec<&str>)> = Vec::new();
         for (host, failure) in &self.lost {
             let name = self.question.names[*host].as_str();
@@ -281,19 +286,20 @@ impl<'q, 'h> Gathering<'q, 'h> {
             (1, _) => format!("{} cannot measure this", self.question.names[0]),
             (_, all) => format!("none of the {all} hosts can measure this"),
         };
-        let mut failed = Failure::measurement(what);
-        for (why, advice, hosts) in reasons.iter().take(MOST_REASONS) {
-            failed =
-                failed.explain(format!("{}: {why}", format_host_list(hosts))).advise(*advice);
+        let mut failed = CommandFailure::measurement(what);
+        for (why, advice, hosts) in reasons.iter().take(MAX_REASONS) {
+            failed = failed
+                .with_reason(format!("{}: {why}", format_host_list(hosts)))
+                .advise(*advice);
         }
-        match reasons.len().saturating_sub(MOST_REASONS) {
+        match reasons.len().saturating_sub(MAX_REASONS) {
             0 => failed,
-            more => failed.explain(format!("and {more} more reasons")),
+            more => failed.with_reason(format!("and {more} more reasons")),
         }
     }
 
-    fn hear(&mut self, host: usize, heard: Heard) {
-        if !self.is_waited_for(host) {
+    fn handle_message(&mut self, host: usize, heard: Heard) {
+        if !self.is_pending(host) {
             // A host lost after it has planned must not be started.
             if let Heard::Lost(failure) = heard
                 && self.planned[host].take().is_some()
@@ -306,7 +312,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
             Heard::Joined => {
                 let asked = Request::Run(RunAsked {
                     host: self.question.names[host].clone(),
-                    words: self.question.words.clone(),
+                    words: self.question.arguments.clone(),
                     suites: self.question.suites.clone(),
                     seed: seed::derive_named_seed(
                         self.question.seed,
@@ -319,30 +325,30 @@ impl<'q, 'h> Gathering<'q, 'h> {
             }
             Heard::Said { reply, .. } => match *reply {
                 Reply::Planned(planned) if planned.cases.len() > MAX_CASES => {
-                    self.lose(host, HostFailure::Impossible);
+                    self.lose_host(host, HostFailure::Impossible);
                 }
                 Reply::Planned(planned) => self.planned[host] = Some(planned),
                 Reply::Failed { reason, advice } => {
-                    self.lose(host, HostFailure::Refused { reason, advice });
+                    self.lose_host(host, HostFailure::Refused { reason, advice });
                 }
                 _ => {}
             },
-            Heard::Lost(failure) => self.lose(host, failure),
+            Heard::Lost(failure) => self.lose_host(host, failure),
         }
     }
 
-    fn lose(&mut self, host: usize, failure: HostFailure) {
+    fn lose_host(&mut self, host: usize, failure: HostFailure) {
         self.hosts.leave(host);
         self.lost.push((host, failure));
     }
 
     /// Gives up hosts that do not finish their plan within the deadline.
-    fn drop_late(&mut self) {
+    fn drop_late_hosts(&mut self) {
         let (now_ns, deadline) = (self.hosts.now_ns(), self.question.deadline);
         for host in 0..self.planned.len() {
-            let since_ns = self.asked_ns[host].filter(|_| self.is_waited_for(host));
+            let since_ns = self.asked_ns[host].filter(|_| self.is_pending(host));
             if since_ns.is_some_and(|it| now_ns.saturating_sub(it) > nanoseconds(deadline)) {
-                self.lose(host, HostFailure::Overdue { seconds: deadline.as_secs() });
+                self.lose_host(host, HostFailure::Overdue { seconds: deadline.as_secs() });
             }
         }
     }
@@ -353,52 +359,52 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 }
 
 /// State of the hosts while they measure.
-struct Fleet<'f, 'h, 't> {
-    question: &'f FleetQuestion<'f>,
+struct FleetRun<'f, 'h, 't> {
+    question: &'f FleetRequest<'f>,
     hosts: &'h mut dyn Hosts,
-    records: Records<'t>,
-    clocks: Vec<Clock>,
+    records: FleetRecord<'t>,
+    clocks: Vec<RemoteClock>,
     steps: Lockstep,
-    start: Option<Start>,
+    start: Option<CommonStart>,
     /// Time of the last check for hosts that lag behind.
-    looked_ns: u64,
+    checked_ns: u64,
     is_ending: bool,
     /// Wall clock of this machine.
-    day: DayClock,
+    wall_clock: WallClockWatch,
 }
 
 /// Last common start of a case.
-struct Start {
+struct CommonStart {
     at_ns: u64,
     /// Time at which each of the started hosts was done.
     done_ns: BTreeMap<usize, Option<u64>>,
 }
 
-impl Conversation for Fleet<'_, '_, '_> {
+impl SynchronisedHosts for FleetRun<'_, '_, '_> {
     fn hosts(&mut self) -> &mut dyn Hosts {
         self.hosts
     }
 
-    fn clock(&mut self, host: usize) -> &mut Clock {
+    fn clock(&mut self, host: usize) -> &mut RemoteClock {
         &mut self.clocks[host]
     }
 
-    fn is_there(&self, host: usize) -> bool {
+    fn is_active(&self, host: usize) -> bool {
         self.steps.is_busy(host)
     }
 
-    fn hear(&mut self, host: usize, heard: Heard) -> Result<(), Failure> {
-        self.hears(host, heard)
+    fn handle(&mut self, host: usize, heard: Heard) -> Result<(), CommandFailure> {
+        self.handle_message(host, heard)
     }
 
-    fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), Failure> {
-        self.loses(host, &failure)
+    fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), CommandFailure> {
+        self.lose_host(host, &failure)
     }
 }
 
-impl Fleet<'_, '_, '_> {
+impl FleetRun<'_, '_, '_> {
     /// Measures until every host is done, or the user interrupts.
-    fn carry_out(&mut self, cancel: &AtomicBool) -> Result<(), Failure> {
+    fn run(&mut self, cancel: &AtomicBool) -> Result<(), CommandFailure> {
         let all: Vec<usize> =
             (0..self.clocks.len()).filter(|it| self.steps.is_busy(*it)).collect();
         clocks::synchronise(self, &all)?;
@@ -409,26 +415,26 @@ impl Fleet<'_, '_, '_> {
             match end_ns {
                 None if is_wanted => {
                     all.iter().for_each(|host| self.hosts.report(*host, &Request::Stop));
-                    end_ns = Some(self.hosts.now_ns() + LAST_WORDS_NS);
+                    end_ns = Some(self.hosts.now_ns() + STOP_GRACE_NS);
                 }
                 Some(end_ns) if self.hosts.now_ns() > end_ns => break,
                 Some(_) => {}
                 None => {
                     self.start_next()?;
-                    self.drop_late()?;
+                    self.drop_late_hosts()?;
                 }
             }
-            if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
-                self.hears(host, heard)?;
+            if let Some((host, heard)) = self.hosts.hear(POLL_INTERVAL) {
+                self.handle_message(host, heard)?;
             }
-            self.day.look();
+            self.wall_clock.update();
         }
         Ok(())
     }
 
     /// Starts the next hosts together, late enough for the message to reach all of them.
-    fn start_next(&mut self) -> Result<(), Failure> {
-        let (place, next) = self.steps.next();
+    fn start_next(&mut self) -> Result<(), CommandFailure> {
+        let (place, next) = self.steps.next_group();
         if next.is_empty() {
             return Ok(());
         }
@@ -437,42 +443,42 @@ impl Fleet<'_, '_, '_> {
         let mut done_ns = BTreeMap::new();
         for host in next {
             if self.steps.is_busy(host) {
-                clocks::start(self, host, at_ns);
+                clocks::schedule_start(self, host, at_ns);
                 done_ns.insert(host, None);
             }
         }
-        self.records.starts(&done_ns.keys().copied().collect::<Vec<_>>(), place)?;
-        self.start = Some(Start { at_ns, done_ns });
+        self.records.begin_start(&done_ns.keys().copied().collect::<Vec<_>>(), place)?;
+        self.start = Some(CommonStart { at_ns, done_ns });
         Ok(())
     }
 
-    fn hears(&mut self, host: usize, heard: Heard) -> Result<(), Failure> {
+    fn handle_message(&mut self, host: usize, heard: Heard) -> Result<(), CommandFailure> {
         // Ignores queued messages of a host that was given up, and the end of its pipe.
         if self.steps.has_left(host) {
             return Ok(());
         }
         let (reply, at_ns) = match heard {
             Heard::Joined => return Ok(()),
-            Heard::Lost(failure) => return self.loses(host, &failure),
+            Heard::Lost(failure) => return self.lose_host(host, &failure),
             Heard::Said { reply, at_ns } => (reply, at_ns),
         };
         match *reply {
-            Reply::Clock(theirs) => self.clocks[host].answered(theirs, at_ns),
-            Reply::Ready(ready) => self.waits(host, &ready, at_ns),
+            Reply::Clock(theirs) => self.clocks[host].update(theirs, at_ns),
+            Reply::Ready(ready) => self.host_waits(host, &ready, at_ns),
             Reply::Started(theirs_ns) => {
                 let late_s = self.clocks[host].late_s(theirs_ns);
-                self.records.started(host, late_s, self.clocks[host].bound_s());
+                self.records.host_started(host, late_s, self.clocks[host].bound_s());
             }
-            Reply::Event(event) => self.records.event(host, *event, &self.clocks[host])?,
-            Reply::Raw(text) => self.records.raw(&text)?,
+            Reply::Event(event) => self.records.add_event(host, *event, &self.clocks[host])?,
+            Reply::Raw(text) => self.records.store_raw(&text)?,
             Reply::Second(second) => self.records.second(host, &second),
             Reply::Note(said) => self.records.note(host, said),
             Reply::Failed { reason, advice } => {
-                return self.loses(host, &HostFailure::Refused { reason, advice });
+                return self.lose_host(host, &HostFailure::Refused { reason, advice });
             }
             Reply::Done => {
-                self.is_done(host, at_ns);
-                self.steps.is_gone(host);
+                self.mark_done(host, at_ns);
+                self.steps.mark_gone(host);
                 self.hosts.leave(host);
             }
             Reply::Hello(_)
@@ -486,13 +492,13 @@ impl Fleet<'_, '_, '_> {
             | Reply::TreesOutcome(_)
             | Reply::Of(..)
             | Reply::Alive => {}
-            Reply::Letter(letter) => self.hand_on(host, letter),
+            Reply::Letter(letter) => self.relay(host, letter),
         }
         Ok(())
     }
 
     /// Relays messages between agents, which are connected only through the coordinator.
-    fn hand_on(&mut self, from: usize, letter: Letter) {
+    fn relay(&mut self, from: usize, letter: Letter) {
         let names = self.question.names;
         match names.iter().position(|name| *name == letter.host) {
             Some(to) if !self.steps.has_left(to) => {
@@ -503,25 +509,25 @@ impl Fleet<'_, '_, '_> {
         }
     }
 
-    fn waits(&mut self, host: usize, ready: &Ready, at_ns: u64) {
-        self.is_done(host, at_ns);
+    fn host_waits(&mut self, host: usize, ready: &Ready, at_ns: u64) {
+        self.mark_done(host, at_ns);
         self.clocks[host].run_started_ns = ready.run_started_ns;
-        let place = self.records.place(host, &ready.cases);
-        self.steps.waits(host, (place, ready.step));
+        let place = self.records.first_position(host, &ready.cases);
+        self.steps.mark_waiting(host, (place, ready.step));
     }
 
-    fn is_done(&mut self, host: usize, at_ns: u64) {
+    fn mark_done(&mut self, host: usize, at_ns: u64) {
         if let Some(done) = self.start.as_mut().and_then(|it| it.done_ns.get_mut(&host)) {
             *done = Some(at_ns);
         }
     }
 
-    fn loses(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
+    fn lose_host(&mut self, host: usize, failure: &HostFailure) -> Result<(), CommandFailure> {
         // A host that has finished closes its pipe as well.
         if self.steps.has_left(host) {
             return Ok(());
         }
-        self.steps.is_gone(host);
+        self.steps.mark_gone(host);
         self.hosts.leave(host);
         if let Some(start) = &mut self.start {
             start.done_ns.remove(&host);
@@ -533,18 +539,18 @@ impl Fleet<'_, '_, '_> {
             }
         }
         self.is_ending |= self.question.stops_on_failure;
-        self.records.lost(host, failure)
+        self.records.lose_host(host, failure)
     }
 
     /// Gives up hosts that lag behind: half of those that started with them have been done for
     /// longer than the deadline and than twice their own time.
-    fn drop_late(&mut self) -> Result<(), Failure> {
+    fn drop_late_hosts(&mut self) -> Result<(), CommandFailure> {
         let (Some(start), now_ns) = (&self.start, self.hosts.now_ns()) else { return Ok(()) };
         // Limits the rate of checks: one per message would cost the square of the number of hosts.
-        if now_ns.saturating_sub(self.looked_ns) < nanoseconds(PATIENCE) {
+        if now_ns.saturating_sub(self.checked_ns) < nanoseconds(POLL_INTERVAL) {
             return Ok(());
         }
-        self.looked_ns = now_ns;
+        self.checked_ns = now_ns;
         let mut done: Vec<u64> = start.done_ns.values().flatten().copied().collect();
         done.sort_unstable();
         // No host lags behind if none is left.
@@ -568,7 +574,7 @@ impl Fleet<'_, '_, '_> {
         };
         let late = start.done_ns.iter().filter(|(_, done)| done.is_none());
         let late: Vec<usize> = late.map(|(host, _)| *host).collect();
-        late.into_iter().try_for_each(|host| self.loses(host, &failure))
+        late.into_iter().try_for_each(|host| self.lose_host(host, &failure))
     }
 }
 

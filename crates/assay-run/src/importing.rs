@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use assay_adapters::import::{Format, Found};
+use assay_adapters::import::{ImportFormat, ImportedMeasurement};
 use assay_kernels::clock;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::entry::MeasuredSpan;
@@ -22,8 +22,8 @@ use jiff::Timestamp;
 
 use crate::bind;
 use crate::execution::entropy;
-use crate::failure::Failure;
-use crate::log::Log;
+use crate::failure::CommandFailure;
+use crate::log::RunLog;
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::sink::Sink;
 
@@ -32,11 +32,11 @@ pub const SUITE: &str = "import";
 /// Host name for files that do not contain one.
 pub const UNKNOWN_HOST: &str = "imported";
 /// Relative interval width above which a result is doubtful.
-const TARGET: f64 = 0.05;
+const TARGET_WIDTH: f64 = 0.05;
 
 /// File of results.
 #[derive(Debug)]
-pub struct Source<'a> {
+pub struct ImportSource<'a> {
     /// Path as the user gave it.
     pub name: &'a str,
     /// Content of the file.
@@ -45,12 +45,12 @@ pub struct Source<'a> {
     /// contains none.
     pub written_s: Option<u64>,
     /// Format of the file.
-    pub format: &'static Format,
+    pub format: &'static ImportFormat,
 }
 
 /// Information of the user that the file does not contain.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct ImportDetails {
     /// Name of the condition.
     pub label: Option<String>,
     /// Note on the run.
@@ -68,14 +68,14 @@ pub struct Known {
 ///
 /// # Errors
 /// Fails if the store cannot be used.
-pub fn store(
-    source: &Source<'_>,
-    found: Vec<Found>,
-    known: &Known,
+pub fn store_runs(
+    source: &ImportSource<'_>,
+    found: Vec<ImportedMeasurement>,
+    known: &ImportDetails,
     store: &Store,
     sink: &mut dyn Sink,
-) -> Result<Vec<Run>, Failure> {
-    let mut systems: Vec<(Option<String>, Vec<Found>)> = Vec::new();
+) -> Result<Vec<Run>, CommandFailure> {
+    let mut systems: Vec<(Option<String>, Vec<ImportedMeasurement>)> = Vec::new();
     for mut it in found {
         it.dimensions.extend(known.dimensions.clone());
         match systems.iter_mut().find(|(system, _)| *system == it.system) {
@@ -83,21 +83,21 @@ pub fn store(
             None => systems.push((it.system.clone(), vec![it])),
         }
     }
-    let one = |(system, found): (Option<String>, Vec<Found>)| {
+    let one = |(system, found): (Option<String>, Vec<ImportedMeasurement>)| {
         let host = known.host.clone().or(system).unwrap_or_else(|| UNKNOWN_HOST.to_owned());
-        run(source, &found, (host, known), store, sink)
+        store_run(source, &found, (host, known), store, sink)
     };
     systems.into_iter().map(one).collect()
 }
 
-fn run(
-    source: &Source<'_>,
-    found: &[Found],
-    (host, known): (String, &Known),
+fn store_run(
+    source: &ImportSource<'_>,
+    found: &[ImportedMeasurement],
+    (host, known): (String, &ImportDetails),
     store: &Store,
     sink: &mut dyn Sink,
-) -> Result<Run, Failure> {
-    let plan = plan(source.format, found);
+) -> Result<Run, CommandFailure> {
+    let plan = import_plan(source.format, found);
     let measured_s = found.iter().filter_map(|it| it.began_s).min().or(source.written_s);
     let moment = measured_s.and_then(|seconds| i64::try_from(seconds).ok());
     let moment = moment.and_then(|seconds| Timestamp::from_second(seconds).ok());
@@ -117,17 +117,17 @@ fn run(
     let writer = loop {
         match store.begin(started.clone()) {
             Err(StoreError::RunExists { .. }) => started.run = next_run_id(moment, store)?,
-            other => break other.map_err(|error| Failure::of_store(&error))?,
+            other => break other.map_err(|error| CommandFailure::from_store(&error))?,
         }
     };
-    let mut log = Log::begin(Some(writer), started, sink)?;
+    let mut log = RunLog::begin(Some(writer), started, sink)?;
     let facts = HostFacts { name: host.clone(), ..HostFacts::default() };
     let (state, clock) = (HostState::default(), HostClock::default());
     let joined = HostJoined { host: host.clone(), facts, state, clock, labels: Vec::new() };
     log.add(RunEvent::HostJoined(Box::new(joined)))?;
-    log.raw_of_run(file_name(source.name), source.bytes)?;
+    log.add_raw_output(file_name(source.name), source.bytes)?;
     for (case, found) in plan.cases.iter().zip(found) {
-        record(case, found, source, &host, &mut log)?;
+        record_case(case, found, source, &host, &mut log)?;
     }
     let state = HostState::default();
     let (finished, status) = (moment.to_string(), RunStatus::Complete);
@@ -137,41 +137,41 @@ fn run(
 
 /// Returns an identifier after those of the same second, so that files written in one second keep
 /// the order of their import.
-fn next_run_id(moment: Timestamp, store: &Store) -> Result<String, Failure> {
+fn next_run_id(moment: Timestamp, store: &Store) -> Result<String, CommandFailure> {
     // Halving leaves numbers for later runs of the same second.
     let first = assay_store::new_run_id(moment, entropy() / 2);
     let second = first.trim_end_matches(|it| it != '-');
     let number = |id: &String| u16::from_str_radix(id.strip_prefix(second)?, 16).ok();
-    let ids = store.run_ids().map_err(|error| Failure::of_store(&error))?;
+    let ids = store.run_ids().map_err(|error| CommandFailure::from_store(&error))?;
     let next = ids.iter().rev().find_map(number).and_then(|last| last.checked_add(1));
     Ok(next.map_or_else(|| first.clone(), |next| assay_store::new_run_id(moment, next)))
 }
 
-fn record(
+fn record_case(
     case: &Case,
-    found: &Found,
-    source: &Source<'_>,
+    found: &ImportedMeasurement,
+    source: &ImportSource<'_>,
     host: &str,
-    log: &mut Log<'_>,
-) -> Result<(), Failure> {
+    log: &mut RunLog<'_>,
+) -> Result<(), CommandFailure> {
     log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
     let cancel = AtomicBool::new(false);
     let mut state = CaseState::new(case, host);
     let mut recorder = Recorder::new(&mut state, log, &cancel, clock::now_ns());
-    recorder.learn(Attribute::SourceFile, source.name);
-    recorder.learn(Attribute::SourceFormat, source.format.name);
+    recorder.add_fact(Attribute::SourceFile, source.name);
+    recorder.add_fact(Attribute::SourceFormat, source.format.name);
     let span = MeasuredSpan { from_ns: 0, to_ns: 0, warmup: false };
     bind::record(&found.parsed, span, &mut recorder);
-    recorder.flush().map_err(stored)?;
+    recorder.flush().map_err(store_failure)?;
     log.add(RunEvent::CaseFinished { case: case.id.clone(), stopped: StopReason::Tool })
 }
 
 /// Builds a plan with one case for each measurement; repeated names get a number.
-fn plan(format: &Format, found: &[Found]) -> Plan {
+fn import_plan(format: &ImportFormat, found: &[ImportedMeasurement]) -> Plan {
     let stopping =
-        StoppingRule { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
+        StoppingRule { target: TARGET_WIDTH, repetitions: 1, preparations: 1, budget_s: 0.0 };
     let mut taken: BTreeMap<String, u32> = BTreeMap::new();
-    let case = |it: &Found| {
+    let case = |it: &ImportedMeasurement| {
         let name = format!("{}/{}/{}", it.benchmark.id(), it.name, format.tool);
         let times = taken.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
         let id = if *times == 1 { name } else { format!("{name}#{times}") };
@@ -193,7 +193,7 @@ fn file_name(path: &str) -> String {
 }
 
 /// Converts the error of recording, which only the store can cause.
-fn stored(error: CaseError) -> Failure {
+fn store_failure(error: CaseError) -> CommandFailure {
     match error {
         CaseError::Store(failure) => failure,
         other => unreachable!("recording ends in {other:?}"),

@@ -9,11 +9,11 @@ use assay_store::RunWriter;
 use jiff::{SignedDuration, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::failure::Failure;
-use crate::sink::{Gate, Second, Sink};
+use crate::failure::CommandFailure;
+use crate::sink::{SecondFigures, Sink, StartGate};
 
 /// Log of the current run.
-pub(crate) struct Log<'t> {
+pub(crate) struct RunLog<'t> {
     /// `None` if the run is not stored.
     writer: Option<RunWriter>,
     sink: &'t mut dyn Sink,
@@ -24,13 +24,13 @@ pub(crate) struct Log<'t> {
     began: SignedDuration,
 }
 
-impl<'t> Log<'t> {
+impl<'t> RunLog<'t> {
     /// Creates a log whose first event is already stored, if the run is stored.
     pub(crate) fn begin(
         writer: Option<RunWriter>,
         started: RunStarted,
         sink: &'t mut dyn Sink,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandFailure> {
         sink.event(&RunEvent::RunStarted(Box::new(started.clone())))?;
         Ok(Self {
             writer,
@@ -44,15 +44,15 @@ impl<'t> Log<'t> {
     /// Time of day, derived from the start of the run: no event precedes the start, even if the
     /// clock is set meanwhile.
     pub(crate) fn time(&self) -> String {
-        let started = self.past().started.started.parse::<Timestamp>().ok();
+        let started = self.run_so_far().started.started.parse::<Timestamp>().ok();
         let now = started.and_then(|it| it.checked_add(since_boot() - self.began).ok());
         now.unwrap_or_else(Timestamp::now).to_string()
     }
 
     /// Stores an event, then passes it to the sink.
-    pub(crate) fn add(&mut self, event: RunEvent) -> Result<(), Failure> {
+    pub(crate) fn add(&mut self, event: RunEvent) -> Result<(), CommandFailure> {
         if let Some(writer) = &mut self.writer {
-            writer.append(&event).map_err(|error| Failure::of_store(&error))?;
+            writer.append(&event).map_err(|error| CommandFailure::from_store(&error))?;
         }
         self.sink.event(&event)?;
         self.past.add(event);
@@ -66,7 +66,7 @@ impl<'t> Log<'t> {
     }
 
     /// Run so far.
-    pub(crate) const fn past(&self) -> &Run {
+    pub(crate) const fn run_so_far(&self) -> &Run {
         self.past.run()
     }
 
@@ -76,8 +76,8 @@ impl<'t> Log<'t> {
     }
 
     /// Reports the figures of the last second; nothing is stored.
-    pub(crate) fn second(&mut self, second: &Second<'_>) {
-        self.sink.second(second);
+    pub(crate) fn report_second(&mut self, second: &SecondFigures<'_>) {
+        self.sink.report_second(second);
     }
 
     /// Prints a line of progress; nothing is stored.
@@ -91,14 +91,17 @@ impl<'t> Log<'t> {
     }
 
     /// Stores a raw output and returns its hash; `None` if the run is not stored.
-    pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<Option<String>, Failure> {
-        let Some(writer) = &self.writer else { return Ok(self.sink.raw(bytes)) };
-        writer.raw(bytes).map(Some).map_err(|error| Failure::of_store(&error))
+    pub(crate) fn store_raw(&mut self, bytes: &[u8]) -> Result<Option<String>, CommandFailure> {
+        let Some(writer) = &self.writer else { return Ok(self.sink.store_raw(bytes)) };
+        writer.raw(bytes).map(Some).map_err(|error| CommandFailure::from_store(&error))
     }
 
     /// Waits for the hosts that measure together with this one; returns the start time.
-    pub(crate) fn gate(&mut self, gate: &Gate<'_>) -> Result<Option<u64>, Failure> {
-        self.sink.gate(gate)
+    pub(crate) fn wait_for_start(
+        &mut self,
+        gate: &StartGate<'_>,
+    ) -> Result<Option<u64>, CommandFailure> {
+        self.sink.wait_for_start(gate)
     }
 
     /// Opens a call to another host of the run.
@@ -107,22 +110,26 @@ impl<'t> Log<'t> {
     }
 
     /// Stores a raw output of the run as a whole.
-    pub(crate) fn raw_of_run(&mut self, name: String, bytes: &[u8]) -> Result<(), Failure> {
-        let Some(hash) = self.raw(bytes)? else { return Ok(()) };
+    pub(crate) fn add_raw_output(
+        &mut self,
+        name: String,
+        bytes: &[u8],
+    ) -> Result<(), CommandFailure> {
+        let Some(hash) = self.store_raw(bytes)? else { return Ok(()) };
         let bytes = bytes.len() as u64;
         self.add(RunEvent::RawOutput { case: None, name, hash, bytes })
     }
 
     /// Identifier of the run.
     pub(crate) fn run_id(&self) -> &str {
-        &self.past().started.run
+        &self.run_so_far().started.run
     }
 
     /// Adds doubts about the run as a whole.
-    pub(crate) fn doubts(
+    pub(crate) fn add_doubts(
         &mut self,
         doubts: impl IntoIterator<Item = Doubt>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let mut events = doubts.into_iter().map(|doubt| RunEvent::Doubt { case: None, doubt });
         events.try_for_each(|event| self.add(event))
     }

@@ -1,8 +1,8 @@
-//! One rank of an MPI job: finds the library of its launcher, checks that all ranks share one
-//! world, and measures size after size.
+//! Rank of an MPI job: finds the library of its launcher, checks that all ranks share one world,
+//! and measures size after size.
 //!
-//! Every rank runs the same code. Rank 0 decides whatever depends on the clock, and the ranks agree
-//! on it. This module never starts a job; the launcher does.
+//! Every rank runs the same code. Rank 0 takes all decisions that depend on the clock, and the
+//! ranks agree on them. This module never starts a job; the launcher does.
 
 pub mod job;
 pub mod ladder;

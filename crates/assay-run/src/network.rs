@@ -4,15 +4,15 @@
 //! Clients and servers here measure and exchange data; they print nothing and do not decide about
 //! output.
 
+mod admission;
 pub mod control;
-mod door;
 pub mod echoes;
 pub mod error;
 pub mod iperf3_client;
 pub mod iperf3_flows;
 pub mod iperf3_login;
 pub mod iperf3_record;
-pub mod iperf3_reported;
+pub mod iperf3_series;
 pub mod iperf3_server;
 pub mod meter;
 pub(crate) mod path;

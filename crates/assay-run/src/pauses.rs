@@ -27,7 +27,7 @@ pub(crate) const STEP_S: f64 = 0.5;
 
 /// Readings of three clocks at one moment, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Moment {
+struct ClockReadings {
     /// Clock that stops while the machine is suspended.
     monotonic_s: f64,
     /// Clock that includes suspended time.
@@ -38,38 +38,38 @@ struct Moment {
 
 /// Detected events since they were last taken.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Found {
+struct PauseCounts {
     pauses: u64,
     paused_s: f64,
     short_pauses: u64,
     short_s: f64,
     suspended_s: f64,
     stepped_s: f64,
-    cpus_taken: Vec<u32>,
+    cpus_removed: Vec<u32>,
 }
 
 /// Last readings and detected events.
 #[derive(Debug)]
-struct State {
+struct PauseState {
     /// Readings at the last call of [`PauseWatch::take_doubts`].
-    asked: Moment,
-    before: Moment,
-    found: Found,
+    taken: ClockReadings,
+    before: ClockReadings,
+    found: PauseCounts,
 }
 
 /// Watching thread; it ends when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Pauses {
-    state: Arc<Mutex<State>>,
+pub(crate) struct PauseWatch {
+    state: Arc<Mutex<PauseState>>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Pauses {
+impl PauseWatch {
     /// Starts the watch; without a thread nothing is detected.
-    pub(crate) fn watch() -> Self {
-        let now = Moment::now();
-        let state = State { asked: now, before: now, found: Found::default() };
+    pub(crate) fn start() -> Self {
+        let now = ClockReadings::now();
+        let state = PauseState { taken: now, before: now, found: PauseCounts::default() };
         let state = Arc::new(Mutex::new(state));
         let over = Arc::<AtomicBool>::default();
         let (to, until) = (Arc::clone(&state), Arc::clone(&over));
@@ -80,8 +80,8 @@ impl Pauses {
                 thread::park_timeout(Duration::from_secs_f64(PERIOD_S));
                 let now = pin::allowed_cpus().unwrap_or_else(|_| cpus.clone());
                 let mut state = to.lock().unwrap_or_else(PoisonError::into_inner);
-                state.look();
-                state.found.cpus_taken.extend(taken(&cpus, &now));
+                state.update();
+                state.found.cpus_removed.extend(removed_cpus(&cpus, &now));
                 cpus = now;
             }
         };
@@ -90,23 +90,23 @@ impl Pauses {
     }
 
     /// Returns doubts about the time since the last call.
-    pub(crate) fn take(&self) -> Vec<Doubt> {
+    pub(crate) fn take_doubts(&self) -> Vec<Doubt> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         // After a pause the thread may not have run yet.
-        state.look();
-        let elapsed_s = state.before.boot_s - state.asked.boot_s;
-        state.asked = state.before;
+        state.update();
+        let elapsed_s = state.before.boot_s - state.taken.boot_s;
+        state.taken = state.before;
         std::mem::take(&mut state.found).doubts(elapsed_s)
     }
 }
 
 /// CPUs that are no longer available.
-fn taken(before: &[usize], now: &[usize]) -> Vec<u32> {
+fn removed_cpus(before: &[usize], now: &[usize]) -> Vec<u32> {
     let gone = before.iter().filter(|cpu| !now.contains(cpu));
     gone.filter_map(|cpu| u32::try_from(*cpu).ok()).collect()
 }
 
-impl Drop for Pauses {
+impl Drop for PauseWatch {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -117,7 +117,7 @@ impl Drop for Pauses {
     }
 }
 
-impl Moment {
+impl ClockReadings {
     fn now() -> Self {
         let read = |clock| {
             let reported = clock_gettime(clock);
@@ -134,7 +134,7 @@ impl Moment {
     }
 
     /// Step of the wall clock since this reading, if it was set.
-    fn set_s(self, now: Self) -> f64 {
+    fn step_s(self, now: Self) -> f64 {
         let set_s = (now.real_s - self.real_s) - (now.boot_s - self.boot_s);
         if set_s.abs() >= STEP_S { set_s } else { 0.0 }
     }
@@ -142,44 +142,44 @@ impl Moment {
 
 /// Watch of the wall clock alone, without a thread, for callers that check it often.
 #[derive(Debug)]
-pub(crate) struct DayClock {
-    before: Moment,
-    set_s: f64,
+pub(crate) struct WallClockWatch {
+    before: ClockReadings,
+    step_s: f64,
 }
 
-impl DayClock {
-    pub(crate) fn watch() -> Self {
-        Self { before: Moment::now(), set_s: 0.0 }
+impl WallClockWatch {
+    pub(crate) fn start() -> Self {
+        Self { before: ClockReadings::now(), step_s: 0.0 }
     }
 
-    pub(crate) fn look(&mut self) {
-        let now = Moment::now();
-        self.set_s += self.before.set_s(now);
+    pub(crate) fn update(&mut self) {
+        let now = ClockReadings::now();
+        self.step_s += self.before.step_s(now);
         self.before = now;
     }
 
     /// Doubt about the clock, if it was set.
     pub(crate) fn doubt(&self) -> Option<Doubt> {
-        stepped(self.set_s)
+        clock_step_doubt(self.step_s)
     }
 }
 
 /// Returns a doubt about a step of the clock; steps that cancel out are none.
-pub(crate) fn stepped(seconds: f64) -> Option<Doubt> {
+pub(crate) fn clock_step_doubt(seconds: f64) -> Option<Doubt> {
     (seconds.abs() >= STEP_S).then_some(Doubt::ClockStepped { seconds })
 }
 
-impl State {
-    fn look(&mut self) {
-        let now = Moment::now();
+impl PauseState {
+    fn update(&mut self) {
+        let now = ClockReadings::now();
         self.found.add(self.before, now);
         self.before = now;
     }
 }
 
-impl Found {
+impl PauseCounts {
     /// Adds the events between two wake-ups.
-    fn add(&mut self, before: Moment, now: Moment) {
+    fn add(&mut self, before: ClockReadings, now: ClockReadings) {
         let waited_s = now.monotonic_s - before.monotonic_s;
         let suspended_s = (now.boot_s - before.boot_s) - waited_s;
         let lost_s = (waited_s - PERIOD_S).max(0.0) + suspended_s;
@@ -191,12 +191,12 @@ impl Found {
             self.short_pauses += 1;
             self.short_s += lost_s;
         }
-        self.stepped_s += before.set_s(now);
+        self.stepped_s += before.step_s(now);
     }
 
     /// Doubts about a case or run of this duration.
     fn doubts(self, elapsed_s: f64) -> Vec<Doubt> {
-        let Self { suspended_s, stepped_s, cpus_taken, .. } = self;
+        let Self { suspended_s, stepped_s, cpus_removed: cpus_taken, .. } = self;
         let (all, all_s) = (self.pauses + self.short_pauses, self.paused_s + self.short_s);
         let (times, seconds) = match all_s >= SHARE_OF_CASE * elapsed_s {
             true => (all, all_s),
@@ -204,7 +204,7 @@ impl Found {
         };
         let paused = (times > 0).then_some(Doubt::Paused { times, seconds, suspended_s });
         let taken = (!cpus_taken.is_empty()).then_some(Doubt::CpusTaken { cpus: cpus_taken });
-        paused.into_iter().chain(stepped(stepped_s)).chain(taken).collect()
+        paused.into_iter().chain(clock_step_doubt(stepped_s)).chain(taken).collect()
     }
 }
 
@@ -213,22 +213,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpus_that_went_are_named_and_those_that_came_are_not() {
+    fn reports_removed_cpus_only() {
         for (before, now, expected) in [
             (&[0, 1, 2][..], &[0, 1, 2][..], &[][..]),
             (&[0, 1, 2], &[1], &[0, 2]),
             (&[0], &[0, 1], &[]),
         ] {
-            assert_eq!(taken(before, now), expected);
+            assert_eq!(removed_cpus(before, now), expected);
         }
-        let found = Found { cpus_taken: vec![3], ..Found::default() };
+        let found = PauseCounts { cpus_removed: vec![3], ..PauseCounts::default() };
         assert_eq!(found.doubts(10.0), [Doubt::CpusTaken { cpus: vec![3] }]);
     }
 
     #[test]
-    fn gaps_have_their_causes() {
-        let before = Moment { monotonic_s: 10.0, boot_s: 12.0, real_s: 1000.0 };
-        let after = |monotonic_s, boot_s, real_s| Moment {
+    fn classifies_gaps() {
+        let before = ClockReadings { monotonic_s: 10.0, boot_s: 12.0, real_s: 1000.0 };
+        let after = |monotonic_s, boot_s, real_s| ClockReadings {
             monotonic_s: before.monotonic_s + monotonic_s,
             boot_s: before.boot_s + boot_s,
             real_s: before.real_s + real_s,
@@ -249,15 +249,15 @@ mod tests {
             ),
             (after(0.25, 0.25, -59.75), vec![Doubt::ClockStepped { seconds: -60.0 }]),
         ] {
-            let mut found = Found::default();
+            let mut found = PauseCounts::default();
             found.add(before, now);
             assert_eq!(found.doubts(10.0), expected, "{now:?}");
         }
     }
 
     #[test]
-    fn a_short_gap_counts_where_it_is_most_of_the_case() {
-        let before = Moment { monotonic_s: 10.0, boot_s: 12.0, real_s: 1000.0 };
+    fn short_gap_counts_in_short_case() {
+        let before = ClockReadings { monotonic_s: 10.0, boot_s: 12.0, real_s: 1000.0 };
         for (gap_s, case_s, expected) in [
             (0.75, 0.9, Some(0.5)),
             (0.75, 1.0, Some(0.5)),
@@ -265,8 +265,8 @@ mod tests {
             // Slightly late wake-up.
             (0.45, 0.3, None),
         ] {
-            let mut found = Found::default();
-            let now = Moment {
+            let mut found = PauseCounts::default();
+            let now = ClockReadings {
                 monotonic_s: before.monotonic_s + gap_s,
                 boot_s: before.boot_s + gap_s,
                 real_s: before.real_s + gap_s,

@@ -9,24 +9,24 @@ use assay_model::doubt::Doubt;
 /// Marker of a measuring process; the kernel releases its name when the process ends, even after a
 /// crash.
 #[derive(Debug)]
-pub(crate) struct Presence {
+pub(crate) struct InstanceMarker {
     _name: Option<UnixDatagram>,
 }
 
 /// Prefix of the name in Linux's abstract namespace: needs no file or permission, and leaves no
 /// stale lock.
-const NAME: &str = "assay-measures-on-this-machine";
+const NAME_PREFIX: &str = "assay-measures-on-this-machine";
 
 /// Maximum number of markers. Each process has its own, so that the second one is still detected
 /// after the first has ended. Further processes detect others, but are not detected themselves.
-const SEATS: u32 = 16;
+const MAX_INSTANCES: u32 = 16;
 
 /// Announces this process, and returns a doubt if another one is measuring.
-pub(crate) fn announce() -> (Presence, Option<Doubt>) {
+pub(crate) fn announce() -> (InstanceMarker, Option<Doubt>) {
     let mut own = None;
     let mut is_company = false;
-    for seat in 0..SEATS {
-        match take(seat) {
+    for seat in 0..MAX_INSTANCES {
+        match bind_name(seat) {
             // All further names are released at once: they were only tested.
             Ok(socket) => own = own.or(Some(socket)),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => is_company = true,
@@ -34,11 +34,11 @@ pub(crate) fn announce() -> (Presence, Option<Doubt>) {
             Err(_) => break,
         }
     }
-    (Presence { _name: own }, is_company.then_some(Doubt::AnotherAssay))
+    (InstanceMarker { _name: own }, is_company.then_some(Doubt::AnotherAssay))
 }
 
-fn take(seat: u32) -> io::Result<UnixDatagram> {
-    let name = SocketAddr::from_abstract_name(format!("{NAME}-{seat}"))?;
+fn bind_name(seat: u32) -> io::Result<UnixDatagram> {
+    let name = SocketAddr::from_abstract_name(format!("{NAME_PREFIX}-{seat}"))?;
     UnixDatagram::bind_addr(&name)
 }
 
@@ -48,7 +48,7 @@ mod tests {
 
     /// Other processes on this machine can only add detections.
     #[test]
-    fn the_second_is_still_seen_when_the_first_has_gone() {
+    fn second_instance_stays_visible_after_first_ends() {
         let (first, _) = announce();
         let (second, company) = announce();
         assert!(company.is_some());

@@ -26,10 +26,10 @@ use assay_model::benchmark::RdmaTest;
 use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
 use assay_model::workload::{RdmaConnection, RdmaDevice, RdmaTuning, RdmaWorkload};
 
-use crate::failure::Failure;
-use crate::network::control::Control;
+use crate::failure::CommandFailure;
+use crate::network::control::ControlConnection;
 use crate::network::error::NetworkError;
-use crate::network::target::Target;
+use crate::network::target::NetworkTarget;
 
 pub(crate) use far_end::attend;
 pub use far_end::{Served, serve};
@@ -60,7 +60,7 @@ pub(crate) struct Partner {
 pub enum Observed<'a> {
     /// Both ends are connected.
     Joined(&'a Joined),
-    /// One size is measured, and its contents were right.
+    /// A size is measured, and its contents were right.
     Size(&'a Size),
 }
 
@@ -93,8 +93,8 @@ pub enum TestError {
 pub fn run(
     work: &RdmaWorkload,
     cancel: &AtomicBool,
-    observe: &mut dyn FnMut(Observed<'_>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    observe: &mut dyn FnMut(Observed<'_>) -> Result<(), CommandFailure>,
+) -> Result<(), CommandFailure> {
     run_with(work, None, cancel, observe)
 }
 
@@ -103,8 +103,8 @@ pub(crate) fn run_with(
     work: &RdmaWorkload,
     pair: Option<Partner>,
     cancel: &AtomicBool,
-    observe: &mut dyn FnMut(Observed<'_>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    observe: &mut dyn FnMut(Observed<'_>) -> Result<(), CommandFailure>,
+) -> Result<(), CommandFailure> {
     let far = pair.as_ref().map(|it| it.device.clone()).unwrap_or_default();
     let most_bytes = work.sizes.iter().copied().max().unwrap_or(1);
     let load = Load::of(work);
@@ -302,8 +302,8 @@ fn reach_far_end(
 
 /// Connects to a listening far end over TCP.
 fn reach(host: &str, port: u16, cancel: &AtomicBool) -> Result<Line, TestError> {
-    let (stream, address) = Target::new(host, port).connect(cancel)?;
-    Ok(Line::over_tcp(Control::new(stream, address.to_string())?))
+    let (stream, address) = NetworkTarget::new(host, port).connect(cancel)?;
+    Ok(Line::over_tcp(ControlConnection::new(stream, address.to_string())?))
 }
 
 /// Sends the request, connects the queue pairs of both ends, and returns the device that the far
@@ -403,12 +403,12 @@ const START_FAR_END: &str =
 
 impl TestError {
     /// Converts the error into a failure with advice.
-    pub fn failure(&self) -> Failure {
-        let failure = Failure::measurement("no RDMA measurement");
+    pub fn failure(&self) -> CommandFailure {
+        let failure = CommandFailure::measurement("no RDMA measurement");
         if let Self::Network(NetworkError::Known(known)) = self {
             return unreached(self, failure, known);
         }
-        let failure = failure.because(self);
+        let failure = failure.with_cause(self);
         match self {
             Self::Verbs(error) => failure.advise(error.advice()),
             Self::Network(NetworkError::Closed { .. } | NetworkError::Call(_)) => {
@@ -433,28 +433,34 @@ impl TestError {
 
 /// Explains why the far end was not reached. Reports have their own texts for known failures; these
 /// are the command's.
-fn unreached(error: &TestError, failure: Failure, known: &CaseFailure) -> Failure {
+fn unreached(
+    error: &TestError,
+    failure: CommandFailure,
+    known: &CaseFailure,
+) -> CommandFailure {
     match known {
         CaseFailure::UnknownHost { host, causes } => failure
-            .explain(format!("the host {host} is not known: {}", causes.join(": ")))
+            .with_reason(format!("the host {host} is not known: {}", causes.join(": ")))
             .advise("check the name, or write the address"),
         CaseFailure::NoAddress { host } => failure
-            .explain(format!("{host} has no address of this family"))
+            .with_reason(format!("{host} has no address of this family"))
             .advise("write the address"),
         CaseFailure::NoInterface { host, .. } => failure
-            .explain(format!("the link-local address {host} names no interface of this host"))
+            .with_reason(format!(
+                "the link-local address {host} names no interface of this host"
+            ))
             .advise("write the interface behind the address: `fe80::1%eth0`"),
         CaseFailure::NotConnected { address, causes, .. } => failure
-            .explain(format!("no connection to {address}: {}", causes.join(": ")))
+            .with_reason(format!("no connection to {address}: {}", causes.join(": ")))
             .advise(START_FAR_END),
-        _ => failure.because(error).advise(START_FAR_END),
+        _ => failure.with_cause(error).advise(START_FAR_END),
     }
 }
 
 /// Converts the failure of a case for the record.
 #[must_use]
-pub fn of_case(failure: &Failure) -> CaseFailure {
-    failure.of_case(ErrorArea::Rdma)
+pub fn of_case(failure: &CommandFailure) -> CaseFailure {
+    failure.to_case_failure(ErrorArea::Rdma)
 }
 
 #[cfg(test)]

@@ -22,14 +22,14 @@ use assay_model::run::Run;
 use assay_stats::quantile;
 use assay_stats::stopping::{self, CaseTime, NextStep};
 
-use crate::failure::Failure;
-use crate::log::Log;
-use crate::outlook::{Outlook, TOLERANCE};
-use crate::sink::{Gate, Second};
+use crate::failure::CommandFailure;
+use crate::forecast::{RunForecast, TOLERANCE};
+use crate::log::RunLog;
+use crate::sink::{SecondFigures, StartGate};
 
-mod lately;
+mod second_average;
 
-use lately::Lately;
+use second_average::SecondAverage;
 
 /// Reason why a case ended without a result.
 #[derive(Debug)]
@@ -43,17 +43,20 @@ pub(crate) enum CaseError {
     /// Interruption by the user.
     Interrupted,
     /// Failure of the store; the run ends.
-    Store(Failure),
+    Store(CommandFailure),
 }
 
 impl CaseError {
     /// Failed action, with the chain of its causes.
-    pub(crate) fn because(area: ErrorArea, error: &(dyn std::error::Error + 'static)) -> Self {
-        Self::advised(area, error, "")
+    pub(crate) fn from_error(
+        area: ErrorArea,
+        error: &(dyn std::error::Error + 'static),
+    ) -> Self {
+        Self::with_advice(area, error, "")
     }
 
     /// Failed action, with the chain of its causes and advice.
-    pub(crate) fn advised(
+    pub(crate) fn with_advice(
         area: ErrorArea,
         error: &(dyn std::error::Error + 'static),
         advice: &str,
@@ -63,12 +66,12 @@ impl CaseError {
     }
 
     /// Failure that ends this case, but not the run.
-    pub(crate) fn of_case(area: ErrorArea, failure: &Failure) -> Self {
-        Self::Failed(failure.of_case(area))
+    pub(crate) fn from_failure(area: ErrorArea, failure: &CommandFailure) -> Self {
+        Self::Failed(failure.to_case_failure(area))
     }
 
     /// Adds the lack that affects other cases as well.
-    pub(crate) fn for_lack_of(self, what: MissingHostFeature) -> Self {
+    pub(crate) fn with_lack(self, what: MissingHostFeature) -> Self {
         match self {
             Self::Failed(failure) => Self::Lacking(what, failure),
             other => other,
@@ -82,8 +85,8 @@ impl From<CaseFailure> for CaseError {
     }
 }
 
-impl From<Failure> for CaseError {
-    fn from(failure: Failure) -> Self {
+impl From<CommandFailure> for CaseError {
+    fn from(failure: CommandFailure) -> Self {
         Self::Store(failure)
     }
 }
@@ -107,9 +110,9 @@ pub(crate) struct CaseState {
     /// Samples of the series that determine when to stop, by series and preparation.
     history: BTreeMap<u32, Vec<Vec<f64>>>,
     /// Number of samples of the longest series when the stopping rule was last evaluated.
-    seen: usize,
+    counted_samples: usize,
     /// Progress that was not reported yet.
-    lately: Lately,
+    last_second: SecondAverage,
 }
 
 impl CaseState {
@@ -134,8 +137,8 @@ impl CaseState {
             pending: Vec::new(),
             series: BTreeMap::new(),
             history: BTreeMap::new(),
-            seen: 0,
-            lately: Lately::default(),
+            counted_samples: 0,
+            last_second: SecondAverage::default(),
         }
     }
 
@@ -163,7 +166,7 @@ impl CaseState {
 /// Recorder of a case or of one of its turns.
 pub(crate) struct Recorder<'a, 't> {
     state: &'a mut CaseState,
-    log: &'a mut Log<'t>,
+    log: &'a mut RunLog<'t>,
     cancel: &'a AtomicBool,
     run_started_ns: u64,
     turn_started_ns: u64,
@@ -172,7 +175,7 @@ pub(crate) struct Recorder<'a, 't> {
 impl<'a, 't> Recorder<'a, 't> {
     pub(crate) fn new(
         state: &'a mut CaseState,
-        log: &'a mut Log<'t>,
+        log: &'a mut RunLog<'t>,
         cancel: &'a AtomicBool,
         run_started_ns: u64,
     ) -> Self {
@@ -180,7 +183,7 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Ends the turn, so that the time until the next one does not count.
-    pub(crate) fn pause(self) {
+    pub(crate) fn end_turn(self) {
         self.state.spent_s = self.elapsed_s();
     }
 
@@ -206,22 +209,22 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// Excludes the time since `began_s` from the budget: the choice of a method is a phase of its
     /// own.
-    pub(crate) fn has_chosen_since(&mut self, began_s: f64) {
+    pub(crate) fn exclude_choosing_since(&mut self, began_s: f64) {
         self.state.choosing_s += self.elapsed_s() - began_s;
     }
 
     /// Adds a sample to the only series of a metric, in its base unit.
-    pub(crate) fn sample(&mut self, metric: &'static str, value: f64) {
+    pub(crate) fn add_sample(&mut self, metric: &'static str, value: f64) {
         self.record(MeasurementEntry::sample(metric, value));
     }
 
     /// Adds a sample to one of several series of a metric, in its base unit.
-    pub(crate) fn sample_of(&mut self, key: SeriesKey, value: f64) {
+    pub(crate) fn add_series_sample(&mut self, key: SeriesKey, value: f64) {
         self.record(MeasurementEntry::Measured(key, EntryValue::Sample { value, weight: 1.0 }));
     }
 
     /// Adds a count of rare events during a stretch to the only series of a metric.
-    pub(crate) fn count(
+    pub(crate) fn add_count(
         &mut self,
         metric: &'static str,
         span: MeasuredSpan,
@@ -234,12 +237,12 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Adds a fact about the case.
-    pub(crate) fn learn(&mut self, name: Attribute, value: impl Into<AttributeValue>) {
+    pub(crate) fn add_fact(&mut self, name: Attribute, value: impl Into<AttributeValue>) {
         self.record(MeasurementEntry::Fact(name, value.into()));
     }
 
     /// Adds a fact about one series.
-    pub(crate) fn learn_of(
+    pub(crate) fn add_series_fact(
         &mut self,
         key: SeriesKey,
         name: Attribute,
@@ -249,7 +252,7 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Adds a doubt about the case.
-    pub(crate) fn doubt(&mut self, doubt: Doubt) {
+    pub(crate) fn add_doubt(&mut self, doubt: Doubt) {
         self.record(MeasurementEntry::Doubt(doubt));
     }
 
@@ -257,9 +260,9 @@ impl<'a, 't> Recorder<'a, 't> {
     pub(crate) fn record(&mut self, entry: MeasurementEntry) {
         let case = || self.state.case.id.clone();
         let event = match entry {
-            MeasurementEntry::Measured(key, seen) => self.seen(key, seen),
+            MeasurementEntry::Measured(key, seen) => self.series_event(key, seen),
             MeasurementEntry::SeriesFact(key, name, value) => {
-                let about = FactSubject::Series(self.series(key));
+                let about = FactSubject::Series(self.series_number(key));
                 RunEvent::Fact(Fact { about, name, value })
             }
             MeasurementEntry::Fact(name, value) => {
@@ -275,8 +278,8 @@ impl<'a, 't> Recorder<'a, 't> {
         entries.into_iter().for_each(|entry| self.record(entry));
     }
 
-    fn seen(&mut self, key: SeriesKey, seen: EntryValue) -> RunEvent {
-        let series = self.series(key);
+    fn series_event(&mut self, key: SeriesKey, seen: EntryValue) -> RunEvent {
+        let series = self.series_number(key);
         let preparation = self.state.preparation;
         match seen {
             EntryValue::Sample { value, weight } => {
@@ -298,7 +301,7 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Returns the number of a series, and opens it at its first use.
-    fn series(&mut self, key: SeriesKey) -> u32 {
+    fn series_number(&mut self, key: SeriesKey) -> u32 {
         let mut extra = key.dimensions;
         extra.retain(|name, value| self.state.dimensions.get(name) != Some(value));
         let place = (key.metric, format!("{extra:?}"));
@@ -323,13 +326,13 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Everything stored so far in this run.
-    pub(crate) const fn past(&self) -> &Run {
-        self.log.past()
+    pub(crate) const fn run_so_far(&self) -> &Run {
+        self.log.run_so_far()
     }
 
     /// Median of a metric's first series in an earlier case, in the metric's base unit.
     pub(crate) fn median_of(&self, case: &str, metric: &str) -> Option<f64> {
-        let mut all = self.past().case(case)?.series.iter();
+        let mut all = self.run_so_far().case(case)?.series.iter();
         let series = all.find(|series| series.metric == metric)?;
         let mut values: Vec<f64> = series.samples.iter().map(|sample| sample.value).collect();
         values.sort_by(f64::total_cmp);
@@ -338,11 +341,11 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// Waits for the hosts that measure together with this one, and begins a step of the case.
     /// Returns their common start by this host's clock, if there are several.
-    pub(crate) fn gate(&mut self) -> Result<Option<u64>, Failure> {
+    pub(crate) fn wait_for_start(&mut self) -> Result<Option<u64>, CommandFailure> {
         self.state.steps += 1;
         let (step, case) = (self.state.steps, self.state.case.id.as_str());
-        let gate = Gate { cases: &[case], step, run_started_ns: self.run_started_ns };
-        self.log.gate(&gate)
+        let gate = StartGate { cases: &[case], step, run_started_ns: self.run_started_ns };
+        self.log.wait_for_start(&gate)
     }
 
     /// Pair that measures the case, in a run with several hosts.
@@ -359,7 +362,11 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// Notes in advance that something exceeds the budget of the case by `beyond_s`, unless that is
     /// within the tolerance.
-    pub(crate) fn foretell(&mut self, beyond_s: f64, words: impl FnOnce(Phrase) -> Phrase) {
+    pub(crate) fn note_if_over_budget(
+        &mut self,
+        beyond_s: f64,
+        words: impl FnOnce(Phrase) -> Phrase,
+    ) {
         let budget_s = self.budget_s();
         if beyond_s > TOLERANCE * budget_s {
             self.note(&words(Phrase::approximate(budget_s, Unit::Second)));
@@ -367,10 +374,10 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Updates the forecast of the run's duration, and prints its warning if there is a new one.
-    pub(crate) fn look_out(&mut self, outlook: &mut Outlook) {
+    pub(crate) fn update_forecast(&mut self, outlook: &mut RunForecast) {
         let elapsed_s = clock::seconds_between(self.run_started_ns, clock::now_ns());
-        outlook.has_spent(&self.state.case.id, self.elapsed_s(), false);
-        if let Some(words) = outlook.look(elapsed_s) {
+        outlook.record_spent(&self.state.case.id, self.elapsed_s(), false);
+        if let Some(words) = outlook.check_budget(elapsed_s) {
             self.log.warn(&words);
         }
     }
@@ -387,28 +394,35 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// Reports the figures of the last `length_s` seconds; shorter intervals are combined to
     /// seconds.
-    pub(crate) fn second(
+    pub(crate) fn report_second(
         &mut self,
         length_s: f64,
         rates: &[Quantity],
         latency_s: Option<f64>,
         cpu: Option<f64>,
     ) {
-        let lately = &mut self.state.lately;
+        let lately = &mut self.state.last_second;
         lately.add(length_s, rates, latency_s, cpu);
-        if lately.length_s < Lately::SECOND_S {
+        if lately.length_s < SecondAverage::MIN_LENGTH_S {
             return;
         }
         let lately = std::mem::take(lately);
         let (case, at_s) = (self.state.case.id.as_str(), self.elapsed_s());
         let (latency_s, cpu) = (lately.latency_s.mean(), lately.cpu.mean());
         let rates: Vec<Quantity> = lately.rates(rates);
-        self.log.second(&Second { host: None, case, at_s, rates: &rates, latency_s, cpu });
+        self.log.report_second(&SecondFigures {
+            host: None,
+            case,
+            at_s,
+            rates: &rates,
+            latency_s,
+            cpu,
+        });
     }
 
     /// Stores a raw output of a tool.
-    pub(crate) fn raw(&mut self, name: &str, bytes: &[u8]) -> Result<(), CaseError> {
-        if let Some(hash) = self.log.raw(bytes).map_err(CaseError::Store)? {
+    pub(crate) fn store_raw(&mut self, name: &str, bytes: &[u8]) -> Result<(), CaseError> {
+        if let Some(hash) = self.log.store_raw(bytes).map_err(CaseError::Store)? {
             let (case, name) = (Some(self.state.case.id.clone()), name.to_owned());
             let bytes = bytes.len() as u64;
             self.state.pending.push(RunEvent::RawOutput { case, name, hash, bytes });
@@ -427,13 +441,13 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// Evaluates the stopping rule after a repetition that took this long; fails if the user
     /// interrupts.
-    pub(crate) fn next(&mut self, repetition_s: f64) -> Result<NextStep, CaseError> {
+    pub(crate) fn next_action(&mut self, repetition_s: f64) -> Result<NextStep, CaseError> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(CaseError::Interrupted);
         }
         let count = |one: &Vec<Vec<f64>>| one.iter().map(Vec::len).sum();
         let samples: usize = self.state.history.values().map(count).max().unwrap_or(0);
-        let batch = samples - std::mem::replace(&mut self.state.seen, samples);
+        let batch = samples - std::mem::replace(&mut self.state.counted_samples, samples);
         let spent = CaseTime {
             elapsed_s: self.elapsed_s() - self.state.choosing_s,
             repetition_s: Some(repetition_s),
@@ -448,7 +462,7 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Stores the events, and begins a preparation with new allocations and placement.
-    pub(crate) fn prepare_afresh(&mut self) -> Result<(), CaseError> {
+    pub(crate) fn begin_preparation(&mut self) -> Result<(), CaseError> {
         self.flush()?;
         self.state.preparation += 1;
         Ok(())

@@ -21,20 +21,20 @@ use assay_model::run::Run;
 use assay_model::workload::Workload;
 use assay_store::Store;
 
-use crate::execution::{self, Beginning};
-use crate::failure::Failure;
-use crate::log::Log;
-use crate::pauses::Pauses;
-use crate::presence::{self, Presence};
+use crate::execution::{self, RunOpening};
+use crate::failure::CommandFailure;
+use crate::log::RunLog;
+use crate::pauses::PauseWatch;
+use crate::presence::{self, InstanceMarker};
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::sink::Sink;
 
 /// Relative interval width above which a result is doubtful.
-const TARGET: f64 = 0.05;
+const TARGET_WIDTH: f64 = 0.05;
 
 /// Description of a run before it begins.
 #[derive(Debug, Clone)]
-pub struct Opening<'a> {
+pub struct RecordingRequest<'a> {
     /// Plan of the run.
     pub plan: Plan,
     /// Job language and options of the request.
@@ -50,7 +50,7 @@ pub struct Opening<'a> {
 /// Recording in progress.
 #[expect(missing_debug_implementations, reason = "a sink has no text")]
 pub struct Recording<'t> {
-    log: Log<'t>,
+    log: RunLog<'t>,
     plan: Plan,
     host: String,
     before: HostState,
@@ -60,8 +60,8 @@ pub struct Recording<'t> {
     begun: BTreeSet<usize>,
     /// Never set: a recording is interrupted only by its caller.
     cancel: AtomicBool,
-    pauses: Pauses,
-    _presence: Presence,
+    pauses: PauseWatch,
+    _presence: InstanceMarker,
 }
 
 impl<'t> Recording<'t> {
@@ -69,12 +69,15 @@ impl<'t> Recording<'t> {
     ///
     /// # Errors
     /// Fails if the store cannot be used, or no thread can be pinned.
-    pub fn begin(opening: Opening<'_>, sink: &'t mut dyn Sink) -> Result<Self, Failure> {
+    pub fn begin(
+        opening: RecordingRequest<'_>,
+        sink: &'t mut dyn Sink,
+    ) -> Result<Self, CommandFailure> {
         let host: HostFacts = facts::read(&Root::machine());
         let (presence, company) = presence::announce();
         let before = state::read(&Root::machine());
         let started_ns = clock::now_ns();
-        let beginning = Beginning {
+        let beginning = RunOpening {
             plan: &opening.plan,
             label: opening.label,
             note: None,
@@ -85,10 +88,10 @@ impl<'t> Recording<'t> {
             host: &host,
             store: opening.store,
         };
-        let mut log = execution::begin(beginning, before.clone(), sink)?;
-        log.doubts(company)?;
+        let mut log = execution::begin_run(beginning, before.clone(), sink)?;
+        log.add_doubts(company)?;
         for (name, bytes) in opening.files {
-            log.raw_of_run(name, &bytes)?;
+            log.add_raw_output(name, &bytes)?;
         }
         Ok(Self {
             log,
@@ -99,7 +102,7 @@ impl<'t> Recording<'t> {
             status: RunStatus::Complete,
             begun: BTreeSet::new(),
             cancel: AtomicBool::new(false),
-            pauses: Pauses::watch(),
+            pauses: PauseWatch::start(),
             _presence: presence,
         })
     }
@@ -117,7 +120,7 @@ impl<'t> Recording<'t> {
     ///
     /// # Panics
     /// If the plan has no such case.
-    pub fn start(&mut self, number: usize) -> Result<(), Failure> {
+    pub fn start_case(&mut self, number: usize) -> Result<(), CommandFailure> {
         let case = self.plan.cases[number].id.clone();
         if self.begun.insert(number) {
             self.log.add(RunEvent::CaseStarted { case })?;
@@ -133,21 +136,21 @@ impl<'t> Recording<'t> {
     ///
     /// # Panics
     /// If the plan has no such case.
-    pub fn found(
+    pub fn record_partial(
         &mut self,
         number: usize,
         entries: impl IntoIterator<Item = MeasurementEntry>,
         raw: &[(String, Vec<u8>)],
-    ) -> Result<(), Failure> {
-        self.start(number)?;
+    ) -> Result<(), CommandFailure> {
+        self.start_case(number)?;
         let mut state = CaseState::new(&self.plan.cases[number], &self.host);
         let mut recorder =
             Recorder::new(&mut state, &mut self.log, &self.cancel, self.started_ns);
         recorder.record_all(entries);
         for (name, bytes) in raw {
-            recorder.raw(name, bytes).map_err(stored)?;
+            recorder.store_raw(name, bytes).map_err(store_failure)?;
         }
-        recorder.flush().map_err(stored)
+        recorder.flush().map_err(store_failure)
     }
 
     /// Records the entries, raw outputs and end of a case; it succeeded unless there is a failure.
@@ -157,15 +160,15 @@ impl<'t> Recording<'t> {
     ///
     /// # Panics
     /// If the plan has no such case.
-    pub fn case(
+    pub fn record_case(
         &mut self,
         number: usize,
         entries: impl IntoIterator<Item = MeasurementEntry>,
         raw: &[(String, Vec<u8>)],
         failure: Option<CaseFailure>,
-    ) -> Result<(), Failure> {
-        self.found(number, entries, raw)?;
-        self.end(number, failure.map_or(Ok(StopReason::Tool), Err))
+    ) -> Result<(), CommandFailure> {
+        self.record_partial(number, entries, raw)?;
+        self.end_case(number, failure.map_or(Ok(StopReason::Tool), Err))
     }
 
     /// Ends a case with its stop reason or failure.
@@ -175,11 +178,11 @@ impl<'t> Recording<'t> {
     ///
     /// # Panics
     /// If the plan has no such case.
-    pub fn end(
+    pub fn end_case(
         &mut self,
         number: usize,
         ending: Result<StopReason, CaseFailure>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let case = self.plan.cases[number].id.clone();
         match ending {
             Ok(stopped) => self.log.add(RunEvent::CaseFinished { case, stopped }),
@@ -194,11 +197,11 @@ impl<'t> Recording<'t> {
     ///
     /// # Errors
     /// Fails if the store cannot be used.
-    pub fn learn_of_host(
+    pub fn add_host_fact(
         &mut self,
         name: Attribute,
         value: AttributeValue,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let about = FactSubject::Host(self.host.clone());
         self.log.add(RunEvent::Fact(Fact { about, name, value }))
     }
@@ -207,8 +210,8 @@ impl<'t> Recording<'t> {
     ///
     /// # Errors
     /// Fails if the store cannot be used.
-    pub fn raw(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-        self.log.raw_of_run(name.to_owned(), bytes)
+    pub fn store_raw(&mut self, name: &str, bytes: &[u8]) -> Result<(), CommandFailure> {
+        self.log.add_raw_output(name.to_owned(), bytes)
     }
 
     /// Records a case that had nothing to do.
@@ -218,13 +221,13 @@ impl<'t> Recording<'t> {
     ///
     /// # Panics
     /// If the plan has no such case.
-    pub fn idle(
+    pub fn record_idle_case(
         &mut self,
         number: usize,
         entries: impl IntoIterator<Item = MeasurementEntry>,
         raw: &[(String, Vec<u8>)],
-    ) -> Result<(), Failure> {
-        self.found(number, entries, raw)?;
+    ) -> Result<(), CommandFailure> {
+        self.record_partial(number, entries, raw)?;
         let (case, stopped) = (self.plan.cases[number].id.clone(), StopReason::NotNeeded);
         self.log.add(RunEvent::CaseFinished { case, stopped })
     }
@@ -233,10 +236,10 @@ impl<'t> Recording<'t> {
     ///
     /// # Errors
     /// Fails if the store cannot be used.
-    pub fn leave_out_rest(&mut self) -> Result<(), Failure> {
+    pub fn skip_remaining(&mut self) -> Result<(), CommandFailure> {
         for number in 0..self.plan.cases.len() {
             if !self.begun.contains(&number) {
-                self.start(number)?;
+                self.start_case(number)?;
                 let (case, stopped) =
                     (self.plan.cases[number].id.clone(), StopReason::NotNeeded);
                 self.log.add(RunEvent::CaseFinished { case, stopped })?;
@@ -246,7 +249,7 @@ impl<'t> Recording<'t> {
     }
 
     /// Marks the run as failed, because it ends early unintentionally.
-    pub const fn fail(&mut self) {
+    pub const fn mark_failed(&mut self) {
         self.status = RunStatus::Failed;
     }
 
@@ -254,11 +257,11 @@ impl<'t> Recording<'t> {
     ///
     /// # Errors
     /// Fails if the store cannot be used.
-    pub fn finish(mut self, interrupted: bool) -> Result<Run, Failure> {
-        self.log.doubts(self.pauses.take())?;
+    pub fn finish(mut self, interrupted: bool) -> Result<Run, CommandFailure> {
+        self.log.add_doubts(self.pauses.take_doubts())?;
         let after = state::read(&Root::machine());
         let elapsed_s = clock::seconds_between(self.started_ns, clock::now_ns());
-        self.log.doubts(state::disturbance(&self.before, &after, elapsed_s))?;
+        self.log.add_doubts(state::disturbance(&self.before, &after, elapsed_s))?;
         let finished = self.log.time();
         let status = if interrupted { RunStatus::Interrupted } else { self.status };
         self.log.add(RunEvent::RunFinished { finished, status, state: after })?;
@@ -269,9 +272,9 @@ impl<'t> Recording<'t> {
 /// Builds the plan of phases that were requested in a job language, from their names and workloads.
 /// The language determines the repetitions. Repeated names get a number.
 #[must_use]
-pub fn plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
+pub fn phase_plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
     let stopping =
-        StoppingRule { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
+        StoppingRule { target: TARGET_WIDTH, repetitions: 1, preparations: 1, budget_s: 0.0 };
     let mut taken = BTreeSet::new();
     let mut case = |(name, workload): (String, Workload)| {
         let numbered = (2..).map(|number: u32| format!("{language}/{name}#{number}"));
@@ -284,7 +287,7 @@ pub fn plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
 }
 
 /// Converts the error of recording, which only the store can cause.
-fn stored(error: CaseError) -> Failure {
+fn store_failure(error: CaseError) -> CommandFailure {
     match error {
         CaseError::Store(failure) => failure,
         other => unreachable!("recording ends in {other:?}"),

@@ -21,7 +21,7 @@ const STRETCHES: usize = 16;
 
 /// All round trips of a test, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Distribution {
+pub struct RoundTripTimes {
     in_order_ns: Vec<u64>,
     sorted_ns: Vec<u64>,
 }
@@ -40,8 +40,8 @@ pub fn stretches(times_ns: &[u64], span: MeasuredSpan) -> Vec<(MeasuredSpan, All
     (0..).zip(parts).map(one).collect()
 }
 
-impl Distribution {
-    pub fn of(times_ns: &[u64]) -> Self {
+impl RoundTripTimes {
+    pub fn new(times_ns: &[u64]) -> Self {
         let mut sorted_ns = times_ns.to_vec();
         sorted_ns.sort_unstable();
         Self { in_order_ns: times_ns.to_vec(), sorted_ns }
@@ -84,7 +84,7 @@ impl Distribution {
 
 /// Reported statistics of the round trips of a test.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Figures {
+pub struct RoundTripStatistics {
     /// Number of round trips.
     pub n: usize,
     pub min_ns: u64,
@@ -94,10 +94,10 @@ pub struct Figures {
     pub percentiles_ns: Vec<(String, u64)>,
 }
 
-impl Figures {
+impl RoundTripStatistics {
     /// Computes the statistics from stored distributions: percentiles have the histogram's three
     /// digits. Returns `None` if there are none.
-    pub fn of(stretches: &[StretchRecord<AllOfThem>]) -> Option<Self> {
+    pub fn from_stretches(stretches: &[StretchRecord<AllOfThem>]) -> Option<Self> {
         let tails = Tails::from_stretches(stretches)?;
         let ns = |seconds: f64| (seconds * 1e9).round() as u64;
         let mut percentiles = tails.percentiles.unwrap_or_default();
@@ -113,7 +113,7 @@ impl Figures {
     }
 
     /// Computes the statistics from all round trips in order.
-    pub fn of_times(times_ns: &[u64]) -> Self {
+    pub fn from_times(times_ns: &[u64]) -> Self {
         let whole = MeasuredSpan::from_seconds(0.0, 1.0, false);
         let stretch = |(span, seen): (MeasuredSpan, AllOfThem)| StretchRecord {
             series: 0,
@@ -124,11 +124,11 @@ impl Figures {
             seen,
         };
         let all: Vec<_> = stretches(times_ns, whole).into_iter().map(stretch).collect();
-        Self::of(&all).unwrap_or_default()
+        Self::from_stretches(&all).unwrap_or_default()
     }
 
     /// Formats `min 27.9 us, p50 29.0 us, …, max 120.3 us (n = 34000)`.
-    pub fn text(&self) -> String {
+    pub fn format_text(&self) -> String {
         let micros = |ns: u64| format!("{:.1} us", ns as f64 / 1e3);
         let one = |(name, ns): &(String, u64)| format!("{name} {}, ", micros(*ns));
         let percentiles: String = self.percentiles_ns.iter().map(one).collect();
@@ -137,7 +137,7 @@ impl Figures {
     }
 
     /// Converts the statistics to JSON, in seconds.
-    pub fn json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let seconds = |ns: f64| json!(ns * 1e-9);
         let mut map = Map::new();
         map.insert("n".into(), json!(self.n));
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_by_nearest_rank() {
-        let distribution = Distribution::of(&(1..=100).rev().collect::<Vec<u64>>());
+        let distribution = RoundTripTimes::new(&(1..=100).rev().collect::<Vec<u64>>());
         for (q, expected) in [(0.0, 1), (0.01, 1), (0.5, 50), (0.991, 100), (1.0, 100)] {
             assert_eq!(distribution.quantile_ns(q), expected, "{q}");
         }
@@ -166,18 +166,18 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_need_data() {
+    fn percentile_needs_enough_samples() {
         for (n, expected) in
             [(0, 0), (1, 1), (28, 1), (29, 2), (299, 3), (2995, 4), (29_956, 5)]
         {
-            let distribution = Distribution::of(&vec![7; n]);
+            let distribution = RoundTripTimes::new(&vec![7; n]);
             assert_eq!(distribution.percentiles_ns().len(), expected, "{n}");
         }
-        assert_eq!(Figures::of(&[]), None);
+        assert_eq!(RoundTripStatistics::from_stretches(&[]), None);
     }
 
     #[test]
-    fn what_a_single_stall_made_slow_is_no_percentile() {
+    fn single_stall_yields_no_percentile() {
         // 1.5 % of 10,000 take ten times as long: consecutively, or spread evenly.
         let all_at_once: Vec<u64> = (0..10_000)
             .map(|at| if at / 150 == 3 { 100_000 } else { 10_000 + at % 7 })
@@ -190,9 +190,9 @@ mod tests {
             (&now_and_then, &["p50", "p90", "p99", "p99.9"]),
         ] {
             let names: Vec<&str> =
-                Distribution::of(times_ns).percentiles_ns().iter().map(|it| it.0).collect();
+                RoundTripTimes::new(times_ns).percentiles_ns().iter().map(|it| it.0).collect();
             assert_eq!(names, expected);
-            let figures = Figures::of_times(times_ns);
+            let figures = RoundTripStatistics::from_times(times_ns);
             let names: Vec<&str> =
                 figures.percentiles_ns.iter().map(|it| it.0.as_str()).collect();
             assert_eq!(names, expected);

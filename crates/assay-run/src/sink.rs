@@ -6,11 +6,11 @@ use assay_model::event::RunEvent;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::Quantity;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Synchronisation point of hosts that measure together.
 #[derive(Debug, Clone, Copy)]
-pub struct Gate<'a> {
+pub struct StartGate<'a> {
     /// Cases that begin, or the one that continues.
     pub cases: &'a [&'a str],
     /// Number of steps of the case that have begun.
@@ -21,7 +21,7 @@ pub struct Gate<'a> {
 
 /// Figures of about one second of I/O or of a transfer.
 #[derive(Debug, Clone, Copy)]
-pub struct Second<'a> {
+pub struct SecondFigures<'a> {
     /// Host that reports, in a run with several hosts.
     pub host: Option<&'a str>,
     /// Running case.
@@ -39,13 +39,13 @@ pub struct Second<'a> {
 /// Receiver of a run's events. The run waits for it, but never within a timed pass.
 pub trait Sink {
     /// Receives an event that was stored; a failure ends the run.
-    fn event(&mut self, event: &RunEvent) -> Result<(), Failure>;
+    fn event(&mut self, event: &RunEvent) -> Result<(), CommandFailure>;
 
     /// Reports the current activity; replaces the previous report.
     fn progress(&mut self, said: &Phrase);
 
     /// Reports the figures of the last second.
-    fn second(&mut self, _: &Second<'_>) {}
+    fn report_second(&mut self, _: &SecondFigures<'_>) {}
 
     /// Prints a line about a case or a host, or about the run if `about` is `None`.
     fn note(&mut self, about: Option<&str>, said: &Phrase);
@@ -57,7 +57,7 @@ pub trait Sink {
 
     /// Waits until a group of cases, or a step of a case, may begin; returns the common start of
     /// all hosts by this host's clock. A single host need not wait.
-    fn gate(&mut self, _: &Gate<'_>) -> Result<Option<u64>, Failure> {
+    fn wait_for_start(&mut self, _: &StartGate<'_>) -> Result<Option<u64>, CommandFailure> {
         Ok(None)
     }
 
@@ -67,7 +67,7 @@ pub trait Sink {
     }
 
     /// Stores a raw output of a run without a store; returns its hash if it was stored.
-    fn raw(&mut self, _: &[u8]) -> Option<String> {
+    fn store_raw(&mut self, _: &[u8]) -> Option<String> {
         None
     }
 
@@ -77,10 +77,10 @@ pub trait Sink {
 
 /// Sink that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
+pub struct SilentSink;
 
-impl Sink for Silent {
-    fn event(&mut self, _: &RunEvent) -> Result<(), Failure> {
+impl Sink for SilentSink {
+    fn event(&mut self, _: &RunEvent) -> Result<(), CommandFailure> {
         Ok(())
     }
 

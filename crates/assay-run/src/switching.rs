@@ -19,37 +19,42 @@ use assay_store::Store;
 use jiff::Timestamp;
 
 use crate::execution::new_run_id;
-use crate::failure::Failure;
-use crate::question::{self, Question, prepare};
+use crate::failure::CommandFailure;
+use crate::run_request::{self, RunRequest, prepare};
 use crate::sink::Sink;
 
 /// Time limit of a command: switching through a cloud's API may take minutes, and a command may
 /// hang.
-const DEADLINE: Duration = Duration::from_secs(900);
+const SWITCH_DEADLINE: Duration = Duration::from_secs(900);
 /// Interval of checks for an interruption.
-const PATIENCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Condition with its name and the command that establishes it.
 #[derive(Debug)]
-pub struct Switch {
+pub struct SwitchCommand {
     pub name: String,
     command: String,
 }
 
 /// Pairs two commands with their names, `A` and `B` by default.
-pub fn conditions(commands: &[String], names: &[String]) -> Result<[Switch; 2], Failure> {
+pub fn pair_conditions(
+    commands: &[String],
+    names: &[String],
+) -> Result<[SwitchCommand; 2], CommandFailure> {
     let names: [&str; 2] = match names {
         [] => ["A", "B"],
         [a, b] if a != b => [a, b],
         _ => {
-            return Err(Failure::usage("--label with --switch takes two different names")
-                .advise("like --label on,off, in the order of the commands"));
+            return Err(CommandFailure::usage(
+                "--label with --switch takes two different names",
+            )
+            .advise("like --label on,off, in the order of the commands"));
         }
     };
     let [first, second] = commands else {
-        return Err(Failure::usage("--switch takes two commands"));
+        return Err(CommandFailure::usage("--switch takes two commands"));
     };
-    let switch = |name: &str, command: &String| Switch {
+    let switch = |name: &str, command: &String| SwitchCommand {
         name: name.to_owned(),
         command: command.clone(),
     };
@@ -58,7 +63,7 @@ pub fn conditions(commands: &[String], names: &[String]) -> Result<[Switch; 2], 
 
 /// Number and order of the runs.
 #[derive(Debug, Clone, Copy)]
-pub struct Course {
+pub struct TurnSchedule {
     /// Number of runs of both conditions together.
     pub turns: u32,
     /// Whether each block has an additional run of the first condition as control, to show the
@@ -72,22 +77,22 @@ pub struct Course {
 
 /// Planned run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Slot {
+struct RunSlot {
     /// Index of the condition: 0 or 1.
     condition: usize,
     block: u32,
     is_control: bool,
 }
 
-impl Course {
+impl TurnSchedule {
     /// Schedules blocks with one run of each condition, in a random order by the seed. Every second
     /// block reverses the order of the previous one, so that a steady drift affects all conditions
     /// equally.
-    fn slots(self) -> Vec<Slot> {
+    fn slots(self) -> Vec<RunSlot> {
         let mut random = Random::new(self.seed);
-        let mut slots: Vec<Slot> = Vec::new();
+        let mut slots: Vec<RunSlot> = Vec::new();
         for block in 0..self.turns / 2 {
-            let slot = |condition, is_control| Slot { condition, block, is_control };
+            let slot = |condition, is_control| RunSlot { condition, block, is_control };
             let mut members = vec![slot(0, false), slot(1, false)];
             if self.with_control {
                 members.push(slot(0, true));
@@ -96,7 +101,7 @@ impl Course {
                 0 => random.shuffle(&mut members),
                 _ => {
                     let before = slots[slots.len() - members.len()..].iter().rev();
-                    members = before.map(|before| Slot { block, ..*before }).collect();
+                    members = before.map(|before| RunSlot { block, ..*before }).collect();
                 }
             }
             slots.extend(members);
@@ -108,17 +113,17 @@ impl Course {
 /// Measures both conditions alternately and stores every run, control runs with those of the first
 /// condition. Restores the first condition at the end.
 pub fn measure(
-    question: &Question<'_>,
-    conditions: &[Switch; 2],
-    course: Course,
+    question: &RunRequest<'_>,
+    conditions: &[SwitchCommand; 2],
+    course: TurnSchedule,
     (store, cancel): (&Store, &AtomicBool),
     sink: &mut dyn Sink,
-) -> Result<[Vec<Run>; 2], Failure> {
+) -> Result<[Vec<Run>; 2], CommandFailure> {
     // Reports an impossible plan before anything is switched.
     prepare(question)?;
     let mut present =
-        Present { conditions, settle: course.settle, at: None, must_return: false };
-    let measured = in_turns(question, &mut present, course, (store, cancel), sink);
+        CurrentCondition { conditions, settle: course.settle, index: None, must_return: false };
+    let measured = measure_turns(question, &mut present, course, (store, cancel), sink);
     if present.must_return {
         present.announce_return(cancel.load(Ordering::Relaxed), sink);
     }
@@ -132,13 +137,13 @@ pub fn measure(
     }
 }
 
-fn in_turns(
-    question: &Question<'_>,
-    present: &mut Present<'_>,
-    course: Course,
+fn measure_turns(
+    question: &RunRequest<'_>,
+    present: &mut CurrentCondition<'_>,
+    course: TurnSchedule,
     (store, cancel): (&Store, &AtomicBool),
     sink: &mut dyn Sink,
-) -> Result<[Vec<Run>; 2], Failure> {
+) -> Result<[Vec<Run>; 2], CommandFailure> {
     let mut runs = [Vec::new(), Vec::new()];
     let slots = course.slots();
     let comparison = new_run_id(Timestamp::now());
@@ -158,7 +163,7 @@ fn in_turns(
         // A cancelled command is no failure of its own.
         present.switch_to(slot.condition, cancel, sink).map_err(|failure| {
             let is_cancelled = cancel.load(Ordering::Relaxed);
-            if is_cancelled { interrupted(&runs, number, slots.len()) } else { failure }
+            if is_cancelled { interrupted_failure(&runs, number, slots.len()) } else { failure }
         })?;
         let turn = TurnPosition {
             comparison: comparison.clone(),
@@ -168,9 +173,10 @@ fn in_turns(
             is_control: slot.is_control,
         };
         let seed = question.seed.map(|seed| seed::derive_seed(seed, u64::from(number)));
-        let asked = Question { label: Some(name), turn: Some(turn), seed, ..question.clone() };
+        let asked =
+            RunRequest { label: Some(name), turn: Some(turn), seed, ..question.clone() };
         let prepared = prepare(&asked)?;
-        runs[slot.condition].push(question::measure(
+        runs[slot.condition].push(run_request::measure(
             &asked,
             prepared,
             Some(store),
@@ -178,16 +184,16 @@ fn in_turns(
             sink,
         )?);
         if cancel.load(Ordering::Relaxed) {
-            return Err(interrupted(&runs, number, slots.len()));
+            return Err(interrupted_failure(&runs, number, slots.len()));
         }
     }
     Ok(runs)
 }
 
-fn interrupted(runs: &[Vec<Run>; 2], turn: u32, turns: usize) -> Failure {
+fn interrupted_failure(runs: &[Vec<Run>; 2], turn: u32, turns: usize) -> CommandFailure {
     let ids: Vec<&str> = runs.iter().flatten().map(|run| run.started.run.as_str()).collect();
-    let failure = Failure::measurement("the comparison was interrupted")
-        .explain(format!("{} of {turns} turns were begun", turn + 1));
+    let failure = CommandFailure::measurement("the comparison was interrupted")
+        .with_reason(format!("{} of {turns} turns were begun", turn + 1));
     if ids.is_empty() {
         return failure;
     }
@@ -195,47 +201,49 @@ fn interrupted(runs: &[Vec<Run>; 2], turn: u32, turns: usize) -> Failure {
 }
 
 /// Condition of the machine.
-struct Present<'a> {
-    conditions: &'a [Switch; 2],
+struct CurrentCondition<'a> {
+    conditions: &'a [SwitchCommand; 2],
     settle: Duration,
     /// Index of the condition; `None` before the first command, and after one that did not
     /// complete.
-    at: Option<usize>,
+    index: Option<usize>,
     /// Whether another condition than the first one may be active.
     must_return: bool,
 }
 
-impl Present<'_> {
+impl CurrentCondition<'_> {
     fn switch_to(
         &mut self,
         index: usize,
         cancel: &AtomicBool,
         sink: &mut dyn Sink,
-    ) -> Result<(), Failure> {
-        if self.at == Some(index) {
+    ) -> Result<(), CommandFailure> {
+        if self.index == Some(index) {
             return Ok(());
         }
         // The condition is undefined until the command completes.
-        self.at = None;
+        self.index = None;
         self.must_return |= index == 1;
-        let Switch { name, command } = &self.conditions[index];
+        let SwitchCommand { name, command } = &self.conditions[index];
         sink.progress(&phrase!(
             "to-condition",
             "to {condition}: {command}",
             condition = name.as_str(),
             command = format!("`{command}`"),
         ));
-        let reached = carry_out(&self.conditions[index], cancel);
+        let reached = run_switch(&self.conditions[index], cancel);
         // An interrupted command leaves an undefined condition, even if it is that of the first
         // one.
         self.must_return |= reached.is_err() && cancel.load(Ordering::Relaxed);
         reached?;
-        self.at = Some(index);
+        self.index = Some(index);
         self.must_return = index == 1;
         sink.progress(&phrase!("settling", "{condition}: settling", condition = name.as_str()));
         let settled = Instant::now() + self.settle;
         while Instant::now() < settled && !cancel.load(Ordering::Relaxed) {
-            std::thread::sleep(PATIENCE.min(settled.saturating_duration_since(Instant::now())));
+            std::thread::sleep(
+                POLL_INTERVAL.min(settled.saturating_duration_since(Instant::now())),
+            );
         }
         Ok(())
     }
@@ -244,7 +252,7 @@ impl Present<'_> {
     /// it could leave an undefined condition. After an interruption, also reports the longest
     /// duration and the condition that ending it would leave.
     fn announce_return(&self, is_interrupted: bool, sink: &mut dyn Sink) {
-        let [Switch { name, command }, second] = self.conditions;
+        let [SwitchCommand { name, command }, second] = self.conditions;
         let back = phrase!(
             "back-to",
             "back to {condition}: {command}",
@@ -258,50 +266,56 @@ impl Present<'_> {
         let within = phrase!(
             "back-within",
             "it may take up to {minutes} minutes; ending now leaves {condition} in place",
-            minutes = DEADLINE.as_secs() / 60,
+            minutes = SWITCH_DEADLINE.as_secs() / 60,
             condition = second.name.as_str(),
         );
         sink.warn(&Phrase::list("; ", [back, within]));
     }
 
     /// Restores the first condition, also after an interruption.
-    fn restore(&mut self) -> Result<(), Failure> {
+    fn restore(&mut self) -> Result<(), CommandFailure> {
         if !std::mem::take(&mut self.must_return) {
             return Ok(());
         }
         let [first, second] = self.conditions;
-        carry_out(first, &AtomicBool::new(false)).map_err(|failure| {
+        run_switch(first, &AtomicBool::new(false)).map_err(|failure| {
             failure.advise(format!("{second} may still be what holds on this machine"))
         })
     }
 }
 
-fn carry_out(switch: &Switch, cancel: &AtomicBool) -> Result<(), Failure> {
+fn run_switch(switch: &SwitchCommand, cancel: &AtomicBool) -> Result<(), CommandFailure> {
     let mut command = Command::new("sh");
     command.arguments = ["-c".into(), switch.command.clone().into()].into();
     command.directory = Some(PathBuf::from("."));
-    command.deadline = Some(DEADLINE);
+    command.deadline = Some(SWITCH_DEADLINE);
     let failed = || {
-        Failure::measurement(format!("`{}` failed, which switches to {switch}", switch.command))
+        CommandFailure::measurement(format!(
+            "`{}` failed, which switches to {switch}",
+            switch.command
+        ))
     };
-    let completed = process::run(&command, cancel).map_err(|error| failed().because(&error))?;
+    let completed =
+        process::run(&command, cancel).map_err(|error| failed().with_cause(&error))?;
     match completed.status {
         Status::Exited(0) => Ok(()),
         Status::Exited(code) => Err(failed()
-            .explain(format!("it ended with code {code}{}", last_words(&completed)))
+            .with_reason(format!("it ended with code {code}{}", last_error_line(&completed)))
             .advise("run it by hand; it must end with code 0 when the condition is reached")),
-        Status::Killed(signal) => Err(failed()
-            .explain(format!("it was killed by signal {signal}{}", last_words(&completed)))),
+        Status::Killed(signal) => Err(failed().with_reason(format!(
+            "it was killed by signal {signal}{}",
+            last_error_line(&completed)
+        ))),
     }
 }
 
-impl fmt::Display for Switch {
+impl fmt::Display for SwitchCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
 }
 
-fn last_words(completed: &Completed) -> String {
+fn last_error_line(completed: &Completed) -> String {
     let text = String::from_utf8_lossy(&completed.output.stderr);
     let line = text.lines().rev().find(|line| !line.trim().is_empty());
     line.map(|line| format!("; it said: {}", line.trim())).unwrap_or_default()
@@ -312,8 +326,9 @@ mod tests {
     use super::*;
 
     /// Mean position of the runs of a kind: equal for all kinds after an even number of blocks.
-    fn middle(slots: &[Slot], condition: usize, is_control: bool) -> f64 {
-        let is_one = |slot: &Slot| slot.condition == condition && slot.is_control == is_control;
+    fn mean_position(slots: &[RunSlot], condition: usize, is_control: bool) -> f64 {
+        let is_one =
+            |slot: &RunSlot| slot.condition == condition && slot.is_control == is_control;
         let numbers: Vec<f64> = (0..)
             .zip(slots)
             .filter(|(_, slot)| is_one(slot))
@@ -323,11 +338,12 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_balanced_and_come_again_from_their_seed() {
+    fn schedule_is_balanced_and_reproducible() {
         let mut orders = std::collections::BTreeSet::new();
         for seed in 0..200 {
             for with_control in [false, true] {
-                let course = Course { turns: 12, with_control, seed, settle: Duration::ZERO };
+                let course =
+                    TurnSchedule { turns: 12, with_control, seed, settle: Duration::ZERO };
                 let slots = course.slots();
                 assert_eq!(slots, course.slots());
                 let kinds: &[(usize, bool)] = if with_control {
@@ -337,7 +353,7 @@ mod tests {
                 };
                 assert_eq!(slots.len(), 6 * kinds.len());
                 for (condition, is_control) in kinds {
-                    let found = middle(&slots, *condition, *is_control);
+                    let found = mean_position(&slots, *condition, *is_control);
                     assert!((found - (slots.len() - 1) as f64 / 2.0).abs() < 1e-9, "{slots:?}");
                 }
                 for block in slots.chunks(kinds.len()) {

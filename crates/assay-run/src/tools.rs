@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_adapters::invocation::{Found, Invocation};
+use assay_adapters::invocation::{InstalledTool, Invocation};
 use assay_adapters::launcher::{self, Launcher};
 use assay_adapters::outputs::Outputs;
-use assay_adapters::tool::{self, TOOLS, Tool, Version};
+use assay_adapters::tool::{self, TOOLS, ToolAdapter, VersionSource};
 use assay_fleet::process::{self, Command, ProcessError, Status};
 use assay_model::path_text;
 use assay_model::plan::expand::Measurer;
@@ -17,7 +17,7 @@ use assay_model::plan::{Case, Plan};
 use assay_model::suite::suggest;
 use assay_model::workload::Workload;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Time limit of a tool that prints its version.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
@@ -25,7 +25,7 @@ const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 /// External tools that can measure on this machine.
 #[derive(Debug)]
 pub struct Tools {
-    found: Vec<(&'static Tool, Found)>,
+    found: Vec<(&'static ToolAdapter, InstalledTool)>,
 }
 
 impl Tools {
@@ -35,17 +35,17 @@ impl Tools {
     pub fn find(
         given: &[(String, PathBuf)],
         may_measure: &dyn Fn(&str) -> bool,
-    ) -> Result<Self, Failure> {
-        check_given(given)?;
-        let located: Vec<(&'static Tool, String)> =
+    ) -> Result<Self, CommandFailure> {
+        check_tool_paths(given)?;
+        let located: Vec<(&'static ToolAdapter, String)> =
             TOOLS.iter().filter_map(|tool| Some((tool, locate(tool, given)?))).collect();
         let launches =
-            |(tool, _): &(&Tool, String)| tool.detect.launcher && may_measure(tool.name);
+            |(tool, _): &(&ToolAdapter, String)| tool.detect.launcher && may_measure(tool.name);
         let launcher = if located.iter().any(launches) { find_launcher() } else { None };
         let found = located.into_iter().map(|(tool, path)| {
             let launcher = launcher.clone().filter(|_| tool.detect.launcher);
-            let version = may_measure(tool.name).then(|| version(tool, &path)).flatten();
-            (tool, Found { version, path, launcher })
+            let version = may_measure(tool.name).then(|| tool_version(tool, &path)).flatten();
+            (tool, InstalledTool { version, path, launcher })
         });
         Ok(Self { found: found.collect() })
     }
@@ -55,13 +55,13 @@ impl Tools {
         let tools = self
             .found
             .iter()
-            .map(|(tool, _)| Measurer { name: tool.name, supports: tool.takes });
+            .map(|(tool, _)| Measurer { name: tool.name, supports: tool.supports });
         std::iter::once(Measurer { name: "assay", supports: |_| true }).chain(tools).collect()
     }
 
     /// Omits cases in which a program built for one MPI would be started by another's launcher:
     /// each rank would run as a job of its own.
-    pub fn leave_out_other_mpis(&self, plan: &mut Plan) -> Result<(), Failure> {
+    pub fn omit_other_mpis(&self, plan: &mut Plan) -> Result<(), CommandFailure> {
         for (tool, found) in &self.found {
             let is_of_tool = |case: &Case| case.by == tool.name && mpi_library(case).is_some();
             if !plan.cases.iter().any(is_of_tool) {
@@ -75,11 +75,11 @@ impl Tools {
                 _ => true,
             });
             if !plan.cases.iter().any(is_of_tool) {
-                return Err(Failure::measurement(format!(
+                return Err(CommandFailure::measurement(format!(
                     "{} was built for another MPI than those that are measured",
                     tool.name
                 ))
-                .explain(format!("{} needs {}", found.path, linked.join(" or ")))
+                .with_reason(format!("{} needs {}", found.path, linked.join(" or ")))
                 .advise("add the MPI it was built for with --mpi PREFIX, or build it again with the mpicc of one that is measured"));
             }
         }
@@ -87,7 +87,7 @@ impl Tools {
     }
 
     /// The tool with this name, if it was found.
-    pub fn get(&self, name: &str) -> Option<(&'static Tool, &Found)> {
+    pub fn get(&self, name: &str) -> Option<(&'static ToolAdapter, &InstalledTool)> {
         self.found
             .iter()
             .find(|(tool, _)| tool.name == name)
@@ -121,18 +121,19 @@ fn linked_mpis(path: &str) -> Vec<String> {
 }
 
 /// Whether there is a tool with this name, installed or not.
-pub(crate) fn is_known(name: &str) -> bool {
+pub(crate) fn is_known_tool(name: &str) -> bool {
     tool::find(name).is_some()
 }
 
 /// Whether a tool has this name and can measure no case of a plan.
-pub(crate) fn measures_nothing_of(name: &str, plan: &Plan) -> bool {
-    let takes = |tool: &Tool| plan.cases.iter().any(|case| (tool.takes)(&case.workload));
+pub(crate) fn measures_none_of(name: &str, plan: &Plan) -> bool {
+    let takes =
+        |tool: &ToolAdapter| plan.cases.iter().any(|case| (tool.supports)(&case.workload));
     tool::find(name).is_some_and(|tool| !takes(tool))
 }
 
 /// Adds to `failure` how to install the requested tool, or the name that may be meant.
-pub fn advise(name: &str, failure: Failure) -> Failure {
+pub fn advise_on_tool(name: &str, failure: CommandFailure) -> CommandFailure {
     match tool::find(name) {
         Some(tool) => failure
             .advise(tool.detect.hint)
@@ -145,15 +146,15 @@ pub fn advise(name: &str, failure: Failure) -> Failure {
     }
 }
 
-fn check_given(given: &[(String, PathBuf)]) -> Result<(), Failure> {
+fn check_tool_paths(given: &[(String, PathBuf)]) -> Result<(), CommandFailure> {
     for (name, path) in given {
         if tool::find(name).is_none() {
             let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-            return Err(Failure::usage(format!("there is no tool `{name}`"))
+            return Err(CommandFailure::usage(format!("there is no tool `{name}`"))
                 .advise(suggest(name, &known)));
         }
-        if executable(path).is_none() {
-            return Err(Failure::measurement(format!(
+        if find_executable(path).is_none() {
+            return Err(CommandFailure::measurement(format!(
                 "{name} cannot be executed: {} is no executable file",
                 path.display()
             ))
@@ -165,47 +166,49 @@ fn check_given(given: &[(String, PathBuf)]) -> Result<(), Failure> {
 
 /// Locates a tool: by the user's path, the tool's variable, then `PATH`. Returns the path as text,
 /// as in invocations.
-fn locate(tool: &Tool, given: &[(String, PathBuf)]) -> Option<String> {
+fn locate(tool: &ToolAdapter, given: &[(String, PathBuf)]) -> Option<String> {
     let said =
         given.iter().rev().find(|(name, _)| name == tool.name).map(|(_, path)| path.clone());
     let said = said.or_else(|| std::env::var_os(tool.detect.variable).map(PathBuf::from));
     if let Some(path) = said {
-        return executable(&path);
+        return find_executable(&path);
     }
     tool.detect.programs.iter().find_map(|name| {
-        let path = executable(Path::new(name))?;
-        marked(tool, &path).then_some(path)
+        let path = find_executable(Path::new(name))?;
+        has_mark(tool, &path).then_some(path)
     })
 }
 
-fn executable(path: &Path) -> Option<String> {
+fn find_executable(path: &Path) -> Option<String> {
     Some(path_text::encode(process::find_executable(path)?.as_os_str()))
 }
 
 /// Whether the program contains the tool's own text: other programs are also called `stream`.
-fn marked(tool: &Tool, path: &str) -> bool {
+fn has_mark(tool: &ToolAdapter, path: &str) -> bool {
     let Some(mark) = tool.detect.mark else { return true };
     fs_err::read(path_text::decode_path(path)).is_ok_and(|content| {
         content.windows(mark.len()).any(|window| window == mark.as_bytes())
     })
 }
 
-fn version(tool: &Tool, path: &str) -> Option<String> {
+fn tool_version(tool: &ToolAdapter, path: &str) -> Option<String> {
     match tool.detect.version {
-        Version::Asked { arguments, read } => read(&ask(path, arguments)?),
-        Version::Measured => None,
+        VersionSource::FromOption { arguments, read } => {
+            read(&program_output(path, arguments)?)
+        }
+        VersionSource::FromMeasurement => None,
     }
 }
 
 fn find_launcher() -> Option<Launcher> {
     launcher::PROGRAMS.iter().find_map(|name| {
-        let path = executable(Path::new(name))?;
-        Launcher::recognise(&path, &ask(&path, launcher::VERSION_ARGUMENTS)?)
+        let path = find_executable(Path::new(name))?;
+        Launcher::recognise(&path, &program_output(&path, launcher::VERSION_ARGUMENTS)?)
     })
 }
 
 /// Returns the standard output of a program.
-fn ask(path: &str, arguments: &[&str]) -> Option<String> {
+fn program_output(path: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(path_text::decode_path(path));
     command.arguments = arguments.iter().map(Into::into).collect();
     command.deadline = Some(VERSION_DEADLINE);

@@ -5,7 +5,7 @@
 //! dimensions when it is opened, but format 1 stored some of them later; therefore the whole file
 //! is read first.
 
-mod learned;
+mod details;
 
 use std::collections::BTreeMap;
 
@@ -23,18 +23,18 @@ use assay_model::workload::Workload;
 use serde::Deserialize;
 
 use crate::decoded::Decoded;
-use learned::{AboutCase, Step};
+use details::{CaseDetails, Format1Step};
 
 /// Event of format 1.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
-pub(crate) enum Event {
-    RunStarted(Box<Started>),
+pub(crate) enum Format1Event {
+    RunStarted(Box<Format1Started>),
     CaseStarted {
         case: String,
     },
-    Sample(OldSample),
-    Learned(Learned),
+    Sample(Format1Sample),
+    Learned(Format1Detail),
     RawOutput {
         case: String,
         name: String,
@@ -43,7 +43,7 @@ pub(crate) enum Event {
     },
     Doubt {
         case: Option<String>,
-        warning: Warning,
+        warning: Format1Warning,
     },
     CaseFinished {
         case: String,
@@ -64,7 +64,7 @@ pub(crate) enum Event {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Started {
+pub(crate) struct Format1Started {
     format: u32,
     run: String,
     #[serde(default)]
@@ -77,7 +77,7 @@ pub(crate) struct Started {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct OldSample {
+pub(crate) struct Format1Sample {
     case: String,
     metric: String,
     #[serde(default)]
@@ -88,7 +88,7 @@ pub(crate) struct OldSample {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Learned {
+pub(crate) struct Format1Detail {
     case: String,
     #[serde(default)]
     metric: Option<String>,
@@ -97,30 +97,30 @@ pub(crate) struct Learned {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Warning {
+pub(crate) struct Format1Warning {
     id: String,
     text: String,
     advice: String,
 }
 
 /// Converts to current events, each with its original line.
-pub(crate) fn convert(old: Decoded<Event>) -> Decoded<RunEvent> {
-    let mut cases: BTreeMap<String, AboutCase> = BTreeMap::new();
+pub(crate) fn convert(old: Decoded<Format1Event>) -> Decoded<RunEvent> {
+    let mut cases: BTreeMap<String, CaseDetails> = BTreeMap::new();
     for (_, event) in &old.events {
         match event {
-            Event::Learned(learned) => {
+            Format1Event::Learned(learned) => {
                 cases.entry(learned.case.clone()).or_default().add(learned);
             }
-            Event::Sample(OldSample { case, metric, .. }) => {
-                cases.entry(case.clone()).or_default().see(metric);
+            Format1Event::Sample(Format1Sample { case, metric, .. }) => {
+                cases.entry(case.clone()).or_default().note_metric(metric);
             }
-            Event::RunStarted(_)
-            | Event::CaseStarted { .. }
-            | Event::RawOutput { .. }
-            | Event::Doubt { .. }
-            | Event::CaseFinished { .. }
-            | Event::CaseFailed { .. }
-            | Event::RunFinished { .. } => {}
+            Format1Event::RunStarted(_)
+            | Format1Event::CaseStarted { .. }
+            | Format1Event::RawOutput { .. }
+            | Format1Event::Doubt { .. }
+            | Format1Event::CaseFinished { .. }
+            | Format1Event::CaseFailed { .. }
+            | Format1Event::RunFinished { .. } => {}
         }
     }
     let mut new = Conversion { cases, ..Conversion::default() };
@@ -133,7 +133,7 @@ pub(crate) fn convert(old: Decoded<Event>) -> Decoded<RunEvent> {
 
 #[derive(Default)]
 struct Conversion {
-    cases: BTreeMap<String, AboutCase>,
+    cases: BTreeMap<String, CaseDetails>,
     planned: BTreeMap<String, Case>,
     host: String,
     /// Series numbers by case, metric and distinguishing text.
@@ -149,35 +149,35 @@ impl Conversion {
         self.events.push((self.line, event));
     }
 
-    fn add(&mut self, event: Event) {
+    fn add(&mut self, event: Format1Event) {
         match event {
-            Event::RunStarted(started) => self.start(*started),
-            Event::CaseStarted { case } => self.start_case(&case),
-            Event::Sample(sample) => self.sample(sample),
+            Format1Event::RunStarted(started) => self.add_start(*started),
+            Format1Event::CaseStarted { case } => self.add_case_start(&case),
+            Format1Event::Sample(sample) => self.add_sample(sample),
             // Collected in a first pass, and pushed with its case or series.
-            Event::Learned(_) => {}
-            Event::RawOutput { case, name, hash, bytes } => {
+            Format1Event::Learned(_) => {}
+            Format1Event::RawOutput { case, name, hash, bytes } => {
                 self.push(RunEvent::RawOutput { case: Some(case), name, hash, bytes });
             }
-            Event::Doubt { case, warning: Warning { id, text, advice } } => {
+            Format1Event::Doubt { case, warning: Format1Warning { id, text, advice } } => {
                 let doubt = Doubt::Reported { name: id, text, advice };
                 self.push(RunEvent::Doubt { case, doubt });
             }
-            Event::CaseFinished { case, stopped } => {
+            Format1Event::CaseFinished { case, stopped } => {
                 self.push(RunEvent::CaseFinished { case, stopped });
             }
-            Event::CaseFailed { case, reason, advice, because } => {
+            Format1Event::CaseFailed { case, reason, advice, because } => {
                 let failure = FailureReason::Reported { reason, advice };
                 self.push(RunEvent::CaseFailed { case, failure, because, host: None });
             }
-            Event::RunFinished { finished, status, state } => {
+            Format1Event::RunFinished { finished, status, state } => {
                 self.push(RunEvent::RunFinished { finished, status, state });
             }
         }
     }
 
-    fn start(&mut self, old: Started) {
-        let Started { format, run, label, started, plan, host, state, clock } = old;
+    fn add_start(&mut self, old: Format1Started) {
+        let Format1Started { format, run, label, started, plan, host, state, clock } = old;
         self.planned = plan.cases.iter().map(|case| (case.id.clone(), case.clone())).collect();
         self.host.clone_from(&host.name);
         self.push(RunEvent::RunStarted(Box::new(RunStarted {
@@ -203,7 +203,7 @@ impl Conversion {
     }
 
     /// Pushes the start of a case, then its facts and its steps.
-    fn start_case(&mut self, case: &str) {
+    fn add_case_start(&mut self, case: &str) {
         self.push(RunEvent::CaseStarted { case: case.to_owned() });
         let Some(about) = self.cases.get(case) else { return };
         let (facts, steps) = (about.facts(), about.steps());
@@ -215,27 +215,28 @@ impl Conversion {
             }));
         }
         for (number, step) in (1_u64..).zip(steps) {
-            self.step(case, number, step);
+            self.add_step(case, number, step);
         }
     }
 
     /// Pushes a step as a series of its own with one sample. Format 1 stored the share of late I/O
     /// in millionths: the count is of a million I/Os, over the time that they took at the rate of
     /// the step.
-    fn step(&mut self, case: &str, number: u64, step: Step) {
+    fn add_step(&mut self, case: &str, number: u64, step: Format1Step) {
         const WHOLE: u64 = 1_000_000;
         let mut dimensions = self.dimensions(case, None, None);
         dimensions.insert(Attribute::Step, number.into());
-        dimensions.extend(step.asked_per_s.map(|rate| (Attribute::RequestedRate, rate.into())));
+        dimensions
+            .extend(step.requested_per_s.map(|rate| (Attribute::RequestedRate, rate.into())));
         let series = self.open(case, "rate", dimensions.clone());
         let (value, preparation) = (step.rate_per_s, 0);
         let sample = Sample { series, value, weight: 1.0, preparation, at_ns: 0 };
         self.push(RunEvent::Sample(sample));
-        if let Some(shown) = step.shown {
+        if let Some(shown) = step.outcome {
             let (about, name) = (FactSubject::Series(series), Attribute::Shown);
             self.push(RunEvent::Fact(Fact { about, name, value: shown.into() }));
         }
-        if let Some(late) = step.late {
+        if let Some(late) = step.late_share {
             let series = self.open(case, "late", dimensions);
             let seen = EventCount { part: (late * WHOLE as f64).round() as u64, whole: WHOLE };
             let to_ns = (WHOLE as f64 / step.rate_per_s * 1e9) as u64;
@@ -245,13 +246,13 @@ impl Conversion {
         }
     }
 
-    fn sample(&mut self, old: OldSample) {
-        let OldSample { case, metric, placement, value, preparation, at_ns } = old;
+    fn add_sample(&mut self, old: Format1Sample) {
+        let Format1Sample { case, metric, placement, value, preparation, at_ns } = old;
         let key = (case, metric, placement);
         let series = match self.series.get(&key) {
             Some(series) => *series,
             None => {
-                let series = self.open_first(&key.0, &key.1, key.2.as_deref());
+                let series = self.open_with_facts(&key.0, &key.1, key.2.as_deref());
                 self.series.insert(key, series);
                 series
             }
@@ -260,10 +261,10 @@ impl Conversion {
     }
 
     /// Opens a series and pushes the facts and figures of its metric.
-    fn open_first(&mut self, case: &str, metric: &str, apart: Option<&str>) -> u32 {
+    fn open_with_facts(&mut self, case: &str, metric: &str, apart: Option<&str>) -> u32 {
         let dimensions = self.dimensions(case, Some(metric), apart);
         let series = self.open(case, metric, dimensions);
-        let about = self.cases.get(case).and_then(|it| it.of_metric(metric));
+        let about = self.cases.get(case).and_then(|it| it.metric_details(metric));
         let Some((facts, figures)) = about.map(|it| (it.facts(), it.figures())) else {
             return series;
         };
@@ -292,20 +293,23 @@ impl Conversion {
         if let Some(planned) = self.planned.get(case) {
             dimensions.extend(planned.workload.dimensions(&planned.by));
             dimensions.extend(
-                apart.map(|apart| told_apart(&planned.workload, apart)).unwrap_or_default(),
+                apart
+                    .map(|apart| distinguishing_dimensions(&planned.workload, apart))
+                    .unwrap_or_default(),
             );
         }
         if let Some(about) = self.cases.get(case) {
             dimensions.extend(about.dimensions());
-            let of_metric = metric.and_then(|metric| about.of_metric(metric));
-            dimensions.extend(of_metric.map(learned::About::dimensions).unwrap_or_default());
+            let of_metric = metric.and_then(|metric| about.metric_details(metric));
+            dimensions
+                .extend(of_metric.map(details::MetricDetails::dimensions).unwrap_or_default());
         }
         dimensions
     }
 }
 
 /// Converts the text that distinguished the series of a metric to dimensions.
-fn told_apart(workload: &Workload, text: &str) -> Attributes {
+fn distinguishing_dimensions(workload: &Workload, text: &str) -> Attributes {
     if let Workload::Stream(work) = workload {
         return work.domain_dimensions(text);
     }

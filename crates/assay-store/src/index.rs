@@ -12,32 +12,32 @@ use std::os::unix::fs::PermissionsExt as _;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::Layout;
-use crate::listed::Listed;
-use crate::side_by_side;
+use crate::layout::StoreLayout;
+use crate::list_entry::ListEntry;
+use crate::parallel;
 
 /// Version of the rows; must change when the same events would give another row.
 const VERSION: u32 = 7;
 
 /// List entry of a run, and the state of the events that it was derived from.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Row {
+pub(crate) struct IndexRow {
     /// State of the file of events; `None` if it could not be determined. Such a row is never
     /// valid.
-    pub(crate) stamp: Option<Stamp>,
-    pub(crate) run: Listed,
+    pub(crate) stamp: Option<EventsStamp>,
+    pub(crate) run: ListEntry,
 }
 
 /// State of a run's events; a row with another stamp is outdated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stamp {
+pub(crate) struct EventsStamp {
     version: u32,
     headlines: u32,
     bytes: u64,
     modified_ns: u64,
 }
 
-impl Stamp {
+impl EventsStamp {
     /// Returns the stamp of events with this size and modification time, in nanoseconds since 1970;
     /// `headlines` is the version of the function that condenses them.
     pub(crate) const fn new(headlines: u32, bytes: u64, modified_ns: u64) -> Self {
@@ -46,15 +46,17 @@ impl Stamp {
 }
 
 /// Reads the valid rows by run identifier; the last of several duplicates wins.
-pub(crate) fn load(layout: &Layout) -> HashMap<String, Row> {
+pub(crate) fn load(layout: &StoreLayout) -> HashMap<String, IndexRow> {
     let bytes = fs::read(layout.index()).unwrap_or_default();
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
-    let rows = side_by_side::each(&lines, 500, |line| serde_json::from_slice::<Row>(line).ok());
+    let rows = parallel::parallel_map(&lines, 500, |line| {
+        serde_json::from_slice::<IndexRow>(line).ok()
+    });
     rows.into_iter().flatten().map(|row| (row.run.id.clone(), row)).collect()
 }
 
 /// Rewrites the whole index.
-pub(crate) fn replace(layout: &Layout, rows: &[Row]) -> io::Result<()> {
+pub(crate) fn rewrite(layout: &StoreLayout, rows: &[IndexRow]) -> io::Result<()> {
     let mut text = Vec::new();
     for row in rows {
         write_line(&mut text, row)?;
@@ -69,13 +71,13 @@ pub(crate) fn replace(layout: &Layout, rows: &[Row]) -> io::Result<()> {
 }
 
 /// Appends the row of a run that has just ended.
-pub(crate) fn append(layout: &Layout, row: &Row) -> io::Result<()> {
+pub(crate) fn append(layout: &StoreLayout, row: &IndexRow) -> io::Result<()> {
     let mut line = Vec::new();
     write_line(&mut line, row)?;
     fs::OpenOptions::new().create(true).append(true).open(layout.index())?.write_all(&line)
 }
 
-fn write_line(text: &mut Vec<u8>, row: &Row) -> io::Result<()> {
+fn write_line(text: &mut Vec<u8>, row: &IndexRow) -> io::Result<()> {
     serde_json::to_writer(&mut *text, row)?;
     text.push(b'\n');
     Ok(())

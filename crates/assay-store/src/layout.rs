@@ -23,7 +23,7 @@ use crate::error::StoreError;
 /// Version of the layout that this crate writes, and the newest it can read.
 pub const STORE_FORMAT: u32 = 1;
 
-const LONGEST_ID: usize = 64;
+const MAX_ID_LENGTH: usize = 64;
 
 /// Name of the only file in the folder of a run.
 pub(crate) const EVENTS: &str = "events.jsonl";
@@ -49,22 +49,22 @@ pub fn new_run_id(now: jiff::Timestamp, entropy: u16) -> String {
 /// Whether `id` can safely be the name of a folder below `runs/`.
 pub(crate) fn is_run_id(id: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    id.len() <= LONGEST_ID
+    id.len() <= MAX_ID_LENGTH
         && id.starts_with(|c: char| c.is_ascii_alphanumeric())
         && id.chars().all(plain)
 }
 
 /// Paths of one store.
 #[derive(Debug, Clone)]
-pub(crate) struct Layout {
+pub(crate) struct StoreLayout {
     folder: PathBuf,
 }
 
-impl Layout {
+impl StoreLayout {
     /// Opens the store in `folder`, and creates it if missing.
     pub(crate) fn create(folder: PathBuf) -> Result<Self, StoreError> {
         let layout = Self { folder };
-        layout.refuse_file()?;
+        layout.reject_file()?;
         if !layout.check_format()? {
             layout.write_format().map_err(|source| layout.cannot_open(source))?;
             layout.check_format()?;
@@ -73,9 +73,9 @@ impl Layout {
     }
 
     /// Opens the store in `folder`, which must exist.
-    pub(crate) fn existing(folder: PathBuf) -> Result<Self, StoreError> {
+    pub(crate) fn open_existing(folder: PathBuf) -> Result<Self, StoreError> {
         let layout = Self { folder };
-        layout.refuse_file()?;
+        layout.reject_file()?;
         if layout.check_format()? {
             Ok(layout)
         } else {
@@ -138,7 +138,7 @@ impl Layout {
         StoreError::Open { path: self.folder.clone(), source }
     }
 
-    fn refuse_file(&self) -> Result<(), StoreError> {
+    fn reject_file(&self) -> Result<(), StoreError> {
         match std::fs::metadata(&self.folder) {
             Ok(found) if !found.is_dir() => {
                 Err(StoreError::NotAFolder { path: self.folder.clone() })
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_follow_the_environment() {
+    fn default_folder_follows_environment() {
         let check = |variables: &[(&str, &str)], expected: Option<&str>| {
             let get = |name: &str| {
                 variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).into())

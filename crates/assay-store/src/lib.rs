@@ -17,15 +17,15 @@ mod format1;
 mod index;
 mod layout;
 mod line;
-mod listed;
+mod list_entry;
 mod listing;
 pub mod mount;
+mod parallel;
 mod problem;
 mod raw;
 mod reader;
 mod removal;
 mod resolve;
-mod side_by_side;
 mod verify;
 mod writer;
 
@@ -36,29 +36,29 @@ use assay_model::run::Run;
 
 pub use error::StoreError;
 pub use layout::{STORE_FORMAT, default_folder, new_run_id};
-pub use listed::{Headline, Headlines, Listed, Listing, Unreadable};
-pub use problem::Problem;
+pub use list_entry::{Headline, HeadlineSource, ListEntry, RunListing, UnreadableEntry};
+pub use problem::EventProblem;
 pub use reader::ReadRun;
-pub use removal::Removed;
+pub use removal::RunRemoval;
 pub use resolve::ResolveError;
-pub use verify::Verified;
+pub use verify::RunVerification;
 pub use writer::RunWriter;
 
-use layout::Layout;
+use layout::StoreLayout;
 
 /// Rebuilds a run from the bytes of its file of events, as [`Store::read`] does.
 ///
 /// # Errors
 /// If its first event is missing, damaged or of a newer format.
-pub fn decode(bytes: &[u8]) -> Result<(Run, Vec<Problem>), StoreError> {
-    reader::of_bytes(bytes, Path::new("events.jsonl"))
+pub fn decode(bytes: &[u8]) -> Result<(Run, Vec<EventProblem>), StoreError> {
+    reader::decode_file(bytes, Path::new("events.jsonl"))
 }
 
 /// Folder of runs. Cheap to clone; any number of processes may use the same folder at once.
 #[derive(Debug, Clone)]
 pub struct Store {
-    layout: Layout,
-    headlines: Headlines,
+    layout: StoreLayout,
+    headlines: HeadlineSource,
 }
 
 impl Store {
@@ -68,8 +68,8 @@ impl Store {
     /// If the path is not a folder, the store was written by a newer assay, or it cannot be read or
     /// created. [`StoreError::advice`] has the remedy.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        let layout = Layout::create(folder.into())?;
-        Ok(Self { layout, headlines: Headlines::NONE })
+        let layout = StoreLayout::create(folder.into())?;
+        Ok(Self { layout, headlines: HeadlineSource::NONE })
     }
 
     /// Opens the store in `folder` without creating it, for commands that only read.
@@ -77,13 +77,13 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoStore`] if there is none, otherwise as [`Store::open`].
     pub fn open_existing(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        let layout = Layout::existing(folder.into())?;
-        Ok(Self { layout, headlines: Headlines::NONE })
+        let layout = StoreLayout::open_existing(folder.into())?;
+        Ok(Self { layout, headlines: HeadlineSource::NONE })
     }
 
     /// Sets the function that adds headlines to each run of the listing.
     #[must_use]
-    pub fn with_headlines(self, headlines: Headlines) -> Self {
+    pub fn with_headlines(self, headlines: HeadlineSource) -> Self {
         Self { headlines, ..self }
     }
 
@@ -121,8 +121,8 @@ impl Store {
 
     /// Verifies all stored data of a run against checksums, hashes and the index.
     #[must_use]
-    pub fn verify(&self, run_id: &str) -> Verified {
-        verify::run(&self.layout, self.headlines, run_id)
+    pub fn verify(&self, run_id: &str) -> RunVerification {
+        verify::verify_run(&self.layout, self.headlines, run_id)
     }
 
     /// Removes runs, and the raw outputs that no other run refers to.
@@ -130,7 +130,7 @@ impl Store {
     /// # Errors
     /// If one of them is being written, or removing fails; earlier runs of the list are already
     /// removed. Removes nothing if a folder of these runs contains a mount point.
-    pub fn remove(&self, run_ids: &[String]) -> Result<Vec<Removed>, StoreError> {
+    pub fn remove(&self, run_ids: &[String]) -> Result<Vec<RunRemoval>, StoreError> {
         removal::remove(&self.layout, run_ids)
     }
 
@@ -138,7 +138,7 @@ impl Store {
     ///
     /// # Errors
     /// If a folder of these runs contains a mount point or cannot be read.
-    pub fn survey_removal(&self, run_ids: &[String]) -> Result<Vec<Removed>, StoreError> {
+    pub fn survey_removal(&self, run_ids: &[String]) -> Result<Vec<RunRemoval>, StoreError> {
         removal::survey(&self.layout, run_ids)
     }
 
@@ -154,7 +154,7 @@ impl Store {
     ///
     /// # Errors
     /// If the folder of runs cannot be read. A missing or damaged index is not an error.
-    pub fn list(&self) -> Result<Listing, StoreError> {
+    pub fn list(&self) -> Result<RunListing, StoreError> {
         listing::list(&self.layout, self.headlines)
     }
 
@@ -163,8 +163,8 @@ impl Store {
     ///
     /// # Errors
     /// If the folder of runs cannot be read.
-    pub fn latest_beyond(&self, run_id: &str) -> Result<Option<String>, StoreError> {
-        listing::latest_beyond(&self.layout, self.headlines, run_id)
+    pub fn latest_if_later_than(&self, run_id: &str) -> Result<Option<String>, StoreError> {
+        listing::latest_if_later_than(&self.layout, self.headlines, run_id)
     }
 
     /// Resolves `name` to the identifier of a run: a whole identifier, the unique beginning of one,

@@ -12,10 +12,10 @@ use assay_model::event::RunEvent;
 
 use crate::error::StoreError;
 
-const BEFORE: &[u8] = b"{\"crc\":\"";
-const DIGITS: usize = 8;
-const AFTER: &[u8] = b"\",";
-const NUMBER: &[u8] = b"\"n\":";
+const CRC_PREFIX: &[u8] = b"{\"crc\":\"";
+const CRC_DIGITS: usize = 8;
+const CRC_SUFFIX: &[u8] = b"\",";
+const NUMBER_KEY: &[u8] = b"\"n\":";
 
 /// Encodes an event as a line with its line feed. JSON has no NaN and no infinity, and an event
 /// with one would be read as another event or not at all. Every line is therefore read back before
@@ -32,9 +32,9 @@ pub(crate) fn encode(number: u64, event: &RunEvent) -> Result<String, StoreError
 }
 
 /// Returns the number of a line with a valid checksum; `None` for any other.
-pub(crate) fn number(line: &[u8]) -> Option<u64> {
-    let (digits, rest) = line.strip_prefix(BEFORE)?.split_at_checked(DIGITS)?;
-    let body = rest.strip_prefix(AFTER)?;
+pub(crate) fn verified_number(line: &[u8]) -> Option<u64> {
+    let (digits, rest) = line.strip_prefix(CRC_PREFIX)?.split_at_checked(CRC_DIGITS)?;
+    let body = rest.strip_prefix(CRC_SUFFIX)?;
     if !digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
         return None;
     }
@@ -42,21 +42,21 @@ pub(crate) fn number(line: &[u8]) -> Option<u64> {
     if crc32fast::hash(body) != crc {
         return None;
     }
-    let number = body.strip_prefix(NUMBER)?.split(|byte| *byte == b',').next()?;
+    let number = body.strip_prefix(NUMBER_KEY)?.split(|byte| *byte == b',').next()?;
     std::str::from_utf8(number).ok()?.parse().ok()
 }
 
 /// Whether a line begins like an encoded sample.
 pub(crate) fn is_sample(line: &[u8]) -> bool {
-    let body = line.get(BEFORE.len() + DIGITS + AFTER.len()..).unwrap_or_default();
-    let number = body.strip_prefix(NUMBER).unwrap_or_default();
+    let body = line.get(CRC_PREFIX.len() + CRC_DIGITS + CRC_SUFFIX.len()..).unwrap_or_default();
+    let number = body.strip_prefix(NUMBER_KEY).unwrap_or_default();
     let digits = number.iter().take_while(|byte| byte.is_ascii_digit()).count();
     has_checksum(line) && digits > 0 && number[digits..].starts_with(b",\"event\":\"sample\",")
 }
 
 /// Whether a line begins like one with a number and a checksum.
 pub(crate) fn has_checksum(line: &[u8]) -> bool {
-    line.starts_with(BEFORE)
+    line.starts_with(CRC_PREFIX)
 }
 
 #[cfg(test)]
@@ -64,11 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_changed_byte_is_noticed() {
+    fn checksum_detects_every_changed_bit() {
         let event = RunEvent::CaseStarted { case: "memory.latency".to_owned() };
         let line = encode(17, &event).unwrap();
         let line = line.strip_suffix('\n').unwrap().as_bytes();
-        assert_eq!(number(line), Some(17));
+        assert_eq!(verified_number(line), Some(17));
         assert_eq!(serde_json::from_slice::<RunEvent>(line).unwrap(), event);
         let value: serde_json::Value = serde_json::from_slice(line).unwrap();
         assert_eq!((&value["n"], &value["event"]), (&17.into(), &"case-started".into()));
@@ -76,9 +76,9 @@ mod tests {
             for bit in 0..8 {
                 let mut damaged = line.to_vec();
                 damaged[at] ^= 1 << bit;
-                assert_eq!(number(&damaged), None, "byte {at} bit {bit}");
+                assert_eq!(verified_number(&damaged), None, "byte {at} bit {bit}");
             }
-            assert_eq!(number(&line[..at]), None, "cut at {at}");
+            assert_eq!(verified_number(&line[..at]), None, "cut at {at}");
         }
     }
 }

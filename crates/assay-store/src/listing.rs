@@ -10,44 +10,50 @@ use assay_model::run::{CaseOutcome, Run};
 use fs_err as fs;
 
 use crate::error::StoreError;
-use crate::index::{self, Row, Stamp};
-use crate::layout::Layout;
-use crate::listed::{Headlines, Listed, Listing, Unreadable};
-use crate::problem::Problem;
+use crate::index::{self, EventsStamp, IndexRow};
+use crate::layout::StoreLayout;
+use crate::list_entry::{HeadlineSource, ListEntry, RunListing, UnreadableEntry};
+use crate::parallel;
+use crate::problem::EventProblem;
 use crate::reader;
-use crate::side_by_side;
 
 /// Minimum number of runs per thread that only calls `stat`, and per thread that reads events.
-const LOOKED_AT: usize = 500;
-const READ: usize = 2;
+const MIN_STATS_PER_THREAD: usize = 500;
+const MIN_READS_PER_THREAD: usize = 2;
 
-pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, StoreError> {
+pub(crate) fn list(
+    layout: &StoreLayout,
+    headlines: HeadlineSource,
+) -> Result<RunListing, StoreError> {
     let mut cached = index::load(layout);
-    let mut listing = Listing { runs: vec![], unreadable: vec![], doubts: vec![] };
+    let mut listing = RunListing { runs: vec![], unreadable: vec![], doubts: vec![] };
     let mut rows = Vec::new();
     let mut changed = Vec::new();
     let ids = layout.run_ids()?;
-    let stamps = side_by_side::each(&ids, LOOKED_AT, |id| stamp(layout, headlines, id));
+    let stamps =
+        parallel::parallel_map(&ids, MIN_STATS_PER_THREAD, |id| stamp(layout, headlines, id));
     for (id, stamp) in ids.into_iter().zip(stamps) {
-        let up_to_date = |row: &Row| row.stamp.is_some() && row.stamp == stamp;
+        let up_to_date = |row: &IndexRow| row.stamp.is_some() && row.stamp == stamp;
         match cached.remove(&id).filter(up_to_date) {
             Some(row) => rows.push(row),
             None => changed.push((id, stamp)),
         }
     }
-    let read = side_by_side::each(&changed, READ, |(id, _)| condense(layout, headlines, id));
+    let read = parallel::parallel_map(&changed, MIN_READS_PER_THREAD, |(id, _)| {
+        read_entry(layout, headlines, id)
+    });
     // Rows still in the cache belong to removed runs.
     let is_renewed = !cached.is_empty() || read.iter().any(Result::is_ok);
     for ((id, stamp), read) in changed.into_iter().zip(read) {
         match read {
-            Ok(run) => rows.push(Row { stamp, run }),
+            Ok(run) => rows.push(IndexRow { stamp, run }),
             Err(error) => {
-                listing.unreadable.push(Unreadable { id, reason: error.to_string() });
+                listing.unreadable.push(UnreadableEntry { id, reason: error.to_string() });
             }
         }
     }
     if is_renewed {
-        listing.doubts.extend(unwritten(layout, index::replace(layout, &rows)));
+        listing.doubts.extend(index_doubt(layout, index::rewrite(layout, &rows)));
     }
     listing.runs = rows.into_iter().map(|row| row.run).collect();
     for run in listing.runs.iter_mut().filter(|run| run.status == RunStatus::Unfinished) {
@@ -58,10 +64,10 @@ pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, Sto
 }
 
 /// Sorts by start time, newest first, but puts each run right after the one that it follows.
-fn newest_first(mut runs: Vec<Listed>) -> Vec<Listed> {
+fn newest_first(mut runs: Vec<ListEntry>) -> Vec<ListEntry> {
     runs.sort_by(|a, b| (&b.started, &b.id).cmp(&(&a.started, &a.id)));
     let ids: HashSet<String> = runs.iter().map(|run| run.id.clone()).collect();
-    let mut following: HashMap<String, Vec<Listed>> = HashMap::new();
+    let mut following: HashMap<String, Vec<ListEntry>> = HashMap::new();
     let mut waiting = Vec::new();
     for run in runs.into_iter().rev() {
         match run.after.clone().filter(|id| ids.contains(id)) {
@@ -85,9 +91,9 @@ fn newest_first(mut runs: Vec<Listed>) -> Vec<Listed> {
 }
 
 /// Returns the latest run if a stored identifier is later than `id`.
-pub(crate) fn latest_beyond(
-    layout: &Layout,
-    headlines: Headlines,
+pub(crate) fn latest_if_later_than(
+    layout: &StoreLayout,
+    headlines: HeadlineSource,
     id: &str,
 ) -> Result<Option<String>, StoreError> {
     // Identifiers sort by time, and are available without reading any run.
@@ -100,57 +106,66 @@ pub(crate) fn latest_beyond(
 }
 
 /// Updates the row of one run in the index; reads its events unless they are given.
-pub(crate) fn note(
-    layout: &Layout,
-    headlines: Headlines,
+pub(crate) fn update_index(
+    layout: &StoreLayout,
+    headlines: HeadlineSource,
     id: &str,
     events: Option<&Run>,
 ) -> Option<Doubt> {
     let stamp = stamp(layout, headlines, id);
     let run = match events {
-        Some(run) => listed(headlines, id, run, &[]),
-        None => condense(layout, headlines, id).ok()?,
+        Some(run) => to_entry(headlines, id, run, &[]),
+        None => read_entry(layout, headlines, id).ok()?,
     };
-    unwritten(layout, index::append(layout, &Row { stamp, run }))
+    index_doubt(layout, index::append(layout, &IndexRow { stamp, run }))
 }
 
 /// Whether the index has no valid row for this run, or one that agrees with its events.
-pub(crate) fn agrees(layout: &Layout, headlines: Headlines, id: &str) -> bool {
+pub(crate) fn index_agrees(layout: &StoreLayout, headlines: HeadlineSource, id: &str) -> bool {
     let stamp = stamp(layout, headlines, id);
     let row = index::load(layout).remove(id);
     let Some(row) = row.filter(|row| row.stamp.is_some() && row.stamp == stamp) else {
         return true;
     };
-    condense(layout, headlines, id).is_ok_and(|run| run == row.run)
+    read_entry(layout, headlines, id).is_ok_and(|run| run == row.run)
 }
 
-fn unwritten(layout: &Layout, outcome: io::Result<()>) -> Option<Doubt> {
+fn index_doubt(layout: &StoreLayout, outcome: io::Result<()>) -> Option<Doubt> {
     let error = outcome.err()?;
     Some(Doubt::StoreIndex { path: layout.index(), cause: error.to_string() })
 }
 
 /// Returns the state of the events, determined before they are read: if they grow meanwhile, the
 /// next listing reads them again.
-fn stamp(layout: &Layout, headlines: Headlines, id: &str) -> Option<Stamp> {
+fn stamp(layout: &StoreLayout, headlines: HeadlineSource, id: &str) -> Option<EventsStamp> {
     let file = fs::metadata(layout.events(id)).ok()?;
     let modified = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     let modified_ns = u64::try_from(modified.as_nanos()).ok()?;
-    Some(Stamp::new(headlines.version, file.len(), modified_ns))
+    Some(EventsStamp::new(headlines.version, file.len(), modified_ns))
 }
 
 /// Reads the list entry of a run from its events.
-fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, StoreError> {
+fn read_entry(
+    layout: &StoreLayout,
+    headlines: HeadlineSource,
+    id: &str,
+) -> Result<ListEntry, StoreError> {
     let read = reader::read(layout, id)?;
-    Ok(listed(headlines, id, &read.run, &read.problems))
+    Ok(to_entry(headlines, id, &read.run, &read.problems))
 }
 
-fn listed(headlines: Headlines, id: &str, run: &Run, problems: &[Problem]) -> Listed {
+fn to_entry(
+    headlines: HeadlineSource,
+    id: &str,
+    run: &Run,
+    problems: &[EventProblem],
+) -> ListEntry {
     let count = |failed: bool| {
         let ended = run.cases.iter().filter_map(|record| record.outcome.as_ref());
         ended.filter(|end| matches!(end, CaseOutcome::Failed { .. }) == failed).count()
     };
     let (cases_finished, cases_failed) = (count(false), count(true));
-    let (mut headlines, is_trusted) = (headlines.of)(run);
+    let (mut headlines, is_trusted) = (headlines.condense)(run);
     headlines.retain(|headline| headline.quantity.value.is_finite());
     let other_hosts = run.hosts.len().saturating_sub(1);
     let host = run.first_host();
@@ -158,7 +173,7 @@ fn listed(headlines: Headlines, id: &str, run: &Run, problems: &[Problem]) -> Li
         .map(|joined| (joined.host.clone(), joined.facts.fingerprint.clone()))
         .unwrap_or_default();
     let RunStarted { label, note, plan, started, after, .. } = &run.started;
-    Listed {
+    ListEntry {
         id: id.to_owned(),
         label: label.clone(),
         note: note.clone(),
@@ -175,7 +190,7 @@ fn listed(headlines: Headlines, id: &str, run: &Run, problems: &[Problem]) -> Li
         other_hosts,
         fingerprint,
         is_whole: problems.is_empty(),
-        losses: problems.iter().map(Problem::losses).sum(),
+        losses: problems.iter().map(EventProblem::losses).sum(),
         headlines,
         is_trusted,
     }

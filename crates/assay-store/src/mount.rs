@@ -14,10 +14,10 @@ use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, openat, statx};
 ///
 /// # Errors
 /// The system's error; also if neither `statx` (since Linux 5.8) nor `/proc` reports the mount.
-pub fn id_of(opened: impl AsFd) -> io::Result<u64> {
-    match by_statx(&opened, "", AtFlags::EMPTY_PATH) {
+pub fn mount_id(opened: impl AsFd) -> io::Result<u64> {
+    match statx_mount_id(&opened, "", AtFlags::EMPTY_PATH) {
         Some(id) => Ok(id),
-        None => by_proc(opened),
+        None => proc_mount_id(opened),
     }
 }
 
@@ -26,18 +26,18 @@ pub fn id_of(opened: impl AsFd) -> io::Result<u64> {
 ///
 /// # Errors
 /// As [`id_of`].
-pub fn id_at(folder: impl AsFd, name: impl AsRef<Path>) -> io::Result<u64> {
+pub fn entry_mount_id(folder: impl AsFd, name: impl AsRef<Path>) -> io::Result<u64> {
     let name = name.as_ref();
-    match by_statx(&folder, name, AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT) {
+    match statx_mount_id(&folder, name, AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT) {
         Some(id) => Ok(id),
         None => {
             let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            by_proc(openat(folder, name, flags, Mode::empty())?)
+            proc_mount_id(openat(folder, name, flags, Mode::empty())?)
         }
     }
 }
 
-fn by_statx(folder: impl AsFd, name: impl AsRef<Path>, flags: AtFlags) -> Option<u64> {
+fn statx_mount_id(folder: impl AsFd, name: impl AsRef<Path>, flags: AtFlags) -> Option<u64> {
     // The mount is known without a request to a server.
     let flags = flags | AtFlags::STATX_DONT_SYNC;
     let found = statx(folder, name.as_ref(), flags, StatxFlags::MNT_ID).ok()?;
@@ -46,7 +46,7 @@ fn by_statx(folder: impl AsFd, name: impl AsRef<Path>, flags: AtFlags) -> Option
 }
 
 /// Reads the line `mnt_id:` of a descriptor (`proc_pid_fdinfo(5)`), for Linux before 5.8.
-fn by_proc(opened: impl AsFd) -> io::Result<u64> {
+fn proc_mount_id(opened: impl AsFd) -> io::Result<u64> {
     let number = opened.as_fd().as_raw_fd();
     let text = fs::read_to_string(format!("/proc/thread-self/fdinfo/{number}"))?;
     let id = text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
@@ -58,14 +58,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_tell_the_same() {
+    fn statx_and_proc_agree() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("file"), "").unwrap();
         let opened = fs::File::open(folder.path()).unwrap();
-        let id = id_of(&opened).unwrap();
-        assert_eq!(by_proc(&opened).unwrap(), id);
-        assert_eq!(id_at(&opened, "file").unwrap(), id);
-        assert_ne!(id_of(fs::File::open("/proc").unwrap()).unwrap(), id);
-        assert!(id_at(&opened, "missing").is_err());
+        let id = mount_id(&opened).unwrap();
+        assert_eq!(proc_mount_id(&opened).unwrap(), id);
+        assert_eq!(entry_mount_id(&opened, "file").unwrap(), id);
+        assert_ne!(mount_id(fs::File::open("/proc").unwrap()).unwrap(), id);
+        assert!(entry_mount_id(&opened, "missing").is_err());
     }
 }

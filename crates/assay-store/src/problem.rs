@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// Event that is missing from a run, or was skipped. Lines are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Problem {
+pub enum EventProblem {
     /// The run was written by a newer assay.
     #[error(
         "line 1: the run has format {found}, and this assay knows formats up to {known}: what it does not know is left out"
@@ -88,7 +88,7 @@ pub enum Problem {
     },
 }
 
-impl Problem {
+impl EventProblem {
     /// Returns the line number, from 1.
     #[must_use]
     pub const fn line(&self) -> usize {

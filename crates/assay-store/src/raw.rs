@@ -6,21 +6,21 @@ use std::path::PathBuf;
 use fs_err as fs;
 
 use crate::error::StoreError;
-use crate::layout::{Layout, sync_folder};
+use crate::layout::{StoreLayout, sync_folder};
 
 /// Stores `bytes` and returns their hash. Storing the same bytes again changes nothing.
-pub(crate) fn write(layout: &Layout, bytes: &[u8]) -> Result<String, StoreError> {
+pub(crate) fn write(layout: &StoreLayout, bytes: &[u8]) -> Result<String, StoreError> {
     let hash = blake3::hash(bytes).to_hex().to_string();
     let path = path(layout, &hash);
     if fs::read(&path).is_ok_and(|present| present == bytes) {
         return Ok(hash);
     }
-    place(&path, bytes).map_err(|source| StoreError::WriteRaw { path, source })?;
+    write_atomically(&path, bytes).map_err(|source| StoreError::WriteRaw { path, source })?;
     Ok(hash)
 }
 
 /// Reads the bytes with this hash, and checks them.
-pub(crate) fn read(layout: &Layout, hash: &str) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn read(layout: &StoreLayout, hash: &str) -> Result<Vec<u8>, StoreError> {
     let path = path(layout, hash);
     if blake3::Hash::from_hex(hash).is_err() {
         let source = io::Error::new(io::ErrorKind::InvalidInput, "not a BLAKE3 hash");
@@ -33,12 +33,12 @@ pub(crate) fn read(layout: &Layout, hash: &str) -> Result<Vec<u8>, StoreError> {
     }
 }
 
-pub(crate) fn path(layout: &Layout, hash: &str) -> PathBuf {
+pub(crate) fn path(layout: &StoreLayout, hash: &str) -> PathBuf {
     layout.raw().join(hash.get(..2).unwrap_or("")).join(hash)
 }
 
 /// Writes a temporary file, syncs and renames it, so that the name never refers to a partial file.
-fn place(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
+fn write_atomically(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().expect("a raw output lies in a folder named by its hash");
     fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;

@@ -13,13 +13,13 @@ use serde::de::DeserializeOwned;
 use crate::decoded::Decoded;
 use crate::error::StoreError;
 use crate::format1;
-use crate::layout::{Layout, is_run_id};
+use crate::layout::{StoreLayout, is_run_id};
 use crate::line;
-use crate::problem::Problem;
-use crate::side_by_side;
+use crate::parallel;
+use crate::problem::EventProblem;
 
 /// Minimum number of lines per thread.
-const FEWEST_LINES: usize = 2000;
+const MIN_LINES_PER_THREAD: usize = 2000;
 
 /// Run, as far as it could be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ pub struct ReadRun {
     /// File of events that `problems` refers to.
     pub path: PathBuf,
     /// Missing and skipped events, in the order of lines.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<EventProblem>,
 }
 
 impl ReadRun {
@@ -43,11 +43,11 @@ impl ReadRun {
     /// Returns the number of lost events.
     #[must_use]
     pub fn losses(&self) -> u64 {
-        self.problems.iter().map(Problem::losses).sum()
+        self.problems.iter().map(EventProblem::losses).sum()
     }
 }
 
-pub(crate) fn read(layout: &Layout, run: &str) -> Result<ReadRun, StoreError> {
+pub(crate) fn read(layout: &StoreLayout, run: &str) -> Result<ReadRun, StoreError> {
     let path = layout.events(run);
     if !is_run_id(run) || !layout.run(run).is_dir() {
         return Err(StoreError::NoRun { run: run.to_owned(), path: layout.runs() });
@@ -60,74 +60,83 @@ pub(crate) fn read(layout: &Layout, run: &str) -> Result<ReadRun, StoreError> {
         }
         Err(source) => return Err(StoreError::Read { path, source }),
     };
-    let (run, problems) = of_bytes(&bytes, &path)?;
+    let (run, problems) = decode_file(&bytes, &path)?;
     Ok(ReadRun { run, path, problems })
 }
 
 /// Decodes a run from the bytes of the file at `path`.
-pub(crate) fn of_bytes(bytes: &[u8], path: &Path) -> Result<(Run, Vec<Problem>), StoreError> {
+pub(crate) fn decode_file(
+    bytes: &[u8],
+    path: &Path,
+) -> Result<(Run, Vec<EventProblem>), StoreError> {
     let path = || path.to_owned();
     decode(bytes).map_err(|trouble| match trouble {
-        Trouble::Newer(found) => StoreError::Newer { path: path(), found, known: FORMAT },
-        Trouble::FirstLine(reason) => StoreError::FirstLine { path: path(), reason },
+        EventsFileError::Newer(found) => {
+            StoreError::Newer { path: path(), found, known: FORMAT }
+        }
+        EventsFileError::FirstLine(reason) => StoreError::FirstLine { path: path(), reason },
     })
 }
 
 /// Whether a process holds the lock on the run's events.
-pub(crate) fn is_being_written(layout: &Layout, run: &str) -> bool {
+pub(crate) fn is_being_written(layout: &StoreLayout, run: &str) -> bool {
     let Ok(file) = fs::File::open(layout.events(run)) else { return false };
     matches!(file.file().try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 /// Reason why a file of events cannot be read at all.
 #[derive(Debug)]
-enum Trouble {
+enum EventsFileError {
     Newer(u32),
     FirstLine(String),
 }
 
 /// Fields that the first line has in every format.
 #[derive(Deserialize)]
-struct Beginning {
+struct EventHead {
     event: String,
     #[serde(default)]
     format: u32,
 }
 
-fn decode(bytes: &[u8]) -> Result<(Run, Vec<Problem>), Trouble> {
-    let damaged = |error: serde_json::Error| Trouble::FirstLine(error.to_string());
+fn decode(bytes: &[u8]) -> Result<(Run, Vec<EventProblem>), EventsFileError> {
+    let damaged = |error: serde_json::Error| EventsFileError::FirstLine(error.to_string());
     let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let Beginning { event, format } = serde_json::from_slice(first).map_err(damaged)?;
+    let EventHead { event, format } = serde_json::from_slice(first).map_err(damaged)?;
     if event != "run-started" {
-        return Err(Trouble::FirstLine("it is another event".to_owned()));
+        return Err(EventsFileError::FirstLine("it is another event".to_owned()));
     }
     let begins = match format {
-        1 => serde_json::from_slice::<format1::Event>(first).map(drop),
+        1 => serde_json::from_slice::<format1::Format1Event>(first).map(drop),
         _ => serde_json::from_slice::<RunEvent>(first).map(drop),
     };
     begins.map_err(|error| match format > FORMAT {
-        true => Trouble::Newer(format),
+        true => EventsFileError::Newer(format),
         false => damaged(error),
     })?;
     let mut decoded = match format {
-        1 => format1::convert(plain(bytes)),
-        _ => numbered(bytes, format),
+        1 => format1::convert(decode_plain(bytes)),
+        _ => decode_numbered(bytes, format),
     };
     if format > FORMAT {
-        decoded.problems.insert(0, Problem::Newer { found: format, known: FORMAT });
+        decoded.problems.insert(0, EventProblem::Newer { found: format, known: FORMAT });
     }
     let (lines, events): (Vec<usize>, Vec<RunEvent>) = decoded.events.into_iter().unzip();
     let run = Run::fold(events)
-        .ok_or_else(|| Trouble::FirstLine("it is another event".to_owned()))?;
+        .ok_or_else(|| EventsFileError::FirstLine("it is another event".to_owned()))?;
     let mut problems = decoded.problems;
     problems.extend(run.misfits.iter().map(|misfit| {
         let line = lines[misfit.event];
         match misfit.contradiction {
-            EventContradiction::NeverOpened(series) => Problem::NeverOpened { line, series },
-            EventContradiction::OpenedTwice(series) => Problem::OpenedTwice { line, series },
+            EventContradiction::NeverOpened(series) => {
+                EventProblem::NeverOpened { line, series }
+            }
+            EventContradiction::OpenedTwice(series) => {
+                EventProblem::OpenedTwice { line, series }
+            }
         }
     }));
-    problems.sort_by_key(Problem::line);
+    problems.sort_by_key(EventProblem::line);
     Ok((run, problems))
 }
 
@@ -140,10 +149,10 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], bool)> {
 }
 
 /// Decodes lines without number and checksum, which format 1 has.
-fn plain(bytes: &[u8]) -> Decoded<format1::Event> {
+fn decode_plain(bytes: &[u8]) -> Decoded<format1::Format1Event> {
     let mut decoded = Decoded { events: Vec::new(), problems: Vec::new() };
     for (line, text, has_end) in lines(bytes) {
-        match event(line, text, has_end) {
+        match decode_event(line, text, has_end) {
             Ok(event) => decoded.events.push((line, event)),
             Err(problem) => decoded.problems.push(problem),
         }
@@ -153,36 +162,36 @@ fn plain(bytes: &[u8]) -> Decoded<format1::Event> {
 
 /// Decodes lines with number and checksum. A newer format may have lines of another form, which are
 /// then decoded without them.
-fn numbered(bytes: &[u8], format: u32) -> Decoded<RunEvent> {
+fn decode_numbered(bytes: &[u8], format: u32) -> Decoded<RunEvent> {
     let mut decoded = Decoded { events: Vec::new(), problems: Vec::new() };
     let mut expected = 1;
     // Damaged lines have no known number, so that each accounts for one missing event.
     let mut damaged = 0;
     let lines: Vec<(usize, &[u8], bool)> = lines(bytes).collect();
-    let read = side_by_side::each(&lines, FEWEST_LINES, |(line, text, has_end)| {
-        (line::number(text), numbered_event(*line, text, *has_end))
+    let read = parallel::parallel_map(&lines, MIN_LINES_PER_THREAD, |(line, text, has_end)| {
+        (line::verified_number(text), decode_numbered_event(*line, text, *has_end))
     });
     for ((line, text, has_end), (number, event)) in lines.into_iter().zip(read) {
         let is_foreign = format > FORMAT && !line::has_checksum(text);
         if !is_foreign {
             match number {
                 None if line == 1 => {
-                    decoded.problems.push(Problem::BeginningChanged);
+                    decoded.problems.push(EventProblem::BeginningChanged);
                     expected = 2;
                 }
                 None => {
                     damaged += 1;
-                    decoded.problems.push(unreadable(line, has_end));
+                    decoded.problems.push(line_problem(line, has_end));
                     continue;
                 }
                 Some(number) if number < expected => {
-                    decoded.problems.push(Problem::OutOfOrder { line, number });
+                    decoded.problems.push(EventProblem::OutOfOrder { line, number });
                     continue;
                 }
                 Some(number) => {
                     let count = (number - expected).saturating_sub(damaged);
                     if count > 0 {
-                        decoded.problems.push(Problem::Missing { line, count });
+                        decoded.problems.push(EventProblem::Missing { line, count });
                     }
                     (expected, damaged) = (number.saturating_add(1), 0);
                 }
@@ -196,30 +205,38 @@ fn numbered(bytes: &[u8], format: u32) -> Decoded<RunEvent> {
     decoded
 }
 
-const fn unreadable(line: usize, has_end: bool) -> Problem {
-    if has_end { Problem::Damaged { line } } else { Problem::CutOff { line } }
+const fn line_problem(line: usize, has_end: bool) -> EventProblem {
+    if has_end { EventProblem::Damaged { line } } else { EventProblem::CutOff { line } }
 }
 
 /// Decodes one event, or returns the problem of the line. Most lines are samples, which are decoded
 /// directly, without buffering the fields until the kind is known.
-fn numbered_event(line: usize, text: &[u8], has_end: bool) -> Result<RunEvent, Problem> {
+fn decode_numbered_event(
+    line: usize,
+    text: &[u8],
+    has_end: bool,
+) -> Result<RunEvent, EventProblem> {
     let sample = line::is_sample(text).then(|| serde_json::from_slice(text).ok()).flatten();
-    sample.map_or_else(|| event(line, text, has_end), |it| Ok(RunEvent::Sample(it)))
+    sample.map_or_else(|| decode_event(line, text, has_end), |it| Ok(RunEvent::Sample(it)))
 }
 
 /// Decodes one event, or returns the problem of the line.
-fn event<E: DeserializeOwned>(line: usize, text: &[u8], has_end: bool) -> Result<E, Problem> {
+fn decode_event<E: DeserializeOwned>(
+    line: usize,
+    text: &[u8],
+    has_end: bool,
+) -> Result<E, EventProblem> {
     serde_json::from_slice(text).map_err(|error| {
-        let Ok(Beginning { event, .. }) = serde_json::from_slice(text) else {
-            return unreadable(line, has_end);
+        let Ok(EventHead { event, .. }) = serde_json::from_slice(text) else {
+            return line_problem(line, has_end);
         };
         let reason = error.to_string();
         if reason.starts_with("unknown variant `")
             && reason.contains(&format!("`{event}`, expected"))
         {
-            return Problem::UnknownEvent { line, event };
+            return EventProblem::UnknownEvent { line, event };
         }
-        Problem::Unusable { line, event, reason }
+        EventProblem::Unusable { line, event, reason }
     })
 }
 
@@ -229,7 +246,7 @@ mod tests {
 
     /// The fast path accepts and rejects the same lines as the general one.
     #[test]
-    fn a_sample_is_the_same_in_both_ways() {
+    fn fast_sample_path_matches_general_one() {
         let mut samples = 0;
         for rest in [
             r#""series":3,"value":1.1e-9,"preparation":0,"at_ns":17}"#,
@@ -243,8 +260,8 @@ mod tests {
         ] {
             let line = format!(r#"{{"crc":"00000000","n":17,"event":"sample",{rest}"#);
             assert!(line::is_sample(line.as_bytes()), "{line}");
-            let short = numbered_event(1, line.as_bytes(), true);
-            assert_eq!(short, event(1, line.as_bytes(), true), "{line}");
+            let short = decode_numbered_event(1, line.as_bytes(), true);
+            assert_eq!(short, decode_event(1, line.as_bytes(), true), "{line}");
             samples += usize::from(short.is_ok());
         }
         assert_eq!(samples, 3);

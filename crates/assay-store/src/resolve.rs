@@ -6,13 +6,13 @@ use assay_model::spelling::nearest_word;
 use thiserror::Error;
 
 use crate::error::StoreError;
-use crate::layout::{Layout, is_run_id};
-use crate::listed::{Headlines, Listed};
+use crate::layout::{StoreLayout, is_run_id};
+use crate::list_entry::{HeadlineSource, ListEntry};
 use crate::listing;
 
 const LATEST: &str = "latest";
 /// Maximum number of candidates and examples in a message.
-const SHOWN: usize = 5;
+const MAX_EXAMPLES: usize = 5;
 
 /// Reason why a name does not identify one run.
 #[derive(Debug, Error)]
@@ -34,7 +34,7 @@ pub enum ResolveError {
         candidates: Vec<String>,
     },
     /// No run has this name.
-    #[error("there is no run `{name}`; {}", known(nearest.as_ref(), newest))]
+    #[error("there is no run `{name}`; {}", describe_alternatives(nearest.as_ref(), newest))]
     Unknown {
         /// Requested name.
         name: String,
@@ -44,7 +44,7 @@ pub enum ResolveError {
         newest: Vec<String>,
     },
     /// There are fewer runs.
-    #[error("there is no `{name}`: {}", amount(*runs))]
+    #[error("there is no `{name}`: {}", describe_count(*runs))]
     TooFarBack {
         /// Requested name.
         name: String,
@@ -57,8 +57,8 @@ pub enum ResolveError {
 }
 
 pub(crate) fn resolve(
-    layout: &Layout,
-    headlines: Headlines,
+    layout: &StoreLayout,
+    headlines: HeadlineSource,
     name: &str,
 ) -> Result<String, ResolveError> {
     if is_run_id(name) && layout.run(name).is_dir() {
@@ -78,12 +78,12 @@ pub(crate) fn resolve(
         ids.iter().filter(|id| !name.is_empty() && id.starts_with(name)).collect();
     match candidates.as_slice() {
         [] if ids.is_empty() => Err(folder()),
-        [] => Err(unknown(name, &ids, &listing::list(layout, headlines)?.runs)),
+        [] => Err(unknown_error(name, &ids, &listing::list(layout, headlines)?.runs)),
         [only] => Ok((*only).clone()),
         several => Err(ResolveError::Ambiguous {
             name: name.to_owned(),
             count: several.len(),
-            candidates: several.iter().take(SHOWN).map(|id| (*id).clone()).collect(),
+            candidates: several.iter().take(MAX_EXAMPLES).map(|id| (*id).clone()).collect(),
         }),
     }
 }
@@ -94,15 +94,15 @@ fn steps_back(name: &str) -> Option<usize> {
     if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }
 }
 
-fn unknown(name: &str, ids: &[String], runs: &[Listed]) -> ResolveError {
+fn unknown_error(name: &str, ids: &[String], runs: &[ListEntry]) -> ResolveError {
     ResolveError::Unknown {
         name: name.to_owned(),
         nearest: nearest_word(name, ids.iter().map(String::as_str)).map(str::to_owned),
-        newest: runs.iter().take(SHOWN).map(|run| run.id.clone()).collect(),
+        newest: runs.iter().take(MAX_EXAMPLES).map(|run| run.id.clone()).collect(),
     }
 }
 
-fn known(nearest: Option<&String>, newest: &[String]) -> String {
+fn describe_alternatives(nearest: Option<&String>, newest: &[String]) -> String {
     match nearest {
         Some(nearest) => format!("did you mean {nearest}?"),
         None if newest.is_empty() => "no run of this store can be read".to_owned(),
@@ -110,7 +110,7 @@ fn known(nearest: Option<&String>, newest: &[String]) -> String {
     }
 }
 
-fn amount(runs: usize) -> String {
+fn describe_count(runs: usize) -> String {
     match runs {
         1 => "there is one run, `latest`".to_owned(),
         runs => format!("there are {runs} runs, back to `{LATEST}~{}`", runs - 1),

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use assay_model::run::Run;
 
 use crate::error::StoreError;
-use crate::layout::Layout;
-use crate::listed::Headlines;
+use crate::layout::StoreLayout;
+use crate::list_entry::HeadlineSource;
 use crate::reader::ReadRun;
 use crate::{listing, raw, reader};
 
 /// Result of the verification of one run.
 #[derive(Debug)]
-pub struct Verified {
+pub struct RunVerification {
     /// Identifier of the run.
     pub id: String,
     /// Run as far as it can be read, with problems of its events.
@@ -29,7 +29,7 @@ pub struct Verified {
     pub is_running: bool,
 }
 
-impl Verified {
+impl RunVerification {
     /// Whether all data are as they were written.
     #[must_use]
     pub fn is_sound(&self) -> bool {
@@ -39,29 +39,33 @@ impl Verified {
     }
 }
 
-pub(crate) fn run(layout: &Layout, headlines: Headlines, id: &str) -> Verified {
+pub(crate) fn verify_run(
+    layout: &StoreLayout,
+    headlines: HeadlineSource,
+    id: &str,
+) -> RunVerification {
     // Checked first: otherwise a run that ends meanwhile could appear as cut off and not running.
     let is_running = reader::is_being_written(layout, id);
     let read = reader::read(layout, id);
-    let named = read.as_ref().map(|read| outputs(&read.run)).unwrap_or_default();
+    let named = read.as_ref().map(|read| raw_output_hashes(&read.run)).unwrap_or_default();
     let count = named.len();
     let damaged = named.into_iter().filter_map(|(name, hash)| {
         let error = raw::read(layout, &hash).err()?;
         Some((name, error))
     });
     let damaged_outputs: Vec<(String, StoreError)> = damaged.collect();
-    Verified {
+    RunVerification {
         id: id.to_owned(),
         read,
         outputs: count - damaged_outputs.len(),
         damaged_outputs,
-        index_agrees: listing::agrees(layout, headlines, id),
+        index_agrees: listing::index_agrees(layout, headlines, id),
         is_running,
     }
 }
 
 /// Collects the hashes of every raw output of a run, with the case before the name.
-pub(crate) fn outputs(run: &Run) -> BTreeMap<String, String> {
+pub(crate) fn raw_output_hashes(run: &Run) -> BTreeMap<String, String> {
     let of_cases = run.cases.iter().flat_map(|case| {
         case.raw.iter().map(|(name, hash)| (format!("{}: {name}", case.case.id), hash.clone()))
     });

@@ -8,9 +8,9 @@ use assay_model::run::Run;
 use fs_err as fs;
 
 use crate::error::StoreError;
-use crate::layout::{Layout, is_run_id, sync_folder};
+use crate::layout::{StoreLayout, is_run_id, sync_folder};
 use crate::line;
-use crate::listed::Headlines;
+use crate::list_entry::HeadlineSource;
 use crate::listing;
 use crate::raw;
 
@@ -19,23 +19,23 @@ use crate::raw;
 #[derive(Debug)]
 pub struct RunWriter {
     run: String,
-    layout: Layout,
-    headlines: Headlines,
+    layout: StoreLayout,
+    headlines: HeadlineSource,
     file: fs::File,
     /// Number of the next event.
     number: u64,
     /// End of the last whole line, in bytes.
-    good_end: u64,
+    valid_end: u64,
     /// Whether the file ends with a partial line that could not be removed.
-    torn: bool,
+    has_partial_line: bool,
     /// Whether an event is not in the file.
-    was_refused: bool,
+    has_lost_events: bool,
 }
 
 impl RunWriter {
     pub(crate) fn begin(
-        layout: Layout,
-        headlines: Headlines,
+        layout: StoreLayout,
+        headlines: HeadlineSource,
         started: RunStarted,
     ) -> Result<Self, StoreError> {
         let run = started.run.clone();
@@ -56,11 +56,11 @@ impl RunWriter {
             headlines,
             file,
             number: 1,
-            good_end: 0,
-            torn: false,
-            was_refused: false,
+            valid_end: 0,
+            has_partial_line: false,
+            has_lost_events: false,
         };
-        if let Err(error) = writer.put(&line).and_then(|()| writer.sync()) {
+        if let Err(error) = writer.write_line(&line).and_then(|()| writer.sync()) {
             // A run that never began should not be listed as unreadable.
             drop(fs::remove_file(writer.layout.events(&writer.run)));
             drop(fs::remove_dir(writer.layout.run(&writer.run)));
@@ -81,8 +81,9 @@ impl RunWriter {
     /// If the event cannot be read back, or writing fails. Earlier events stay intact, and
     /// appending may be retried.
     pub fn append(&mut self, event: &RunEvent) -> Result<(), StoreError> {
-        let line = line::encode(self.number, event).inspect_err(|_| self.was_refused = true)?;
-        self.put(&line).inspect_err(|_| self.was_refused = true)?;
+        let line =
+            line::encode(self.number, event).inspect_err(|_| self.has_lost_events = true)?;
+        self.write_line(&line).inspect_err(|_| self.has_lost_events = true)?;
         if is_end(event) { self.sync() } else { Ok(()) }
     }
 
@@ -99,38 +100,39 @@ impl RunWriter {
     /// run, and are returned as a doubt.
     #[must_use]
     pub fn finish(self, events: Option<&Run>) -> Option<Doubt> {
-        let Self { run, layout, headlines, file, was_refused, .. } = self;
+        let Self { run, layout, headlines, file, has_lost_events: was_refused, .. } = self;
         drop(file);
         // After a failed write only the file has the correct events.
-        listing::note(&layout, headlines, &run, events.filter(|_| !was_refused))
+        listing::update_index(&layout, headlines, &run, events.filter(|_| !was_refused))
     }
 
-    fn put(&mut self, line: &str) -> Result<(), StoreError> {
+    fn write_line(&mut self, line: &str) -> Result<(), StoreError> {
         // A partial line becomes a line of its own, which the reader reports and skips.
-        let text = if self.torn { format!("\n{line}") } else { line.to_owned() };
+        let text = if self.has_partial_line { format!("\n{line}") } else { line.to_owned() };
         if let Err(source) = self.file.write_all(text.as_bytes()) {
-            if self.file.set_len(self.good_end).is_err() {
+            if self.file.set_len(self.valid_end).is_err() {
                 // The partial line has used this number.
-                (self.torn, self.number) = (true, self.number + 1);
+                (self.has_partial_line, self.number) = (true, self.number + 1);
             }
-            return Err(self.refused(source));
+            return Err(self.append_error(source));
         }
-        (self.torn, self.number) = (false, self.number + 1);
-        self.good_end = self.file.metadata().map_err(|source| self.refused(source))?.len();
+        (self.has_partial_line, self.number) = (false, self.number + 1);
+        self.valid_end =
+            self.file.metadata().map_err(|source| self.append_error(source))?.len();
         Ok(())
     }
 
     fn sync(&self) -> Result<(), StoreError> {
-        self.file.sync_data().map_err(|source| self.refused(source))
+        self.file.sync_data().map_err(|source| self.append_error(source))
     }
 
-    fn refused(&self, source: io::Error) -> StoreError {
+    fn append_error(&self, source: io::Error) -> StoreError {
         StoreError::Append { path: self.layout.events(&self.run), source }
     }
 }
 
 /// Creates the run's folder, which only one process can, and its file, locked while it is open.
-fn create(layout: &Layout, run: &str) -> io::Result<fs::File> {
+fn create(layout: &StoreLayout, run: &str) -> io::Result<fs::File> {
     fs::create_dir_all(layout.runs())?;
     fs::create_dir(layout.run(run))?;
     let file = fs::OpenOptions::new().create_new(true).append(true).open(layout.events(run))?;

@@ -8,8 +8,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use assay_console::listening::LOOKING;
-use assay_console::options::{self, StoreArguments, milliseconds, seconds, word};
+use assay_console::options::{
+    self, StoreArguments, parse_milliseconds, parse_seconds, word_parser,
+};
+use assay_console::progress_sink::LOOKING_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
 use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
@@ -24,19 +26,19 @@ use assay_stats::compare::DEFAULT_RUNS;
 use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-#[cfg(test)]
-mod any_words;
 pub(crate) mod claims;
-pub(crate) mod ending;
 #[cfg(test)]
-mod every_command;
+mod common_options;
+#[cfg(test)]
+mod extreme_values;
+pub(crate) mod file_extension;
 pub(crate) mod hosts;
 pub(crate) mod import;
 mod language;
 pub(crate) mod list;
 pub(crate) mod mpi;
-pub(crate) mod mpi_refused;
 pub(crate) mod mpi_run;
+pub(crate) mod mpi_unsupported;
 pub(crate) mod network;
 mod page;
 pub(crate) mod plan;
@@ -48,16 +50,16 @@ use claims::{GateArguments, LintArguments, ReferencesArguments};
 use hosts::{FleetArguments, HostsArguments};
 use import::ImportArguments;
 use language::LanguageArguments;
-pub(crate) use language::of_terminal;
+pub(crate) use language::terminal_language;
 use list::ListArguments;
 use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
 use network::NetArguments;
-pub(crate) use page::{AnswerArguments, Format, PageArguments};
+pub(crate) use page::{BriefPageArguments, PageArguments, PageFormat};
 use plan::PlanArguments;
 use rdma::RdmaArguments;
 use removal::{PruneArguments, RemoveArguments};
-use storage::{StorageAimArguments, StorageArguments};
+use storage::{StorageArguments, StorageTargetArguments};
 
 use crate::data_sheet::DataSheetArguments;
 
@@ -74,11 +76,11 @@ use crate::data_sheet::DataSheetArguments;
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: AssayCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum AssayCommand {
     /// Measure suites, store the run and print the main results on one screen
     Run(Box<RunArguments>),
     /// Measure memory bandwidth as STREAM defines it
@@ -140,9 +142,9 @@ pub(crate) enum Command {
     Man(ManArguments),
 }
 
-impl Command {
+impl AssayCommand {
     /// Whether the output is another tool's, verbatim.
-    pub(crate) const fn speaks_like_a_tool(&self) -> bool {
+    pub(crate) const fn prints_tool_output(&self) -> bool {
         matches!(
             self,
             Self::Vdbench(_)
@@ -158,12 +160,12 @@ impl Command {
     }
 }
 
-impl Command {
+impl AssayCommand {
     /// Returns the progress message shown until there is output, for commands that may take a
     /// while. Commands that measure show their own.
-    pub(crate) const fn occupation(&self) -> Option<&'static str> {
+    pub(crate) const fn progress_message(&self) -> Option<&'static str> {
         match self {
-            Self::Doctor(typed) if !typed.quiet => Some(LOOKING),
+            Self::Doctor(typed) if !typed.quiet => Some(LOOKING_MESSAGE),
             Self::Import(_) => Some("progress-files"),
             Self::List(_)
             | Self::Show(_)
@@ -186,7 +188,7 @@ pub(crate) struct RunArguments {
     pub(crate) suites: Vec<OsString>,
     /// Far end of network benchmarks [default: this machine, over loopback; the suite all omits
     /// them]
-    #[arg(long, value_name = "HOST", value_parser = plain_host)]
+    #[arg(long, value_name = "HOST", value_parser = parse_plain_host)]
     pub(crate) to: Option<String>,
     /// Two commands that switch between two conditions; the conditions are measured alternately
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"])]
@@ -198,7 +200,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) mpi: MpiRunArguments,
     #[command(flatten)]
-    pub(crate) storage: StorageAimArguments,
+    pub(crate) storage: StorageTargetArguments,
     /// Print the whole report instead of the answer, as `assay show` does
     #[arg(long, conflicts_with_all = ["json", "events", "format"])]
     pub(crate) full: bool,
@@ -210,16 +212,16 @@ pub(crate) struct RunArguments {
 #[derive(Debug, Args)]
 pub(crate) struct TurnsArguments {
     /// With --switch: number of runs, half of them under each condition
-    #[arg(long, value_name = "N", default_value_t = 2 * DEFAULT_RUNS, requires = "switch", value_parser = turns)]
+    #[arg(long, value_name = "N", default_value_t = 2 * DEFAULT_RUNS, requires = "switch", value_parser = parse_turns)]
     pub(crate) turns: u32,
     /// With --switch: add half as many runs under the first condition, to show the noise floor
     #[arg(long, requires = "switch")]
     pub(crate) control: bool,
     /// With --switch: time to wait after each command until the change has settled
-    #[arg(long, value_name = "TIME", default_value = "5s", requires = "switch", value_parser = pause)]
+    #[arg(long, value_name = "TIME", default_value = "5s", requires = "switch", value_parser = parse_pause)]
     pub(crate) settle: f64,
     /// With --switch: largest relative difference that counts as equivalent
-    #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = margin)]
+    #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = parse_margin)]
     pub(crate) margin: f64,
 }
 
@@ -230,10 +232,10 @@ pub(crate) struct CompareArguments {
     pub(crate) a: String,
     /// Second condition, compared with the first; or a reference: a system like azure/hbv4, or a
     /// TOML file
-    #[arg(value_name = "B", value_parser = word())]
+    #[arg(value_name = "B", value_parser = word_parser())]
     pub(crate) b: String,
     /// Largest relative difference that counts as equivalent
-    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = margin)]
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_margin)]
     pub(crate) margin: f64,
     /// For labels, use only the runs of this host
     #[arg(long, value_name = "HOST")]
@@ -252,7 +254,7 @@ pub(crate) struct HistoryArguments {
     #[arg(value_name = "METRIC")]
     pub(crate) metric: String,
     /// Select one of several results, like placement=numa:0; names as in `parameters` of the JSON
-    #[arg(long = "where", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parameter)]
+    #[arg(long = "where", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse_parameter)]
     pub(crate) parameters: Vec<(Attribute, String)>,
     /// Only runs with this label
     #[arg(long, value_name = "NAME")]
@@ -261,7 +263,7 @@ pub(crate) struct HistoryArguments {
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     /// Ignore relative changes up to this share
-    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = margin)]
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_margin)]
     pub(crate) margin: f64,
     /// Seed of the permutations
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -293,13 +295,13 @@ pub(crate) struct LinpackArguments {
     #[arg(long, value_name = "N", conflicts_with = "memory")]
     pub(crate) n: Option<u64>,
     /// Share of memory for the matrix, like 80%
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub(crate) memory: Option<f64>,
     /// Number of threads, one per core [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
     /// BLAS library for DGEMM: openblas, blis, mkl or a path [default: own kernels]
-    #[arg(long, value_name = "LIBRARY", value_parser = word())]
+    #[arg(long, value_name = "LIBRARY", value_parser = word_parser())]
     pub(crate) blas: Option<String>,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
@@ -312,24 +314,24 @@ pub(crate) struct MeasuringArguments {
     #[arg(long, value_name = "assay|TOOL|all", value_delimiter = ',', default_value = "assay")]
     pub(crate) by: Vec<String>,
     /// Time budget of the whole run, like 60s [default: that of the suite or the command]
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
     pub(crate) budget: Option<f64>,
     /// Path of a tool that is not on PATH, like stream=/opt/stream/stream_c.exe
-    #[arg(long = "tool", value_name = "NAME=PATH", value_parser = word().try_map(|it| tool_path(&it)))]
+    #[arg(long = "tool", value_name = "NAME=PATH", value_parser = word_parser().try_map(|it| parse_tool_path(&it)))]
     pub(crate) tools: Vec<(String, PathBuf)>,
     /// Seed of random offsets and arrivals, to repeat a run [default: a new seed for every run]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Compare the results with published figures: of a system like azure/hbv4, or from a TOML file
-    #[arg(long, value_name = "REFERENCE", conflicts_with = "events", value_parser = word())]
+    #[arg(long, value_name = "REFERENCE", conflicts_with = "events", value_parser = word_parser())]
     pub(crate) expect: Option<String>,
     #[command(flatten)]
     pub(crate) data_sheet: DataSheetArguments,
     /// Label of this condition, for `assay compare`; `run --switch` takes two, like on,off
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = label)]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = parse_label)]
     pub(crate) label: Vec<String>,
     /// Note to store with the run
-    #[arg(long, value_name = "TEXT", value_parser = note)]
+    #[arg(long, value_name = "TEXT", value_parser = parse_note)]
     pub(crate) note: Option<String>,
     /// Print the plan with every case resolved, without measuring
     #[arg(long)]
@@ -367,13 +369,13 @@ pub(crate) struct DoctorArguments {
     #[command(flatten)]
     pub(crate) hosts: HostsArguments,
     /// Also check the path to this host: device, round trip and path MTU
-    #[arg(long, value_name = "HOST", conflicts_with = "several", value_parser = plain_host)]
+    #[arg(long, value_name = "HOST", conflicts_with = "several", value_parser = parse_plain_host)]
     pub(crate) to: Option<String>,
     /// Round trip to size buffers for, like 20ms [default: measured with --to]
-    #[arg(long, value_name = "TIME", value_parser = milliseconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     pub(crate) round_trip: Option<f64>,
     /// Speed of the path, like 10Gbit/s [default: as reported by the device of --to]
-    #[arg(long, value_name = "RATE", value_parser = network::bit_rate)]
+    #[arg(long, value_name = "RATE", value_parser = network::parse_bit_rate)]
     pub(crate) rate: Option<u64>,
     #[command(flatten)]
     pub(crate) page: PageArguments,
@@ -389,7 +391,7 @@ pub(crate) struct ShowArguments {
     /// Print the run in the output format of the emulated tool; with vdbench, --output names the
     /// folder to write
     #[arg(long = "as", value_name = "SHAPE", conflicts_with_all = ["json", "format"])]
-    pub(crate) shape: Option<Shape>,
+    pub(crate) shape: Option<ToolShape>,
     #[command(flatten)]
     pub(crate) page: PageArguments,
     #[command(flatten)]
@@ -402,14 +404,14 @@ pub(crate) struct VerifyArguments {
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
-    pub(crate) answer: AnswerArguments,
+    pub(crate) answer: BriefPageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }
 
 /// Output formats of tools in which a stored run can be printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shape {
+pub(crate) enum ToolShape {
     /// Text output of iperf3
     Iperf3,
     /// JSON output of iperf3 (-J)
@@ -441,7 +443,7 @@ pub(crate) enum Shape {
     FioTerse,
 }
 
-impl Shape {
+impl ToolShape {
     /// Returns the language whose runs can be printed in this shape.
     pub(crate) const fn language(self) -> &'static str {
         match self {
@@ -502,7 +504,7 @@ pub(crate) struct ManArguments {
     pub(crate) command: Vec<String>,
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn parse_share(text: &str) -> Result<f64, String> {
     let ratio = quantity::parse_share(text).map_err(|error| error.to_string())?;
     if ratio > 0.0 && ratio <= 0.95 {
         Ok(ratio)
@@ -513,7 +515,7 @@ fn share(text: &str) -> Result<f64, String> {
 
 /// Parses the largest difference that counts as equivalent. It must be positive, or equivalence
 /// could not be shown.
-fn margin(text: &str) -> Result<f64, String> {
+fn parse_margin(text: &str) -> Result<f64, String> {
     let ratio = quantity::parse_share(text).map_err(|error| error.to_string())?;
     if ratio > 0.0 && ratio < 1.0 {
         Ok(ratio)
@@ -523,12 +525,12 @@ fn margin(text: &str) -> Result<f64, String> {
 }
 
 /// Parses a time to wait, which may be zero.
-fn pause(text: &str) -> Result<f64, String> {
-    if text == "0s" { Ok(0.0) } else { seconds(text) }
+fn parse_pause(text: &str) -> Result<f64, String> {
+    if text == "0s" { Ok(0.0) } else { parse_seconds(text) }
 }
 
 /// Parses a parameter of a result with its value.
-fn parameter(text: &str) -> Result<(Attribute, String), String> {
+fn parse_parameter(text: &str) -> Result<(Attribute, String), String> {
     let (name, value) = text.split_once('=').ok_or_else(|| {
         format!("`{text}` is not of the form NAME=VALUE, like placement=node")
     })?;
@@ -543,7 +545,7 @@ fn parameter(text: &str) -> Result<(Attribute, String), String> {
 }
 
 /// Parses a label: short text without control characters, fit for tables and comma-separated lists.
-fn label(text: &str) -> Result<String, String> {
+fn parse_label(text: &str) -> Result<String, String> {
     const LONGEST: usize = 40;
     if text == "latest" || text.starts_with("latest~") {
         return Err(format!("`{text}` names a run everywhere, and cannot be a label"));
@@ -558,7 +560,7 @@ fn label(text: &str) -> Result<String, String> {
 }
 
 /// Parses a note: one line of text, short enough for reports.
-fn note(text: &str) -> Result<String, String> {
+fn parse_note(text: &str) -> Result<String, String> {
     const LONGEST: usize = 400;
     let text = text.trim();
     if !text.is_empty()
@@ -572,16 +574,16 @@ fn note(text: &str) -> Result<String, String> {
 }
 
 /// Parses a host whose port is a separate option.
-fn host(text: &str) -> Result<String, String> {
-    options::host(text, Some("-p"))
+fn parse_host(text: &str) -> Result<String, String> {
+    options::parse_host(text, Some("-p"))
 }
 
 /// Parses a host whose port cannot be chosen.
-fn plain_host(text: &str) -> Result<String, String> {
-    options::host(text, None)
+fn parse_plain_host(text: &str) -> Result<String, String> {
+    options::parse_host(text, None)
 }
 
-fn turns(text: &str) -> Result<u32, String> {
+fn parse_turns(text: &str) -> Result<u32, String> {
     match text.parse() {
         // Both conditions take the same number of turns.
         Ok(turns) if turns > 0 && turns <= 1000 && turns % 2 == 0 => Ok(turns),
@@ -589,7 +591,7 @@ fn turns(text: &str) -> Result<u32, String> {
     }
 }
 
-fn tool_path(text: &str) -> Result<(String, PathBuf), String> {
+fn parse_tool_path(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, path)) if !name.is_empty() && !path.is_empty() => {
             Ok((name.to_owned(), path_text::decode_path(path)))

@@ -19,7 +19,7 @@ pub(crate) mod references;
 pub(crate) mod removal;
 pub(crate) mod run;
 pub(crate) mod run_hosts;
+mod run_switch;
 pub(crate) mod show;
 pub(crate) mod storage;
-mod switched;
 pub(crate) mod verify;

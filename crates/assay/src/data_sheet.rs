@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use assay_claims::reference::{self, Claim};
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::{CommandFailure, FailureKind};
 use assay_stats::summarize::{apply_data_sheet, summarize};
 use clap::Args;
 
@@ -30,8 +30,8 @@ impl DataSheetArguments {
     ///
     /// # Errors
     /// A file that cannot be read or has no limits.
-    pub(crate) fn read(&self) -> Result<DataSheet, Failure> {
-        let limits = self.data_sheet.as_deref().map(limits).transpose()?;
+    pub(crate) fn read(&self) -> Result<DataSheet, CommandFailure> {
+        let limits = self.data_sheet.as_deref().map(read_limits).transpose()?;
         Ok(DataSheet(limits.unwrap_or_default()))
     }
 }
@@ -52,17 +52,19 @@ impl DataSheet {
     }
 }
 
-fn limits(file: &Path) -> Result<Vec<Claim>, Failure> {
-    let text = job_file::read_text(file).map_err(|error| job_file::unreadable(file, &error))?;
+fn read_limits(file: &Path) -> Result<Vec<Claim>, CommandFailure> {
+    let text =
+        job_file::read_text(file).map_err(|error| job_file::unreadable_error(file, &error))?;
     reference::read_limits(&text).map_err(|error| {
         let name = file.display().to_string();
-        let failure = Failure::new(Kind::Suite, format!("{name} is no data sheet"))
-            .because(&error)
-            .advise(
-                "docs/references.md shows one: [[limit]] with metric and value = \"6.9 GB/s\"",
-            );
+        let failure = CommandFailure::new(
+            FailureKind::Suite,
+            format!("{name} is no data sheet"),
+        )
+        .with_cause(&error)
+        .advise("docs/references.md shows one: [[limit]] with metric and value = \"6.9 GB/s\"");
         match error.place() {
-            Some(place) => failure.at(&name, &text, place.span.clone()),
+            Some(place) => failure.at_span(&name, &text, place.span.clone()),
             None => failure,
         }
     })

@@ -6,17 +6,17 @@ use std::path::Path;
 use assay_report::document::Document;
 use assay_report::locale::Language;
 use assay_report::render;
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::{CommandFailure, FailureKind};
 
 use serde::Serialize;
 
-use crate::arguments::{AnswerArguments, Format, PageArguments};
-use crate::beside::{self, Companion};
+use crate::arguments::{BriefPageArguments, PageArguments, PageFormat};
+use crate::companions::{self, CompanionFile};
 use crate::output_file;
 use crate::terminal::Terminal;
 
 /// Page in all its formats; machine-readable ones are rendered on demand.
-pub(crate) struct Page<'a> {
+pub(crate) struct OutputPage<'a> {
     /// Document for people.
     pub(crate) document: Document,
     /// Renders the JSON document.
@@ -24,10 +24,10 @@ pub(crate) struct Page<'a> {
     /// Renders the table of all results.
     pub(crate) csv: &'a dyn Fn() -> String,
     /// Builds the document for the HTML page in each of its languages; `None` uses `document`.
-    pub(crate) again: Option<&'a dyn Fn() -> Document>,
+    pub(crate) html_document: Option<&'a dyn Fn() -> Document>,
 }
 
-impl Page<'_> {
+impl OutputPage<'_> {
     /// Prints or writes the page as the options require.
     ///
     /// # Errors
@@ -36,43 +36,43 @@ impl Page<'_> {
         &self,
         typed: &PageArguments,
         terminal: &mut Terminal,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let format = typed.format();
-        let file = typed.output.as_deref().filter(|_| format == Format::Html);
-        let text = match (self.again, file) {
+        let file = typed.output.as_deref().filter(|_| format == PageFormat::Html);
+        let text = match (self.html_document, file) {
             // The data goes into a companion file, so that the page stays small.
             (Some(make), Some(file)) if has_companion(file) => {
                 let (data, text) =
-                    (beside::data_of(file), Language::INVARIANT.scope(self.json));
+                    (companions::data_path(file), Language::INVARIANT.scope(self.json));
                 let name = data.file_name().and_then(OsStr::to_str).map(str::to_owned);
-                let companions = [Companion { path: data, text: &text }];
-                beside::check(file, &companions)?;
-                put(&render::html::page(make, name.as_deref()), typed, terminal)?;
-                return beside::write(&companions, terminal);
+                let companions = [CompanionFile { path: data, text: &text }];
+                companions::check(file, &companions)?;
+                print_or_write(&render::html::page(make, name.as_deref()), typed, terminal)?;
+                return companions::write(&companions, terminal);
             }
-            _ => self.rendered(format, terminal)?,
+            _ => self.render(format, terminal)?,
         };
-        put(&text, typed, terminal)
+        print_or_write(&text, typed, terminal)
     }
 
     /// Renders the page in a format.
     ///
     /// # Errors
     /// An image of a page without a plot.
-    pub(crate) fn rendered(
+    pub(crate) fn render(
         &self,
-        format: Format,
+        format: PageFormat,
         terminal: &Terminal,
-    ) -> Result<String, Failure> {
+    ) -> Result<String, CommandFailure> {
         Ok(match format {
             // Machine-readable formats do not depend on the language.
-            Format::Json => Language::INVARIANT.scope(self.json),
-            Format::Csv => Language::INVARIANT.scope(self.csv),
-            Format::Text => terminal.text(&self.document),
-            Format::Markdown => render::markdown::document(&self.document),
-            Format::Svg => picture(&self.document)?,
-            Format::Learn => return Err(only_stored()),
-            Format::Html => match self.again {
+            PageFormat::Json => Language::INVARIANT.scope(self.json),
+            PageFormat::Csv => Language::INVARIANT.scope(self.csv),
+            PageFormat::Text => terminal.render_document(&self.document),
+            PageFormat::Markdown => render::markdown::document(&self.document),
+            PageFormat::Svg => render_picture(&self.document)?,
+            PageFormat::Learn => return Err(needs_stored_run()),
+            PageFormat::Html => match self.html_document {
                 Some(make) => render::html::page(make, None),
                 None => render::html::document(&self.document),
             },
@@ -84,15 +84,18 @@ impl Page<'_> {
 ///
 /// # Errors
 /// A page for stored runs only, or a file that cannot be written or would replace a foreign one.
-pub(crate) fn check(typed: &PageArguments) -> Result<(), Failure> {
+pub(crate) fn check(typed: &PageArguments) -> Result<(), CommandFailure> {
     let format = typed.format();
-    if format == Format::Learn {
-        return Err(only_stored());
+    if format == PageFormat::Learn {
+        return Err(needs_stored_run());
     }
     let Some(file) = &typed.output else { return Ok(()) };
-    output_file::check(file)?;
-    if format == Format::Html && has_companion(file) {
-        beside::check(file, &[Companion { path: beside::data_of(file), text: "" }])?;
+    output_file::check_writable(file)?;
+    if format == PageFormat::Html && has_companion(file) {
+        companions::check(
+            file,
+            &[CompanionFile { path: companions::data_path(file), text: "" }],
+        )?;
     }
     Ok(())
 }
@@ -104,8 +107,8 @@ fn has_companion(file: &Path) -> bool {
 }
 
 /// Returns the failure for a publication page of results that are not stored.
-fn only_stored() -> Failure {
-    Failure::usage("only stored runs become pages for publication")
+fn needs_stored_run() -> CommandFailure {
+    CommandFailure::usage("only stored runs become pages for publication")
         .advise("`assay report RUN… --format learn`")
 }
 
@@ -119,41 +122,44 @@ pub(crate) fn publish<J: Serialize>(
     json: impl FnOnce() -> J,
     typed: &PageArguments,
     terminal: &mut Terminal,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let text = match typed.format() {
-        Format::Json => self::json(&json())?,
-        Format::Csv | Format::Learn => {
-            return Err(Failure::usage(format!(
+        PageFormat::Json => self::to_json(&json())?,
+        PageFormat::Csv | PageFormat::Learn => {
+            return Err(CommandFailure::usage(format!(
                 "\"{}\" is no table of results",
                 document().title
             ))
             .advise("`--format json` is for programs, `markdown` and `html` for people"));
         }
-        format @ (Format::Text | Format::Markdown | Format::Html | Format::Svg) => {
+        format @ (PageFormat::Text
+        | PageFormat::Markdown
+        | PageFormat::Html
+        | PageFormat::Svg) => {
             let none = String::new;
-            Page { document: document(), json: &none, csv: &none, again: None }
-                .rendered(format, terminal)?
+            OutputPage { document: document(), json: &none, csv: &none, html_document: None }
+                .render(format, terminal)?
         }
     };
-    put(&text, typed, terminal)
+    print_or_write(&text, typed, terminal)
 }
 
 /// Prints or writes a result of a few lines, as text or as JSON.
 ///
 /// # Errors
 /// A file that cannot be written, or a value that cannot be serialized.
-pub(crate) fn answer(
+pub(crate) fn publish_brief(
     text: &str,
     json: &impl Serialize,
-    typed: &AnswerArguments,
+    typed: &BriefPageArguments,
     terminal: &mut Terminal,
-) -> Result<(), Failure> {
-    let text = if typed.is_json() { self::json(json)? } else { text.to_owned() };
+) -> Result<(), CommandFailure> {
+    let text = if typed.is_json() { self::to_json(json)? } else { text.to_owned() };
     match &typed.output {
         Some(path) => output_file::write(path, &text)?,
         None if typed.is_json() => terminal.print(&text),
         None => {
-            let text = terminal.fitted(&text);
+            let text = terminal.wrap(&text);
             terminal.print_line(&text);
         }
     }
@@ -164,11 +170,11 @@ pub(crate) fn answer(
 ///
 /// # Errors
 /// A file that cannot be written.
-pub(crate) fn put(
+pub(crate) fn print_or_write(
     text: &str,
     typed: &PageArguments,
     terminal: &mut Terminal,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     match &typed.output {
         None => {
             terminal.print(text);
@@ -179,21 +185,22 @@ pub(crate) fn put(
 }
 
 /// Formats a value as indented JSON with a final newline.
-pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
+pub(crate) fn to_json(value: &impl Serialize) -> Result<String, CommandFailure> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| {
-        Failure::new(Kind::Internal, "the result cannot be written as JSON").because(&error)
+        CommandFailure::new(FailureKind::Internal, "the result cannot be written as JSON")
+            .with_cause(&error)
     })
 }
 
 /// Renders all plots of a page as one image.
-fn picture(page: &Document) -> Result<String, Failure> {
-    render::svg::document(page).ok_or_else(|| no_plot(&page.title))
+fn render_picture(page: &Document) -> Result<String, CommandFailure> {
+    render::svg::document(page).ok_or_else(|| no_plot_failure(&page.title))
 }
 
 /// Returns the failure for an image of a page without a plot.
-pub(crate) fn no_plot(title: &str) -> Failure {
-    Failure::usage(format!("there is no plot in \"{title}\""))
-        .explain(
+pub(crate) fn no_plot_failure(title: &str) -> CommandFailure {
+    CommandFailure::usage(format!("there is no plot in \"{title}\""))
+        .with_reason(
             "plots are drawn of ladders of sizes, of scaling, of response curves and histories",
         )
         .advise("`--format html` shows everything there is")

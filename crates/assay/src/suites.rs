@@ -7,7 +7,7 @@ use std::path::Path;
 
 use assay_model::suite::{self, Suite, SuiteError};
 
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::{CommandFailure, FailureKind};
 
 /// Example that `assay help suites` prints.
 pub(crate) const EXAMPLE: &str = include_str!("../../../suites/example.toml");
@@ -29,29 +29,29 @@ pub(crate) const BUILT_IN: [(&str, &str); 12] = [
 ];
 
 /// Well-known names of result pages, with the suites that measure their rows.
-pub(crate) const PAGES: [(&str, &str); 3] =
+pub(crate) const PAGE_SUITES: [(&str, &str); 3] =
     [("hb", "hpc-node"), ("hc", "hpc-node"), ("anf", "storage-volume")];
 
 /// Whether the name refers to a built-in suite.
 pub(crate) fn is_built_in(name: &str) -> bool {
-    BUILT_IN.iter().chain(&PAGES).any(|(known, _)| *known == name)
+    BUILT_IN.iter().chain(&PAGE_SUITES).any(|(known, _)| *known == name)
 }
 
 /// Opens suites and joins them to one.
-pub(crate) fn open_all(names: &[OsString]) -> Result<Suite, Failure> {
-    read_all(names, &BTreeMap::new())
+pub(crate) fn open_joined(names: &[OsString]) -> Result<Suite, CommandFailure> {
+    read_joined(names, &BTreeMap::new())
 }
 
 /// Opens suites and joins them to one; `texts` has the contents of those already read.
-pub(crate) fn read_all(
+pub(crate) fn read_joined(
     names: &[OsString],
     texts: &BTreeMap<String, String>,
-) -> Result<Suite, Failure> {
+) -> Result<Suite, CommandFailure> {
     let one = |file: &OsString| {
         let name = file.to_string_lossy();
         match texts.get(name.as_ref()) {
-            Some(text) => read(&name, text),
-            None => open(file),
+            Some(text) => parse_suite(&name, text),
+            None => find_suite(file),
         }
     };
     let suites = names.iter().map(one).collect::<Result<Vec<_>, _>>()?;
@@ -62,45 +62,49 @@ pub(crate) fn read_all(
 }
 
 /// Reads the texts of the suites that are files, by their names as displayed.
-pub(crate) fn texts(names: &[OsString]) -> Result<BTreeMap<String, String>, Failure> {
+pub(crate) fn read_texts(
+    names: &[OsString],
+) -> Result<BTreeMap<String, String>, CommandFailure> {
     let files = names.iter().map(|file| (file, file.to_string_lossy().into_owned()));
     let files = files.filter(|(_, name)| !is_built_in(name));
-    files.map(|(file, name)| Ok((name, text(file)?))).collect()
+    files.map(|(file, name)| Ok((name, read_file(file)?))).collect()
 }
 
 /// Opens a suite by name or from a file. A suite opened by a page's name gets that name.
 ///
 /// A built-in name takes precedence over a file without an extension: a folder named `quick`
 /// changes nothing.
-pub(crate) fn open(file: &OsStr) -> Result<Suite, Failure> {
+pub(crate) fn find_suite(file: &OsStr) -> Result<Suite, CommandFailure> {
     let name = file.to_string_lossy();
     let name = name.as_ref();
-    if let Some((page, of_page)) = PAGES.iter().find(|(page, _)| *page == name) {
-        return open(of_page.as_ref()).map(|suite| Suite { name: (*page).to_owned(), ..suite });
+    if let Some((page, of_page)) = PAGE_SUITES.iter().find(|(page, _)| *page == name) {
+        return find_suite(of_page.as_ref())
+            .map(|suite| Suite { name: (*page).to_owned(), ..suite });
     }
     match BUILT_IN.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => read(name, text),
-        None => read(name, &text(file)?),
+        Some((_, text)) => parse_suite(name, text),
+        None => parse_suite(name, &read_file(file)?),
     }
 }
 
-fn read(name: &str, text: &str) -> Result<Suite, Failure> {
-    let mut suite = suite::parse_suite(text).map_err(|error| invalid(name, text, error))?;
+fn parse_suite(name: &str, text: &str) -> Result<Suite, CommandFailure> {
+    let mut suite =
+        suite::parse_suite(text).map_err(|error| invalid_suite(name, text, error))?;
     for origin in suite.measures.iter_mut().filter_map(|it| it.origin.as_mut()) {
         name.clone_into(&mut origin.file);
     }
     Ok(suite)
 }
 
-fn text(file: &OsStr) -> Result<String, Failure> {
+fn read_file(file: &OsStr) -> Result<String, CommandFailure> {
     let path = Path::new(file);
     // A file in an inaccessible folder may exist.
     if path.try_exists().is_ok_and(|is_there| !is_there) {
-        return Err(unknown(&file.to_string_lossy()));
+        return Err(unknown_suite(&file.to_string_lossy()));
     }
     std::fs::read_to_string(path).map_err(|error| {
         let what = format!("the suite file {} cannot be read", path.display());
-        let failure = Failure::new(Kind::Suite, what).because(&error);
+        let failure = CommandFailure::new(FailureKind::Suite, what).with_cause(&error);
         match error.kind() {
             ErrorKind::PermissionDenied => failure.advise("let this user read it: `chmod +r`"),
             ErrorKind::IsADirectory => failure.advise("name a file in it"),
@@ -110,25 +114,27 @@ fn text(file: &OsStr) -> Result<String, Failure> {
     })
 }
 
-fn unknown(name: &str) -> Failure {
-    let failure = Failure::usage(format!("there is no suite `{name}`"));
+fn unknown_suite(name: &str) -> CommandFailure {
+    let failure = CommandFailure::usage(format!("there is no suite `{name}`"));
     let is_path = name.contains('/') || Path::new(name).extension().is_some();
     if is_path {
         return failure
-            .explain("there is no file of this name")
+            .with_reason("there is no file of this name")
             .advise("check its name, and the folder it is in");
     }
-    let known: Vec<&str> = BUILT_IN.iter().chain(&PAGES).map(|(known, _)| *known).collect();
+    let known: Vec<&str> =
+        BUILT_IN.iter().chain(&PAGE_SUITES).map(|(known, _)| *known).collect();
     failure
         .advise(suite::suggest(name, &known))
         .advise("a suite file is named by its path, like ./mine.toml; `assay help suites` shows how to write one")
 }
 
-fn invalid(name: &str, text: &str, error: SuiteError) -> Failure {
-    let failure = Failure::new(Kind::Suite, format!("suite {name}: {}", error.message));
+fn invalid_suite(name: &str, text: &str, error: SuiteError) -> CommandFailure {
+    let failure =
+        CommandFailure::new(FailureKind::Suite, format!("suite {name}: {}", error.message));
     // An empty file has no location to show.
     let failure =
-        if text.trim().is_empty() { failure } else { failure.at(name, text, error.span) };
+        if text.trim().is_empty() { failure } else { failure.at_span(name, text, error.span) };
     match error.help {
         Some(help) => failure.advise(help),
         None if error.message.starts_with("not TOML") => {
@@ -143,12 +149,13 @@ mod tests {
     use clap::Parser as _;
 
     use super::*;
-    use crate::arguments::{Arguments, Command};
+    use crate::arguments::{Arguments, AssayCommand};
 
     #[test]
-    fn every_built_in_suite_reads_and_bears_its_name() {
+    fn built_in_suites_parse_with_their_names() {
         for (name, _) in BUILT_IN {
-            let suite = open(name.as_ref()).unwrap_or_else(|failure| panic!("{}", failure));
+            let suite =
+                find_suite(name.as_ref()).unwrap_or_else(|failure| panic!("{}", failure));
             assert_eq!(suite.name, name);
         }
     }
@@ -156,11 +163,11 @@ mod tests {
     /// `compare` with its default margin must be able to show equivalence: no interval is wider
     /// than half of it.
     #[test]
-    fn what_is_measured_fits_the_usual_margin() {
+    fn built_in_targets_fit_default_margin() {
         let compare = Arguments::try_parse_from(["assay", "compare", "a", "b"]).unwrap();
-        let Command::Compare(typed) = compare.command else { panic!("{compare:?}") };
+        let AssayCommand::Compare(typed) = compare.command else { panic!("{compare:?}") };
         for (name, _) in BUILT_IN {
-            for measure in open(name.as_ref()).unwrap().measures {
+            for measure in find_suite(name.as_ref()).unwrap().measures {
                 let benchmark = measure.request.benchmark().id();
                 assert!(2.0 * measure.target <= typed.margin, "{name}: {benchmark}");
             }

@@ -132,7 +132,7 @@ fn run_test(
     command.current_dir(&workplace.folder);
     command.arg("--output-format=json").arg(write_test_file(workplace, nth, &folder)?);
     let output = command::output(&mut command)?;
-    parse_output(&output, job.metrics).with_context(|| command::shown(&command))
+    parse_output(&output, job.metrics).with_context(|| command::format_command(&command))
 }
 
 fn write_test_file(workplace: &BenchWorkplace, nth: usize, folder: &Path) -> Result<PathBuf> {

@@ -417,5 +417,5 @@ fn process_cpu_s(child: &Child) -> Option<f64> {
 
 /// Returns whether a program is installed.
 fn is_installed(program: &str) -> bool {
-    command::exists(program)
+    command::is_installed(program)
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use assay_adapters::hpcc_text::section;
+use assay_adapters::hpcc_text::find_section;
 use assay_adapters::hpl_text::HplLog;
 
 use super::workplace::BenchWorkplace;
@@ -87,7 +87,7 @@ fn format_input(
 
 /// Parses the rates by block size; rows of another order are an error.
 fn parse_output(output: &str, n: usize, expected: usize) -> Result<RatesByBlock> {
-    let log = HplLog::read(section(output, "HPL")?)?;
+    let log = HplLog::read(find_section(output, "HPL")?)?;
     let mut by_block = RatesByBlock::new();
     for row in &log.rows {
         ensure!(row.n == n as u64, "HPL solved a system of order {}", row.n);

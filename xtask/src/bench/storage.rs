@@ -275,7 +275,8 @@ fn measure(
             command.args((!by_fio).then_some(["fio", "--no-store"]).into_iter().flatten());
             command.arg("--output-format=json").arg(&files[question]);
             let output = command::output(&mut command)?;
-            let figure = parse_output(&output).with_context(|| command::shown(&command))?;
+            let figure =
+                parse_output(&output).with_context(|| command::format_command(&command))?;
             figures.entry(question).or_default()[usize::from(by_fio)].push(figure);
         }
     }

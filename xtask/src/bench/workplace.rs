@@ -76,7 +76,7 @@ impl BenchWorkplace {
 
     /// Formats the command as typed in any clone, without the paths of this machine.
     pub(crate) fn format_command(&self, command: &Command) -> String {
-        let text = command::shown(command);
+        let text = command::format_command(command);
         let target = self.target.to_string_lossy().into_owned();
         let root = format!("{}/", self.root.display());
         text.replace(&target, "target").replace(&root, "")

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{End, Tried};
+use super::{FaultResult, TriedFault};
 use crate::command;
 
 /// Behaviour of the attacker, expected result, and name of the test that simulates it.
 type Attack = (&'static str, &'static str, &'static str);
 
-const OF_PEERS: [Attack; 17] = [
+const PEER_ATTACKS: [Attack; 17] = [
     (
         "control data without end after an early end of the test (iperf3)",
         "it is closed; the next client is served",
@@ -100,7 +100,7 @@ const OF_PEERS: [Attack; 17] = [
     ),
 ];
 
-const ON_HOSTS: [Attack; 3] = [
+const HOST_ATTACKS: [Attack; 3] = [
     (
         "a file of the right size in the place of the program, below a folder like /tmp, of another hash, or in a folder that others may write",
         "it is not run; a copy is sent",
@@ -119,17 +119,17 @@ const ON_HOSTS: [Attack; 3] = [
 ];
 
 /// Attacks servers.
-pub(super) fn of_peers(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
-    played(root, &OF_PEERS, is_brief)
+pub(super) fn try_peer_attacks(root: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
+    run_attacks(root, &PEER_ATTACKS, is_brief)
 }
 
 /// Plants programs on other hosts.
-pub(super) fn on_hosts(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
-    played(root, &ON_HOSTS, is_brief)
+pub(super) fn try_host_attacks(root: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
+    run_attacks(root, &HOST_ATTACKS, is_brief)
 }
 
 /// Runs the tests of all attacks at once. `--brief` runs none, because CI runs these tests anyway.
-fn played(root: &Path, attacks: &[Attack], is_brief: bool) -> Result<Vec<Tried>> {
+fn run_attacks(root: &Path, attacks: &[Attack], is_brief: bool) -> Result<Vec<TriedFault>> {
     if is_brief {
         return Ok(Vec::new());
     }
@@ -146,23 +146,23 @@ fn played(root: &Path, attacks: &[Attack], is_brief: bool) -> Result<Vec<Tried>>
     ]);
     let output = command::capture(cargo.args(attacks.iter().map(|(_, _, test)| test)))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let tried = |&(fault, expected, test): &Attack| Tried {
+    let tried = |&(fault, expected, test): &Attack| TriedFault {
         fault,
         expected,
-        end: became_of(&said, test),
+        result: test_result(&said, test),
     };
     Ok(attacks.iter().map(tried).collect())
 }
 
 /// Returns the result of one test from the output of all.
-fn became_of(said: &str, test: &str) -> End {
+fn test_result(said: &str, test: &str) -> FaultResult {
     let name = test.rsplit("::").next().unwrap_or(test);
     let skipped = said.lines().find_map(|line| line.strip_prefix(&format!("SKIPPED {name}: ")));
     if let Some(why) = skipped {
-        return End::NotTried(why.to_owned());
+        return FaultResult::NotTried(why.to_owned());
     }
     let line = format!("test {test} ... ok");
-    End::of(said.lines().any(|it| it == line), format!("`{name}`"))
+    FaultResult::held_if(said.lines().any(|it| it == line), format!("`{name}`"))
 }
 
 #[cfg(test)]
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_test_that_did_not_pass_held_nothing() {
+    fn only_passed_tests_count_as_held() {
         const SAID: &str = "test a::one ... ok\ntest a::two ... FAILED\ntest a::three ... ok\n\
                             SKIPPED three: no root\n";
         for (test, expected) in [
@@ -179,7 +179,7 @@ mod tests {
             ("a::three", "not tried"),
             ("a::on", "BROKE"),
         ] {
-            assert_eq!(became_of(SAID, test).word(), expected, "{test}");
+            assert_eq!(test_result(SAID, test).word(), expected, "{test}");
         }
     }
 }

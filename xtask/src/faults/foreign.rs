@@ -5,48 +5,48 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::{End, Outcome, Tried, World, contents, first_line};
+use super::{AssayOutput, FaultResult, FaultSandbox, TriedFault, error_line, read_tree};
 
 const PRECIOUS: &str = "what somebody would miss";
 const FILES: &str = "storage files data --width 2 --files 2 --size 4KiB --for 300ms --keep";
 /// The exit code of a script that was not allowed to mount.
 const NO_MOUNT: Option<i32> = Some(99);
 
-pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
+pub(super) fn all(program: &Path) -> Result<Vec<TriedFault>> {
     Ok(vec![
-        Tried {
+        TriedFault {
             fault: "a hard link to somebody's file in the place of a kept tree's, then a test that writes the tree",
             expected: "a refusal that says so; the file is as it was",
-            end: linked_in_a_tree(program)?,
+            result: linked_in_a_tree(program)?,
         },
-        Tried {
+        TriedFault {
             fault: "a target with a second hard link, which `--destroy-data` names",
             expected: "a refusal that says so; the file is as it was",
-            end: linked_target(program)?,
+            result: linked_target(program)?,
         },
-        Tried {
+        TriedFault {
             fault: "a bind mount of the same file system inside a kept tree, then a test that writes, and `clean`",
             expected: "both refuse before anything is written or removed",
-            end: mounted_in_a_tree(program)?,
+            result: mounted_in_a_tree(program)?,
         },
-        Tried {
+        TriedFault {
             fault: "a bind mount in the folder of a run, then `rm` of that run and of another",
             expected: "a refusal; neither run is removed, and nothing of what is mounted",
-            end: mounted_in_a_run(program)?,
+            result: mounted_in_a_run(program)?,
         },
-        Tried {
+        TriedFault {
             fault: "somebody's file in the folder of a run, then `rm`",
             expected: "the run is removed; the file stays and is named",
-            end: file_in_a_run(program)?,
+            result: file_in_a_run(program)?,
         },
     ])
 }
 
 /// A kept tree of files and those in it.
-fn kept(world: &World) -> Result<Vec<PathBuf>> {
+fn kept(world: &FaultSandbox) -> Result<Vec<PathBuf>> {
     fs::create_dir(world.path("data"))?;
-    world.assay(&words(&format!("{FILES} --operations create")))?;
-    let all = contents(&world.path("data"))?.into_iter().map(|(path, _)| path);
+    world.run_assay(&words(&format!("{FILES} --operations create")))?;
+    let all = read_tree(&world.path("data"))?.into_iter().map(|(path, _)| path);
     Ok(all.filter(|path| path.to_string_lossy().contains("vdb_f")).collect())
 }
 
@@ -54,30 +54,30 @@ fn words(line: &str) -> Vec<&str> {
     line.split(' ').collect()
 }
 
-fn linked_in_a_tree(program: &Path) -> Result<End> {
-    let world = World::new(program)?;
+fn linked_in_a_tree(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
     let files = kept(&world)?;
     let file = files.first().context("the tree has no file")?;
     fs::write(world.path("precious"), PRECIOUS)?;
     fs::remove_file(file)?;
     fs::hard_link(world.path("precious"), file)?;
-    let run = world.assay(&words(&format!("{FILES} --operations write")))?;
+    let run = world.run_assay(&words(&format!("{FILES} --operations write")))?;
     let same = fs::read_to_string(world.path("precious"))? == PRECIOUS;
-    Ok(End::of(same && is_refused(&run, "2 hard links"), first_line(&run.err)))
+    Ok(FaultResult::held_if(same && is_refused(&run, "2 hard links"), error_line(&run.err)))
 }
 
-fn linked_target(program: &Path) -> Result<End> {
-    let world = World::new(program)?;
+fn linked_target(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
     fs::write(world.path("precious"), PRECIOUS)?;
     fs::hard_link(world.path("precious"), world.path("file"))?;
     let run = "storage write file --size 1MiB --for 300ms --buffered --destroy-data file";
-    let run = world.assay(&words(run))?;
+    let run = world.run_assay(&words(run))?;
     let same = fs::read_to_string(world.path("precious"))? == PRECIOUS;
-    Ok(End::of(same && is_refused(&run, "2 hard links"), first_line(&run.err)))
+    Ok(FaultResult::held_if(same && is_refused(&run, "2 hard links"), error_line(&run.err)))
 }
 
-fn mounted_in_a_tree(program: &Path) -> Result<End> {
-    let world = World::new(program)?;
+fn mounted_in_a_tree(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
     let before = kept(&world)?;
     fs::create_dir(world.path("theirs"))?;
     fs::write(world.path("theirs/vdb_f0001.file"), PRECIOUS)?;
@@ -85,23 +85,23 @@ fn mounted_in_a_tree(program: &Path) -> Result<End> {
     for run in [&format!("{FILES} --operations write"), "storage clean"] {
         let run = with_mount(&world, "theirs", "data/assay-files/vdb.1_1.dir", run)?;
         if run.code == NO_MOUNT {
-            return Ok(End::NotTried(run.err.trim().to_owned()));
+            return Ok(FaultResult::NotTried(run.err.trim().to_owned()));
         }
         let same = fs::read_to_string(world.path("theirs/vdb_f0001.file"))? == PRECIOUS;
         let is_whole = before.iter().all(|path| path.exists());
-        said = first_line(&run.err);
+        said = error_line(&run.err);
         if !same || !is_whole || !is_refused(&run, "is mounted inside") {
-            return Ok(End::Broke(said));
+            return Ok(FaultResult::Broke(said));
         }
     }
-    Ok(End::Held(said))
+    Ok(FaultResult::Held(said))
 }
 
 /// Two runs, with the folders that they are in.
-fn two_runs(world: &World) -> Result<[(String, PathBuf); 2]> {
+fn two_runs(world: &FaultSandbox) -> Result<[(String, PathBuf); 2]> {
     let run = words("storage read --engine null --for 300ms --quiet");
-    world.assay(&run)?;
-    world.assay(&run)?;
+    world.run_assay(&run)?;
+    world.run_assay(&run)?;
     let folders = fs::read_dir(world.path("assay/runs"))?;
     let named = folders.map(|entry| {
         let entry = entry?;
@@ -111,8 +111,8 @@ fn two_runs(world: &World) -> Result<[(String, PathBuf); 2]> {
     named.try_into().ok().context("there are not two runs")
 }
 
-fn mounted_in_a_run(program: &Path) -> Result<End> {
-    let world = World::new(program)?;
+fn mounted_in_a_run(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
     let [(first, folder), (second, other)] = two_runs(&world)?;
     let place = folder.join("theirs");
     fs::create_dir(&place)?;
@@ -121,31 +121,39 @@ fn mounted_in_a_run(program: &Path) -> Result<End> {
     let line = format!("rm {second} {first}");
     let run = with_mount(&world, "theirs", &place.to_string_lossy(), &line)?;
     if run.code == NO_MOUNT {
-        return Ok(End::NotTried(run.err.trim().to_owned()));
+        return Ok(FaultResult::NotTried(run.err.trim().to_owned()));
     }
     let same = fs::read_to_string(world.path("theirs/file")).is_ok_and(|it| it == PRECIOUS);
     let is_whole = [folder, other].iter().all(|it| it.join("events.jsonl").exists());
     let held = same && is_whole && is_refused(&run, "is a mount point");
-    Ok(End::of(held, first_line(&run.err)))
+    Ok(FaultResult::held_if(held, error_line(&run.err)))
 }
 
-fn file_in_a_run(program: &Path) -> Result<End> {
-    let world = World::new(program)?;
+fn file_in_a_run(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
     let [(first, folder), _] = two_runs(&world)?;
     fs::write(folder.join("note"), PRECIOUS)?;
-    let run = world.assay(&["rm", &first])?;
+    let run = world.run_assay(&["rm", &first])?;
     let same = fs::read_to_string(folder.join("note")).is_ok_and(|it| it == PRECIOUS);
     let is_gone = !folder.join("events.jsonl").exists();
     let held = same && is_gone && run.code == Some(4) && run.out.contains("/note stays");
-    Ok(End::of(held, format!("exit code {:?}", run.code)))
+    Ok(FaultResult::held_if(held, format!("exit code {:?}", run.code)))
 }
 
 /// assay in a mount namespace of its own, in which `folder` is mounted on `place`, too.
-fn with_mount(world: &World, folder: &str, place: &str, line: &str) -> Result<Outcome> {
+fn with_mount(
+    world: &FaultSandbox,
+    folder: &str,
+    place: &str,
+    line: &str,
+) -> Result<AssayOutput> {
     let script = format!("mount --bind {folder} {place} || exit 99; exec \"$0\" \"$@\"");
-    world.wrapped(&["unshare", "--mount", "--map-root-user", "sh", "-c", &script], &words(line))
+    world.run_wrapped(
+        &["unshare", "--mount", "--map-root-user", "sh", "-c", &script],
+        &words(line),
+    )
 }
 
-fn is_refused(run: &Outcome, why: &str) -> bool {
+fn is_refused(run: &AssayOutput, why: &str) -> bool {
     matches!(run.code, Some(2 | 4)) && run.err.contains(why)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{End, Tried};
+use super::{FaultResult, TriedFault};
 use crate::lab::{GuestMachine, guest, image, sections};
 use crate::packages;
 
@@ -15,105 +15,105 @@ use crate::packages;
 const DEADLINE: Duration = Duration::from_secs(900);
 
 /// Fault with the expected result of its section in the script.
-struct Row {
+struct GuestRow {
     section: &'static str,
     fault: &'static str,
     expected: &'static str,
     code: u8,
     /// Texts of which the output must contain at least one.
-    says: &'static [&'static str],
+    expected_output: &'static [&'static str],
 }
 
 const NOT_MEASURED: &str =
     "the case fails with the kernel's error; nothing is stored as measured";
 const REFUSED: &str = "a refusal that names the user of the device";
 /// Errors of a removed device; its size may also read as 0 bytes.
-const GONE: &[&str] = &["Input/output error", "No such device", "short: 0 of"];
+const DEVICE_REMOVED: &[&str] = &["Input/output error", "No such device", "short: 0 of"];
 
-const ROWS: [Row; 12] = [
-    Row {
+const ROWS: [GuestRow; 12] = [
+    GuestRow {
         section: "cpu",
         fault: "a CPU goes offline (`echo 0 > /sys/devices/system/cpu/cpu1/online`)",
         expected: "the results carry the doubt `cpus-taken`",
         code: 0,
-        says: &["\"cpus-taken\""],
+        expected_output: &["\"cpus-taken\""],
     },
-    Row {
+    GuestRow {
         section: "clock",
         fault: "the clock is set an hour ahead (`date -s`)",
         expected: "the results carry the doubt `clock-stepped`",
         code: 0,
-        says: &["\"clock-stepped\""],
+        expected_output: &["\"clock-stepped\""],
     },
-    Row {
+    GuestRow {
         section: "suspend",
         fault: "the machine is suspended and wakes by its clock",
         expected: "the results carry the doubt `paused`",
         code: 0,
-        says: &["\"paused\""],
+        expected_output: &["\"paused\""],
     },
-    Row {
+    GuestRow {
         section: "dm-error",
         fault: "device-mapper exchanges the device below for errors, under a run",
         expected: NOT_MEASURED,
         code: 4,
-        says: GONE,
+        expected_output: DEVICE_REMOVED,
     },
-    Row {
+    GuestRow {
         section: "removed",
         fault: "the device is removed under a run (null_blk)",
         expected: NOT_MEASURED,
         code: 4,
-        says: GONE,
+        expected_output: DEVICE_REMOVED,
     },
-    Row {
+    GuestRow {
         section: "zram-reset",
         fault: "zram is reset under a writing run",
         expected: "the kernel refuses the reset; the run ends well",
         code: 0,
-        says: &["the reset is refused"],
+        expected_output: &["the reset is refused"],
     },
-    Row {
+    GuestRow {
         section: "zram-swap",
         fault: "writing a zram device that holds swap",
         expected: REFUSED,
         code: 2,
-        says: &["it is in use: "],
+        expected_output: &["it is in use: "],
     },
-    Row {
+    GuestRow {
         section: "dm-holder",
         fault: "writing a device below a mapping (dm)",
         expected: REFUSED,
         code: 2,
-        says: &["it is in use: "],
+        expected_output: &["it is in use: "],
     },
-    Row {
+    GuestRow {
         section: "md-holder",
         fault: "writing a member of an array (md)",
         expected: REFUSED,
         code: 2,
-        says: &["it is in use: "],
+        expected_output: &["it is in use: "],
     },
-    Row {
+    GuestRow {
         section: "partition",
         fault: "writing a disk of which a partition is mounted",
         expected: REFUSED,
         code: 2,
-        says: &["it is in use: "],
+        expected_output: &["it is in use: "],
     },
-    Row {
+    GuestRow {
         section: "disk",
         fault: "writing a partition of a disk whose other partition is mounted",
         expected: "the one is written, the other is as it was",
         code: 0,
-        says: &["same contents"],
+        expected_output: &["same contents"],
     },
-    Row {
+    GuestRow {
         section: "namespace",
         fault: "writing a device that is mounted in another mount namespace",
         expected: REFUSED,
         code: 2,
-        says: &["it is in use: "],
+        expected_output: &["it is in use: "],
     },
 ];
 
@@ -219,13 +219,13 @@ exit 0
 "#;
 
 /// Runs all faults in one guest; `--brief` starts none.
-pub(super) fn all(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
+pub(super) fn try_all(root: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
     if is_brief {
         return Ok(Vec::new());
     }
     packages::install(root, packages::FOR_LAB)?;
     if let Some(why) = guest::unavailable_reason() {
-        let row = |row: &Row| row.tried(End::NotTried(why.clone()));
+        let row = |row: &GuestRow| row.with_result(FaultResult::NotTried(why.clone()));
         return Ok(ROWS.iter().map(row).collect());
     }
     let image = image::ensure_image(root).context("the image of the guests cannot be made")?;
@@ -233,28 +233,28 @@ pub(super) fn all(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
     let sections = sections(&said);
     let judged = ROWS.iter().map(|row| {
         let found = sections.iter().find(|(name, _)| *name == row.section);
-        row.tried(row.judge(found.map_or("", |(_, text)| text)))
+        row.with_result(row.judge(found.map_or("", |(_, text)| text)))
     });
     Ok(judged.collect())
 }
 
-impl Row {
-    fn tried(&self, end: End) -> Tried {
-        Tried { fault: self.fault, expected: self.expected, end }
+impl GuestRow {
+    fn with_result(&self, end: FaultResult) -> TriedFault {
+        TriedFault { fault: self.fault, expected: self.expected, result: end }
     }
 
-    fn judge(&self, said: &str) -> End {
+    fn judge(&self, said: &str) -> FaultResult {
         let starting_with =
             |start: &str| said.lines().find_map(|it| it.trim().strip_prefix(start));
         if let Some(why) = starting_with("cannot be made: ") {
-            return End::NotTried(why.to_owned());
+            return FaultResult::NotTried(why.to_owned());
         }
         let code = starting_with("code ").unwrap_or("none").to_owned();
-        let is_reported = self.says.iter().any(|it| said.contains(it));
+        let is_reported = self.expected_output.iter().any(|it| said.contains(it));
         let refusal = starting_with("why: ").or_else(|| starting_with("error: "));
         let first = |it: &str| it.split("; ").next().unwrap_or_default().to_owned();
         let what = refusal.map_or(format!("exit code {code}"), first);
-        End::of(code == self.code.to_string() && is_reported, what)
+        FaultResult::held_if(code == self.code.to_string() && is_reported, what)
     }
 }
 
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_and_words_both_count() {
+    fn checks_code_and_output() {
         let row =
             ROWS.iter().find(|row| row.section == "dm-holder").expect("it is in the table");
         for (said, expected) in [
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_has_its_section() {
+    fn every_row_has_section_in_script() {
         for row in &ROWS {
             assert!(SCRIPT.contains(&format!("fresh {}\n", row.section)), "{}", row.section);
         }

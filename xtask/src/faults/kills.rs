@@ -6,46 +6,49 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::under_way::into_the_run;
-use super::{End, Tried, World, contents, system};
+use super::during_measurement::wait_for_measurement;
+use super::{FaultResult, FaultSandbox, TriedFault, read_tree, run_system};
 
 /// Number of kills, each at a later time in the run.
 const KILLS: u64 = 12;
-const SHORT: &[&str] =
+const SHORT_RUN: &[&str] =
     &["storage", "write", "file", "--size", "4MiB", "--for", "600ms", "--buffered"];
 
-pub(super) fn all(program: &Path, is_brief: bool) -> Result<Vec<Tried>> {
+pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
     Ok(vec![
-        Tried {
+        TriedFault {
             fault: "SIGKILL, every 80 ms of a run later",
             expected: "the store can be read; `clean` removes the file; the next run works",
-            end: killed(program, is_brief)?,
+            result: try_kills(program, is_brief)?,
         },
-        Tried {
+        TriedFault {
             fault: "SIGSTOP for 2 s, then SIGCONT",
             expected: "the run ends well and its results carry the doubt `paused`",
-            end: stopped(program)?,
+            result: try_stop(program)?,
         },
     ])
 }
 
-fn killed(program: &Path, is_brief: bool) -> Result<End> {
+fn try_kills(program: &Path, is_brief: bool) -> Result<FaultResult> {
     let step = if is_brief { KILLS / 3 } else { 1 };
     for nth in (0..KILLS).step_by(step as usize) {
-        let world = World::new(program)?;
+        let world = FaultSandbox::new(program)?;
         std::fs::write(world.path("precious"), "precious")?;
-        let mut child = world.start(SHORT)?;
+        let mut child = world.spawn_assay(SHORT_RUN)?;
         thread::sleep(Duration::from_millis(20 + 80 * nth));
         child.kill()?;
         child.wait()?;
-        let listed = world.assay(&["list"])?;
+        let listed = world.run_assay(&["list"])?;
         // The store may not exist yet, if no run began.
         if !matches!(listed.code, Some(0 | 2)) {
-            return Ok(End::Broke(format!("kill {nth}: list ended with {:?}", listed.code)));
+            return Ok(FaultResult::Broke(format!(
+                "kill {nth}: list ended with {:?}",
+                listed.code
+            )));
         }
-        let cleaned = world.assay(&["storage", "clean"])?;
-        let next = world.assay(SHORT)?;
-        let left: Vec<_> = contents(world.folder.path())?
+        let cleaned = world.run_assay(&["storage", "clean"])?;
+        let next = world.run_assay(SHORT_RUN)?;
+        let left: Vec<_> = read_tree(world.folder.path())?
             .into_iter()
             .filter(|(path, _)| path.parent() == Some(world.folder.path()))
             .collect();
@@ -58,25 +61,26 @@ fn killed(program: &Path, is_brief: bool) -> Result<End> {
                 left.len(),
                 next.err
             );
-            return Ok(End::Broke(what));
+            return Ok(FaultResult::Broke(what));
         }
     }
-    Ok(End::Held(format!("{KILLS} kills")))
+    Ok(FaultResult::Held(format!("{KILLS} kills")))
 }
 
-fn stopped(program: &Path) -> Result<End> {
-    let world = World::new(program)?;
-    let mut child = world.start(&["storage", "read", "--engine", "null", "--for", "5s"])?;
+fn try_stop(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
+    let mut child =
+        world.spawn_assay(&["storage", "read", "--engine", "null", "--for", "5s"])?;
     let id = child.id().to_string();
-    into_the_run(&world);
+    wait_for_measurement(&world);
     for signal in ["-STOP", "-CONT"] {
-        if let Err(why) = system(&["kill", signal, &id]) {
-            return Ok(End::NotTried(why));
+        if let Err(why) = run_system(&["kill", signal, &id]) {
+            return Ok(FaultResult::NotTried(why));
         }
         thread::sleep(Duration::from_secs(2));
     }
     let status = child.wait()?;
-    let shown = world.assay(&["show", "--json"])?;
+    let shown = world.run_assay(&["show", "--json"])?;
     let is_reported = status.success() && shown.out.contains("\"paused\"");
-    Ok(End::of(is_reported, format!("exit code {:?}", status.code())))
+    Ok(FaultResult::held_if(is_reported, format!("exit code {:?}", status.code())))
 }

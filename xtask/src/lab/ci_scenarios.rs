@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::{RunExtent, SCENARIOS, Scenario, ScenarioResult, prepare_lab, run_parallel};
-use crate::test::{self, Tally, Verdict};
+use crate::test::{self, TestTally, TruthVerdict};
 
 /// Tries of a scenario. On a busy machine a guest occasionally hangs; a deadlock of the program
 /// does so again.
@@ -15,8 +15,9 @@ const TRIES: usize = 2;
 
 /// Runs all scenarios and counts them as tests. A test fails if a figure is wrong, if both tries
 /// fail or time out, or if the preparation fails. An undecided figure is not a failure.
-pub(crate) fn run(root: &Path, tally: &mut Tally) -> Result<()> {
-    let mut add = |name: &str, verdict| tally.add(&format!("{}{name}", test::LAB), verdict);
+pub(crate) fn run(root: &Path, tally: &mut TestTally) -> Result<()> {
+    let mut add =
+        |name: &str, verdict| tally.add(&format!("{}{name}", test::LAB_PREFIX), verdict);
     let ready = match prepare_lab(root, SCENARIOS.iter())? {
         Ok(ready) => ready,
         Err(reason) => {
@@ -25,7 +26,7 @@ pub(crate) fn run(root: &Path, tally: &mut Tally) -> Result<()> {
         }
     };
     ready.skipped.iter().for_each(|(name, reason)| add(name, skipped_verdict(reason)));
-    ready.failed.iter().for_each(|name| add(name, Verdict::Fails));
+    ready.failed.iter().for_each(|name| add(name, TruthVerdict::Fails));
     let verdicts = run_parallel(&ready.runnable, RunExtent::Brief, |it| {
         it.verdict(|| it.carry_out(root, &ready.image, RunExtent::Brief))
     });
@@ -33,20 +34,20 @@ pub(crate) fn run(root: &Path, tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
-fn skipped_verdict(reason: &str) -> Verdict {
-    Verdict::Skipped(format!("{}: {reason}", test::NO_GUEST))
+fn skipped_verdict(reason: &str) -> TruthVerdict {
+    TruthVerdict::Skipped(format!("{}: {reason}", test::NO_GUEST_PREFIX))
 }
 
 impl Scenario {
-    fn verdict(&self, mut carry_out: impl FnMut() -> Result<ScenarioResult>) -> Verdict {
+    fn verdict(&self, mut carry_out: impl FnMut() -> Result<ScenarioResult>) -> TruthVerdict {
         for number in 1..=TRIES {
             match carry_out() {
-                Ok(found) if found.count_wrong() > 0 => return Verdict::Fails,
-                Ok(_) => return Verdict::Holds,
+                Ok(found) if found.count_wrong() > 0 => return TruthVerdict::Fails,
+                Ok(_) => return TruthVerdict::Holds,
                 Err(error) => println!("lab: {}, try {number}: {error:#}", self.name),
             }
         }
-        Verdict::Fails
+        TruthVerdict::Fails
     }
 }
 
@@ -71,13 +72,13 @@ mod tests {
         };
         let late = || bail!("it did not end in 300s");
         for (tries, expected) in [
-            (&[Some(&[Some(true), None][..])][..], Verdict::Holds),
-            (&[Some(&[None])], Verdict::Holds),
+            (&[Some(&[Some(true), None][..])][..], TruthVerdict::Holds),
+            (&[Some(&[None])], TruthVerdict::Holds),
             // A wrong figure is not retried.
-            (&[Some(&[Some(true), Some(false)]), Some(&[Some(true)])], Verdict::Fails),
-            (&[None, Some(&[Some(true)])], Verdict::Holds),
-            (&[None, Some(&[Some(false)])], Verdict::Fails),
-            (&[None, None, Some(&[Some(true)])], Verdict::Fails),
+            (&[Some(&[Some(true), Some(false)]), Some(&[Some(true)])], TruthVerdict::Fails),
+            (&[None, Some(&[Some(true)])], TruthVerdict::Holds),
+            (&[None, Some(&[Some(false)])], TruthVerdict::Fails),
+            (&[None, None, Some(&[Some(true)])], TruthVerdict::Fails),
         ] {
             let mut left = tries.iter();
             let verdict = SCENARIOS[0].verdict(|| match left.next().expect("so many tries") {
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn skip_names_the_reason() {
-        let Verdict::Skipped(reason) = skipped_verdict("cpio is not installed") else {
+        let TruthVerdict::Skipped(reason) = skipped_verdict("cpio is not installed") else {
             panic!()
         };
         assert_eq!(reason, "no guest can run here: cpio is not installed");

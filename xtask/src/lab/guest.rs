@@ -42,7 +42,7 @@ const EMULATION: Accelerator =
 /// Returns the reason why no guest can run here; `None` if one can.
 pub(crate) fn unavailable_reason() -> Option<String> {
     let needed = [QEMU, "setpriv", "cpio", "depmod", "dpkg-deb", "apt-cache"];
-    let missing = needed.into_iter().find(|program| !command::exists(program));
+    let missing = needed.into_iter().find(|program| !command::is_installed(program));
     if !cfg!(target_arch = "x86_64") {
         return Some("guests are x86-64 machines".to_owned());
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use assay_adapters::perftest_text::{Column, rows};
+use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 
 use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, section, sections};
 
@@ -177,16 +177,16 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
             continue;
         }
         let columns = if is_rate(test) {
-            [Column::Rate, Column::Rate]
+            [PerftestColumn::Rate, PerftestColumn::Rate]
         } else {
-            [Column::Typical, Column::Min]
+            [PerftestColumn::Typical, PerftestColumn::Min]
         };
         if !order.contains(&test) {
             order.push(test);
         }
         let values = found.entry((test.to_owned(), by)).or_default();
         // Keep the position of a run without a result: rounds are compared in pairs.
-        values.push(rows(text).ok().and_then(|rows| {
+        values.push(parse_rows(text).ok().and_then(|rows| {
             let [typical, best] = columns.map(|column| rows.first()?.get(&column).copied());
             Some(Round { typical: typical?, best: best? })
         }));

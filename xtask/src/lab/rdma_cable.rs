@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use assay_adapters::perftest_text::{Column, rows};
+use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 
 use super::rdma::{soft_roce, veth_pair};
 use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, section, sections};
@@ -142,7 +142,8 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         (8.0, "read-bw -u 18 -s 64 -t 16 -n 80 -o 8"),
     ] {
         let most = reads / (2.0 * DELAY_S);
-        let found = largest_value(output, &format!("assay {test}"), Column::MessageRate)?;
+        let found =
+            largest_value(output, &format!("assay {test}"), PerftestColumn::MessageRate)?;
         figures.push(LabFigure {
             name: format!("reads under way, {reads}: rate"),
             truth: format!("{most:.0} per second: {reads} in 80 ms"),
@@ -175,17 +176,17 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
 
 /// Returns the first value of a column in a section's table; the largest if there are several
 /// sections of this name.
-fn largest_value(output: &str, name: &str, column: Column) -> Result<f64> {
+fn largest_value(output: &str, name: &str, column: PerftestColumn) -> Result<f64> {
     let matching = sections(output).into_iter().filter(|(it, _)| *it == name);
     let found =
-        matching.filter_map(|(_, text)| rows(text).ok()?.first()?.get(&column).copied());
+        matching.filter_map(|(_, text)| parse_rows(text).ok()?.first()?.get(&column).copied());
     found.reduce(f64::max).with_context(|| format!("{name} has no {column:?}"))
 }
 
 /// Checks a typical time: netem delays no packet less than configured, for assay and perftest.
 fn check_delay(output: &str, test: &str, delay_s: f64) -> Result<LabFigure> {
     let times = ["assay", "perftest"]
-        .map(|by| largest_value(output, &format!("{by} {test}"), Column::Typical));
+        .map(|by| largest_value(output, &format!("{by} {test}"), PerftestColumn::Typical));
     let [own, theirs] = times;
     let (own, theirs) = (own?, theirs?);
     let is_plausible = |time_s: f64| (delay_s..delay_s * MAX_TIME_RATIO).contains(&time_s);
@@ -213,7 +214,7 @@ fn is_plausible_rate(found: f64, most: f64) -> bool {
 /// or not, and a guest that stalls completes fewer.
 fn check_iterations(output: &str, (test, most, what): (&str, f64, &str)) -> Result<LabFigure> {
     let [own, theirs] = ["assay", "perftest"]
-        .map(|by| largest_value(output, &format!("{by} {test}"), Column::Iterations));
+        .map(|by| largest_value(output, &format!("{by} {test}"), PerftestColumn::Iterations));
     let (own, theirs) = (own?, theirs?);
     Ok(LabFigure {
         name: format!("{test}: counted"),
@@ -231,11 +232,14 @@ fn check_iterations(output: &str, (test, most, what): (&str, f64, &str)) -> Resu
 /// Checks the rate. A guest that stalls slows down both programs: a rate below one direction's is
 /// wrong only if perftest's is above it.
 fn check_rate(output: &str, test: &str, ends: f64) -> Result<LabFigure> {
-    let found = largest_value(output, &format!("assay {test}"), Column::Rate)?;
+    let found = largest_value(output, &format!("assay {test}"), PerftestColumn::Rate)?;
     let most = ends * RATE * PAYLOAD_SHARE;
     let perftest = "perftest write-bw -u 18 -s 4096 -t 4 -n 100 -b -Q 1";
-    let theirs =
-        if ends > 1.0 { Some(largest_value(output, perftest, Column::Rate)?) } else { None };
+    let theirs = if ends > 1.0 {
+        Some(largest_value(output, perftest, PerftestColumn::Rate)?)
+    } else {
+        None
+    };
     let comparison = theirs
         .map_or(String::new(), |rate| format!("; {:.2} MB/s by ib_write_bw", rate * 1e-6));
     let is_short = |rate: f64| rate < most * MIN_RATE_RATIO;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use assay_adapters::perftest_text::{Column, rows};
+use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 
 use super::rdma::{soft_roce, turns_of, veth_pair};
 use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, section};
@@ -233,14 +233,19 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         .iter()
         .map(|(name, expected)| check_texts(output, name, expected))
         .collect::<Result<_>>()?;
-    figures.push(check_tables(output, "queue pairs", (1, SIZES), Column::MessageRate)?);
-    figures.push(check_tables(output, "both ways", (3, 1), Column::Rate)?);
-    figures.push(check_tables(output, "datagrams", (1, 1), Column::Rate)?);
-    figures.push(check_tables(output, "for a time", (3, 1), Column::Rate)?);
+    figures.push(check_tables(output, "queue pairs", (1, SIZES), PerftestColumn::MessageRate)?);
+    figures.push(check_tables(output, "both ways", (3, 1), PerftestColumn::Rate)?);
+    figures.push(check_tables(output, "datagrams", (1, 1), PerftestColumn::Rate)?);
+    figures.push(check_tables(output, "for a time", (3, 1), PerftestColumn::Rate)?);
     // With two decimals, the MiB/s of the smallest datagrams are 0.00.
     let each = (1, DATAGRAM_SIZES);
-    figures.push(check_tables(output, "datagrams of all sizes", each, Column::MessageRate)?);
-    figures.push(check_tables(output, "as perftest", (1, SIZES), Column::Typical)?);
+    figures.push(check_tables(
+        output,
+        "datagrams of all sizes",
+        each,
+        PerftestColumn::MessageRate,
+    )?);
+    figures.push(check_tables(output, "as perftest", (1, SIZES), PerftestColumn::Typical)?);
     figures.push(check_lost_datagrams(section(output, "datagrams")?));
     figures.push(check_missing_buffers(output, 16, true)?);
     figures.push(check_missing_buffers(output, 512, false)?);
@@ -255,7 +260,7 @@ fn check_tables(
     output: &str,
     name: &str,
     (count, sizes): (usize, usize),
-    column: Column,
+    column: PerftestColumn,
 ) -> Result<LabFigure> {
     let text = section(output, name)?;
     // Split at the heads of the tables; text before the first one is ignored.
@@ -263,7 +268,7 @@ fn check_tables(
     let found: Vec<usize> = starts
         .iter()
         .map(|at| {
-            let rows = rows(&text[*at..]).unwrap_or_default();
+            let rows = parse_rows(&text[*at..]).unwrap_or_default();
             rows.iter()
                 .filter(|row| row.get(&column).is_some_and(|figure| *figure > 0.0))
                 .count()

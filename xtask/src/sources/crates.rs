@@ -7,7 +7,7 @@ use super::Sources;
 
 /// Cargo package: a folder whose `Cargo.toml` has a `[package]`.
 #[derive(Debug)]
-pub(crate) struct Package {
+pub(crate) struct CargoPackage {
     /// Path of the manifest from the root of the repository.
     pub manifest: String,
     /// Folder of the manifest with a trailing `/`; empty for the root.
@@ -19,15 +19,15 @@ pub(crate) struct Package {
 }
 
 /// Returns all packages of the tree.
-pub(crate) fn packages(sources: &Sources) -> Result<Vec<Package>> {
+pub(crate) fn packages(sources: &Sources) -> Result<Vec<CargoPackage>> {
     let mut packages = Vec::new();
-    for (path, text) in sources.ending_in(&["Cargo.toml"]) {
+    for (path, text) in sources.files_ending_in(&["Cargo.toml"]) {
         let table: Table =
             text.parse().with_context(|| format!("{path} is not a valid manifest"))?;
         let Some(name) = table.get("package").and_then(|package| package.get("name")) else {
             continue;
         };
-        packages.push(Package {
+        packages.push(CargoPackage {
             manifest: path.to_owned(),
             folder: path.trim_end_matches("Cargo.toml").to_owned(),
             name: name.as_str().context("a package name must be a string")?.to_owned(),
@@ -37,17 +37,21 @@ pub(crate) fn packages(sources: &Sources) -> Result<Vec<Package>> {
     Ok(packages)
 }
 
-impl Package {
+impl CargoPackage {
     /// Returns the root files of the targets, by cargo's conventions and by the `path` keys of the
     /// manifest.
-    pub(crate) fn roots<'a>(&'a self, sources: &'a Sources) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn target_roots<'a>(
+        &'a self,
+        sources: &'a Sources,
+    ) -> impl Iterator<Item = &'a str> {
         sources.rust.keys().map(String::as_str).filter(|path| {
-            path.strip_prefix(self.folder.as_str())
-                .is_some_and(|inside| is_conventional_root(inside) || self.names_path(inside))
+            path.strip_prefix(self.folder.as_str()).is_some_and(|inside| {
+                is_conventional_root(inside) || self.has_target_path(inside)
+            })
         })
     }
 
-    fn names_path(&self, inside: &str) -> bool {
+    fn has_target_path(&self, inside: &str) -> bool {
         let targets =
             ["lib", "bin", "test", "bench", "example"].into_iter().flat_map(|kind| match self
                 .table
@@ -82,7 +86,7 @@ mod tests {
     use crate::sources::example;
 
     #[test]
-    fn targets_begin_where_cargo_looks_for_them() {
+    fn finds_conventional_and_declared_roots() {
         let sources = example::tree(&[
             ("a/Cargo.toml", "[package]\nname = \"a\"\n[[bench]]\npath = \"odd/place.rs\""),
             ("a/src/lib.rs", ""),
@@ -96,7 +100,7 @@ mod tests {
         ]);
         let packages = packages(&sources).unwrap();
         assert_eq!(packages.len(), 1);
-        let roots: Vec<_> = packages[0].roots(&sources).collect();
+        let roots: Vec<_> = packages[0].target_roots(&sources).collect();
         assert_eq!(
             roots,
             [

@@ -2,11 +2,11 @@
 
 use syn::{Attribute, Item, ItemMod, Meta};
 
-use super::{Sources, each_token};
+use super::{Sources, visit_tokens};
 
 /// File as a module of a target.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Module {
+pub(crate) struct SourceModule {
     /// Path of the file.
     pub file: String,
     /// Module names from the root of the target; empty for the root.
@@ -16,15 +16,15 @@ pub(crate) struct Module {
 }
 
 /// Returns all modules of the target with the root file `root`, the root first.
-pub(crate) fn of_target(sources: &Sources, root: &str) -> Vec<Module> {
+pub(crate) fn target_modules(sources: &Sources, root: &str) -> Vec<SourceModule> {
     let mut modules = Vec::new();
-    let folder = folder_of(root);
-    let module = Module {
+    let folder = parent_folder(root);
+    let module = SourceModule {
         file: root.to_owned(),
         path: Vec::new(),
         for_tests: root.starts_with("tests/") || root.contains("/tests/"),
     };
-    follow(sources, module, &folder, &mut modules);
+    collect_modules(sources, module, &folder, &mut modules);
     modules
 }
 
@@ -35,43 +35,48 @@ pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
             return attribute.path().is_ident("test");
         };
         let mut words = Vec::new();
-        each_token(&list.tokens, &mut |token| words.push(token.to_string()));
+        visit_tokens(&list.tokens, &mut |token| words.push(token.to_string()));
         list.path.is_ident("cfg") && words.iter().any(|w| w == "test") && words[0] != "not"
     })
 }
 
 /// Adds `module` and all modules below it; `folder` contains the files of its children.
-fn follow(sources: &Sources, module: Module, folder: &str, modules: &mut Vec<Module>) {
+fn collect_modules(
+    sources: &Sources,
+    module: SourceModule,
+    folder: &str,
+    modules: &mut Vec<SourceModule>,
+) {
     let Some(file) = sources.rust.get(&module.file) else { return };
-    let Module { path, for_tests, .. } = &module;
+    let SourceModule { path, for_tests, .. } = &module;
     let mut children = Vec::new();
-    declared(&file.syntax.items, path, *for_tests, folder, &mut children);
+    collect_declarations(&file.syntax.items, path, *for_tests, folder, &mut children);
     modules.push(module);
     for child in children {
-        let found = [format!("{}.rs", child.place), format!("{}/mod.rs", child.place)]
+        let found = [format!("{}.rs", child.file_stem), format!("{}/mod.rs", child.file_stem)]
             .into_iter()
             .find(|file| sources.rust.contains_key(file));
         if let Some(file) = found {
-            let module = Module { file, path: child.path, for_tests: child.for_tests };
-            follow(sources, module, &format!("{}/", child.place), modules);
+            let module = SourceModule { file, path: child.path, for_tests: child.for_tests };
+            collect_modules(sources, module, &format!("{}/", child.file_stem), modules);
         }
     }
 }
 
 /// Declaration `mod name;` with the path of its file, without the extension.
-struct Declared {
-    place: String,
+struct ModDeclaration {
+    file_stem: String,
     path: Vec<String>,
     for_tests: bool,
 }
 
 /// Collects the `mod name;` declarations in `items`, including those inside inline modules.
-fn declared(
+fn collect_declarations(
     items: &[Item],
     path: &[String],
     for_tests: bool,
     folder: &str,
-    found: &mut Vec<Declared>,
+    found: &mut Vec<ModDeclaration>,
 ) {
     for item in items {
         let Item::Mod(ItemMod { attrs, ident, content, .. }) = item else { continue };
@@ -81,15 +86,15 @@ fn declared(
         let path: Vec<String> = path.iter().cloned().chain([name]).collect();
         match content {
             Some((_, inside)) => {
-                declared(inside, &path, for_tests, &format!("{place}/"), found);
+                collect_declarations(inside, &path, for_tests, &format!("{place}/"), found);
             }
-            None => found.push(Declared { place, path, for_tests }),
+            None => found.push(ModDeclaration { file_stem: place, path, for_tests }),
         }
     }
 }
 
 /// Returns the folder of a target's root file, which also contains its child modules.
-fn folder_of(root: &str) -> String {
+fn parent_folder(root: &str) -> String {
     root.rfind('/').map_or(String::new(), |slash| root[..=slash].to_owned())
 }
 
@@ -99,7 +104,7 @@ mod tests {
     use crate::sources::example;
 
     #[test]
-    fn mod_lines_are_followed() {
+    fn follows_mod_declarations() {
         let sources = example::tree(&[
             ("a/src/lib.rs", "mod one; mod inline { mod deep; } #[cfg(test)] mod checks;"),
             ("a/src/one.rs", "mod child;"),
@@ -108,7 +113,7 @@ mod tests {
             ("a/src/checks.rs", ""),
             ("a/src/forgotten.rs", ""),
         ]);
-        let modules = of_target(&sources, "a/src/lib.rs");
+        let modules = target_modules(&sources, "a/src/lib.rs");
         let names: Vec<_> = modules.iter().map(|m| (m.path.join("::"), m.for_tests)).collect();
         let expected = [
             ("", false),
@@ -121,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn code_for_tests_is_known_by_its_attributes() {
+    fn detects_test_attributes() {
         for (item, expected) in [
             ("#[cfg(test)] mod a {}", true),
             ("#[cfg(all(test, unix))] mod a {}", true),

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Test that reported that it cannot run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Skip {
+pub(crate) struct SkippedTest {
     /// Name in its report.
     pub test: String,
     /// Reason in its report.
@@ -13,7 +13,7 @@ pub(crate) struct Skip {
 
 /// Result of a known truth.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum TruthVerdict {
     Holds,
     Fails,
     /// Undecided, with the reason.
@@ -22,30 +22,30 @@ pub(crate) enum Verdict {
 
 /// Whether to print a line of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Show {
+pub(crate) enum LineVisibility {
     /// The line is printed.
-    Yes,
+    Visible,
     /// The line belongs to a test that passed, and is hidden.
-    No,
+    Hidden,
 }
 
 /// Counts over all test binaries so far.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct TestTally {
     passed: usize,
     failed: usize,
     /// Names of failed tests; crashed binaries have none.
     failures: Vec<String>,
-    second_tries: Vec<String>,
-    skipped: Vec<Skip>,
-    section: Section,
+    passed_on_retry: Vec<String>,
+    skipped: Vec<SkippedTest>,
+    section: OutputSection,
     /// Skipped tests of the current binary.
-    skipped_here: Vec<Skip>,
+    pending_skips: Vec<SkippedTest>,
 }
 
 /// Position in the output of one binary.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Section {
+enum OutputSection {
     /// Between two binaries.
     #[default]
     Outside,
@@ -57,79 +57,82 @@ enum Section {
     Failures,
 }
 
-impl Tally {
+impl TestTally {
     /// Processes one line of output.
-    pub(crate) fn read(&mut self, line: &str) -> Show {
+    pub(crate) fn read_line(&mut self, line: &str) -> LineVisibility {
         if let Some(result) = line.strip_prefix("test result: ") {
-            self.close(result);
-            return Show::Yes;
+            self.finish_binary(result);
+            return LineVisibility::Visible;
         }
         match line {
-            "successes:" if self.section == Section::Running => {
-                self.section = Section::Successes;
+            "successes:" if self.section == OutputSection::Running => {
+                self.section = OutputSection::Successes;
             }
-            "failures:" if self.section != Section::Outside => self.section = Section::Failures,
+            "failures:" if self.section != OutputSection::Outside => {
+                self.section = OutputSection::Failures
+            }
             line if is_start(line) => {
                 self.finish();
-                self.section = Section::Running;
+                self.section = OutputSection::Running;
             }
             line => return self.read_inside(line),
         }
-        Show::No
+        LineVisibility::Hidden
     }
 
-    fn read_inside(&mut self, line: &str) -> Show {
+    fn read_inside(&mut self, line: &str) -> LineVisibility {
         let failure = line.strip_prefix("test ").and_then(|it| it.strip_suffix(" ... FAILED"));
         self.failures.extend(failure.map(str::to_owned));
-        if let Some(skip) = skip(line).filter(|_| self.section != Section::Failures) {
-            if !self.skipped_here.iter().any(|known| known.test == skip.test) {
-                self.skipped_here.push(skip);
+        if let Some(skip) = parse_skip(line).filter(|_| self.section != OutputSection::Failures)
+        {
+            if !self.pending_skips.iter().any(|known| known.test == skip.test) {
+                self.pending_skips.push(skip);
             }
-            return Show::No;
+            return LineVisibility::Hidden;
         }
         let is_fine = line.is_empty()
             || line.starts_with("test ") && line.ends_with(" ... ok")
-            || self.section == Section::Successes;
-        if is_fine { Show::No } else { Show::Yes }
+            || self.section == OutputSection::Successes;
+        if is_fine { LineVisibility::Hidden } else { LineVisibility::Visible }
     }
 
     /// Ends a binary at its result line.
-    fn close(&mut self, result: &str) {
-        let skipped = std::mem::take(&mut self.skipped_here);
+    fn finish_binary(&mut self, result: &str) {
+        let skipped = std::mem::take(&mut self.pending_skips);
         // libtest counts tests that skipped themselves as passed, but not ignored tests.
-        let fine = count(result, "passed") + count(result, "ignored");
+        let fine = parse_count(result, "passed") + parse_count(result, "ignored");
         self.passed += fine.saturating_sub(skipped.len());
-        self.failed += count(result, "failed");
+        self.failed += parse_count(result, "failed");
         self.skipped.extend(skipped);
-        self.section = Section::Outside;
+        self.section = OutputSection::Outside;
     }
 
     /// Ends the output. A binary without a result line has crashed, which counts as a failure.
     pub(crate) fn finish(&mut self) {
-        if self.section != Section::Outside {
+        if self.section != OutputSection::Outside {
             self.failed += 1;
-            self.skipped.append(&mut self.skipped_here);
-            self.section = Section::Outside;
+            self.skipped.append(&mut self.pending_skips);
+            self.section = OutputSection::Outside;
         }
     }
 
     /// Adds the result of a truth, counted like a test.
-    pub(crate) fn add(&mut self, test: &str, verdict: Verdict) {
+    pub(crate) fn add(&mut self, test: &str, verdict: TruthVerdict) {
         match verdict {
-            Verdict::Holds => self.passed += 1,
-            Verdict::Fails => self.failed += 1,
-            Verdict::Skipped(reason) => {
-                self.skipped.push(Skip { test: test.to_owned(), reason });
+            TruthVerdict::Holds => self.passed += 1,
+            TruthVerdict::Fails => self.failed += 1,
+            TruthVerdict::Skipped(reason) => {
+                self.skipped.push(SkippedTest { test: test.to_owned(), reason });
             }
         }
     }
 
     /// Counts a failed test as passed because it passed when run alone.
-    pub(crate) fn pass_at_second_try(&mut self, test: &str) {
+    pub(crate) fn mark_passed_on_retry(&mut self, test: &str) {
         self.failures.retain(|it| it != test);
         self.failed -= 1;
         self.passed += 1;
-        self.second_tries.push(test.to_owned());
+        self.passed_on_retry.push(test.to_owned());
     }
 
     /// Returns the names of the failed tests.
@@ -138,8 +141,8 @@ impl Tally {
     }
 
     /// Returns the names of the tests that failed, then passed alone.
-    pub(crate) fn second_tries(&self) -> &[String] {
-        &self.second_tries
+    pub(crate) fn passed_on_retry(&self) -> &[String] {
+        &self.passed_on_retry
     }
 
     /// Returns the number of tests that ran and passed.
@@ -153,12 +156,12 @@ impl Tally {
     }
 
     /// Returns the skipped tests.
-    pub(crate) fn skipped(&self) -> &[Skip] {
+    pub(crate) fn skipped(&self) -> &[SkippedTest] {
         &self.skipped
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for TestTally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { passed, failed, skipped, .. } = self;
         write!(f, "{passed} passed, {failed} failed, {} skipped", skipped.len())
@@ -174,7 +177,7 @@ fn is_start(line: &str) -> bool {
 
 /// Parses `SKIPPED name: reason`, or the line of a test that libtest ignores, with or without a
 /// reason.
-fn skip(line: &str) -> Option<Skip> {
+fn parse_skip(line: &str) -> Option<SkippedTest> {
     let (test, reason) = match line.strip_prefix("SKIPPED ") {
         Some(rest) => rest.split_once(": ")?,
         None => match line.strip_prefix("test ")?.split_once(" ... ignored")? {
@@ -182,11 +185,11 @@ fn skip(line: &str) -> Option<Skip> {
             (test, reason) => (test, reason.strip_prefix(", ")?),
         },
     };
-    Some(Skip { test: test.to_owned(), reason: reason.to_owned() })
+    Some(SkippedTest { test: test.to_owned(), reason: reason.to_owned() })
 }
 
 /// Returns the number before `word` in `ok. 5 passed; 0 failed; …`.
-fn count(result: &str, word: &str) -> usize {
+fn parse_count(result: &str, word: &str) -> usize {
     let words: Vec<&str> = result.split([' ', ';']).filter(|word| !word.is_empty()).collect();
     let index = words.iter().position(|found| *found == word).filter(|index| *index > 0);
     index.and_then(|index| words[index - 1].parse().ok()).unwrap_or(0)
@@ -237,14 +240,17 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out
     const CRASH: &str = "running 2 tests\ntest g ... ok\n";
 
     fn check(output: &str, expected: &str, shown: usize) {
-        let mut tally = Tally::default();
-        let lines = output.lines().filter(|line| tally.read(line) == Show::Yes).count();
+        let mut tally = TestTally::default();
+        let lines = output
+            .lines()
+            .filter(|line| tally.read_line(line) == LineVisibility::Visible)
+            .count();
         tally.finish();
         assert_eq!((tally.to_string().as_str(), lines), (expected, shown), "{output}");
     }
 
     #[test]
-    fn counts_are_summed_and_skips_are_not_passes() {
+    fn sums_counts_and_separates_skips() {
         check(GOOD, "2 passed, 0 failed, 1 skipped", 1);
         // A failed test is printed with all its output: its result, two headings, its message.
         check(BAD, "1 passed, 1 failed, 0 skipped", 6);
@@ -252,18 +258,18 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out
     }
 
     #[test]
-    fn a_binary_without_a_result_has_failed() {
+    fn crashed_binary_counts_as_failure() {
         check(CRASH, "0 passed, 1 failed, 0 skipped", 0);
         check(&format!("{CRASH}{GOOD}"), "2 passed, 1 failed, 1 skipped", 1);
     }
 
     #[test]
-    fn nothing_is_nothing() {
+    fn empty_output_has_zero_counts() {
         check("", "0 passed, 0 failed, 0 skipped", 0);
     }
 
     #[test]
-    fn ignored_tests_are_skipped_ones() {
+    fn ignored_tests_count_as_skipped() {
         for ignored in ["ignored", "ignored, for a reason"] {
             let output = format!(
                 "running 2 tests\ntest a ... {ignored}\ntest b ... ok\n\

@@ -7,13 +7,13 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::command;
-use crate::finding::Finding;
+use crate::finding::TidyFinding;
 
 /// Maximum number of packages in the default build of `assay` (the budget of the design).
-pub(crate) const MOST_PACKAGES: usize = 300;
+pub(crate) const MAX_PACKAGES: usize = 300;
 
 /// Counts the packages in the default build of `assay`, including its own.
-pub(crate) fn count(root: &Path) -> Result<usize> {
+pub(crate) fn count_packages(root: &Path) -> Result<usize> {
     let tree = command::output(command::cargo(root).args([
         "tree",
         "--locked",
@@ -21,20 +21,20 @@ pub(crate) fn count(root: &Path) -> Result<usize> {
         "--edges=normal,build",
         "--prefix=none",
     ]))?;
-    Ok(packages(&tree))
+    Ok(count_distinct(&tree))
 }
 
 /// Reports a finding if the budget is exceeded.
-pub(crate) fn check(packages: usize) -> Option<Finding> {
-    (packages > MOST_PACKAGES).then(|| {
-        let what = format!("{packages} packages in the default build, {MOST_PACKAGES} allowed");
-        Finding::new("Cargo.lock", 1, what, "whoever builds assay builds them all")
+pub(crate) fn check(packages: usize) -> Option<TidyFinding> {
+    (packages > MAX_PACKAGES).then(|| {
+        let what = format!("{packages} packages in the default build, {MAX_PACKAGES} allowed");
+        TidyFinding::new("Cargo.lock", 1, what, "whoever builds assay builds them all")
     })
 }
 
 /// Counts distinct packages in the output of `cargo tree --prefix=none`, which marks repeated ones
 /// `(*)`.
-fn packages(tree: &str) -> usize {
+fn count_distinct(tree: &str) -> usize {
     let names: BTreeSet<_> = tree
         .lines()
         .map(|line| line.trim_end_matches(" (*)"))
@@ -49,12 +49,12 @@ mod tests {
 
     #[test]
     fn repeated_packages_count_once() {
-        assert_eq!(packages("a v1.0.0\nb v2.0.0\n\na v1.0.0 (*)\nb v3.0.0\n"), 3);
+        assert_eq!(count_distinct("a v1.0.0\nb v2.0.0\n\na v1.0.0 (*)\nb v3.0.0\n"), 3);
     }
 
     #[test]
-    fn the_budget_is_a_limit() {
-        assert_eq!(check(MOST_PACKAGES), None);
-        assert!(check(MOST_PACKAGES + 1).is_some());
+    fn reports_exceeded_budget() {
+        assert_eq!(check(MAX_PACKAGES), None);
+        assert!(check(MAX_PACKAGES + 1).is_some());
     }
 }

@@ -9,10 +9,10 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::command;
-use crate::finding::Finding;
+use crate::finding::TidyFinding;
 
 /// Reports packages of the program that the tests build with other features.
-pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
+pub(crate) fn check(root: &Path) -> Result<Vec<TidyFinding>> {
     let tree = |choice: &[&str]| {
         let all = ["tree", "--locked", "--prefix=none", "--format={p} [{f}]"];
         command::output(command::cargo(root).args(all).args(choice))
@@ -22,7 +22,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     let found = built_twice(&program, &tests).into_iter().map(|package| {
         let what = format!("the tests build `{package}` with other features than the program");
         let why = "everything that stands on it is compiled twice: give the program those of the tests";
-        Finding::new("crates/assay/Cargo.toml", 1, what, why)
+        TidyFinding::new("crates/assay/Cargo.toml", 1, what, why)
     });
     Ok(found.collect())
 }
@@ -30,10 +30,10 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
 /// Returns the lines of the program's tree that are missing in that of the tests; repeated lines
 /// end in `(*)`.
 fn built_twice<'t>(program: &'t str, tests: &'t str) -> Vec<&'t str> {
-    packages(program).difference(&packages(tests)).copied().collect()
+    parse_packages(program).difference(&parse_packages(tests)).copied().collect()
 }
 
-fn packages(tree: &str) -> BTreeSet<&str> {
+fn parse_packages(tree: &str) -> BTreeSet<&str> {
     let lines = tree.lines().map(|line| line.trim_end_matches(" (*)"));
     lines.filter(|line| !line.is_empty()).collect()
 }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_features_are_another_build() {
+    fn reports_packages_with_other_features() {
         for (tests, expected) in [
             ("b v1 []\na v1 [std] (*)\n", &[][..]),
             // A macro may also need the package with other features.

@@ -4,24 +4,25 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 
-use crate::finding::Finding;
+use crate::finding::TidyFinding;
 use crate::sources::{Sources, crates, modules};
 
 /// Names without meaning: they describe a location, not the contents.
-const SHELVES: [&str; 7] = ["util", "utils", "helper", "helpers", "common", "misc", "shared"];
+const VAGUE_NAMES: [&str; 7] =
+    ["util", "utils", "helper", "helpers", "common", "misc", "shared"];
 
 /// Reports files without an opening comment, with a vague name, or without a `mod` declaration.
-pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
-    let mut findings = named_for_nothing(sources);
-    findings.extend(unopened(sources));
-    findings.extend(unreached(sources)?);
+pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
+    let mut findings = vaguely_named(sources);
+    findings.extend(without_module_comment(sources));
+    findings.extend(unreachable_files(sources)?);
     Ok(findings)
 }
 
-fn unopened(sources: &Sources) -> impl Iterator<Item = Finding> {
-    sources.ending_in(&[".rs"]).filter(|(_, text)| !text.starts_with("//! ")).map(
+fn without_module_comment(sources: &Sources) -> impl Iterator<Item = TidyFinding> {
+    sources.files_ending_in(&[".rs"]).filter(|(_, text)| !text.starts_with("//! ")).map(
         |(path, _)| {
-            Finding::new(
+            TidyFinding::new(
                 path,
                 1,
                 "no `//!` opens the file",
@@ -31,13 +32,13 @@ fn unopened(sources: &Sources) -> impl Iterator<Item = Finding> {
     )
 }
 
-fn named_for_nothing(sources: &Sources) -> Vec<Finding> {
-    let is_shelf = |name: &str| SHELVES.contains(&name.split('.').next().unwrap_or(name));
+fn vaguely_named(sources: &Sources) -> Vec<TidyFinding> {
+    let is_shelf = |name: &str| VAGUE_NAMES.contains(&name.split('.').next().unwrap_or(name));
     sources
-        .ending_in(&[".rs", ".c", ".h", ".py", ".sh"])
+        .files_ending_in(&[".rs", ".c", ".h", ".py", ".sh"])
         .filter(|(path, _)| path.split('/').any(is_shelf))
         .map(|(path, _)| {
-            Finding::new(
+            TidyFinding::new(
                 path,
                 1,
                 "named for no idea",
@@ -47,17 +48,17 @@ fn named_for_nothing(sources: &Sources) -> Vec<Finding> {
         .collect()
 }
 
-fn unreached(sources: &Sources) -> Result<Vec<Finding>> {
+fn unreachable_files(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let mut reached = BTreeSet::new();
     for package in crates::packages(sources)? {
-        for root in package.roots(sources) {
-            reached.extend(modules::of_target(sources, root).into_iter().map(|m| m.file));
+        for root in package.target_roots(sources) {
+            reached.extend(modules::target_modules(sources, root).into_iter().map(|m| m.file));
         }
     }
     let unreached = sources.rust.keys().filter(|path| !reached.contains(*path));
     Ok(unreached
         .map(|path| {
-            Finding::new(
+            TidyFinding::new(
                 path,
                 1,
                 "no `mod` line leads here",
@@ -80,14 +81,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_opens_with_what_it_is_for() {
+    fn requires_module_comment() {
         check(&[("a/src/lib.rs", "//! All of it.")], &[]);
         check(&[("a/src/lib.rs", "use x;")], &["a/src/lib.rs: no `//!` opens the file"]);
         check(&[("a/src/lib.rs", "// Plain.")], &["a/src/lib.rs: no `//!` opens the file"]);
     }
 
     #[test]
-    fn a_file_is_named_for_its_idea() {
+    fn rejects_vague_names() {
         let shelf = concat!("a/src/uti", "ls.rs");
         let root = ("a/src/lib.rs", concat!("//! All of it.\nmod uti", "ls;"));
         check(&[root, (shelf, "//! Some.")], &[&format!("{shelf}: named for no idea")]);
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_reached() {
+    fn reports_unreachable_files() {
         let root = ("a/src/lib.rs", "//! All of it.\nmod one;");
         check(&[root, ("a/src/one.rs", "//! One.")], &[]);
         check(

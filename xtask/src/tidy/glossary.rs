@@ -13,7 +13,7 @@ use syn::{
     TraitItemFn, Variant,
 };
 
-use crate::finding::Finding;
+use crate::finding::TidyFinding;
 use crate::sources::Sources;
 use crate::sources::modules::is_for_tests;
 
@@ -21,11 +21,11 @@ const GLOSSARY: &str = "GLOSSARY.md";
 
 /// Reports names of types, functions, fields and variants that contain a forbidden synonym, except
 /// in tests.
-pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
-    let rows = sources.files.get(GLOSSARY).map(|text| rows(text)).unwrap_or_default();
+pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
+    let rows = sources.files.get(GLOSSARY).map(|text| parse_rows(text)).unwrap_or_default();
     if rows.is_empty() {
         let what = "no table `| word | meaning | not |`";
-        return Ok(vec![Finding::new(
+        return Ok(vec![TidyFinding::new(
             GLOSSARY,
             1,
             what,
@@ -33,10 +33,10 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
         )]);
     }
     let mut findings: Vec<_> =
-        rows.iter().filter_map(|row| contradiction(&rows, row)).collect();
+        rows.iter().filter_map(|row| find_contradiction(&rows, row)).collect();
     for (path, file) in &sources.rust {
         if !path.contains("/tests/") && !path.ends_with("/tests.rs") {
-            let mut names = Names { path, rows: &rows, findings: &mut findings };
+            let mut names = NameVisitor { path, rows: &rows, findings: &mut findings };
             names.visit_file(&file.syntax);
         }
     }
@@ -44,7 +44,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
 }
 
 /// Word of the glossary with its forbidden synonyms.
-struct Row {
+struct GlossaryRow {
     line: usize,
     word: String,
     /// Synonyms, each split into lower-case parts.
@@ -52,17 +52,17 @@ struct Row {
 }
 
 /// Parses the rows of every table whose third column is titled `not`.
-fn rows(text: &str) -> Vec<Row> {
+fn parse_rows(text: &str) -> Vec<GlossaryRow> {
     let mut rows = Vec::new();
-    let (mut cells, mut is_glossary): (Vec<Cell>, bool) = (Vec::new(), false);
+    let (mut cells, mut is_glossary): (Vec<GlossaryCell>, bool) = (Vec::new(), false);
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
         match event {
             Event::Start(Tag::TableHead | Tag::TableRow) => cells.clear(),
-            Event::Start(Tag::TableCell) => cells.push(Cell::default()),
+            Event::Start(Tag::TableCell) => cells.push(GlossaryCell::default()),
             Event::Text(words) => cells.last_mut().into_iter().for_each(|c| c.text += &words),
             Event::Code(word) => cells.last_mut().into_iter().for_each(|cell| {
                 cell.text += &word;
-                cell.code.push(parts(&word));
+                cell.code.push(split_words(&word));
             }),
             Event::End(TagEnd::TableHead) => {
                 is_glossary = cells.get(2).is_some_and(|cell| cell.text.trim() == "not");
@@ -71,7 +71,7 @@ fn rows(text: &str) -> Vec<Row> {
                 let line = text[..range.start].lines().count() + 1;
                 let forbidden = cells.get(2).map(|cell| cell.code.clone()).unwrap_or_default();
                 let word = cells.first().map(|cell| cell.text.clone()).unwrap_or_default();
-                rows.push(Row { line, word, forbidden });
+                rows.push(GlossaryRow { line, word, forbidden });
             }
             _ => {}
         }
@@ -80,34 +80,37 @@ fn rows(text: &str) -> Vec<Row> {
 }
 
 #[derive(Default)]
-struct Cell {
+struct GlossaryCell {
     text: String,
     code: Vec<Vec<String>>,
 }
 
 /// Finds a word that this row forbids and any row defines.
-fn contradiction(rows: &[Row], row: &Row) -> Option<Finding> {
-    let defined = rows.iter().flat_map(|row| row.word.split([',', '·', '/', '→'])).map(parts);
+fn find_contradiction(rows: &[GlossaryRow], row: &GlossaryRow) -> Option<TidyFinding> {
+    let defined =
+        rows.iter().flat_map(|row| row.word.split([',', '·', '/', '→'])).map(split_words);
     let both = defined.into_iter().find(|word| row.forbidden.contains(word))?;
     let what = format!("`{}` forbids the word `{}`", row.word, both.join("_"));
-    Some(Finding::new(GLOSSARY, row.line, what, "another row defines it"))
+    Some(TidyFinding::new(GLOSSARY, row.line, what, "another row defines it"))
 }
 
-struct Names<'a> {
+struct NameVisitor<'a> {
     path: &'a str,
-    rows: &'a [Row],
-    findings: &'a mut Vec<Finding>,
+    rows: &'a [GlossaryRow],
+    findings: &'a mut Vec<TidyFinding>,
 }
 
-impl Names<'_> {
+impl NameVisitor<'_> {
     fn add(&mut self, name: &Ident) {
-        let words = parts(&name.to_string());
+        let words = split_words(&name.to_string());
         for row in self.rows {
-            for synonym in row.forbidden.iter().filter(|synonym| holds(&words, synonym)) {
+            for synonym in
+                row.forbidden.iter().filter(|synonym| contains_synonym(&words, synonym))
+            {
                 let line = name.span().start().line;
                 let what = format!("`{name}` says `{}` for `{}`", synonym.join("_"), row.word);
                 let why = "GLOSSARY.md has one word for one thing";
-                self.findings.push(Finding::new(self.path, line, what, why));
+                self.findings.push(TidyFinding::new(self.path, line, what, why));
             }
         }
     }
@@ -123,7 +126,7 @@ macro_rules! note_names {
     )*};
 }
 
-impl<'ast> Visit<'ast> for Names<'_> {
+impl<'ast> Visit<'ast> for NameVisitor<'_> {
     note_names! {
         visit_item_struct(ItemStruct) => |it| &it.ident;
         visit_item_enum(ItemEnum) => |it| &it.ident;
@@ -157,7 +160,7 @@ impl<'ast> Visit<'ast> for Names<'_> {
 }
 
 /// Splits a name into lower-case words: `NumaNode_count` into `numa`, `node`, `count`.
-fn parts(name: &str) -> Vec<String> {
+fn split_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
     for c in name.trim().chars() {
@@ -175,7 +178,7 @@ fn parts(name: &str) -> Vec<String> {
 }
 
 /// Whether `words` contain the synonym, in the singular or the plural.
-fn holds(words: &[String], synonym: &[String]) -> bool {
+fn contains_synonym(words: &[String], synonym: &[String]) -> bool {
     let same = |(word, part): (&String, &String)| {
         word == part || word.strip_suffix('s') == Some(part.as_str())
     };

@@ -8,16 +8,16 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Item, ItemFn, ItemMod, ItemUse, Macro, Path, UseTree, Visibility};
 
-use crate::finding::Finding;
-use crate::sources::modules::{self, Module, is_for_tests};
+use crate::finding::TidyFinding;
+use crate::sources::modules::{self, SourceModule, is_for_tests};
 use crate::sources::{Sources, crates};
 
 /// Reports every pair of top-level modules that import each other, except in tests.
-pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let mut findings = Vec::new();
     for package in crates::packages(sources)? {
-        for root in package.roots(sources) {
-            findings.extend(two_way_roads(sources, &modules::of_target(sources, root)));
+        for root in package.target_roots(sources) {
+            findings.extend(mutual_imports(sources, &modules::target_modules(sources, root)));
         }
     }
     Ok(findings)
@@ -25,44 +25,47 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
 
 /// First location at which a module names another.
 #[derive(Debug, Clone)]
-struct Place {
+struct ImportSite {
     file: String,
     line: usize,
 }
 
-fn two_way_roads(sources: &Sources, modules: &[Module]) -> Vec<Finding> {
-    let roads = roads(sources, modules);
+fn mutual_imports(sources: &Sources, modules: &[SourceModule]) -> Vec<TidyFinding> {
+    let roads = collect_imports(sources, modules);
     let mut findings = Vec::new();
     for ((from, to), there) in &roads {
         if from < to
             && let Some(back) = roads.get(&(to.clone(), from.clone()))
         {
-            let Place { file, line } = there;
+            let ImportSite { file, line } = there;
             let what = format!(
                 "`{from}` imports `{to}`, and `{to}` imports `{from}` at {}:{}",
                 back.file, back.line
             );
             let why = "find the noun both need and give it a module of its own";
-            findings.push(Finding::new(file, *line, what, why));
+            findings.push(TidyFinding::new(file, *line, what, why));
         }
     }
     findings
 }
 
 /// Returns the imports between top-level modules, each with its first location.
-fn roads(sources: &Sources, modules: &[Module]) -> BTreeMap<(String, String), Place> {
-    let reexported = reexported_by_root(sources, modules);
+fn collect_imports(
+    sources: &Sources,
+    modules: &[SourceModule],
+) -> BTreeMap<(String, String), ImportSite> {
+    let reexported = root_reexports(sources, modules);
     let mut roads = BTreeMap::new();
     for module in modules.iter().filter(|module| !module.for_tests) {
         let Some(from) = module.path.first() else { continue };
-        let mut names = Names { module: module.path.clone(), found: Vec::new() };
+        let mut names = PathVisitor { module: module.path.clone(), found: Vec::new() };
         names.visit_file(&sources.rust[&module.file].syntax);
         for (path, line) in names.found {
             let Some(first) = path.first() else { continue };
             let to = reexported.get(first).unwrap_or(first);
             let is_module = modules.iter().any(|module| module.path.first() == Some(to));
             if is_module && to != from {
-                let place = Place { file: module.file.clone(), line };
+                let place = ImportSite { file: module.file.clone(), line };
                 roads.entry((from.clone(), to.clone())).or_insert(place);
             }
         }
@@ -71,7 +74,7 @@ fn roads(sources: &Sources, modules: &[Module]) -> BTreeMap<(String, String), Pl
 }
 
 /// Returns the names that the root re-exports, with their top-level modules.
-fn reexported_by_root(sources: &Sources, modules: &[Module]) -> BTreeMap<String, String> {
+fn root_reexports(sources: &Sources, modules: &[SourceModule]) -> BTreeMap<String, String> {
     let Some(root) = modules.first() else { return BTreeMap::new() };
     let mut reexported = BTreeMap::new();
     for item in &sources.rust[&root.file].syntax.items {
@@ -79,9 +82,9 @@ fn reexported_by_root(sources: &Sources, modules: &[Module]) -> BTreeMap<String,
         if matches!(item.vis, Visibility::Inherited) {
             continue;
         }
-        each_use(&item.tree, &mut Vec::new(), &mut |path, name| {
+        visit_use_tree(&item.tree, &mut Vec::new(), &mut |path, name| {
             let path: Vec<String> = path.iter().map(Ident::to_string).collect();
-            let path = absolute(&path, &[]).unwrap_or(path);
+            let path = absolute_path(&path, &[]).unwrap_or(path);
             if let [module, _, ..] = path.as_slice() {
                 reexported.insert(name.to_string(), module.clone());
             }
@@ -91,16 +94,16 @@ fn reexported_by_root(sources: &Sources, modules: &[Module]) -> BTreeMap<String,
 }
 
 /// Collects every path that begins with `crate`, `self` or `super`, as an absolute path.
-struct Names {
+struct PathVisitor {
     module: Vec<String>,
     found: Vec<(Vec<String>, usize)>,
 }
 
-impl Names {
+impl PathVisitor {
     fn add(&mut self, path: &[Ident]) {
         let Some(first) = path.first() else { return };
         let words: Vec<String> = path.iter().map(Ident::to_string).collect();
-        if let Some(absolute) = absolute(&words, &self.module) {
+        if let Some(absolute) = absolute_path(&words, &self.module) {
             self.found.push((absolute, first.span().start().line));
         }
     }
@@ -127,9 +130,9 @@ impl Names {
     }
 }
 
-impl<'ast> Visit<'ast> for Names {
+impl<'ast> Visit<'ast> for PathVisitor {
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        each_use(&item.tree, &mut Vec::new(), &mut |path, _| self.add(path));
+        visit_use_tree(&item.tree, &mut Vec::new(), &mut |path, _| self.add(path));
     }
 
     fn visit_path(&mut self, path: &'ast Path) {
@@ -159,26 +162,30 @@ impl<'ast> Visit<'ast> for Names {
 }
 
 /// Calls `visit` with every full path of a use tree and its local name.
-fn each_use(tree: &UseTree, prefix: &mut Vec<Ident>, visit: &mut dyn FnMut(&[Ident], &Ident)) {
+fn visit_use_tree(
+    tree: &UseTree,
+    prefix: &mut Vec<Ident>,
+    visit: &mut dyn FnMut(&[Ident], &Ident),
+) {
     match tree {
         UseTree::Path(path) => {
             prefix.push(path.ident.clone());
-            each_use(&path.tree, prefix, visit);
+            visit_use_tree(&path.tree, prefix, visit);
             prefix.pop();
         }
-        UseTree::Name(name) => visit_joined(prefix, &name.ident, &name.ident, visit),
-        UseTree::Rename(name) => visit_joined(prefix, &name.ident, &name.rename, visit),
+        UseTree::Name(name) => visit_use_path(prefix, &name.ident, &name.ident, visit),
+        UseTree::Rename(name) => visit_use_path(prefix, &name.ident, &name.rename, visit),
         UseTree::Glob(glob) => {
             let star = Ident::new("_", glob.star_token.span);
-            visit_joined(prefix, &star, &star, visit);
+            visit_use_path(prefix, &star, &star, visit);
         }
         UseTree::Group(group) => {
-            group.items.iter().for_each(|tree| each_use(tree, prefix, visit));
+            group.items.iter().for_each(|tree| visit_use_tree(tree, prefix, visit));
         }
     }
 }
 
-fn visit_joined(
+fn visit_use_path(
     prefix: &[Ident],
     last: &Ident,
     name: &Ident,
@@ -189,7 +196,7 @@ fn visit_joined(
 }
 
 /// Returns the path from the root of the crate, if it begins with `crate`, `self` or `super`.
-fn absolute(path: &[String], module: &[String]) -> Option<Vec<String>> {
+fn absolute_path(path: &[String], module: &[String]) -> Option<Vec<String>> {
     let mut absolute = match path.first()?.as_str() {
         "crate" => Vec::new(),
         "self" | "super" => module.to_vec(),

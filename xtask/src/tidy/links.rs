@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::finding::Finding;
+use crate::finding::TidyFinding;
 use crate::sources::Sources;
 
 /// Reports relative links of Markdown files whose file or heading does not exist.
-pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let mut findings = Vec::new();
-    for (path, text) in sources.ending_in(&[".md"]) {
-        for (target, offset) in links(text) {
+    for (path, text) in sources.files_ending_in(&[".md"]) {
+        for (target, offset) in find_links(text) {
             let line = text[..offset].lines().count().max(1);
-            if let Some(what) = broken(sources, path, &target) {
+            if let Some(what) = link_problem(sources, path, &target) {
                 let why = "a reader who follows it finds nothing";
-                findings.push(Finding::new(path, line, what, why));
+                findings.push(TidyFinding::new(path, line, what, why));
             }
         }
     }
@@ -24,7 +24,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
 }
 
 /// Returns the targets of links and images with their offsets in the text.
-fn links(text: &str) -> Vec<(String, usize)> {
+fn find_links(text: &str) -> Vec<(String, usize)> {
     Parser::new_ext(text, Options::ENABLE_TABLES)
         .into_offset_iter()
         .filter_map(|(event, range)| match event {
@@ -38,7 +38,7 @@ fn links(text: &str) -> Vec<(String, usize)> {
 
 /// Returns the problem of a link in the file `from`, if any. Addresses of other sites are not
 /// checked.
-fn broken(sources: &Sources, from: &str, target: &str) -> Option<String> {
+fn link_problem(sources: &Sources, from: &str, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;
     }
@@ -55,7 +55,7 @@ fn broken(sources: &Sources, from: &str, target: &str) -> Option<String> {
     }
     let text = sources.files.get(path.as_deref().unwrap_or_default())?;
     let is_checked = path.is_some_and(|path| path.ends_with(".md")) && !heading.is_empty();
-    (is_checked && !anchors(text).contains(heading))
+    (is_checked && !heading_anchors(text).contains(heading))
         .then(|| format!("link to `{target}`: no heading has that name"))
 }
 
@@ -76,14 +76,14 @@ fn resolve(from: &str, target: &str) -> Option<String> {
 }
 
 /// Returns the anchors of all headings, generated as common forges do.
-fn anchors(text: &str) -> BTreeSet<String> {
+fn heading_anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     let mut heading: Option<String> = None;
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
         match (event, &mut heading) {
             (Event::Start(Tag::Heading { .. }), _) => heading = Some(String::new()),
             (Event::End(TagEnd::Heading(_)), Some(title)) => {
-                let anchor = anchor(title);
+                let anchor = title_anchor(title);
                 let repeated = (1..).map(|n| format!("{anchor}-{n}"));
                 let mut names = std::iter::once(anchor.clone()).chain(repeated);
                 anchors.extend(names.find(|name| !anchors.contains(name)));
@@ -97,7 +97,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 /// Converts a title to an anchor: lower case, spaces to hyphens, without punctuation.
-fn anchor(title: &str) -> String {
+fn title_anchor(title: &str) -> String {
     title
         .chars()
         .filter_map(|c| match c {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn files_exist() {
+    fn reports_missing_files() {
         check("[x](guide/b.md) [y](../README.md) [z](guide/) [w](./guide)", &[]);
         check("first\n\nthen [x](guide/c.md)", &[3]);
         check("![x](../../outside.png)", &[1]);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_exist() {
+    fn reports_missing_headings() {
         check("# Here\n[x](#here) [y](guide/b.md#of-code-and-more)", &[]);
         check("[x](guide/b.md#what-it-is) [y](guide/b.md#what-it-is-1)", &[]);
         check("[x](#there)", &[1]);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn code_and_other_sites_are_left_alone() {
+    fn ignores_code_and_other_sites() {
         check("`[x](nowhere.md)`\n\n```\n[x](nowhere.md)\n```\n", &[]);
         check("<https://example.com/x> [x](https://example.com#y) [m](mailto:a@b.c)", &[]);
     }

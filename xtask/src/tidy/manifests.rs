@@ -6,12 +6,12 @@
 use anyhow::Result;
 use toml::{Table, Value};
 
-use crate::finding::Finding;
+use crate::finding::TidyFinding;
 use crate::sources::Sources;
-use crate::sources::crates::{self, Package};
+use crate::sources::crates::{self, CargoPackage};
 
 /// Allowed dependencies of one crate of this workspace.
-struct Row {
+struct CrateRule {
     name: &'static str,
     /// Allowed crates of this workspace.
     internal: &'static [&'static str],
@@ -19,15 +19,15 @@ struct Row {
     external: Option<&'static [&'static str]>,
 }
 
-const fn spoke(name: &'static str) -> Row {
-    Row { name, internal: &["assay-model"], external: None }
+const fn spoke(name: &'static str) -> CrateRule {
+    CrateRule { name, internal: &["assay-model"], external: None }
 }
 
 /// Crate map of ARCHITECTURE.md.
-const MAP: &[Row] = &[
-    Row { name: "assay-model", internal: &[], external: None },
+const CRATE_MAP: &[CrateRule] = &[
+    CrateRule { name: "assay-model", internal: &[], external: None },
     // Few dependencies, so that the timed code compiles early and includes no foreign runtime.
-    Row {
+    CrateRule {
         name: "assay-kernels",
         internal: &["assay-model"],
         external: Some(&["hdrhistogram", "io-uring", "libc", "thiserror"]),
@@ -39,12 +39,12 @@ const MAP: &[Row] = &[
     spoke("assay-fleet"),
     spoke("assay-store"),
     spoke("assay-report"),
-    Row {
+    CrateRule {
         name: "assay-web",
         internal: &["assay-store", "assay-report", "assay-stats", "assay-model"],
         external: None,
     },
-    Row {
+    CrateRule {
         name: "assay-fuzz",
         internal: &[
             "assay-model",
@@ -57,7 +57,7 @@ const MAP: &[Row] = &[
         ],
         external: None,
     },
-    Row {
+    CrateRule {
         name: "assay-run",
         internal: &[
             "assay-model",
@@ -70,7 +70,7 @@ const MAP: &[Row] = &[
         ],
         external: None,
     },
-    Row {
+    CrateRule {
         name: "assay-console",
         internal: &[
             "assay-model",
@@ -83,7 +83,7 @@ const MAP: &[Row] = &[
         ],
         external: None,
     },
-    Row {
+    CrateRule {
         name: "assay-emulation",
         internal: &[
             "assay-model",
@@ -98,7 +98,7 @@ const MAP: &[Row] = &[
         ],
         external: None,
     },
-    Row {
+    CrateRule {
         name: "assay",
         internal: &[
             "assay-console",
@@ -116,7 +116,7 @@ const MAP: &[Row] = &[
         ],
         external: None,
     },
-    Row {
+    CrateRule {
         name: "xtask",
         internal: &["assay-adapters", "assay-stats", "assay-model"],
         external: None,
@@ -127,34 +127,45 @@ const SECTIONS: [&str; 3] = ["dependencies", "build-dependencies", "dev-dependen
 
 /// Reports dependencies outside the map, crates without a row, and crates without the workspace's
 /// lints.
-pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let mut findings = Vec::new();
     for package in crates::packages(sources)? {
-        let Some(row) = MAP.iter().find(|row| row.name == package.name) else {
+        let Some(row) = CRATE_MAP.iter().find(|row| row.name == package.name) else {
             let what = format!("`{}` has no row in the crate map", package.name);
-            findings.push(at(&package, &package.name, sources, what, "say who may know whom"));
+            findings.push(finding_at_word(
+                &package,
+                &package.name,
+                sources,
+                what,
+                "say who may know whom",
+            ));
             continue;
         };
-        findings.extend(undue(&package, row, sources));
-        findings.extend(unlinted(&package));
+        findings.extend(forbidden_dependencies(&package, row, sources));
+        findings.extend(missing_lints(&package));
     }
     Ok(findings)
 }
 
-fn undue(package: &Package, row: &Row, sources: &Sources) -> Vec<Finding> {
+fn forbidden_dependencies(
+    package: &CargoPackage,
+    row: &CrateRule,
+    sources: &Sources,
+) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (section, name) in dependencies(&package.table) {
-        let is_ours = MAP.iter().any(|row| row.name == name) || name.starts_with("assay-");
+        let is_ours =
+            CRATE_MAP.iter().any(|row| row.name == name) || name.starts_with("assay-");
         let what = format!("`{}` depends on `{name}`", package.name);
         if is_ours && !row.internal.contains(&name.as_str()) {
             let why = "spokes never name each other: let `assay-run` bring them together";
-            findings.push(at(package, &name, sources, what, why));
+            findings.push(finding_at_word(package, &name, sources, what, why));
         } else if !is_ours
             && section != "dev-dependencies"
             && row.external.is_some_and(|allowed| !allowed.contains(&name.as_str()))
         {
             let why = "this crate stands on the system and little else, and compiles early";
-            findings.push(at(package, &name, sources, what, why));
+            findings.push(finding_at_word(package, &name, sources, what, why));
         }
     }
     findings
@@ -181,29 +192,29 @@ fn dependencies(manifest: &Table) -> Vec<(&'static str, String)> {
 
 /// Reports a manifest without the workspace's lints. Only `assay-kernels` has its own, because only
 /// it may use `unsafe`.
-fn unlinted(package: &Package) -> Option<Finding> {
+fn missing_lints(package: &CargoPackage) -> Option<TidyFinding> {
     let lints = package.table.get("lints").and_then(|lints| lints.get("workspace"));
     let follows = lints.and_then(Value::as_bool).unwrap_or(false);
     (!follows && package.name != "assay-kernels").then(|| {
         let why = "`[lints] workspace = true` keeps the rules the same everywhere";
-        Finding::new(&package.manifest, 1, "lints of its own", why)
+        TidyFinding::new(&package.manifest, 1, "lints of its own", why)
     })
 }
 
 /// Creates a finding at the first line of the manifest that contains `word`.
-fn at(
-    package: &Package,
+fn finding_at_word(
+    package: &CargoPackage,
     word: &str,
     sources: &Sources,
     what: String,
     why: &'static str,
-) -> Finding {
+) -> TidyFinding {
     let text = &sources.files[&package.manifest];
     let named = |line: &str| {
         line.split(|c: char| !(c.is_alphanumeric() || "-_".contains(c))).any(|w| w == word)
     };
     let line = text.lines().skip(1).position(|line| named(line) && !line.starts_with("name"));
-    Finding::new(&package.manifest, line.map_or(1, |before| before + 2), what, why)
+    TidyFinding::new(&package.manifest, line.map_or(1, |before| before + 2), what, why)
 }
 
 #[cfg(test)]
@@ -218,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn spokes_name_the_hub_only() {
+    fn spokes_depend_only_on_hub() {
         check(
             "assay-store",
             "[dependencies]\nassay-model.workspace = true\nserde = \"1\"",
@@ -243,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_stand_on_the_system_alone() {
+    fn limits_dependencies_of_kernels() {
         check("assay-kernels", "[dependencies]\nlibc = \"0.2\"", &[]);
         check("assay-kernels", "[dev-dependencies]\nproptest = \"1\"", &[]);
         check(
@@ -254,12 +265,12 @@ mod tests {
     }
 
     #[test]
-    fn a_new_crate_needs_its_row() {
+    fn new_crate_needs_row() {
         check("assay-new", "", &[(1, "`assay-new` has no row in the crate map")]);
     }
 
     #[test]
-    fn lints_are_those_of_the_workspace() {
+    fn requires_workspace_lints() {
         let own = "[package]\nname = \"assay\"\n[lints.rust]\nunsafe_code = \"allow\"";
         let found = super::check(&example::tree(&[("x/Cargo.toml", own)])).unwrap();
         assert_eq!(found.len(), 1);

@@ -7,38 +7,33 @@ use proc_macro2::Span;
 use syn::visit::{self, Visit};
 use syn::{Block, ImplItemFn, Item, ItemFn, ItemMod, Signature, TraitItemFn};
 
-use crate::finding::Finding;
+use crate::finding::TidyFinding;
 use crate::sources::Sources;
 use crate::sources::modules::is_for_tests;
 
-const MOST_FUNCTION_LINES: usize = 70;
-const MOST_FILE_LINES: usize = 600;
+const MAX_FUNCTION_LINES: usize = 70;
+const MAX_FILE_LINES: usize = 600;
 
 /// List of exceptions and its maximum number of entries. Lower the number, never raise it.
 const ALLOWANCES: &str = "xtask/size_allowances.toml";
-const MOST_ALLOWANCES: usize = 0;
+const MAX_ALLOWANCES: usize = 0;
 
 /// Reports lengths above the limits without an allowance, and allowances that no longer apply.
-pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let allowances = Allowances::read(sources)?;
     let mut findings = Vec::new();
     let (mut files, mut functions) = (BTreeMap::new(), BTreeMap::new());
     for (path, file) in sources.rust.iter().filter(|(path, _)| !is_test_file(path)) {
         let lines = sources.files[path].lines().count();
-        files.insert(path.clone(), (1, lines - test_lines(&file.syntax.items)));
-        let mut lengths = Lengths { path, found: &mut functions };
+        files.insert(path.clone(), (1, lines - count_test_lines(&file.syntax.items)));
+        let mut lengths = LengthVisitor { path, found: &mut functions };
         lengths.visit_file(&file.syntax);
     }
-    findings.extend(compare("file", &files, &allowances.files, MOST_FILE_LINES));
-    findings.extend(compare(
-        "function",
-        &functions,
-        &allowances.functions,
-        MOST_FUNCTION_LINES,
-    ));
-    if allowances.files.len() + allowances.functions.len() > MOST_ALLOWANCES {
-        let what = format!("more than {MOST_ALLOWANCES} entries");
-        findings.push(Finding::new(ALLOWANCES, 1, what, "the list may only shrink"));
+    findings.extend(compare("file", &files, &allowances.files, MAX_FILE_LINES));
+    findings.extend(compare("function", &functions, &allowances.functions, MAX_FUNCTION_LINES));
+    if allowances.files.len() + allowances.functions.len() > MAX_ALLOWANCES {
+        let what = format!("more than {MAX_ALLOWANCES} entries");
+        findings.push(TidyFinding::new(ALLOWANCES, 1, what, "the list may only shrink"));
     }
     Ok(findings)
 }
@@ -66,21 +61,21 @@ fn compare(
     actual: &BTreeMap<String, (usize, usize)>,
     allowed: &BTreeMap<String, usize>,
     most: usize,
-) -> Vec<Finding> {
+) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (name, (line, length)) in actual {
         let limit = allowed.get(name).copied().unwrap_or(most);
         if *length > limit {
             let path = name.split("::").next().unwrap_or(name);
             let what = format!("{kind} of {length} lines, {limit} allowed");
-            findings.push(Finding::new(path, *line, what, "split it by idea"));
+            findings.push(TidyFinding::new(path, *line, what, "split it by idea"));
         }
     }
     for (name, limit) in allowed {
         let length = actual.get(name).map_or(0, |(_, length)| *length);
         if length < *limit || length <= most {
             let what = format!("{name} is allowed {limit} lines and has {length}");
-            findings.push(Finding::new(ALLOWANCES, 1, what, "the list may only shrink"));
+            findings.push(TidyFinding::new(ALLOWANCES, 1, what, "the list may only shrink"));
         }
     }
     findings
@@ -92,16 +87,16 @@ fn is_test_file(path: &str) -> bool {
 }
 
 /// Counts the lines of inline modules that are compiled only for tests.
-fn test_lines(items: &[Item]) -> usize {
+fn count_test_lines(items: &[Item]) -> usize {
     items
         .iter()
         .filter_map(|item| match item {
             Item::Mod(ItemMod { attrs, content: Some((braces, inside)), .. }) => {
                 Some(match attrs.first() {
                     Some(first) if is_for_tests(attrs) => {
-                        lines(first.pound_token.span, braces.span.close())
+                        line_count(first.pound_token.span, braces.span.close())
                     }
-                    _ => test_lines(inside),
+                    _ => count_test_lines(inside),
                 })
             }
             _ => None,
@@ -109,20 +104,20 @@ fn test_lines(items: &[Item]) -> usize {
         .sum()
 }
 
-fn lines(first: Span, last: Span) -> usize {
+fn line_count(first: Span, last: Span) -> usize {
     last.end().line - first.start().line + 1
 }
 
 /// Collects the length of every function, from its signature to its closing brace.
-struct Lengths<'a> {
+struct LengthVisitor<'a> {
     path: &'a str,
     found: &'a mut BTreeMap<String, (usize, usize)>,
 }
 
-impl Lengths<'_> {
+impl LengthVisitor<'_> {
     fn add(&mut self, signature: &Signature, block: &Block) {
         let start = signature.fn_token.span;
-        let length = lines(start, block.brace_token.span.close());
+        let length = line_count(start, block.brace_token.span.close());
         let this = (start.start().line, length);
         let entry = self.found.entry(format!("{}::{}", self.path, signature.ident));
         // Several methods of a file can share a name: keeps the longest.
@@ -133,7 +128,7 @@ impl Lengths<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Lengths<'_> {
+impl<'ast> Visit<'ast> for LengthVisitor<'_> {
     fn visit_item_mod(&mut self, module: &'ast ItemMod) {
         if !is_for_tests(&module.attrs) {
             visit::visit_item_mod(self, module);

@@ -2,21 +2,23 @@
 
 use anyhow::Result;
 
-use crate::finding::Finding;
-use crate::sources::{Sources, each_token};
+use crate::finding::TidyFinding;
+use crate::sources::{Sources, visit_tokens};
 
 /// Only folder that may contain the keyword.
-const ALLOWED: &str = "crates/assay-kernels/";
+const ALLOWED_FOLDER: &str = "crates/assay-kernels/";
 
 /// Reports every `unsafe` outside that folder, including tests and macros.
-pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let mut findings = Vec::new();
-    for (path, file) in sources.rust.iter().filter(|(path, _)| !path.starts_with(ALLOWED)) {
-        each_token(&file.tokens, &mut |token| {
+    for (path, file) in
+        sources.rust.iter().filter(|(path, _)| !path.starts_with(ALLOWED_FOLDER))
+    {
+        visit_tokens(&file.tokens, &mut |token| {
             if token.to_string() == "unsafe" {
                 let line = token.span().start().line;
                 let why = "only crates/assay-kernels may, so that all of it can be reviewed";
-                findings.push(Finding::new(path, line, "`unsafe`", why));
+                findings.push(TidyFinding::new(path, line, "`unsafe`", why));
             }
         });
     }
@@ -33,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keyword_is_found_wherever_it_stands() {
+    fn finds_unsafe_keyword() {
         check("a.rs", "fn f() {\n  unsafe { g() }\n}", &[2]);
         check("a.rs", "unsafe fn f() {}\nunsafe impl T for X {}", &[1, 2]);
         check("a.rs", "m! {\n\n unsafe { g() } }", &[3]);

@@ -9,7 +9,7 @@ use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 use syn::{ImplItemFn, ItemEnum, ItemFn, ItemMod, ItemStruct, TraitItemFn, Visibility};
 
-use crate::finding::Finding;
+use crate::finding::TidyFinding;
 use crate::sources::Sources;
 use crate::sources::modules::is_for_tests;
 
@@ -65,11 +65,11 @@ struct Figures {
 }
 
 /// Reports each figure above its limit, with the places that count most.
-pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     Ok(compare(&Census::take(sources), &LIMITS))
 }
 
-fn compare(census: &Census, limits: &Figures) -> Vec<Finding> {
+fn compare(census: &Census, limits: &Figures) -> Vec<TidyFinding> {
     let figures = census.figures();
     let why = "use the nouns and verbs of the field (STYLE.md, Names and Comments)";
     let mut findings = Vec::new();
@@ -80,7 +80,7 @@ fn compare(census: &Census, limits: &Figures) -> Vec<Finding> {
         let first = examples.first().cloned().unwrap_or_default();
         let places: Vec<String> = examples.iter().take(5).map(Place::to_string).collect();
         let what = format!("{name}: {measured:.1}, at most {limit}; {}", places.join(", "));
-        findings.push(Finding::new(first.path, first.line, what, why));
+        findings.push(TidyFinding::new(first.path, first.line, what, why));
     };
     let per_10k = "per 10,000 words of doc comments";
     report(

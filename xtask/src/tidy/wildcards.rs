@@ -7,89 +7,91 @@ use anyhow::Result;
 use syn::visit::{self, Visit};
 use syn::{ExprMatch, ItemImpl, Pat, Path, Type};
 
-use crate::finding::Finding;
+use crate::finding::TidyFinding;
 use crate::sources::Sources;
 
 /// Enumerations that grow.
-const GROWING: [&str; 3] = ["Workload", "Benchmark", "Measurer"];
+const GROWING_ENUMS: [&str; 3] = ["Workload", "Benchmark", "Measurer"];
 
 /// Reports every catch-all arm of a `match` with another arm that names a variant of those.
-pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let mut findings = Vec::new();
     for (path, file) in &sources.rust {
-        let mut matches = Matches { path, inside: None, findings: &mut findings };
+        let mut matches = MatchVisitor { path, self_enum: None, findings: &mut findings };
         matches.visit_file(&file.syntax);
     }
     Ok(findings)
 }
 
-struct Matches<'a> {
+struct MatchVisitor<'a> {
     path: &'a str,
     /// Enumeration that `Self` refers to, if it is one of those.
-    inside: Option<&'static str>,
-    findings: &'a mut Vec<Finding>,
+    self_enum: Option<&'static str>,
+    findings: &'a mut Vec<TidyFinding>,
 }
 
-impl<'ast> Visit<'ast> for Matches<'_> {
+impl<'ast> Visit<'ast> for MatchVisitor<'_> {
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
-        let outside = self.inside;
-        self.inside = match &*item.self_ty {
-            Type::Path(name) => name.path.segments.last().and_then(|it| growing(&it.ident)),
+        let outside = self.self_enum;
+        self.self_enum = match &*item.self_ty {
+            Type::Path(name) => {
+                name.path.segments.last().and_then(|it| growing_enum(&it.ident))
+            }
             _ => None,
         };
         visit::visit_item_impl(self, item);
-        self.inside = outside;
+        self.self_enum = outside;
     }
 
     fn visit_expr_match(&mut self, found: &'ast ExprMatch) {
-        let mut named = Named { inside: self.inside, found: None };
+        let mut named = VariantFinder { self_enum: self.self_enum, found: None };
         for arm in &found.arms {
             named.visit_pat(&arm.pat);
         }
-        let rest = found.arms.iter().find(|arm| takes_all(&arm.pat));
+        let rest = found.arms.iter().find(|arm| is_catch_all(&arm.pat));
         if let (Some(name), Some(rest)) = (named.found, rest) {
             let line = rest.fat_arrow_token.spans[0].start().line;
             let what = format!("an arm for every other `{name}`");
             let why =
                 "name the variants, so that the compiler leads whoever adds one to this place";
-            self.findings.push(Finding::new(self.path, line, what, why));
+            self.findings.push(TidyFinding::new(self.path, line, what, why));
         }
         visit::visit_expr_match(self, found);
     }
 }
 
 /// Searches patterns for a variant of the growing enumerations.
-struct Named {
-    inside: Option<&'static str>,
+struct VariantFinder {
+    self_enum: Option<&'static str>,
     found: Option<&'static str>,
 }
 
-impl<'ast> Visit<'ast> for Named {
+impl<'ast> Visit<'ast> for VariantFinder {
     fn visit_path(&mut self, path: &'ast Path) {
         let before_last = path.segments.iter().rev().nth(1).map(|it| &it.ident);
-        let name =
-            before_last.and_then(|it| if it == "Self" { self.inside } else { growing(it) });
+        let name = before_last
+            .and_then(|it| if it == "Self" { self.self_enum } else { growing_enum(it) });
         self.found = self.found.or(name);
         visit::visit_path(self, path);
     }
 }
 
-fn growing(name: &syn::Ident) -> Option<&'static str> {
-    GROWING.into_iter().find(|growing| name == growing)
+fn growing_enum(name: &syn::Ident) -> Option<&'static str> {
+    GROWING_ENUMS.into_iter().find(|growing| name == growing)
 }
 
 /// Whether a pattern matches any value: `_`, a binding, or a combination of them.
-fn takes_all(pattern: &Pat) -> bool {
+fn is_catch_all(pattern: &Pat) -> bool {
     match pattern {
         Pat::Wild(_) => true,
         Pat::Ident(name) => {
             // Constants are written in capitals.
             name.subpat.is_none() && name.ident.to_string().starts_with(char::is_lowercase)
         }
-        Pat::Paren(inner) => takes_all(&inner.pat),
-        Pat::Reference(inner) => takes_all(&inner.pat),
-        Pat::Tuple(tuple) => tuple.elems.iter().all(takes_all),
-        Pat::Or(either) => either.cases.iter().any(takes_all),
+        Pat::Paren(inner) => is_catch_all(&inner.pat),
+        Pat::Reference(inner) => is_catch_all(&inner.pat),
+        Pat::Tuple(tuple) => tuple.elems.iter().all(is_catch_all),
+        Pat::Or(either) => either.cases.iter().any(is_catch_all),
         _ => false,
     }
 }
@@ -104,27 +106,27 @@ mod tests {
     }
 
     /// Checks a function that contains a `match` with these arms.
-    fn arms(arms: &str, expected_lines: &[usize]) {
+    fn check_arms(arms: &str, expected_lines: &[usize]) {
         check(&format!("fn f() {{ match x {{\n{arms}\n}} }}"), expected_lines);
     }
 
     #[test]
-    fn an_arm_for_all_the_rest_is_found() {
-        arms("Workload::A(a) => a,\n_ => 0,", &[3]);
-        arms("model::Benchmark::A | Benchmark::B => 1,\nother => g(other),", &[3]);
-        arms("Some(Measurer::Tool { .. }) => 1,\n_ => 0,", &[3]);
-        arms("(Workload::A, Workload::B) => 1,\n(_, _) => 0,", &[3]);
-        arms("Workload::A if c => 1,\nWorkload::B | _ => 0,", &[3]);
-        arms("0 => 1,\n_ => match y { Workload::A => 1,\n_ => 2 }", &[4]);
+    fn finds_catch_all_arms() {
+        check_arms("Workload::A(a) => a,\n_ => 0,", &[3]);
+        check_arms("model::Benchmark::A | Benchmark::B => 1,\nother => g(other),", &[3]);
+        check_arms("Some(Measurer::Tool { .. }) => 1,\n_ => 0,", &[3]);
+        check_arms("(Workload::A, Workload::B) => 1,\n(_, _) => 0,", &[3]);
+        check_arms("Workload::A if c => 1,\nWorkload::B | _ => 0,", &[3]);
+        check_arms("0 => 1,\n_ => match y { Workload::A => 1,\n_ => 2 }", &[4]);
         check("impl Workload { fn f(&self) { match self { Self::A => 1,\n_ => 0 }; } }", &[2]);
     }
 
     #[test]
-    fn what_names_every_variant_or_none_is_fine() {
-        arms("Workload::A => 1,\nWorkload::B(_) => 0,", &[]);
-        arms("Workload::A => 1,\n_ if c => 2,\nWorkload::B { .. } => 0,", &[]);
-        arms("1 => Workload::A,\n_ => Workload::B,", &[]);
-        arms("Unit::Byte => 1,\n_ => 0,", &[]);
+    fn accepts_exhaustive_or_unrelated_matches() {
+        check_arms("Workload::A => 1,\nWorkload::B(_) => 0,", &[]);
+        check_arms("Workload::A => 1,\n_ if c => 2,\nWorkload::B { .. } => 0,", &[]);
+        check_arms("1 => Workload::A,\n_ => Workload::B,", &[]);
+        check_arms("Unit::Byte => 1,\n_ => 0,", &[]);
         check("fn f() { matches!(x, Workload::A); let Workload::A = x else { return }; }", &[]);
         check("impl Other { fn f(&self) { match self { Self::A => 1,\n_ => 0 }; } }", &[]);
     }

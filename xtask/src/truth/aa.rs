@@ -31,7 +31,7 @@ pub(crate) fn run(root: &std::path::Path, suite: &str) -> Result<ExitCode> {
     ]);
     assay.args(["--label", "first,second", "--switch", "true", "true", "--settle", "0s"]);
     assay.args(["--turns", &turns, "--json", "--store"]).arg(store.path());
-    println!("{}", command::shown(&assay));
+    println!("{}", command::format_command(&assay));
     let output = command::capture(&mut assay)?;
     let document: Value = serde_json::from_slice(&output.stdout).with_context(|| {
         format!(
@@ -44,19 +44,19 @@ pub(crate) fn run(root: &std::path::Path, suite: &str) -> Result<ExitCode> {
     if pairs.is_empty() {
         bail!("nothing was compared");
     }
-    let is_false = |pair: &&Value| !is_right(pair);
+    let is_false = |pair: &&Value| !is_true_verdict(pair);
     let wrong = pairs.iter().filter(is_false).count();
-    pairs.iter().for_each(|pair| println!("{}", line(pair)));
+    pairs.iter().for_each(|pair| println!("{}", format_pair(pair)));
     println!("\n{turns} runs of {suite}, {} metrics, {wrong} false verdicts", pairs.len());
     Ok(ExitCode::from(u8::from(wrong > 0)))
 }
 
 /// Whether the verdict is correct for equal conditions.
-fn is_right(pair: &Value) -> bool {
+fn is_true_verdict(pair: &Value) -> bool {
     matches!(pair["verdict"].as_str(), Some("equivalent" | "cannot-tell"))
 }
 
-fn line(pair: &Value) -> String {
+fn format_pair(pair: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
     let figure = |value: &Value| {
         value.as_f64().map_or_else(|| "?".to_owned(), |ratio| format!("{ratio:.3}"))
@@ -66,7 +66,7 @@ fn line(pair: &Value) -> String {
         parameters.map(|(name, value)| format!(" {name}={value}")).collect();
     let name =
         format!("{}/{}{parameters}", text(&pair["a"]["benchmark"]), text(&pair["a"]["metric"]));
-    let mark = if is_right(pair) { "" } else { "  FALSE" };
+    let mark = if is_true_verdict(pair) { "" } else { "  FALSE" };
     let [ratio, low, high] =
         [&pair["ratio"], &pair["ratio_ci"][0], &pair["ratio_ci"][1]].map(figure);
     format!("{ratio} [{low}, {high}]  {:12}  {name}{mark}", text(&pair["verdict"]))
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_between_equal_conditions_is_false() {
+    fn detects_false_verdicts() {
         for (verdict, right) in [
             ("equivalent", true),
             ("cannot-tell", true),
@@ -88,8 +88,8 @@ mod tests {
             ("", false),
         ] {
             let pair = json!({"a": {"benchmark": "b", "metric": "m"}, "verdict": verdict});
-            assert_eq!(is_right(&pair), right, "{verdict}");
-            assert_eq!(line(&pair).ends_with("FALSE"), !right);
+            assert_eq!(is_true_verdict(&pair), right, "{verdict}");
+            assert_eq!(format_pair(&pair).ends_with("FALSE"), !right);
         }
     }
 }

@@ -21,28 +21,28 @@ enum Bound {
 }
 
 /// Simulation with the bound that its result must meet.
-struct Line {
-    what: String,
-    is: &'static str,
+struct SimulatedClaim {
+    label: String,
+    outcome: &'static str,
     bound: Bound,
     simulate: Box<dyn Fn() -> f64 + Send>,
 }
 
 /// Prints the tables and returns the number of lines outside their bounds.
-pub(super) fn print(seed: u64) -> u32 {
+pub(super) fn print_tables(seed: u64) -> u32 {
     println!("{COMPARISONS} comparisons or {HISTORIES} histories each, seed {seed}\n");
-    let mut lines = verdicts(seed);
-    lines.extend(change_points(seed));
-    lines.extend(modes(seed));
+    let mut lines = verdict_claims(seed);
+    lines.extend(change_point_claims(seed));
+    lines.extend(mode_claims(seed));
     let mut faults = 0;
     let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let mut waiting = lines.into_iter().peekable();
     while waiting.peek().is_some() {
-        let batch: Vec<Line> = waiting.by_ref().take(workers).collect();
+        let batch: Vec<SimulatedClaim> = waiting.by_ref().take(workers).collect();
         thread::scope(|scope| {
             let started: Vec<_> = batch
                 .into_iter()
-                .map(|line| (line.what, line.is, line.bound, scope.spawn(line.simulate)))
+                .map(|line| (line.label, line.outcome, line.bound, scope.spawn(line.simulate)))
                 .collect();
             for (what, is, bound, share) in started {
                 let share = share.join().expect("a simulation does not panic");
@@ -63,14 +63,14 @@ pub(super) fn print(seed: u64) -> u32 {
 
 /// Returns simulations of false verdicts under equal conditions, and of a 3 % shift that must be
 /// found.
-fn verdicts(seed: u64) -> Vec<Line> {
-    let misled = |what: &str, conditions: SimulatedConditions| Line {
-        what: format!(
+fn verdict_claims(seed: u64) -> Vec<SimulatedClaim> {
+    let misled = |what: &str, conditions: SimulatedConditions| SimulatedClaim {
+        label: format!(
             "{what}, {} metrics, runs differ by {:.0} %",
             conditions.metrics,
             100.0 * conditions.spread
         ),
-        is: "with a false verdict",
+        outcome: "with a false verdict",
         bound: Bound::AtMost(0.05),
         simulate: Box::new(move || conditions.simulate(COMPARISONS, seed).misled_share()),
     };
@@ -89,11 +89,11 @@ fn verdicts(seed: u64) -> Vec<Line> {
             SimulatedConditions { runs: 4, ..conditions },
         ));
     }
-    let found = |metrics: usize| Line {
-        what: format!(
+    let found = |metrics: usize| SimulatedClaim {
+        label: format!(
             "1 of {metrics} metrics worse by 3 %, {runs} runs in turns, runs differ by 1 %"
         ),
-        is: "found",
+        outcome: "found",
         bound: Bound::AtLeast(0.9),
         simulate: Box::new(move || {
             let shifted =
@@ -106,10 +106,10 @@ fn verdicts(seed: u64) -> Vec<Line> {
 }
 
 /// Returns simulations of distributions with one mode and with several modes.
-fn modes(seed: u64) -> Vec<Line> {
-    let line = |modal: ModalShape, n: usize, is, bound| Line {
-        what: format!("{modal:?}, {n} values"),
-        is,
+fn mode_claims(seed: u64) -> Vec<SimulatedClaim> {
+    let line = |modal: ModalShape, n: usize, is, bound| SimulatedClaim {
+        label: format!("{modal:?}, {n} values"),
+        outcome: is,
         bound,
         simulate: Box::new(move || modal.multimodal_share(n, HISTORIES, seed)),
     };
@@ -125,14 +125,14 @@ fn modes(seed: u64) -> Vec<Line> {
 }
 
 /// Returns simulations of histories with and without a step.
-fn change_points(seed: u64) -> Vec<Line> {
+fn change_point_claims(seed: u64) -> Vec<SimulatedClaim> {
     let mut lines = Vec::new();
     for runs in [20, 40, 100] {
         let past = SimulatedHistory { runs, spread: 0.01, step: 0.05, runs_after: None };
         for (position, after) in [("", None), (" 2 runs ago", Some(2))] {
-            lines.push(Line {
-                what: format!("{runs} runs that differ by 1 %, a step of 5 %{position}"),
-                is: "found within 2 runs",
+            lines.push(SimulatedClaim {
+                label: format!("{runs} runs that differ by 1 %, a step of 5 %{position}"),
+                outcome: "found within 2 runs",
                 bound: Bound::AtLeast(0.95),
                 simulate: Box::new(move || {
                     let steps = SimulatedHistory { runs_after: after, ..past }
@@ -141,9 +141,9 @@ fn change_points(seed: u64) -> Vec<Line> {
                 }),
             });
         }
-        lines.push(Line {
-            what: format!("{runs} runs without a change"),
-            is: "with a false change",
+        lines.push(SimulatedClaim {
+            label: format!("{runs} runs without a change"),
+            outcome: "with a false change",
             bound: Bound::AtMost(0.05),
             simulate: Box::new(move || {
                 let steps = SimulatedHistory { step: 0.0, ..past }.simulate(HISTORIES, seed);

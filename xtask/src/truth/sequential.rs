@@ -6,9 +6,9 @@
 //! Math. Statist. 16 (1945) 117.
 
 /// Maximum probability of a miss by a sound measurement, on a machine quiet enough for the peer.
-const MISSES_IF_SOUND: f64 = 0.05;
+const SOUND_MISS_RATE: f64 = 0.05;
 /// Minimum probability of a miss by a faulty measurement: a bias affects every try.
-const MISSES_IF_FAULTY: f64 = 0.95;
+const FAULTY_MISS_RATE: f64 = 0.95;
 /// Probability that a sound measurement is called faulty, or a faulty one sound.
 const ERROR_RATE: f64 = 0.01;
 
@@ -27,7 +27,7 @@ pub(super) enum Decision {
 pub(super) fn decide(hits: u32, misses: u32) -> Decision {
     // Wald's bounds: neither error exceeds its rate, except for the overshoot.
     let bound = ((1.0 - ERROR_RATE) / ERROR_RATE).ln();
-    match evidence_of_fault(hits, misses) {
+    match log_likelihood_ratio(hits, misses) {
         sum if sum >= bound => Decision::Faulty,
         sum if sum <= -bound => Decision::Sound,
         _ => Decision::Open,
@@ -35,19 +35,19 @@ pub(super) fn decide(hits: u32, misses: u32) -> Decision {
 }
 
 /// Returns the log-likelihood ratio: above 0 when a fault is more likely.
-pub(super) fn evidence_of_fault(hits: u32, misses: u32) -> f64 {
-    let per_miss = (MISSES_IF_FAULTY / MISSES_IF_SOUND).ln();
-    let per_hit = ((1.0 - MISSES_IF_FAULTY) / (1.0 - MISSES_IF_SOUND)).ln();
+pub(super) fn log_likelihood_ratio(hits: u32, misses: u32) -> f64 {
+    let per_miss = (FAULTY_MISS_RATE / SOUND_MISS_RATE).ln();
+    let per_hit = ((1.0 - FAULTY_MISS_RATE) / (1.0 - SOUND_MISS_RATE)).ln();
     f64::from(misses) * per_miss + f64::from(hits) * per_hit
 }
 
 /// Describes the test with its parameters.
-pub(super) fn described() -> String {
+pub(super) fn describe() -> String {
     format!(
         "Wald's sequential test of single tries: sound = at most {:.0} % miss, faulty = at least {:.0} % miss, \
          either error in at most {:.0} % of all decisions; a miss that the peer shares counts for neither",
-        MISSES_IF_SOUND * 100.0,
-        MISSES_IF_FAULTY * 100.0,
+        SOUND_MISS_RATE * 100.0,
+        FAULTY_MISS_RATE * 100.0,
         ERROR_RATE * 100.0
     )
 }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_decided_as_early_as_the_error_rates_allow() {
+    fn decides_as_early_as_error_rates_allow() {
         for (hits, misses, expected) in [
             (0, 0, Decision::Open),
             (1, 0, Decision::Open),
@@ -97,10 +97,10 @@ mod tests {
     }
 
     #[test]
-    fn the_error_rates_are_kept() {
-        let (sound, faulty) = probabilities(MISSES_IF_SOUND);
+    fn keeps_error_rates() {
+        let (sound, faulty) = probabilities(SOUND_MISS_RATE);
         assert!(faulty <= ERROR_RATE && sound > 1.0 - ERROR_RATE, "{sound} {faulty}");
-        let (sound, faulty) = probabilities(MISSES_IF_FAULTY);
+        let (sound, faulty) = probabilities(FAULTY_MISS_RATE);
         assert!(sound <= ERROR_RATE && faulty > 1.0 - ERROR_RATE, "{sound} {faulty}");
     }
 }

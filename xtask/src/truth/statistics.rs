@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use assay_stats::interval_coverage::{CoverageCell, CoverageTally};
 
 /// Simulated cases per line: the standard error of a share of 95 % is 0.35 %.
-const TRIALS: u32 = 4000;
+const CASES_PER_LINE: u32 = 4000;
 /// Seed of the published table.
-pub(crate) const SEED: u64 = 2026;
+pub(crate) const DEFAULT_SEED: u64 = 2026;
 
 /// Prints the table and the lines outside their bounds.
 pub(crate) fn run(seed: u64) -> ExitCode {
     let cells = CoverageCell::all_cells();
-    let tallies = simulated(&cells, seed);
+    let tallies = simulate_all(&cells, seed);
     println!(
-        "{TRIALS} cases each, seed {seed}; intervals of the median at 95 %, with the real stopping rule\n"
+        "{CASES_PER_LINE} cases each, seed {seed}; intervals of the median at 95 %, with the real stopping rule\n"
     );
     println!("values     neighbours  between  preparing  samples  covered  precise  width");
     let mut faults = 0;
@@ -27,7 +27,7 @@ pub(crate) fn run(seed: u64) -> ExitCode {
         faults += u32::from(fault.is_some());
         println!(
             "{}{}",
-            line(cell, &tally),
+            format_row(cell, &tally),
             fault.map_or(String::new(), |it| format!("  {it}"))
         );
     }
@@ -35,13 +35,13 @@ pub(crate) fn run(seed: u64) -> ExitCode {
         "\ncovered, precise: of all cases; width: the median, over that of as many independent \
          samples\n"
     );
-    faults += super::comparisons::print(seed);
+    faults += super::comparisons::print_tables(seed);
     println!("\n{faults} lines do not hold");
     ExitCode::from(u8::from(faults > 0))
 }
 
 /// Simulates all cells on all CPUs.
-fn simulated(cells: &[CoverageCell], seed: u64) -> Vec<CoverageTally> {
+fn simulate_all(cells: &[CoverageCell], seed: u64) -> Vec<CoverageTally> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -49,7 +49,7 @@ fn simulated(cells: &[CoverageCell], seed: u64) -> Vec<CoverageTally> {
             let index = next.fetch_add(1, Ordering::Relaxed);
             cells.get(index).map(|cell| (index, cell))
         } {
-            done.push((index, cell.simulate(TRIALS, seed)));
+            done.push((index, cell.simulate(CASES_PER_LINE, seed)));
         }
         done
     };
@@ -65,7 +65,7 @@ fn simulated(cells: &[CoverageCell], seed: u64) -> Vec<CoverageTally> {
     done.into_iter().map(|(_, tally)| tally).collect()
 }
 
-fn line(cell: &CoverageCell, tally: &CoverageTally) -> String {
+fn format_row(cell: &CoverageCell, tally: &CoverageTally) -> String {
     let CoverageCell { machine, samples, preparation_cost: preparing } = cell;
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     format!(

@@ -4,10 +4,10 @@
 //! after the values on a line is a comment.
 
 /// Largest number of values per list in HPL (`HPL_MAX_PARAM` in its sources).
-const MOST_SIZES: u32 = 20;
+const MAX_SIZES: u32 = 20;
 
 /// Largest N: HPL counts equations in a C `int`.
-pub const LARGEST_N: u64 = i32::MAX as u64;
+pub const MAX_N: u64 = i32::MAX as u64;
 
 /// Parameters of HPL that assay chooses. The others have fixed values that suit most machines
 /// (HPL's TUNING file): right-looking factorisation with Crout recursion, a modified ring
@@ -31,7 +31,7 @@ impl HplInput {
     #[must_use]
     pub fn text(&self) -> String {
         let Self { n, rows, block, p, q } = self;
-        let rows = (*rows).clamp(1, MOST_SIZES);
+        let rows = (*rows).clamp(1, MAX_SIZES);
         let sizes = vec![n.to_string(); rows as usize].join(" ");
         format!(
             "HPLinpack benchmark input file\n\
@@ -72,7 +72,7 @@ impl HplInput {
 /// Returns the most square grid `(p, q)` with p × q = `ranks` and p ≤ q, on which HPL communicates
 /// least.
 #[must_use]
-pub fn grid(ranks: u64) -> (u64, u64) {
+pub fn process_grid(ranks: u64) -> (u64, u64) {
     let ranks = ranks.max(1);
     let p = (1..=ranks.isqrt()).rev().find(|p| ranks.is_multiple_of(*p)).unwrap_or(1);
     (p, ranks / p)
@@ -84,7 +84,7 @@ pub fn grid(ranks: u64) -> (u64, u64) {
 /// 4,000 and 8,000. Larger systems hide the panels of 192 and gain from the larger updates. In
 /// small systems every column of the grid should own several blocks, or ranks are idle.
 #[must_use]
-pub fn block(n: u64, q: u64) -> u64 {
+pub fn block_size(n: u64, q: u64) -> u64 {
     const LARGE: u64 = 10_000;
     const BLOCKS_PER_COLUMN: u64 = 4;
     let widest = if n < LARGE { 128 } else { 192 };

@@ -5,7 +5,7 @@
 //! parentheses, and a launcher's messages between the lines. Single words are no evidence of a
 //! failure: `0 tests completed and failed residual checks` is in every good log.
 
-use crate::outputs::{ToolError, not_negative, positive_scaled, whole};
+use crate::outputs::{ToolError, parse_non_negative, parse_positive_scaled, parse_whole};
 
 /// Contents of a complete log. Every row passed HPL's residual check.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -44,38 +44,38 @@ impl HplLog {
     /// If the log has no row, a row was not checked or failed the check, a number is malformed, the
     /// count at the end is missing or does not match, or a rate contradicts its own time.
     pub fn read(text: &str) -> Result<Self, ToolError> {
-        let counts = Counts::read(text)?;
+        let counts = HplTestCounts::read(text)?;
         let mut log = Self::default();
         let mut verdicts = 0;
         for line in text.lines().map(str::trim) {
             if let Some(rest) = line.strip_prefix("HPLinpack ") {
                 log.version = rest.split_whitespace().next().map(str::to_owned);
             } else if is_row(line) {
-                log.finish_row(verdicts)?;
-                log.rows.push(row(line)?);
+                log.require_check(verdicts)?;
+                log.rows.push(parse_row(line)?);
                 verdicts = 0;
             } else if line.starts_with("||Ax-b||") && line.contains("......") {
-                log.verdict(line)?;
+                log.read_check(line)?;
                 verdicts += 1;
             }
         }
-        counts.judge(text)?;
-        log.finish_row(verdicts)?;
+        counts.require_all_passed(text)?;
+        log.require_check(verdicts)?;
         if log.rows.len() as u64 != counts.passed || log.rows.is_empty() {
             let what = format!(
                 "{} rows, but {} tests passed by its own count",
                 log.rows.len(),
                 counts.passed
             );
-            return Err(ToolError::Reconcile { what });
+            return Err(ToolError::Contradiction { what });
         }
         Ok(log)
     }
 
     /// Rejects a row that has no residual check below it.
-    fn finish_row(&self, verdicts: usize) -> Result<(), ToolError> {
+    fn require_check(&self, verdicts: usize) -> Result<(), ToolError> {
         match self.rows.last() {
-            Some(row) if verdicts == 0 => Err(ToolError::Check {
+            Some(row) if verdicts == 0 => Err(ToolError::Unchecked {
                 verdict: format!("no residual under the row of N = {}", row.n),
             }),
             _ => Ok(()),
@@ -83,16 +83,16 @@ impl HplLog {
     }
 
     /// Parses `||Ax-b||_oo/(…)= 3.4e-03 ...... PASSED` into the last row.
-    fn verdict(&mut self, line: &str) -> Result<(), ToolError> {
+    fn read_check(&mut self, line: &str) -> Result<(), ToolError> {
         let (left, verdict) = line.split_once("......").unwrap_or((line, ""));
         if verdict.trim() != "PASSED" {
-            return Err(ToolError::PassCheck { verdict: squeeze(line) });
+            return Err(ToolError::CheckFailed { verdict: collapse_spaces(line) });
         }
         let value = left.rsplit('=').next().unwrap_or_default();
-        let residual = not_negative("the residual", value)?;
+        let residual = parse_non_negative("the residual", value)?;
         let Some(row) = self.rows.last_mut() else {
             let what = "a residual before the first row".to_owned();
-            return Err(ToolError::Reconcile { what });
+            return Err(ToolError::Contradiction { what });
         };
         row.residual = row.residual.max(residual);
         Ok(())
@@ -101,19 +101,19 @@ impl HplLog {
 
 /// Counts of tests at the end of the log.
 #[derive(Debug, Default)]
-struct Counts {
+struct HplTestCounts {
     passed: u64,
     failed: u64,
     skipped: u64,
     unchecked: u64,
 }
 
-impl Counts {
+impl HplTestCounts {
     fn read(text: &str) -> Result<Self, ToolError> {
         let finished = |line: &&str| line.trim_start().starts_with("Finished ");
         let mut lines = text.lines().skip_while(|line| !finished(line));
         if lines.next().is_none() {
-            return Err(ToolError::ReachEnd { missing: reason(text) });
+            return Err(ToolError::Truncated { missing: failure_reason(text) });
         }
         let mut counts = Self::default();
         let mut ended = false;
@@ -127,36 +127,36 @@ impl Counts {
                 "tests completed without checking," => &mut counts.unchecked,
                 _ => continue,
             };
-            *field = field.saturating_add(whole("the count of tests", count)?);
+            *field = field.saturating_add(parse_whole("the count of tests", count)?);
         }
         if !ended {
             let missing = "HPL's last line, \"End of Tests.\", is not there".to_owned();
-            return Err(ToolError::ReachEnd { missing });
+            return Err(ToolError::Truncated { missing });
         }
         Ok(counts)
     }
 
     /// Rejects logs with failed, skipped or unchecked tests.
-    fn judge(&self, text: &str) -> Result<(), ToolError> {
+    fn require_all_passed(&self, text: &str) -> Result<(), ToolError> {
         let Self { failed, skipped, unchecked, .. } = self;
         if *failed > 0 {
             let verdict = format!("{failed} tests completed and failed residual checks");
-            return Err(ToolError::PassCheck { verdict });
+            return Err(ToolError::CheckFailed { verdict });
         }
         if *skipped > 0 {
-            let verdict = format!("{skipped} tests were skipped; {}", reason(text));
-            return Err(ToolError::Check { verdict });
+            let verdict = format!("{skipped} tests were skipped; {}", failure_reason(text));
+            return Err(ToolError::Unchecked { verdict });
         }
         if *unchecked > 0 {
             let verdict = format!("{unchecked} tests completed without checking");
-            return Err(ToolError::Check { verdict });
+            return Err(ToolError::Unchecked { verdict });
         }
         Ok(())
     }
 }
 
 /// Returns HPL's own error message if there is one, else that the counts are missing.
-fn reason(text: &str) -> String {
+fn failure_reason(text: &str) -> String {
     let quoted = text
         .lines()
         .map(str::trim)
@@ -172,51 +172,54 @@ fn is_row(line: &str) -> bool {
     matches!(line.as_bytes(), [b'W', b'R' | b'C', digit, ..] if digit.is_ascii_digit())
 }
 
-fn row(line: &str) -> Result<HplRow, ToolError> {
+fn parse_row(line: &str) -> Result<HplRow, ToolError> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [variant, n, block, p, q, time, gflops, rest @ ..] = fields.as_slice() else {
-        let missing = format!("the row {:?} has {} of 7 fields", squeeze(line), fields.len());
-        return Err(ToolError::ReachEnd { missing });
+        let missing =
+            format!("the row {:?} has {} of 7 fields", collapse_spaces(line), fields.len());
+        return Err(ToolError::Truncated { missing });
     };
     // NVIDIA's HPL repeats the rate per GPU in parentheses.
     if !(rest.is_empty() || rest[0].starts_with('(')) {
-        let what = format!("the row {:?} has more than 7 fields", squeeze(line));
-        return Err(ToolError::Reconcile { what });
+        let what = format!("the row {:?} has more than 7 fields", collapse_spaces(line));
+        return Err(ToolError::Contradiction { what });
     }
     let row = HplRow {
         variant: (*variant).to_owned(),
-        n: whole("N", n)?,
-        block: whole("NB", block)?,
-        p: whole("P", p)?,
-        q: whole("Q", q)?,
-        time_s: not_negative("the time", time)?,
+        n: parse_whole("N", n)?,
+        block: parse_whole("NB", block)?,
+        p: parse_whole("P", p)?,
+        q: parse_whole("Q", q)?,
+        time_s: parse_non_negative("the time", time)?,
         // Gflops are 10⁹ FLOP/s: HPL_pdtest.c divides by 1.0e+9.
-        flops: positive_scaled("Gflops", gflops, 9)?,
+        flops: parse_positive_scaled("Gflops", gflops, 9)?,
         residual: 0.0,
     };
-    reconcile(&row)?;
+    check_rate(&row)?;
     Ok(row)
 }
 
 /// Checks that the rate is the operation count over the time, within the rounding of the time.
-fn reconcile(row: &HplRow) -> Result<(), ToolError> {
+fn check_rate(row: &HplRow) -> Result<(), ToolError> {
     /// Half of the last printed digit of the time, in seconds.
     const HALF_DIGIT_S: f64 = 0.005;
     /// Generous tolerance of a rate printed with four digits.
-    const RATE_DIGITS: f64 = 0.002;
+    const RATE_TOLERANCE: f64 = 0.002;
     let n = row.n as f64;
     let operations = (2.0 / 3.0 * n + 1.5) * n * n;
     let fastest = operations / (row.time_s - HALF_DIGIT_S).max(0.0);
     let slowest = operations / (row.time_s + HALF_DIGIT_S);
-    if row.flops > fastest * (1.0 + RATE_DIGITS) || row.flops < slowest * (1.0 - RATE_DIGITS) {
+    if row.flops > fastest * (1.0 + RATE_TOLERANCE)
+        || row.flops < slowest * (1.0 - RATE_TOLERANCE)
+    {
         let HplRow { n, time_s, flops, .. } = row;
         let what = format!("N = {n} in {time_s} s is not {flops:.4e} FLOP/s");
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     }
     Ok(())
 }
 
 /// Collapses runs of white space, for messages.
-fn squeeze(line: &str) -> String {
+fn collapse_spaces(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }

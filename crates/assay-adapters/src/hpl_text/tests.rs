@@ -2,19 +2,19 @@
 
 use expect_test::expect;
 
-use super::{HplInput, block, grid};
+use super::{HplInput, block_size, process_grid};
 
 #[test]
-fn grids_are_as_square_as_the_ranks_allow() {
+fn grid_is_as_square_as_possible() {
     let table =
         [(0, (1, 1)), (1, (1, 1)), (2, (1, 2)), (6, (2, 3)), (7, (1, 7)), (96, (8, 12))];
     for (ranks, expected) in table {
-        assert_eq!(grid(ranks), expected, "{ranks} ranks");
+        assert_eq!(process_grid(ranks), expected, "{ranks} ranks");
     }
 }
 
 #[test]
-fn blocks_fit_the_system() {
+fn block_size_fits_the_system() {
     let table = [
         (1, 1, 8),
         (500, 2, 56),
@@ -25,12 +25,12 @@ fn blocks_fit_the_system() {
         (100_000, 12, 192),
     ];
     for (n, q, expected) in table {
-        assert_eq!(block(n, q), expected, "N = {n} on {q} columns");
+        assert_eq!(block_size(n, q), expected, "N = {n} on {q} columns");
     }
 }
 
 #[test]
-fn the_input_has_its_values_where_hpl_looks_for_them() {
+fn input_has_hpl_line_order() {
     let input = HplInput { n: 4000, rows: 3, block: 128, p: 1, q: 2 };
     expect![[r#"
         HPLinpack benchmark input file

@@ -5,20 +5,21 @@ use std::collections::BTreeMap;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{Found, missing};
-use crate::outputs::{Parsed, ToolError, number};
+use super::{ImportedMeasurement, missing};
+use crate::outputs::{ParsedOutput, ToolError, parse_number};
 
 /// Meaning of a unit: the metric of either direction, and the factor to the base unit.
-struct Known {
+struct UnitMeaning {
     higher: Option<&'static str>,
     lower: Option<&'static str>,
     factor: f64,
 }
 
 /// Parses a unit. `Gb/s` (bits) and `GB/s` (bytes) are different, as printed.
-fn unit(name: &str) -> Option<Known> {
-    let higher = |metric, factor| Some(Known { higher: Some(metric), lower: None, factor });
-    let time = |factor| Some(Known { higher: None, lower: Some("time"), factor });
+fn parse_unit(name: &str) -> Option<UnitMeaning> {
+    let higher =
+        |metric, factor| Some(UnitMeaning { higher: Some(metric), lower: None, factor });
+    let time = |factor| Some(UnitMeaning { higher: None, lower: Some("time"), factor });
     let name = name.trim();
     let name =
         name.strip_suffix("/sec").map_or_else(|| name.to_owned(), |it| format!("{it}/s"));
@@ -61,9 +62,13 @@ fn unit(name: &str) -> Option<Known> {
 
 /// Returns the metric of a figure and its value in base units; a figure with an unknown unit
 /// becomes a score.
-fn place(name: &str, value: f64, lower_is_better: Option<bool>) -> Option<(&'static str, f64)> {
-    let score = Known { higher: Some("score"), lower: Some("penalty"), factor: 1.0 };
-    let known = unit(name).unwrap_or(score);
+fn to_base_unit(
+    name: &str,
+    value: f64,
+    lower_is_better: Option<bool>,
+) -> Option<(&'static str, f64)> {
+    let score = UnitMeaning { higher: Some("score"), lower: Some("penalty"), factor: 1.0 };
+    let known = parse_unit(name).unwrap_or(score);
     let metric = match lower_is_better {
         Some(true) => known.lower,
         Some(false) => known.higher,
@@ -72,10 +77,14 @@ fn place(name: &str, value: f64, lower_is_better: Option<bool>) -> Option<(&'sta
     Some((metric?, value * known.factor))
 }
 
-fn found(test: &str, metric: &'static str, samples: Vec<f64>) -> Found {
-    let mut parsed = Parsed::default();
-    parsed.measure(metric, samples);
-    Found {
+fn foreign_measurement(
+    test: &str,
+    metric: &'static str,
+    samples: Vec<f64>,
+) -> ImportedMeasurement {
+    let mut parsed = ParsedOutput::default();
+    parsed.add_samples(metric, samples);
+    ImportedMeasurement {
         name: test.to_owned(),
         benchmark: Benchmark::Foreign,
         dimensions: Attributes::from([(Attribute::Test, test.into())]),
@@ -91,7 +100,7 @@ pub(super) fn is_reframe(text: &str) -> bool {
 }
 
 /// Reads one measurement for each performance variable of each test; every row is one run of it.
-pub(super) fn reframe(text: &str) -> Result<Vec<Found>, ToolError> {
+pub(super) fn read_reframe(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let names: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();
     let at = |name: &str| names.iter().position(|it| *it == name);
@@ -109,7 +118,7 @@ pub(super) fn reframe(text: &str) -> Result<Vec<Found>, ToolError> {
         // A repeated heading has other columns, so that the rows below cannot be read.
         if cells.len() != names.len() {
             let missing = format!("a row has {} of {} columns", cells.len(), names.len());
-            return Err(ToolError::ReachEnd { missing });
+            return Err(ToolError::Truncated { missing });
         }
         let test: Vec<&str> =
             reported.iter().map(|at| cells[*at]).filter(|it| !it.is_empty()).collect();
@@ -119,7 +128,7 @@ pub(super) fn reframe(text: &str) -> Result<Vec<Found>, ToolError> {
                 continue;
             }
             let unit = unit.map_or("", |at| cells[at]);
-            let placed = place(unit, number(name, value)?, None);
+            let placed = to_base_unit(unit, parse_number(name, value)?, None);
             let (metric, value) = placed.ok_or_else(|| missing("direction of a figure"))?;
             let unknown = if metric == "score" && !unit.is_empty() {
                 format!(" [{unit}]")
@@ -132,7 +141,7 @@ pub(super) fn reframe(text: &str) -> Result<Vec<Found>, ToolError> {
     }
     Ok(samples
         .into_iter()
-        .map(|((test, metric), values)| found(&test, metric, values))
+        .map(|((test, metric), values)| foreign_measurement(&test, metric, values))
         .collect())
 }
 
@@ -141,15 +150,15 @@ pub(super) fn is_phoronix(text: &str) -> bool {
 }
 
 /// Reads one measurement for each result and system; the raw values are the samples.
-pub(super) fn phoronix(text: &str) -> Result<Vec<Found>, ToolError> {
+pub(super) fn read_phoronix(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     /// Limit far above a composite of thousands of results.
-    const MOST_NODES: u32 = 1_000_000;
+    const MAX_NODES: u32 = 1_000_000;
     let options = roxmltree::ParsingOptions {
-        nodes_limit: MOST_NODES,
+        nodes_limit: MAX_NODES,
         ..roxmltree::ParsingOptions::default()
     };
     let document = roxmltree::Document::parse_with_options(text, options).map_err(|error| {
-        ToolError::Find { what: format!("XML: {error}"), place: "the file" }
+        ToolError::Missing { what: format!("XML: {error}"), place: "the file" }
     })?;
     let results = document.descendants().filter(|node| node.has_tag_name("Result"));
     let mut all = Vec::new();
@@ -166,18 +175,18 @@ pub(super) fn phoronix(text: &str) -> Result<Vec<Found>, ToolError> {
         let (title, description, scale) =
             (reported("Title"), reported("Description"), reported("Scale"));
         for entry in result.descendants().filter(|node| node.has_tag_name("Entry")) {
-            all.extend(entry_of(entry, &format!("{title} {description}"), &scale, lower)?);
+            all.extend(read_entry(entry, &format!("{title} {description}"), &scale, lower)?);
         }
     }
     Ok(all)
 }
 
-fn entry_of(
+fn read_entry(
     entry: roxmltree::Node<'_, '_>,
     test: &str,
     scale: &str,
     lower: Option<bool>,
-) -> Result<Option<Found>, ToolError> {
+) -> Result<Option<ImportedMeasurement>, ToolError> {
     let reported = |name: &str| {
         let child = entry.children().find(|node| node.has_tag_name(name));
         child.and_then(|node| node.text()).unwrap_or_default().trim()
@@ -187,7 +196,8 @@ fn entry_of(
     let mut samples = Vec::new();
     let mut placed = None;
     for text in texts.split(':').filter(|text| !text.is_empty()) {
-        let Some((metric, value)) = place(scale, number("a value", text)?, lower) else {
+        let Some((metric, value)) = to_base_unit(scale, parse_number("a value", text)?, lower)
+        else {
             return Ok(None);
         };
         placed = Some(metric);
@@ -198,5 +208,5 @@ fn entry_of(
     let test =
         if unknown { format!("{} [{scale}]", test.trim()) } else { test.trim().to_owned() };
     let system = Some(reported("Identifier").to_owned()).filter(|name| !name.is_empty());
-    Ok(Some(Found { system, ..found(&test, metric, samples) }))
+    Ok(Some(ImportedMeasurement { system, ..foreign_measurement(&test, metric, samples) }))
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{Found, parts};
+use super::{ImportedMeasurement, split_parts};
 use crate::hpl_text::HplLog;
-use crate::outputs::{Parsed, ToolError};
+use crate::outputs::{ParsedOutput, ToolError};
 use crate::stream_text::StreamText;
 
 pub(super) fn is_stream(text: &str) -> bool {
@@ -15,21 +15,21 @@ pub(super) fn is_stream(text: &str) -> bool {
 }
 
 /// Reads every table of the file: users append several runs to one log.
-pub(super) fn stream(text: &str) -> Result<Vec<Found>, ToolError> {
-    let tables = parts(text, |line| line.starts_with("STREAM version"));
-    tables.iter().map(|part| stream_of(part)).collect()
+pub(super) fn read_stream(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
+    let tables = split_parts(text, |line| line.starts_with("STREAM version"));
+    tables.iter().map(|part| read_stream_table(part)).collect()
 }
 
-fn stream_of(text: &str) -> Result<Found, ToolError> {
+fn read_stream_table(text: &str) -> Result<ImportedMeasurement, ToolError> {
     let read = StreamText::read(text)?;
-    let mut parsed = Parsed { version: read.version.clone(), ..Parsed::default() };
+    let mut parsed = ParsedOutput { version: read.version.clone(), ..ParsedOutput::default() };
     read.report(read.functions.map(|function| function.rate), &mut parsed);
     let bytes = read.elements.saturating_mul(read.element_bytes);
     let dimensions = Attributes::from([
         (Attribute::Threads, read.threads.unwrap_or(1).into()),
         (Attribute::BytesPerArray, bytes.into()),
     ]);
-    Ok(Found {
+    Ok(ImportedMeasurement {
         name: "stream".to_owned(),
         benchmark: Benchmark::MemoryStream,
         dimensions,
@@ -46,14 +46,15 @@ pub(super) fn is_hpl(text: &str) -> bool {
 }
 
 /// Reads one measurement for each number of equations.
-pub(super) fn hpl(text: &str) -> Result<Vec<Found>, ToolError> {
+pub(super) fn read_hpl(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let log = HplLog::read(text)?;
     let sizes: BTreeSet<u64> = log.rows.iter().map(|row| row.n).collect();
     let of_size = |n: &u64| {
-        let mut parsed = Parsed { version: log.version.clone(), ..Parsed::default() };
+        let mut parsed =
+            ParsedOutput { version: log.version.clone(), ..ParsedOutput::default() };
         let rows = log.rows.iter().filter(|row| row.n == *n).cloned().collect();
         HplLog { version: log.version.clone(), rows }.report(*n, &mut parsed)?;
-        Ok(Found {
+        Ok(ImportedMeasurement {
             name: format!("n={n}"),
             benchmark: Benchmark::Linpack,
             dimensions: Attributes::from([(Attribute::N, (*n).into())]),

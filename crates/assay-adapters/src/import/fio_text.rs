@@ -12,27 +12,28 @@ use assay_model::doubt::Doubt;
 use assay_model::event::ToolFigures;
 use assay_model::quantity::{self as parse};
 
-use super::storage::{asked, size};
-use super::{Found, missing};
-use crate::outputs::{Parsed, ToolError};
+use super::storage::{fio_dimensions, parse_fio_size};
+use super::{ImportedMeasurement, missing};
+use crate::outputs::{ParsedOutput, ToolError};
 
-pub(super) fn is(text: &str) -> bool {
+pub(super) fn is_fio_text(text: &str) -> bool {
     text.contains(": (groupid=") && text.contains("IOPS=")
 }
 
-pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
-    let options = options(text);
+pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
+    let options = parse_options(text);
     let version = text.lines().find_map(|line| line.trim().strip_prefix("fio-"));
-    let mut groups: Vec<Found> = Vec::new();
-    let mut side = Side::default();
+    let mut groups: Vec<ImportedMeasurement> = Vec::new();
+    let mut side = FioDirection::default();
     for line in text.lines().map(str::trim) {
         if let Some((name, rest)) = line.split_once(": (groupid=") {
-            side.end(&mut groups)?;
+            side.finish(&mut groups)?;
             let jobs = rest.split_once("jobs=").map_or("", |it| it.1);
             let jobs = jobs.split([')', ',']).next().and_then(|it| it.parse().ok());
-            let parsed = Parsed { version: version.map(str::to_owned), ..Parsed::default() };
-            let dimensions = options.get(name).map(|of| asked(of, jobs.unwrap_or(1)));
-            groups.push(Found {
+            let parsed =
+                ParsedOutput { version: version.map(str::to_owned), ..ParsedOutput::default() };
+            let dimensions = options.get(name).map(|of| fio_dimensions(of, jobs.unwrap_or(1)));
+            groups.push(ImportedMeasurement {
                 name: name.to_owned(),
                 benchmark: Benchmark::Storage,
                 dimensions: dimensions.unwrap_or_default(),
@@ -46,23 +47,23 @@ pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
                     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
                     rest[..end].parse().ok()
                 });
-                return Err(ToolError::Meet { what: line.to_owned(), number });
+                return Err(ToolError::SystemError { what: line.to_owned(), number });
             }
         } else if line.contains(": IOPS=") {
-            side.end(&mut groups)?;
-            side = Side { head: line.to_owned(), ..Side::default() };
+            side.finish(&mut groups)?;
+            side = FioDirection { head: line.to_owned(), ..FioDirection::default() };
         } else if !side.head.is_empty() {
-            side.add(line);
+            side.add_line(line);
         }
     }
-    side.end(&mut groups)?;
+    side.finish(&mut groups)?;
     groups.retain(|group| !group.parsed.values.is_empty());
     if groups.is_empty() { Err(missing("line with IOPS=")) } else { Ok(groups) }
 }
 
 /// Parses `name: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) …, ioengine=libaio, iodepth=32` into
 /// options by job name.
-fn options(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
+fn parse_options(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
     for line in text.lines() {
         let Some((name, rest)) = line.split_once(": (g=") else { continue };
@@ -72,7 +73,7 @@ fn options(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
             let value = value.trim_start_matches("(R) ").to_owned();
             options.insert(key.trim().to_owned(), value);
         }
-        if let Some(bytes) = options.get("bs").and_then(|text| size(text)) {
+        if let Some(bytes) = options.get("bs").and_then(|text| parse_fio_size(text)) {
             options.insert("bs".to_owned(), bytes.to_string());
         }
         // The text does not report whether the page cache was used; direct I/O is assumed.
@@ -84,7 +85,7 @@ fn options(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
 
 /// Lines of one direction (reads or writes) of a group.
 #[derive(Default)]
-struct Side {
+struct FioDirection {
     head: String,
     /// Line of the completion latency: `clat (usec): min=…`.
     latency: String,
@@ -92,8 +93,8 @@ struct Side {
     percentiles: Option<(f64, String)>,
 }
 
-impl Side {
-    fn add(&mut self, line: &str) {
+impl FioDirection {
+    fn add_line(&mut self, line: &str) {
         if line.starts_with("clat (") {
             line.clone_into(&mut self.latency);
         } else if line.starts_with("clat percentiles (") {
@@ -104,7 +105,7 @@ impl Side {
     }
 
     /// Adds the figures of this direction to the last group.
-    fn end(&mut self, groups: &mut [Found]) -> Result<(), ToolError> {
+    fn finish(&mut self, groups: &mut [ImportedMeasurement]) -> Result<(), ToolError> {
         let side = std::mem::take(self);
         if side.head.is_empty() {
             return Ok(());
@@ -123,32 +124,36 @@ impl Side {
             false => Attributes::new(),
         };
         let parsed = &mut group.parsed;
-        parsed.measure_apart("rate", apart.clone(), vec![rate]);
-        parsed.measure_apart("bandwidth", apart.clone(), vec![bytes_per_s]);
+        parsed.add_series("rate", apart.clone(), vec![rate]);
+        parsed.add_series("bandwidth", apart.clone(), vec![bytes_per_s]);
         let metric = "rate".to_owned();
         parsed.doubts.push(Doubt::RoundedOutput { metric, at: String::new(), share: 0.005 });
-        side.latency(&apart, parsed)
+        side.add_latency(&apart, parsed)
     }
 
     fn rate(&self) -> Result<f64, ToolError> {
         let text = self.head.split_once("IOPS=").map_or("", |it| it.1);
         let text = text.split(',').next().unwrap_or_default();
         // `IOPS=123k` is 123,000: fio's rates are decimal.
-        scaled("IOPS", text, |unit| parse::letter_factor(unit, 1e3))
+        parse_scaled("IOPS", text, |unit| parse::letter_factor(unit, 1e3))
     }
 
     fn bytes_per_s(&self) -> Result<f64, ToolError> {
         let text = self.head.split_once('(').and_then(|it| it.1.split_once(')'));
         let text = text.map_or("", |it| it.0);
-        scaled("BW", text, |unit| parse::letter_factor(unit.strip_suffix("b/s")?, 1e3))
+        parse_scaled("BW", text, |unit| parse::letter_factor(unit.strip_suffix("b/s")?, 1e3))
     }
 
-    fn latency(&self, apart: &Attributes, parsed: &mut Parsed) -> Result<(), ToolError> {
+    fn add_latency(
+        &self,
+        apart: &Attributes,
+        parsed: &mut ParsedOutput,
+    ) -> Result<(), ToolError> {
         let unit_s = time_unit(&self.latency);
         let of = |name: &str| {
             let text = self.latency.split_once(&format!("{name}="))?.1;
             let text = text.split(',').next()?.trim();
-            scaled(name, text, |letter| parse::letter_factor(letter, 1e3)).ok()
+            parse_scaled(name, text, |letter| parse::letter_factor(letter, 1e3)).ok()
         };
         let Some(mean_s) = of("avg").map(|mean| mean * unit_s).filter(|mean| *mean > 0.0)
         else {
@@ -160,9 +165,9 @@ impl Side {
             Some(text.trim().parse::<f64>().ok()? * unit_s).filter(|it| *it > 0.0)
         };
         let median = percentile("50.00");
-        parsed.measure_apart("latency", apart.clone(), vec![median.unwrap_or(mean_s)]);
+        parsed.add_series("latency", apart.clone(), vec![median.unwrap_or(mean_s)]);
         let statistic = if median.is_some() { "median" } else { "mean" };
-        parsed.learn_of("latency", Attribute::Statistic, statistic);
+        parsed.set_metric_attribute("latency", Attribute::Statistic, statistic);
         let p99 = percentile("99.00").map(|value| ("p99".to_owned(), value));
         let figures = ToolFigures {
             min: of("min").map(|it| it * unit_s),
@@ -170,7 +175,7 @@ impl Side {
             max: of("max").map(|it| it * unit_s),
             percentiles: p99.into_iter().collect(),
         };
-        parsed.figures("latency", figures);
+        parsed.set_figures("latency", figures);
         Ok(())
     }
 }
@@ -184,12 +189,12 @@ fn time_unit(line: &str) -> f64 {
     }
 }
 
-fn scaled(
+fn parse_scaled(
     what: &str,
     text: &str,
     worth: impl Fn(&str) -> Option<f64>,
 ) -> Result<f64, ToolError> {
-    let refused = || ToolError::ReadNumber { what: what.to_owned(), text: text.to_owned() };
+    let refused = || ToolError::InvalidNumber { what: what.to_owned(), text: text.to_owned() };
     let (number, factor) = parse::split_factor(text, worth).ok_or_else(refused)?;
     let value: f64 = number.parse().map_err(|_| refused())?;
     Some(value * factor).filter(|it| it.is_finite() && *it >= 0.0).ok_or_else(refused)

@@ -6,15 +6,17 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 use assay_model::event::EventCount;
 
-use super::{Found, after, missing};
-use crate::outputs::{Parsed, ToolError, not_negative, positive, whole};
+use super::{ImportedMeasurement, missing, word_after};
+use crate::outputs::{
+    ParsedOutput, ToolError, parse_non_negative, parse_positive, parse_whole,
+};
 
-pub(super) fn is(text: &str) -> bool {
+pub(super) fn is_iperf3_text(text: &str) -> bool {
     text.contains("[ ID] Interval") && text.contains("bits/sec")
 }
 
 /// Line of totals.
-struct Total<'t> {
+struct Iperf3Total<'t> {
     id: &'t str,
     seconds: f64,
     bit_per_s: f64,
@@ -22,19 +24,19 @@ struct Total<'t> {
     is_receiver: bool,
 }
 
-pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
+pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let mut totals = Vec::new();
     for line in text.lines() {
         let line = line.trim();
         if line.ends_with("sender") || line.ends_with("receiver") {
-            totals.extend(total(line)?);
+            totals.extend(parse_total(line)?);
         }
     }
     let of = |receiver: bool| {
         let mut all = totals.iter().filter(move |it| it.is_receiver == receiver);
         all.clone().find(|it| it.id == "SUM").or_else(|| all.next())
     };
-    let received = of(true).ok_or_else(|| ToolError::ReachEnd {
+    let received = of(true).ok_or_else(|| ToolError::Truncated {
         missing: "the receiver's total is not there".to_owned(),
     })?;
     let ids = totals.iter().filter(|it| it.is_receiver && it.id != "SUM");
@@ -43,18 +45,18 @@ pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
         return Err(missing("line [SUM] of several streams"));
     }
     let is_udp = text.contains("Lost/Total Datagrams");
-    let mut parsed = Parsed::default();
-    parsed.measure("goodput", vec![received.bit_per_s]);
-    parsed.over(vec![received.seconds]);
+    let mut parsed = ParsedOutput::default();
+    parsed.add_samples("goodput", vec![received.bit_per_s]);
+    parsed.set_weights(vec![received.seconds]);
     if let Some(sent) = of(false) {
-        parsed.measure("send_rate", vec![sent.bit_per_s]);
-        parsed.over(vec![sent.seconds]);
+        parsed.add_samples("send_rate", vec![sent.bit_per_s]);
+        parsed.set_weights(vec![sent.seconds]);
         if let (false, Some(again)) = (is_udp, sent.rest.first()) {
-            parsed.measure("retransmits", vec![not_negative("Retr", again)?]);
+            parsed.add_samples("retransmits", vec![parse_non_negative("Retr", again)?]);
         }
     }
     if is_udp {
-        datagrams(received, &mut parsed)?;
+        add_datagrams(received, &mut parsed)?;
     }
     let benchmark = if is_udp { Benchmark::NetworkUdp } else { Benchmark::NetworkTcp };
     let mut dimensions = Attributes::from([
@@ -63,10 +65,17 @@ pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
         (Attribute::Direction, direction(text).into()),
         (Attribute::Seconds, (received.seconds.round() as u64).into()),
     ]);
-    let to = after(text, "Connecting to host").map(|host| host.trim_end_matches(','));
+    let to = word_after(text, "Connecting to host").map(|host| host.trim_end_matches(','));
     dimensions.extend(to.map(|to| (Attribute::To, to.into())));
     let name = format!("streams={streams}");
-    Ok(vec![Found { name, benchmark, dimensions, system: None, began_s: None, parsed }])
+    Ok(vec![ImportedMeasurement {
+        name,
+        benchmark,
+        dimensions,
+        system: None,
+        began_s: None,
+        parsed,
+    }])
 }
 
 fn direction(text: &str) -> &'static str {
@@ -77,7 +86,7 @@ fn direction(text: &str) -> &'static str {
 }
 
 /// Parses `[SUM] 0.00-10.00 sec 10.9 GBytes 9.41 Gbits/sec 123 sender`.
-fn total(line: &str) -> Result<Option<Total<'_>>, ToolError> {
+fn parse_total(line: &str) -> Result<Option<Iperf3Total<'_>>, ToolError> {
     let Some((id, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
         return Ok(None);
     };
@@ -98,34 +107,35 @@ fn total(line: &str) -> Result<Option<Total<'_>>, ToolError> {
         "Gbits/sec" => 1e9,
         "Tbits/sec" => 1e12,
         other => {
-            return Err(ToolError::ReadNumber {
+            return Err(ToolError::InvalidNumber {
                 what: "the rate".to_owned(),
                 text: other.to_owned(),
             });
         }
     };
-    Ok(Some(Total {
+    Ok(Some(Iperf3Total {
         id: id.trim(),
-        seconds: positive("the interval", to)? - not_negative("the interval", from)?,
-        bit_per_s: positive("the rate", value)? * factor,
+        seconds: parse_positive("the interval", to)?
+            - parse_non_negative("the interval", from)?,
+        bit_per_s: parse_positive("the rate", value)? * factor,
         rest: words[at + 1..words.len() - 1].to_vec(),
         is_receiver: line.ends_with("receiver"),
     }))
 }
 
 /// Adds jitter and loss of a receiver's line: `0.012 ms 0/8327 (0%)`.
-fn datagrams(total: &Total<'_>, parsed: &mut Parsed) -> Result<(), ToolError> {
+fn add_datagrams(total: &Iperf3Total<'_>, parsed: &mut ParsedOutput) -> Result<(), ToolError> {
     let [jitter, "ms", counts, ..] = total.rest[..] else {
         return Err(missing("jitter and lost datagrams of the receiver"));
     };
     let (lost, all) = counts.split_once('/').ok_or_else(|| missing("lost of all datagrams"))?;
-    let all = whole("datagrams", all)?;
+    let all = parse_whole("datagrams", all)?;
     if all > 0 {
-        parsed.measure_share(
+        parsed.add_ratio(
             "loss",
-            EventCount { part: whole("lost datagrams", lost)?, whole: all },
+            EventCount { part: parse_whole("lost datagrams", lost)?, whole: all },
         );
     }
-    parsed.measure("jitter", vec![not_negative("the jitter", jitter)? / 1e3]);
+    parsed.add_samples("jitter", vec![parse_non_negative("the jitter", jitter)? / 1e3]);
     Ok(())
 }

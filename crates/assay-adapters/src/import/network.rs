@@ -9,17 +9,17 @@ use assay_model::workload::{
 };
 use serde_json::Value;
 
-use super::{Found, after, by_tool, missing};
-use crate::outputs::{Parsed, ToolError, positive};
+use super::{ImportedMeasurement, missing, read_with_tool, word_after};
+use crate::outputs::{ParsedOutput, ToolError, parse_positive};
 
 pub(super) fn is_iperf3_json(text: &str) -> bool {
     text.contains("\"test_start\"") && text.contains("\"num_streams\"")
 }
 
 /// Reads one document, which is one test.
-pub(super) fn iperf3_json(text: &str) -> Result<Vec<Found>, ToolError> {
+pub(super) fn read_iperf3_json(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let document: Value = serde_json::from_str(text)
-        .map_err(|error| ToolError::ReachEnd { missing: error.to_string() })?;
+        .map_err(|error| ToolError::Truncated { missing: error.to_string() })?;
     let start = |key: &str| document.pointer(&format!("/start/test_start/{key}"));
     let whole = |key: &str| start(key).and_then(Value::as_u64).unwrap_or(0);
     let direction = if document.pointer("/end/sum_received_bidir_reverse").is_some() {
@@ -44,13 +44,17 @@ pub(super) fn iperf3_json(text: &str) -> Result<Vec<Found>, ToolError> {
     };
     let is_udp = start("protocol").and_then(Value::as_str) == Some("UDP");
     let workload = if is_udp { Workload::NetworkUdp(work) } else { Workload::NetworkTcp(work) };
-    let mut found = of_workload("iperf3", workload, text)?;
+    let mut found = read_workload("iperf3", workload, text)?;
     found.began_s = document.pointer("/start/timestamp/timesecs").and_then(Value::as_u64);
     Ok(vec![found])
 }
 
 /// Parses a text with the reader of a tool, for a workload reconstructed from the text.
-fn of_workload(tool: &str, workload: Workload, text: &str) -> Result<Found, ToolError> {
+fn read_workload(
+    tool: &str,
+    workload: Workload,
+    text: &str,
+) -> Result<ImportedMeasurement, ToolError> {
     let mut dimensions = workload.dimensions(tool);
     // A file without the name of the other end was not necessarily measured over loopback.
     if workload.as_network().is_some_and(|work| work.to.is_none()) {
@@ -58,20 +62,20 @@ fn of_workload(tool: &str, workload: Workload, text: &str) -> Result<Found, Tool
     }
     let name = workload.as_network().map_or_else(String::new, NetworkWorkload::name);
     let benchmark = workload.benchmark();
-    let parsed = by_tool(tool, workload, text)?;
-    Ok(Found { name, benchmark, dimensions, system: None, began_s: None, parsed })
+    let parsed = read_with_tool(tool, workload, text)?;
+    Ok(ImportedMeasurement { name, benchmark, dimensions, system: None, began_s: None, parsed })
 }
 
-const QPERF: [&str; 3] = ["tcp_lat:", "udp_lat:", "tcp_bw:"];
+const QPERF_HEADINGS: [&str; 3] = ["tcp_lat:", "udp_lat:", "tcp_bw:"];
 
 pub(super) fn is_qperf(text: &str) -> bool {
-    text.lines().any(|line| QPERF.contains(&line.trim_end()))
+    text.lines().any(|line| QPERF_HEADINGS.contains(&line.trim_end()))
 }
 
 /// Reads every test that assay also has and ignores the others.
-pub(super) fn qperf(text: &str) -> Result<Vec<Found>, ToolError> {
+pub(super) fn read_qperf(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let mut found = Vec::new();
-    for head in QPERF {
+    for head in QPERF_HEADINGS {
         if !text.lines().any(|line| line.trim_end() == head) {
             continue;
         }
@@ -89,7 +93,7 @@ pub(super) fn qperf(text: &str) -> Result<Vec<Found>, ToolError> {
                 congestion: None,
             })
         } else {
-            let bytes = after(&section, "msg_size").and_then(|text| text.parse().ok());
+            let bytes = word_after(&section, "msg_size").and_then(|text| text.parse().ok());
             NetworkTest::Latency(NetworkLatency {
                 bytes: bytes.unwrap_or(1),
                 seconds: 2,
@@ -104,7 +108,7 @@ pub(super) fn qperf(text: &str) -> Result<Vec<Found>, ToolError> {
             "udp_lat:" => Workload::NetworkUdp(work),
             _ => Workload::NetworkTcp(work),
         };
-        found.push(of_workload("qperf", workload, text)?);
+        found.push(read_workload("qperf", workload, text)?);
     }
     Ok(found)
 }
@@ -115,52 +119,59 @@ pub(super) fn is_sockperf(text: &str) -> bool {
 
 /// Reads sockperf's summary. Its latency is half a round trip unless started with `--full-rtt`, and
 /// its `BandWidth` is in 2²⁰ B/s despite its label (sockperf's client.cpp divides by 1024 twice).
-pub(super) fn sockperf(text: &str) -> Result<Vec<Found>, ToolError> {
-    let text: String = text.lines().map(without_colour).collect::<Vec<_>>().join("\n");
+pub(super) fn read_sockperf(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
+    let text: String = text.lines().map(strip_colours).collect::<Vec<_>>().join("\n");
     let benchmark =
         if text.contains("# TCP") { Benchmark::NetworkTcp } else { Benchmark::NetworkUdp };
     let version =
-        after(&text, "== version #").map(|text| text.trim_end_matches('=').to_owned());
-    let mut parsed = Parsed { version, ..Parsed::default() };
+        word_after(&text, "== version #").map(|text| text.trim_end_matches('=').to_owned());
+    let mut parsed = ParsedOutput { version, ..ParsedOutput::default() };
     let summary = text.lines().filter_map(|line| line.split_once("Summary:")).map(|it| it.1);
     let mut dimensions = Attributes::new();
     for line in summary {
-        if let Some(value) = after(line, "Latency is") {
-            latency("half_round_trip", value, &text, &mut parsed)?;
+        if let Some(value) = word_after(line, "Latency is") {
+            add_latency("half_round_trip", value, &text, &mut parsed)?;
             dimensions.insert(Attribute::LoadStreams, 0_u64.into());
-        } else if let Some(value) = after(line, "Round trip is") {
-            latency("round_trip", value, &text, &mut parsed)?;
+        } else if let Some(value) = word_after(line, "Round trip is") {
+            add_latency("round_trip", value, &text, &mut parsed)?;
             dimensions.insert(Attribute::LoadStreams, 0_u64.into());
-        } else if let Some(value) = after(line, "BandWidth is") {
-            let mib_per_s = positive("BandWidth", value)?;
-            parsed.measure("goodput", vec![mib_per_s * 1024.0 * 1024.0 * 8.0]);
+        } else if let Some(value) = word_after(line, "BandWidth is") {
+            let mib_per_s = parse_positive("BandWidth", value)?;
+            parsed.add_samples("goodput", vec![mib_per_s * 1024.0 * 1024.0 * 8.0]);
             dimensions.insert(Attribute::Streams, 1_u64.into());
         }
     }
-    let bytes = after(&text, "--msg-size").or_else(|| after(&text, "; msg-size"));
+    let bytes = word_after(&text, "--msg-size").or_else(|| word_after(&text, "; msg-size"));
     let bytes = bytes.and_then(|text| text.trim_end_matches(';').parse::<u64>().ok());
     dimensions.extend(bytes.map(|bytes| (Attribute::Bytes, bytes.into())));
     if parsed.values.is_empty() {
         return Err(missing("summary of latency or bandwidth"));
     }
     let name = "sockperf".to_owned();
-    Ok(vec![Found { name, benchmark, dimensions, system: None, began_s: None, parsed }])
+    Ok(vec![ImportedMeasurement {
+        name,
+        benchmark,
+        dimensions,
+        system: None,
+        began_s: None,
+        parsed,
+    }])
 }
 
-fn latency(
+fn add_latency(
     metric: &'static str,
     value: &str,
     text: &str,
-    parsed: &mut Parsed,
+    parsed: &mut ParsedOutput,
 ) -> Result<(), ToolError> {
-    let mean_s = positive("the latency", value)? * 1e-6;
+    let mean_s = parse_positive("the latency", value)? * 1e-6;
     let percentile = |name: &str| {
         let line = text.lines().find(|line| line.contains(name))?;
-        Some(positive(name, line.rsplit('=').next()?).ok()? * 1e-6)
+        Some(parse_positive(name, line.rsplit('=').next()?).ok()? * 1e-6)
     };
-    parsed.measure(metric, vec![percentile("percentile 50.000").unwrap_or(mean_s)]);
+    parsed.add_samples(metric, vec![percentile("percentile 50.000").unwrap_or(mean_s)]);
     let statistic = if percentile("percentile 50.000").is_some() { "median" } else { "mean" };
-    parsed.learn_of(metric, Attribute::Statistic, statistic);
+    parsed.set_metric_attribute(metric, Attribute::Statistic, statistic);
     let p99 = percentile("percentile 99.000").map(|value| ("p99".to_owned(), value));
     let figures = ToolFigures {
         min: percentile("<MIN> observation"),
@@ -168,12 +179,12 @@ fn latency(
         max: percentile("<MAX> observation"),
         percentiles: p99.into_iter().collect(),
     };
-    parsed.figures(metric, figures);
+    parsed.set_figures(metric, figures);
     Ok(())
 }
 
 /// Removes the colours of a terminal from a line; sockperf also writes them into files.
-fn without_colour(line: &str) -> String {
+fn strip_colours(line: &str) -> String {
     let mut plain = String::new();
     let mut rest = line;
     while let Some((before, behind)) = rest.split_once('\u{1b}') {

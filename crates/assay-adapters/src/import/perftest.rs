@@ -5,85 +5,95 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::event::ToolFigures;
 
-use super::{Found, parts, whole};
-use crate::outputs::{Parsed, ToolError};
-use crate::perftest_text::{self, Column, Row, figures, impossible, is_head};
+use super::{ImportedMeasurement, reject_cut_number, split_parts};
+use crate::outputs::{ParsedOutput, ToolError};
+use crate::perftest_text::{
+    self, PerftestColumn, PerftestRow, is_head, order_violations, printed_figures,
+};
 
-pub(super) fn is(text: &str) -> bool {
+pub(super) fn is_perftest(text: &str) -> bool {
     text.lines().any(is_head)
 }
 
 /// Columns and their metrics, for tests that assay does not have.
-const METRICS: [(Column, &str); 8] = [
-    (Column::Min, "time_min"),
-    (Column::Max, "time_max"),
-    (Column::Typical, "time"),
-    (Column::Average, "time_mean"),
-    (Column::Deviation, "time_deviation"),
-    (Column::Rate, "bandwidth"),
-    (Column::MessageRate, "event_rate"),
-    (Column::EventRate, "event_rate"),
+const METRICS: [(PerftestColumn, &str); 8] = [
+    (PerftestColumn::Min, "time_min"),
+    (PerftestColumn::Max, "time_max"),
+    (PerftestColumn::Typical, "time"),
+    (PerftestColumn::Average, "time_mean"),
+    (PerftestColumn::Deviation, "time_deviation"),
+    (PerftestColumn::Rate, "bandwidth"),
+    (PerftestColumn::MessageRate, "event_rate"),
+    (PerftestColumn::EventRate, "event_rate"),
 ];
 
 /// Reads one measurement for each row: each has its own iterations and its own doubts.
-pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
-    whole(text)?;
-    let tables = parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"));
+pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
+    reject_cut_number(text)?;
+    let tables = split_parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"));
     let tables = if tables.is_empty() { vec![text.to_owned()] } else { tables };
     let tables = tables.iter().filter(|part| part.lines().any(is_head));
-    let rows: Vec<Vec<(String, Found)>> =
-        tables.map(|part| table(part)).collect::<Result<_, _>>()?;
+    let rows: Vec<Vec<(String, ImportedMeasurement)>> =
+        tables.map(|part| read_table(part)).collect::<Result<_, _>>()?;
     // Rows are in the order of their lines; several lines may be equal.
     let mut lines = (1_u64..).zip(text.lines());
-    let numbered = |(row, mut found): (String, Found)| {
+    let numbered = |(row, mut found): (String, ImportedMeasurement)| {
         let line = lines.find(|(_, line)| *line == row);
         line.into_iter()
-            .for_each(|(number, _)| found.parsed.learn(Attribute::SourceLine, number));
+            .for_each(|(number, _)| found.parsed.set_attribute(Attribute::SourceLine, number));
         found
     };
     Ok(rows.into_iter().flatten().map(numbered).collect())
 }
 
 /// Reads the measurements of a table, each with its line.
-fn table(text: &str) -> Result<Vec<(String, Found)>, ToolError> {
+fn read_table(text: &str) -> Result<Vec<(String, ImportedMeasurement)>, ToolError> {
     let title = text.lines().map(str::trim).find(|line| line.ends_with(" Test"));
     let title = title.unwrap_or("perftest");
     let title = title.trim_end_matches(" Test").trim_start_matches("RDMA_").trim();
     let name = title.to_lowercase().replace(' ', "-");
-    let way = perftest_text::way(text);
-    let found = |(line, row): &(&str, Row)| {
-        let whole = |column: Column| row.get(&column).map(|it| *it as u64);
+    let way = perftest_text::path_attributes(text);
+    let found = |(line, row): &(&str, PerftestRow)| {
+        let whole = |column: PerftestColumn| row.get(&column).map(|it| *it as u64);
         let apart = [
-            (Column::Bytes, Attribute::Bytes),
-            (Column::ServiceLevel, Attribute::ServiceLevel),
+            (PerftestColumn::Bytes, Attribute::Bytes),
+            (PerftestColumn::ServiceLevel, Attribute::ServiceLevel),
         ];
         let sized: Attributes = apart
             .into_iter()
             .filter_map(|(column, name)| Some((name, whole(column)?.into())))
             .collect();
-        let of = whole(Column::Bytes).or_else(|| whole(Column::Flows));
+        let of = whole(PerftestColumn::Bytes).or_else(|| whole(PerftestColumn::Flows));
         let name = format!("{name}/{}", of.unwrap_or_default());
-        let mut parsed = Parsed { doubts: impossible(row), ..Parsed::default() };
-        way.iter().for_each(|(name, value)| parsed.learn(*name, value.clone()));
-        let (benchmark, dimensions) = match test(&name) {
+        let mut parsed =
+            ParsedOutput { doubts: order_violations(row), ..ParsedOutput::default() };
+        way.iter().for_each(|(name, value)| parsed.set_attribute(*name, value.clone()));
+        let (benchmark, dimensions) = match find_test(&name) {
             Some(test) => {
-                native(test, row, &mut parsed);
+                add_native_figures(test, row, &mut parsed);
                 (Benchmark::Rdma(test), sized)
             }
             None => {
-                foreign(row, &sized, &mut parsed);
+                add_foreign_figures(row, &sized, &mut parsed);
                 let of = (Attribute::Test, format!("perftest {title}").into());
                 (Benchmark::Foreign, Attributes::from([of]))
             }
         };
-        let found = Found { name, benchmark, dimensions, system: None, began_s: None, parsed };
+        let found = ImportedMeasurement {
+            name,
+            benchmark,
+            dimensions,
+            system: None,
+            began_s: None,
+            parsed,
+        };
         ((*line).to_owned(), found)
     };
-    Ok(perftest_text::rows_with_lines(text)?.iter().map(found).collect())
+    Ok(perftest_text::parse_rows_with_lines(text)?.iter().map(found).collect())
 }
 
 /// Returns assay's equivalent test: `send-latency/2` is `rdma.send_lat`.
-fn test(name: &str) -> Option<RdmaTest> {
+fn find_test(name: &str) -> Option<RdmaTest> {
     let (name, _) = name.split_once('/')?;
     let (operation, kind) = name.rsplit_once('-')?;
     // perftest names the atomic operation; assay has only fetch-and-add.
@@ -98,48 +108,48 @@ fn test(name: &str) -> Option<RdmaTest> {
 }
 
 /// Adds the figures in the form of assay's own test; the median is `t_typical`.
-fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
-    let of = |column: Column| row.get(&column).copied().filter(|value| *value > 0.0);
-    if let Some(iterations) = of(Column::Iterations) {
-        parsed.learn(Attribute::Iterations, iterations as u64);
+fn add_native_figures(test: RdmaTest, row: &PerftestRow, parsed: &mut ParsedOutput) {
+    let of = |column: PerftestColumn| row.get(&column).copied().filter(|value| *value > 0.0);
+    if let Some(iterations) = of(PerftestColumn::Iterations) {
+        parsed.set_attribute(Attribute::Iterations, iterations as u64);
     }
     if test.is_bandwidth() {
-        let figures = [perftest_text::bandwidth(row), of(Column::MessageRate)];
+        let figures = [perftest_text::bandwidth(row), of(PerftestColumn::MessageRate)];
         for (metric, value) in ["bandwidth", "message_rate"].into_iter().zip(figures) {
-            value.into_iter().for_each(|value| parsed.measure(metric, vec![value]));
+            value.into_iter().for_each(|value| parsed.add_samples(metric, vec![value]));
         }
         return;
     }
     let metric = test.latency_metric();
     // A test of fixed duration records no single values and prints only the mean.
-    let median = of(Column::Typical).map(|median| (median, "median"));
-    let value = median.or_else(|| Some((of(Column::Average)?, "mean")));
+    let median = of(PerftestColumn::Typical).map(|median| (median, "median"));
+    let value = median.or_else(|| Some((of(PerftestColumn::Average)?, "mean")));
     if let Some((value, statistic)) = value {
-        parsed.measure(metric, vec![value]);
-        parsed.learn_of(metric, Attribute::Statistic, statistic);
-        let tails = [("p99", Column::P99), ("p99.9", Column::P999)];
+        parsed.add_samples(metric, vec![value]);
+        parsed.set_metric_attribute(metric, Attribute::Statistic, statistic);
+        let tails = [("p99", PerftestColumn::P99), ("p99.9", PerftestColumn::P999)];
         let tails = tails.into_iter().filter_map(|(name, it)| Some((name.to_owned(), of(it)?)));
-        parsed.figures(
+        parsed.set_figures(
             metric,
             ToolFigures {
-                min: of(Column::Min),
-                mean: of(Column::Average),
+                min: of(PerftestColumn::Min),
+                mean: of(PerftestColumn::Average),
                 // `t_max` excludes the two slowest values, also when assay starts the tool.
                 max: None,
                 percentiles: tails.collect(),
             },
         );
-        for (name, figure) in figures(row) {
-            parsed.learn_of(metric, name, figure);
+        for (name, figure) in printed_figures(row) {
+            parsed.set_metric_attribute(metric, name, figure);
         }
     }
 }
 
 /// Adds the figures of a test that assay does not have.
-fn foreign(row: &Row, sized: &Attributes, parsed: &mut Parsed) {
+fn add_foreign_figures(row: &PerftestRow, sized: &Attributes, parsed: &mut ParsedOutput) {
     for (column, metric) in METRICS {
         if let Some(value) = row.get(&column).copied().filter(|value| *value > 0.0) {
-            parsed.measure_apart(metric, sized.clone(), vec![value]);
+            parsed.add_series(metric, sized.clone(), vec![value]);
         }
     }
 }

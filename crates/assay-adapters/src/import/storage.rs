@@ -7,10 +7,10 @@ use assay_model::benchmark::Benchmark;
 use assay_model::event::ToolFigures;
 use assay_model::quantity::{self as parse};
 
-use super::{Found, after, missing, parts};
+use super::{ImportedMeasurement, missing, split_parts, word_after};
 use crate::fio_json::{self, FioGroup};
 use crate::ior_text::{IorRow, IorText};
-use crate::outputs::{Parsed, ToolError, not_negative};
+use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 use crate::tool::storage as figures;
 
 pub(super) fn is_fio_json(text: &str) -> bool {
@@ -18,16 +18,16 @@ pub(super) fn is_fio_json(text: &str) -> bool {
 }
 
 /// Reads one measurement for each group of jobs, as fio itself sums them up.
-pub(super) fn fio_json(text: &str) -> Result<Vec<Found>, ToolError> {
-    let (groups, began_s) = fio_json::groups(text)?;
+pub(super) fn read_fio_json(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
+    let (groups, began_s) = fio_json::read_groups(text)?;
     let read = |group: FioGroup| {
-        Ok(Found {
-            dimensions: asked(&group.options, group.entries),
+        Ok(ImportedMeasurement {
+            dimensions: fio_dimensions(&group.options, group.entries),
             name: group.name,
             benchmark: Benchmark::Storage,
             system: None,
             began_s,
-            parsed: figures::fio(group.result, &[])?,
+            parsed: figures::fio_samples(group.result, &[])?,
         })
     };
     groups.into_iter().map(read).collect()
@@ -35,7 +35,7 @@ pub(super) fn fio_json(text: &str) -> Result<Vec<Found>, ToolError> {
 
 /// Derives dimensions from options of fio. `entries` is the number of clones of a job that have
 /// separate entries.
-pub(super) fn asked(options: &BTreeMap<String, String>, entries: u64) -> Attributes {
+pub(super) fn fio_dimensions(options: &BTreeMap<String, String>, entries: u64) -> Attributes {
     let of =
         |names: &[&str]| names.iter().find_map(|name| options.get(*name)).map(String::as_str);
     let way = of(&["rw", "readwrite"]).unwrap_or("read");
@@ -65,10 +65,12 @@ pub(super) fn asked(options: &BTreeMap<String, String>, entries: u64) -> Attribu
         asked.insert(Attribute::ReadShare, (percent as f64 / 100.0).into());
     }
     // fio's default is 4 KiB (HOWTO, "blocksize").
-    let bytes = of(&["bs", "blocksize"]).map_or(Some(4096), size);
+    let bytes = of(&["bs", "blocksize"]).map_or(Some(4096), parse_fio_size);
     asked.extend(bytes.map(|bytes| (Attribute::Bytes, bytes.into())));
     asked.extend(of(&["ioengine"]).map(|name| (Attribute::Engine, name.into())));
-    asked.extend(of(&["filename"]).map(|names| (Attribute::Target, files(names).into())));
+    asked.extend(
+        of(&["filename"]).map(|names| (Attribute::Target, format_file_names(names).into())),
+    );
     if of(&["direct"]).unwrap_or("0") != "1" {
         asked.insert(Attribute::PageCache, true.into());
     }
@@ -76,7 +78,7 @@ pub(super) fn asked(options: &BTreeMap<String, String>, entries: u64) -> Attribu
 }
 
 /// Splits fio's list of files at colons; a backslash escapes a colon (HOWTO, "filename").
-fn files(names: &str) -> String {
+fn format_file_names(names: &str) -> String {
     let mut files = vec![String::new()];
     let mut is_escaped = false;
     for letter in names.chars() {
@@ -100,7 +102,7 @@ fn files(names: &str) -> String {
 }
 
 /// Parses a size of fio: `4k`, `4KiB`, `4096B` and `4kb` are all 4096, unless `kb_base` is set.
-pub(super) fn size(text: &str) -> Option<u64> {
+pub(super) fn parse_fio_size(text: &str) -> Option<u64> {
     let text = text.split(['-', ',']).next()?;
     let worth = |unit: &str| {
         let letter = unit.trim_end_matches('b').trim_end_matches('i');
@@ -121,8 +123,9 @@ pub(super) fn is_ior(text: &str) -> bool {
 }
 
 /// Reads writes and reads of each test of the file.
-pub(super) fn ior(text: &str) -> Result<Vec<Found>, ToolError> {
-    let mut tests = parts(text, |line| line.starts_with("IOR-") && line.contains(": MPI"));
+pub(super) fn read_ior(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
+    let mut tests =
+        split_parts(text, |line| line.starts_with("IOR-") && line.contains(": MPI"));
     if tests.is_empty() || text.contains("\"wrRdTime\"") {
         tests = vec![text.to_owned()];
     }
@@ -133,9 +136,9 @@ pub(super) fn ior(text: &str) -> Result<Vec<Found>, ToolError> {
             let rows: Vec<&IorRow> =
                 read.rows.iter().filter(|row| row.writes == writes).collect();
             if let Some(first) = rows.first() {
-                let dimensions = ior_asked(test, first, read.tasks, operation);
-                let parsed = figures::ior(&rows, read.tasks, read.version.clone())?;
-                found.push(Found {
+                let dimensions = ior_dimensions(test, first, read.tasks, operation);
+                let parsed = figures::ior_samples(&rows, read.tasks, read.version.clone())?;
+                found.push(ImportedMeasurement {
                     name: operation.to_owned(),
                     benchmark: Benchmark::Storage,
                     dimensions,
@@ -149,24 +152,25 @@ pub(super) fn ior(text: &str) -> Result<Vec<Found>, ToolError> {
     Ok(found)
 }
 
-fn ior_asked(text: &str, row: &IorRow, tasks: Option<u64>, operation: &str) -> Attributes {
+fn ior_dimensions(text: &str, row: &IorRow, tasks: Option<u64>, operation: &str) -> Attributes {
     let mut asked = Attributes::from([
         (Attribute::Operation, operation.into()),
         (Attribute::Bytes, (row.transfer_bytes as u64).into()),
     ]);
     asked.extend(tasks.map(|tasks| (Attribute::Depth, tasks.into())));
-    let pattern = match after(text, "ordering in a file") {
+    let pattern = match word_after(text, "ordering in a file") {
         Some("random") => Some("random"),
         Some(_) => Some("sequential"),
         None => None,
     };
     asked.extend(pattern.map(|pattern| (Attribute::Pattern, pattern.into())));
-    asked.extend(after(text, "test filename").map(|name| (Attribute::Target, name.into())));
+    asked
+        .extend(word_after(text, "test filename").map(|name| (Attribute::Target, name.into())));
     asked
 }
 
 /// Operations in mdtest's summary and their names in assay.
-const MDTEST: [(&str, &str); 10] = [
+const MDTEST_OPERATIONS: [(&str, &str); 10] = [
     ("Directory creation", "mkdir"),
     ("Directory stat", "stat-directory"),
     ("Directory rename", "rename-directory"),
@@ -185,42 +189,43 @@ pub(super) fn is_mdtest(text: &str) -> bool {
 
 /// Reads rates in operations per second. A row has maximum, minimum, mean and standard deviation
 /// over the iterations; the mean is the sample.
-pub(super) fn mdtest(text: &str) -> Result<Vec<Found>, ToolError> {
+pub(super) fn read_mdtest(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let rows = text.lines().skip_while(|line| !line.contains("SUMMARY rate")).skip(1);
-    let version = after(text, "mdtest-").map(str::to_owned);
-    let ranks = after(text, "launched with").and_then(|text| text.parse::<u64>().ok());
+    let version = word_after(text, "mdtest-").map(str::to_owned);
+    let ranks = word_after(text, "launched with").and_then(|text| text.parse::<u64>().ok());
     let files = text.lines().find(|line| line.contains(" tasks, ")).and_then(|line| {
         line.split(", ").nth(1)?.split_whitespace().next()?.parse::<u64>().ok()
     });
     let mut found = Vec::new();
     for line in rows {
-        let known = MDTEST.iter().find(|(word, _)| line.trim_start().starts_with(word));
+        let known =
+            MDTEST_OPERATIONS.iter().find(|(word, _)| line.trim_start().starts_with(word));
         let Some((word, operation)) = known else { continue };
         let rest = line.trim_start()[word.len()..].trim_start_matches([' ', ':']);
         let numbers: Result<Vec<f64>, _> =
-            rest.split_whitespace().map(|field| not_negative(word, field)).collect();
+            rest.split_whitespace().map(|field| parse_non_negative(word, field)).collect();
         let [max, min, mean, _deviation] = numbers?[..] else {
             let missing = format!("the row {word:?} has not 4 numbers");
-            return Err(ToolError::ReachEnd { missing });
+            return Err(ToolError::Truncated { missing });
         };
         // Operations that were not run have a rate of 0.
         if mean <= 0.0 {
             continue;
         }
-        let mut parsed = Parsed { version: version.clone(), ..Parsed::default() };
-        parsed.measure("rate", vec![mean]);
-        parsed.learn_of("rate", Attribute::Statistic, "mean");
+        let mut parsed = ParsedOutput { version: version.clone(), ..ParsedOutput::default() };
+        parsed.add_samples("rate", vec![mean]);
+        parsed.set_metric_attribute("rate", Attribute::Statistic, "mean");
         let figures = ToolFigures {
             min: Some(min),
             mean: Some(mean),
             max: Some(max),
             ..ToolFigures::default()
         };
-        parsed.figures("rate", figures);
+        parsed.set_figures("rate", figures);
         let mut dimensions = Attributes::from([(Attribute::Operation, (*operation).into())]);
         dimensions.extend(ranks.map(|ranks| (Attribute::Threads, ranks.into())));
         dimensions.extend(files.map(|files| (Attribute::Files, files.into())));
-        found.push(Found {
+        found.push(ImportedMeasurement {
             name: (*operation).to_owned(),
             benchmark: Benchmark::StorageFiles,
             dimensions,

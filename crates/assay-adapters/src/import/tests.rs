@@ -10,7 +10,7 @@ use expect_test::{Expect, expect};
 use super::*;
 
 /// Formats the detected format and the measurements of a text, one line per figure.
-fn reported(text: &str) -> String {
+fn format_import(text: &str) -> String {
     let mut out = String::new();
     match read(text) {
         Err(error) => {
@@ -27,7 +27,7 @@ fn reported(text: &str) -> String {
                 let _ = writeln!(out, "{} [{}]", it.benchmark.id(), reported.join(" "));
                 for one in &it.parsed.values {
                     let apart: Vec<String> =
-                        one.apart.values().map(|value| format!("{value:?}")).collect();
+                        one.own_dimensions.values().map(|value| format!("{value:?}")).collect();
                     let _ =
                         writeln!(out, "  {} {} {:?}", one.metric, apart.join(" "), one.samples);
                 }
@@ -41,7 +41,7 @@ fn reported(text: &str) -> String {
 }
 
 fn check(text: &str, expected: &Expect) {
-    expected.assert_eq(&reported(text));
+    expected.assert_eq(&format_import(text));
 }
 
 fn golden(path: &str) -> String {
@@ -51,7 +51,7 @@ fn golden(path: &str) -> String {
 
 /// Every golden output of a tool that assay starts is also recognised by the import.
 #[test]
-fn outputs_of_tools_are_recognised_by_content() {
+fn detects_formats_by_content() {
     for (path, format) in [
         ("fio/3.33-mix.out", "fio-json"),
         ("fio/3.33-note-before.out", "fio-json"),
@@ -77,7 +77,7 @@ fn outputs_of_tools_are_recognised_by_content() {
 }
 
 #[test]
-fn what_no_tool_writes_is_refused_with_its_line() {
+fn rejects_unknown_and_broken_files_with_line() {
     check(
         "",
         &expect![[r#"
@@ -108,7 +108,7 @@ fn what_no_tool_writes_is_refused_with_its_line() {
 /// A tool that could not write reports a system error, which does not mean that the machine
 /// computes wrongly.
 #[test]
-fn what_the_system_refused_a_tool_is_no_wrong_result_and_no_cut_file() {
+fn system_errors_have_their_own_advice() {
     let check = |text: &str, said: &str, advice: &str| {
         let refused = read(text).unwrap_err();
         assert!(refused.to_string().contains(said), "{refused}");
@@ -127,7 +127,7 @@ fn what_the_system_refused_a_tool_is_no_wrong_result_and_no_cut_file() {
 
 /// A file truncated right after its heading is still detected as its format.
 #[test]
-fn a_file_that_is_cut_behind_its_heading_breaks_off() {
+fn file_cut_after_heading_is_truncated() {
     for (path, lines, format) in
         [("ior/4.1.0-both.out", 3, "IOR 3 and 4"), ("xhpl/2.3-three-rows.out", 8, "HPL's log")]
     {
@@ -143,7 +143,7 @@ fn a_file_that_is_cut_behind_its_heading_breaks_off() {
 /// A table truncated within its last number would have a wrong value, although the rest is
 /// complete.
 #[test]
-fn a_file_that_is_cut_within_a_number_breaks_off() {
+fn file_cut_within_number_is_truncated() {
     for path in [
         "osu/5.4.3-bw.out",
         "osu/7.5-latency-tails.out",
@@ -160,19 +160,19 @@ fn a_file_that_is_cut_within_a_number_breaks_off() {
 }
 
 #[test]
-fn colons_in_names_of_files_are_those_of_the_names() {
+fn unescapes_colons_in_fio_file_names() {
     let read = read(&golden("fio/3.33-mix.out")).unwrap();
     let target = read.1[0].dimensions.get(&Attribute::Target).cloned();
     assert_eq!(target, Some("/var/tmp/assay:golden/file".into()));
     let options = |names: &str| {
         let options = [("filename".to_owned(), names.to_owned())].into();
-        storage::asked(&options, 1).remove(&Attribute::Target)
+        storage::fio_dimensions(&options, 1).remove(&Attribute::Target)
     };
     assert_eq!(options(r"/a:/b\:c:/d\e"), Some(r"/a, /b:c, /d\e".into()));
 }
 
 #[test]
-fn perftest_counts_mebibytes_and_its_impossible_rows_are_flagged() {
+fn perftest_uses_mebibytes_and_flags_impossible_rows() {
     check(
         "---------------\n                    Send Latency Test\n Dual-port       : OFF\n\
          ---------------\n #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]\n\
@@ -210,7 +210,7 @@ fn perftest_counts_mebibytes_and_its_impossible_rows_are_flagged() {
 
 /// Equal rows and rows of several tables are attributed to their own lines.
 #[test]
-fn what_contradicts_itself_in_a_row_of_perftest_has_its_line() {
+fn perftest_contradictions_have_their_line() {
     let head =
         " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]\n";
     let good = " 2       1000          1.80           7.50         1.85            1.86\n";
@@ -242,7 +242,7 @@ fn what_contradicts_itself_in_a_row_of_perftest_has_its_line() {
 
 /// A head is rejected at its line if figures could be attributed to the wrong column.
 #[test]
-fn perftest_tables_that_cannot_be_read_are_refused_with_their_line() {
+fn rejects_unreadable_perftest_tables_with_line() {
     let table = |head: &str, row: &str| format!("   RDMA_Write BW Test\n----\n{head}\n{row}\n");
     check(
         &table(
@@ -285,7 +285,7 @@ fn perftest_tables_that_cannot_be_read_are_refused_with_their_line() {
 
 /// The same rule as when assay starts the tool.
 #[test]
-fn perftests_maximum_is_none_and_its_value_says_whether_it_is_the_median() {
+fn perftest_omits_maximum_and_records_statistic() {
     let read_one = |text: &str| read(text).unwrap().1.remove(0).parsed;
     let parsed = read_one(&golden("perftest/ib_send_lat.txt"));
     let figures = parsed.values[0].figures.as_ref().unwrap();
@@ -296,7 +296,7 @@ fn perftests_maximum_is_none_and_its_value_says_whether_it_is_the_median() {
     let facts = parsed.facts(Some("half_round_trip"));
     assert_eq!(facts[&Attribute::PerftestMax], (16_838.93 * 1e-6).into());
     assert_eq!(facts[&Attribute::PerftestDeviation], (1987.32 * 1e-6).into());
-    let statistic = |parsed: &Parsed| {
+    let statistic = |parsed: &ParsedOutput| {
         let facts = parsed.facts(Some("half_round_trip"));
         facts[&Attribute::Statistic].as_text().map(str::to_owned)
     };
@@ -320,7 +320,7 @@ fn perftests_maximum_is_none_and_its_value_says_whether_it_is_the_median() {
 }
 
 #[test]
-fn fio_text_keeps_reads_and_writes_apart() {
+fn fio_text_separates_reads_and_writes() {
     check(
         "job: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=32\nfio-3.33\n\
          job: (groupid=0, jobs=2): err= 0: pid=42: Sun Nov 22 10:00:00 2026\n\
@@ -346,7 +346,7 @@ fn fio_text_keeps_reads_and_writes_apart() {
 }
 
 #[test]
-fn iperf3_text_is_decimal_bits() {
+fn iperf3_text_uses_decimal_bits() {
     check(
         "Connecting to host 10.0.0.2, port 5201\n[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n\
          [  5]   0.00-10.00  sec  5.47 GBytes  4.70 Gbits/sec   12             sender\n\
@@ -366,7 +366,7 @@ fn iperf3_text_is_decimal_bits() {
 }
 
 #[test]
-fn other_logs_have_their_true_units() {
+fn other_logs_are_converted_to_base_units() {
     check(
         "sockperf: == version #3.7-no.git ==\nsockperf[CLIENT] send on:[ 0] IP = 10.0.0.2 PORT = 11111 # TCP\n\
          sockperf: ====> avg-latency=20.5\nsockperf: Summary: Latency is 20.500 usec\nsockperf: Total 100 observations\n\

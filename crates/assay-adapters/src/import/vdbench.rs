@@ -3,10 +3,10 @@
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{Found, missing, whole};
-use crate::outputs::{Parsed, ToolError, not_negative};
-use crate::tool::vdbench_figures;
-use crate::vdbench_flat::{FlatFile, Interval};
+use super::{ImportedMeasurement, missing, reject_cut_number};
+use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
+use crate::tool::vdbench_samples;
+use crate::vdbench_flat::{FlatFile, VdbenchInterval};
 
 pub(super) fn is_flat(text: &str) -> bool {
     let has = |line: &str| line.starts_with("tod ") && line.contains("MB/sec");
@@ -14,29 +14,33 @@ pub(super) fn is_flat(text: &str) -> bool {
 }
 
 /// Reads every run of a flatfile.
-pub(super) fn flat(text: &str) -> Result<Vec<Found>, ToolError> {
-    whole(text)?;
+pub(super) fn read_flat_file(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
+    reject_cut_number(text)?;
     let mut lines = text.lines().skip_while(|line| !line.trim_start().starts_with("tod "));
     let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
     let at = |name: &str| names.iter().position(|it| *it == name);
     let run = at("Run").ok_or_else(|| missing("column Run"))?;
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split_whitespace().collect()).collect();
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<ImportedMeasurement> = Vec::new();
     for row in &rows {
         let Some(name) = row.get(run).filter(|_| row.len() >= names.len()) else { continue };
         if found.iter().any(|it| it.name == **name) {
             continue;
         }
         let cell = |column: &str| at(column).and_then(|at| row.get(at)).copied();
-        let parsed = vdbench_figures(&FlatFile::read(text, name)?.stretches());
-        found.push(of_run(name, asked(&cell), parsed));
+        let parsed = vdbench_samples(&FlatFile::read(text, name)?.stretches());
+        found.push(run_measurement(name, parameter_dimensions(&cell), parsed));
     }
     Ok(found)
 }
 
-fn of_run(name: &str, dimensions: Attributes, parsed: Parsed) -> Found {
+fn run_measurement(
+    name: &str,
+    dimensions: Attributes,
+    parsed: ParsedOutput,
+) -> ImportedMeasurement {
     let name = name.to_owned();
-    Found {
+    ImportedMeasurement {
         name,
         benchmark: Benchmark::Storage,
         dimensions,
@@ -47,7 +51,7 @@ fn of_run(name: &str, dimensions: Attributes, parsed: Parsed) -> Found {
 }
 
 /// Derives dimensions from the columns of the parameters.
-fn asked<'t>(cell: &impl Fn(&str) -> Option<&'t str>) -> Attributes {
+fn parameter_dimensions<'t>(cell: &impl Fn(&str) -> Option<&'t str>) -> Attributes {
     let whole = |column: &str| cell(column).and_then(|text| text.parse::<f64>().ok());
     let mut asked = Attributes::new();
     if let Some(percent) = whole("rdpct") {
@@ -75,7 +79,7 @@ fn asked<'t>(cell: &impl Fn(&str) -> Option<&'t str>) -> Attributes {
 }
 
 /// Columns of the summary: interval, I/O rate, MB/s, bytes, share of reads, response time.
-const FEWEST: usize = 6;
+const MIN_COLUMNS: usize = 6;
 
 pub(super) fn is_summary(text: &str) -> bool {
     text.contains("interval        i/o")
@@ -83,10 +87,10 @@ pub(super) fn is_summary(text: &str) -> bool {
 }
 
 /// Reads the intervals that the averages of each run include.
-pub(super) fn summary(text: &str) -> Result<Vec<Found>, ToolError> {
+pub(super) fn read_summary(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let mut found = Vec::new();
     let mut name = "run".to_owned();
-    let mut rows: Vec<(u64, Interval, [f64; 2])> = Vec::new();
+    let mut rows: Vec<(u64, VdbenchInterval, [f64; 2])> = Vec::new();
     for line in text.lines() {
         if let Some(rest) = line.split_once("Starting RD=").map(|it| it.1) {
             name = rest.split([';', ' ', ',', '<']).next().unwrap_or("run").to_owned();
@@ -96,28 +100,34 @@ pub(super) fn summary(text: &str) -> Result<Vec<Found>, ToolError> {
         let is_time = |word: &str| word.len() >= 8 && word.matches(':').count() == 2;
         let Some(at) = words.iter().position(|word| is_time(word)) else { continue };
         let words = &words[at + 1..];
-        let Some(interval) = words.first().filter(|_| words.len() >= FEWEST) else { continue };
+        let Some(interval) = words.first().filter(|_| words.len() >= MIN_COLUMNS) else {
+            continue;
+        };
         if let Ok(number) = interval.parse::<u64>() {
-            rows.push((number, row(words)?, shape(words)?));
+            rows.push((number, parse_interval(words)?, parse_size_and_share(words)?));
         } else if let Some(range) = interval.strip_prefix("avg_") {
             let (first, last) =
                 range.split_once('-').ok_or_else(|| missing("range of intervals"))?;
             let bounds = first.parse::<u64>().ok().zip(last.parse::<u64>().ok());
             let (first, last) = bounds.ok_or_else(|| missing("range of intervals"))?;
             rows.retain(|(number, _, _)| (first..=last).contains(number));
-            found.extend(run(&name, &rows));
+            found.extend(summarise_run(&name, &rows));
             rows.clear();
         }
     }
     if found.is_empty() {
         let missing = "no run has its line of averages (avg_…)".to_owned();
-        return Err(ToolError::ReachEnd { missing });
+        return Err(ToolError::Truncated { missing });
     }
     Ok(found)
 }
 
-fn run(name: &str, rows: &[(u64, Interval, [f64; 2])]) -> Option<Found> {
-    let intervals: Vec<Interval> = rows.iter().map(|(_, interval, _)| *interval).collect();
+fn summarise_run(
+    name: &str,
+    rows: &[(u64, VdbenchInterval, [f64; 2])],
+) -> Option<ImportedMeasurement> {
+    let intervals: Vec<VdbenchInterval> =
+        rows.iter().map(|(_, interval, _)| *interval).collect();
     let stretches = FlatFile { intervals }.stretches();
     let (_, _, [bytes, percent]) = rows.last()?;
     let operation = if *percent >= 100.0 {
@@ -131,20 +141,21 @@ fn run(name: &str, rows: &[(u64, Interval, [f64; 2])]) -> Option<Found> {
         (Attribute::Operation, operation.into()),
         (Attribute::Bytes, (*bytes as u64).into()),
     ]);
-    (!stretches.is_empty()).then(|| of_run(name, dimensions, vdbench_figures(&stretches)))
+    (!stretches.is_empty())
+        .then(|| run_measurement(name, dimensions, vdbench_samples(&stretches)))
 }
 
-fn row(words: &[&str]) -> Result<Interval, ToolError> {
+fn parse_interval(words: &[&str]) -> Result<VdbenchInterval, ToolError> {
     const MIB: f64 = 1024.0 * 1024.0;
-    Ok(Interval {
+    Ok(VdbenchInterval {
         length: 1.0,
-        rate_per_s: not_negative("the rate", words[1])?,
-        bytes_per_s: not_negative("MB/sec", words[2])? * MIB,
-        mean_s: not_negative("the response time", words[5])? / 1e3,
+        rate_per_s: parse_non_negative("the rate", words[1])?,
+        bytes_per_s: parse_non_negative("MB/sec", words[2])? * MIB,
+        mean_s: parse_non_negative("the response time", words[5])? / 1e3,
     })
 }
 
 /// Parses the size of an I/O in bytes, and the share of reads in percent.
-fn shape(words: &[&str]) -> Result<[f64; 2], ToolError> {
-    Ok([not_negative("bytes i/o", words[3])?, not_negative("read pct", words[4])?])
+fn parse_size_and_share(words: &[&str]) -> Result<[f64; 2], ToolError> {
+    Ok([parse_non_negative("bytes i/o", words[3])?, parse_non_negative("read pct", words[4])?])
 }

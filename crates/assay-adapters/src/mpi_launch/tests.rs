@@ -31,7 +31,7 @@ fn work(starter: MpiLauncherKind, cpus: &[u32], placement: &str) -> MpiWorkload 
     }
 }
 
-const EVERY: [MpiLauncherKind; 5] = [
+const ALL_LAUNCHERS: [MpiLauncherKind; 5] = [
     MpiLauncherKind::Hydra,
     MpiLauncherKind::IntelHydra,
     MpiLauncherKind::Orte,
@@ -42,7 +42,7 @@ const EVERY: [MpiLauncherKind; 5] = [
 fn check(change: impl Fn(MpiLauncherKind) -> MpiWorkload, expected: &Expect) {
     let line = |starter: MpiLauncherKind| {
         let MpiLaunch { program, arguments, environment } =
-            launch(&change(starter), "assay", &["mpi".to_owned(), "latency".to_owned()]);
+            build_launch(&change(starter), "assay", &["mpi".to_owned(), "latency".to_owned()]);
         let variables: Vec<String> = environment
             .iter()
             .filter(|(name, _)| !name.contains("ROOT"))
@@ -50,11 +50,11 @@ fn check(change: impl Fn(MpiLauncherKind) -> MpiWorkload, expected: &Expect) {
             .collect();
         format!("{} {program} {}\n", variables.join(" "), arguments.join(" "))
     };
-    expected.assert_eq(&EVERY.into_iter().map(line).collect::<String>());
+    expected.assert_eq(&ALL_LAUNCHERS.into_iter().map(line).collect::<String>());
 }
 
 #[test]
-fn each_launcher_binds_in_its_own_words() {
+fn each_launcher_uses_its_binding_options() {
     check(
         |starter| work(starter, &[0, 1], "same-cache"),
         &expect![[r#"
@@ -78,7 +78,7 @@ fn each_launcher_binds_in_its_own_words() {
 }
 
 #[test]
-fn a_pair_on_one_named_host_is_not_torn_apart() {
+fn pair_on_one_host_is_not_split() {
     check(
         |starter| {
             let mut work = work(starter, &[24], "hosts");
@@ -96,7 +96,7 @@ fn a_pair_on_one_named_host_is_not_torn_apart() {
 }
 
 #[test]
-fn a_pair_over_hosts_is_one_rank_on_each() {
+fn pair_over_hosts_has_one_rank_each() {
     let over = |starter| {
         let mut work = work(starter, &[], "hosts");
         work.hosts.list = Some("a,b".into());
@@ -146,7 +146,7 @@ fn a_pair_over_hosts_is_one_rank_on_each() {
 }
 
 #[test]
-fn transports_are_what_the_libraries_say() {
+fn finds_transport_in_library_output() {
     for (starter, printed, expected) in [
         // MPICH 4.0.2 of Debian 12, MPIR_CVAR_DEBUG_SUMMARY=1.
         (
@@ -176,24 +176,25 @@ fn transports_are_what_the_libraries_say() {
         (MpiLauncherKind::Hydra, "provider:", None),
     ] {
         let mpi = work(starter, &[0, 1], "same-cache").mpi;
-        assert_eq!(transport(&mpi, printed).as_deref(), expected, "{printed:?}");
+        assert_eq!(find_transport(&mpi, printed).as_deref(), expected, "{printed:?}");
     }
 }
 
 #[test]
-fn a_rank_on_each_of_two_hosts_has_a_program_of_its_own() {
+fn host_pair_has_separate_programs() {
     let (addresses, programs) = (["10.0.0.1", "10.0.0.2"], ["/usr/bin/assay", "/proc/7/exe"]);
     let (addresses, programs) = (addresses.map(str::to_owned), programs.map(str::to_owned));
-    let pair = PairOfHosts {
+    let pair = HostPair {
         addresses: &addresses,
         programs: &programs,
         shell: "/tmp/x/reach".to_owned(),
     };
     let line = |starter: MpiLauncherKind| {
-        let launch = launch_pair(&work(starter, &[], "hosts"), &pair, &["mpi".to_owned()]);
+        let launch =
+            build_pair_launch(&work(starter, &[], "hosts"), &pair, &["mpi".to_owned()]);
         launch.arguments.join(" ") + "\n"
     };
-    let lines: String = EVERY.into_iter().map(line).collect();
+    let lines: String = ALL_LAUNCHERS.into_iter().map(line).collect();
     expect![[r#"
         -launcher rsh -launcher-exec /tmp/x/reach -localhost 10.0.0.1 -hosts 10.0.0.1,10.0.0.2 -ppn 1 -bind-to core -n 1 /usr/bin/assay mpi : -n 1 /proc/7/exe mpi
         -bootstrap rsh -bootstrap-exec /tmp/x/reach -localhost 10.0.0.1 -hosts 10.0.0.1,10.0.0.2 -ppn 1 -n 1 /usr/bin/assay mpi : -n 1 /proc/7/exe mpi

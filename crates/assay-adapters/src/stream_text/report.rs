@@ -5,28 +5,28 @@ use assay_model::doubt::Doubt;
 use assay_model::workload::StreamWorkload;
 
 use super::{StreamFunction, StreamText};
-use crate::outputs::{Learned, Parsed};
+use crate::outputs::{ParsedOutput, ReportedAttribute};
 
 impl StreamText {
     /// Adds one sample of each metric: `rates`, in B/s, in the order of the table.
     ///
     /// STREAM reports the best pass and ignores the first, which the attribute `statistic` records.
     /// Mean and longest time are added unless they were too short to be printed.
-    pub(crate) fn report(&self, rates: [f64; 4], parsed: &mut Parsed) {
+    pub(crate) fn report(&self, rates: [f64; 4], parsed: &mut ParsedOutput) {
         for (function, rate) in self.functions.iter().zip(rates) {
             let StreamFunction { metric, mean_s, longest_s, .. } = *function;
-            parsed.measure(metric, vec![rate]);
+            parsed.add_samples(metric, vec![rate]);
             for (name, time_s) in
                 [(Attribute::PassMeanS, mean_s), (Attribute::PassLongestS, longest_s)]
             {
                 if time_s > 0.0 {
-                    parsed.learn_of(metric, name, time_s);
+                    parsed.set_metric_attribute(metric, name, time_s);
                 }
             }
         }
-        parsed.learn(Attribute::Statistic, "best");
-        parsed.learn(Attribute::Passes, self.passes.saturating_sub(1));
-        parsed.learn(Attribute::ElementBytes, self.element_bytes);
+        parsed.set_attribute(Attribute::Statistic, "best");
+        parsed.set_attribute(Attribute::Passes, self.passes.saturating_sub(1));
+        parsed.set_attribute(Attribute::ElementBytes, self.element_bytes);
     }
 }
 
@@ -36,14 +36,14 @@ pub(crate) fn report_arrays(
     metric: Option<&'static str>,
     bytes: u64,
     asked: &StreamWorkload,
-    parsed: &mut Parsed,
+    parsed: &mut ParsedOutput,
 ) {
     /// Rounding to whole vectors and blocks takes less than 1 %.
-    const ROUNDING: f64 = 0.99;
+    const MIN_SHARE: f64 = 0.99;
     let (name, value) = (Attribute::BytesPerArray, bytes.into());
-    parsed.learned.push(Learned { metric, name, value });
+    parsed.attributes.push(ReportedAttribute { metric, name, value });
     let share = bytes as f64 / asked.bytes_per_array.max(1) as f64;
-    if share < ROUNDING {
+    if share < MIN_SHARE {
         parsed.doubts.push(Doubt::SmallerArrays {
             held_bytes: bytes as f64,
             wanted_bytes: asked.bytes_per_array as f64,

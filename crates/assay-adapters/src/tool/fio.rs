@@ -10,36 +10,36 @@ use assay_model::workload::storage::{
     StorageTarget, StorageWorkload, Verify, WriteSync,
 };
 
-use super::{Detect, Version, not_taken, storage};
+use super::{ToolDetection, VersionSource, storage, unsupported};
 use crate::fio_json::FioResult;
-use crate::invocation::{Invocation, Request, TextFile, plain_language};
-use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::invocation::{Invocation, TextFile, ToolRequest, c_locale};
+use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
 const JOB_FILE: &str = "assay.fio";
 
-pub(super) const fn detect() -> Detect {
-    Detect {
+pub(super) const fn detect() -> ToolDetection {
+    ToolDetection {
         programs: &["fio"],
         variable: "ASSAY_FIO",
         mark: None,
-        version: Version::Asked { arguments: &["--version"], read: version },
+        version: VersionSource::FromOption { arguments: &["--version"], read: parse_version },
         launcher: false,
         hint: "Debian and Ubuntu: apt install fio",
     }
 }
 
 /// Parses the version: `fio-3.33` → `3.33`.
-fn version(printed: &str) -> Option<String> {
+fn parse_version(printed: &str) -> Option<String> {
     let rest = printed.trim().strip_prefix("fio-")?;
     rest.split_whitespace().next().map(str::to_owned)
 }
 
-pub(super) fn takes(workload: &Workload) -> bool {
-    matches!(workload, Workload::Storage(test) if refusal(&test.workload).is_none())
+pub(super) fn supports(workload: &Workload) -> bool {
+    matches!(workload, Workload::Storage(test) if unsupported_reason(&test.workload).is_none())
 }
 
 /// Returns the reason why fio does not support a workload.
-fn refusal(work: &StorageWorkload) -> Option<&'static str> {
+fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
     let streams = &work.streams;
     let whole = |share: f64| (share * 100.0 - (share * 100.0).round()).abs() < 1e-6;
     let arrivals = match work.load {
@@ -51,7 +51,10 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
     let several =
         |stream: &StorageStream| stream.threads > 1 || work.engine == EngineChoice::Threads;
     let table = [
-        (streams.iter().any(|s| is_unknown(&s.pattern)), "fio has no such order of places"),
+        (
+            streams.iter().any(|s| is_unsupported_pattern(&s.pattern)),
+            "fio has no such order of places",
+        ),
         (work.load == StorageLoad::Balanced, "fio does not hold shares without a rate"),
         (work.timing.duration_s.is_none(), "it has no length in time"),
         (work.timing.stop_after_bytes.is_some(), "it ends by bytes"),
@@ -60,7 +63,10 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
         (arrivals == Some(ArrivalProcess::Uniform), "fio has no uniform arrivals"),
         (streams.iter().any(|s| s.hit_area.is_some()), "it has a hot area"),
         (streams.iter().any(|s| !whole(s.read_share)), "fio mixes in whole percents"),
-        (streams.iter().any(|s| sizes(&s.sizes).is_none()), "fio has no such mix of sizes"),
+        (
+            streams.iter().any(|s| size_option(&s.sizes).is_none()),
+            "fio has no such mix of sizes",
+        ),
         (
             streams.iter().any(|s| s.pattern == AccessPattern::Permutation && several(s)),
             "jobs of fio do not share a map of what was read",
@@ -73,26 +79,25 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
     table.into_iter().find(|(refused, _)| *refused).map(|(_, why)| why)
 }
 
-const fn is_unknown(pattern: &AccessPattern) -> bool {
+const fn is_unsupported_pattern(pattern: &AccessPattern) -> bool {
     matches!(pattern, AccessPattern::Blocks { .. } | AccessPattern::Strides { .. })
 }
 
-pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
     let Workload::Storage(test) = request.workload else {
-        return Err(not_taken("fio", request.workload));
+        return Err(unsupported("fio", request.workload));
     };
-    let ask = |why: &str| ToolError::Ask { tool: "fio", why: why.to_owned() };
-    if let Some(why) = refusal(&test.workload) {
+    let ask = |why: &str| ToolError::UnsupportedWorkload { tool: "fio", why: why.to_owned() };
+    if let Some(why) = unsupported_reason(&test.workload) {
         return Err(ask(why));
     }
-    let content =
-        file_that_asks(&test.workload).ok_or_else(|| ask("its rate is not known yet"))?;
+    let content = job_file(&test.workload).ok_or_else(|| ask("its rate is not known yet"))?;
     Ok(vec![Invocation {
         workload: request.workload.clone(),
         label: "fio".to_owned(),
-        program: request.found.path.clone(),
+        program: request.tool.path.clone(),
         arguments: vec!["--output-format=json+".to_owned(), JOB_FILE.to_owned()],
-        environment: vec![plain_language()],
+        environment: vec![c_locale()],
         files_to_write: vec![TextFile { name: JOB_FILE.to_owned(), content }],
         files_to_read: vec![],
         cpus: vec![],
@@ -102,8 +107,8 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
 
 /// Formats one job per stream and target; `None` if the rate is a share of one that is not known
 /// yet.
-fn file_that_asks(work: &StorageWorkload) -> Option<String> {
-    let mut text = global(work);
+fn job_file(work: &StorageWorkload) -> Option<String> {
+    let mut text = global_section(work);
     let rate_per_s = match work.load {
         StorageLoad::Open { rate_per_s, .. } => Some(rate_per_s),
         StorageLoad::Closed | StorageLoad::Balanced | StorageLoad::Capped { .. } => None,
@@ -115,12 +120,12 @@ fn file_that_asks(work: &StorageWorkload) -> Option<String> {
         for target in &stream.targets {
             let target = work.targets.get(*target)?;
             let _ = write!(text, "\n[stream{index}]\n");
-            place(&mut text, target, stream);
-            pattern(&mut text, stream);
-            let clones = depth(&mut text, work, stream);
+            write_target(&mut text, target, stream);
+            write_pattern(&mut text, stream);
+            let clones = write_depth(&mut text, work, stream);
             let open = rate_per_s.map(|rate| rate * stream.rate_share);
             if let Some(rate) = stream.own_rate_per_s.or(open) {
-                rates(&mut text, "rate_iops", rate / targets / clones, stream);
+                write_rates(&mut text, "rate_iops", rate / targets / clones, stream);
                 if matches!(
                     work.load,
                     StorageLoad::Open { arrivals: ArrivalProcess::Exponential, .. }
@@ -129,14 +134,19 @@ fn file_that_asks(work: &StorageWorkload) -> Option<String> {
                 }
             }
             if let StorageLoad::Capped { bytes_per_s } = work.load {
-                rates(&mut text, "rate", bytes_per_s / all.max(1) as f64 / clones, stream);
+                write_rates(
+                    &mut text,
+                    "rate",
+                    bytes_per_s / all.max(1) as f64 / clones,
+                    stream,
+                );
             }
         }
     }
     Some(text)
 }
 
-fn global(work: &StorageWorkload) -> String {
+fn global_section(work: &StorageWorkload) -> String {
     let direct = work.targets.iter().all(|target| target.direct);
     let engine = match work.engine {
         EngineChoice::Threads => "psync",
@@ -175,7 +185,7 @@ fn global(work: &StorageWorkload) -> String {
     text
 }
 
-fn place(text: &mut String, target: &StorageTarget, stream: &StorageStream) {
+fn write_target(text: &mut String, target: &StorageTarget, stream: &StorageStream) {
     // An unescaped colon separates two files.
     let path = target.path.display().to_string().replace('\\', "\\\\").replace(':', "\\:");
     let _ = writeln!(text, "filename={path}\ndirect={}", u8::from(target.direct));
@@ -199,7 +209,7 @@ fn place(text: &mut String, target: &StorageTarget, stream: &StorageStream) {
     }
 }
 
-fn pattern(text: &mut String, stream: &StorageStream) {
+fn write_pattern(text: &mut String, stream: &StorageStream) {
     let percent = (stream.read_share * 100.0).round() as u32;
     let (random, extra) = match stream.pattern {
         AccessPattern::Random => (true, "norandommap=1\n".to_owned()),
@@ -224,7 +234,7 @@ fn pattern(text: &mut String, stream: &StorageStream) {
         AccessPattern::Sequential { gap_bytes, .. } if gap_bytes > 0 => format!(":{gap_bytes}"),
         _ => String::new(),
     };
-    let sizes = sizes(&stream.sizes).unwrap_or_default();
+    let sizes = size_option(&stream.sizes).unwrap_or_default();
     let _ = writeln!(text, "rw={way}{gap}\n{extra}{sizes}");
     if !matches!(percent, 0 | 100) {
         let _ = writeln!(text, "rwmixread={percent}");
@@ -232,7 +242,7 @@ fn pattern(text: &mut String, stream: &StorageStream) {
 }
 
 /// Writes jobs and depth, and returns the number of jobs.
-fn depth(text: &mut String, work: &StorageWorkload, stream: &StorageStream) -> f64 {
+fn write_depth(text: &mut String, work: &StorageWorkload, stream: &StorageStream) -> f64 {
     let depth = stream.in_flight_per_target.max(1);
     let one_position =
         matches!(stream.pattern, AccessPattern::Sequential { cursor: Cursor::Shared, .. });
@@ -248,7 +258,7 @@ fn depth(text: &mut String, work: &StorageWorkload, stream: &StorageStream) -> f
 }
 
 /// Writes the rate; fio limits reads and writes separately.
-fn rates(text: &mut String, option: &str, rate: f64, stream: &StorageStream) {
+fn write_rates(text: &mut String, option: &str, rate: f64, stream: &StorageStream) {
     let reads = (rate * stream.read_share).round() as u64;
     let writes = (rate * (1.0 - stream.read_share)).round() as u64;
     let _ = match (reads, writes) {
@@ -259,7 +269,7 @@ fn rates(text: &mut String, option: &str, rate: f64, stream: &StorageStream) {
 }
 
 /// Formats sizes as fio's option; `None` if fio has none for them.
-fn sizes(sizes: &[SizeShare]) -> Option<String> {
+fn size_option(sizes: &[SizeShare]) -> Option<String> {
     match sizes {
         [only] if only.min_bytes == only.max_bytes => Some(format!("bs={}", only.min_bytes)),
         [only] if only.step_bytes == only.min_bytes => {
@@ -278,11 +288,14 @@ fn sizes(sizes: &[SizeShare]) -> Option<String> {
     }
 }
 
-pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+pub(super) fn parse(
+    invocation: &Invocation,
+    outputs: &Outputs,
+) -> Result<ParsedOutput, ToolError> {
     let Workload::Storage(test) = &invocation.workload else {
-        return Err(not_taken("fio", &invocation.workload));
+        return Err(unsupported("fio", &invocation.workload));
     };
-    outputs.ended_well()?;
+    outputs.check_exit()?;
     let time: Vec<f64> = test.workload.timing.duration_s.into_iter().collect();
-    storage::fio(FioResult::read(&outputs.stdout)?, &time)
+    storage::fio_samples(FioResult::read(&outputs.stdout)?, &time)
 }

@@ -6,68 +6,70 @@
 use assay_model::attribute::Attribute;
 use assay_model::workload::{LinpackWorkload, StreamWorkload, Workload};
 
-use super::{Detect, Version, not_taken};
-use crate::hpcc_text::{Summary, section};
-use crate::hpl_text::{HplInput, HplLog, LARGEST_N, block, grid};
-use crate::invocation::{Invocation, Request, TextFile, plain_language, threads_per_process};
+use super::{ToolDetection, VersionSource, unsupported};
+use crate::hpcc_text::{HpccSummary, find_section};
+use crate::hpl_text::{HplInput, HplLog, MAX_N, block_size, process_grid};
+use crate::invocation::{Invocation, TextFile, ToolRequest, c_locale, threads_per_process};
 use crate::launcher::Launch;
-use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::outputs::{Outputs, ParsedOutput, ToolError};
 use crate::stream_text::{StreamText, report_arrays};
 
 const INPUT: &str = "hpccinf.txt";
 const OUTPUT: &str = "hpccoutf.txt";
 
-pub(super) const fn detect() -> Detect {
-    Detect {
+pub(super) const fn detect() -> ToolDetection {
+    ToolDetection {
         programs: &["hpcc"],
         variable: "ASSAY_HPCC",
         mark: None,
-        version: Version::Measured,
+        version: VersionSource::FromMeasurement,
         launcher: true,
         hint: "Debian and Ubuntu: apt install hpcc openmpi-bin libopenblas0-pthread",
     }
 }
 
-pub(super) fn takes(workload: &Workload) -> bool {
+pub(super) fn supports(workload: &Workload) -> bool {
     if let Workload::Linpack(work) = workload {
         let matrix_bytes = work.n.saturating_mul(work.n).saturating_mul(8);
-        return work.blas.is_none() && work.n <= LARGEST_N && enough(matrix_bytes, &work.cpus);
+        return work.blas.is_none()
+            && work.n <= MAX_N
+            && has_enough_memory(matrix_bytes, &work.cpus);
     }
     matches!(workload, Workload::Stream(work) if matches!(
         work.domains.as_slice(),
-        [domain] if enough(work.bytes_per_array.saturating_mul(3), &domain.cpus)
+        [domain] if has_enough_memory(work.bytes_per_array.saturating_mul(3), &domain.cpus)
     ))
 }
 
 /// Whether every rank gets enough memory for all tests. With a few elements, some of hpcc's tests
 /// fail (seen at N = 4 on two ranks) or crash (N = 1), and the run with them.
-fn enough(bytes: u64, cpus: &[u32]) -> bool {
+fn has_enough_memory(bytes: u64, cpus: &[u32]) -> bool {
     const MINIMUM_BYTES_PER_RANK: u64 = 16 << 10;
     bytes.checked_div(cpus.len() as u64).is_some_and(|share| share >= MINIMUM_BYTES_PER_RANK)
 }
 
-pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
-    if !takes(request.workload) {
-        return Err(not_taken("hpcc", request.workload));
+pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
+    if !supports(request.workload) {
+        return Err(unsupported("hpcc", request.workload));
     }
     let cpus = request.workload.cpus();
-    let launch = Launch::of(&request.found.path, request.found.launcher.as_ref(), &cpus);
+    let launch = Launch::for_cpus(&request.tool.path, request.tool.launcher.as_ref(), &cpus);
     let input = if let Workload::Linpack(work) = request.workload {
-        let (p, q) = grid(launch.ranks as u64);
-        let rows = request.repetitions.clamp(1, ROWS);
-        HplInput { n: work.n, rows, block: block(work.n, q), p, q }
+        let (p, q) = process_grid(launch.ranks as u64);
+        let rows = request.repetitions.clamp(1, MAX_SYSTEMS);
+        HplInput { n: work.n, rows, block: block_size(work.n, q), p, q }
     } else if launch.ranks != cpus.len() {
-        return Err(ToolError::Launch { tool: "hpcc", cpus: cpus.len() });
+        return Err(ToolError::NoLauncher { tool: "hpcc", cpus: cpus.len() });
     } else if let Workload::Stream(work) = request.workload {
         stream_input(work, launch.ranks as u64)
     } else {
-        return Err(not_taken("hpcc", request.workload));
+        return Err(unsupported("hpcc", request.workload));
     };
     Ok(vec![invocation(request, launch, cpus, &input)])
 }
 
 /// Systems solved per run: they share the time of hpcc's other tests.
-const ROWS: u32 = 3;
+const MAX_SYSTEMS: u32 = 3;
 
 /// Chooses N so that STREAM's arrays get the requested size.
 ///
@@ -77,18 +79,18 @@ const ROWS: u32 = 3;
 fn stream_input(work: &StreamWorkload, ranks: u64) -> HplInput {
     const ARRAYS: f64 = 3.0;
     let bytes_per_rank = ARRAYS * work.bytes_per_array as f64 / ranks as f64;
-    let n = ((bytes_per_rank / 8.0).sqrt().ceil() as u64).clamp(1, LARGEST_N);
-    HplInput { n, rows: 1, block: block(n, 1), p: 1, q: 1 }
+    let n = ((bytes_per_rank / 8.0).sqrt().ceil() as u64).clamp(1, MAX_N);
+    HplInput { n, rows: 1, block: block_size(n, 1), p: 1, q: 1 }
 }
 
 fn invocation(
-    request: &Request<'_>,
+    request: &ToolRequest<'_>,
     launch: Launch,
     cpus: Vec<u32>,
     input: &HplInput,
 ) -> Invocation {
     let mut environment = launch.environment;
-    environment.push(plain_language());
+    environment.push(c_locale());
     environment.extend(threads_per_process(cpus.len() / launch.ranks));
     // After HPL's own lines: no further sizes or blocks for PTRANS.
     let content = format!(
@@ -112,50 +114,54 @@ fn invocation(
     }
 }
 
-pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
-    outputs.ended_well()?;
+pub(super) fn parse(
+    invocation: &Invocation,
+    outputs: &Outputs,
+) -> Result<ParsedOutput, ToolError> {
+    outputs.check_exit()?;
     let text = outputs.file(OUTPUT)?;
-    let summary = Summary::read(text)?;
-    let mut parsed = Parsed { version: Some(summary.version()?), ..Parsed::default() };
+    let summary = HpccSummary::read(text)?;
+    let mut parsed =
+        ParsedOutput { version: Some(summary.version()?), ..ParsedOutput::default() };
     if let Workload::Linpack(work) = &invocation.workload {
-        linpack(text, &summary, work, &mut parsed)?;
+        add_linpack(text, &summary, work, &mut parsed)?;
     } else if let Workload::Stream(work) = &invocation.workload {
-        stream(text, &summary, work, &mut parsed)?;
+        add_stream(text, &summary, work, &mut parsed)?;
     } else {
-        return Err(not_taken("hpcc", &invocation.workload));
+        return Err(unsupported("hpcc", &invocation.workload));
     }
     if summary.text("Success")? != "1" {
         let verdict = "the summary says Success=0: one of hpcc's tests failed".to_owned();
-        return Err(ToolError::PassCheck { verdict });
+        return Err(ToolError::CheckFailed { verdict });
     }
-    parsed.learn(Attribute::Ranks, summary.whole("CommWorldProcs")?);
-    parsed.learn(Attribute::Threads, invocation.cpus.len());
+    parsed.set_attribute(Attribute::Ranks, summary.whole_number("CommWorldProcs")?);
+    parsed.set_attribute(Attribute::Threads, invocation.cpus.len());
     Ok(parsed)
 }
 
 /// Adds the rows of the HPL section; the summary repeats the best of them with more digits.
-fn linpack(
+fn add_linpack(
     text: &str,
-    summary: &Summary<'_>,
+    summary: &HpccSummary<'_>,
     work: &LinpackWorkload,
-    parsed: &mut Parsed,
+    parsed: &mut ParsedOutput,
 ) -> Result<(), ToolError> {
     /// Relative tolerance: the rows have three decimals, the summary six digits.
-    const DIGITS: f64 = 0.001;
-    HplLog::read(section(text, "HPL")?)?.report(work.n, parsed)?;
+    const RATE_TOLERANCE: f64 = 0.001;
+    HplLog::read(find_section(text, "HPL")?)?.report(work.n, parsed)?;
     // HPL_Tflops is Gflops × 1e-3 in hpcc's src/io.c: 10¹² FLOP/s.
     let flops = summary.rate("HPL_Tflops", 12)?;
     for measured in &mut parsed.values {
         let best = measured.samples.iter().copied().fold(0.0, f64::max);
-        if (best - flops).abs() > DIGITS * flops {
+        if (best - flops).abs() > RATE_TOLERANCE * flops {
             let what = format!("{best:.4e} FLOP/s in the rows, {flops:.4e} in the summary");
-            return Err(ToolError::Reconcile { what });
+            return Err(ToolError::Contradiction { what });
         }
         if let [only] = measured.samples.as_mut_slice() {
             *only = flops;
         }
     }
-    parsed.learn(Attribute::Blas, "linked");
+    parsed.set_attribute(Attribute::Blas, "linked");
     Ok(())
 }
 
@@ -163,31 +169,31 @@ fn linpack(
 /// over the ranks of bytes of one rank over the shortest pass of any rank, so that the sum over the
 /// ranks is the rate of the machine. (`SingleSTREAM` is one rank while the others wait; it is not
 /// used.)
-fn stream(
+fn add_stream(
     text: &str,
-    summary: &Summary<'_>,
+    summary: &HpccSummary<'_>,
     work: &StreamWorkload,
-    parsed: &mut Parsed,
+    parsed: &mut ParsedOutput,
 ) -> Result<(), ToolError> {
-    let section = section(text, "StarSTREAM")?;
+    let section = find_section(text, "StarSTREAM")?;
     let errors = section.lines().find_map(|line| line.strip_prefix("Node(s) with error "));
     match errors.map(str::trim) {
         Some("0") => {}
         Some(count) => {
             let verdict = format!("STREAM failed on {count} ranks");
-            return Err(ToolError::PassCheck { verdict });
+            return Err(ToolError::CheckFailed { verdict });
         }
         None => {
             let what = "count of failed ranks".to_owned();
-            return Err(ToolError::Find { what, place: "the StarSTREAM section" });
+            return Err(ToolError::Missing { what, place: "the StarSTREAM section" });
         }
     }
     let table = StreamText::read(section)?;
-    let ranks = summary.whole("CommWorldProcs")?;
+    let ranks = summary.whole_number("CommWorldProcs")?;
     let cpus: u64 = work.domains.iter().map(|domain| domain.cpus.len() as u64).sum();
     if ranks != cpus {
         let what = format!("{ranks} ranks, where {cpus} were started");
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     }
     // GB/s of one rank are 10⁹ B/s: hpcc's STREAM/stream.c multiplies by 1e-9.
     let machine = |key| summary.rate(key, 9).map(|rate| rate * ranks as f64);
@@ -198,7 +204,7 @@ fn stream(
         machine("StarSTREAM_Triad")?,
     ];
     table.report(rates, parsed);
-    let elements = summary.whole("STREAM_VectorSize")?.saturating_mul(ranks);
+    let elements = summary.whole_number("STREAM_VectorSize")?.saturating_mul(ranks);
     report_arrays(None, elements.saturating_mul(table.element_bytes), work, parsed);
     Ok(())
 }

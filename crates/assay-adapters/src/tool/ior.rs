@@ -10,35 +10,35 @@ use assay_model::workload::storage::{
     StorageWorkload, Verify, WriteSync,
 };
 
-use super::{Detect, Version, not_taken, storage};
-use crate::invocation::{Invocation, Request, plain_language};
+use super::{ToolDetection, VersionSource, storage, unsupported};
+use crate::invocation::{Invocation, ToolRequest, c_locale};
 use crate::ior_text::{IorRow, IorText};
 use crate::launcher::Launch;
-use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
 const NAME: &str = "ior";
 /// Repetitions per start: six samples are enough for an interval of 95 %.
 const REPETITIONS: u32 = 6;
 /// Limit of tasks, more than any launcher starts on one machine.
-const MOST_TASKS: u32 = 4096;
+const MAX_TASKS: u32 = 4096;
 
-pub(super) const fn detect() -> Detect {
-    Detect {
+pub(super) const fn detect() -> ToolDetection {
+    ToolDetection {
         programs: &["ior", "IOR"],
         variable: "ASSAY_IOR",
         mark: Some("MPI Coordinated Test of Parallel I/O"),
-        version: Version::Measured,
+        version: VersionSource::FromMeasurement,
         launcher: true,
         hint: "build it with your MPI: https://github.com/hpc/ior",
     }
 }
 
-pub(super) fn takes(workload: &Workload) -> bool {
-    matches!(workload, Workload::Storage(test) if refusal(&test.workload).is_none())
+pub(super) fn supports(workload: &Workload) -> bool {
+    matches!(workload, Workload::Storage(test) if unsupported_reason(&test.workload).is_none())
 }
 
 /// Returns the reason why IOR does not support a workload.
-fn refusal(work: &StorageWorkload) -> Option<&'static str> {
+fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
     let ([stream], [target]) = (work.streams.as_slice(), work.targets.as_slice()) else {
         return Some("it has one kind of access to one file");
     };
@@ -73,7 +73,7 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
         (target.sync != WriteSync::None, "IOR opens without O_SYNC and O_DSYNC"),
         (target.range_bytes.is_some_and(|(start, _)| start > 0), "IOR begins at byte 0"),
         (target.align_bytes.is_some(), "IOR aligns to the transfer"),
-        (stream.in_flight_per_target > MOST_TASKS, "so many tasks cannot be started"),
+        (stream.in_flight_per_target > MAX_TASKS, "so many tasks cannot be started"),
         (work.timing.duration_s.is_none(), "it has no length in time"),
         (
             work.timing.stop_after_bytes.or(stream.stop_after_bytes).is_some(),
@@ -95,21 +95,21 @@ fn transfer_bytes(stream: &StorageStream) -> Option<u64> {
     }
 }
 
-pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
     let Workload::Storage(test) = request.workload else {
-        return Err(not_taken(NAME, request.workload));
+        return Err(unsupported(NAME, request.workload));
     };
     let work = &test.workload;
-    let ask = |why: &str| ToolError::Ask { tool: NAME, why: why.to_owned() };
-    if let Some(why) = refusal(work) {
+    let ask = |why: &str| ToolError::UnsupportedWorkload { tool: NAME, why: why.to_owned() };
+    if let Some(why) = unsupported_reason(work) {
         return Err(ask(why));
     }
     let (stream, target) = (&work.streams[0], &work.targets[0]);
-    let words = words(work, stream, target).map_err(ask)?;
+    let words = options(work, stream, target).map_err(ask)?;
     let tasks = stream.in_flight_per_target.max(1);
-    let launch = match &request.found.launcher {
-        Some(launcher) => launcher.free_ranks(&request.found.path, tasks),
-        None if tasks == 1 => Launch::of(&request.found.path, None, &[]),
+    let launch = match &request.tool.launcher {
+        Some(launcher) => launcher.free_ranks(&request.tool.path, tasks),
+        None if tasks == 1 => Launch::for_cpus(&request.tool.path, None, &[]),
         None => {
             return Err(ask(&format!(
                 "{tasks} in flight are {tasks} tasks of an MPI launcher, and no usable mpirun was \
@@ -118,7 +118,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
         }
     };
     let mut environment = launch.environment;
-    environment.push(plain_language());
+    environment.push(c_locale());
     Ok(vec![Invocation {
         workload: request.workload.clone(),
         label: NAME.to_owned(),
@@ -133,7 +133,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
 }
 
 /// Builds IOR's own options, all of which exist since version 3.0.
-fn words(
+fn options(
     work: &StorageWorkload,
     stream: &StorageStream,
     target: &StorageTarget,
@@ -179,31 +179,34 @@ fn words(
 }
 
 /// Parses the table; every repetition is one sample of each metric.
-pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+pub(super) fn parse(
+    invocation: &Invocation,
+    outputs: &Outputs,
+) -> Result<ParsedOutput, ToolError> {
     let Workload::Storage(test) = &invocation.workload else {
-        return Err(not_taken(NAME, &invocation.workload));
+        return Err(unsupported(NAME, &invocation.workload));
     };
     let [stream] = test.workload.streams.as_slice() else {
-        return Err(not_taken(NAME, &invocation.workload));
+        return Err(unsupported(NAME, &invocation.workload));
     };
-    outputs.ended_well()?;
+    outputs.check_exit()?;
     let text = IorText::read(&outputs.stdout)?;
     let tasks = u64::from(stream.in_flight_per_target.max(1));
     if let Some(other) = text.tasks.filter(|other| *other != tasks) {
         let what = format!("{other} tasks ran, where {tasks} were asked for");
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     }
     let writes = stream.read_share < 1.0;
     let rows: Vec<&IorRow> = text.rows.iter().filter(|row| row.writes == writes).collect();
     if rows.is_empty() {
         let what = if writes { "row of a write" } else { "row of a read" };
-        return Err(ToolError::Find { what: what.to_owned(), place: "IOR's output" });
+        return Err(ToolError::Missing { what: what.to_owned(), place: "IOR's output" });
     }
-    storage::ior(&rows, Some(tasks), text.version)
+    storage::ior_samples(&rows, Some(tasks), text.version)
 }
 
 /// Returns transfers per second during access, after a check that data and times of the row match.
-pub(super) fn rate(row: &IorRow) -> Result<f64, ToolError> {
+pub(super) fn checked_rate(row: &IorRow) -> Result<f64, ToolError> {
     /// Relative tolerance: rates have two decimals or six digits, times above a second two
     /// decimals.
     const ROUNDING: f64 = 0.02;
@@ -218,7 +221,7 @@ pub(super) fn rate(row: &IorRow) -> Result<f64, ToolError> {
             "{rate} transfers/s are not {bytes:.0} bytes in {} of {} s",
             row.access_s, row.total_s
         );
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     }
     Ok(rate)
 }
@@ -226,7 +229,12 @@ pub(super) fn rate(row: &IorRow) -> Result<f64, ToolError> {
 /// Adds the latency if it is plausible. A task always has one transfer in flight, so that no mean
 /// can exceed tasks over rate. Means of IOR 3.3 and 4.0 do where a block is one transfer: they use
 /// the whole time for each.
-pub(super) fn latency(rows: &[&IorRow], rates: &[f64], tasks: u64, parsed: &mut Parsed) {
+pub(super) fn add_latency(
+    rows: &[&IorRow],
+    rates: &[f64],
+    tasks: u64,
+    parsed: &mut ParsedOutput,
+) {
     const ROUNDING: f64 = 0.1;
     let Some(means) = rows.iter().map(|row| row.latency_s).collect::<Option<Vec<f64>>>() else {
         return;
@@ -234,9 +242,11 @@ pub(super) fn latency(rows: &[&IorRow], rates: &[f64], tasks: u64, parsed: &mut 
     let is_lawful = |(mean, rate): (&f64, &f64)| mean * rate <= tasks as f64 * (1.0 + ROUNDING);
     if means.iter().zip(rates).all(is_lawful) {
         // IOR reports the mean of the task with the smallest one.
-        parsed.measure("latency", means);
-        parsed.over(rows.iter().zip(rates).map(|(row, rate)| rate * row.access_s).collect());
-        parsed.learn_of("latency", Attribute::Statistic, "mean");
+        parsed.add_samples("latency", means);
+        parsed.set_weights(
+            rows.iter().zip(rates).map(|(row, rate)| rate * row.access_s).collect(),
+        );
+        parsed.set_metric_attribute("latency", Attribute::Statistic, "mean");
     } else {
         parsed.problems.push(
             "the latency is left out: times the rate it is more than the tasks can have in \

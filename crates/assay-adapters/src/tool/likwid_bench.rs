@@ -3,30 +3,30 @@
 use assay_model::attribute::Attribute;
 use assay_model::workload::{StreamWorkload, Workload};
 
-use super::{Detect, Version, not_taken};
-use crate::invocation::{Invocation, Request, plain_language};
+use super::{ToolDetection, VersionSource, unsupported};
+use crate::invocation::{Invocation, ToolRequest, c_locale};
 use crate::likwid_text::LikwidText;
-use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::outputs::{Outputs, ParsedOutput, ToolError};
 use crate::stream_text::report_arrays;
 
-pub(super) const fn detect() -> Detect {
-    Detect {
+pub(super) const fn detect() -> ToolDetection {
+    ToolDetection {
         programs: &["likwid-bench"],
         variable: "ASSAY_LIKWID_BENCH",
         mark: None,
-        version: Version::Asked { arguments: &["-v"], read: version },
+        version: VersionSource::FromOption { arguments: &["-v"], read: parse_version },
         launcher: false,
         hint: "Debian and Ubuntu: apt install likwid",
     }
 }
 
 /// Parses the version: `likwid-bench -- Version 5.2.2` → `5.2.2`.
-fn version(printed: &str) -> Option<String> {
+fn parse_version(printed: &str) -> Option<String> {
     let (_, rest) = printed.split_once("likwid-bench -- Version ")?;
     rest.split_whitespace().next().map(str::to_owned)
 }
 
-pub(super) fn takes(workload: &Workload) -> bool {
+pub(super) fn supports(workload: &Workload) -> bool {
     matches!(workload, Workload::Stream(work)
         if work.domains.len() == 1 && !work.domains[0].cpus.is_empty())
 }
@@ -34,7 +34,7 @@ pub(super) fn takes(workload: &Workload) -> bool {
 /// Metric with its number of arrays, bytes per element and kernel of each family. LIKWID calls
 /// STREAM's Triad `stream`; its own `triad` has four arrays. It has no Scale and no Add. Numbers
 /// from `likwid-bench -l KERNEL`.
-struct Operation {
+struct LikwidOperation {
     metric: &'static str,
     arrays: u64,
     bytes_per_element: u64,
@@ -45,26 +45,26 @@ struct Operation {
 /// non-temporal stores (`_mem`), which suit large arrays.
 const FAMILIES: [&[&str]; 4] = [&["avx512f"], &["avx", "fma"], &["sse2"], &[]];
 
-const OPERATIONS: [Operation; 4] = [
-    Operation {
+const OPERATIONS: [LikwidOperation; 4] = [
+    LikwidOperation {
         metric: "copy",
         arrays: 2,
         bytes_per_element: 16,
         kernels: ["copy_mem_avx512", "copy_mem_avx", "copy_mem_sse", "copy"],
     },
-    Operation {
+    LikwidOperation {
         metric: "triad",
         arrays: 3,
         bytes_per_element: 24,
         kernels: ["stream_mem_avx512", "stream_mem_avx_fma", "stream_mem_sse", "stream"],
     },
-    Operation {
+    LikwidOperation {
         metric: "read",
         arrays: 1,
         bytes_per_element: 8,
         kernels: ["sum_avx512", "sum_avx", "sum_sse", "sum"],
     },
-    Operation {
+    LikwidOperation {
         metric: "write",
         arrays: 1,
         bytes_per_element: 8,
@@ -72,20 +72,20 @@ const OPERATIONS: [Operation; 4] = [
     },
 ];
 
-pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let (Workload::Stream(work), true) = (request.workload, takes(request.workload)) else {
-        return Err(not_taken("likwid-bench", request.workload));
+pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
+    let (Workload::Stream(work), true) = (request.workload, supports(request.workload)) else {
+        return Err(unsupported("likwid-bench", request.workload));
     };
     let cpus = request.workload.cpus();
     let has = |flag: &&str| request.cpu_flags.iter().any(|have| have == flag);
     let family = FAMILIES.iter().position(|flags| flags.iter().all(has));
     let family = family.unwrap_or(FAMILIES.len() - 1);
-    let invocation = |operation: &Operation| Invocation {
+    let invocation = |operation: &LikwidOperation| Invocation {
         workload: request.workload.clone(),
         label: operation.metric.to_owned(),
-        program: request.found.path.clone(),
+        program: request.tool.path.clone(),
         arguments: arguments(operation, operation.kernels[family], work, cpus.len()),
-        environment: vec![plain_language()],
+        environment: vec![c_locale()],
         files_to_write: vec![],
         files_to_read: vec![],
         cpus: cpus.clone(),
@@ -97,7 +97,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
 /// Builds `-W N:SIZEkB:THREADS`. Domain `N` is every CPU that the process may use, which the caller
 /// has restricted; with `-W` each thread first touches its own part; SIZE is the sum of all arrays.
 fn arguments(
-    operation: &Operation,
+    operation: &LikwidOperation,
     kernel: &str,
     work: &StreamWorkload,
     threads: usize,
@@ -113,26 +113,30 @@ fn arguments(
     words.map(str::to_owned).to_vec()
 }
 
-pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+pub(super) fn parse(
+    invocation: &Invocation,
+    outputs: &Outputs,
+) -> Result<ParsedOutput, ToolError> {
     let Workload::Stream(work) = &invocation.workload else {
-        return Err(not_taken("likwid-bench", &invocation.workload));
+        return Err(unsupported("likwid-bench", &invocation.workload));
     };
-    outputs.ended_well()?;
+    outputs.check_exit()?;
     let text = LikwidText::read(&outputs.stdout)?;
-    let kernel = |operation: &&Operation| operation.kernels.contains(&text.kernel.as_str());
+    let kernel =
+        |operation: &&LikwidOperation| operation.kernels.contains(&text.kernel.as_str());
     let Some(operation) = OPERATIONS.iter().find(kernel) else {
         let what = format!("the kernel {:?} is none that assay asks for", text.kernel);
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     };
     if operation.metric != invocation.label {
         let what = format!("{} was asked for, {:?} was run", invocation.label, text.kernel);
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     }
     let mut asked = invocation.cpus.clone();
     asked.sort_unstable();
     if text.cpus != asked {
         let what = format!("threads ran on CPUs {:?}, not on {asked:?}", text.cpus);
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     }
     let elements = text.bytes / (8 * operation.arrays);
     let counted = elements * operation.bytes_per_element;
@@ -141,15 +145,15 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
             "{} passes over {elements} elements are not {} B",
             text.passes, text.volume_bytes
         );
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     }
     let metric = operation.metric;
-    let mut parsed = Parsed::default();
-    parsed.measure(metric, vec![text.rate]);
-    parsed.learn_of(metric, Attribute::Kernel, text.kernel);
-    parsed.learn_of(metric, Attribute::Statistic, "mean");
-    parsed.learn_of(metric, Attribute::Passes, text.passes);
+    let mut parsed = ParsedOutput::default();
+    parsed.add_samples(metric, vec![text.rate]);
+    parsed.set_metric_attribute(metric, Attribute::Kernel, text.kernel);
+    parsed.set_metric_attribute(metric, Attribute::Statistic, "mean");
+    parsed.set_metric_attribute(metric, Attribute::Passes, text.passes);
     report_arrays(Some(metric), elements * 8, work, &mut parsed);
-    parsed.learn_of(metric, Attribute::Threads, text.cpus.len());
+    parsed.set_metric_attribute(metric, Attribute::Threads, text.cpus.len());
     Ok(parsed)
 }

@@ -6,20 +6,20 @@ use assay_model::doubt::Doubt;
 use assay_model::quantity::{Bytes, Quantity};
 use assay_model::workload::MpiWorkload;
 
-use crate::mpi_text::Row;
-use crate::outputs::{Parsed, ToolError};
+use crate::mpi_text::MpiRow;
+use crate::outputs::{ParsedOutput, ToolError};
 
 /// Share of a value that half of its last digit may be before the rounding is reported.
-const ROUNDNESS: f64 = 0.01;
+const MAX_ROUNDING: f64 = 0.01;
 
 /// Adds samples of the rows within the requested sizes.
 ///
 /// # Errors
 /// If the largest requested size has no row, or a value is not above zero.
-pub(super) fn record(
-    rows: &[Row],
+pub(super) fn add_rows(
+    rows: &[MpiRow],
     work: &MpiWorkload,
-    parsed: &mut Parsed,
+    parsed: &mut ParsedOutput,
 ) -> Result<(), ToolError> {
     let has_sizes = work.test.has_sizes();
     let asked = |bytes: u64| (work.from_bytes..=work.to_bytes).contains(&bytes);
@@ -39,12 +39,12 @@ pub(super) fn record(
                     parsed.problems.push(format!("overlap is {text}"));
                     continue;
                 }
-                return Err(ToolError::ReadNumber { what: (*metric).to_owned(), text });
+                return Err(ToolError::InvalidNumber { what: (*metric).to_owned(), text });
             }
             let size = has_sizes.then(|| (Attribute::Bytes, bytes.into()));
-            parsed.measure_apart(metric, Attributes::from_iter(size), vec![*value]);
+            parsed.add_series(metric, Attributes::from_iter(size), vec![*value]);
             let share = half / value;
-            if share > ROUNDNESS && rounded.is_none_or(|(most, _, _)| share > most) {
+            if share > MAX_ROUNDING && rounded.is_none_or(|(most, _, _)| share > most) {
                 rounded = Some((share, metric, *value));
             }
         }
@@ -54,9 +54,9 @@ pub(super) fn record(
         largest.is_some_and(|largest| !has_sizes || largest.saturating_mul(2) > work.to_bytes);
     if !reached || parsed.values.is_empty() {
         let missing = format!("no row for messages of {}", Bytes(work.to_bytes));
-        return Err(ToolError::ReachEnd { missing });
+        return Err(ToolError::Truncated { missing });
     }
-    parsed.learn(Attribute::Mpi, work.mpi.label());
+    parsed.set_attribute(Attribute::Mpi, work.mpi.label());
     parsed.doubts.extend(rounded.map(|(share, metric, value)| {
         let unit = Benchmark::Mpi(work.test).metric(metric).map(|metric| metric.unit);
         let at = unit.map_or_else(String::new, |unit| Quantity::new(value, unit).to_string());

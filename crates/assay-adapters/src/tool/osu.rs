@@ -7,59 +7,59 @@ use std::path::Path;
 use assay_model::benchmark::{MpiPattern, MpiTest};
 use assay_model::workload::Workload;
 
-use super::{Detect, Version, mpi_rows, not_taken};
-use crate::invocation::{Invocation, Request};
+use super::{ToolDetection, VersionSource, mpi_rows, unsupported};
+use crate::invocation::{Invocation, ToolRequest};
 use crate::mpi_launch;
-use crate::mpi_text::{self, Factor, Holds, Words};
-use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::mpi_text::{self, ColumnContent, ColumnLabels, ColumnUnit};
+use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
-pub(super) const fn detect() -> Detect {
-    Detect {
+pub(super) const fn detect() -> ToolDetection {
+    ToolDetection {
         programs: &["osu_latency"],
         variable: "ASSAY_OSU",
         mark: None,
-        version: Version::Measured,
+        version: VersionSource::FromMeasurement,
         launcher: false,
         hint: "build them from mvapich.cse.ohio-state.edu/benchmarks with the mpicc of the MPI to be \
                measured, then name osu_latency in ASSAY_OSU; the others are found beside it",
     }
 }
 
-const MICRO: Factor = Factor::Microseconds;
-const WORDS: &Words = &[
-    ("Avg Latency(us)", Holds::Metric("latency", MICRO)),
-    ("Min Latency(us)", Holds::Metric("latency_min", MICRO)),
-    ("Max Latency(us)", Holds::Metric("latency_max", MICRO)),
-    ("Latency (us)", Holds::Metric("latency", MICRO)),
-    ("Latency(us)", Holds::Metric("latency", MICRO)),
-    ("Tail Lat(us)", Holds::Other),
-    ("Tail BW(MB/s)", Holds::Other),
-    ("Bandwidth (MB/s)", Holds::Metric("bandwidth", Factor::Megabytes)),
-    ("MB/s", Holds::Metric("bandwidth", Factor::Megabytes)),
-    ("Messages/s", Holds::Metric("message_rate", Factor::One)),
-    ("Overall(us)", Holds::Metric("latency", MICRO)),
-    ("Compute(us)", Holds::Metric("compute", MICRO)),
-    ("Pure Comm.(us)", Holds::Metric("communication", MICRO)),
-    ("Overlap(%)", Holds::Metric("overlap", Factor::Percent)),
-    ("Coll. Init(us)", Holds::Other),
-    ("MPI_Test(us)", Holds::Other),
-    ("MPI_Wait(us)", Holds::Other),
-    ("Min Comm.(us)", Holds::Other),
-    ("Max Comm.(us)", Holds::Other),
-    ("Iterations", Holds::Other),
-    ("Validation", Holds::Verdict),
-    ("Size", Holds::Size),
+const MICRO: ColumnUnit = ColumnUnit::Microseconds;
+const LABELS: &ColumnLabels = &[
+    ("Avg Latency(us)", ColumnContent::Metric("latency", MICRO)),
+    ("Min Latency(us)", ColumnContent::Metric("latency_min", MICRO)),
+    ("Max Latency(us)", ColumnContent::Metric("latency_max", MICRO)),
+    ("Latency (us)", ColumnContent::Metric("latency", MICRO)),
+    ("Latency(us)", ColumnContent::Metric("latency", MICRO)),
+    ("Tail Lat(us)", ColumnContent::Other),
+    ("Tail BW(MB/s)", ColumnContent::Other),
+    ("Bandwidth (MB/s)", ColumnContent::Metric("bandwidth", ColumnUnit::Megabytes)),
+    ("MB/s", ColumnContent::Metric("bandwidth", ColumnUnit::Megabytes)),
+    ("Messages/s", ColumnContent::Metric("message_rate", ColumnUnit::One)),
+    ("Overall(us)", ColumnContent::Metric("latency", MICRO)),
+    ("Compute(us)", ColumnContent::Metric("compute", MICRO)),
+    ("Pure Comm.(us)", ColumnContent::Metric("communication", MICRO)),
+    ("Overlap(%)", ColumnContent::Metric("overlap", ColumnUnit::Percent)),
+    ("Coll. Init(us)", ColumnContent::Other),
+    ("MPI_Test(us)", ColumnContent::Other),
+    ("MPI_Wait(us)", ColumnContent::Other),
+    ("Min Comm.(us)", ColumnContent::Other),
+    ("Max Comm.(us)", ColumnContent::Other),
+    ("Iterations", ColumnContent::Other),
+    ("Validation", ColumnContent::Verdict),
+    ("Size", ColumnContent::Size),
 ];
 
-pub(super) const fn takes(workload: &Workload) -> bool {
+pub(super) const fn supports(workload: &Workload) -> bool {
     matches!(workload, Workload::Mpi(_))
 }
 
-pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
     let Workload::Mpi(work) = request.workload else {
-        return Err(not_taken("osu", request.workload));
+        return Err(unsupported("osu", request.workload));
     };
-    let program = program(&request.found.path, work.test);
+    let program = program_path(&request.tool.path, work.test);
     let mut options = Vec::new();
     if work.test.has_sizes() {
         // Without a minimum the tool uses its own: versions differ in whether 0 is accepted.
@@ -70,13 +70,13 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     if work.test.pattern() == MpiPattern::All {
         options.push("-f".to_owned());
     }
-    let launch = mpi_launch::launch(work, &program, &options);
-    Ok(vec![launch.invocation("osu", request)])
+    let launch = mpi_launch::build_launch(work, &program, &options);
+    Ok(vec![launch.into_invocation("osu", request)])
 }
 
 /// Returns the path of a test's program, next to `osu_latency`: in the same folder, or in the
 /// folder of its kind. Version 7.4 has two levels of such folders.
-fn program(latency: &str, test: MpiTest) -> String {
+fn program_path(latency: &str, test: MpiTest) -> String {
     let name = format!("osu_{}", test.name());
     let path = Path::new(latency);
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
@@ -105,11 +105,14 @@ fn program(latency: &str, test: MpiTest) -> String {
     place.join(name).to_string_lossy().into_owned()
 }
 
-pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+pub(super) fn parse(
+    invocation: &Invocation,
+    outputs: &Outputs,
+) -> Result<ParsedOutput, ToolError> {
     let Workload::Mpi(work) = &invocation.workload else {
-        return Err(not_taken("osu", &invocation.workload));
+        return Err(unsupported("osu", &invocation.workload));
     };
-    outputs.ended_well()?;
+    outputs.check_exit()?;
     let text = &outputs.stdout;
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut titles = lines
@@ -118,32 +121,33 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
         .filter(|line| line.starts_with("OSU MPI"));
     let Some(printed) = titles.next() else {
         let what = "title \"# OSU MPI …\"".to_owned();
-        return Err(ToolError::Find { what, place: "the output" });
+        return Err(ToolError::Missing { what, place: "the output" });
     };
     let (title, version) = printed.rsplit_once(" v").unwrap_or((printed, ""));
     if !title.trim().eq_ignore_ascii_case(work.test.osu_title()) {
         let what = format!("{title:?} where {:?} was asked for", work.test.osu_title());
-        return Err(ToolError::Reconcile { what });
+        return Err(ToolError::Contradiction { what });
     }
-    let heading = heading(&lines, work.test.has_sizes())?;
-    let columns = mpi_text::columns(lines[heading], WORDS);
-    let rows = mpi_text::rows(lines[heading + 1..].iter().copied(), &columns)?;
+    let heading = find_heading(&lines, work.test.has_sizes())?;
+    let columns = mpi_text::parse_columns(lines[heading], LABELS);
+    let rows = mpi_text::parse_rows(lines[heading + 1..].iter().copied(), &columns)?;
     let version = Some(version.trim().to_owned()).filter(|text| !text.is_empty());
-    let mut parsed = Parsed { version, ..Parsed::default() };
-    mpi_rows::record(&rows, work, &mut parsed)?;
+    let mut parsed = ParsedOutput { version, ..ParsedOutput::default() };
+    mpi_rows::add_rows(&rows, work, &mut parsed)?;
     Ok(parsed)
 }
 
 /// Finds the only heading of columns. The number of titles is not the number of tables:
 /// `osu_mbw_mr` 7.0 prints its title twice.
-fn heading(lines: &[&str], has_sizes: bool) -> Result<usize, ToolError> {
+fn find_heading(lines: &[&str], has_sizes: bool) -> Result<usize, ToolError> {
     let mut headings = (0..lines.len()).filter(|at| is_heading(lines[*at], has_sizes));
     match (headings.next(), headings.count()) {
         (Some(only), 0) => Ok(only),
-        (None, _) => {
-            Err(ToolError::Find { what: "heading of columns".to_owned(), place: "OSU's table" })
-        }
-        (Some(_), others) => Err(ToolError::Reconcile {
+        (None, _) => Err(ToolError::Missing {
+            what: "heading of columns".to_owned(),
+            place: "OSU's table",
+        }),
+        (Some(_), others) => Err(ToolError::Contradiction {
             what: format!(
                 "{} tables instead of one: every rank thinks that it is alone, because the program was \
                  built with another MPI than the launcher's",
@@ -166,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_are_found_beside_each_other() {
+    fn finds_programs_next_to_osu_latency() {
         for (latency, test, expected) in [
             ("/opt/osu/osu_latency", MpiTest::Allreduce, "/opt/osu/osu_allreduce"),
             ("/o/mpi/pt2pt/osu_latency", MpiTest::Bandwidth, "/o/mpi/pt2pt/osu_bw"),
@@ -193,7 +197,7 @@ mod tests {
             ),
             ("osu_latency", MpiTest::Bandwidth, "osu_bw"),
         ] {
-            assert_eq!(program(latency, test), expected);
+            assert_eq!(program_path(latency, test), expected);
         }
     }
 }

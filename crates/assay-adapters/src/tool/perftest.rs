@@ -9,39 +9,42 @@ use assay_model::benchmark::RdmaTest;
 use assay_model::event::ToolFigures;
 use assay_model::workload::{RdmaConnection, RdmaWorkload, Workload};
 
-use super::{Detect, Tool, Version, not_taken};
-use crate::invocation::{Invocation, Request, plain_language};
-use crate::outputs::{Outputs, Parsed, ToolError};
-use crate::perftest_text::{Column, Row, bandwidth, figures, impossible, rows, way};
+use super::{ToolAdapter, ToolDetection, VersionSource, unsupported};
+use crate::invocation::{Invocation, ToolRequest, c_locale};
+use crate::outputs::{Outputs, ParsedOutput, ToolError};
+use crate::perftest_text::{
+    PerftestColumn, PerftestRow, bandwidth, order_violations, parse_rows, path_attributes,
+    printed_figures,
+};
 
 const NAME: &str = "perftest";
 
 /// Returns the adapter of one of its programs.
-pub(super) const fn tool(
+pub(super) const fn adapter(
     name: &'static str,
     programs: &'static [&'static str],
     about: &'static str,
     takes: fn(&Workload) -> bool,
-) -> Tool {
-    let detect = Detect {
+) -> ToolAdapter {
+    let detect = ToolDetection {
         programs,
         variable: "ASSAY_PERFTEST",
         mark: None,
-        version: Version::Asked { arguments: &["--version"], read: version },
+        version: VersionSource::FromOption { arguments: &["--version"], read: parse_version },
         launcher: false,
         hint: "Debian and Ubuntu: apt install perftest",
     };
-    Tool { name, about, detect, takes, command, parse }
+    ToolAdapter { name, about, detect, supports: takes, command, parse }
 }
 
 /// Parses the version: `Version: 6.06` → `6.06`.
-fn version(printed: &str) -> Option<String> {
+fn parse_version(printed: &str) -> Option<String> {
     let (_, rest) = printed.split_once("Version")?;
     rest.trim_start_matches([':', ' ']).split_whitespace().next().map(str::to_owned)
 }
 
 /// Whether a workload is this test, over a connection that perftest supports.
-pub(super) fn takes(workload: &Workload, test: RdmaTest) -> bool {
+pub(super) fn supports(workload: &Workload, test: RdmaTest) -> bool {
     let Workload::Rdma(work) = workload else { return false };
     let is_of_sends = matches!(test, RdmaTest::SendLatency | RdmaTest::SendBandwidth);
     work.test == test && (is_of_sends || work.connection == RdmaConnection::Rc)
@@ -99,9 +102,9 @@ pub fn arguments(work: &RdmaWorkload, bytes: u64) -> Vec<String> {
     words
 }
 
-fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
     let Workload::Rdma(work) = request.workload else {
-        return Err(not_taken(NAME, request.workload));
+        return Err(unsupported(NAME, request.workload));
     };
     let one = |bytes: &u64| {
         let mut words = arguments(work, *bytes);
@@ -111,9 +114,9 @@ fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
         Invocation {
             workload,
             label: format!("ib_{}.{bytes}", work.test.name()),
-            program: request.found.path.clone(),
+            program: request.tool.path.clone(),
             arguments: words,
-            environment: vec![plain_language()],
+            environment: vec![c_locale()],
             files_to_write: vec![],
             files_to_read: vec![],
             cpus: vec![],
@@ -123,42 +126,45 @@ fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
     Ok(work.sizes.iter().map(one).collect())
 }
 
-fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<ParsedOutput, ToolError> {
     let Workload::Rdma(work) = &invocation.workload else {
-        return Err(not_taken(NAME, &invocation.workload));
+        return Err(unsupported(NAME, &invocation.workload));
     };
-    outputs.ended_well()?;
-    let table = rows(&outputs.stdout)?;
-    let mut parsed = Parsed::default();
+    outputs.check_exit()?;
+    let table = parse_rows(&outputs.stdout)?;
+    let mut parsed = ParsedOutput::default();
     for row in &table {
-        let bytes = row.get(&Column::Bytes).copied().unwrap_or_default() as u64;
+        let bytes = row.get(&PerftestColumn::Bytes).copied().unwrap_or_default() as u64;
         if !work.sizes.contains(&bytes) {
             let what = format!("messages of {bytes} B, which were not asked for");
-            return Err(ToolError::Reconcile { what });
+            return Err(ToolError::Contradiction { what });
         }
         let apart = Attributes::from([(Attribute::Bytes, bytes.into())]);
         match work.test.is_bandwidth() {
-            true => rate(row, &apart, &mut parsed)?,
-            false => latency(row, work.test, &apart, &mut parsed)?,
+            true => add_rates(row, &apart, &mut parsed)?,
+            false => add_latency(row, work.test, &apart, &mut parsed)?,
         }
     }
-    parsed.learn(Attribute::Iterations, work.iterations);
+    parsed.set_attribute(Attribute::Iterations, work.iterations);
     // Both perftest and assay record the path, so that a comparison shows whether they used the
     // same one.
-    way(&outputs.stdout).into_iter().for_each(|(name, value)| parsed.learn(name, value));
+    path_attributes(&outputs.stdout)
+        .into_iter()
+        .for_each(|(name, value)| parsed.set_attribute(name, value));
     // Facts belong to a metric, which requires a table of one size; perftest is started once per
     // size.
     if let ([row], false) = (&table[..], work.test.is_bandwidth()) {
-        let printed = figures(row).filter(|(name, _)| *name != Attribute::PerftestDeviation);
+        let printed =
+            printed_figures(row).filter(|(name, _)| *name != Attribute::PerftestDeviation);
         for (name, figure) in printed {
-            parsed.learn_of(work.test.latency_metric(), name, figure);
+            parsed.set_metric_attribute(work.test.latency_metric(), name, figure);
         }
     }
     Ok(parsed)
 }
 
-fn of(row: &Row, column: Column) -> Result<f64, ToolError> {
-    let find = || ToolError::Find {
+fn positive_figure(row: &PerftestRow, column: PerftestColumn) -> Result<f64, ToolError> {
+    let find = || ToolError::Missing {
         what: format!("column of {column:?}"),
         place: "the table of perftest",
     };
@@ -167,45 +173,49 @@ fn of(row: &Row, column: Column) -> Result<f64, ToolError> {
         return Ok(value);
     }
     // Below its last digit perftest prints 0, which is not a measurement.
-    Err(ToolError::ReadNumber { what: format!("{column:?}"), text: value.to_string() })
+    Err(ToolError::InvalidNumber { what: format!("{column:?}"), text: value.to_string() })
 }
 
-fn latency(
-    row: &Row,
+fn add_latency(
+    row: &PerftestRow,
     test: RdmaTest,
     apart: &Attributes,
-    parsed: &mut Parsed,
+    parsed: &mut ParsedOutput,
 ) -> Result<(), ToolError> {
     let metric = test.latency_metric();
-    let typical = of(row, Column::Typical)?;
-    parsed.measure_apart(metric, apart.clone(), vec![typical]);
+    let typical = positive_figure(row, PerftestColumn::Typical)?;
+    parsed.add_series(metric, apart.clone(), vec![typical]);
     let percentile = |name: &str, column| Some((name.to_owned(), row.get(&column).copied()?));
     let percentiles = [
-        percentile("p50", Column::Typical),
-        percentile("p99", Column::P99),
-        percentile("p99.9", Column::P999),
+        percentile("p50", PerftestColumn::Typical),
+        percentile("p99", PerftestColumn::P99),
+        percentile("p99.9", PerftestColumn::P999),
     ];
     // Its maximum excludes the two slowest.
     let figures = ToolFigures {
-        min: row.get(&Column::Min).copied(),
-        mean: row.get(&Column::Average).copied(),
+        min: row.get(&PerftestColumn::Min).copied(),
+        mean: row.get(&PerftestColumn::Average).copied(),
         max: None,
         percentiles: percentiles.into_iter().flatten().collect(),
     };
-    parsed.doubts.extend(impossible(row));
-    parsed.figures(metric, figures);
-    parsed.learn_of(metric, Attribute::Statistic, "median");
+    parsed.doubts.extend(order_violations(row));
+    parsed.set_figures(metric, figures);
+    parsed.set_metric_attribute(metric, Attribute::Statistic, "median");
     Ok(())
 }
 
 /// Adds bandwidth and message rate; the parser has checked that both agree.
-fn rate(row: &Row, apart: &Attributes, parsed: &mut Parsed) -> Result<(), ToolError> {
-    let rate = bandwidth(row).map_or_else(|| of(row, Column::Rate), Ok)?;
-    let messages = of(row, Column::MessageRate)?;
-    parsed.measure_apart("bandwidth", apart.clone(), vec![rate]);
-    parsed.measure_apart("message_rate", apart.clone(), vec![messages]);
+fn add_rates(
+    row: &PerftestRow,
+    apart: &Attributes,
+    parsed: &mut ParsedOutput,
+) -> Result<(), ToolError> {
+    let rate = bandwidth(row).map_or_else(|| positive_figure(row, PerftestColumn::Rate), Ok)?;
+    let messages = positive_figure(row, PerftestColumn::MessageRate)?;
+    parsed.add_series("bandwidth", apart.clone(), vec![rate]);
+    parsed.add_series("message_rate", apart.clone(), vec![messages]);
     for metric in ["bandwidth", "message_rate"] {
-        parsed.learn_of(metric, Attribute::Statistic, "mean");
+        parsed.set_metric_attribute(metric, Attribute::Statistic, "mean");
     }
     Ok(())
 }
@@ -216,7 +226,7 @@ mod tests {
     use assay_model::workload::RdmaDevice;
 
     use super::*;
-    use crate::invocation::Found;
+    use crate::invocation::InstalledTool;
     use crate::tool::find;
 
     const LATENCY: &str = include_str!("../../tests/golden/perftest/ib_send_lat.txt");
@@ -237,15 +247,15 @@ mod tests {
         };
         let workload = Workload::Rdma(work);
         let tool = find(program).unwrap();
-        assert!((tool.takes)(&workload));
-        let found = Found { path: program.to_owned(), version: None, launcher: None };
+        assert!((tool.supports)(&workload));
+        let found = InstalledTool { path: program.to_owned(), version: None, launcher: None };
         let request =
-            Request { workload: &workload, found: &found, repetitions: 1, cpu_flags: &[] };
+            ToolRequest { workload: &workload, tool: &found, repetitions: 1, cpu_flags: &[] };
         (tool.command)(&request).unwrap()
     }
 
     #[test]
-    fn both_ends_are_asked_in_the_words_of_perftest() {
+    fn builds_arguments_of_both_ends() {
         let words = |test, program: &str| {
             let asked = invocation(test, &[2], program);
             asked.iter().map(|it| it.arguments.join(" ")).collect::<Vec<_>>().join("\n")
@@ -274,10 +284,10 @@ mod tests {
             words(RdmaTest::AtomicLatency, "ib_atomic_lat"),
             "-F -c RC -n 1000 -x 1 -p 4000 -d rxe0 10.0.0.5"
         );
-        assert_eq!(version("Version: 6.06\n").as_deref(), Some("6.06"));
+        assert_eq!(parse_version("Version: 6.06\n").as_deref(), Some("6.06"));
     }
 
-    fn read(test: RdmaTest, program: &str, stdout: &str) -> Result<Parsed, ToolError> {
+    fn read(test: RdmaTest, program: &str, stdout: &str) -> Result<ParsedOutput, ToolError> {
         let all: Vec<u64> = (1..=16).map(|power| 1 << power).collect();
         let asked = Invocation {
             workload: Workload::Rdma(RdmaWorkload {
@@ -292,12 +302,12 @@ mod tests {
     }
 
     #[test]
-    fn medians_and_averages_are_taken_and_neither_deviation_nor_maximum() {
+    fn uses_only_medians_and_averages() {
         let parsed = read(RdmaTest::SendLatency, "ib_send_lat", LATENCY).unwrap();
         assert_eq!(parsed.facts(None)[&Attribute::GidIndex], 1_u64.into());
         let first = &parsed.values[0];
         assert_eq!(first.metric, "half_round_trip");
-        assert_eq!(first.apart[&Attribute::Bytes], 2_u64.into());
+        assert_eq!(first.own_dimensions[&Attribute::Bytes], 2_u64.into());
         assert!((first.samples[0] - 28.82e-6).abs() < 1e-12);
         let figures = first.figures.as_ref().unwrap();
         assert_eq!(figures.max, None, "perftest cuts off the two slowest");
@@ -324,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_have_been_measured_is_refused_or_doubted() {
+    fn rejects_or_doubts_implausible_figures() {
         let edited = LATENCY.replace("636.95", "10.95 ");
         let parsed = read(RdmaTest::SendLatency, "ib_send_lat", &edited).unwrap();
         assert!(matches!(

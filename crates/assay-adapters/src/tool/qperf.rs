@@ -6,30 +6,30 @@
 use assay_model::attribute::Attribute;
 use assay_model::workload::{NetworkTest, NetworkWorkload, TransferDirection, Workload};
 
-use super::{Detect, Version, across, host, not_taken};
-use crate::invocation::{Invocation, Request};
-use crate::outputs::{Outputs, Parsed, ToolError, positive_scaled};
+use super::{ToolDetection, VersionSource, client_invocation, server_address, unsupported};
+use crate::invocation::{Invocation, ToolRequest};
+use crate::outputs::{Outputs, ParsedOutput, ToolError, parse_positive_scaled};
 
 const NAME: &str = "qperf";
 
-pub(super) const fn detect() -> Detect {
-    Detect {
+pub(super) const fn detect() -> ToolDetection {
+    ToolDetection {
         programs: &["qperf"],
         variable: "ASSAY_QPERF",
         mark: None,
-        version: Version::Asked { arguments: &["--version"], read: version },
+        version: VersionSource::FromOption { arguments: &["--version"], read: parse_version },
         launcher: false,
         hint: "Debian and Ubuntu: apt install qperf",
     }
 }
 
 /// Parses the version: `qperf 0.4.11` → `0.4.11`.
-fn version(printed: &str) -> Option<String> {
+fn parse_version(printed: &str) -> Option<String> {
     printed.split_whitespace().skip_while(|word| *word != NAME).nth(1).map(str::to_owned)
 }
 
 /// Test of qperf and its figure.
-struct Test {
+struct QperfFigure {
     name: &'static str,
     /// Name of the figure in the output.
     figure: &'static str,
@@ -38,16 +38,16 @@ struct Test {
     factor: f64,
 }
 
-const TCP_LATENCY: Test =
-    Test { name: "tcp_lat", figure: "latency", metric: "half_round_trip", factor: 1.0 };
-const UDP_LATENCY: Test =
-    Test { name: "udp_lat", figure: "latency", metric: "half_round_trip", factor: 1.0 };
-const TCP_BANDWIDTH: Test =
-    Test { name: "tcp_bw", figure: "bw", metric: "goodput", factor: 8.0 };
+const TCP_LATENCY: QperfFigure =
+    QperfFigure { name: "tcp_lat", figure: "latency", metric: "half_round_trip", factor: 1.0 };
+const UDP_LATENCY: QperfFigure =
+    QperfFigure { name: "udp_lat", figure: "latency", metric: "half_round_trip", factor: 1.0 };
+const TCP_BANDWIDTH: QperfFigure =
+    QperfFigure { name: "tcp_bw", figure: "bw", metric: "goodput", factor: 8.0 };
 
 /// Returns the equivalent test: idle ping-pongs with a sleeping thread, or one unlimited stream
 /// from this host.
-fn test(workload: &Workload) -> Option<(&NetworkWorkload, &'static Test)> {
+fn find_test(workload: &Workload) -> Option<(&NetworkWorkload, &'static QperfFigure)> {
     let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work)) = workload else {
         return None;
     };
@@ -69,14 +69,14 @@ fn test(workload: &Workload) -> Option<(&NetworkWorkload, &'static Test)> {
     }
 }
 
-pub(super) fn takes(workload: &Workload) -> bool {
-    test(workload).is_some()
+pub(super) fn supports(workload: &Workload) -> bool {
+    find_test(workload).is_some()
 }
 
-pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let refused = || not_taken(NAME, request.workload);
-    let (work, test) = test(request.workload).ok_or_else(refused)?;
-    let mut words = vec![host(work).to_owned()];
+pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
+    let refused = || unsupported(NAME, request.workload);
+    let (work, test) = find_test(request.workload).ok_or_else(refused)?;
+    let mut words = vec![server_address(work).to_owned()];
     if let Some(port) = work.port {
         words.extend(["-lp".to_owned(), port.to_string()]);
     }
@@ -90,36 +90,39 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     // Six digits instead of the default of about three.
     let rest = ["-t", &seconds.to_string(), "-e", "6", test.name].map(str::to_owned);
     words.extend(rest);
-    Ok(vec![across(request, test.name, words)])
+    Ok(vec![client_invocation(request, test.name, words)])
 }
 
-pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+pub(super) fn parse(
+    invocation: &Invocation,
+    outputs: &Outputs,
+) -> Result<ParsedOutput, ToolError> {
     let workload = &invocation.workload;
-    let (work, test) = test(workload).ok_or_else(|| not_taken(NAME, workload))?;
-    outputs.ended_well()?;
+    let (work, test) = find_test(workload).ok_or_else(|| unsupported(NAME, workload))?;
+    outputs.check_exit()?;
     let mut lines = outputs.stdout.lines();
     let head = format!("{}:", test.name);
     if !lines.any(|line| line.trim_end() == head) {
-        return Err(ToolError::Find { what: head, place: "standard output" });
+        return Err(ToolError::Missing { what: head, place: "standard output" });
     }
     // Figures are indented; the next test is not.
     let figures = lines.take_while(|line| line.starts_with(' '));
     let figure = figures
         .filter_map(|line| line.split_once('='))
         .find_map(|(name, value)| (name.trim() == test.figure).then_some(value));
-    let find = || ToolError::Find { what: test.figure.to_owned(), place: "standard output" };
+    let find = || ToolError::Missing { what: test.figure.to_owned(), place: "standard output" };
     let value = figure.ok_or_else(find)?;
-    let mut parsed = Parsed::default();
-    parsed.measure(test.metric, vec![read(test, value)? * test.factor]);
+    let mut parsed = ParsedOutput::default();
+    parsed.add_samples(test.metric, vec![parse_figure(test, value)? * test.factor]);
     if let NetworkTest::Throughput(it) = &work.question {
-        parsed.over(vec![f64::from(it.seconds)]);
+        parsed.set_weights(vec![f64::from(it.seconds)]);
     }
-    parsed.learn_of(test.metric, Attribute::Statistic, "mean");
+    parsed.set_metric_attribute(test.metric, Attribute::Statistic, "mean");
     Ok(parsed)
 }
 
 /// Parses a figure. Its units are decimal: seconds, and bytes per second.
-fn read(test: &Test, value: &str) -> Result<f64, ToolError> {
+fn parse_figure(test: &QperfFigure, value: &str) -> Result<f64, ToolError> {
     const TIMES: [(&str, i32); 4] = [("ns", -9), ("us", -6), ("ms", -3), ("sec", 0)];
     const RATES: [(&str, i32); 5] =
         [("bytes/sec", 0), ("KB/sec", 3), ("MB/sec", 6), ("GB/sec", 9), ("TB/sec", 12)];
@@ -129,7 +132,7 @@ fn read(test: &Test, value: &str) -> Result<f64, ToolError> {
     let what = format!("the {} of {}", test.figure, test.name);
     match power {
         // Thousands may be separated by commas.
-        Some(power) => positive_scaled(&what, &number.replace(',', ""), power),
-        None => Err(ToolError::ReadNumber { what, text: value.trim().to_owned() }),
+        Some(power) => parse_positive_scaled(&what, &number.replace(',', ""), power),
+        None => Err(ToolError::InvalidNumber { what, text: value.trim().to_owned() }),
     }
 }

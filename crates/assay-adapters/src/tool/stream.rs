@@ -4,18 +4,18 @@ use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::workload::Workload;
 
-use super::{Detect, Version, not_taken};
-use crate::invocation::{Invocation, Request, plain_language, threads_per_process};
-use crate::outputs::{Outputs, Parsed, ToolError};
+use super::{ToolDetection, VersionSource, unsupported};
+use crate::invocation::{Invocation, ToolRequest, c_locale, threads_per_process};
+use crate::outputs::{Outputs, ParsedOutput, ToolError};
 use crate::stream_text::{StreamText, report_arrays};
 
-pub(super) const fn detect() -> Detect {
-    Detect {
+pub(super) const fn detect() -> ToolDetection {
+    ToolDetection {
         programs: &["stream_c", "stream_c.exe", "stream", "stream_omp"],
         variable: "ASSAY_STREAM",
         // ImageMagick also has a `stream`; STREAM contains the first line that it prints.
         mark: Some("STREAM version"),
-        version: Version::Measured,
+        version: VersionSource::FromMeasurement,
         launcher: false,
         hint: "compile stream.c from cs.virginia.edu/stream with -O3 -march=native -fopenmp \
                -DSTREAM_ARRAY_SIZE=…, then name the binary in ASSAY_STREAM",
@@ -23,18 +23,18 @@ pub(super) const fn detect() -> Detect {
 }
 
 /// Whether there is only one domain: one process has one clock.
-pub(super) fn takes(workload: &Workload) -> bool {
+pub(super) fn supports(workload: &Workload) -> bool {
     matches!(workload, Workload::Stream(work)
         if work.domains.len() == 1 && !work.domains[0].cpus.is_empty())
 }
 
-pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
-    if !takes(request.workload) {
-        return Err(not_taken("stream", request.workload));
+pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
+    if !supports(request.workload) {
+        return Err(unsupported("stream", request.workload));
     }
     let cpus = request.workload.cpus();
     let places: Vec<String> = cpus.iter().map(|cpu| format!("{{{cpu}}}")).collect();
-    let mut environment = vec![plain_language()];
+    let mut environment = vec![c_locale()];
     environment.extend(threads_per_process(cpus.len()));
     let pinning = [
         ("OMP_DYNAMIC", "false".to_owned()),
@@ -45,7 +45,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     Ok(vec![Invocation {
         workload: request.workload.clone(),
         label: "stream".to_owned(),
-        program: request.found.path.clone(),
+        program: request.tool.path.clone(),
         arguments: vec![],
         environment,
         files_to_write: vec![],
@@ -56,17 +56,20 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
 }
 
 /// Parses a run. Its sample is the rate that STREAM reports, that of the best pass.
-pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+pub(super) fn parse(
+    invocation: &Invocation,
+    outputs: &Outputs,
+) -> Result<ParsedOutput, ToolError> {
     let Workload::Stream(work) = &invocation.workload else {
-        return Err(not_taken("stream", &invocation.workload));
+        return Err(unsupported("stream", &invocation.workload));
     };
-    outputs.ended_well()?;
+    outputs.check_exit()?;
     let text = StreamText::read(&outputs.stdout)?;
-    let mut parsed = Parsed { version: text.version.clone(), ..Parsed::default() };
+    let mut parsed = ParsedOutput { version: text.version.clone(), ..ParsedOutput::default() };
     text.report(text.functions.map(|function| function.rate), &mut parsed);
     report_arrays(None, text.elements.saturating_mul(text.element_bytes), work, &mut parsed);
     let threads = text.threads.unwrap_or(1);
-    parsed.learn(Attribute::Threads, threads);
+    parsed.set_attribute(Attribute::Threads, threads);
     let cpus = invocation.cpus.len() as u64;
     if threads != cpus {
         parsed.doubts.push(Doubt::OtherThreadCount { asked: cpus, ran: threads });

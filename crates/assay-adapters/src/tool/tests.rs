@@ -6,7 +6,7 @@ use assay_model::workload::{
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::invocation::Found;
+use crate::invocation::InstalledTool;
 use crate::launcher::{Launcher, LauncherKind};
 
 mod golden;
@@ -29,13 +29,13 @@ fn stream(bytes_per_array: u64, domains: &[&[u32]]) -> Workload {
     Workload::Stream(StreamWorkload { domains, bytes_per_array, cache_multiple: 4.0 })
 }
 
-fn found(tool: &Tool, launcher: Option<LauncherKind>) -> Found {
+fn installed_tool(tool: &ToolAdapter, launcher: Option<LauncherKind>) -> InstalledTool {
     let launcher = launcher.map(|kind| Launcher {
         path: "/usr/bin/mpirun".to_owned(),
         kind,
         version: None,
     });
-    Found { path: format!("/opt/{}", tool.name), version: None, launcher }
+    InstalledTool { path: format!("/opt/{}", tool.name), version: None, launcher }
 }
 
 /// Checks the command line of every process for `workload`, without the input files.
@@ -47,17 +47,17 @@ fn check_command(
     expected: &Expect,
 ) {
     let tool = find(name).unwrap();
-    let found = found(tool, launcher);
+    let found = installed_tool(tool, launcher);
     let cpu_flags: Vec<String> = flags.split_whitespace().map(str::to_owned).collect();
-    let request = Request { workload, found: &found, repetitions: 5, cpu_flags: &cpu_flags };
+    let request = ToolRequest { workload, tool: &found, repetitions: 5, cpu_flags: &cpu_flags };
     let shown = match (tool.command)(&request) {
-        Ok(invocations) => invocations.iter().map(show).collect(),
+        Ok(invocations) => invocations.iter().map(format_invocation).collect(),
         Err(error) => format!("refused: {error}\n"),
     };
     expected.assert_eq(&shown);
 }
 
-fn show(invocation: &Invocation) -> String {
+fn format_invocation(invocation: &Invocation) -> String {
     let variables = invocation.environment.iter();
     let variables: Vec<_> = variables
         .filter(|(name, _)| !name.ends_with("NUM_THREADS") || name.starts_with("OMP"))
@@ -73,17 +73,21 @@ fn show(invocation: &Invocation) -> String {
 }
 
 /// Returns the lines of an input file with N, NB, P, Q and the sizes of their lists.
-fn chosen(name: &str, workload: &Workload, launcher: Option<LauncherKind>) -> String {
+fn chosen_input_lines(
+    name: &str,
+    workload: &Workload,
+    launcher: Option<LauncherKind>,
+) -> String {
     let tool = find(name).unwrap();
-    let found = found(tool, launcher);
-    let request = Request { workload, found: &found, repetitions: 3, cpu_flags: &[] };
+    let found = installed_tool(tool, launcher);
+    let request = ToolRequest { workload, tool: &found, repetitions: 3, cpu_flags: &[] };
     let invocation = (tool.command)(&request).unwrap().remove(0);
     let lines = invocation.files_to_write[0].content.lines().skip(4).take(8);
     lines.map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
-fn names_are_unique_and_hints_are_there() {
+fn names_are_unique_and_hints_exist() {
     for (index, tool) in TOOLS.iter().enumerate() {
         assert!(TOOLS[..index].iter().all(|other| other.name != tool.name), "{}", tool.name);
         assert!(!tool.about.is_empty() && !tool.detect.hint.is_empty(), "{}", tool.name);
@@ -98,7 +102,7 @@ fn names_are_unique_and_hints_are_there() {
 }
 
 #[test]
-fn each_takes_what_it_can_measure() {
+fn each_tool_supports_expected_workloads() {
     let latency = Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 });
     let table = [
         (linpack(1000, &[0, 1], None), "hpcc xhpl"),
@@ -115,14 +119,14 @@ fn each_takes_what_it_can_measure() {
         (latency, ""),
     ];
     for (workload, expected) in table {
-        let takers = TOOLS.iter().filter(|tool| (tool.takes)(&workload));
+        let takers = TOOLS.iter().filter(|tool| (tool.supports)(&workload));
         let names: Vec<_> = takers.map(|tool| tool.name).collect();
         assert_eq!(names.join(" "), expected, "{workload:?}");
     }
 }
 
 #[test]
-fn what_is_taken_can_be_asked_and_the_rest_is_refused() {
+fn only_supported_workloads_have_commands() {
     let workloads = [
         linpack(1, &[3], None),
         linpack(i32::MAX as u64, &[0, 1, 2], None),
@@ -133,10 +137,11 @@ fn what_is_taken_can_be_asked_and_the_rest_is_refused() {
     ];
     for tool in TOOLS {
         for workload in &workloads {
-            let found = found(tool, Some(LauncherKind::Hydra));
-            let request = Request { workload, found: &found, repetitions: 0, cpu_flags: &[] };
+            let found = installed_tool(tool, Some(LauncherKind::Hydra));
+            let request =
+                ToolRequest { workload, tool: &found, repetitions: 0, cpu_flags: &[] };
             let asked = (tool.command)(&request);
-            if (tool.takes)(workload) {
+            if (tool.supports)(workload) {
                 let invocations = asked.unwrap();
                 assert!(!invocations.is_empty());
                 assert!(invocations.iter().all(|it| it.repetitions > 0));
@@ -186,7 +191,7 @@ fn ranks_are_started_under_every_launcher() {
 }
 
 #[test]
-fn without_a_launcher_threads_do_the_work_or_it_is_said() {
+fn without_launcher_uses_threads_or_fails() {
     check_command(
         "xhpl",
         &linpack(4000, &[0, 2], None),
@@ -333,7 +338,7 @@ fn likwid_uses_the_widest_vectors() {
 }
 
 #[test]
-fn sizes_are_what_was_asked_for() {
+fn input_files_have_requested_sizes() {
     let open = Some(LauncherKind::OpenMpi);
     expect![[r#"
         1            # of problems sizes (N)
@@ -345,7 +350,7 @@ fn sizes_are_what_was_asked_for() {
         2            Ps
         3            Qs
     "#]]
-    .assert_eq(&chosen("xhpl", &linpack(16000, &[0, 1, 2, 3, 4, 5], None), open));
+    .assert_eq(&chosen_input_lines("xhpl", &linpack(16000, &[0, 1, 2, 3, 4, 5], None), open));
     expect![[r#"
         3            # of problems sizes (N)
         4000 4000 4000 Ns
@@ -356,7 +361,7 @@ fn sizes_are_what_was_asked_for() {
         1            Ps
         2            Qs
     "#]]
-    .assert_eq(&chosen("hpcc", &linpack(4000, &[0, 1], None), open));
+    .assert_eq(&chosen_input_lines("hpcc", &linpack(4000, &[0, 1], None), open));
     // 128 MiB per array on two ranks: 3 × 64 MiB = 8 × 5017² bytes, rounded up.
     expect![[r#"
         1            # of problems sizes (N)
@@ -368,11 +373,11 @@ fn sizes_are_what_was_asked_for() {
         1            Ps
         1            Qs
     "#]]
-    .assert_eq(&chosen("hpcc", &stream(1 << 27, &[&[0, 1]]), open));
+    .assert_eq(&chosen_input_lines("hpcc", &stream(1 << 27, &[&[0, 1]]), open));
 }
 
 #[test]
-fn nothing_is_read_of_a_process_that_failed() {
+fn rejects_output_of_failed_process() {
     let left_nothing = Outputs { exit_code: Some(0), ..Outputs::default() };
     for tool in golden::tools() {
         for invocation in golden::invocations(tool) {
@@ -382,7 +387,11 @@ fn nothing_is_read_of_a_process_that_failed() {
                 for exit_code in [Some(1), Some(137), None] {
                     let outputs = Outputs { exit_code, ..complete.clone() };
                     let refused = tool.read(&invocation, &outputs);
-                    assert!(matches!(refused, Err(ToolError::Run { .. })), "{}", tool.name);
+                    assert!(
+                        matches!(refused, Err(ToolError::ProcessFailed { .. })),
+                        "{}",
+                        tool.name
+                    );
                 }
             }
         }
@@ -390,8 +399,9 @@ fn nothing_is_read_of_a_process_that_failed() {
 }
 
 #[test]
-fn a_likwid_version_is_read() {
-    let Version::Asked { read, .. } = find("likwid-bench").unwrap().detect.version else {
+fn parses_likwid_version() {
+    let VersionSource::FromOption { read, .. } = find("likwid-bench").unwrap().detect.version
+    else {
         panic!("likwid-bench tells its version");
     };
     assert_eq!(read("likwid-bench -- Version 5.2.2\n").as_deref(), Some("5.2.2"));

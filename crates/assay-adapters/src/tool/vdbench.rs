@@ -12,10 +12,10 @@ use assay_model::workload::storage::{
     StorageStream, StorageTarget, StorageWorkload, Verify, WriteSync,
 };
 
-use super::{Detect, Version, not_taken};
-use crate::invocation::{Invocation, Request, TextFile, plain_language};
-use crate::outputs::{Outputs, Parsed, ToolError};
-use crate::vdbench_flat::{FlatFile, Interval};
+use super::{ToolDetection, VersionSource, unsupported};
+use crate::invocation::{Invocation, TextFile, ToolRequest, c_locale};
+use crate::outputs::{Outputs, ParsedOutput, ToolError};
+use crate::vdbench_flat::{FlatFile, VdbenchInterval};
 
 const NAME: &str = "vdbench";
 const PARAMETERS: &str = "assay.vdbench";
@@ -25,32 +25,32 @@ const ERRORS: &str = "output/errorlog.html";
 /// two.
 const MINIMUM_S: f64 = 3.0;
 
-pub(super) const fn detect() -> Detect {
-    Detect {
+pub(super) const fn detect() -> ToolDetection {
+    ToolDetection {
         programs: &["vdbench", "vdbench.bash"],
         variable: "ASSAY_VDBENCH",
         mark: None,
-        version: Version::Measured,
+        version: VersionSource::FromMeasurement,
         launcher: false,
         hint: "from Oracle, with a Java: https://www.oracle.com/downloads/server-storage/vdbench-downloads.html",
     }
 }
 
-pub(super) fn takes(workload: &Workload) -> bool {
-    matches!(workload, Workload::Storage(test) if refusal(&test.workload).is_none())
+pub(super) fn supports(workload: &Workload) -> bool {
+    matches!(workload, Workload::Storage(test) if unsupported_reason(&test.workload).is_none())
 }
 
 /// Returns the reason why Vdbench does not support a workload.
-fn refusal(work: &StorageWorkload) -> Option<&'static str> {
+fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
     let [stream] = work.streams.as_slice() else {
         return Some("several kinds of I/O share the threads of a file");
     };
     let targets = &work.targets;
     let limited = work.timing.stop_after_bytes.or(stream.stop_after_bytes);
-    let divided = parts(stream);
+    let divided = divided_parts(stream);
     let table = [
-        (words_of(stream).is_none(), "Vdbench has no such order of I/O"),
-        (sizes(&stream.sizes).is_none(), "Vdbench has no such mix of sizes"),
+        (order_parameters(stream).is_none(), "Vdbench has no such order of I/O"),
+        (size_parameter(&stream.sizes).is_none(), "Vdbench has no such mix of sizes"),
         (matches!(work.load, StorageLoad::Capped { .. }), "Vdbench limits I/O, not bytes"),
         (divided.is_some() && work.load != StorageLoad::Closed, "its streams have no rate"),
         (
@@ -77,7 +77,7 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
         (limited.is_some(), "it ends by bytes"),
         (work.data.verify != Verify::Off, "its stamps are not Vdbench's"),
         (
-            targets.iter().any(|it| !it.path.to_str().is_some_and(is_plain)),
+            targets.iter().any(|it| !it.path.to_str().is_some_and(can_be_quoted)),
             "a path is not absolute, or has characters that mean something to Vdbench",
         ),
     ];
@@ -85,19 +85,19 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
 }
 
 /// Whether a path can be quoted: blanks are allowed, variables and quotes are not.
-fn is_plain(path: &str) -> bool {
+fn can_be_quoted(path: &str) -> bool {
     path.starts_with('/') && !path.contains(['"', '$', '!', '#', '%', '\n', '\r'])
 }
 
 /// Returns the number of parts into which threads divide a target.
-fn parts(stream: &StorageStream) -> Option<u32> {
+fn divided_parts(stream: &StorageStream) -> Option<u32> {
     let divided =
         matches!(stream.pattern, AccessPattern::Sequential { cursor: Cursor::Divided, .. });
     (divided && stream.threads > 1).then_some(stream.threads)
 }
 
 /// Formats the order of I/O as Vdbench's parameters; `None` if Vdbench has none for it.
-fn words_of(stream: &StorageStream) -> Option<String> {
+fn order_parameters(stream: &StorageStream) -> Option<String> {
     match stream.pattern {
         AccessPattern::Random => Some("seekpct=100".to_owned()),
         AccessPattern::Mixed { random_share } => {
@@ -106,7 +106,7 @@ fn words_of(stream: &StorageStream) -> Option<String> {
             (is_whole && percent > 0.0).then(|| format!("seekpct={percent}"))
         }
         AccessPattern::Sequential { at_end: AtEnd::Wrap, gap_bytes: 0, cursor } => {
-            match (cursor, parts(stream)) {
+            match (cursor, divided_parts(stream)) {
                 (Cursor::PerThread, _) => None,
                 (_, Some(parts)) => Some(format!("seekpct=seq,streams={parts}")),
                 (_, None) => Some("seekpct=seq".to_owned()),
@@ -117,7 +117,7 @@ fn words_of(stream: &StorageStream) -> Option<String> {
 }
 
 /// Formats sizes as Vdbench's parameter: multiples of 512 bytes, with percentages for several.
-fn sizes(sizes: &[SizeShare]) -> Option<String> {
+fn size_parameter(sizes: &[SizeShare]) -> Option<String> {
     let one = |size: &SizeShare| {
         let is_sector = size.min_bytes > 0 && size.min_bytes.is_multiple_of(512);
         (size.min_bytes == size.max_bytes && is_sector).then_some(size.min_bytes)
@@ -126,8 +126,9 @@ fn sizes(sizes: &[SizeShare]) -> Option<String> {
         [] => None,
         [only] => one(only).map(|bytes| bytes.to_string()),
         several => {
-            let pair =
-                |size: &SizeShare| Some(format!("{},{}", one(size)?, percent(size.share)));
+            let pair = |size: &SizeShare| {
+                Some(format!("{},{}", one(size)?, format_percent(size.share)))
+            };
             let pairs: Option<Vec<String>> = several.iter().map(pair).collect();
             pairs.map(|pairs| format!("({})", pairs.join(",")))
         }
@@ -135,26 +136,26 @@ fn sizes(sizes: &[SizeShare]) -> Option<String> {
 }
 
 /// Formats a share in percent, as short as possible.
-fn percent(share: f64) -> String {
+fn format_percent(share: f64) -> String {
     format!("{}", (share * 1e6).round() / 1e4)
 }
 
-pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
     let Workload::Storage(test) = request.workload else {
-        return Err(not_taken(NAME, request.workload));
+        return Err(unsupported(NAME, request.workload));
     };
-    let ask = |why: &str| ToolError::Ask { tool: NAME, why: why.to_owned() };
-    if let Some(why) = refusal(&test.workload) {
+    let ask = |why: &str| ToolError::UnsupportedWorkload { tool: NAME, why: why.to_owned() };
+    if let Some(why) = unsupported_reason(&test.workload) {
         return Err(ask(why));
     }
-    let content = parameters(&test.workload)
+    let content = parameter_file(&test.workload)
         .ok_or_else(|| ask("its rate is not known yet, or it has no order or size"))?;
     Ok(vec![Invocation {
         workload: request.workload.clone(),
         label: NAME.to_owned(),
-        program: request.found.path.clone(),
+        program: request.tool.path.clone(),
         arguments: ["-f", PARAMETERS, "-o", "output"].map(str::to_owned).to_vec(),
-        environment: vec![plain_language()],
+        environment: vec![c_locale()],
         files_to_write: vec![TextFile { name: PARAMETERS.to_owned(), content }],
         files_to_read: [FLAT_FILE, ERRORS].map(str::to_owned).to_vec(),
         cpus: vec![],
@@ -163,20 +164,24 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
 }
 
 /// Formats the parameter file; `None` if the rate is a share of one that is not known yet.
-fn parameters(work: &StorageWorkload) -> Option<String> {
+fn parameter_file(work: &StorageWorkload) -> Option<String> {
     let stream = work.streams.first()?;
     let mut lines = vec!["messagescan=no".to_owned()];
     if work.data.compressible > 0.0 && work.data.compressible < 1.0 {
         lines.push(format!("compratio={:.4}", 1.0 / (1.0 - work.data.compressible)));
     }
     for (index, target) in stream.targets.iter().enumerate() {
-        lines.push(storage(index + 1, work.targets.get(*target)?, stream.in_flight_per_target));
+        lines.push(storage_line(
+            index + 1,
+            work.targets.get(*target)?,
+            stream.in_flight_per_target,
+        ));
     }
-    let sizes = sizes(&stream.sizes)?;
+    let sizes = size_parameter(&stream.sizes)?;
     lines.push(format!(
         "wd=wd1,sd=sd*,xfersize={sizes},rdpct={},{}",
-        percent(stream.read_share),
-        words_of(stream)?
+        format_percent(stream.read_share),
+        order_parameters(stream)?
     ));
     let rate = match work.load {
         // Shares are balanced among several streams; here is only one.
@@ -200,7 +205,7 @@ fn parameters(work: &StorageWorkload) -> Option<String> {
     Some(lines.join("\n") + "\n")
 }
 
-fn storage(number: usize, target: &StorageTarget, threads: u32) -> String {
+fn storage_line(number: usize, target: &StorageTarget, threads: u32) -> String {
     let mut line = format!("sd=sd{number},lun=\"{}\"", target.path.display());
     if let Some(bytes) = target.range_bytes.map(|(_, end)| end).or(target.size_bytes) {
         let _ = write!(line, ",size={bytes}");
@@ -225,29 +230,33 @@ fn storage(number: usize, target: &StorageTarget, threads: u32) -> String {
 }
 
 /// Parses the flatfile; every interval that counts is one sample of each metric.
-pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
-    if !takes(&invocation.workload) {
-        return Err(not_taken(NAME, &invocation.workload));
+pub(super) fn parse(
+    invocation: &Invocation,
+    outputs: &Outputs,
+) -> Result<ParsedOutput, ToolError> {
+    if !supports(&invocation.workload) {
+        return Err(unsupported(NAME, &invocation.workload));
     }
-    outputs.ended_well()?;
+    outputs.check_exit()?;
     let stretches = FlatFile::read(outputs.file(FLAT_FILE)?, "run")?.stretches();
-    Ok(Parsed { version: version(&outputs.stdout), ..figures(&stretches) })
+    Ok(ParsedOutput { version: parse_version(&outputs.stdout), ..interval_samples(&stretches) })
 }
 
 /// Converts intervals to samples.
-pub(super) fn figures(stretches: &[Interval]) -> Parsed {
-    let mut parsed = Parsed::default();
-    let all = |value: fn(&Interval) -> f64| stretches.iter().map(value).collect::<Vec<_>>();
-    parsed.measure("rate", all(|it| it.rate_per_s));
-    parsed.over(all(|it| it.length));
-    parsed.measure("bandwidth", all(|it| it.bytes_per_s));
-    parsed.over(all(|it| it.length));
+pub(super) fn interval_samples(stretches: &[VdbenchInterval]) -> ParsedOutput {
+    let mut parsed = ParsedOutput::default();
+    let all =
+        |value: fn(&VdbenchInterval) -> f64| stretches.iter().map(value).collect::<Vec<_>>();
+    parsed.add_samples("rate", all(|it| it.rate_per_s));
+    parsed.set_weights(all(|it| it.length));
+    parsed.add_samples("bandwidth", all(|it| it.bytes_per_s));
+    parsed.set_weights(all(|it| it.length));
     let means = all(|it| it.mean_s);
     if means.iter().all(|mean| *mean > 0.0) {
-        parsed.measure("latency", means);
-        parsed.over(all(|it| it.rate_per_s * it.length));
+        parsed.add_samples("latency", means);
+        parsed.set_weights(all(|it| it.rate_per_s * it.length));
         // Mean of an interval of a second.
-        parsed.learn_of("latency", Attribute::Statistic, "mean");
+        parsed.set_metric_attribute("latency", Attribute::Statistic, "mean");
     } else {
         let problem = "the latency is left out: it is below what the flatfile can tell, 100 ns";
         parsed.problems.push(problem.to_owned());
@@ -256,7 +265,7 @@ pub(super) fn figures(stretches: &[Interval]) -> Parsed {
 }
 
 /// Parses the version: `Vdbench distribution: vdbench50406 Wed July 20 …` → `5.04.06`.
-fn version(printed: &str) -> Option<String> {
+fn parse_version(printed: &str) -> Option<String> {
     let line =
         printed.lines().find_map(|it| it.strip_prefix("Vdbench distribution: vdbench"))?;
     let digits = line.split_whitespace().next()?;

@@ -3,18 +3,18 @@
 use assay_model::attribute::Attribute;
 use assay_model::workload::Workload;
 
-use super::{Detect, Version, not_taken};
-use crate::hpl_text::{HplInput, HplLog, LARGEST_N, block, grid};
-use crate::invocation::{Invocation, Request, TextFile, plain_language, threads_per_process};
+use super::{ToolDetection, VersionSource, unsupported};
+use crate::hpl_text::{HplInput, HplLog, MAX_N, block_size, process_grid};
+use crate::invocation::{Invocation, TextFile, ToolRequest, c_locale, threads_per_process};
 use crate::launcher::Launch;
-use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
-pub(super) const fn detect() -> Detect {
-    Detect {
+pub(super) const fn detect() -> ToolDetection {
+    ToolDetection {
         programs: &["xhpl", "xhpl_intel64_dynamic", "xhpl_intel64_static"],
         variable: "ASSAY_XHPL",
         mark: None,
-        version: Version::Measured,
+        version: VersionSource::FromMeasurement,
         launcher: true,
         hint: "build HPL from netlib.org/benchmark/hpl with your BLAS and MPI, then name the \
                binary in ASSAY_XHPL",
@@ -23,20 +23,20 @@ pub(super) const fn detect() -> Detect {
 
 /// Whether xhpl supports the workload. Its BLAS is chosen when it is built, so that a workload must
 /// not name one.
-pub(super) fn takes(workload: &Workload) -> bool {
+pub(super) fn supports(workload: &Workload) -> bool {
     matches!(workload, Workload::Linpack(work)
-        if work.blas.is_none() && !work.cpus.is_empty() && (1..=LARGEST_N).contains(&work.n))
+        if work.blas.is_none() && !work.cpus.is_empty() && (1..=MAX_N).contains(&work.n))
 }
 
-pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let (Workload::Linpack(work), true) = (request.workload, takes(request.workload)) else {
-        return Err(not_taken("xhpl", request.workload));
+pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
+    let (Workload::Linpack(work), true) = (request.workload, supports(request.workload)) else {
+        return Err(unsupported("xhpl", request.workload));
     };
     let Launch { program, arguments, mut environment, ranks } =
-        Launch::of(&request.found.path, request.found.launcher.as_ref(), &work.cpus);
-    let (p, q) = grid(ranks as u64);
-    let input = HplInput { n: work.n, rows: 1, block: block(work.n, q), p, q };
-    environment.push(plain_language());
+        Launch::for_cpus(&request.tool.path, request.tool.launcher.as_ref(), &work.cpus);
+    let (p, q) = process_grid(ranks as u64);
+    let input = HplInput { n: work.n, rows: 1, block: block_size(work.n, q), p, q };
+    environment.push(c_locale());
     environment.extend(threads_per_process(work.cpus.len() / ranks));
     Ok(vec![Invocation {
         workload: request.workload.clone(),
@@ -51,15 +51,18 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     }])
 }
 
-pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+pub(super) fn parse(
+    invocation: &Invocation,
+    outputs: &Outputs,
+) -> Result<ParsedOutput, ToolError> {
     let Workload::Linpack(work) = &invocation.workload else {
-        return Err(not_taken("xhpl", &invocation.workload));
+        return Err(unsupported("xhpl", &invocation.workload));
     };
-    outputs.ended_well()?;
+    outputs.check_exit()?;
     let log = HplLog::read(&outputs.stdout)?;
-    let mut parsed = Parsed { version: log.version.clone(), ..Parsed::default() };
+    let mut parsed = ParsedOutput { version: log.version.clone(), ..ParsedOutput::default() };
     log.report(work.n, &mut parsed)?;
-    parsed.learn(Attribute::Threads, work.cpus.len());
-    parsed.learn(Attribute::Blas, "linked");
+    parsed.set_attribute(Attribute::Threads, work.cpus.len());
+    parsed.set_attribute(Attribute::Blas, "linked");
     Ok(parsed)
 }

@@ -16,7 +16,7 @@ pub(super) struct Disks {
 }
 
 impl Disks {
-    pub(super) fn below(plan: &StoragePlan) -> Self {
+    pub(super) fn from_plan(plan: &StoragePlan) -> Self {
         let root = Root::machine();
         let mut disks = Self::default();
         let real = |engine: EngineChoice| engine != EngineChoice::Null;
@@ -36,7 +36,7 @@ impl Disks {
     }
 
     /// Returns the activity of each disk since the start, over `elapsed_ms`.
-    pub(super) fn used(&self, elapsed_ms: u64) -> Vec<DiskUse> {
+    pub(super) fn usage(&self, elapsed_ms: u64) -> Vec<DiskUse> {
         let root = Root::machine();
         let used = |(number, before): &(DeviceNumber, DiskCounters)| {
             let now = disk_stats::read(&root, *number)?;

@@ -1,6 +1,6 @@
 //! Arguments of `assay fio`: fio's own command line, which has its own parser.
 
-use assay_console::options::word;
+use assay_console::options::word_parser;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -14,6 +14,6 @@ use clap::Args;
 pub struct FioArguments {
     /// Job files and fio's options: --name=job --rw=randread …, --section=NAME,
     /// --output-format=normal|json|json+|terse, --output=FILE
-    #[arg(value_name = "JOBFILE|OPTION", trailing_var_arg = true, allow_hyphen_values = true, value_parser = word())]
+    #[arg(value_name = "JOBFILE|OPTION", trailing_var_arg = true, allow_hyphen_values = true, value_parser = word_parser())]
     pub words: Vec<String>,
 }

@@ -1,9 +1,9 @@
 //! Arguments of `assay ior`: IOR's own command line, which has its own parser.
 
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 use clap::Args;
 
-use assay_console::options::{KeepArguments, StoreArguments, word};
+use assay_console::options::{RecordArguments, StoreArguments, word_parser};
 use assay_model::path_text;
 
 #[derive(Debug, Args)]
@@ -26,15 +26,17 @@ use assay_model::path_text;
                   `assay show --as ior` and `--as ior-json` print it again. docs/ior.md lists all options and the differences.")]
 pub struct IorArguments {
     /// IOR's options: -N 4 -b 1g -t 1m -s 2 -F -C -e -i 3 -w -r -k -o FILE …
-    #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true, value_parser = word())]
+    #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true, value_parser = word_parser())]
     pub words: Vec<String>,
 }
 
 /// Separates assay's own options, about the store, from IOR's words. They are accepted anywhere, as
 /// one word or two, like IOR's long options.
-pub(crate) fn own_words(words: &[String]) -> Result<(KeepArguments, Vec<String>), Failure> {
+pub(crate) fn split_own_options(
+    words: &[String],
+) -> Result<(RecordArguments, Vec<String>), CommandFailure> {
     let store = StoreArguments { folder: None };
-    let mut keep = KeepArguments { store, no_store: false, label: None };
+    let mut keep = RecordArguments { store, no_store: false, label: None };
     let mut others = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -44,7 +46,7 @@ pub(crate) fn own_words(words: &[String]) -> Result<(KeepArguments, Vec<String>)
         };
         let mut value = || {
             glued.clone().or_else(|| words.next().cloned()).ok_or_else(|| {
-                Failure::usage(format!("{name} needs a value"))
+                CommandFailure::usage(format!("{name} needs a value"))
                     .advise("--store=DIR names a folder, --label=NAME a condition")
             })
         };
@@ -56,7 +58,7 @@ pub(crate) fn own_words(words: &[String]) -> Result<(KeepArguments, Vec<String>)
         }
     }
     if keep.no_store && keep.store.folder.is_some() {
-        return Err(Failure::usage("--no-store and --store contradict each other")
+        return Err(CommandFailure::usage("--no-store and --store contradict each other")
             .advise("leave one of them out"));
     }
     Ok((keep, others))

@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use assay_dialects::iperf3::units::{self, RateFormat};
 use clap::{ArgGroup, Args};
 
-use assay_console::options::{self, KeepArguments};
+use assay_console::options::{self, RecordArguments};
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("role").required(true).args(["client", "server", "tell_version"])))]
 #[command(override_usage = "assay iperf3 [OPTIONS] <--client <HOST>|--server>")]
 pub struct Iperf3Arguments {
     /// Run as client, connecting to this host
-    #[arg(short = 'c', long, value_name = "HOST", value_parser = host_before_p)]
+    #[arg(short = 'c', long, value_name = "HOST", value_parser = parse_iperf3_host)]
     pub(crate) client: Option<String>,
     /// Run as server, on loopback unless -B is given
     #[arg(short, long)]
@@ -34,7 +34,7 @@ pub struct Iperf3Arguments {
     #[arg(short, long, value_name = "SECONDS", default_value_t = 1.0)]
     pub(crate) interval: f64,
     /// Unit of rates: k, m, g, t for bits, K, M, G, T for bytes
-    #[arg(short, long, value_name = "LETTER", value_parser = format_letter, default_value = "a")]
+    #[arg(short, long, value_name = "LETTER", value_parser = parse_format_letter, default_value = "a")]
     pub(crate) format: RateFormat,
     /// Print one JSON document
     #[arg(short = 'J', long)]
@@ -67,15 +67,15 @@ pub struct Iperf3Arguments {
     #[arg(short = 'T', long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
     #[command(flatten)]
-    pub(crate) serving: Iperf3Serving,
+    pub(crate) serving: Iperf3ServerArguments,
     #[command(flatten)]
-    pub(crate) test: Iperf3Test,
+    pub(crate) test: Iperf3TestArguments,
     #[command(flatten)]
-    pub(crate) keep: KeepArguments,
+    pub(crate) keep: RecordArguments,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Iperf3Serving {
+pub(crate) struct Iperf3ServerArguments {
     /// Server: exit after one test
     #[arg(short = '1', long, requires = "server")]
     pub(crate) one_off: bool,
@@ -101,7 +101,7 @@ pub(crate) struct Iperf3Serving {
 /// Test parameters, chosen by the client and sent to the server.
 #[derive(Debug, Args)]
 #[group(conflicts_with = "server")]
-pub(crate) struct Iperf3Test {
+pub(crate) struct Iperf3TestArguments {
     /// UDP instead of TCP
     #[arg(short, long)]
     pub(crate) udp: bool,
@@ -118,26 +118,26 @@ pub(crate) struct Iperf3Test {
     #[arg(short, long, value_name = "SECONDS", conflicts_with_all = ["bytes", "blockcount"])]
     pub(crate) time: Option<u32>,
     /// Bytes to send
-    #[arg(short = 'n', long, value_name = "SIZE", value_parser = size, conflicts_with = "blockcount")]
+    #[arg(short = 'n', long, value_name = "SIZE", value_parser = parse_size, conflicts_with = "blockcount")]
     pub(crate) bytes: Option<u64>,
     /// Blocks to send
-    #[arg(short = 'k', long, value_name = "N", value_parser = size)]
+    #[arg(short = 'k', long, value_name = "N", value_parser = parse_size)]
     pub(crate) blockcount: Option<u64>,
     /// Omit the first seconds (warm-up) from the results
     #[arg(short = 'O', long, value_name = "SECONDS", default_value_t = 0)]
     pub(crate) omit: u32,
     /// Target bit rate of each stream, with an optional burst of N blocks; 0 = unlimited [default:
     /// TCP unlimited, UDP 1 Mbit/s]
-    #[arg(short = 'b', long = "bitrate", visible_alias = "bandwidth", value_name = "RATE[/N]", value_parser = rate_and_burst)]
+    #[arg(short = 'b', long = "bitrate", visible_alias = "bandwidth", value_name = "RATE[/N]", value_parser = parse_rate_and_burst)]
     pub(crate) bitrate: Option<(u64, u32)>,
     /// Rate of the kernel's fair-queue pacing of each stream, in bit/s
-    #[arg(long, value_name = "RATE", value_parser = rate)]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub(crate) fq_rate: Option<u64>,
     /// Bytes per write or datagram [default: TCP 128K, UDP one segment of the path MTU]
-    #[arg(short = 'l', long = "length", value_name = "SIZE", value_parser = size)]
+    #[arg(short = 'l', long = "length", value_name = "SIZE", value_parser = parse_size)]
     pub(crate) length: Option<u64>,
     /// Socket buffer size
-    #[arg(short, long, value_name = "SIZE", value_parser = size)]
+    #[arg(short, long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) window: Option<u64>,
     /// TCP maximum segment size
     #[arg(short = 'M', long = "set-mss", value_name = "BYTES")]
@@ -149,10 +149,10 @@ pub(crate) struct Iperf3Test {
     #[arg(short = 'C', long, value_name = "NAME")]
     pub(crate) congestion: Option<String>,
     /// IP type of service, decimal or 0x…
-    #[arg(short = 'S', long, value_name = "N", value_parser = byte, default_value = "0")]
+    #[arg(short = 'S', long, value_name = "N", value_parser = parse_byte, default_value = "0")]
     pub(crate) tos: u32,
     /// DSCP, 0 to 63 or a name like ef, af41, cs1
-    #[arg(long, value_name = "N", value_parser = services, conflicts_with = "tos")]
+    #[arg(long, value_name = "N", value_parser = parse_dscp, conflicts_with = "tos")]
     pub(crate) dscp: Option<u32>,
     /// Interval of the server's pacing timer, in microseconds
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -189,10 +189,10 @@ pub(crate) struct Iperf3Test {
 #[derive(Debug, Args)]
 pub struct QperfArguments {
     /// Host that runs `qperf` or `assay iperf3 -s`; without one, run as server
-    #[arg(value_name = "HOST", value_parser = host_before_lp)]
+    #[arg(value_name = "HOST", value_parser = parse_qperf_host)]
     pub(crate) host: Option<String>,
     /// Tests: tcp_lat, tcp_bw, udp_lat, udp_bw, conf
-    #[arg(value_name = "TEST", value_parser = qperf_test)]
+    #[arg(value_name = "TEST", value_parser = parse_qperf_test)]
     pub(crate) tests: Vec<assay_dialects::wire::qperf::QperfTestKind>,
     /// Port of the server (qperf: -lp)
     #[arg(long, alias = "lp", visible_alias = "listen_port", default_value_t = 19765)]
@@ -201,14 +201,14 @@ pub struct QperfArguments {
     #[arg(short, long, value_name = "SECONDS", default_value_t = 2)]
     pub(crate) time: u32,
     /// Bytes per message [default: 1 for latency, 64K for tcp_bw, 32K for udp_bw]
-    #[arg(short, long = "msg_size", visible_alias = "msg-size", value_name = "SIZE", value_parser = size)]
+    #[arg(short, long = "msg_size", visible_alias = "msg-size", value_name = "SIZE", value_parser = parse_size)]
     pub(crate) msg_size: Option<u64>,
     /// Socket buffer size (qperf: -sb)
-    #[arg(long = "sock_buf_size", visible_alias = "sock-buf-size", alias = "sb", value_name = "SIZE", value_parser = size)]
+    #[arg(long = "sock_buf_size", visible_alias = "sock-buf-size", alias = "sb", value_name = "SIZE", value_parser = parse_size)]
     pub(crate) sock_buf_size: Option<u64>,
     /// Repeat each test over message sizes, like msg_size:1:64K:*2 (qperf: -oo)
-    #[arg(long = "loop", value_name = "msg_size:FIRST:LAST:STEP", value_parser = sweep, conflicts_with = "msg_size")]
-    pub(crate) sweep: Option<Sweep>,
+    #[arg(long = "loop", value_name = "msg_size:FIRST:LAST:STEP", value_parser = parse_sweep, conflicts_with = "msg_size")]
+    pub(crate) sweep: Option<SizeSweep>,
     /// Also print message rates, CPU cost, and data sent and received
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -228,13 +228,13 @@ pub struct QperfArguments {
     #[arg(long)]
     pub(crate) allow_quit: bool,
     #[command(flatten)]
-    pub(crate) keep: KeepArguments,
+    pub(crate) keep: RecordArguments,
 }
 
 #[derive(Debug, Args)]
 pub struct PingArguments {
     /// Host to ping
-    #[arg(value_name = "HOST", value_parser = plain_host)]
+    #[arg(value_name = "HOST", value_parser = parse_plain_host)]
     pub(crate) host: String,
     /// Number of requests
     #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -273,12 +273,12 @@ pub struct PingArguments {
     #[arg(short = '6', long = "ipv6")]
     pub(crate) ipv6: bool,
     #[command(flatten)]
-    pub(crate) keep: KeepArguments,
+    pub(crate) keep: RecordArguments,
 }
 
 /// Rewrites the words for clap if the command is `qperf`: its long options have a single dash, and
 /// the host may be given by an option.
-pub fn spelled_out(words: Vec<OsString>) -> Vec<OsString> {
+pub fn normalize_qperf_words(words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_none_or(|word| word != "qperf") {
         return words;
     }
@@ -307,16 +307,16 @@ pub fn spelled_out(words: Vec<OsString>) -> Vec<OsString> {
     spelled
 }
 
-fn host_before_p(text: &str) -> Result<String, String> {
-    options::host(text, Some("-p"))
+fn parse_iperf3_host(text: &str) -> Result<String, String> {
+    options::parse_host(text, Some("-p"))
 }
 
-fn host_before_lp(text: &str) -> Result<String, String> {
-    options::host(text, Some("-lp"))
+fn parse_qperf_host(text: &str) -> Result<String, String> {
+    options::parse_host(text, Some("-lp"))
 }
 
-fn plain_host(text: &str) -> Result<String, String> {
-    options::host(text, None)
+fn parse_plain_host(text: &str) -> Result<String, String> {
+    options::parse_host(text, None)
 }
 
 /// Whether this is a long option with one dash: `-cm1`, but not `-t2` or `-m64K`, a letter with its
@@ -339,27 +339,27 @@ impl Iperf3Arguments {
     }
 }
 
-fn size(text: &str) -> Result<u64, String> {
+fn parse_size(text: &str) -> Result<u64, String> {
     units::parse_size(text)
         .ok_or_else(|| format!("`{text}` is no size; write it like 128K or 1M"))
 }
 
-fn rate(text: &str) -> Result<u64, String> {
+fn parse_rate(text: &str) -> Result<u64, String> {
     units::parse_rate(text)
         .ok_or_else(|| format!("`{text}` is no rate; write it like 100M or 1G"))
 }
 
-fn rate_and_burst(text: &str) -> Result<(u64, u32), String> {
+fn parse_rate_and_burst(text: &str) -> Result<(u64, u32), String> {
     match text.split_once('/') {
-        None => rate(text).map(|rate| (rate, 0)),
+        None => parse_rate(text).map(|rate| (rate, 0)),
         Some((first, burst)) => match burst.parse() {
-            Ok(burst @ 1..=1000) => rate(first).map(|rate| (rate, burst)),
+            Ok(burst @ 1..=1000) => parse_rate(first).map(|rate| (rate, burst)),
             _ => Err(format!("`{burst}` is no burst; it must be 1 to 1000 blocks")),
         },
     }
 }
 
-fn byte(text: &str) -> Result<u32, String> {
+fn parse_byte(text: &str) -> Result<u32, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u8::from_str_radix(digits, 16),
         None => text.parse(),
@@ -369,7 +369,7 @@ fn byte(text: &str) -> Result<u32, String> {
 
 /// Parses a DSCP value into the upper six bits of the type of service (RFC 2474). Names are from
 /// RFC 2597, RFC 3246 and RFC 5865.
-fn services(text: &str) -> Result<u32, String> {
+fn parse_dscp(text: &str) -> Result<u32, String> {
     let name = text.to_ascii_lowercase();
     let digit = |at: usize| name.as_bytes().get(at).map(|it| u32::from(it.wrapping_sub(b'0')));
     let point = match (&*name, digit(2), digit(3)) {
@@ -392,12 +392,12 @@ fn services(text: &str) -> Result<u32, String> {
     })
 }
 
-fn format_letter(text: &str) -> Result<RateFormat, String> {
+fn parse_format_letter(text: &str) -> Result<RateFormat, String> {
     RateFormat::from_letter(text)
         .ok_or_else(|| format!("`{text}` is none of k, m, g, t, K, M, G, T"))
 }
 
-fn qperf_test(text: &str) -> Result<assay_dialects::wire::qperf::QperfTestKind, String> {
+fn parse_qperf_test(text: &str) -> Result<assay_dialects::wire::qperf::QperfTestKind, String> {
     assay_dialects::wire::qperf::QperfTestKind::from_name(text).ok_or_else(|| {
         format!("`{text}` is none of tcp_lat, tcp_bw, udp_lat, udp_bw, conf, quit")
     })
@@ -405,11 +405,11 @@ fn qperf_test(text: &str) -> Result<assay_dialects::wire::qperf::QperfTestKind, 
 
 /// Message sizes in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sweep(pub(crate) Vec<u64>);
+pub(crate) struct SizeSweep(pub(crate) Vec<u64>);
 
 /// Parses qperf's loop syntax: a variable, the first and last value, and the increment or, after
 /// `*`, the factor.
-fn sweep(text: &str) -> Result<Sweep, String> {
+fn parse_sweep(text: &str) -> Result<SizeSweep, String> {
     /// Maximum number of sizes, far more than doubling from one byte to the largest message needs.
     const MOST: usize = 1000;
     let wrong = || format!("`{text}` is not of the form msg_size:1:64K:*2");
@@ -419,14 +419,14 @@ fn sweep(text: &str) -> Result<Sweep, String> {
     if variable != "msg_size" {
         return Err(format!("`{variable}` cannot be varied, msg_size can"));
     }
-    let (first, last) = (size(first)?, size(last)?);
+    let (first, last) = (parse_size(first)?, parse_size(last)?);
     let grow: Box<dyn Fn(u64) -> Option<u64>> = match step.strip_prefix('*') {
         Some(factor) => {
             let factor: u64 = factor.parse().map_err(|_| wrong())?;
             Box::new(move |size| size.checked_mul(factor))
         }
         None => {
-            let step = size(step)?;
+            let step = parse_size(step)?;
             Box::new(move |size| size.checked_add(step))
         }
     };
@@ -436,7 +436,7 @@ fn sweep(text: &str) -> Result<Sweep, String> {
     let sizes: Vec<u64> = sizes.take(MOST + 1).collect();
     match sizes.len() {
         _ if first == 0 || first > last => Err(wrong()),
-        ..=MOST => Ok(Sweep(sizes)),
+        ..=MOST => Ok(SizeSweep(sizes)),
         _ => Err(format!("more than {MOST} sizes")),
     }
 }

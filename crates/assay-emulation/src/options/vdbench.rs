@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use assay_console::options::{KeepArguments, seconds, word};
+use assay_console::options::{RecordArguments, parse_seconds, word_parser};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Differences from Vdbench are listed in logfile.html. \
                         `assay show --as vdbench --output DIR` writes the output folder of a stored run.")]
 pub struct VdbenchArguments {
     /// Parameter files, concatenated; name=value substitutes $name and !name in them
-    #[arg(short, value_name = "FILE|NAME=VALUE", num_args = 1.., required_unless_present = "test", value_parser = word())]
+    #[arg(short, value_name = "FILE|NAME=VALUE", num_args = 1.., required_unless_present = "test", value_parser = word_parser())]
     pub(crate) files: Vec<String>,
     /// Output folder; DIR+ takes the first free one of DIR, DIR001, …; DIR.tod appends date and time
-    #[arg(short, value_name = "DIR", default_value = "output", value_parser = word())]
+    #[arg(short, value_name = "DIR", default_value = "output", value_parser = word_parser())]
     pub(crate) output: String,
     /// Override elapsed= of every run
     #[arg(short, value_name = "SECONDS")]
@@ -49,7 +49,7 @@ pub struct VdbenchArguments {
     #[arg(short = 'j', hide = true, num_args = 0..=1)]
     pub(crate) journal: Option<Option<String>>,
     /// name=value after the options
-    #[arg(value_name = "NAME=VALUE", value_parser = word())]
+    #[arg(value_name = "NAME=VALUE", value_parser = word_parser())]
     pub(crate) variables: Vec<String>,
     /// Allow overwriting this device, or this file that assay did not create
     #[arg(long, value_name = "PATH")]
@@ -66,18 +66,18 @@ pub struct VdbenchArguments {
     #[arg(long, value_name = "COMMAND", help_heading = "Hosts")]
     pub via: Option<String>,
     /// Maximum time that a host may lag behind the others or send nothing
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds, help_heading = "Hosts")]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_seconds, help_heading = "Hosts")]
     pub host_deadline: f64,
     /// With -s, print the plan as JSON
     #[arg(long, requires = "simulate")]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) keep: KeepArguments,
+    pub(crate) keep: RecordArguments,
 }
 
 /// Inserts the command `vdbench` if the program was called by that name. A link named `vdbench`
 /// lets existing scripts run unchanged.
-pub fn as_called(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+pub fn insert_command_of_link(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.collect();
     let called = words.first().map(Path::new).and_then(Path::file_name);
     if called.is_some_and(|name| name == "vdbench") {

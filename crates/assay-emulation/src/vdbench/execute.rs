@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use assay_dialects::vdbench::output::{self, flat_file};
 use assay_dialects::vdbench::{self, VdbenchExecution, VdbenchInput};
 use assay_model::event::RequestedCommand;
-use assay_run::failure::Failure;
-use assay_run::recording::Opening;
+use assay_run::failure::CommandFailure;
+use assay_run::recording::RecordingRequest;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
 use assay_run::storage::shares::sharers::Sharers;
@@ -14,15 +14,15 @@ use assay_run::storage::vdbench::repeat::Repeat;
 use assay_run::storage::vdbench::{self as driver, Question};
 use assay_run::storage::volume;
 
-use super::Found;
-use super::again::Kept;
-use super::folder::Folder;
-use super::report::Report;
+use super::CompileInputs;
+use super::output_folder::OutputFolder;
+use super::render_stored::StoredInput;
+use super::report::VdbenchReport;
 use crate::options::vdbench::VdbenchArguments;
-use crate::stored;
+use crate::store_access;
 use crate::terminal::Terminal;
-use assay_console::listening::Silently;
-use assay_console::options::given_words;
+use assay_console::options::command_arguments;
+use assay_console::progress_sink::QuietStoreSink;
 
 /// Differences that users of Vdbench need to know to interpret the results.
 const DIFFERENCES: [&str; 11] = [
@@ -41,7 +41,10 @@ const DIFFERENCES: [&str; 11] = [
 ];
 
 /// Returns the options of the run that the user set.
-pub(super) fn allowed(typed: &VdbenchArguments, execution: &VdbenchExecution) -> RunOptions {
+pub(super) fn run_options(
+    typed: &VdbenchArguments,
+    execution: &VdbenchExecution,
+) -> RunOptions {
     RunOptions {
         destroy_data: typed.destroy_data.clone(),
         target_on_root: typed.target_on_root,
@@ -56,38 +59,38 @@ pub(super) fn allowed(typed: &VdbenchArguments, execution: &VdbenchExecution) ->
 pub(super) fn execute(
     typed: &VdbenchArguments,
     (input, execution): (&VdbenchInput, &VdbenchExecution),
-    (found, hosts): (&Found, Option<&mut Sharers<'_>>),
+    (found, hosts): (&CompileInputs, Option<&mut Sharers<'_>>),
     stop: &AtomicBool,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
-    let store = stored::kept(&typed.keep)?;
-    let folder = Folder::make(&typed.output)?;
+) -> Result<u8, CommandFailure> {
+    let store = store_access::open_for_recording(&typed.keep)?;
+    let folder = OutputFolder::create(&typed.output)?;
     let output = folder.path.clone();
-    let options = allowed(typed, execution);
+    let options = run_options(typed, execution);
     if hosts.is_none() {
         for said in volume::reported(&execution.plan, &execution.files) {
             terminal.note(&said.to_string());
         }
     }
-    let mut report = Report::new(folder, terminal, execution);
-    open(&mut report, (input, execution), found);
+    let mut report = VdbenchReport::new(folder, terminal, execution);
+    write_opening(&mut report, (input, execution), found);
     let question = Question {
         execution,
         repeat: Repeat::read(typed.again.as_ref())?.or(execution.repetition),
         options: options.clone(),
         output: &output,
-        opening: Opening {
+        opening: RecordingRequest {
             plan: driver::plan(execution),
             asked: RequestedCommand {
                 language: driver::LANGUAGE.to_owned(),
-                words: given_words(),
+                words: command_arguments(),
             },
             label: typed.keep.label.clone(),
-            files: Kept::files(input, found)?,
+            files: StoredInput::raw_outputs(input, found)?,
             store: store.as_ref(),
         },
     };
-    let mut quiet = Silently::beside(&typed.keep);
+    let mut quiet = QuietStoreSink::new(&typed.keep);
     let mut on = |notice: driver::Notice<'_>| report.notice(&notice);
     let verdict = driver::carry_out((&question, &mut quiet), hosts, stop, &mut on);
     if typed.test.is_some() {
@@ -95,13 +98,16 @@ pub(super) fn execute(
         runner::remove_made(&options)?;
     }
     runner::finish(&options)?;
-    close(report, verdict.is_ok())?;
+    write_closing(report, verdict.is_ok())?;
     verdict.map(|()| 0)
 }
 
 /// Writes the final lines.
-pub(super) fn close(mut report: Report<'_>, is_well: bool) -> Result<(), Failure> {
-    report.folder.failure()?;
+pub(super) fn write_closing(
+    mut report: VdbenchReport<'_>,
+    is_well: bool,
+) -> Result<(), CommandFailure> {
+    report.folder.check_errors()?;
     let words = match is_well {
         true => "Vdbench execution completed successfully.",
         false => "Vdbench execution abnormally terminated.",
@@ -109,28 +115,28 @@ pub(super) fn close(mut report: Report<'_>, is_well: bool) -> Result<(), Failure
     let output = report.folder.path.display().to_string();
     report.status("Shutting down slaves", None);
     report.status("Vdbench complete", None);
-    report.say_now(&format!("{words} Output directory: {output}"));
+    report.print_timed(&format!("{words} Output directory: {output}"));
     Ok(())
 }
 
 /// Writes the pages up to the first run.
-pub(super) fn open(
-    report: &mut Report<'_>,
+pub(super) fn write_opening(
+    report: &mut VdbenchReport<'_>,
     (input, execution): (&VdbenchInput, &VdbenchExecution),
-    found: &Found,
+    found: &CompileInputs,
 ) {
     let heading = match execution.files.phases.is_empty() {
         true => flat_file::heading(),
         false => output::files::flat_heading(),
     };
-    report.heads();
+    report.write_heads();
     report.folder.flat_file.line(&heading);
     for (path, bytes) in &found.files {
         report.folder.parameters.line(&format!("* {}", path.display()));
         report.folder.parameters.line(&String::from_utf8_lossy(bytes));
     }
     // Parameter files once more, line by line.
-    let scan = found.surround(|around| vdbench::scan(input, around));
+    let scan = found.with_env(|around| vdbench::scan(input, around));
     report.folder.scan.line(&scan);
     report.folder.log.line("Differences from Vdbench:");
     for difference in DIFFERENCES {

@@ -14,73 +14,73 @@ use assay_run::storage::vdbench::Notice;
 use assay_run::storage::vdbench::reported::Reported;
 use jiff::{Zoned, tz::TimeZone};
 
-use super::folder::Folder;
+use super::output_folder::OutputFolder;
 use crate::terminal::Terminal;
 
 mod hosts;
 mod trees;
 
 /// Console and output folder.
-pub(super) struct Report<'t> {
-    pub(super) folder: Folder,
+pub(super) struct VdbenchReport<'t> {
+    pub(super) folder: OutputFolder,
     pub(super) terminal: &'t mut Terminal,
     /// Time of the current event of a stored run; `None` for a live run.
-    then: Option<Zoned>,
-    current: Option<Current>,
+    replay_time: Option<Zoned>,
+    current: Option<CurrentRun>,
     /// Links to all runs.
-    contents: String,
+    run_links: String,
     /// Number of started runs.
-    begun: usize,
+    started_runs: usize,
     /// Pages of the hosts of a distributed execution.
     hosts: hosts::HostPages,
     /// File operations that have their own columns.
-    shown: Vec<FileOperation>,
+    operation_columns: Vec<FileOperation>,
 }
 
 /// Run in progress.
-struct Current {
+struct CurrentRun {
     label: RunLabel,
     rate_per_s: Option<f64>,
     /// Number of intervals so far.
     number: usize,
-    is_warm: bool,
+    is_warmed_up: bool,
 }
 
-impl<'t> Report<'t> {
+impl<'t> VdbenchReport<'t> {
     pub(super) fn new(
-        folder: Folder,
+        folder: OutputFolder,
         terminal: &'t mut Terminal,
         execution: &VdbenchExecution,
     ) -> Self {
         Self {
             folder,
             terminal,
-            then: None,
+            replay_time: None,
             current: None,
-            contents: pages::run_links(&execution.runs),
-            begun: 0,
-            hosts: hosts::HostPages::of(execution),
-            shown: output::files::table_operations(&execution.files),
+            run_links: pages::run_links(&execution.runs),
+            started_runs: 0,
+            hosts: hosts::HostPages::from_execution(execution),
+            operation_columns: output::files::table_operations(&execution.files),
         }
     }
 
     /// Reports an event.
     pub(super) fn notice(&mut self, notice: &Notice<'_>) {
         match notice {
-            Notice::At(time) => self.then = Some(time.to_zoned(TimeZone::system())),
-            Notice::Reported(reported) => self.reported(reported),
-            Notice::Starts { label, rate_per_s } => self.starts(label, *rate_per_s),
-            Notice::Part { host, tally } => self.part_of_host(host, tally),
+            Notice::At(time) => self.replay_time = Some(time.to_zoned(TimeZone::system())),
+            Notice::Reported(reported) => self.print_reported(reported),
+            Notice::Starts { label, rate_per_s } => self.start_run(label, *rate_per_s),
+            Notice::Part { host, tally } => self.add_host_part(host, tally),
             Notice::Interval(tally) => self.interval(tally),
             Notice::Done { phase, outcome, average, is_stopped, .. } => {
                 let current = self.current.take();
                 if let (Some(current), Some(average)) = (current, average) {
-                    self.done(&current, (phase, outcome), average, *is_stopped);
+                    self.print_average(&current, (phase, outcome), average, *is_stopped);
                 }
-                self.failed_io(phase, outcome);
+                self.write_failed_io(phase, outcome);
             }
             Notice::TreesStart { label, rate_per_s } => self.trees_start(label, *rate_per_s),
-            Notice::TreesPart { host, interval } => self.trees_part_of_host(host, interval),
+            Notice::TreesPart { host, interval } => self.add_trees_host_part(host, interval),
             Notice::TreesInterval(interval) => self.trees_interval(interval),
             Notice::TreesDone { outcome, average, is_stopped, .. } => {
                 self.trees_done(outcome, *average, *is_stopped);
@@ -88,54 +88,56 @@ impl<'t> Report<'t> {
         }
     }
 
-    fn reported(&mut self, reported: &Reported) {
+    fn print_reported(&mut self, reported: &Reported) {
         match reported {
             Reported::LayingOut { path, bytes } => {
                 let bytes = assay_model::quantity::Bytes(*bytes).to_quantity();
-                self.say_now(&format!("Laying out {} ({bytes})", path.display()));
+                self.print_timed(&format!("Laying out {} ({bytes})", path.display()));
             }
-            Reported::Noted { host, text } => self.say_now(&format!("{host}: {text}")),
+            Reported::Noted { host, text } => self.print_timed(&format!("{host}: {text}")),
             Reported::Doubted { doubt } => {
                 let said = words::doubt(doubt).without_no_break_spaces();
-                self.say_now(&format!("{}; {}", said.text, said.advice));
+                self.print_timed(&format!("{}; {}", said.text, said.advice));
             }
             Reported::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
             Reported::Command { line } => {
-                self.say_now(&format!("Start/end command: executing '{line}'"));
+                self.print_timed(&format!("Start/end command: executing '{line}'"));
             }
             Reported::Printed { to, line } => {
                 let line = format!("{} Cmd: {line}", self.time_of_day());
                 match to {
-                    CommandOutput::Console => self.say(&line),
+                    CommandOutput::Console => self.print_line(&line),
                     CommandOutput::Summary => self.folder.summary.line(&line),
                     CommandOutput::Log => self.folder.log.line(&line),
                 }
             }
             Reported::LimitReached { limit } => {
-                self.say_now(&format!("Reached {limit}; the run ends"));
+                self.print_timed(&format!("Reached {limit}; the run ends"));
             }
-            Reported::MonitorEndsRun => self.say_now("The monitor file says that the run ends"),
+            Reported::MonitorEndsRun => {
+                self.print_timed("The monitor file says that the run ends")
+            }
             Reported::MonitorEndsAll => {
-                self.say_now("The monitor file says that the execution ends");
+                self.print_timed("The monitor file says that the execution ends");
             }
             Reported::LeftOut { run } => {
-                self.say_now(&format!("RD={run} is left out: its rate would be 0"));
+                self.print_timed(&format!("RD={run} is left out: its rate would be 0"));
             }
             Reported::CurveEnds => {
-                self.say_now("stopcurve: the response time is greater; the execution ends");
+                self.print_timed("stopcurve: the response time is greater; the execution ends");
             }
         }
     }
 
     /// Writes the heads of the pages.
-    pub(super) fn heads(&mut self) {
+    pub(super) fn write_heads(&mut self) {
         let created = self.time().strftime("%H:%M:%S %b %d %Y %Z");
         self.folder.summary.line(&format!("Vdbench summary report, created {created}\n"));
         for (words, name) in LINKS {
             self.folder.summary.markup(&pages::link(words, name));
         }
         self.hosts.links().for_each(|link| self.folder.summary.markup(&link));
-        let contents = &self.contents;
+        let contents = &self.run_links;
         self.folder.summary.markup(contents);
         self.folder.totals.markup(&format!("Run totals\n{contents}"));
         self.folder.histogram.markup(&format!("Total response time histogram.\n{contents}"));
@@ -149,7 +151,7 @@ impl<'t> Report<'t> {
     }
 
     /// Writes the line that starts a run, on the console and on every page about runs.
-    pub(super) fn begins(&mut self, header: &str, label: &RunLabel, table: &str) {
+    pub(super) fn begin_run(&mut self, header: &str, label: &RunLabel, table: &str) {
         let line = format!("{} {header}", self.time_of_day());
         let anchor = pages::anchor(label.number, &line);
         self.terminal.print_line(&line);
@@ -163,35 +165,35 @@ impl<'t> Report<'t> {
             page.markup(&anchor);
         }
         // Totals have one heading for all runs.
-        if self.begun == 0 {
+        if self.started_runs == 0 {
             self.folder.totals.line(table);
         }
-        self.begun += 1;
+        self.started_runs += 1;
         self.status("Starting", Some(label));
     }
 
     /// Warns about a host whose CPUs were busy.
-    pub(super) fn busy(&mut self, host: &str, cpu_percent: f64) {
+    pub(super) fn warn_if_busy(&mut self, host: &str, cpu_percent: f64) {
         for line in pages::busy_warning(host, cpu_percent).into_iter().flatten() {
-            self.say_now(&line);
+            self.print_timed(&line);
         }
     }
 
     /// Prints a line on the console, in the summary and in the log.
-    pub(super) fn say(&mut self, text: &str) {
+    pub(super) fn print_line(&mut self, text: &str) {
         self.terminal.print_line(text);
         self.folder.summary.line(text);
         self.folder.log.line(text);
     }
 
     /// Prints a line that starts with the time of day.
-    pub(super) fn say_now(&mut self, text: &str) {
-        self.say(&format!("{} {text}", self.time_of_day()));
+    pub(super) fn print_timed(&mut self, text: &str) {
+        self.print_line(&format!("{} {text}", self.time_of_day()));
     }
 
     /// Returns the current time, or that of the stored event.
     fn time(&self) -> Zoned {
-        self.then.clone().unwrap_or_else(Zoned::now)
+        self.replay_time.clone().unwrap_or_else(Zoned::now)
     }
 
     /// Returns the time of day for the start of a line.
@@ -222,42 +224,42 @@ impl<'t> Report<'t> {
         self.folder.status.line(&format!("{} \t{event}{run}", self.timestamp()));
     }
 
-    fn starts(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
+    fn start_run(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
         let rate_per_s = match label.rate {
             RateLabel::PerSecond(rate) => Some(rate),
             _ => rate_per_s,
         };
         let heading = self.table_heading();
-        self.begins(&output::starting_line(label, rate_per_s), label, &heading);
-        self.goes_on(label, rate_per_s);
+        self.begin_run(&output::starting_line(label, rate_per_s), label, &heading);
+        self.set_current(label, rate_per_s);
     }
 
-    fn goes_on(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
+    fn set_current(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
         let label = label.clone();
-        self.current = Some(Current { label, rate_per_s, number: 0, is_warm: false });
+        self.current = Some(CurrentRun { label, rate_per_s, number: 0, is_warmed_up: false });
     }
 
     fn interval(&mut self, tally: &IntervalTally) {
         let Some(mut current) = self.current.take() else { return };
         if current.number.is_multiple_of(output::LINES_PER_HEADING) {
-            self.say(&self.table_heading());
+            self.print_line(&self.table_heading());
         }
-        if !tally.warmup && !std::mem::replace(&mut current.is_warm, true) {
+        if !tally.warmup && !std::mem::replace(&mut current.is_warmed_up, true) {
             self.status("Warmup done", Some(&current.label));
         }
         current.number += 1;
         let measured = StorageTotals::from_interval(tally);
         let (tod, number) = (self.time_of_day(), current.number.to_string());
-        self.say(&output::table_line(&tod, &number, &measured));
+        self.print_line(&output::table_line(&tod, &number, &measured));
         self.flat_row(&tod, &current, &number, &measured);
         self.current = Some(current);
     }
 
     /// Writes the average of a run and related notes. A run that the user stopped (`is_stopped`) is
     /// never reported as done.
-    fn done(
+    fn print_average(
         &mut self,
-        current: &Current,
+        current: &CurrentRun,
         (phase, outcome): (&StoragePhase, &StorageOutcome),
         average: &Average<StorageTotals>,
         is_stopped: bool,
@@ -265,15 +267,15 @@ impl<'t> Report<'t> {
         let Average { totals: measured, label, .. } = average;
         let tod = self.time_of_day();
         let line = output::table_line(&tod, label, measured);
-        self.say(&line);
+        self.print_line(&line);
         self.folder.totals.line(&line);
         self.flat_row(&tod, current, label, measured);
         self.folder.histogram.line(&histogram::format_sections(measured));
-        self.parts(&tod, current, (phase, outcome), average);
-        let busy = self.pages_of_hosts(&tod, current, average);
-        self.beyond_vdbench(measured, current.rate_per_s);
+        self.write_parts(&tod, current, (phase, outcome), average);
+        let busy = self.write_host_pages(&tod, current, average);
+        self.print_additions(measured, current.rate_per_s);
         for (host, cpu_percent) in busy {
-            self.busy(&host, cpu_percent);
+            self.warn_if_busy(&host, cpu_percent);
         }
         let reason = assay_report::words::engine_reason(&outcome.engine_reason);
         let engine = format!("Engine: {}; {reason}", outcome.engine);
@@ -287,7 +289,7 @@ impl<'t> Report<'t> {
     fn flat_row(
         &mut self,
         tod: &str,
-        current: &Current,
+        current: &CurrentRun,
         interval: &str,
         measured: &StorageTotals,
     ) {
@@ -298,10 +300,10 @@ impl<'t> Report<'t> {
     }
 
     /// Writes the skew page and the page of each storage and workload definition.
-    fn parts(
+    fn write_parts(
         &mut self,
         tod: &str,
-        current: &Current,
+        current: &CurrentRun,
         (phase, outcome): (&StoragePhase, &StorageOutcome),
         average: &Average<StorageTotals>,
     ) {
@@ -322,19 +324,19 @@ impl<'t> Report<'t> {
                 let shown = sanitize::escape_tags(&name);
                 let head = format!("{title}{shown}\n\n{}\n", histogram_link(&name));
                 let text = format!("{anchor}\n{}\n{line}", self.table_heading());
-                self.folder.part(&name, &head, &text);
+                self.folder.append_part(&name, &head, &text);
                 let head = format!("{title}{shown}: response time histogram.\n");
                 let text = format!("{anchor}\n{}", histogram::format_sections(&measured));
-                self.folder.part(&format!("{name}.histogram"), &head, &text);
+                self.folder.append_part(&format!("{name}.histogram"), &head, &text);
             }
         }
     }
 
     /// Prints values that Vdbench does not report: a missed rate, and latency from the intended
     /// start of each I/O.
-    fn beyond_vdbench(&mut self, measured: &StorageTotals, rate_per_s: Option<f64>) {
+    fn print_additions(&mut self, measured: &StorageTotals, rate_per_s: Option<f64>) {
         if let Some((mean_ms, p99_ms)) = measured.intended_latency_ms() {
-            self.say_now(&format!(
+            self.print_timed(&format!(
                 "From the intended start of each I/O: mean {mean_ms:.3} ms, p99 {p99_ms:.3} ms"
             ));
         }
@@ -342,14 +344,14 @@ impl<'t> Report<'t> {
         let is_missed =
             |rate: &f64| output::is_rate_missed(*rate, measured.count(), measured.seconds());
         if let Some(rate) = rate_per_s.filter(is_missed) {
-            self.say_now(&format!(
+            self.print_timed(&format!(
                 "Rate not reached: {reached:.1} of the {rate:.1} I/O per second asked for"
             ));
         }
     }
 
     /// Writes failed I/O to the error log: the first few in full, and the total count.
-    fn failed_io(&mut self, phase: &StoragePhase, outcome: &StorageOutcome) {
+    fn write_failed_io(&mut self, phase: &StoragePhase, outcome: &StorageOutcome) {
         for error in &outcome.errors {
             let target = &phase.workload.targets[error.target];
             let operation = error.operation.name();
@@ -367,7 +369,7 @@ impl<'t> Report<'t> {
         }
         if outcome.error_count > 0 {
             let count = outcome.error_count;
-            self.say_now(&format!("{count} I/O failed; see errorlog.html"));
+            self.print_timed(&format!("{count} I/O failed; see errorlog.html"));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use assay_kernels::memory::stream::{Stream, StreamConfig, StreamError, StreamOperation};
 use assay_model::attribute::Attribute;
 
-use super::Known;
+use super::RunCache;
 use crate::recorder::{CaseError, Recorder};
 
 /// Fastest loop of each requested operation.
@@ -15,11 +15,11 @@ pub(super) type Winners = Vec<(StreamOperation, &'static str)>;
 
 /// Winners of all cases so far, with their arrays.
 #[derive(Debug, Default)]
-pub(crate) struct ChosenLoops(Vec<Choice>);
+pub(crate) struct ChosenLoops(Vec<CaseChoice>);
 
 /// Winners that one case determined.
 #[derive(Debug)]
-struct Choice {
+struct CaseChoice {
     arrays: StreamConfig,
     case: String,
     winners: Winners,
@@ -33,7 +33,7 @@ impl ChosenLoops {
         arrays: &StreamConfig,
         operations: &[StreamOperation],
     ) -> Option<(Winners, &str)> {
-        let arrays = sorted(arrays);
+        let arrays = sort_cpus(arrays);
         self.0.iter().filter(|choice| choice.arrays == arrays).find_map(|choice| {
             let winner = |wanted: &StreamOperation| {
                 choice.winners.iter().find(|(operation, _)| operation == wanted).copied()
@@ -45,47 +45,47 @@ impl ChosenLoops {
 
     /// Stores the winners of a case.
     fn add(&mut self, arrays: &StreamConfig, case: &str, winners: &Winners) {
-        let (arrays, winners) = (sorted(arrays), winners.clone());
-        self.0.push(Choice { arrays, case: case.to_owned(), winners });
+        let (arrays, winners) = (sort_cpus(arrays), winners.clone());
+        self.0.push(CaseChoice { arrays, case: case.to_owned(), winners });
     }
 }
 
 /// Returns the winners of an earlier case, which the record names; otherwise calls `choose`.
-pub(super) fn winners<'a, 't>(
+pub(super) fn find_or_choose<'a, 't>(
     (arrays, operations): (&StreamConfig, &[StreamOperation]),
-    known: &RefCell<Known>,
+    known: &RefCell<RunCache>,
     recorder: &mut Recorder<'a, 't>,
     choose: impl FnOnce(&mut Recorder<'a, 't>) -> Result<Winners, CaseError>,
 ) -> Result<Winners, CaseError> {
     if let Some((winners, case)) = known.borrow().chosen_loops.find(arrays, operations) {
-        recorder.learn(Attribute::KernelChosenIn, case);
+        recorder.add_fact(Attribute::KernelChosenIn, case);
         return Ok(winners);
     }
     let began_s = recorder.elapsed_s();
     let winners = choose(recorder)?;
-    recorder.has_chosen_since(began_s);
+    recorder.exclude_choosing_since(began_s);
     known.borrow_mut().chosen_loops.add(arrays, recorder.case_id(), &winners);
     Ok(winners)
 }
 
 /// Allocates and touches the arrays. Reports progress meanwhile, because the touch time is the
 /// first evidence of the duration of the run.
-pub(super) fn arrays(
+pub(super) fn prepare_arrays(
     config: &StreamConfig,
-    known: &RefCell<Known>,
+    known: &RefCell<RunCache>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stream, StreamError> {
     let bytes = 3.0 * config.bytes_per_array as f64;
     let began_s = recorder.elapsed_s();
     Stream::prepare(config, recorder.cancel(), &mut |share| {
-        let outlook = &mut known.borrow_mut().outlook;
-        outlook.has_touched(share * bytes, recorder.elapsed_s() - began_s);
-        recorder.look_out(outlook);
+        let outlook = &mut known.borrow_mut().forecast;
+        outlook.record_touch(share * bytes, recorder.elapsed_s() - began_s);
+        recorder.update_forecast(outlook);
     })
 }
 
 /// Sorts the CPUs: the order of the threads does not affect which loop is fastest.
-fn sorted(arrays: &StreamConfig) -> StreamConfig {
+fn sort_cpus(arrays: &StreamConfig) -> StreamConfig {
     let mut arrays = arrays.clone();
     arrays.cpus.sort_unstable();
     arrays.source_cpus.sort_unstable();
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_question_has_the_same_answer() {
+    fn finds_winners_of_equal_arrays() {
         let arrays = |cpus: &[usize], bytes_per_array, source_cpus: &[usize]| StreamConfig {
             cpus: cpus.to_vec(),
             bytes_per_array,

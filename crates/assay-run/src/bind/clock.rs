@@ -4,16 +4,17 @@ use assay_kernels::timed::TimedTeam;
 use assay_kernels::{clock, null};
 use assay_model::event::HostClock;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Passes of the null kernel; sufficient for their median.
 const PASSES: usize = 101;
 
 /// Measures the clock, and the null kernel on these CPUs, before anything else is measured.
-pub(crate) fn characterise_clock(cpus: &[u32]) -> Result<HostClock, Failure> {
+pub(crate) fn characterise_clock(cpus: &[u32]) -> Result<HostClock, CommandFailure> {
     let character = clock::measure_properties();
-    let mut team = TimedTeam::new(&super::cpu_numbers(cpus))
-        .map_err(|error| Failure::measurement("no thread can be pinned").because(&error))?;
+    let mut team = TimedTeam::new(&super::cpu_numbers(cpus)).map_err(|error| {
+        CommandFailure::measurement("no thread can be pinned").with_cause(&error)
+    })?;
     let mut passes: Vec<f64> = (0..PASSES).map(|_| null::time_repetition(&mut team)).collect();
     passes.sort_unstable_by(f64::total_cmp);
     Ok(HostClock {

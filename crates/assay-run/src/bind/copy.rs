@@ -8,13 +8,13 @@ use assay_model::event::StopReason;
 use assay_model::failure::ErrorArea;
 use assay_model::workload::CopyWorkload;
 
-use super::{Known, chosen_loops};
-use crate::measuring::{self, Measurement, Turns};
-use crate::outlook::choosing_each_s;
+use super::{RunCache, chosen_loops};
+use crate::forecast::choosing_time_each_s;
+use crate::measurement_loop::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
 /// Returns turns that copy with the kernel chosen in the first one.
-pub(super) fn turns<'c>(work: &'c CopyWorkload, known: &'c RefCell<Known>) -> Turns<'c> {
+pub(super) fn turns<'c>(work: &'c CopyWorkload, known: &'c RefCell<RunCache>) -> Turns<'c> {
     let mut winner = None;
     Box::new(move |recorder| turn(work, &mut winner, known, recorder))
 }
@@ -22,37 +22,39 @@ pub(super) fn turns<'c>(work: &'c CopyWorkload, known: &'c RefCell<Known>) -> Tu
 fn turn(
     work: &CopyWorkload,
     winner: &mut Option<&'static str>,
-    known: &RefCell<Known>,
+    known: &RefCell<RunCache>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<StopReason>, CaseError> {
-    let config = config(work);
+    let config = stream_config(work);
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let mut stream = chosen_loops::arrays(&config, known, recorder)
-                .map_err(|error| failed(&error))?;
+            let mut stream = chosen_loops::prepare_arrays(&config, known, recorder)
+                .map_err(|error| case_error(&error))?;
             if let Some(kernel) = *winner {
                 return Ok((stream, kernel));
             }
-            let best = win(&config, &mut stream, known, recorder)?;
-            recorder.learn(Attribute::Kernel, best);
-            recorder.learn(Attribute::ByteCounting, "STREAM");
+            let best = choose_kernel(&config, &mut stream, known, recorder)?;
+            recorder.add_fact(Attribute::Kernel, best);
+            recorder.add_fact(Attribute::ByteCounting, "STREAM");
             *winner = Some(best);
             Ok((stream, best))
         },
         repetition: &mut |(stream, kernel), recorder| {
-            stream.repetition(StreamOperation::Copy, kernel).map_err(|error| failed(&error))?;
+            stream
+                .repetition(StreamOperation::Copy, kernel)
+                .map_err(|error| case_error(&error))?;
             let members = 0..stream.threads();
-            recorder.sample("bandwidth", stream.rate(StreamOperation::Copy, members));
+            recorder.add_sample("bandwidth", stream.rate(StreamOperation::Copy, members));
             Ok(())
         },
-        check: &mut |(stream, _), _| stream.verify().map_err(|error| failed(&error)),
+        check: &mut |(stream, _), _| stream.verify().map_err(|error| case_error(&error)),
     };
-    measuring::preparation(&mut measurement, recorder)
+    measurement_loop::run_preparation(&mut measurement, recorder)
 }
 
 /// Configures the arrays. A source in the threads' own domain needs no CPUs: first touch places its
 /// pages there.
-fn config(work: &CopyWorkload) -> StreamConfig {
+fn stream_config(work: &CopyWorkload) -> StreamConfig {
     let is_at_home = work.source == work.domain;
     let source: &[u32] = if is_at_home { &[] } else { &work.source.cpus };
     StreamConfig {
@@ -63,24 +65,25 @@ fn config(work: &CopyWorkload) -> StreamConfig {
     }
 }
 
-fn win(
+fn choose_kernel(
     arrays: &StreamConfig,
     stream: &mut Stream,
-    known: &RefCell<Known>,
+    known: &RefCell<RunCache>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<&'static str, CaseError> {
     let asked = (arrays, &[StreamOperation::Copy][..]);
-    let winners = chosen_loops::winners(asked, known, recorder, |recorder| {
-        let within_s = choosing_each_s(recorder.budget_s(), 1);
+    let winners = chosen_loops::find_or_choose(asked, known, recorder, |recorder| {
+        let within_s = choosing_time_each_s(recorder.budget_s(), 1);
         let best = stream.pick_best(StreamOperation::Copy, within_s, recorder.cancel());
-        best.map(|it| vec![(StreamOperation::Copy, it.name)]).map_err(|error| failed(&error))
+        best.map(|it| vec![(StreamOperation::Copy, it.name)])
+            .map_err(|error| case_error(&error))
     })?;
     Ok(winners[0].1)
 }
 
-fn failed(error: &StreamError) -> CaseError {
+fn case_error(error: &StreamError) -> CaseError {
     match error {
         StreamError::Cancelled => CaseError::Interrupted,
-        other => CaseError::because(ErrorArea::Stream, other),
+        other => CaseError::from_error(ErrorArea::Stream, other),
     }
 }

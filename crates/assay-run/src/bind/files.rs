@@ -29,15 +29,15 @@ pub(super) fn measure(
 ) -> Result<StopReason, CaseError> {
     let plan = FilePlan { phases: file_trees::phases(test) };
     file_trees::prepare(&plan, options, FoldersAbove::REFUSED)
-        .map_err(|failure| CaseError::of_case(ErrorArea::Storage, &failure))?;
+        .map_err(|failure| CaseError::from_failure(ErrorArea::Storage, &failure))?;
     loop {
         let began_s = recorder.elapsed_s();
         if let Some(before) = &test.before {
-            carry_out(before, recorder)?;
+            run_phase(before, recorder)?;
         }
-        let (outcome, intervals) = carry_out(&test.workload, recorder)?;
+        let (outcome, intervals) = run_phase(&test.workload, recorder)?;
         record(test, &outcome, &intervals, recorder)?;
-        let next = recorder.next(recorder.elapsed_s() - began_s)?;
+        let next = recorder.next_action(recorder.elapsed_s() - began_s)?;
         recorder.flush()?;
         match next {
             NextStep::Stop(stopped) => return Ok(stopped),
@@ -53,7 +53,7 @@ pub(super) fn measure(
 }
 
 /// Runs one phase; a failed operation is a failed measurement.
-fn carry_out(
+fn run_phase(
     workload: &FileWorkload,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(FileOutcome, Vec<FileInterval>), CaseError> {
@@ -66,7 +66,7 @@ fn carry_out(
         let rate = Quantity::new(rate, Unit::IoPerSecond);
         let name = phase.name.as_str();
         recorder.progress(&Phrase::list(": ", [name.into(), rate.into()]));
-        recorder.second(interval.length_s, &[rate], None, None);
+        recorder.report_second(interval.length_s, &[rate], None, None);
         intervals.push(interval.clone());
     };
     let mut control = FileControl {
@@ -76,7 +76,8 @@ fn carry_out(
         max_errors: 1,
     };
     let done = file_trees::run_phase(&phase, &mut control);
-    let outcome = done.map_err(|failure| CaseError::of_case(ErrorArea::Storage, &failure))?;
+    let outcome =
+        done.map_err(|failure| CaseError::from_failure(ErrorArea::Storage, &failure))?;
     if outcome.ended == EndReason::Interrupted {
         return Err(CaseError::Interrupted);
     }

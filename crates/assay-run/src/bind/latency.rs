@@ -6,7 +6,7 @@ use assay_model::event::StopReason;
 use assay_model::failure::ErrorArea;
 use assay_model::workload::LatencyWorkload;
 
-use crate::measuring::{self, Measurement, Turns};
+use crate::measurement_loop::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
 /// Returns turns that follow the pointer chain of one working set.
@@ -27,28 +27,28 @@ fn turn(
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
             let latency = PointerChase::prepare(&config, recorder.cancel())
-                .map_err(|error| failed(&error))?;
+                .map_err(|error| case_error(&error))?;
             if let Ok(huge) = latency.huge_bytes() {
                 let share = (huge as f64 / work.bytes as f64).min(1.0);
-                recorder.learn(Attribute::HugePages, share);
+                recorder.add_fact(Attribute::HugePages, share);
             }
             Ok(latency)
         },
         repetition: &mut |latency: &mut PointerChase, recorder| {
             let seconds = latency.repetition();
-            recorder.sample("latency", seconds);
+            recorder.add_sample("latency", seconds);
             Ok(())
         },
         check: &mut |latency, recorder| {
-            latency.verify(recorder.cancel()).map_err(|error| failed(&error))
+            latency.verify(recorder.cancel()).map_err(|error| case_error(&error))
         },
     };
-    measuring::preparation(&mut measurement, recorder)
+    measurement_loop::run_preparation(&mut measurement, recorder)
 }
 
-fn failed(error: &LatencyError) -> CaseError {
+fn case_error(error: &LatencyError) -> CaseError {
     match error {
         LatencyError::Cancelled => CaseError::Interrupted,
-        other => CaseError::because(ErrorArea::Latency, other),
+        other => CaseError::from_error(ErrorArea::Latency, other),
     }
 }

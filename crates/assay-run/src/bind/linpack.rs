@@ -10,7 +10,7 @@ use assay_model::phrase::Phrase;
 use assay_model::quantity::Unit;
 use assay_model::workload::LinpackWorkload;
 
-use crate::measuring::{self, Measurement, Turns};
+use crate::measurement_loop::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
 /// Returns turns that solve the system; every solution is checked before its time counts.
@@ -18,7 +18,7 @@ pub(super) fn turns(work: &LinpackWorkload) -> Turns<'_> {
     let (mut blas, mut is_first) = (None, true);
     Box::new(move |recorder| {
         if std::mem::take(&mut is_first) {
-            foretell(work, recorder);
+            warn_if_over_budget(work, recorder);
         }
         turn(work, &mut blas, recorder)
     })
@@ -31,7 +31,7 @@ fn turn(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<StopReason>, CaseError> {
     if let (Some(name), None) = (&work.blas, &blas) {
-        *blas = Some(open(name, recorder)?);
+        *blas = Some(open_blas(name, recorder)?);
     }
     let config = LinpackConfig {
         n: work.n as usize,
@@ -41,8 +41,8 @@ fn turn(
     };
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let linpack = Linpack::prepare(&config).map_err(failed)?;
-            recorder.learn(Attribute::Kernel, linpack.kernel().name());
+            let linpack = Linpack::prepare(&config).map_err(case_error)?;
+            recorder.add_fact(Attribute::Kernel, linpack.kernel().name());
             Ok(linpack)
         },
         repetition: &mut solve,
@@ -50,23 +50,23 @@ fn turn(
         check: &mut |linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>| {
             let bytes = work.n as f64 * work.n as f64 * 8.0;
             if let Some(huge) = linpack.huge_bytes() {
-                recorder.learn(Attribute::HugePages, (huge as f64 / bytes).min(1.0));
+                recorder.add_fact(Attribute::HugePages, (huge as f64 / bytes).min(1.0));
             }
             Ok(())
         },
     };
-    measuring::preparation(&mut measurement, recorder)
+    measurement_loop::run_preparation(&mut measurement, recorder)
 }
 
 /// Warns before the first solve if one solve cannot end within the budget of the case; it runs
 /// nevertheless.
-fn foretell(work: &LinpackWorkload, recorder: &mut Recorder<'_, '_>) {
-    let peaks = recorder.past().started.plan.cases.iter().filter_map(|case| {
+fn warn_if_over_budget(work: &LinpackWorkload, recorder: &mut Recorder<'_, '_>) {
+    let peaks = recorder.run_so_far().started.plan.cases.iter().filter_map(|case| {
         let peak = recorder.median_of(&case.id, "fp64")?;
         Some((peak, case.workload.cpus().len()))
     });
-    let Some(least_s) = least_s(work, peaks) else { return };
-    recorder.foretell(least_s - recorder.budget_s(), |budget| {
+    let Some(least_s) = shortest_solve_s(work, peaks) else { return };
+    recorder.note_if_over_budget(least_s - recorder.budget_s(), |budget| {
         phrase!(
             "solve-over-budget",
             "one solve of N = {n} takes {least} at least, and its budget is {budget}",
@@ -79,14 +79,18 @@ fn foretell(work: &LinpackWorkload, recorder: &mut Recorder<'_, '_>) {
 
 /// Lower bound of the seconds of a solve, from measured peaks in FLOP/s and the number of CPUs of
 /// each.
-fn least_s(work: &LinpackWorkload, peaks: impl Iterator<Item = (f64, usize)>) -> Option<f64> {
+fn shortest_solve_s(
+    work: &LinpackWorkload,
+    peaks: impl Iterator<Item = (f64, usize)>,
+) -> Option<f64> {
     let of_one = peaks.map(|(peak, cpus)| peak / cpus as f64).reduce(f64::max)?;
     Some(flops(work.n as usize) / (of_one * work.cpus.len() as f64))
 }
 
-fn open(name: &str, recorder: &mut Recorder<'_, '_>) -> Result<Blas, CaseError> {
-    let blas = Blas::open(name).map_err(|error| CaseError::because(ErrorArea::Blas, &error))?;
-    recorder.learn(Attribute::Blas, describe(&blas));
+fn open_blas(name: &str, recorder: &mut Recorder<'_, '_>) -> Result<Blas, CaseError> {
+    let blas =
+        Blas::open(name).map_err(|error| CaseError::from_error(ErrorArea::Blas, &error))?;
+    recorder.add_fact(Attribute::Blas, describe(&blas));
     Ok(blas)
 }
 
@@ -98,20 +102,20 @@ fn describe(blas: &Blas) -> String {
 }
 
 fn solve(linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>) -> Result<(), CaseError> {
-    let solved = linpack.solve(recorder.cancel(), &|_| {}).map_err(failed)?;
+    let solved = linpack.solve(recorder.cancel(), &|_| {}).map_err(case_error)?;
     if !solved.passed {
         let (residual, bound) = (solved.residual, solved.threshold);
         return Err(FailureReason::ResidualTooLarge { residual, bound }.into());
     }
-    recorder.learn(Attribute::Residual, solved.residual);
-    recorder.sample("rmax", solved.flops / solved.seconds);
+    recorder.add_fact(Attribute::Residual, solved.residual);
+    recorder.add_sample("rmax", solved.flops / solved.seconds);
     Ok(())
 }
 
-fn failed(error: LinpackError) -> CaseError {
+fn case_error(error: LinpackError) -> CaseError {
     match error {
         LinpackError::Cancelled => CaseError::Interrupted,
-        other => CaseError::because(ErrorArea::Linpack, &other),
+        other => CaseError::from_error(ErrorArea::Linpack, &other),
     }
 }
 
@@ -120,10 +124,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_solve_takes_as_long_as_its_own_cpus_need() {
+    fn shortest_solve_follows_peak_of_own_cpus() {
         let work = LinpackWorkload { n: 3000, cpus: vec![0, 1, 2, 3], seed: 1, blas: None };
         // 2/3 N³ + 3/2 N² = 18.0135 GFLOP.
-        let least = |peaks: &[(f64, usize)]| least_s(&work, peaks.iter().copied());
+        let least = |peaks: &[(f64, usize)]| shortest_solve_s(&work, peaks.iter().copied());
         assert_eq!(least(&[]), None);
         assert_eq!(least(&[(4e9, 4)]), Some(18.0135e9 / 4e9));
         assert_eq!(least(&[(1e9, 1)]), Some(18.0135e9 / 4e9), "one core is a quarter of it");

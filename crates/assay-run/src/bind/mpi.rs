@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use assay_adapters::mpi_launch::{self, PairOfHosts};
+use assay_adapters::mpi_launch::{self, HostPair};
 use assay_fleet::process::{self, Command, Completed, ProcessError};
 use assay_fleet::shared_memory::Segments;
 use assay_model::attribute::{Attribute, AttributeValue, RankBinding};
@@ -22,37 +22,37 @@ use assay_model::plan::Case;
 use assay_model::quantity::Unit;
 use assay_model::workload::MpiWorkload;
 
-use super::{Known, network};
-use crate::fleet::ranks::RanksEnd;
-use crate::measuring::Turns;
-use crate::outlook::launch_measures_s as measured_s;
+use super::{RunCache, network};
+use crate::fleet::ranks::RemoteRanks;
+use crate::forecast::launch_budget_s as measured_s;
+use crate::measurement_loop::Turns;
 use crate::recorder::{CaseError, Recorder};
 
 mod verdict;
 
 /// Seconds a launch may take beyond the budget of its case: launchers of large machines start
 /// slowly.
-const PATIENCE_S: f64 = 120.0;
+const LAUNCH_MARGIN_S: f64 = 120.0;
 /// File in which rank 0 writes its measurements.
-const OUTCOME: &str = "outcome.json";
+const OUTCOME_FILE: &str = "outcome.json";
 
 /// Returns the launches of a case as its turns.
 pub(super) fn turns<'c>(
     case: &'c Case,
     work: &'c MpiWorkload,
-    known: &'c RefCell<Known>,
+    known: &'c RefCell<RunCache>,
 ) -> Turns<'c> {
     let mut launches = 0..;
     Box::new(move |recorder| {
         let launch = launches.next().expect("a range without an end has a next number");
         if launch == 0 {
-            foretell(case, work, known.borrow().launch_s(work), recorder);
+            warn_if_over_budget(case, work, known.borrow().launch_overhead_s(work), recorder);
         }
         let began_s = recorder.elapsed_s();
         let outcome = turn(case, work, launch, recorder)?;
         if work.preset.is_assay() {
             let beside_s = recorder.elapsed_s() - began_s - measured_s(case);
-            known.borrow_mut().has_launched(work, beside_s);
+            known.borrow_mut().record_launch(work, beside_s);
         }
         Ok(outcome)
     })
@@ -60,7 +60,7 @@ pub(super) fn turns<'c>(
 
 /// Warns before the first launch if earlier cases show that the ranks take longer to start than the
 /// case's budget.
-fn foretell(
+fn warn_if_over_budget(
     case: &Case,
     work: &MpiWorkload,
     beside_s: Option<f64>,
@@ -68,7 +68,7 @@ fn foretell(
 ) {
     let Some(beside_s) = beside_s else { return };
     let least_s = beside_s + if work.preset.is_assay() { measured_s(case) } else { 0.0 };
-    recorder.foretell(least_s - case.stopping.budget_s, |budget| {
+    recorder.note_if_over_budget(least_s - case.stopping.budget_s, |budget| {
         phrase!(
             "launch-over-budget",
             "one launch of {case} takes {least} at least, and its budget is {budget}",
@@ -91,7 +91,7 @@ fn turn(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<StopReason>, CaseError> {
     if launch > 0 {
-        recorder.prepare_afresh()?;
+        recorder.begin_preparation()?;
     }
     let began_s = recorder.elapsed_s();
     let launched = launch_once(case, work, launch, recorder);
@@ -116,15 +116,15 @@ fn launch_once(
     let folder = tempfile::Builder::new()
         .prefix("assay-mpi-")
         .tempdir()
-        .map_err(|error| CaseError::because(ErrorArea::TemporaryFolder, &error))?;
-    let file = folder.path().join(OUTCOME);
-    let other = RanksEnd::of(recorder, work.mpi.starter, folder.path());
-    let other = other.map_err(network::failed)?;
+        .map_err(|error| CaseError::from_error(ErrorArea::TemporaryFolder, &error))?;
+    let file = folder.path().join(OUTCOME_FILE);
+    let other = RemoteRanks::connect(recorder, work.mpi.starter, folder.path());
+    let other = other.map_err(network::case_error)?;
     let is_one_kernel = other.as_ref().is_some_and(|it| it.is_one_kernel);
     let command = command(case, work, launch, &file, other.as_ref())?;
     if launch == 0 {
-        let commands = [("run".to_owned(), shown(&command))].into();
-        recorder.learn(Attribute::Commands, AttributeValue::Pairs(commands));
+        let commands = [("run".to_owned(), format_command(&command))].into();
+        recorder.add_fact(Attribute::Commands, AttributeValue::Pairs(commands));
     }
     let before = Segments::now();
     let ran = run(&command, other, recorder.cancel());
@@ -132,17 +132,17 @@ fn launch_once(
         // A killed library leaves its shared memory behind.
         before.remove_new();
     }
-    let completed = ran.map_err(|error| not_run(error, work))?;
-    keep(&completed, launch, recorder)?;
+    let completed = ran.map_err(|error| launch_error(error, work))?;
+    store_output(&completed, launch, recorder)?;
     let written = std::fs::read(&file).ok();
     if let Some(bytes) = &written {
-        recorder.raw(&format!("launch.{launch}.{OUTCOME}"), bytes)?;
+        recorder.store_raw(&format!("launch.{launch}.{OUTCOME_FILE}"), bytes)?;
     }
     let outcome = written.and_then(|bytes| serde_json::from_slice::<MpiOutcome>(&bytes).ok());
-    let outcome = verdict::sound(outcome, &completed, work, &shown(&command))?;
+    let outcome = verdict::check_outcome(outcome, &completed, work, &format_command(&command))?;
     if launch == 0 {
-        learn(&outcome, work, &completed, recorder);
-        is_one_kernel.then(|| recorder.doubt(Doubt::OneKernel));
+        record_facts(&outcome, work, &completed, recorder);
+        is_one_kernel.then(|| recorder.add_doubt(Doubt::OneKernel));
     }
     recorder.record_all(outcome.to_entries());
     Ok(())
@@ -151,7 +151,7 @@ fn launch_once(
 /// Runs the launcher, and serves the ranks that it starts on the other host of a pair.
 fn run(
     command: &Command,
-    other: Option<RanksEnd>,
+    other: Option<RemoteRanks>,
     cancel: &AtomicBool,
 ) -> Result<Completed, ProcessError> {
     let over = AtomicBool::new(false);
@@ -170,10 +170,10 @@ fn command(
     work: &MpiWorkload,
     launch: u32,
     file: &Path,
-    other: Option<&RanksEnd>,
+    other: Option<&RemoteRanks>,
 ) -> Result<Command, CaseError> {
     let program = std::env::current_exe()
-        .map_err(|error| CaseError::because(ErrorArea::OwnProgram, &error))?;
+        .map_err(|error| CaseError::from_error(ErrorArea::OwnProgram, &error))?;
     let mut words = vec!["mpi".to_owned(), work.test.name().to_owned()];
     words.extend(["--mpi-library".to_owned(), work.mpi.library.clone()]);
     words.extend(["--raw".to_owned(), path_text::encode(file.as_os_str())]);
@@ -189,11 +189,15 @@ fn command(
         words.extend(["-m".to_owned(), format!("{}:{}", work.from_bytes, work.to_bytes)]);
     }
     let line = match other {
-        None => mpi_launch::launch(work, &path_text::encode(program.as_os_str()), &words),
+        None => mpi_launch::build_launch(work, &path_text::encode(program.as_os_str()), &words),
         Some(other) => {
             let shell = path_text::encode(other.shell.as_os_str());
-            let RanksEnd { addresses, programs, .. } = other;
-            mpi_launch::launch_pair(work, &PairOfHosts { addresses, programs, shell }, &words)
+            let RemoteRanks { addresses, programs, .. } = other;
+            mpi_launch::build_pair_launch(
+                work,
+                &HostPair { addresses, programs, shell },
+                &words,
+            )
         }
     };
     let mut command = Command::new(path_text::decode_path(&line.program));
@@ -204,12 +208,12 @@ fn command(
         .collect();
     // Launchers start their ranks in a folder with the same path.
     command.directory = other.map(|_| "/".into());
-    command.deadline = Some(Duration::from_secs_f64(case.stopping.budget_s + PATIENCE_S));
+    command.deadline = Some(Duration::from_secs_f64(case.stopping.budget_s + LAUNCH_MARGIN_S));
     Ok(command)
 }
 
 /// Formats the command as a user would type it to print the same figures as a table.
-fn shown(command: &Command) -> String {
+fn format_command(command: &Command) -> String {
     let variables = command.environment.iter().filter_map(|(name, value)| {
         Some(format!("{}={}", name.to_string_lossy(), value.as_ref()?.to_string_lossy()))
     });
@@ -223,10 +227,10 @@ fn shown(command: &Command) -> String {
     variables.chain(program).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
-fn not_run(error: ProcessError, work: &MpiWorkload) -> CaseError {
+fn launch_error(error: ProcessError, work: &MpiWorkload) -> CaseError {
     match error {
         ProcessError::Cancelled { .. } => CaseError::Interrupted,
-        ProcessError::Deadline { .. } => CaseError::because(ErrorArea::Rank, &error),
+        ProcessError::Deadline { .. } => CaseError::from_error(ErrorArea::Rank, &error),
         other => CaseError::Failed(FailureReason::LauncherNotRun {
             launcher: work.mpi.launcher.clone(),
             causes: FailureReason::error_chain(&other),
@@ -234,37 +238,37 @@ fn not_run(error: ProcessError, work: &MpiWorkload) -> CaseError {
     }
 }
 
-fn keep(
+fn store_output(
     completed: &Completed,
     launch: u32,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     let streams = [("stdout", &completed.output.stdout), ("stderr", &completed.output.stderr)];
     for (name, bytes) in streams.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
-        recorder.raw(&format!("launch.{launch}.{name}"), bytes)?;
+        recorder.store_raw(&format!("launch.{launch}.{name}"), bytes)?;
     }
     Ok(())
 }
 
-fn learn(
+fn record_facts(
     outcome: &MpiOutcome,
     work: &MpiWorkload,
     completed: &Completed,
     recorder: &mut Recorder<'_, '_>,
 ) {
     recorder.record_all(outcome.to_facts());
-    recorder.learn(Attribute::Prefix, work.mpi.prefix.as_str());
+    recorder.add_fact(Attribute::Prefix, work.mpi.prefix.as_str());
     let Completed { output, .. } = completed;
     let printed = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
-    if let Some(transport) = mpi_launch::transport(&work.mpi, &printed.concat()) {
-        recorder.learn(Attribute::Transport, transport);
+    if let Some(transport) = mpi_launch::find_transport(&work.mpi, &printed.concat()) {
+        recorder.add_fact(Attribute::Transport, transport);
     }
-    if let Some(doubt) = other_binding(outcome, work) {
-        recorder.doubt(doubt);
+    if let Some(doubt) = binding_mismatch(outcome, work) {
+        recorder.add_doubt(doubt);
     }
 }
 
-fn other_binding(outcome: &MpiOutcome, work: &MpiWorkload) -> Option<Doubt> {
+fn binding_mismatch(outcome: &MpiOutcome, work: &MpiWorkload) -> Option<Doubt> {
     let asked = &work.placement.cpus;
     let differs = |(rank, cpu): (&MpiRank, &u32)| rank.cpus != [*cpu];
     if asked.is_empty() || !outcome.ranks.iter().zip(asked).any(differs) {

@@ -16,20 +16,20 @@ use assay_model::failure::MissingHostFeature;
 use assay_model::workload::{NetworkTest, NetworkWorkload, Workload};
 
 use crate::fleet::pairs::PairEnd;
-use crate::measuring::Turns;
+use crate::measurement_loop::Turns;
 use crate::network::error::NetworkError;
 use crate::network::path;
-use crate::network::setup::local_towards;
-use crate::network::target::Target;
+use crate::network::setup::local_address_for;
+use crate::network::target::NetworkTarget;
 use crate::recorder::{CaseError, Recorder};
 
-use far_end::FarEnd;
+use far_end::NetworkFarEnd;
 
-use super::known::{self, Known};
+use super::run_cache::{self, RunCache};
 
 /// Protocol of the echoes, streams or messages.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum By {
+pub(super) enum TrafficKind {
     Icmp,
     Protocol(TransportProtocol),
 }
@@ -38,8 +38,8 @@ pub(super) enum By {
 /// checked when the first turn begins, because other cases may have had turns by then.
 pub(super) fn turns<'c>(
     work: &'c NetworkWorkload,
-    by: By,
-    known: &'c RefCell<Known>,
+    by: TrafficKind,
+    known: &'c RefCell<RunCache>,
 ) -> Turns<'c> {
     let mut begun: Option<Turns<'c>> = None;
     Box::new(move |recorder| match &mut begun {
@@ -50,37 +50,37 @@ pub(super) fn turns<'c>(
 
 fn begin<'c>(
     work: &'c NetworkWorkload,
-    by: By,
-    known: &Known,
+    by: TrafficKind,
+    known: &RunCache,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Turns<'c>, CaseError> {
-    known.need(work, MissingHostFeature::Address)?;
-    known.need(work, MissingHostFeature::Connection)?;
+    known.require(work, MissingHostFeature::Address)?;
+    known.require(work, MissingHostFeature::Connection)?;
     let protocol = match by {
-        By::Icmp => {
+        TrafficKind::Icmp => {
             // The other host of a pair provides its address; echoes need no port.
-            let peer = PairEnd::of(recorder).map_err(failed)?;
-            return latency::icmp(work, peer.map(|peer| peer.address.ip().to_string()));
+            let peer = PairEnd::open(recorder).map_err(case_error)?;
+            return latency::icmp_turns(work, peer.map(|peer| peer.address.ip().to_string()));
         }
-        By::Protocol(protocol) => protocol,
+        TrafficKind::Protocol(protocol) => protocol,
     };
-    let far_end = FarEnd::of(work, recorder).map_err(failed)?;
+    let far_end = NetworkFarEnd::resolve(work, recorder).map_err(case_error)?;
     match &work.question {
         NetworkTest::Throughput(asked) => {
-            known.need(work, known::streams_port(work))?;
+            known.require(work, run_cache::streams_port(work))?;
             Ok(throughput::turns(asked, far_end, protocol))
         }
         NetworkTest::Latency(asked) => {
-            known.need(work, MissingHostFeature::Echo)?;
+            known.require(work, MissingHostFeature::Echo)?;
             if asked.load_streams > 0 {
-                known.need(work, known::streams_port(work))?;
+                known.require(work, run_cache::streams_port(work))?;
             }
-            let all = far_end.for_ping_pong();
+            let all = far_end.ping_pong_targets();
             let lacks = |port| known.lacks(&far_end.host, MissingHostFeature::Port(port));
-            let (without, targets): (Vec<Target>, Vec<Target>) =
+            let (without, targets): (Vec<NetworkTarget>, Vec<NetworkTarget>) =
                 all.into_iter().partition(|target| lacks(target.port));
             if let (Some(last), []) = (without.last(), &*targets) {
-                known.need(work, MissingHostFeature::Port(last.port))?;
+                known.require(work, MissingHostFeature::Port(last.port))?;
             }
             Ok(latency::turns(asked, far_end, targets, protocol))
         }
@@ -89,48 +89,49 @@ fn begin<'c>(
 
 /// Workload as a tool receives it. A loopback workload is directed to an own server, which ends
 /// when this is dropped.
-pub(super) struct Reached {
+pub(super) struct ReachableWorkload {
     pub(super) workload: Workload,
-    _far_end: FarEnd,
+    _far_end: NetworkFarEnd,
 }
 
 /// Resolves the far end for a tool and records the path of its traffic; returns `None` for a
 /// workload without a far end.
-pub(super) fn reach(
+pub(super) fn resolve_far_end(
     workload: &Workload,
-    known: &Known,
+    known: &RunCache,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Reached>, CaseError> {
+) -> Result<Option<ReachableWorkload>, CaseError> {
     let mut workload = workload.clone();
     let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work) | Workload::NetworkIcmp(work)) =
         &mut workload
     else {
         return Ok(None);
     };
-    known.need(work, MissingHostFeature::Address)?;
-    known.need(work, MissingHostFeature::Connection)?;
-    let far_end = FarEnd::of(work, recorder).map_err(failed)?;
+    known.require(work, MissingHostFeature::Address)?;
+    known.require(work, MissingHostFeature::Connection)?;
+    let far_end = NetworkFarEnd::resolve(work, recorder).map_err(case_error)?;
     if work.to.is_none() || recorder.pair().is_some() {
-        recorder.learn(Attribute::FarEnd, "assay");
-        far_end.report(work);
+        recorder.add_fact(Attribute::FarEnd, "assay");
+        far_end.fill_workload(work);
     }
     let host = work.to.clone().unwrap_or_default();
     // The port does not affect the choice of a route.
-    if let Some(address) = Target::new(&host, 9).addresses().map_err(failed)?.first() {
-        learn_path(local_towards(*address), address.ip(), recorder);
+    if let Some(address) = NetworkTarget::new(&host, 9).addresses().map_err(case_error)?.first()
+    {
+        record_path(local_address_for(*address), address.ip(), recorder);
     }
-    Ok(Some(Reached { workload, _far_end: far_end }))
+    Ok(Some(ReachableWorkload { workload, _far_end: far_end }))
 }
 
-pub(super) fn failed(error: NetworkError) -> CaseError {
+pub(super) fn case_error(error: NetworkError) -> CaseError {
     match error {
         NetworkError::Interrupted | NetworkError::Call(CallError::Interrupted) => {
             CaseError::Interrupted
         }
         error => {
-            let failed = CaseError::Failed(error.of_case());
+            let failed = CaseError::Failed(error.to_case_failure());
             match error.lack() {
-                Some(what) => failed.for_lack_of(what),
+                Some(what) => failed.with_lack(what),
                 None => failed,
             }
         }
@@ -138,6 +139,6 @@ pub(super) fn failed(error: NetworkError) -> CaseError {
 }
 
 /// Records the path of the traffic, as far as this end can see it.
-fn learn_path(local: IpAddr, remote: IpAddr, recorder: &mut Recorder<'_, '_>) {
-    recorder.record_all(path::taken(local, remote));
+fn record_path(local: IpAddr, remote: IpAddr, recorder: &mut Recorder<'_, '_>) {
+    recorder.record_all(path::path_facts(local, remote));
 }

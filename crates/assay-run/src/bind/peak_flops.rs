@@ -7,11 +7,11 @@ use assay_model::event::StopReason;
 use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::workload::PeakFlopsWorkload;
 
-use crate::measuring::{self, Measurement, Turns};
+use crate::measurement_loop::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
 /// Chains of one preparation in both precisions, and the clock measurement under the same load.
-struct Prepared {
+struct PeakPreparation {
     peaks: [(Precision, Peak); 2],
     clock: Option<CoreClock>,
 }
@@ -36,38 +36,38 @@ fn turn(
         // Every repetition verifies its sums itself.
         check: &mut |_, _| Ok(()),
     };
-    measuring::preparation(&mut measurement, recorder)
+    measurement_loop::run_preparation(&mut measurement, recorder)
 }
 
-fn prepare(work: &PeakFlopsWorkload, isa: Isa) -> Result<Prepared, CaseError> {
+fn prepare(work: &PeakFlopsWorkload, isa: Isa) -> Result<PeakPreparation, CaseError> {
     let cpus = super::cpu_numbers(&work.domain.cpus);
     let peak = |precision| {
         let config = PeakConfig { cpus: cpus.clone(), precision, isa };
         let peak = Peak::prepare(&config)
-            .map_err(|error| CaseError::because(ErrorArea::PeakFlops, &error))?;
+            .map_err(|error| CaseError::from_error(ErrorArea::PeakFlops, &error))?;
         Ok::<_, CaseError>((precision, peak))
     };
     let peaks = [peak(Precision::Fp64)?, peak(Precision::Fp32)?];
     // Without a chain for this architecture the clock is unknown, and Rpeak with it.
     let clock =
         CoreClock::prepare(&CoreClockConfig { cpus: cpus.clone(), load: Some(isa) }).ok();
-    Ok(Prepared { peaks, clock })
+    Ok(PeakPreparation { peaks, clock })
 }
 
 fn repetition(
-    prepared: &mut Prepared,
+    prepared: &mut PeakPreparation,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     for (precision, peak) in &mut prepared.peaks {
         let sample = peak
             .repetition()
-            .map_err(|error| CaseError::because(ErrorArea::PeakFlops, &error))?;
-        recorder.sample(precision.name(), sample.flops / sample.seconds);
+            .map_err(|error| CaseError::from_error(ErrorArea::PeakFlops, &error))?;
+        recorder.add_sample(precision.name(), sample.flops / sample.seconds);
     }
     if let Some(clock) = &mut prepared.clock {
         let clocks_hz = clock.repetition().clocks_hz;
         let mean_hz = clocks_hz.iter().sum::<f64>() / clocks_hz.len() as f64;
-        recorder.sample("core_clock", mean_hz);
+        recorder.add_sample("core_clock", mean_hz);
     }
     Ok(())
 }

@@ -4,8 +4,8 @@
 use std::net::IpAddr;
 use std::path::Path;
 
-use assay_adapters::invocation::{Found, Request};
-use assay_adapters::tool::Tool;
+use assay_adapters::invocation::{InstalledTool, ToolRequest};
+use assay_adapters::tool::ToolAdapter;
 use assay_fleet::remote::calls::CallError;
 use assay_model::attribute::Attribute;
 use assay_model::entry::MeasuredSpan;
@@ -15,18 +15,20 @@ use assay_model::workload::{RdmaWorkload, Workload};
 
 use super::tool;
 use crate::fleet::pairs::{self, PairEnd};
-use crate::measuring::{self, Turns};
+use crate::measurement_loop::{self, Turns};
 use crate::network::error::NetworkError;
 use crate::rdma::{self, Observed, Partner, Peer, TestError};
 use crate::recorder::{CaseError, Recorder};
 
 pub(super) fn turns(work: &RdmaWorkload) -> Turns<'_> {
-    Box::new(|recorder| measuring::once(&mut |recorder| repetition(work, recorder), recorder))
+    Box::new(|recorder| {
+        measurement_loop::run_once(&mut |recorder| repetition(work, recorder), recorder)
+    })
 }
 
 fn repetition(work: &RdmaWorkload, recorder: &mut Recorder<'_, '_>) -> Result<(), CaseError> {
     // Synchronises pairs that share the network.
-    recorder.gate()?;
+    recorder.wait_for_start()?;
     let mut entries = Vec::new();
     let (work, pair) = (&on_device(work, recorder), partner(work, recorder)?);
     let tested = rdma::run_with(work, pair, recorder.cancel(), &mut |observed| {
@@ -54,7 +56,7 @@ fn partner(
 ) -> Result<Option<Partner>, CaseError> {
     let Some(pair) = recorder.pair() else { return Ok(None) };
     let (device, peer) = (pair.far.with_defaults(&work.device), pair.peer.clone());
-    let gone = || failed(&NetworkError::Call(CallError::Over { peer }).into());
+    let gone = || case_error(&NetworkError::Call(CallError::Over { peer }).into());
     let call = recorder.call_peer(pairs::RDMA).ok_or_else(gone)?;
     Ok(Some(Partner { call, device }))
 }
@@ -65,11 +67,11 @@ fn partner_for_perftest(
     work: &RdmaWorkload,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<(Partner, IpAddr)>, CaseError> {
-    let proven = PairEnd::of(recorder).map_err(|error| failed(&error.into()))?;
+    let proven = PairEnd::open(recorder).map_err(|error| case_error(&error.into()))?;
     Ok(partner(work, recorder)?.zip(proven.map(|it| it.address.ip())))
 }
 
-fn failed(error: &TestError) -> CaseError {
+fn case_error(error: &TestError) -> CaseError {
     CaseError::Failed(rdma::of_case(&error.failure()))
 }
 
@@ -77,7 +79,7 @@ fn failed(error: &TestError) -> CaseError {
 /// the far end, until the budget is used up.
 pub(super) fn perftest_turns<'c>(
     (case, work): (&'c Case, &'c RdmaWorkload),
-    (tool, found): (&'static Tool, &'c Found),
+    (tool, found): (&'static ToolAdapter, &'c InstalledTool),
 ) -> Turns<'c> {
     let mut rounds = 0;
     Box::new(move |recorder| {
@@ -93,26 +95,27 @@ pub(super) fn perftest_turns<'c>(
 
 fn perftest_round(
     (work, round): (&RdmaWorkload, u32),
-    (tool, found): (&'static Tool, &Found),
+    (tool, found): (&'static ToolAdapter, &InstalledTool),
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     if let Some(version) = &found.version {
-        recorder.learn(Attribute::ToolVersion, version.as_str());
+        recorder.add_fact(Attribute::ToolVersion, version.as_str());
     }
-    recorder.learn(Attribute::FarEnd, "perftest");
+    recorder.add_fact(Attribute::FarEnd, "perftest");
     let path = if work.to.is_none() { "loopback" } else { "network" };
-    recorder.learn(Attribute::Path, path);
+    recorder.add_fact(Attribute::Path, path);
     let work = on_device(work, recorder);
     for bytes in &work.sizes {
-        recorder.gate()?;
+        recorder.wait_for_start()?;
         let began_s = recorder.elapsed_s();
         let pair = partner_for_perftest(&work, recorder)?;
         let program = Path::new(&found.path);
         let peer = Peer::start((&work, *bytes), pair, program, recorder.cancel())
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| case_error(&error))?;
         let workload = Workload::Rdma(peer.work.clone());
-        let request = Request { workload: &workload, found, repetitions: 1, cpu_flags: &[] };
-        let invocations = (tool.command)(&request).map_err(|error| tool::failed(&error))?;
+        let request =
+            ToolRequest { workload: &workload, tool: found, repetitions: 1, cpu_flags: &[] };
+        let invocations = (tool.command)(&request).map_err(|error| tool::case_error(&error))?;
         for invocation in &invocations {
             let parsed = tool::run(tool, invocation, round, recorder)?;
             let took_s = recorder.elapsed_s() - began_s;

@@ -39,15 +39,17 @@ pub(super) fn measure(
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<StopReason, CaseError> {
-    let Some(test) = resolved(case, test, recorder)? else {
+    let Some(test) = resolve_rate(case, test, recorder)? else {
         return Ok(StopReason::NotNeeded);
     };
     let began_s = recorder.elapsed_s();
-    let mut measurer = Measurer { case, options, recorder };
+    let mut measurer = StorageCaseRun { case, options, recorder };
     measurer.precondition(&test)?;
     let workload = test.workload;
     let (workload, outcome) = match test.course {
-        MeasurementMode::Once => measurer.part(&workload).map(|outcome| (workload, outcome))?,
+        MeasurementMode::Once => {
+            measurer.run_partial(&workload).map(|outcome| (workload, outcome))?
+        }
         MeasurementMode::Rounds(rule) => {
             let outcome = rounds::measure(&mut measurer, &workload, &rule)?;
             (workload, outcome)
@@ -55,13 +57,13 @@ pub(super) fn measure(
         MeasurementMode::Search(goal) => search::measure(&mut measurer, &workload, &goal)?,
     };
     results::record(&outcome, &workload, recorder)?;
-    results::doubt_targets(&workload, recorder);
+    results::check_targets(&workload, recorder);
     let is_whole = !recorder.cancel().load(Ordering::Relaxed);
     if is_whole && matches!(test.point, None | Some(ResponseCurvePoint::Maximum)) {
-        results::learn_headroom(&outcome, &workload, recorder)?;
+        results::record_headroom(&outcome, &workload, recorder)?;
     }
     // Fails after an interruption; the records so far are kept.
-    let next = recorder.next(recorder.elapsed_s() - began_s)?;
+    let next = recorder.next_action(recorder.elapsed_s() - began_s)?;
     recorder.flush()?;
     Ok(if let NextStep::Stop(StopReason::Precise) = next {
         StopReason::Precise
@@ -78,30 +80,31 @@ pub(super) fn prepare(
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<Case>, CaseError> {
-    let Some(mut test) = resolved(case, test, recorder)? else { return Ok(None) };
+    let Some(mut test) = resolve_rate(case, test, recorder)? else { return Ok(None) };
     match test.course {
         MeasurementMode::Once => {}
         MeasurementMode::Rounds(_) => {
-            recorder.doubt(Doubt::MeasuredOnce { by: case.by.clone() })
+            recorder.add_doubt(Doubt::MeasuredOnce { by: case.by.clone() })
         }
         MeasurementMode::Search(_) => {
             return Err(FailureReason::ToolCannotSearch { by: case.by.clone() }.into());
         }
     }
-    Measurer { case, options, recorder: &mut *recorder }.precondition(&test)?;
-    let plan = StoragePlan { phases: vec![single(test.workload.clone(), &test.name)] };
+    StorageCaseRun { case, options, recorder: &mut *recorder }.precondition(&test)?;
+    let plan = StoragePlan { phases: vec![single_phase(test.workload.clone(), &test.name)] };
     let cancel = recorder.cancel();
-    let mut watcher = Watcher {
+    let mut watcher = StorageProgress {
         case: &case.id,
         recorder,
         laying_out: None,
         passes: Vec::new(),
         passed_bytes: 0,
     };
-    let done = runner::prepare(&plan, options, cancel, &mut |event| watcher.see(&event));
+    let done =
+        runner::prepare(&plan, options, cancel, &mut |event| watcher.handle_event(&event));
     match done {
         Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
-        Err(failure) => Err(CaseError::of_case(ErrorArea::Storage, &failure)),
+        Err(failure) => Err(CaseError::from_failure(ErrorArea::Storage, &failure)),
         Ok(()) => {
             // Tools that divide a file among processes need its size.
             for target in &mut test.workload.targets {
@@ -110,7 +113,7 @@ pub(super) fn prepare(
                 target.size_bytes = target.size_bytes.or_else(there);
             }
             if let StorageLoad::Open { rate_per_s, .. } = test.workload.load {
-                recorder.learn(Attribute::RequestedRate, rate_per_s);
+                recorder.add_fact(Attribute::RequestedRate, rate_per_s);
             }
             recorder.record_all(volume::facts(&test.workload));
             Ok(Some(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() }))
@@ -118,13 +121,13 @@ pub(super) fn prepare(
     }
 }
 
-fn single(workload: StorageWorkload, name: &str) -> StoragePhase {
+fn single_phase(workload: StorageWorkload, name: &str) -> StoragePhase {
     StoragePhase { name: name.to_owned(), loops: vec![], workload, pause_before_s: 0.0 }
 }
 
 /// Resolves a share of a curve's maximum rate into a rate; returns `None` if no further point is
 /// worthwhile.
-fn resolved(
+fn resolve_rate(
     case: &Case,
     test: &StorageTest,
     recorder: &mut Recorder<'_, '_>,
@@ -140,7 +143,7 @@ fn resolved(
     let maximum = maximum.ok_or(FailureReason::CurveWithoutMaximum)?;
     if let Some(ResponseCurvePoint::Bend { .. }) = test.point {
         let Some(share) = curve::next_share(case, &test, recorder) else { return Ok(None) };
-        recorder.learn(Attribute::PercentOfMax, share);
+        recorder.add_fact(Attribute::PercentOfMax, share);
         percent = share;
     }
     let rate_per_s = rounding.round_share(maximum, percent);
@@ -149,25 +152,25 @@ fn resolved(
 }
 
 /// Context of all measurements of one case.
-struct Measurer<'m, 'a, 't> {
+struct StorageCaseRun<'m, 'a, 't> {
     case: &'m Case,
     options: &'m RunOptions,
     recorder: &'m mut Recorder<'a, 't>,
 }
 
-impl Measurer<'_, '_, '_> {
+impl StorageCaseRun<'_, '_, '_> {
     /// Runs the write phases that precede the measurement.
     fn precondition(&mut self, test: &StorageTest) -> Result<(), CaseError> {
         let (notes, phases): (Vec<_>, Vec<_>) = precondition::phases(test).into_iter().unzip();
         notes.iter().for_each(|it| self.recorder.note(it));
-        self.carry_out(&StoragePlan { phases }).map(drop)
+        self.run_phases(&StoragePlan { phases }).map(drop)
     }
 
     /// Runs the workload once; an interruption leaves the completed part as the outcome.
-    fn part(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
-        let phase = single(workload.clone(), &self.case.id);
+    fn run_partial(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
+        let phase = single_phase(workload.clone(), &self.case.id);
         let options = RunOptions { keeps_partial: true, ..self.options.clone() };
-        let outcome = self.outcomes(&StoragePlan { phases: vec![phase] }, &options)?;
+        let outcome = self.run_plan(&StoragePlan { phases: vec![phase] }, &options)?;
         let outcome = outcome.into_iter().next();
         match outcome {
             Some(it) if it.ended == EndReason::Interrupted && series::count(&it) == 0 => {
@@ -178,15 +181,15 @@ impl Measurer<'_, '_, '_> {
     }
 
     /// Runs the workload once, to its end.
-    fn once(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
-        let phase = single(workload.clone(), &self.case.id);
-        let outcomes = self.carry_out(&StoragePlan { phases: vec![phase] })?;
+    fn run_once(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
+        let phase = single_phase(workload.clone(), &self.case.id);
+        let outcomes = self.run_phases(&StoragePlan { phases: vec![phase] })?;
         outcomes.into_iter().next().ok_or_else(|| FailureReason::NoIo.into())
     }
 
     /// Runs all phases to their end.
-    fn carry_out(&mut self, plan: &StoragePlan) -> Result<Vec<StorageOutcome>, CaseError> {
-        let outcomes = self.outcomes(plan, self.options)?;
+    fn run_phases(&mut self, plan: &StoragePlan) -> Result<Vec<StorageOutcome>, CaseError> {
+        let outcomes = self.run_plan(plan, self.options)?;
         if outcomes.iter().any(|outcome| outcome.ended == EndReason::Interrupted) {
             return Err(CaseError::Interrupted);
         }
@@ -194,39 +197,40 @@ impl Measurer<'_, '_, '_> {
     }
 
     /// Runs all phases, possibly only in part; failed I/O is a failed measurement.
-    fn outcomes(
+    fn run_plan(
         &mut self,
         plan: &StoragePlan,
         options: &RunOptions,
     ) -> Result<Vec<StorageOutcome>, CaseError> {
         let cancel = self.recorder.cancel();
         let passes = plan.phases.iter().map(|phase| bytes_of_pass(&phase.workload)).collect();
-        let mut watcher = Watcher {
+        let mut watcher = StorageProgress {
             case: &self.case.id,
             recorder: &mut *self.recorder,
             laying_out: None,
             passes,
             passed_bytes: 0,
         };
-        let done = runner::carry_out(plan, options, cancel, &mut |event| watcher.see(&event));
+        let done =
+            runner::carry_out(plan, options, cancel, &mut |event| watcher.handle_event(&event));
         let outcomes = match done {
             Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
-            Err(failure) => return Err(CaseError::of_case(ErrorArea::Storage, &failure)),
+            Err(failure) => return Err(CaseError::from_failure(ErrorArea::Storage, &failure)),
             Ok(outcomes) => outcomes,
         };
         if let Some(failure) = runner::io_failure(plan, &outcomes) {
-            return Err(CaseError::of_case(ErrorArea::Storage, &failure));
+            return Err(CaseError::from_failure(ErrorArea::Storage, &failure));
         }
         Ok(outcomes)
     }
 }
 
 /// Reports the events of a storage plan to the user.
-struct Watcher<'w, 'a, 't> {
+struct StorageProgress<'w, 'a, 't> {
     case: &'w str,
     recorder: &'w mut Recorder<'a, 't>,
     /// File that is being written, so that it is announced only once.
-    laying_out: Option<LayingOut>,
+    laying_out: Option<LayoutProgress>,
     /// Bytes of each phase, if the phase ends when all are transferred.
     passes: Vec<Option<u64>>,
     /// Bytes transferred so far.
@@ -243,28 +247,28 @@ fn bytes_of_pass(workload: &StorageWorkload) -> Option<u64> {
 }
 
 /// Progress of the writes before a measurement.
-struct LayingOut {
+struct LayoutProgress {
     /// File; `None` for passes over all targets.
     path: Option<PathBuf>,
     began_s: f64,
     /// Whether the duration was reported.
-    is_said: bool,
+    is_reported: bool,
 }
 
-impl Watcher<'_, '_, '_> {
+impl StorageProgress<'_, '_, '_> {
     /// Reports the expected duration of the writes as soon as it can be estimated, if it is long:
     /// they come on top of the budget.
-    fn tell_time(&mut self, share: f64) {
+    fn report_duration(&mut self, share: f64) {
         /// Seconds after which the rate can be estimated.
         const KNOWN_S: f64 = 1.0;
-        let Some(file) = self.laying_out.as_mut().filter(|it| !it.is_said) else { return };
+        let Some(file) = self.laying_out.as_mut().filter(|it| !it.is_reported) else { return };
         let spent_s = self.recorder.elapsed_s() - file.began_s;
         if spent_s < KNOWN_S || share <= 0.0 {
             return;
         }
-        file.is_said = true;
+        file.is_reported = true;
         let total_s = spent_s / share;
-        self.recorder.foretell(total_s, |budget| {
+        self.recorder.note_if_over_budget(total_s, |budget| {
             phrase!(
                 "beside-budget",
                 "that takes about {time}, on top of the budget of {budget}",
@@ -275,21 +279,21 @@ impl Watcher<'_, '_, '_> {
     }
 
     /// Adds the bytes of passes and returns the completed share of all passes, if they end.
-    fn pass(&mut self, bytes: u64) -> Option<Phrase> {
+    fn add_pass_bytes(&mut self, bytes: u64) -> Option<Phrase> {
         let all: Option<u64> = self.passes.iter().copied().sum();
         let all = all.filter(|all| *all > 0)?;
         let began_s = self.recorder.elapsed_s();
         if self.laying_out.as_ref().is_none_or(|it| it.path.is_some()) {
-            self.laying_out = Some(LayingOut { path: None, began_s, is_said: false });
+            self.laying_out = Some(LayoutProgress { path: None, began_s, is_reported: false });
         }
         let share_before = self.passed_bytes as f64 / all as f64;
         self.passed_bytes += bytes;
-        self.tell_time(share_before);
+        self.report_duration(share_before);
         let share = (self.passed_bytes as f64 / all as f64).min(1.0);
         Some(Phrase::exact_value(format!("{:.0} %", 100.0 * share)))
     }
 
-    fn see(&mut self, event: &StorageEvent<'_>) {
+    fn handle_event(&mut self, event: &StorageEvent<'_>) {
         let case = self.case;
         match event {
             StorageEvent::LayingOut { target, done_bytes, total_bytes } => {
@@ -308,9 +312,10 @@ impl Watcher<'_, '_, '_> {
                     ));
                     let began_s = self.recorder.elapsed_s();
                     let path = Some(target.path.clone());
-                    self.laying_out = Some(LayingOut { path, began_s, is_said: false });
+                    self.laying_out =
+                        Some(LayoutProgress { path, began_s, is_reported: false });
                 }
-                self.tell_time(*done_bytes as f64 / (*total_bytes).max(1) as f64);
+                self.report_duration(*done_bytes as f64 / (*total_bytes).max(1) as f64);
                 let percent = 100.0 * *done_bytes as f64 / (*total_bytes).max(1) as f64;
                 let share = Phrase::exact_value(format!("{percent:.0} %"));
                 let text =
@@ -324,17 +329,17 @@ impl Watcher<'_, '_, '_> {
                 let per_s = |value: f64| value / tally.length_s.max(f64::MIN_POSITIVE);
                 let rate = Quantity::new(per_s(count), Unit::IoPerSecond);
                 let bytes = Quantity::new(per_s(sum(|it| it.bytes)), Unit::BytePerSecond);
-                let done = self.pass(sum(|it| it.bytes) as u64);
+                let done = self.add_pass_bytes(sum(|it| it.bytes) as u64);
                 let latency_s = sum(|it| it.service_sum_ns) / count / 1e9;
                 let latency_s = Some(latency_s).filter(|it| it.is_finite());
                 let what = Phrase::list("  ", done.into_iter().chain([rate.into()]));
                 self.recorder.progress(&Phrase::list(": ", [case.into(), what]));
                 let cpu = Some(tally.cpu_user + tally.cpu_system);
-                self.recorder.second(tally.length_s, &[rate, bytes], latency_s, cpu);
+                self.recorder.report_second(tally.length_s, &[rate, bytes], latency_s, cpu);
             }
             // Any other end of the wait also ends the measurement.
             StorageEvent::PhaseReady { begins_ns } => {
-                begins_ns.set(self.recorder.gate().ok().flatten());
+                begins_ns.set(self.recorder.wait_for_start().ok().flatten());
             }
             StorageEvent::PhaseStarts { .. }
             | StorageEvent::PhaseDone { .. }
@@ -353,7 +358,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pass_moves_all_of_its_targets_and_a_phase_with_a_time_has_no_such_end() {
+    fn pass_transfers_all_targets_unless_duration_is_fixed() {
         let target = |bytes: u64| StorageTarget {
             name: "t".into(),
             path: "nothing".into(),

@@ -11,14 +11,14 @@ use assay_model::failure::ErrorArea;
 use assay_model::workload::{Domain, StreamWorkload};
 
 use super::chosen_loops::Winners;
-use super::{Known, chosen_loops};
-use crate::measuring::{self, Measurement, Turns};
-use crate::outlook::choosing_each_s;
+use super::{RunCache, chosen_loops};
+use crate::forecast::choosing_time_each_s;
+use crate::measurement_loop::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
 /// Returns turns that repeat all six operations; every domain has its own clock. The fastest loops
 /// are kept for all preparations of the case, and for other cases with equal arrays.
-pub(super) fn turns<'c>(work: &'c StreamWorkload, known: &'c RefCell<Known>) -> Turns<'c> {
+pub(super) fn turns<'c>(work: &'c StreamWorkload, known: &'c RefCell<RunCache>) -> Turns<'c> {
     let mut winners: Winners = Vec::new();
     Box::new(move |recorder| turn(work, &mut winners, known, recorder))
 }
@@ -26,28 +26,29 @@ pub(super) fn turns<'c>(work: &'c StreamWorkload, known: &'c RefCell<Known>) -> 
 fn turn(
     work: &StreamWorkload,
     winners: &mut Winners,
-    known: &RefCell<Known>,
+    known: &RefCell<RunCache>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<StopReason>, CaseError> {
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let mut stream = chosen_loops::arrays(&config(work), known, recorder)
-                .map_err(|error| failed(&error))?;
+            let mut stream =
+                chosen_loops::prepare_arrays(&stream_config(work), known, recorder)
+                    .map_err(|error| case_error(&error))?;
             if winners.is_empty() {
-                *winners = win(work, &mut stream, known, recorder)?;
-                learn(&stream, recorder);
+                *winners = choose_kernels(work, &mut stream, known, recorder)?;
+                record_facts(&stream, recorder);
             }
             Ok((stream, winners.clone()))
         },
         repetition: &mut |(stream, winners), recorder| {
             repetition(work, stream, winners, recorder)
         },
-        check: &mut |(stream, _), _| stream.verify().map_err(|error| failed(&error)),
+        check: &mut |(stream, _), _| stream.verify().map_err(|error| case_error(&error)),
     };
-    measuring::preparation(&mut measurement, recorder)
+    measurement_loop::run_preparation(&mut measurement, recorder)
 }
 
-fn config(work: &StreamWorkload) -> StreamConfig {
+fn stream_config(work: &StreamWorkload) -> StreamConfig {
     let cpus: Vec<u32> = work.domains.iter().flat_map(|domain| domain.cpus.clone()).collect();
     StreamConfig {
         cpus: super::cpu_numbers(&cpus),
@@ -58,7 +59,7 @@ fn config(work: &StreamWorkload) -> StreamConfig {
 }
 
 /// Key of the series of one operation on one domain; a single domain adds no dimensions.
-fn key(work: &StreamWorkload, operation: StreamOperation, domain: &Domain) -> SeriesKey {
+fn series_key(work: &StreamWorkload, operation: StreamOperation, domain: &Domain) -> SeriesKey {
     match work.domains.len() {
         1 => SeriesKey::only_series(operation.name()),
         _ => SeriesKey {
@@ -68,40 +69,48 @@ fn key(work: &StreamWorkload, operation: StreamOperation, domain: &Domain) -> Se
     }
 }
 
-fn win(
+fn choose_kernels(
     work: &StreamWorkload,
     stream: &mut Stream,
-    known: &RefCell<Known>,
+    known: &RefCell<RunCache>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Winners, CaseError> {
-    let arrays = config(work);
+    let arrays = stream_config(work);
     let asked = (&arrays, &StreamOperation::ALL[..]);
-    let winners =
-        chosen_loops::winners(asked, known, recorder, |recorder| choose(stream, recorder))?;
+    let winners = chosen_loops::find_or_choose(asked, known, recorder, |recorder| {
+        pick_fastest(stream, recorder)
+    })?;
     for (operation, kernel) in &winners {
         for domain in &work.domains {
-            recorder.learn_of(key(work, *operation, domain), Attribute::Kernel, *kernel);
+            recorder.add_series_fact(
+                series_key(work, *operation, domain),
+                Attribute::Kernel,
+                *kernel,
+            );
         }
     }
     Ok(winners)
 }
 
-fn choose(stream: &mut Stream, recorder: &mut Recorder<'_, '_>) -> Result<Winners, CaseError> {
-    let each_s = choosing_each_s(recorder.budget_s(), StreamOperation::ALL.len());
+fn pick_fastest(
+    stream: &mut Stream,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Winners, CaseError> {
+    let each_s = choosing_time_each_s(recorder.budget_s(), StreamOperation::ALL.len());
     let pick = |operation| {
         let kernel = stream.pick_best(operation, each_s, recorder.cancel());
-        kernel.map(|it| (operation, it.name)).map_err(|error| failed(&error))
+        kernel.map(|it| (operation, it.name)).map_err(|error| case_error(&error))
     };
     StreamOperation::ALL.into_iter().map(pick).collect()
 }
 
-fn learn(stream: &Stream, recorder: &mut Recorder<'_, '_>) {
+fn record_facts(stream: &Stream, recorder: &mut Recorder<'_, '_>) {
     let total = stream.bytes_per_array() * 3;
     if let Ok(huge) = stream.huge_bytes() {
         let share = (huge as f64 / total as f64).min(1.0);
-        recorder.learn(Attribute::HugePages, share);
+        recorder.add_fact(Attribute::HugePages, share);
     }
-    recorder.learn(Attribute::ByteCounting, "STREAM");
+    recorder.add_fact(Attribute::ByteCounting, "STREAM");
 }
 
 fn repetition(
@@ -115,21 +124,21 @@ fn repetition(
         if recorder.cancel().load(Ordering::Relaxed) {
             return Err(CaseError::Interrupted);
         }
-        stream.repetition(*operation, kernel).map_err(|error| failed(&error))?;
+        stream.repetition(*operation, kernel).map_err(|error| case_error(&error))?;
         let mut first = 0;
         for domain in &work.domains {
             let members = first..first + domain.cpus.len();
             first = members.end;
             let rate = stream.rate(*operation, members);
-            recorder.sample_of(key(work, *operation, domain), rate);
+            recorder.add_series_sample(series_key(work, *operation, domain), rate);
         }
     }
     Ok(())
 }
 
-fn failed(error: &StreamError) -> CaseError {
+fn case_error(error: &StreamError) -> CaseError {
     match error {
         StreamError::Cancelled => CaseError::Interrupted,
-        other => CaseError::because(ErrorArea::Stream, other),
+        other => CaseError::from_error(ErrorArea::Stream, other),
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use assay_adapters::invocation::{Found, Invocation, Request};
-use assay_adapters::outputs::{Outputs, Parsed, ToolError};
-use assay_adapters::tool::Tool;
+use assay_adapters::invocation::{InstalledTool, Invocation, ToolRequest};
+use assay_adapters::outputs::{Outputs, ParsedOutput, ToolError};
+use assay_adapters::tool::ToolAdapter;
 use assay_fleet::process::ProcessError;
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
@@ -24,19 +24,19 @@ const DEADLINE: Duration = Duration::from_secs(3600);
 /// Runs every invocation of the case as often as the adapter requests and the budget permits.
 pub(super) fn measure(
     case: &Case,
-    (tool, found): (&'static Tool, &Found),
+    (tool, found): (&'static ToolAdapter, &InstalledTool),
     cpu_flags: &[String],
-    known: &super::Known,
+    known: &super::RunCache,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<StopReason, CaseError> {
     let repetitions = case.stopping.repetitions;
     // Keeps the far end, if there is one, alive until the tool has finished.
-    let reached = network::reach(&case.workload, known, recorder)?;
+    let reached = network::resolve_far_end(&case.workload, known, recorder)?;
     let workload = reached.as_ref().map_or(&case.workload, |reached| &reached.workload);
-    let request = Request { workload, found, repetitions, cpu_flags };
-    let invocations = (tool.command)(&request).map_err(|error| failed(&error))?;
+    let request = ToolRequest { workload, tool: found, repetitions, cpu_flags };
+    let invocations = (tool.command)(&request).map_err(|error| case_error(&error))?;
     if let Some(version) = &found.version {
-        recorder.learn(Attribute::ToolVersion, version.as_str());
+        recorder.add_fact(Attribute::ToolVersion, version.as_str());
     }
     let mut commands = BTreeMap::new();
     let share_s = case.stopping.budget_s / invocations.len().max(1) as f64;
@@ -45,10 +45,10 @@ pub(super) fn measure(
             .concat()
             .join(" ");
         commands.insert(invocation.label.clone(), command);
-        recorder.learn(Attribute::Commands, AttributeValue::Pairs(commands.clone()));
+        recorder.add_fact(Attribute::Commands, AttributeValue::Pairs(commands.clone()));
         let until_s = share_s * (index + 1) as f64;
         for repetition in 0..invocation.repetitions.max(1) {
-            recorder.gate()?;
+            recorder.wait_for_start()?;
             let began_s = recorder.elapsed_s();
             let parsed = run(tool, invocation, repetition, recorder)?;
             let took_s = recorder.elapsed_s() - began_s;
@@ -64,25 +64,25 @@ pub(super) fn measure(
 }
 
 pub(super) fn run(
-    tool: &Tool,
+    tool: &ToolAdapter,
     invocation: &Invocation,
     repetition: u32,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Parsed, CaseError> {
+) -> Result<ParsedOutput, CaseError> {
     let outputs =
         tools::run(invocation, DEADLINE, recorder.cancel()).map_err(|error| match error {
             ProcessError::Cancelled { .. } => CaseError::Interrupted,
-            other => CaseError::because(ErrorArea::Process, &other),
+            other => CaseError::from_error(ErrorArea::Process, &other),
         })?;
-    keep(&outputs, &format!("{}.{repetition}", invocation.label), recorder)?;
+    store_outputs(&outputs, &format!("{}.{repetition}", invocation.label), recorder)?;
     let parsed = tool.read(invocation, &outputs);
     // The printed output explains a failure; it is stored before the case ends.
     recorder.flush()?;
-    parsed.map_err(|error| failed(&error))
+    parsed.map_err(|error| case_error(&error))
 }
 
 /// Stores all output of a tool, also the unreadable parts.
-fn keep(
+fn store_outputs(
     outputs: &Outputs,
     label: &str,
     recorder: &mut Recorder<'_, '_>,
@@ -90,14 +90,14 @@ fn keep(
     let streams = [("stdout", &outputs.stdout), ("stderr", &outputs.stderr)];
     let files = outputs.files.iter().map(|(name, text)| (name.as_str(), text));
     for (name, text) in streams.into_iter().chain(files).filter(|(_, text)| !text.is_empty()) {
-        recorder.raw(&format!("{label}.{name}"), text.as_bytes())?;
+        recorder.store_raw(&format!("{label}.{name}"), text.as_bytes())?;
     }
     Ok(())
 }
 
 /// Records the parsed output of a tool as events of its case.
 pub(crate) fn record_once(
-    parsed: &Parsed,
+    parsed: &ParsedOutput,
     span: MeasuredSpan,
     recorder: &mut Recorder<'_, '_>,
 ) {
@@ -105,13 +105,14 @@ pub(crate) fn record_once(
 }
 
 pub(super) fn record(
-    parsed: &Parsed,
+    parsed: &ParsedOutput,
     span: MeasuredSpan,
     first: bool,
     recorder: &mut Recorder<'_, '_>,
 ) {
     for measured in &parsed.values {
-        let key = SeriesKey { metric: measured.metric, dimensions: measured.apart.clone() };
+        let key =
+            SeriesKey { metric: measured.metric, dimensions: measured.own_dimensions.clone() };
         let weights = measured.weights.iter().copied().map(Some).chain(std::iter::repeat(None));
         for (&value, weight) in measured.samples.iter().zip(weights) {
             let alike = EntryValue::Sample { value, weight: 1.0 };
@@ -129,26 +130,29 @@ pub(super) fn record(
         }
     }
     if let Some(version) = &parsed.version {
-        recorder.learn(Attribute::ToolVersion, version.as_str());
+        recorder.add_fact(Attribute::ToolVersion, version.as_str());
     }
-    for learned in &parsed.learned {
+    for learned in &parsed.attributes {
         let keys = parsed.values.iter().filter(|it| Some(it.metric) == learned.metric);
         for measured in keys {
-            let key = SeriesKey { metric: measured.metric, dimensions: measured.apart.clone() };
-            recorder.learn_of(key, learned.name, learned.value.clone());
+            let key = SeriesKey {
+                metric: measured.metric,
+                dimensions: measured.own_dimensions.clone(),
+            };
+            recorder.add_series_fact(key, learned.name, learned.value.clone());
         }
         if learned.metric.is_none() {
-            recorder.learn(learned.name, learned.value.clone());
+            recorder.add_fact(learned.name, learned.value.clone());
         }
     }
     if first {
-        parsed.doubts.iter().for_each(|doubt| recorder.doubt(doubt.clone()));
+        parsed.doubts.iter().for_each(|doubt| recorder.add_doubt(doubt.clone()));
         for problem in &parsed.problems {
-            recorder.doubt(Doubt::UnreadOutput { problem: problem.clone() });
+            recorder.add_doubt(Doubt::UnreadOutput { problem: problem.clone() });
         }
     }
 }
 
-pub(super) fn failed(error: &ToolError) -> CaseError {
-    CaseError::advised(ErrorArea::Tool, error, error.advice())
+pub(super) fn case_error(error: &ToolError) -> CaseError {
+    CaseError::with_advice(ErrorArea::Tool, error, error.advice())
 }

@@ -9,54 +9,54 @@ use assay_fleet::remote::{Clocks, HostFailure, Request};
 use assay_model::doubt::Doubt;
 use assay_model::event::ClockOffset;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::pauses;
 
 /// Clock requests to each host before a start; the one with the shortest round trip counts.
-const TRIES: u32 = 5;
+const CLOCK_QUERIES: u32 = 5;
 /// Timeout of a clock request; a host that exceeds it keeps its offset, or is lost if it has none.
-const TELLING_NS: u64 = 2_000_000_000;
+const CLOCK_TIMEOUT_NS: u64 = 2_000_000_000;
 /// Allowance for delivery and wake-up at both ends, beyond the round trip: ten times the scheduling
 /// latency of a loaded Linux machine (6 ms, `sched_latency_ns` of CFS; 3 ms slices of EEVDF).
 const SLACK_NS: u64 = 60_000_000;
 
 /// Largest rate at which time servers slew the wall clock without setting it (`adjtimex(2)`).
-const SLEW: f64 = 500e-6;
+const MAX_SLEW: f64 = 500e-6;
 
 /// Clock of a remote host.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Clock {
+pub(crate) struct RemoteClock {
     /// Offset of the measurement clock, remote minus local, and its bound: half the round trip.
     offset_ns: i64,
     bound_ns: u64,
     /// Offset of the wall clock.
-    day_offset_s: f64,
+    wall_offset_s: f64,
     /// Last reading.
-    shown: Option<Clocks>,
+    last_reading: Option<Clocks>,
     /// Steps of the wall clock since they were last taken.
-    set_s: f64,
+    step_s: f64,
     /// Shortest round trip of the last requests; 0 before the first reply.
     pub(crate) round_trip_ns: u64,
     /// Requests without a reply, oldest first.
-    asked: VecDeque<(u64, f64)>,
+    pending: VecDeque<(u64, f64)>,
     /// Scheduled start by the remote clock.
     pub(crate) start_ns: u64,
     /// Start of the run by the remote clock.
     pub(crate) run_started_ns: u64,
 }
 
-impl Clock {
-    fn asks(&mut self, now_ns: u64) {
-        self.asked.push_back((now_ns, day_s()));
+impl RemoteClock {
+    fn add_request(&mut self, now_ns: u64) {
+        self.pending.push_back((now_ns, wall_clock_s()));
     }
 
     /// Adopts a reading if its bound is tighter. The offset is within half a round trip of the
     /// round trip's middle (Cristian: Probabilistic clock synchronization, Distributed Computing 3,
     /// 1989).
-    pub(crate) fn answered(&mut self, theirs: Clocks, at_ns: u64) {
-        let Some((asked_ns, asked_day_s)) = self.asked.pop_front() else { return };
-        if let Some(before) = self.shown.replace(theirs) {
-            self.set_s += set_s(before, theirs);
+    pub(crate) fn update(&mut self, theirs: Clocks, at_ns: u64) {
+        let Some((asked_ns, asked_day_s)) = self.pending.pop_front() else { return };
+        if let Some(before) = self.last_reading.replace(theirs) {
+            self.step_s += clock_step_s(before, theirs);
         }
         let round_trip_ns = at_ns.saturating_sub(asked_ns).max(1);
         if self.round_trip_ns != 0 && round_trip_ns >= self.round_trip_ns {
@@ -66,11 +66,12 @@ impl Clock {
         self.round_trip_ns = round_trip_ns;
         self.bound_ns = half_ns;
         self.offset_ns = theirs.measuring_ns.wrapping_sub(asked_ns + half_ns) as i64;
-        self.day_offset_s = theirs.day_ns as f64 * 1e-9 - (asked_day_s + half_ns as f64 * 1e-9);
+        self.wall_offset_s =
+            theirs.day_ns as f64 * 1e-9 - (asked_day_s + half_ns as f64 * 1e-9);
     }
 
     /// Converts a local time to the remote clock.
-    pub(crate) const fn theirs(&self, ours_ns: u64) -> u64 {
+    pub(crate) const fn to_remote_ns(&self, ours_ns: u64) -> u64 {
         ours_ns.wrapping_add_signed(self.offset_ns)
     }
 
@@ -85,29 +86,29 @@ impl Clock {
 
     /// Start of the remote run relative to the local run, which began at `ours_ns`.
     pub(crate) const fn began_after_ns(&self, ours_ns: u64) -> i64 {
-        self.run_started_ns.wrapping_sub(self.theirs(ours_ns)) as i64
+        self.run_started_ns.wrapping_sub(self.to_remote_ns(ours_ns)) as i64
     }
 
     /// Returns a doubt if the wall clock was set since the last call.
-    pub(crate) fn stepped(&mut self) -> Option<Doubt> {
-        pauses::stepped(std::mem::take(&mut self.set_s))
+    pub(crate) fn take_step(&mut self) -> Option<Doubt> {
+        pauses::clock_step_doubt(std::mem::take(&mut self.step_s))
     }
 
     /// Offset of the wall clock, for the record.
-    pub(crate) fn of_day(&self) -> ClockOffset {
-        ClockOffset { seconds: self.day_offset_s, bound_s: self.bound_s() }
+    pub(crate) fn wall_clock_offset(&self) -> ClockOffset {
+        ClockOffset { seconds: self.wall_offset_s, bound_s: self.bound_s() }
     }
 }
 
 /// Step of the wall clock between two readings of both clocks of one host.
-fn set_s(before: Clocks, now: Clocks) -> f64 {
+fn clock_step_s(before: Clocks, now: Clocks) -> f64 {
     let seconds = |from: u64, to: u64| to.wrapping_sub(from) as i64 as f64 * 1e-9;
     let elapsed_s = seconds(before.measuring_ns, now.measuring_ns);
     let set_s = seconds(before.day_ns, now.day_ns) - elapsed_s;
-    if set_s.abs() >= pauses::STEP_S + SLEW * elapsed_s { set_s } else { 0.0 }
+    if set_s.abs() >= pauses::STEP_S + MAX_SLEW * elapsed_s { set_s } else { 0.0 }
 }
 
-fn day_s() -> f64 {
+fn wall_clock_s() -> f64 {
     Clocks::with(0).day_ns as f64 * 1e-9
 }
 
@@ -117,26 +118,26 @@ const fn lead_ns(farthest_ns: u64) -> u64 {
 }
 
 /// Access to hosts that measure together, and to their clocks.
-pub(crate) trait Conversation {
+pub(crate) trait SynchronisedHosts {
     fn hosts(&mut self) -> &mut dyn Hosts;
-    fn clock(&mut self, host: usize) -> &mut Clock;
+    fn clock(&mut self, host: usize) -> &mut RemoteClock;
     /// Whether the host still takes part.
-    fn is_there(&self, host: usize) -> bool;
-    fn hear(&mut self, host: usize, heard: Heard) -> Result<(), Failure>;
-    fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), Failure>;
+    fn is_active(&self, host: usize) -> bool;
+    fn handle(&mut self, host: usize, heard: Heard) -> Result<(), CommandFailure>;
+    fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), CommandFailure>;
 }
 
 /// Synchronises with waiting hosts by several rounds of clock requests.
 pub(crate) fn synchronise(
-    talk: &mut impl Conversation,
+    talk: &mut impl SynchronisedHosts,
     hosts: &[usize],
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     hosts.iter().for_each(|host| talk.clock(*host).round_trip_ns = 0);
-    for _ in 0..TRIES {
-        look(talk, hosts)?;
+    for _ in 0..CLOCK_QUERIES {
+        query_clocks(talk, hosts)?;
     }
     // A host without an offset cannot be given a start time.
-    let seconds = TELLING_NS / 1_000_000_000;
+    let seconds = CLOCK_TIMEOUT_NS / 1_000_000_000;
     for host in hosts.iter().copied() {
         if talk.clock(host).bound_ns == 0 {
             talk.lose(host, HostFailure::Overdue { seconds })?;
@@ -146,21 +147,24 @@ pub(crate) fn synchronise(
 }
 
 /// Sends one clock request to all of these hosts and waits for the replies.
-pub(crate) fn look(talk: &mut impl Conversation, hosts: &[usize]) -> Result<(), Failure> {
+pub(crate) fn query_clocks(
+    talk: &mut impl SynchronisedHosts,
+    hosts: &[usize],
+) -> Result<(), CommandFailure> {
     for host in hosts.iter().copied() {
-        if talk.is_there(host) {
+        if talk.is_active(host) {
             let now_ns = talk.hosts().now_ns();
-            talk.clock(host).asks(now_ns);
+            talk.clock(host).add_request(now_ns);
             talk.hosts().report(host, &Request::Clock);
         }
     }
-    let end_ns = talk.hosts().now_ns() + TELLING_NS;
+    let end_ns = talk.hosts().now_ns() + CLOCK_TIMEOUT_NS;
     let mut silent = hosts;
     loop {
         // A prefix of hosts with replies is skipped; scanning all for every reply would cost the
         // square of their number.
         while let [first, rest @ ..] = silent
-            && (talk.clock(*first).asked.is_empty() || !talk.is_there(*first))
+            && (talk.clock(*first).pending.is_empty() || !talk.is_active(*first))
         {
             silent = rest;
         }
@@ -168,20 +172,20 @@ pub(crate) fn look(talk: &mut impl Conversation, hosts: &[usize]) -> Result<(), 
             return Ok(());
         }
         if let Some((host, heard)) = talk.hosts().hear(Duration::from_millis(20)) {
-            talk.hear(host, heard)?;
+            talk.handle(host, heard)?;
         }
     }
 }
 
 /// Returns a start time late enough for the message to reach all of these hosts before it.
-pub(crate) fn next_start_ns(talk: &mut impl Conversation, hosts: &[usize]) -> u64 {
+pub(crate) fn next_start_ns(talk: &mut impl SynchronisedHosts, hosts: &[usize]) -> u64 {
     let farthest_ns = hosts.iter().map(|host| talk.clock(*host).round_trip_ns).max();
     talk.hosts().now_ns() + lead_ns(farthest_ns.unwrap_or(0))
 }
 
 /// Schedules the start of a host at a local time.
-pub(crate) fn start(talk: &mut impl Conversation, host: usize, at_ns: u64) {
-    let theirs_ns = talk.clock(host).theirs(at_ns);
+pub(crate) fn schedule_start(talk: &mut impl SynchronisedHosts, host: usize, at_ns: u64) {
+    let theirs_ns = talk.clock(host).to_remote_ns(at_ns);
     talk.clock(host).start_ns = theirs_ns;
     talk.hosts().report(host, &Request::Start(theirs_ns));
 }
@@ -199,17 +203,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_of_the_day_that_is_set_back_moves_no_start() {
+    fn wall_clock_step_moves_no_start() {
         const AHEAD_NS: u64 = 5_000_000_000;
         const HOUR_NS: u64 = 3_600_000_000_000;
         let now_ns = Clocks::with(0).day_ns;
-        let mut clock = Clock::default();
+        let mut clock = RemoteClock::default();
         let mut ask = |at_ns: u64, day_ns: u64| {
             clock.round_trip_ns = 0;
-            clock.asks(at_ns);
+            clock.add_request(at_ns);
             let theirs = Clocks { day_ns, measuring_ns: at_ns + 500 + AHEAD_NS };
-            clock.answered(theirs, at_ns + 1000);
-            (clock.theirs(7_000_000_000), clock.of_day().seconds, clock.stepped())
+            clock.update(theirs, at_ns + 1000);
+            (
+                clock.to_remote_ns(7_000_000_000),
+                clock.wall_clock_offset().seconds,
+                clock.take_step(),
+            )
         };
         let (before, day_s, none) = ask(1_000_000_000, now_ns);
         // After two seconds, the remote wall clock is a millisecond ahead: within the slew of time

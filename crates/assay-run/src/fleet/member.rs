@@ -17,85 +17,85 @@ use assay_model::phrase::Phrase;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::watch::Watch;
-use crate::failure::Failure;
-use crate::question::{self, Question};
-use crate::sink::{Gate, Second, Sink};
+use super::utilisation::UtilisationWatch;
+use crate::failure::CommandFailure;
+use crate::run_request::{self, RunRequest};
+use crate::sink::{SecondFigures, Sink, StartGate};
 
 /// Largest raw output that fits into a message in base64; larger ones are not sent.
-const LARGEST_RAW: usize = 11 << 20;
+const MAX_RAW_BYTES: usize = 11 << 20;
 
 /// Plans, waits for the start, measures, and sends the results.
 ///
 /// # Errors
 /// Fails if nothing can be planned or the run breaks off.
-pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure> {
-    let prepared = question::prepare(question)?;
+pub fn measure(question: &RunRequest<'_>, line: &Arc<Line>) -> Result<(), CommandFailure> {
+    let prepared = run_request::prepare(question)?;
     line.say(&Reply::Planned(Box::new(prepared.plan.clone())));
     if line.next_start().is_some() {
         let cancel = Arc::clone(line.cancel());
-        let mut telling = Telling {
+        let mut telling = CoordinatorSink {
             line,
             run_started_ns: clock::now_ns(),
-            start: Start::of(line),
-            watch: Watch::of(Root::machine()),
+            start: StartReport::new(line),
+            watch: UtilisationWatch::new(Root::machine()),
         };
-        question::measure(question, prepared, None, &cancel, &mut telling)?;
+        run_request::measure(question, prepared, None, &cancel, &mut telling)?;
         if question.pairs.is_some() {
             // A host without cases of its own may still be the far end of pairs: all hosts end
             // together.
             let run_started_ns = telling.run_started_ns;
-            telling.gate(&Gate { cases: &[], step: 0, run_started_ns })?;
+            telling.wait_for_start(&StartGate { cases: &[], step: 0, run_started_ns })?;
         }
     }
     Ok(())
 }
 
 /// Sink that sends the events of a run to the coordinator.
-struct Telling<'l> {
+struct CoordinatorSink<'l> {
     line: &'l Arc<Line>,
     run_started_ns: u64,
-    start: Start<'l>,
-    watch: Watch,
+    start: StartReport<'l>,
+    watch: UtilisationWatch,
 }
 
-impl Telling<'_> {
-    fn say(&mut self, reply: &Reply) {
-        self.start.say();
+impl CoordinatorSink<'_> {
+    fn send(&mut self, reply: &Reply) {
+        self.start.send();
         self.line.say(reply);
     }
 }
 
-impl Sink for Telling<'_> {
-    fn event(&mut self, event: &RunEvent) -> Result<(), Failure> {
+impl Sink for CoordinatorSink<'_> {
+    fn event(&mut self, event: &RunEvent) -> Result<(), CommandFailure> {
         if let RunEvent::CaseFinished { case, .. } = event {
             for (name, value) in self.watch.facts(case) {
                 let fact = Fact { about: FactSubject::Case(case.clone()), name, value };
-                self.say(&Reply::Event(Box::new(RunEvent::Fact(fact))));
+                self.send(&Reply::Event(Box::new(RunEvent::Fact(fact))));
             }
         }
-        self.say(&Reply::Event(Box::new(event.clone())));
+        self.send(&Reply::Event(Box::new(event.clone())));
         Ok(())
     }
 
     fn progress(&mut self, _: &Phrase) {}
 
-    fn second(&mut self, second: &Second<'_>) {
-        let Second { case, at_s, rates, latency_s, cpu, .. } = *second;
+    fn report_second(&mut self, second: &SecondFigures<'_>) {
+        let SecondFigures { case, at_s, rates, latency_s, cpu, .. } = *second;
         let (case, rates) = (case.to_owned(), rates.to_vec());
-        self.say(&Reply::Second(SecondSaid { case, at_s, rates, latency_s, cpu }));
+        self.send(&Reply::Second(SecondSaid { case, at_s, rates, latency_s, cpu }));
     }
 
     fn note(&mut self, _: Option<&str>, said: &Phrase) {
-        self.say(&Reply::Note(said.clone()));
+        self.send(&Reply::Note(said.clone()));
     }
 
     fn doubt(&mut self, _: &Doubt) {}
 
-    fn gate(&mut self, gate: &Gate<'_>) -> Result<Option<u64>, Failure> {
-        self.watch.waits(gate.cases, gate.step);
+    fn wait_for_start(&mut self, gate: &StartGate<'_>) -> Result<Option<u64>, CommandFailure> {
+        self.watch.end_stretch(gate.cases, gate.step);
         self.run_started_ns = gate.run_started_ns;
-        self.say(&Reply::Ready(Ready {
+        self.send(&Reply::Ready(Ready {
             cases: gate.cases.iter().map(ToString::to_string).collect(),
             step: gate.step,
             run_started_ns: gate.run_started_ns,
@@ -103,8 +103,8 @@ impl Sink for Telling<'_> {
         // Without a start time the run is over; the cases detect that themselves.
         let start_ns = self.line.next_start();
         if let Some(at_ns) = start_ns {
-            self.watch.looks();
-            self.watch.starts(self.start.wait_until(at_ns));
+            self.watch.read_counters();
+            self.watch.set_start(self.start.wait_until(at_ns));
         }
         Ok(start_ns)
     }
@@ -113,9 +113,9 @@ impl Sink for Telling<'_> {
         Some(self.line.call(host, subject))
     }
 
-    fn raw(&mut self, bytes: &[u8]) -> Option<String> {
-        (bytes.len() <= LARGEST_RAW).then(|| {
-            self.say(&Reply::Raw(STANDARD.encode(bytes)));
+    fn store_raw(&mut self, bytes: &[u8]) -> Option<String> {
+        (bytes.len() <= MAX_RAW_BYTES).then(|| {
+            self.send(&Reply::Raw(STANDARD.encode(bytes)));
             blake3::hash(bytes).to_hex().to_string()
         })
     }
@@ -123,13 +123,13 @@ impl Sink for Telling<'_> {
 
 /// Start time of this host, until it is reported. It goes out with the next message: a message sent
 /// at the start would delay the starts of the coordinator and of hosts on the same CPU.
-pub(crate) struct Start<'l> {
+pub(crate) struct StartReport<'l> {
     line: &'l Line,
     started_ns: Option<u64>,
 }
 
-impl<'l> Start<'l> {
-    pub(crate) const fn of(line: &'l Line) -> Self {
+impl<'l> StartReport<'l> {
+    pub(crate) const fn new(line: &'l Line) -> Self {
         Self { line, started_ns: None }
     }
 
@@ -141,7 +141,7 @@ impl<'l> Start<'l> {
     }
 
     /// Reports the start once.
-    pub(crate) fn say(&mut self) {
+    pub(crate) fn send(&mut self) {
         if let Some(started_ns) = self.started_ns.take() {
             self.line.say(&Reply::Started(started_ns));
         }

@@ -10,20 +10,20 @@ use assay_model::plan::{Case, OmittedMeasure, Plan};
 
 /// Merged plan, and for each host the position of its own case identifiers in the plan.
 #[derive(Debug)]
-pub(super) struct Merged {
+pub(super) struct MergedPlan {
     pub(super) plan: Plan,
-    pub(super) places: Vec<BTreeMap<String, usize>>,
+    pub(super) positions: Vec<BTreeMap<String, usize>>,
 }
 
 /// Merges plans, given by host. A host without a plan takes no part, but the pairs that it would
 /// have begun are in the plan.
 ///
 /// Returns `None` without any plan, or if no case remains because hosts are missing.
-pub(super) fn merged(
+pub(super) fn merge_plans(
     plans: &[(&str, Option<&Plan>)],
     pairs: &Rounds,
     seed: u64,
-) -> Option<Merged> {
+) -> Option<MergedPlan> {
     // Takes the first of the longest plans.
     let all = plans.iter().rev().filter_map(|(_, plan)| *plan);
     let longest = all.max_by_key(|it| it.cases.len())?;
@@ -47,8 +47,8 @@ pub(super) fn merged(
             places[at].insert(case.id.clone(), place);
         }
     }
-    plan.omitted = omitted(plans);
-    let asked = asked_of_pairs(&plan);
+    plan.omitted = merge_omitted(plans);
+    let asked = pair_cases(&plan);
     for at in (0..plans.len()).filter(|at| plans[*at].1.is_none()) {
         let turns = pairs.of_host(at).map(|it| it.turns).unwrap_or_default();
         for case in
@@ -61,11 +61,11 @@ pub(super) fn merged(
         }
     }
     let is_in_vain = plan.cases.is_empty() && plans.iter().any(|(_, plan)| plan.is_none());
-    (!is_in_vain).then(|| in_order(plan, places))
+    (!is_in_vain).then(|| sort_by_turn(plan, places))
 }
 
 /// Returns each workload for pairs by each measurer, as the first pair has it.
-fn asked_of_pairs(plan: &Plan) -> Vec<Case> {
+fn pair_cases(plan: &Plan) -> Vec<Case> {
     let mut asked: BTreeMap<(u32, &str), &Case> = BTreeMap::new();
     for case in &plan.cases {
         if let Some(pair) = &case.pair {
@@ -76,7 +76,7 @@ fn asked_of_pairs(plan: &Plan) -> Vec<Case> {
 }
 
 /// Merges omitted benchmarks; names the hosts that omit one which others measure.
-fn omitted(plans: &[(&str, Option<&Plan>)]) -> Vec<OmittedMeasure> {
+fn merge_omitted(plans: &[(&str, Option<&Plan>)]) -> Vec<OmittedMeasure> {
     let mut found: Vec<OmittedMeasure> = Vec::new();
     let planned: Vec<(&str, &Plan)> =
         plans.iter().filter_map(|(host, plan)| Some((*host, (*plan)?))).collect();
@@ -101,14 +101,14 @@ fn omitted(plans: &[(&str, Option<&Plan>)]) -> Vec<OmittedMeasure> {
 }
 
 /// Sorts the cases by [`Case::turn`], independent of the host they come from.
-fn in_order(mut plan: Plan, mut places: Vec<BTreeMap<String, usize>>) -> Merged {
+fn sort_by_turn(mut plan: Plan, mut places: Vec<BTreeMap<String, usize>>) -> MergedPlan {
     let mut order: Vec<usize> = (0..plan.cases.len()).collect();
     order.sort_by_key(|place| plan.cases[*place].pair_order());
     let mut later = vec![0; order.len()];
     order.iter().enumerate().for_each(|(new, old)| later[*old] = new);
     plan.cases = order.iter().map(|old| plan.cases[*old].clone()).collect();
     places.iter_mut().flat_map(BTreeMap::values_mut).for_each(|place| *place = later[*place]);
-    Merged { plan, places }
+    MergedPlan { plan, positions: places }
 }
 
 /// Whether two hosts would measure the same. Data location, loading CPU and fitting system size may
@@ -117,10 +117,10 @@ fn is_same(a: &Case, b: &Case) -> bool {
     let rest = a.id.strip_prefix(&b.id);
     rest.is_some_and(|it| it.is_empty() || it.starts_with('@'))
         && a.by == b.by
-        && asked(a) == asked(b)
+        && requested_attributes(a) == requested_attributes(b)
 }
 
-fn asked(case: &Case) -> Attributes {
+fn requested_attributes(case: &Case) -> Attributes {
     let mut asked = case.workload.dimensions(&case.by);
     asked.retain(|name, _| match name {
         Attribute::N => false,
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_something_out_is_named_unless_all_do() {
+    fn names_hosts_that_omit_a_benchmark_unless_all_do() {
         let with = |reasons: &[MissingRequirement]| Plan {
             omitted: reasons
                 .iter()
@@ -184,7 +184,7 @@ mod tests {
             with(&[MissingRequirement::Mpi]),
         );
         let hosts = [("a", Some(&a)), ("gone", None), ("b", Some(&b))];
-        let merged = merged(&hosts, &Rounds::default(), 7).unwrap();
+        let merged = merge_plans(&hosts, &Rounds::default(), 7).unwrap();
         let found = merged.plan.omitted.iter().map(|it| (it.reason, it.hosts.join(",")));
         assert_eq!(
             found.collect::<Vec<_>>(),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hosts_have_in_common_is_one_case() {
+    fn merges_common_cases() {
         let (a, b) = (plan(&[("one", 2)]), plan(&[("one", 2), ("two", 2)]));
         let (c, d) = (plan(&[("one", 4), ("three", 1)]), plan(&[("one", 4)]));
         let all = [
@@ -206,16 +206,16 @@ mod tests {
             ("c", Some(&c)),
             ("d", Some(&d)),
         ];
-        let merged = merged(&all, &Rounds::default(), 7).unwrap();
+        let merged = merge_plans(&all, &Rounds::default(), 7).unwrap();
         let ids: Vec<&str> = merged.plan.cases.iter().map(|case| case.id.as_str()).collect();
         assert_eq!(ids, ["one", "two", "one@c", "three"]);
-        let places = |at: usize| merged.places[at].values().copied().collect::<Vec<_>>();
+        let places = |at: usize| merged.positions[at].values().copied().collect::<Vec<_>>();
         assert_eq!([places(0), places(1), places(2)], [vec![0], vec![0, 1], vec![]]);
         assert_eq!([places(3), places(4)], [vec![2, 3], vec![2]]);
     }
 
     #[test]
-    fn what_a_host_that_is_missing_would_have_begun_is_by_everyone_who_measures() {
+    fn plans_pairs_of_missing_host_for_every_measurer() {
         let hosts = ["a", "b"].map(FleetHost::named);
         let rounds = Rounds::parse("a:b,b:a", &hosts).unwrap();
         let of_a = rounds.of_host(0).unwrap();
@@ -226,7 +226,7 @@ mod tests {
             pair_case(case, &of_a.turns[0])
         });
         let of_a = Plan { cases: by.to_vec(), ..plan(&[]) };
-        let merged = merged(&[("a", Some(&of_a)), ("b", None)], &rounds, 7).unwrap();
+        let merged = merge_plans(&[("a", Some(&of_a)), ("b", None)], &rounds, 7).unwrap();
         let ids: Vec<&str> = merged.plan.cases.iter().map(|case| case.id.as_str()).collect();
         assert_eq!(
             ids,

@@ -25,8 +25,8 @@ use super::ranks;
 use crate::network::control;
 use crate::network::error::NetworkError;
 use crate::network::iperf3_server::{self, Iperf3Service};
-use crate::network::setup::{is_within, local_towards};
-use crate::network::target::Target;
+use crate::network::setup::{is_same_machine, local_address_for};
+use crate::network::target::NetworkTarget;
 use crate::rdma;
 use crate::recorder::Recorder;
 
@@ -36,18 +36,18 @@ pub(crate) const RDMA: &str = "rdma";
 /// Subject of calls for MPI launchers.
 pub(crate) const MPI: &str = "mpi";
 /// Timeout of replies.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of the connection attempt to each address, if there are several.
-const PROOF: Duration = Duration::from_secs(2);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of addresses that are tried; exceeds the number of networks of any machine.
-const MOST_ADDRESSES: usize = 16;
+const MAX_ADDRESSES: usize = 16;
 /// Idle timeout: longer than that of the other end, whose error is more informative.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Request of the end that begins.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Ask {
+enum PairRequest {
     /// Requests the addresses of this name, or all addresses of the host.
     Addresses(Option<String>),
     /// Requests a server on this address.
@@ -57,7 +57,7 @@ enum Ask {
 /// Reply of the other end.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Answer {
+enum PairReply {
     Addresses(Vec<IpAddr>),
     Port(u16),
     Refused { causes: Vec<String> },
@@ -72,27 +72,27 @@ pub(crate) struct PairEnd {
 impl PairEnd {
     /// Requests a port from the other end of the case's pair; returns `None` if the case has no
     /// pair.
-    pub(crate) fn of(recorder: &mut Recorder<'_, '_>) -> Result<Option<Self>, NetworkError> {
+    pub(crate) fn open(recorder: &mut Recorder<'_, '_>) -> Result<Option<Self>, NetworkError> {
         let Some(pair) = recorder.pair().cloned() else { return Ok(None) };
         let gone = || NetworkError::Call(CallError::Over { peer: pair.peer.clone() });
         let call = recorder.call_peer(NETWORK).ok_or_else(gone)?;
-        let found = match ask(&call, &Ask::Addresses(pair.address.clone()))? {
-            Answer::Addresses(found) => in_order(found, &pair.peer),
-            other => return Err(refused(&pair.peer, other)),
+        let found = match request(&call, &PairRequest::Addresses(pair.address.clone()))? {
+            PairReply::Addresses(found) => sort_addresses(found, &pair.peer),
+            other => return Err(refusal(&pair.peer, other)),
         };
         let mut last = None;
         let is_only = found.len() == 1;
         for address in found {
-            let port = match ask(&call, &Ask::Listen(address))? {
-                Answer::Port(port) => port,
+            let port = match request(&call, &PairRequest::Listen(address))? {
+                PairReply::Port(port) => port,
                 other => {
-                    last = Some(refused(&pair.peer, other));
+                    last = Some(refusal(&pair.peer, other));
                     continue;
                 }
             };
             let address = SocketAddr::new(address, port);
             let options = SocketOptions::default();
-            match socket::connect_tcp(address, &options, PROOF, recorder.cancel()) {
+            match socket::connect_tcp(address, &options, CONNECT_TIMEOUT, recorder.cancel()) {
                 Err(source) if !is_only => {
                     last = Some(NetworkError::not_connected(address, &source));
                 }
@@ -100,64 +100,67 @@ impl PairEnd {
                 _ => return Ok(Some(Self { address, _call: call })),
             }
         }
-        let none = Answer::Refused { causes: vec!["it has no address".to_owned()] };
-        Err(last.unwrap_or_else(|| refused(&pair.peer, none)))
+        let none = PairReply::Refused { causes: vec!["it has no address".to_owned()] };
+        Err(last.unwrap_or_else(|| refusal(&pair.peer, none)))
     }
 }
 
-fn ask(call: &Call, question: &Ask) -> Result<Answer, NetworkError> {
-    call.say(question).and_then(|()| call.hear(PATIENCE)).map_err(NetworkError::Call)
+fn request(call: &Call, question: &PairRequest) -> Result<PairReply, NetworkError> {
+    call.say(question).and_then(|()| call.hear(REPLY_TIMEOUT)).map_err(NetworkError::Call)
 }
 
-fn refused(peer: &str, answer: Answer) -> NetworkError {
-    let causes = if let Answer::Refused { causes } = answer { causes } else { Vec::new() };
+fn refusal(peer: &str, answer: PairReply) -> NetworkError {
+    let causes = if let PairReply::Refused { causes } = answer { causes } else { Vec::new() };
     NetworkError::FarEnd { peer: peer.to_owned(), causes: causes.join(": ") }
 }
 
 /// Sorts addresses that the peer's name resolves to first, and those that are also addresses of
 /// this machine last: container bridges have the same address everywhere.
-fn in_order(mut found: Vec<IpAddr>, peer: &str) -> Vec<IpAddr> {
+fn sort_addresses(mut found: Vec<IpAddr>, peer: &str) -> Vec<IpAddr> {
     let name = peer.rsplit_once('@').map_or(peer, |(_, name)| name);
-    let meant = Target::new(name, 0).addresses().unwrap_or_default();
+    let meant = NetworkTarget::new(name, 0).addresses().unwrap_or_default();
     found.sort_by_key(|address| {
-        let is_here = is_within(local_towards(SocketAddr::new(*address, 9)), *address);
+        let is_here =
+            is_same_machine(local_address_for(SocketAddr::new(*address, 9)), *address);
         (is_here, !meant.iter().any(|it| it.ip() == *address))
     });
-    found.truncate(MOST_ADDRESSES);
+    found.truncate(MAX_ADDRESSES);
     found
 }
 
 /// Serves the requests of another host's agent until it hangs up. MPI daemons, which start any
 /// program they are given, are served only in runs with ranks on both hosts of a pair.
-pub fn attend(call: Call, takes_ranks: bool) {
+pub fn serve_call(call: Call, takes_ranks: bool) {
     match call.subject() {
-        NETWORK => serve(&call),
+        NETWORK => serve_network(&call),
         RDMA => rdma::attend(call),
-        MPI if takes_ranks => ranks::attend(&call),
+        MPI if takes_ranks => ranks::serve_call(&call),
         // Dropping a call with an unknown subject reports its end to the peer.
         _ => drop(call),
     }
 }
 
 /// Replies until the other end hangs up, which closes the ports.
-fn serve(call: &Call) {
+fn serve_network(call: &Call) {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         while let Ok(question) = call.hear(Duration::MAX) {
             let answer = match question {
-                Ask::Addresses(named) => own_addresses(named.as_deref()).map(Answer::Addresses),
-                Ask::Listen(address) => open(address).map(|(listener, address)| {
+                PairRequest::Addresses(named) => {
+                    own_addresses(named.as_deref()).map(PairReply::Addresses)
+                }
+                PairRequest::Listen(address) => listen(address).map(|(listener, address)| {
                     let (service, stop) = (service(address), &stop);
                     // The other end reports errors of this server.
                     scope.spawn(move || {
                         iperf3_server::serve_on(&listener, &service, stop, &mut drop)
                     });
-                    Answer::Port(address.port())
+                    PairReply::Port(address.port())
                 }),
             };
             let answer = answer.unwrap_or_else(|error| {
                 let causes = FailureReason::error_chain(&error);
-                Answer::Refused { causes }
+                PairReply::Refused { causes }
             });
             if call.say(&answer).is_err() {
                 break;
@@ -169,7 +172,7 @@ fn serve(call: &Call) {
 
 fn own_addresses(named: Option<&str>) -> Result<Vec<IpAddr>, NetworkError> {
     if let Some(name) = named {
-        let found = Target::new(name, 0).addresses()?;
+        let found = NetworkTarget::new(name, 0).addresses()?;
         return Ok(found.into_iter().map(|address| address.ip()).collect());
     }
     let own = device::addresses();
@@ -177,7 +180,7 @@ fn own_addresses(named: Option<&str>) -> Result<Vec<IpAddr>, NetworkError> {
     Ok(if own.is_empty() { vec![Ipv4Addr::LOCALHOST.into()] } else { own })
 }
 
-fn open(address: IpAddr) -> Result<(TcpListener, SocketAddr), NetworkError> {
+fn listen(address: IpAddr) -> Result<(TcpListener, SocketAddr), NetworkError> {
     let asked = SocketAddr::new(address, 0);
     let listener = control::listen(asked)?;
     let bound = listener.local_addr();

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pairs::{MPI, PairEnd};
 use crate::network::error::NetworkError;
-use crate::network::setup::local_towards;
+use crate::network::setup::local_address_for;
 use crate::recorder::Recorder;
 
 /// Daemons that launchers start on other hosts: Hydra's, Intel MPI's, Open MPI's up to version 4
@@ -45,13 +45,13 @@ cat "$folder/said" >&2
 exit "$(cat "$folder/ended")"
 "#;
 /// Timeout of the reply with the location of the other end's program.
-const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(20);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Request of the end that begins.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Ask {
+enum RankRequest {
     /// Requests the path of the program and the identity of the host.
     Place,
     /// Requests the start of this daemon; the reply contains its exit code and output.
@@ -61,14 +61,14 @@ enum Ask {
 /// Reply of the other end.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Answer {
-    Place(Place),
+enum RankReply {
+    Place(RankHost),
     Ended { code: i32, said: String },
 }
 
 /// Host of a rank.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Place {
+struct RankHost {
     /// Path that starts assay.
     program: String,
     /// Host name according to the system.
@@ -77,8 +77,8 @@ struct Place {
     kernel: Option<String>,
 }
 
-impl Place {
-    fn here() -> io::Result<Self> {
+impl RankHost {
+    fn local() -> io::Result<Self> {
         let text = |file: &str| Root::machine().text(file);
         Ok(Self {
             program: own_program()?,
@@ -89,7 +89,7 @@ impl Place {
 }
 
 /// Other end of a pair, for one launch.
-pub(crate) struct RanksEnd {
+pub(crate) struct RemoteRanks {
     /// Addresses of both hosts, this one first.
     pub(crate) addresses: [String; 2],
     /// Paths of assay on both hosts.
@@ -101,33 +101,33 @@ pub(crate) struct RanksEnd {
     call: Call,
 }
 
-impl RanksEnd {
+impl RemoteRanks {
     /// Connects to the other end of the case's pair; returns `None` if the case has no pair.
     /// `folder` belongs to this launch.
-    pub(crate) fn of(
+    pub(crate) fn connect(
         recorder: &mut Recorder<'_, '_>,
         starter: MpiLauncherKind,
         folder: &Path,
     ) -> Result<Option<Self>, NetworkError> {
         // The connection to its port shows which address is reachable; the port is not needed any
         // more.
-        let Some(PairEnd { address, .. }) = PairEnd::of(recorder)? else { return Ok(None) };
-        let own = local_towards(SocketAddr::new(address.ip(), 9));
+        let Some(PairEnd { address, .. }) = PairEnd::open(recorder)? else { return Ok(None) };
+        let own = local_address_for(SocketAddr::new(address.ip(), 9));
         if own == address.ip() {
             return Err(NetworkError::SameMachine { address: own });
         }
         let gone = || CallError::Over { peer: address.to_string() };
         let call = recorder.call_peer(MPI).ok_or_else(|| NetworkError::Call(gone()))?;
-        let asked = call.say(&Ask::Place).and_then(|()| call.hear(PATIENCE));
+        let asked = call.say(&RankRequest::Place).and_then(|()| call.hear(REPLY_TIMEOUT));
         let there = match asked.map_err(NetworkError::Call)? {
-            Answer::Place(there) => there,
-            Answer::Ended { said, .. } => {
+            RankReply::Place(there) => there,
+            RankReply::Ended { said, .. } => {
                 let peer = call.peer().to_owned();
                 return Err(NetworkError::FarEnd { peer, causes: said });
             }
         };
         let shell = folder.join("reach");
-        let here = Place::here().and_then(|here| write(&shell, own).map(|()| here));
+        let here = RankHost::local().and_then(|here| write_script(&shell, own).map(|()| here));
         let here = here.map_err(|source| NetworkError::Start { source })?;
         if starter == MpiLauncherKind::Prrte && here.name == there.name {
             return Err(NetworkError::SameName { name: here.name });
@@ -146,12 +146,12 @@ impl RanksEnd {
             match fs::read_to_string(folder.join("asked")) {
                 Ok(asked) => break asked,
                 Err(_) if over.load(Ordering::Relaxed) => return,
-                Err(_) => thread::sleep(LOOK),
+                Err(_) => thread::sleep(POLL_INTERVAL),
             }
         };
-        let (code, said) = match self.start(&asked, over) {
-            Ok(Answer::Ended { code, said }) => (code, said),
-            Ok(Answer::Place(_)) => (1, "it did not understand\n".to_owned()),
+        let (code, said) = match self.start_remote(&asked, over) {
+            Ok(RankReply::Ended { code, said }) => (code, said),
+            Ok(RankReply::Place(_)) => (1, "it did not understand\n".to_owned()),
             Err(error) => (1, FailureReason::error_chain(&error).join(": ") + "\n"),
         };
         // Without the folder no launcher waits for the result.
@@ -160,10 +160,10 @@ impl RanksEnd {
             .and_then(|()| fs::rename(folder.join("ending"), folder.join("ended")));
     }
 
-    fn start(&self, asked: &str, over: &AtomicBool) -> Result<Answer, CallError> {
-        self.call.say(&Ask::Start(daemon(asked)))?;
+    fn start_remote(&self, asked: &str, over: &AtomicBool) -> Result<RankReply, CallError> {
+        self.call.say(&RankRequest::Start(daemon_words(asked)))?;
         loop {
-            match self.call.hear(10 * LOOK) {
+            match self.call.hear(10 * POLL_INTERVAL) {
                 Err(CallError::Late { .. }) if !over.load(Ordering::Relaxed) => {}
                 heard => return heard,
             }
@@ -171,7 +171,7 @@ impl RanksEnd {
     }
 }
 
-fn write(shell: &Path, own: IpAddr) -> io::Result<()> {
+fn write_script(shell: &Path, own: IpAddr) -> io::Result<()> {
     use std::io::Write as _;
     let options = fs::OpenOptions::new().write(true).create_new(true).mode(0o700).to_owned();
     options.open(shell)?.write_all(script(own).as_bytes())
@@ -192,7 +192,7 @@ fn own_program() -> io::Result<String> {
 }
 
 /// Splits a shell command into words, beginning with the daemon: Open MPI sets variables before it.
-fn daemon(command: &str) -> Vec<String> {
+fn daemon_words(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;
     for letter in command.chars() {
@@ -210,14 +210,14 @@ fn is_daemon(word: &str) -> bool {
 }
 
 /// Starts launcher daemons, and no other program, until the other end hangs up.
-pub(crate) fn attend(call: &Call) {
+pub(crate) fn serve_call(call: &Call) {
     while let Ok(asked) = call.hear(Duration::MAX) {
         let answer = match asked {
-            Ask::Place => match Place::here() {
-                Ok(here) => Answer::Place(here),
-                Err(error) => Answer::Ended { code: 1, said: error.to_string() },
+            RankRequest::Place => match RankHost::local() {
+                Ok(here) => RankReply::Place(here),
+                Err(error) => RankReply::Ended { code: 1, said: error.to_string() },
             },
-            Ask::Start(words) => start(&words, call.over()),
+            RankRequest::Start(words) => start_daemon(&words, call.over()),
         };
         if call.say(&answer).is_err() {
             break;
@@ -225,11 +225,11 @@ pub(crate) fn attend(call: &Call) {
     }
 }
 
-fn start(words: &[String], over: &AtomicBool) -> Answer {
+fn start_daemon(words: &[String], over: &AtomicBool) -> RankReply {
     let Some((program, arguments)) = words.split_first().filter(|it| is_daemon(it.0)) else {
         let daemons = DAEMONS.join(", ");
         let said = format!("assay starts {daemons} for a launcher, and nothing else\n");
-        return Answer::Ended { code: 1, said };
+        return RankReply::Ended { code: 1, said };
     };
     let mut command = Command::new(path_text::decode_path(program));
     command.arguments = arguments.iter().map(|it| path_text::decode_word(it)).collect();
@@ -250,9 +250,9 @@ fn start(words: &[String], over: &AtomicBool) -> Answer {
         Ok(ended) => {
             let code = if let Status::Exited(code) = ended.status { code } else { 1 };
             let said = String::from_utf8_lossy(&ended.output.stderr).into_owned();
-            Answer::Ended { code, said }
+            RankReply::Ended { code, said }
         }
-        Err(error) => Answer::Ended {
+        Err(error) => RankReply::Ended {
             code: 1,
             said: FailureReason::error_chain(&error).join(": ") + "\n",
         },
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_daemon_is_left_of_what_a_launcher_says_to_a_shell() {
+    fn extracts_only_the_daemon_from_a_shell_command() {
         for (command, expected) in [
             (
                 r#""/usr/bin/hydra_pmi_proxy" --control-port 10.0.0.1:4567 --rmk user"#,
@@ -301,9 +301,9 @@ mod tests {
             ),
             ("rm -rf /", &[]),
         ] {
-            assert_eq!(daemon(command), expected, "{command}");
+            assert_eq!(daemon_words(command), expected, "{command}");
         }
-        let refused = start(&["sh".into(), "orted".into()], &AtomicBool::new(false));
-        assert!(matches!(refused, Answer::Ended { code: 1, .. }), "{refused:?}");
+        let refused = start_daemon(&["sh".into(), "orted".into()], &AtomicBool::new(false));
+        assert!(matches!(refused, RankReply::Ended { code: 1, .. }), "{refused:?}");
     }
 }

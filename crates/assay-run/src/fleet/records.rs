@@ -18,37 +18,37 @@ use assay_model::run::Run;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::clocks::{self, Clock};
-use super::lockstep::Place;
-use super::merging::Merged;
-use super::{FleetQuestion, own_state};
-use crate::failure::Failure;
-use crate::log::Log;
-use crate::sink::Second;
+use super::clocks::{self, RemoteClock};
+use super::lockstep::CaseStep;
+use super::merging::MergedPlan;
+use super::{FleetRequest, own_state};
+use crate::failure::CommandFailure;
+use crate::log::RunLog;
+use crate::sink::SecondFigures;
 
 /// Record of a run with several hosts.
-pub(super) struct Records<'t> {
+pub(super) struct FleetRecord<'t> {
     names: &'t [String],
     /// Groups of each host.
     labels: Vec<Vec<String>>,
-    log: Log<'t>,
+    log: RunLog<'t>,
     /// For each host: its case identifiers → position in the plan.
-    places: Vec<BTreeMap<String, usize>>,
+    positions: Vec<BTreeMap<String, usize>>,
     /// Case identifiers in plan order, with the round if the case is of a pair.
     cases: Vec<(String, Option<u32>)>,
     pairs: Rounds,
     /// Hosts that no longer take part, with the reason.
-    gone: BTreeMap<usize, CaseFailure>,
+    lost: BTreeMap<usize, CaseFailure>,
     /// For each host: its series numbers → those of the run.
     series: Vec<BTreeMap<u32, u32>>,
     /// Hosts that have joined and are not stored yet.
     joined: BTreeMap<usize, Box<HostJoined>>,
     /// Cases that at least one host has entered, by position.
-    open: BTreeMap<usize, Open>,
+    open: BTreeMap<usize, FleetCaseProgress>,
     /// Hosts of the last common start, its synchronisation point, and the lateness of each start
     /// with its bound in seconds.
     starting: Vec<usize>,
-    starting_at: Place,
+    starting_at: CaseStep,
     late_s: BTreeMap<usize, (f64, f64)>,
     /// Whether part of the run is missing, and whether a case has failed on all of its hosts.
     is_partial: bool,
@@ -60,7 +60,7 @@ pub(super) struct Records<'t> {
 
 /// Progress of a case on its hosts.
 #[derive(Default)]
-struct Open {
+struct FleetCaseProgress {
     /// Hosts that measure it, and hosts that have left it.
     hosts: BTreeSet<usize>,
     left: BTreeSet<usize>,
@@ -73,11 +73,11 @@ struct Open {
     skew_s: Option<(f64, f64)>,
 }
 
-impl<'t> Records<'t> {
-    pub(super) fn of(
-        question: &FleetQuestion<'t>,
-        merged: Merged,
-        log: Log<'t>,
+impl<'t> FleetRecord<'t> {
+    pub(super) fn new(
+        question: &FleetRequest<'t>,
+        merged: MergedPlan,
+        log: RunLog<'t>,
         run_started_ns: u64,
     ) -> Self {
         let (names, cases) = (question.names, merged.plan.cases.into_iter());
@@ -85,15 +85,15 @@ impl<'t> Records<'t> {
             names,
             labels: question.labels.clone(),
             log,
-            places: merged.places,
+            positions: merged.positions,
             cases: cases.map(|case| (case.id, case.pair.map(|pair| pair.round))).collect(),
             pairs: question.pairs.clone(),
-            gone: BTreeMap::new(),
+            lost: BTreeMap::new(),
             series: vec![BTreeMap::new(); names.len()],
             joined: BTreeMap::new(),
             open: BTreeMap::new(),
             starting: Vec::new(),
-            starting_at: Place::default(),
+            starting_at: CaseStep::default(),
             late_s: BTreeMap::new(),
             is_partial: false,
             has_failed: false,
@@ -103,9 +103,9 @@ impl<'t> Records<'t> {
     }
 
     /// Returns the position of the first of a host's cases; unknown cases come last.
-    pub(super) fn place(&mut self, host: usize, cases: &[String]) -> usize {
+    pub(super) fn first_position(&mut self, host: usize, cases: &[String]) -> usize {
         let places: Vec<usize> =
-            cases.iter().filter_map(|case| self.places[host].get(case).copied()).collect();
+            cases.iter().filter_map(|case| self.positions[host].get(case).copied()).collect();
         for place in &places {
             self.open.entry(*place).or_default().hosts.insert(host);
         }
@@ -114,7 +114,11 @@ impl<'t> Records<'t> {
 
     /// Notes the hosts of a common start. All hosts have joined by the first one; they are stored
     /// in their order.
-    pub(super) fn starts(&mut self, hosts: &[usize], place: Place) -> Result<(), Failure> {
+    pub(super) fn begin_start(
+        &mut self,
+        hosts: &[usize],
+        place: CaseStep,
+    ) -> Result<(), CommandFailure> {
         self.starting = hosts.to_vec();
         self.starting_at = place;
         self.late_s.clear();
@@ -127,7 +131,7 @@ impl<'t> Records<'t> {
     }
 
     /// Notes the start of a host; the last one determines the skew.
-    pub(super) fn started(&mut self, host: usize, late_s: f64, bound_s: f64) {
+    pub(super) fn host_started(&mut self, host: usize, late_s: f64, bound_s: f64) {
         self.late_s.insert(host, (late_s, bound_s));
         if self.starting.len() < 2 || self.late_s.len() < self.starting.len() {
             return;
@@ -140,21 +144,21 @@ impl<'t> Records<'t> {
     }
 
     /// Cases of the last start. A step belongs to its own case only, not to interleaved ones.
-    fn started_cases(&mut self) -> impl Iterator<Item = &mut Open> {
+    fn started_cases(&mut self) -> impl Iterator<Item = &mut FleetCaseProgress> {
         let Self { starting, starting_at: (case, step), open, .. } = self;
-        let is_in = move |(place, open): &(&usize, &mut Open)| {
+        let is_in = move |(place, open): &(&usize, &mut FleetCaseProgress)| {
             (*step == 0 || *place == case) && starting.iter().any(|it| open.hosts.contains(it))
         };
         open.iter_mut().filter(is_in).map(|(_, open)| open)
     }
 
     /// Stores an event of a host with the names and numbers of this run.
-    pub(super) fn event(
+    pub(super) fn add_event(
         &mut self,
         host: usize,
         event: RunEvent,
-        clock: &Clock,
-    ) -> Result<(), Failure> {
+        clock: &RemoteClock,
+    ) -> Result<(), CommandFailure> {
         let name = self.names[host].clone();
         let event = match event {
             RunEvent::RunStarted(_) => return Ok(()),
@@ -162,7 +166,8 @@ impl<'t> Records<'t> {
                 joined.host.clone_from(&name);
                 joined.facts.name = name;
                 joined.labels = self.labels.get(host).cloned().unwrap_or_default();
-                joined.clock = ClockRecord { offset: Some(clock.of_day()), ..joined.clock };
+                joined.clock =
+                    ClockRecord { offset: Some(clock.wall_clock_offset()), ..joined.clock };
                 self.joined.insert(host, joined);
                 return Ok(());
             }
@@ -178,11 +183,11 @@ impl<'t> Records<'t> {
                 return Ok(());
             }
             RunEvent::RawOutput { case, name: output, hash, bytes } => {
-                let case = case.map(|case| self.case(host, &case));
+                let case = case.map(|case| self.case_id(host, &case));
                 RunEvent::RawOutput { case, name: format!("{name}:{output}"), hash, bytes }
             }
             RunEvent::Doubt { case, doubt } => {
-                let case = case.map(|case| self.case(host, &case));
+                let case = case.map(|case| self.case_id(host, &case));
                 RunEvent::Doubt {
                     case,
                     doubt: Doubt::OnHost { host: name, doubt: Box::new(doubt) },
@@ -191,47 +196,52 @@ impl<'t> Records<'t> {
             RunEvent::Fact(Fact { about, name: fact, value }) => {
                 let about = match about {
                     FactSubject::Series(number) => {
-                        FactSubject::Series(self.number(host, number))
+                        FactSubject::Series(self.series_number(host, number))
                     }
                     FactSubject::Case(case) | FactSubject::CaseOn { case, .. } => {
-                        FactSubject::CaseOn { case: self.case(host, &case), host: name }
+                        FactSubject::CaseOn { case: self.case_id(host, &case), host: name }
                     }
                     FactSubject::Host(_) => FactSubject::Host(name),
                 };
                 RunEvent::Fact(Fact { about, name: fact, value })
             }
-            other => return self.seen(host, other, clock),
+            other => return self.add_series_event(host, other, clock),
         };
         self.log.add(event)
     }
 
     /// Stores an event of a series; opening a series gives it a number that is unique in the run.
-    fn seen(&mut self, host: usize, event: RunEvent, clock: &Clock) -> Result<(), Failure> {
+    fn add_series_event(
+        &mut self,
+        host: usize,
+        event: RunEvent,
+        clock: &RemoteClock,
+    ) -> Result<(), CommandFailure> {
         let event = match event {
             RunEvent::SeriesOpened(mut opened) => {
                 let number = self.log.next_series();
                 self.series[host].insert(opened.series, number);
                 opened.series = number;
-                opened.case = self.case(host, &opened.case);
+                opened.case = self.case_id(host, &opened.case);
                 opened.dimensions.insert(Attribute::Host, self.names[host].as_str().into());
                 RunEvent::SeriesOpened(opened)
             }
             RunEvent::Sample(mut sample) => {
                 let later_ns = clock.began_after_ns(self.run_started_ns);
-                sample.series = self.number(host, sample.series);
+                sample.series = self.series_number(host, sample.series);
                 sample.at_ns = sample.at_ns.saturating_add_signed(later_ns);
                 RunEvent::Sample(sample)
             }
             RunEvent::Distribution(mut stretch) => {
-                stretch.series = self.number(host, stretch.series);
+                stretch.series = self.series_number(host, stretch.series);
                 RunEvent::Distribution(stretch)
             }
             RunEvent::Count(mut stretch) => {
-                stretch.series = self.number(host, stretch.series);
+                stretch.series = self.series_number(host, stretch.series);
                 RunEvent::Count(stretch)
             }
             RunEvent::Figures { series, figures } => {
-                RunEvent::Figures { series: self.number(host, series), figures }
+                RunEvent::Figures { series: self.series_number(host, series), figures }
             }
             other => other,
         };
@@ -240,18 +250,18 @@ impl<'t> Records<'t> {
 
     /// Returns the number in the run; a series that was never opened gets an unused number, as in a
     /// run of one host.
-    fn number(&self, host: usize, number: u32) -> u32 {
+    fn series_number(&self, host: usize, number: u32) -> u32 {
         self.series[host].get(&number).copied().unwrap_or(u32::MAX)
     }
 
-    fn case(&self, host: usize, own: &str) -> String {
-        let place = self.places[host].get(own);
+    fn case_id(&self, host: usize, own: &str) -> String {
+        let place = self.positions[host].get(own);
         place.map_or_else(|| own.to_owned(), |place| self.cases[*place].0.clone())
     }
 
-    fn case_started(&mut self, host: usize, own: &str) -> Result<(), Failure> {
-        let case = self.case(host, own);
-        let Some(place) = self.places[host].get(own) else { return Ok(()) };
+    fn case_started(&mut self, host: usize, own: &str) -> Result<(), CommandFailure> {
+        let case = self.case_id(host, own);
+        let Some(place) = self.positions[host].get(own) else { return Ok(()) };
         let open = self.open.entry(*place).or_default();
         open.hosts.insert(host);
         if std::mem::replace(&mut open.begun, true) {
@@ -266,37 +276,38 @@ impl<'t> Records<'t> {
         own: &str,
         how: Result<StopReason, CaseFailure>,
         because: Option<String>,
-    ) -> Result<(), Failure> {
-        let Some(place) = self.places[host].get(own).copied() else { return Ok(()) };
-        let how = how.map_err(|failure| self.known_reason(host, place).unwrap_or(failure));
+    ) -> Result<(), CommandFailure> {
+        let Some(place) = self.positions[host].get(own).copied() else { return Ok(()) };
+        let how = how.map_err(|failure| self.peer_failure(host, place).unwrap_or(failure));
         let open = self.open.entry(place).or_default();
         match how {
             Ok(stopped) => {
-                open.stopped = Some(open.stopped.map_or(stopped, |it| weaker(it, stopped)));
+                open.stopped =
+                    Some(open.stopped.map_or(stopped, |it| weaker_stop(it, stopped)));
             }
             Err(failure) => {
                 open.failure.get_or_insert_with(|| failure.clone());
-                let because = because.map(|it| self.case(host, &it));
+                let because = because.map(|it| self.case_id(host, &it));
                 let (case, name) =
                     (self.cases[place].0.clone(), Some(self.names[host].clone()));
                 self.log.add(RunEvent::CaseFailed { case, failure, because, host: name })?;
             }
         }
-        self.leave(host, place)
+        self.leave_case(host, place)
     }
 
     /// Removes a host from a case, which ends with the last one.
-    fn leave(&mut self, host: usize, place: usize) -> Result<(), Failure> {
+    fn leave_case(&mut self, host: usize, place: usize) -> Result<(), CommandFailure> {
         let Some(open) = self.open.get_mut(&place) else { return Ok(()) };
         open.hosts.remove(&host);
         open.left.insert(host);
         // Other pairs of the round may not have started.
         let is_due = |(host, places): (usize, &BTreeMap<String, usize>)| {
-            let is_through = open.left.contains(&host) || self.gone.contains_key(&host);
+            let is_through = open.left.contains(&host) || self.lost.contains_key(&host);
             !is_through && places.values().any(|it| *it == place)
         };
         let is_awaited =
-            self.cases[place].1.is_some() && self.places.iter().enumerate().any(is_due);
+            self.cases[place].1.is_some() && self.positions.iter().enumerate().any(is_due);
         if is_awaited || !open.hosts.is_empty() || std::mem::replace(&mut open.ended, true) {
             return Ok(());
         }
@@ -325,17 +336,17 @@ impl<'t> Records<'t> {
     }
 
     /// Adds a doubt about the clock of this machine, which measures nothing.
-    pub(super) fn own_clock(&mut self, doubt: Doubt) -> Result<(), Failure> {
+    pub(super) fn add_own_doubt(&mut self, doubt: Doubt) -> Result<(), CommandFailure> {
         let doubt =
             Doubt::OnHost { host: facts::host_name(&Root::machine()), doubt: Box::new(doubt) };
-        self.log.doubts([doubt])
+        self.log.add_doubts([doubt])
     }
 
     /// Failure of the other host of a pair, if the coordinator lost it; it is more specific than
     /// the error that the first host observed.
-    fn known_reason(&self, host: usize, place: usize) -> Option<CaseFailure> {
+    fn peer_failure(&self, host: usize, place: usize) -> Option<CaseFailure> {
         let peer = self.pairs.peer(host, self.cases.get(place)?.1?)?;
-        let CaseFailure::Error { area, causes, advice } = self.gone.get(&peer)?.clone() else {
+        let CaseFailure::Error { area, causes, advice } = self.lost.get(&peer)?.clone() else {
             return None;
         };
         let gone = format!("{} takes no part", self.names[peer]);
@@ -345,7 +356,11 @@ impl<'t> Records<'t> {
 
     /// Records the loss of a host: its current cases fail, and so do all pairs that it would have
     /// started.
-    pub(super) fn lost(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
+    pub(super) fn lose_host(
+        &mut self,
+        host: usize,
+        failure: &HostFailure,
+    ) -> Result<(), CommandFailure> {
         let name = self.names[host].clone();
         let causes = CaseFailure::error_chain(failure);
         let doubt = Doubt::HostLost {
@@ -358,20 +373,20 @@ impl<'t> Records<'t> {
         self.log.add(RunEvent::Doubt { case: None, doubt })?;
         let advice = failure.advice().to_owned();
         let failed = CaseFailure::Error { area: ErrorArea::Host, causes, advice };
-        self.gone.insert(host, failed.clone());
-        self.fail(host, &failed)
+        self.lost.insert(host, failed.clone());
+        self.fail_cases(host, &failed)
     }
 
-    fn fail(&mut self, host: usize, failure: &CaseFailure) -> Result<(), Failure> {
+    fn fail_cases(&mut self, host: usize, failure: &CaseFailure) -> Result<(), CommandFailure> {
         for open in self.open.values_mut().filter(|open| !open.begun) {
             open.hosts.remove(&host);
         }
         let is_within = |place: &usize| match self.open.get(place) {
             Some(open) if open.hosts.contains(&host) => true,
             Some(open) if open.left.contains(&host) => false,
-            _ => self.gone.contains_key(&host) && self.cases[*place].1.is_some(),
+            _ => self.lost.contains_key(&host) && self.cases[*place].1.is_some(),
         };
-        let mut within: Vec<(usize, String)> = self.places[host]
+        let mut within: Vec<(usize, String)> = self.positions[host]
             .iter()
             .filter(|(_, place)| is_within(place))
             .map(|(own, place)| (*place, own.clone()))
@@ -386,9 +401,9 @@ impl<'t> Records<'t> {
     }
 
     /// Stores a raw output; the event with its name follows.
-    pub(super) fn raw(&mut self, text: &str) -> Result<(), Failure> {
+    pub(super) fn store_raw(&mut self, text: &str) -> Result<(), CommandFailure> {
         match STANDARD.decode(text) {
-            Ok(bytes) => self.log.raw(&bytes).map(drop),
+            Ok(bytes) => self.log.store_raw(&bytes).map(drop),
             Err(_) => Ok(()),
         }
     }
@@ -397,9 +412,9 @@ impl<'t> Records<'t> {
     /// rates is limited.
     pub(super) fn second(&mut self, host: usize, said: &SecondSaid) {
         const RATES: usize = 4;
-        self.log.second(&Second {
+        self.log.report_second(&SecondFigures {
             host: Some(&self.names[host]),
-            case: &self.case(host, &said.case),
+            case: &self.case_id(host, &said.case),
             at_s: said.at_s,
             rates: said.rates.get(..RATES).unwrap_or(&said.rates),
             latency_s: said.latency_s,
@@ -422,8 +437,9 @@ impl<'t> Records<'t> {
     }
 
     /// Ends the run. A case that some hosts completed counts, even if it was interrupted on others.
-    pub(super) fn finish(mut self, status: RunStatus) -> Result<Run, Failure> {
-        let half = |(_, open): &(&usize, &Open)| !open.ended && open.stopped.is_some();
+    pub(super) fn finish(mut self, status: RunStatus) -> Result<Run, CommandFailure> {
+        let half =
+            |(_, open): &(&usize, &FleetCaseProgress)| !open.ended && open.stopped.is_some();
         let half: Vec<usize> = self.open.iter().filter(half).map(|(at, _)| *at).collect();
         for place in half {
             let hosts: Vec<usize> = self.open[&place].hosts.iter().copied().collect();
@@ -431,7 +447,7 @@ impl<'t> Records<'t> {
                 let causes = vec!["interrupted".to_owned()];
                 let failure =
                     CaseFailure::Error { area: ErrorArea::Host, causes, advice: String::new() };
-                self.fail(host, &failure)?;
+                self.fail_cases(host, &failure)?;
             }
         }
         let (finished, state) = (self.log.time(), self.state.take().unwrap_or_else(own_state));
@@ -441,7 +457,7 @@ impl<'t> Records<'t> {
 }
 
 /// Returns the weaker of two stop reasons.
-const fn weaker(a: StopReason, b: StopReason) -> StopReason {
+const fn weaker_stop(a: StopReason, b: StopReason) -> StopReason {
     match (a, b) {
         (StopReason::Budget, _) | (_, StopReason::Budget) => StopReason::Budget,
         (StopReason::Tool, _) | (_, StopReason::Tool) => StopReason::Tool,

@@ -24,8 +24,8 @@ use assay_model::run::{CaseOutcome, Run};
 use assay_model::seed;
 use assay_model::workload::{LinpackWorkload, Workload};
 
-use super::{FleetQuestion, measure};
-use crate::sink::Silent;
+use super::{FleetRequest, measure};
+use crate::sink::SilentSink;
 
 const CASES: usize = 3;
 const SAMPLES: u32 = 4;
@@ -35,7 +35,7 @@ const SILENCE_NS: u64 = 60_000 * MS;
 
 /// Fault of a host.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Fault {
+enum AgentFault {
     None,
     /// Pipe breaks after this many messages.
     Breaks(u32),
@@ -50,12 +50,12 @@ enum Fault {
 }
 
 /// Simulated host.
-struct Agent {
-    fault: Fault,
+struct SimulatedAgent {
+    fault: AgentFault,
     /// Offset of its clock from the true time.
     offset_ns: u64,
-    said: u32,
-    said_bytes: usize,
+    sent: u32,
+    sent_bytes: usize,
     /// Arrival of its last message: a pipe keeps the order.
     arrives_ns: u64,
     case: Option<usize>,
@@ -67,15 +67,15 @@ struct Agent {
 /// Messages to the coordinator by arrival time.
 type Queue = BTreeMap<(u64, u64), (usize, Heard)>;
 
-struct World {
+struct FleetSimulation {
     now_ns: u64,
     seed: u64,
     drawn: u64,
-    agents: Vec<Agent>,
+    agents: Vec<SimulatedAgent>,
     queue: Queue,
     /// True start of each case on each host.
     began_ns: BTreeMap<(usize, usize), u64>,
-    heard: u32,
+    received: u32,
     /// Number of samples that arrived, by host and case.
     arrived: BTreeMap<(usize, usize), u32>,
     /// Whether hosts with odd numbers are reached through a relay, and when it is lost.
@@ -83,8 +83,8 @@ struct World {
     relay_ends_ns: Option<u64>,
 }
 
-impl World {
-    fn of(seed: u64) -> Self {
+impl FleetSimulation {
+    fn new(seed: u64) -> Self {
         let mut world = Self {
             now_ns: 1_000_000 * MS,
             seed,
@@ -92,7 +92,7 @@ impl World {
             agents: Vec::new(),
             queue: Queue::new(),
             began_ns: BTreeMap::new(),
-            heard: 0,
+            received: 0,
             arrived: BTreeMap::new(),
             has_relay: false,
             relay_ends_ns: None,
@@ -102,26 +102,26 @@ impl World {
         let is_lost = world.has_relay && world.draw(2) == 0;
         for host in 0..2 + world.draw(5) as usize {
             let fault = match world.draw(10) {
-                0 => Fault::Breaks(world.draw(30) as u32),
-                1 | 8 => Fault::BreaksWithin(world.draw(6000) as usize),
-                9 => Fault::Restarts(world.draw(30) as u32),
-                2 => Fault::Hangs(world.draw(30) as u32),
-                3 => Fault::Late(world.draw(400_000) * MS),
-                _ => Fault::None,
+                0 => AgentFault::Breaks(world.draw(30) as u32),
+                1 | 8 => AgentFault::BreaksWithin(world.draw(6000) as usize),
+                9 => AgentFault::Restarts(world.draw(30) as u32),
+                2 => AgentFault::Hangs(world.draw(30) as u32),
+                3 => AgentFault::Late(world.draw(400_000) * MS),
+                _ => AgentFault::None,
             };
             let offset_ns = world.draw(1 << 40);
-            world.agents.push(Agent {
+            world.agents.push(SimulatedAgent {
                 fault,
                 offset_ns,
-                said: 0,
-                said_bytes: 0,
+                sent: 0,
+                sent_bytes: 0,
                 arrives_ns: 0,
                 case: None,
                 measures: None,
                 is_over: false,
             });
             let at_ns = world.now_ns + world.draw(2000 * MS);
-            world.put(host, at_ns, Heard::Joined);
+            world.enqueue(host, at_ns, Heard::Joined);
         }
         if is_lost {
             world.lose_relay(relay_ends_ns);
@@ -146,7 +146,7 @@ impl World {
 
     /// Whether a host or its connection has a fault.
     fn is_faulty(&self, host: usize) -> bool {
-        self.agents[host].fault != Fault::None
+        self.agents[host].fault != AgentFault::None
             || (host % 2 == 1 && self.relay_ends_ns.is_some())
     }
 
@@ -155,7 +155,7 @@ impl World {
         seed::derive_seed(self.seed, self.drawn) % below.max(1)
     }
 
-    fn put(&mut self, host: usize, at_ns: u64, mut heard: Heard) {
+    fn enqueue(&mut self, host: usize, at_ns: u64, mut heard: Heard) {
         if self.has_relay && host % 2 == 1 {
             if self.relay_ends_ns.is_some_and(|ends_ns| at_ns > ends_ns) {
                 return;
@@ -173,30 +173,34 @@ impl World {
     }
 
     /// Sends a message of a host at the true time `at_ns`.
-    fn say(&mut self, host: usize, at_ns: u64, reply: Reply) {
+    fn send(&mut self, host: usize, at_ns: u64, reply: Reply) {
         let delay_ns = 20_000 + self.draw(30 * MS);
         let agent = &mut self.agents[host];
         if agent.is_over {
             return;
         }
-        agent.said += 1;
+        agent.sent += 1;
         agent.arrives_ns = agent.arrives_ns.max(at_ns + delay_ns);
-        let (arrives_ns, said) = (agent.arrives_ns, agent.said);
+        let (arrives_ns, said) = (agent.arrives_ns, agent.sent);
         match agent.fault {
-            Fault::Breaks(after) if said > after => {
+            AgentFault::Breaks(after) if said > after => {
                 self.end(host, arrives_ns, HostFailure::Closed);
             }
-            Fault::BreaksWithin(bytes) => {
+            AgentFault::BreaksWithin(bytes) => {
                 let mut sent = Vec::new();
                 frame::write(&mut sent, &reply).expect("memory takes everything");
-                let left = bytes - agent.said_bytes;
+                let left = bytes - agent.sent_bytes;
                 let arrives = sent.len().min(left);
-                agent.said_bytes += arrives;
+                agent.sent_bytes += arrives;
                 match frame::read(&mut &sent[..arrives]) {
                     Ok(heard) => {
                         assert_eq!(heard, reply, "it is what was said");
                         let reply = Box::new(heard);
-                        self.put(host, arrives_ns, Heard::Said { reply, at_ns: arrives_ns });
+                        self.enqueue(
+                            host,
+                            arrives_ns,
+                            Heard::Said { reply, at_ns: arrives_ns },
+                        );
                     }
                     Err(error) => {
                         assert!(arrives < sent.len(), "a whole message is understood: {error}");
@@ -204,17 +208,17 @@ impl World {
                     }
                 }
             }
-            Fault::Restarts(after) if said > after => {
+            AgentFault::Restarts(after) if said > after => {
                 self.end(host, arrives_ns, HostFailure::Closed);
-                self.again(host, arrives_ns);
+                self.restart_agent(host, arrives_ns);
             }
-            Fault::Hangs(after) if said > after => {
+            AgentFault::Hangs(after) if said > after => {
                 let failure = HostFailure::Silent { seconds: 60, said: String::new() };
                 self.end(host, arrives_ns + SILENCE_NS, failure);
             }
             _ => {
                 let reply = Box::new(reply);
-                self.put(host, arrives_ns, Heard::Said { reply, at_ns: arrives_ns });
+                self.enqueue(host, arrives_ns, Heard::Said { reply, at_ns: arrives_ns });
             }
         }
     }
@@ -222,41 +226,41 @@ impl World {
     fn end(&mut self, host: usize, at_ns: u64, failure: HostFailure) {
         let agent = &mut self.agents[host];
         (agent.is_over, agent.measures) = (true, None);
-        self.put(host, at_ns, Heard::Lost(failure));
+        self.enqueue(host, at_ns, Heard::Lost(failure));
     }
 
     /// Starts an agent in place of one that ended: it waits for a start, and repeats the
     /// measurement.
-    fn again(&mut self, host: usize, at_ns: u64) {
+    fn restart_agent(&mut self, host: usize, at_ns: u64) {
         let at_ns = at_ns + self.draw(3000 * MS);
         let case = self.agents[host].case.unwrap_or(0).min(CASES - 1);
         let sample = Sample {
             series: case as u32,
-            value: value(host, case, 0),
+            value: sample_value(host, case, 0),
             weight: 1.0,
             preparation: 0,
             at_ns: 0,
         };
-        let ready = Ready { cases: vec![name(case)], step: 0, run_started_ns: 0 };
+        let ready = Ready { cases: vec![case_name(case)], step: 0, run_started_ns: 0 };
         let said = [
             Reply::Ready(ready),
-            Reply::Event(Box::new(RunEvent::CaseStarted { case: name(case) })),
+            Reply::Event(Box::new(RunEvent::CaseStarted { case: case_name(case) })),
             Reply::Event(Box::new(RunEvent::Sample(sample))),
             Reply::Done,
         ];
-        self.put(host, at_ns, Heard::Joined);
+        self.enqueue(host, at_ns, Heard::Joined);
         for (later, reply) in said.into_iter().enumerate() {
             let at_ns = at_ns + later as u64 * MS;
-            self.put(host, at_ns, Heard::Said { reply: Box::new(reply), at_ns });
+            self.enqueue(host, at_ns, Heard::Said { reply: Box::new(reply), at_ns });
         }
     }
 
-    fn event(&mut self, host: usize, at_ns: u64, event: RunEvent) {
-        self.say(host, at_ns, Reply::Event(Box::new(event)));
+    fn send_event(&mut self, host: usize, at_ns: u64, event: RunEvent) {
+        self.send(host, at_ns, Reply::Event(Box::new(event)));
     }
 
     /// Lets a host proceed to its first synchronisation point, or into the case that it waited for.
-    fn goes_on(&mut self, host: usize, at_ns: u64) {
+    fn proceed(&mut self, host: usize, at_ns: u64) {
         let Some(case) = self.agents[host].case else {
             let joined = HostJoined {
                 host: "somebody".to_owned(),
@@ -265,67 +269,67 @@ impl World {
                 clock: HostClock::default(),
                 labels: Vec::new(),
             };
-            self.event(host, at_ns, RunEvent::HostJoined(Box::new(joined)));
-            return self.waits(host, at_ns, 0);
+            self.send_event(host, at_ns, RunEvent::HostJoined(Box::new(joined)));
+            return self.send_ready(host, at_ns, 0);
         };
-        let id = name(case);
+        let id = case_name(case);
         let shown_ns = at_ns + self.agents[host].offset_ns;
         self.agents[host].measures = Some(case);
-        self.say(host, at_ns, Reply::Started(shown_ns));
+        self.send(host, at_ns, Reply::Started(shown_ns));
         self.began_ns.insert((host, case), at_ns);
-        self.event(host, at_ns, RunEvent::CaseStarted { case: id.clone() });
+        self.send_event(host, at_ns, RunEvent::CaseStarted { case: id.clone() });
         let opened = SeriesOpened {
             series: case as u32,
             case: id.clone(),
             metric: "rmax".to_owned(),
             dimensions: Attributes::new(),
         };
-        self.event(host, at_ns, RunEvent::SeriesOpened(opened));
+        self.send_event(host, at_ns, RunEvent::SeriesOpened(opened));
         let mut at_ns =
-            at_ns + if let Fault::Late(ns) = self.agents[host].fault { ns } else { 0 };
+            at_ns + if let AgentFault::Late(ns) = self.agents[host].fault { ns } else { 0 };
         for nth in 0..SAMPLES {
             at_ns += self.draw(500 * MS);
-            self.event(
+            self.send_event(
                 host,
                 at_ns,
                 RunEvent::Sample(Sample {
                     series: case as u32,
-                    value: value(host, case, nth),
+                    value: sample_value(host, case, nth),
                     weight: 1.0,
                     preparation: 0,
                     at_ns: 0,
                 }),
             );
         }
-        self.event(
+        self.send_event(
             host,
             at_ns,
             RunEvent::CaseFinished { case: id, stopped: StopReason::Budget },
         );
-        self.waits(host, at_ns, case + 1);
+        self.send_ready(host, at_ns, case + 1);
     }
 
-    fn waits(&mut self, host: usize, at_ns: u64, case: usize) {
+    fn send_ready(&mut self, host: usize, at_ns: u64, case: usize) {
         self.agents[host].case = Some(case);
         if case == CASES {
-            return self.say(host, at_ns, Reply::Done);
+            return self.send(host, at_ns, Reply::Done);
         }
-        let ready = Ready { cases: vec![name(case)], step: 0, run_started_ns: 0 };
-        self.say(host, at_ns, Reply::Ready(ready));
+        let ready = Ready { cases: vec![case_name(case)], step: 0, run_started_ns: 0 };
+        self.send(host, at_ns, Reply::Ready(ready));
     }
 }
 
-fn name(case: usize) -> String {
+fn case_name(case: usize) -> String {
     format!("case-{case}")
 }
 
-fn value(host: usize, case: usize, nth: u32) -> f64 {
+fn sample_value(host: usize, case: usize, nth: u32) -> f64 {
     (host * 1000 + case * 100) as f64 + f64::from(nth)
 }
 
 fn plan() -> Plan {
     let case = |at: usize| Case {
-        id: name(at),
+        id: case_name(at),
         by: "assay".to_owned(),
         workload: Workload::Linpack(LinpackWorkload {
             n: 1000,
@@ -346,14 +350,14 @@ fn plan() -> Plan {
     }
 }
 
-impl Hosts for World {
+impl Hosts for FleetSimulation {
     fn now_ns(&self) -> u64 {
         self.now_ns
     }
 
     fn hear(&mut self, within: Duration) -> Option<(usize, Heard)> {
-        self.heard += 1;
-        assert!(self.heard < 1_000_000, "it does not end");
+        self.received += 1;
+        assert!(self.received < 1_000_000, "it does not end");
         let end_ns = self.now_ns + within.as_nanos() as u64;
         let next = self.queue.first_entry().filter(|next| next.key().0 <= end_ns);
         let Some(next) = next else {
@@ -387,11 +391,11 @@ impl Hosts for World {
         match request {
             Request::Run(_) => {
                 let at_ns = arrives_ns + self.draw(300 * MS);
-                self.say(host, at_ns, Reply::Planned(Box::new(plan())));
+                self.send(host, at_ns, Reply::Planned(Box::new(plan())));
             }
             Request::Clock => {
                 let measuring_ns = arrives_ns + self.agents[host].offset_ns;
-                self.say(host, arrives_ns, Reply::Clock(Clocks { day_ns: 0, measuring_ns }));
+                self.send(host, arrives_ns, Reply::Clock(Clocks { day_ns: 0, measuring_ns }));
             }
             Request::Start(at_ns) => {
                 let case = self.agents[host].case;
@@ -401,7 +405,7 @@ impl Hosts for World {
                 }
                 let start_ns = at_ns.saturating_sub(self.agents[host].offset_ns);
                 let start_ns = if *at_ns == 0 { arrives_ns } else { start_ns.max(arrives_ns) };
-                self.goes_on(host, start_ns);
+                self.proceed(host, start_ns);
             }
             Request::Examine
             | Request::Look(_)
@@ -428,12 +432,12 @@ impl Hosts for World {
 }
 
 /// Runs a schedule and compares the record with the messages sent.
-fn check(seed: u64) {
-    let mut world = World::of(seed);
+fn check_schedule(seed: u64) {
+    let mut world = FleetSimulation::new(seed);
     let names: Vec<String> = (0..world.agents.len()).map(|host| format!("h{host}")).collect();
-    let question = FleetQuestion {
+    let question = FleetRequest {
         names: &names,
-        words: Vec::new(),
+        arguments: Vec::new(),
         labels: Vec::new(),
         pairs: Rounds::default(),
         suites: BTreeMap::new(),
@@ -445,7 +449,7 @@ fn check(seed: u64) {
         case_deadline: None,
     };
     let cancel = AtomicBool::new(false);
-    let Ok(run) = measure(&question, &mut world, None, &cancel, &mut Silent) else {
+    let Ok(run) = measure(&question, &mut world, None, &cancel, &mut SilentSink) else {
         assert!((0..names.len()).all(|host| world.is_faulty(host)), "a host could measure");
         return;
     };
@@ -458,16 +462,16 @@ fn check(seed: u64) {
         });
         assert!(!is_lost || world.is_faulty(host), "{host} did nothing wrong");
         for case in 0..CASES {
-            held(&run, &world, (host, name.as_str()), case);
+            check_samples(&run, &world, (host, name.as_str()), case);
         }
     }
-    (0..CASES).for_each(|case| skew(&run, &world, case));
+    (0..CASES).for_each(|case| check_skew(&run, &world, case));
 }
 
 /// Checks that every sample that arrived is stored once, and that a host with all samples of a case
 /// counts.
-fn held(run: &Run, world: &World, (host, name): (usize, &str), case: usize) {
-    let found = run.case(&self::name(case));
+fn check_samples(run: &Run, world: &FleetSimulation, (host, name): (usize, &str), case: usize) {
+    let found = run.case(&self::case_name(case));
     let values = |record: &assay_model::run::CaseRecord| {
         let of_host = record.series.iter().filter(|it| {
             it.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text) == Some(name)
@@ -476,7 +480,7 @@ fn held(run: &Run, world: &World, (host, name): (usize, &str), case: usize) {
     };
     let found_values = found.map(values).unwrap_or_default();
     let arrived = world.arrived.get(&(host, case)).copied().unwrap_or(0);
-    let expected: Vec<f64> = (0..arrived).map(|nth| value(host, case, nth)).collect();
+    let expected: Vec<f64> = (0..arrived).map(|nth| sample_value(host, case, nth)).collect();
     // Messages of a host that was given up do not count.
     assert!(expected.starts_with(&found_values), "{host} {case}: {found_values:?}");
     let Some(record) = found else { return };
@@ -496,8 +500,8 @@ fn held(run: &Run, world: &World, (host, name): (usize, &str), case: usize) {
 }
 
 /// Checks that the stored skew equals the true one within the stored bound.
-fn skew(run: &Run, world: &World, case: usize) {
-    let Some(record) = run.case(&name(case)) else { return };
+fn check_skew(run: &Run, world: &FleetSimulation, case: usize) {
+    let Some(record) = run.case(&case_name(case)) else { return };
     let number = |name| record.facts.get(&name).and_then(AttributeValue::as_number);
     let (Some(stored_s), Some(bound_s)) =
         (number(Attribute::StartSkew), number(Attribute::StartSkewBound))
@@ -512,11 +516,11 @@ fn skew(run: &Run, world: &World, case: usize) {
 }
 
 #[test]
-fn whatever_happens_on_the_way_nothing_is_lost_or_counted_twice() {
+fn no_fault_loses_or_duplicates_samples() {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let carry_out = |first: u64| {
         for seed in (first..10_000).step_by(threads as usize) {
-            let outcome = std::panic::catch_unwind(|| check(seed));
+            let outcome = std::panic::catch_unwind(|| check_schedule(seed));
             assert!(outcome.is_ok(), "schedule {seed}");
         }
     };

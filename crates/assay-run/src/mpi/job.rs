@@ -20,7 +20,7 @@ use super::launched::Launched;
 use super::method;
 use super::options::Options;
 use super::ranks::{self, Ranks};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Delay before a library that may not fit is initialised, so that the note about it reaches the
 /// launcher. Such a library ends its process at once; a launcher then ends all ranks and drops
@@ -35,16 +35,16 @@ pub enum Heard<'a> {
     Note(&'a Phrase),
     /// The ranks are connected and will measure.
     Began(&'a MpiOutcome),
-    /// One more size is measured.
+    /// Another size is measured.
     Size(&'a MpiOutcome, &'a MpiSizeResult),
     /// All sizes are measured.
     Measured(&'a MpiOutcome),
     /// This rank failed alone, and ends all others.
-    GivesUp(&'a Failure),
+    GivesUp(&'a CommandFailure),
 }
 
 /// Receiver of job events; an error from it ends the job.
-pub type Listener<'l> = dyn FnMut(Heard<'_>) -> Result<(), Failure> + 'l;
+pub type Listener<'l> = dyn FnMut(Heard<'_>) -> Result<(), CommandFailure> + 'l;
 
 /// Options and environment of one rank.
 #[derive(Debug, Clone, Copy)]
@@ -66,14 +66,14 @@ pub struct Done {
     /// Whether any rank received wrong contents.
     pub is_damaged: bool,
     /// The same for this rank, with the reason.
-    pub verdict: Result<(), Failure>,
+    pub verdict: Result<(), CommandFailure>,
 }
 
 /// Measures all sizes in order.
 ///
 /// # Errors
 /// When nothing can be measured; all ranks fail for the same reason.
-pub fn run(duty: &Duty<'_>, listener: &mut Listener<'_>) -> Result<Done, Failure> {
+pub fn run(duty: &Duty<'_>, listener: &mut Listener<'_>) -> Result<Done, CommandFailure> {
     let Duty { asked, launched, raw, .. } = *duty;
     let sizes = method::sizes(asked);
     check_ranks(asked, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
@@ -108,7 +108,7 @@ fn measure(
     sizes: &[u64],
     ranks: &mut Ranks,
     listener: &mut Listener<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let is_root = ranks.world.rank() == 0;
     if is_root {
         listener(Heard::Began(&ranks.outcome))?;
@@ -130,13 +130,13 @@ fn measure(
 }
 
 /// Finishes the job; no result counts if any contents were wrong.
-fn conclude(ranks: Ranks, raw: Option<&Path>) -> Result<Done, Failure> {
+fn conclude(ranks: Ranks, raw: Option<&Path>) -> Result<Done, CommandFailure> {
     let Ranks { world, mut outcome, .. } = ranks;
     let is_root = world.rank() == 0;
     let verdict = match damaged(&outcome) {
         // The ranks agree on the number, so that all of them end alike.
         Some((bytes, wrong)) => {
-            Err(Failure::measurement(format!("{wrong} messages of {bytes} B arrived damaged"))
+            Err(CommandFailure::measurement(format!("{wrong} messages of {bytes} B arrived damaged"))
                 .advise("this MPI or a transport of it loses or mixes data: choose another transport, and report it to its makers"))
         }
         None => Ok(()),
@@ -235,11 +235,13 @@ fn workload(asked: &Options, outcome: &MpiOutcome) -> Option<MpiWorkload> {
     })
 }
 
-fn check(asked: &Options, ranks: &Ranks, sizes: &[u64]) -> Result<(), Failure> {
+fn check(asked: &Options, ranks: &Ranks, sizes: &[u64]) -> Result<(), CommandFailure> {
     check_ranks(asked, ranks.world.size())?;
     let Some(most) = sizes.last() else {
-        return Err(Failure::usage("there is no size between the smallest and the largest")
-            .advise("write the smallest before the largest, like -m 1:4MiB"));
+        return Err(CommandFailure::usage(
+            "there is no size between the smallest and the largest",
+        )
+        .advise("write the smallest before the largest, like -m 1:4MiB"));
     };
     let kind = method::kind(asked.test);
     let size = ranks.world.size() as usize;
@@ -251,7 +253,7 @@ fn check(asked: &Options, ranks: &Ranks, sizes: &[u64]) -> Result<(), Failure> {
 
 /// Checks the number of ranks: some benchmarks need exactly two, some an even number, all at least
 /// two.
-fn check_ranks(asked: &Options, ranks: u32) -> Result<(), Failure> {
+fn check_ranks(asked: &Options, ranks: u32) -> Result<(), CommandFailure> {
     let name = asked.test.name();
     let wrong = match asked.test.pattern() {
         _ if ranks < 2 => Some("two ranks or more"),
@@ -264,7 +266,7 @@ fn check_ranks(asked: &Options, ranks: u32) -> Result<(), Failure> {
         1 => "there is one rank only".to_owned(),
         ranks => format!("there are {ranks}"),
     };
-    Err(Failure::usage(format!("{name} needs {wanted}, and {there}"))
+    Err(CommandFailure::usage(format!("{name} needs {wanted}, and {there}"))
         .advise(format!("start it with an MPI launcher: mpirun -n 2 assay mpi {name}")))
 }
 
@@ -276,8 +278,8 @@ pub fn write_failed(
     file: &Path,
     asked: &Options,
     launched: &Launched,
-    failure: &Failure,
-) -> Result<(), Failure> {
+    failure: &CommandFailure,
+) -> Result<(), CommandFailure> {
     let outcome = MpiOutcome {
         format: FORMAT,
         assay: env!("CARGO_PKG_VERSION").to_owned(),
@@ -295,16 +297,16 @@ pub fn write_failed(
     write_raw(file, &outcome)
 }
 
-fn failure_of(failure: &Failure) -> MpiFailure {
+fn failure_of(failure: &CommandFailure) -> MpiFailure {
     MpiFailure { reason: failure.reason(), advice: failure.advice() }
 }
 
 /// Writes a temporary file and renames it, so that no reader sees a partial outcome.
-fn write_raw(file: &Path, outcome: &MpiOutcome) -> Result<(), Failure> {
+fn write_raw(file: &Path, outcome: &MpiOutcome) -> Result<(), CommandFailure> {
     let text = serde_json::to_vec(outcome).expect("an outcome has only text keys");
     let mut beside = file.as_os_str().to_owned();
     beside.push(".part");
-    fs_err::write(&beside, text)
-        .and_then(|()| fs_err::rename(&beside, file))
-        .map_err(|error| Failure::measurement("the samples cannot be written").because(&error))
+    fs_err::write(&beside, text).and_then(|()| fs_err::rename(&beside, file)).map_err(|error| {
+        CommandFailure::measurement("the samples cannot be written").with_cause(&error)
+    })
 }

@@ -1,5 +1,5 @@
-//! Measures size after size, in the same way on all ranks; rank 0 decides whatever depends on the
-//! clock.
+//! Measures size after size, in the same way on all ranks; rank 0 takes all decisions that depend
+//! on the clock.
 
 use std::time::Instant;
 
@@ -37,7 +37,7 @@ const MINIMUM_SINGLES: f64 = 20.0;
 /// Turns whose contents are compared.
 const VALIDATED: u64 = 10;
 
-/// One size to measure.
+/// Size to measure.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
     pub typed: &'a Options,

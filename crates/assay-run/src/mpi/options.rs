@@ -6,7 +6,7 @@ use assay_kernels::mpi::{ReductionElement, WindowBuffers};
 use assay_model::benchmark::MpiTest;
 use assay_model::workload::MpiPreset;
 
-/// One MPI benchmark with its method.
+/// MPI benchmark with its method.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub test: MpiTest,

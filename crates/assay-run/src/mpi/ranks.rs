@@ -17,7 +17,7 @@ use super::launched::{HYDRA, Launched, Make, SLURM};
 use super::locate::{self, Surroundings};
 use super::method;
 use super::options::Options;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 const START_WITH_ITS_OWN: &str = "start with the mpirun of that library, or name the launcher's own library with --mpi PREFIX";
 
@@ -70,7 +70,7 @@ pub struct Ranks {
 }
 
 /// Opens the requested library, or the one that belongs to the launcher.
-pub fn open(typed: &Options, launched: &Launched) -> Result<LoadedMpi, Failure> {
+pub fn open(typed: &Options, launched: &Launched) -> Result<LoadedMpi, CommandFailure> {
     let variable = |name: &str| std::env::var_os(name);
     let ancestors = ancestors();
     let resolve = |path: &Path| path.canonicalize().ok();
@@ -89,14 +89,14 @@ pub fn open(typed: &Options, launched: &Launched) -> Result<LoadedMpi, Failure> 
                 .concat();
             if files.is_empty() {
                 let what = format!("there is no MPI library below {}", prefix.display());
-                return Err(Failure::measurement(what).advise(
+                return Err(CommandFailure::measurement(what).advise(
                     "name the folder that holds `bin` and `lib`, or the library with --mpi-library",
                 ));
             }
             files
         }
         (None, None) => {
-            // A user who requests PMIx from a batch system probably means Open MPI rather than
+            // A request for PMIx from a batch system probably means Open MPI rather than
             // MPICH.
             let asked_for = (launched.launcher == SLURM && launched.serves_pmix)
                 .then(|| locate::candidates(Make::OpenMpi, &around));
@@ -150,7 +150,7 @@ fn doubt(name: &str, path: &str, launched: &Launched) -> Option<Phrase> {
 /// Returns an error if every rank would certainly be a world of one: Open MPI from version 5 on
 /// supports `PMIx` alone. Starting it nevertheless would leave a segment of 16 MiB in `/dev/shm`
 /// for each rank.
-pub fn check_served(mpi: &LoadedMpi, launched: &Launched) -> Result<(), Failure> {
+pub fn check_served(mpi: &LoadedMpi, launched: &Launched) -> Result<(), CommandFailure> {
     let (name, version) = identify(mpi.banner());
     let major = version.split('.').next().and_then(|it| it.parse().ok()).unwrap_or(0);
     if name != "Open MPI" || major < 5 || launched.make != Make::Mpich || launched.serves_pmix {
@@ -161,15 +161,15 @@ pub fn check_served(mpi: &LoadedMpi, launched: &Launched) -> Result<(), Failure>
         "{} needs PMIx, which this launcher does not speak: every rank would be a world of one",
         mpi.path()
     );
-    Err(Failure::measurement(what).explain(why).advise(START_WITH_ITS_OWN))
+    Err(CommandFailure::measurement(what).with_reason(why).advise(START_WITH_ITS_OWN))
 }
 
-fn first_that_opens(files: &[String]) -> Result<LoadedMpi, Failure> {
-    let mut failure = Failure::measurement("no MPI library can be opened");
+fn first_that_opens(files: &[String]) -> Result<LoadedMpi, CommandFailure> {
+    let mut failure = CommandFailure::measurement("no MPI library can be opened");
     for file in files {
         match LoadedMpi::open(file) {
             Ok(mpi) => return Ok(mpi),
-            Err(error) => failure = failure.because(&error),
+            Err(error) => failure = failure.with_cause(&error),
         }
     }
     Err(failure.advise(
@@ -194,7 +194,11 @@ fn ancestors() -> Vec<PathBuf> {
 }
 
 /// Initialises the library and exchanges the hellos of all ranks.
-pub fn start(mpi: &LoadedMpi, launched: &Launched, typed: &Options) -> Result<Ranks, Failure> {
+pub fn start(
+    mpi: &LoadedMpi,
+    launched: &Launched,
+    typed: &Options,
+) -> Result<Ranks, CommandFailure> {
     let library = library(mpi);
     let started = if typed.process_set { mpi.start_session() } else { mpi.start() };
     let world = started.map_err(|error| failed(&error))?;
@@ -240,7 +244,7 @@ impl Ranks {
         &self,
         bytes: u64,
         each_rank_bytes: Option<usize>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let mut hosts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         let needed = each_rank_bytes.map_or(u64::MAX, |bytes| bytes as u64);
         for (host, available) in &self.memory {
@@ -262,13 +266,13 @@ impl Ranks {
             ),
             None => "MPI counts the bytes of a message with 31 bits".to_owned(),
         };
-        Err(Failure::measurement(what)
-            .explain(why)
+        Err(CommandFailure::measurement(what)
+            .with_reason(why)
             .advise("set a smaller largest size, like -m :1MiB, or use fewer ranks per host"))
     }
 
     /// Adds the CPU that each rank runs on now to those seen before.
-    pub fn look_again(&mut self) -> Result<(), Failure> {
+    pub fn look_again(&mut self) -> Result<(), CommandFailure> {
         let now = pin::current_cpu().map_or(u32::MAX, |cpu| cpu as u32);
         let reported =
             self.world.all_gather(&now.to_le_bytes()).map_err(|error| failed(&error))?;
@@ -282,7 +286,7 @@ impl Ranks {
     }
 }
 
-pub fn failed(error: &MpiError) -> Failure {
+pub fn failed(error: &MpiError) -> CommandFailure {
     let advice = match error {
         MpiError::Symbol { missing: "MPI_Session_init", .. } => {
             "sessions are new in MPI 4: leave -I out, or use a newer library"
@@ -290,7 +294,7 @@ pub fn failed(error: &MpiError) -> Failure {
         MpiError::Memory { .. } => "set a smaller largest size, like -m :1MiB",
         _ => "run the same with the MPI's own programs to see whether it works at all",
     };
-    Failure::measurement("the MPI library failed").because(error).advise(advice)
+    CommandFailure::measurement("the MPI library failed").with_cause(error).advise(advice)
 }
 
 /// Checks the size of the world: a library that does not understand its launcher makes every rank a
@@ -299,31 +303,31 @@ fn one_world(
     world: &MpiWorld,
     launched: &Launched,
     library: &MpiLibrary,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let size = world.size();
     let launcher = launched.launcher;
     let what = match launched.ranks {
         Some(ranks) if ranks != size => {
             format!("{launcher} started {ranks} ranks, but the library sees a world of {size}")
         }
-        // The launcher reports no number of ranks, but nobody uses a launcher for a single rank.
+        // The launcher reports no number of ranks, but a launcher is not used for a single rank.
         None if launched.rank.is_some() && size == 1 => {
             format!("{launcher} started this rank, but the library sees a world of 1")
         }
         _ => return Ok(()),
     };
-    let failure = Failure::measurement(what);
+    let failure = CommandFailure::measurement(what);
     let library = format!("{} {} ({})", library.name, library.version, library.path);
     Err(if launched.launcher == SLURM {
         failure
-            .explain(format!("{library} was not served by srun, and measured nothing"))
+            .with_reason(format!("{library} was not served by srun, and measured nothing"))
             .advise(
                 "`srun --mpi=pmi2` serves MPICH, Intel MPI and MVAPICH, `srun --mpi=pmix` Open MPI; \
                  `srun --mpi=list` tells what this Slurm has",
             )
     } else {
         failure
-            .explain(format!(
+            .with_reason(format!(
                 "{library} is of another make or age than the launcher, and measured nothing"
             ))
             .advise(START_WITH_ITS_OWN)
@@ -331,7 +335,7 @@ fn one_world(
 }
 
 /// Parses the hellos of all ranks; all must run this version of assay.
-fn met(reported: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, Failure> {
+fn met(reported: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, CommandFailure> {
     #[derive(Deserialize)]
     struct Version {
         assay: String,
@@ -344,8 +348,8 @@ fn met(reported: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, Failure> {
                 || ("an unknown version".to_owned(), "an unknown host".to_owned()),
                 |it| (it.assay, it.host),
             );
-            return Err(Failure::measurement("the ranks are not of one assay")
-                .explain(format!(
+            return Err(CommandFailure::measurement("the ranks are not of one assay")
+                .with_reason(format!(
                     "rank {rank} on {host} is assay {assay}, this is {} on {}",
                     own.assay, own.host
                 ))
@@ -354,19 +358,20 @@ fn met(reported: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, Failure> {
     }
     let hellos: Option<Vec<Hello>> =
         reported.iter().map(|text| serde_json::from_slice(text).ok()).collect();
-    let hellos = hellos
-        .ok_or_else(|| Failure::measurement("a rank greeted in words nobody understands"))?;
+    let hellos = hellos.ok_or_else(|| {
+        CommandFailure::measurement("a rank greeted in words nobody understands")
+    })?;
     same_words(&hellos)?;
     Ok(hellos)
 }
 
 /// Returns an error unless all ranks were started with the same command line.
-fn same_words(hellos: &[Hello]) -> Result<(), Failure> {
+fn same_words(hellos: &[Hello]) -> Result<(), CommandFailure> {
     let Some(first) = hellos.first() else { return Ok(()) };
     let other = hellos.iter().zip(0..).find(|(hello, _)| hello.words != first.words);
     let Some((hello, rank)) = other else { return Ok(()) };
-    Err(Failure::usage("the ranks were not asked for the same")
-        .explain(format!(
+    Err(CommandFailure::usage("the ranks were not asked for the same")
+        .with_reason(format!(
             "rank 0 was started as `assay {}`, rank {rank} on {} as `assay {}`",
             first.words.join(" "),
             hello.host,

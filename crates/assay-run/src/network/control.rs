@@ -9,23 +9,23 @@ use assay_kernels::network::socket;
 use super::error::NetworkError;
 
 /// Default timeout of replies that the protocol requires.
-pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+pub const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time in which a peer must accept one whole message.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of bytes per read; results of many streams take several reads.
-const PIECE_BYTES: usize = 16 * 1024;
+const READ_BYTES: usize = 16 * 1024;
 
 /// Deadline of one protocol step, independent of the number of reads that it takes.
 #[derive(Debug, Clone, Copy)]
-pub struct Step {
+pub struct StepDeadline {
     timeout: Duration,
     deadline: Instant,
 }
 
-impl Step {
+impl StepDeadline {
     /// Starts a step now.
     #[must_use]
-    pub fn of(timeout: Duration) -> Self {
+    pub fn new(timeout: Duration) -> Self {
         Self { timeout, deadline: Instant::now() + timeout }
     }
 
@@ -34,7 +34,7 @@ impl Step {
     }
 
     /// Error for a peer that has missed the deadline.
-    pub fn missed(&self, peer: &str, expected: &str) -> NetworkError {
+    pub fn timeout_error(&self, peer: &str, expected: &str) -> NetworkError {
         let (peer, expected) = (peer.to_owned(), expected.to_owned());
         NetworkError::Late { peer, expected, seconds: self.timeout.as_secs_f64() }
     }
@@ -54,18 +54,18 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener, NetworkError> {
 
 /// Control connection, with the name of the peer for messages.
 #[derive(Debug)]
-pub struct Control {
+pub struct ControlConnection {
     stream: TcpStream,
     pub peer: String,
 }
 
-impl Control {
+impl ControlConnection {
     pub fn new(stream: TcpStream, peer: String) -> Result<Self, NetworkError> {
         let control = Self { stream, peer };
         control
             .stream
             .set_nodelay(true)
-            .map_err(|source| control.broken("the beginning", source))?;
+            .map_err(|source| control.broken_error("the beginning", source))?;
         Ok(control)
     }
 
@@ -74,12 +74,12 @@ impl Control {
     }
 
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), NetworkError> {
-        let step = Step::of(SEND_TIMEOUT);
+        let step = StepDeadline::new(SEND_TIMEOUT);
         let mut rest = bytes;
         while !rest.is_empty() {
             let left = step.left();
             if left.is_zero() {
-                return Err(step.missed(&self.peer, "room for a message"));
+                return Err(step.timeout_error(&self.peer, "room for a message"));
             }
             let written = self
                 .stream
@@ -87,8 +87,8 @@ impl Control {
                 .and_then(|()| self.stream.write(rest));
             match written {
                 Ok(bytes) => rest = &rest[bytes..],
-                Err(error) if is_worth_another_try(&error) => {}
-                Err(source) => return Err(self.broken("an answer", source)),
+                Err(error) if is_retryable(&error) => {}
+                Err(source) => return Err(self.broken_error("an answer", source)),
             }
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Control {
         if !socket::wait_readable(&self.stream, wait) {
             return Ok(None);
         }
-        let mut piece = vec![0; most.min(PIECE_BYTES)];
+        let mut piece = vec![0; most.min(READ_BYTES)];
         match self.stream.read(&mut piece) {
             Ok(0) => Err(NetworkError::Closed {
                 peer: self.peer.clone(),
@@ -114,15 +114,15 @@ impl Control {
                 piece.truncate(bytes);
                 Ok(Some(piece))
             }
-            Err(error) if is_worth_another_try(&error) => Ok(None),
-            Err(source) => Err(self.broken(expected, source)),
+            Err(error) if is_retryable(&error) => Ok(None),
+            Err(source) => Err(self.broken_error(expected, source)),
         }
     }
 
     /// Receives the next bytes; fails at the deadline of the step, or if `is_cancelled`.
     pub fn wait(
         &mut self,
-        step: &Step,
+        step: &StepDeadline,
         expected: &str,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, NetworkError> {
@@ -133,31 +133,31 @@ impl Control {
                 return Err(NetworkError::Interrupted);
             }
             if step.is_over() {
-                return Err(step.missed(&self.peer, expected));
+                return Err(step.timeout_error(&self.peer, expected));
             }
-            if let Some(bytes) = self.poll(LOOK, PIECE_BYTES, expected)? {
+            if let Some(bytes) = self.poll(LOOK, READ_BYTES, expected)? {
                 return Ok(bytes);
             }
         }
     }
 
     /// Whether the peer has closed the connection and all its bytes were read.
-    pub fn has_ended(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         socket::wait_readable(&self.stream, Duration::ZERO)
             && self.stream.peek(&mut [0; 1]).map_or(true, |bytes| bytes == 0)
     }
 
     /// Whether the peer has closed the connection, or has sent anything out of turn.
-    pub fn has_stirred(&self) -> bool {
+    pub fn has_input(&self) -> bool {
         socket::wait_readable(&self.stream, Duration::ZERO)
     }
 
-    fn broken(&self, expected: &str, source: io::Error) -> NetworkError {
+    fn broken_error(&self, expected: &str, source: io::Error) -> NetworkError {
         NetworkError::Broken { peer: self.peer.clone(), expected: expected.to_owned(), source }
     }
 }
 
-fn is_worth_another_try(error: &io::Error) -> bool {
+fn is_retryable(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
 
@@ -166,18 +166,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_does_not_begin_again_with_every_byte() {
+    fn step_deadline_covers_all_reads() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let mut control =
-            Control::new(listener.accept().unwrap().0, "peer".to_owned()).unwrap();
+            ControlConnection::new(listener.accept().unwrap().0, "peer".to_owned()).unwrap();
         let trickling = std::thread::spawn(move || {
             // Ends when the other end closes the connection.
             while peer.write_all(b"x").is_ok() {
                 std::thread::sleep(Duration::from_millis(20));
             }
         });
-        let step = Step::of(Duration::from_millis(300));
+        let step = StepDeadline::new(Duration::from_millis(300));
         let missed = loop {
             match control.wait(&step, "a whole message", &|| false) {
                 Ok(piece) => assert!(piece.len() < 1000, "the peer goes on for ever"),

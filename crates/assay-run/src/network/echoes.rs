@@ -14,7 +14,7 @@ use crate::round_trips;
 
 /// Parameters of a series of echoes.
 #[derive(Debug, Clone)]
-pub struct Echoes {
+pub struct EchoTest {
     /// Host as the user named it.
     pub host: String,
     /// Number of requests.
@@ -31,7 +31,7 @@ pub struct Echoes {
 
 /// Event during the series.
 #[derive(Debug)]
-pub enum Observed<'a> {
+pub enum EchoEvent<'a> {
     /// Reply to the request with this number.
     Reply(u16, &'a EchoReply),
     /// The request may not be fragmented and exceeds the path MTU.
@@ -40,7 +40,7 @@ pub enum Observed<'a> {
 
 /// Results of all requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tally {
+pub struct EchoTally {
     pub sent: u64,
     pub times_ns: Vec<u64>,
     pub elapsed: Duration,
@@ -48,14 +48,14 @@ pub struct Tally {
 
 /// Sends all requests, or as many as fit before the deadline. Stops early, with the error, if the
 /// system rejects one.
-pub fn exchange(
-    asked: &Echoes,
+pub fn send_echoes(
+    asked: &EchoTest,
     pinger: &Pinger,
     cancel: &AtomicBool,
-    observe: &mut dyn FnMut(Observed<'_>),
-) -> (Tally, Option<std::io::Error>) {
+    observe: &mut dyn FnMut(EchoEvent<'_>),
+) -> (EchoTally, Option<std::io::Error>) {
     let start = Instant::now();
-    let mut tally = Tally { sent: 0, times_ns: Vec::new(), elapsed: Duration::ZERO };
+    let mut tally = EchoTally { sent: 0, times_ns: Vec::new(), elapsed: Duration::ZERO };
     let mut refused = None;
     let end = asked.deadline.map(|deadline| start + deadline);
     while tally.sent < u64::from(asked.count) && !cancel.load(Ordering::Relaxed) {
@@ -68,7 +68,7 @@ pub fn exchange(
         // The number has 16 bits in the packet.
         let sequence = tally.sent as u16;
         match pinger.ping(sequence, asked.bytes as usize, asked.timeout) {
-            Err(error) if is_too_long(&error) => observe(Observed::TooLong),
+            Err(error) if is_too_long(&error) => observe(EchoEvent::TooLong),
             Err(error) => {
                 tally.sent -= 1;
                 refused = Some(error);
@@ -77,7 +77,7 @@ pub fn exchange(
             Ok(None) => {}
             Ok(Some(reply)) => {
                 tally.times_ns.push(reply.round_trip_ns);
-                observe(Observed::Reply(sequence, &reply));
+                observe(EchoEvent::Reply(sequence, &reply));
             }
         }
     }
@@ -101,7 +101,7 @@ fn sleep_until(due: Instant, cancel: &AtomicBool) {
     }
 }
 
-impl Echoes {
+impl EchoTest {
     /// Name and workload of the phase.
     #[must_use]
     pub fn phase(&self) -> (String, Workload) {
@@ -119,7 +119,7 @@ impl Echoes {
     }
 }
 
-impl Tally {
+impl EchoTally {
     /// Share of the requests without a reply.
     #[must_use]
     pub fn loss(&self) -> f64 {
@@ -160,7 +160,7 @@ impl Tally {
 
     /// Restores the tally from a stored case; returns `None` if it has no echoes.
     #[must_use]
-    pub fn of_record(record: &CaseRecord) -> Option<Self> {
+    pub fn from_record(record: &CaseRecord) -> Option<Self> {
         let of = |metric: &str| record.series.iter().find(|it| it.metric == metric);
         let sent = of("loss")?.counts.first()?;
         let times = of("round_trip").map_or(&[][..], |it| &it.samples);

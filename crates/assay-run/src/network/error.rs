@@ -9,7 +9,7 @@ use assay_fleet::remote::calls::CallError;
 use assay_model::failure::{ConnectFailure, ErrorArea, FailureReason, MissingHostFeature};
 use thiserror::Error;
 
-use super::iperf3_login::{LoginError, Refusal};
+use super::iperf3_login::{LoginError, LoginRefusal};
 
 /// Reason why a network test ended without a result.
 #[derive(Debug, Error)]
@@ -36,7 +36,7 @@ pub enum NetworkError {
     #[error("the test with {peer} failed")]
     Iperf3 { peer: String, source: iperf3::Iperf3ProtocolError },
     #[error("{peer} is not admitted")]
-    NotAdmitted { peer: String, source: Refusal },
+    NotAdmitted { peer: String, source: LoginRefusal },
     #[error("there is no login for {peer}")]
     NoLogin { peer: String, source: LoginError },
     #[error("{peer} closed the connection when it had user and password")]
@@ -65,7 +65,7 @@ pub enum NetworkError {
     Interrupted,
 }
 
-const CHECK_LOGIN: &str = "see --username, --rsa-public-key-path and IPERF3_PASSWORD, and that both clocks agree; with servers before iperf3 3.17 add --use-pkcs1-padding";
+const LOGIN_ADVICE: &str = "see --username, --rsa-public-key-path and IPERF3_PASSWORD, and that both clocks agree; with servers before iperf3 3.17 add --use-pkcs1-padding";
 
 impl NetworkError {
     /// Error for a failed connection attempt.
@@ -85,7 +85,7 @@ impl NetworkError {
     }
 
     /// Error for an additional stream that could not be opened.
-    pub fn not_opened(peer: &str, source: io::Error) -> Self {
+    pub fn stream_not_opened(peer: &str, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::Interrupted => Self::Interrupted,
             _ => Self::OpenStream { peer: peer.to_owned(), source },
@@ -117,7 +117,7 @@ impl NetworkError {
     }
 
     /// Converts the error into the failure of a case.
-    pub fn of_case(&self) -> FailureReason {
+    pub fn to_case_failure(&self) -> FailureReason {
         match self {
             Self::Known(failure) => failure.clone(),
             Self::Iperf3 { peer, source: iperf3::Iperf3ProtocolError::Denied } => {
@@ -149,7 +149,7 @@ impl NetworkError {
                 io::ErrorKind::PermissionDenied => {
                     "ports below 1024 are for root: name another port, or give the program CAP_NET_BIND_SERVICE"
                 }
-                _ if is_of_link(address) => {
+                _ if is_link_local(address) => {
                     "addresses of one link are listened on together with all others: -B ::"
                 }
                 _ => "name an address of this host",
@@ -158,13 +158,13 @@ impl NetworkError {
                 "see what the other end says; a firewall may also cut connections"
             }
             Self::NotAdmitted { source, .. } => source.advice(),
-            Self::ClosedAfterLogin { .. } => CHECK_LOGIN,
+            Self::ClosedAfterLogin { .. } => LOGIN_ADVICE,
             Self::NoLogin { .. } => "name another key, user or password",
             Self::Iperf3 { source, .. } => match source {
                 iperf3::Iperf3ProtocolError::ServerError {
                     iperf3: iperf3::NOT_AUTHORIZED,
                     ..
-                } => CHECK_LOGIN,
+                } => LOGIN_ADVICE,
                 iperf3::Iperf3ProtocolError::ServerError { .. } => {
                     "the server's own output says what it refused"
                 }
@@ -200,7 +200,7 @@ impl NetworkError {
     }
 }
 
-fn is_of_link(address: &SocketAddr) -> bool {
+fn is_link_local(address: &SocketAddr) -> bool {
     matches!(address, SocketAddr::V6(it) if it.ip().is_unicast_link_local())
 }
 
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_to_do_about_a_port_fits_the_reason() {
+    fn listen_advice_matches_reason() {
         for (kind, address, advice) in [
             (io::ErrorKind::AddrInUse, "127.0.0.1:80", "stop it"),
             (io::ErrorKind::PermissionDenied, "127.0.0.1:80", "below 1024"),
@@ -223,11 +223,11 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_nobody_answers_is_no_wrong_option() {
+    fn stream_timeout_advises_on_firewall() {
         for (kind, advice) in
             [(io::ErrorKind::TimedOut, "firewall"), (io::ErrorKind::InvalidInput, "option")]
         {
-            let error = NetworkError::not_opened("far:5201", kind.into());
+            let error = NetworkError::stream_not_opened("far:5201", kind.into());
             assert!(error.advice().contains(advice), "{kind:?}: {}", error.advice());
         }
     }

@@ -22,17 +22,17 @@ use assay_kernels::network::transfer::{Flow, Socket};
 use assay_model::cpu_account::CpuAccount;
 use assay_model::failure::FailureReason;
 
-use super::control::{ANSWER_TIMEOUT, Control, Step};
+use super::control::{ControlConnection, REPLY_TIMEOUT, StepDeadline};
 use super::error::NetworkError;
-use super::iperf3_flows::{self, Idle};
+use super::iperf3_flows::{self, IdleTimer};
 use super::iperf3_login::Credentials;
-use super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
-use super::target::Target;
+use super::meter::{IntervalPlan, Meter, MeterTotals, MeteredStream, MeteredStreamTotals};
+use super::target::NetworkTarget;
 
 /// Parameters of a test.
 #[derive(Debug, Clone)]
-pub struct Iperf3Test {
-    pub target: Target,
+pub struct Iperf3ClientTest {
+    pub target: NetworkTarget,
     pub parameters: Iperf3Parameters,
     /// Seconds between reports; `None` for none.
     pub interval_s: Option<f64>,
@@ -46,7 +46,7 @@ pub struct Iperf3Test {
 
 /// Event during a test.
 #[derive(Debug)]
-pub enum Observed<'a> {
+pub enum Iperf3Event<'a> {
     /// The server has accepted the parameters and waits for the streams: hosts with a common start
     /// synchronise here.
     Agreed,
@@ -56,12 +56,12 @@ pub enum Observed<'a> {
 
 /// Result of a test.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct Iperf3Outcome {
     pub end: Iperf3End,
     /// CPU time of this end.
-    pub account_here: CpuAccount,
+    pub local_account: CpuAccount,
     /// CPU time of the other end, if it is assay.
-    pub account_there: Option<CpuAccount>,
+    pub remote_account: Option<CpuAccount>,
     /// Address of the other end.
     pub address: SocketAddr,
 }
@@ -80,30 +80,30 @@ fn one_segment_bytes(control: &TcpStream) -> u32 {
 /// Timeout of the reply to a UDP stream's hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time in which the other end reads its kernel's buffer, unless it is overloaded.
-const SETTLE: Duration = Duration::from_millis(10);
+const SETTLE_TIME: Duration = Duration::from_millis(10);
 /// Longest sleep between two checks of an unlimited test; long enough to cost nothing.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Longest sleep if a limit of bytes ends the test, which must be detected soon.
-const LOOK_LIMITED: Duration = Duration::from_millis(1);
+const LIMITED_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Runs the test. The observer keeps the intervals before a failure.
 pub fn run(
-    test: &Iperf3Test,
+    test: &Iperf3ClientTest,
     cancel: &AtomicBool,
-    observe: &mut dyn FnMut(Observed<'_>),
-) -> Result<Outcome, NetworkError> {
+    observe: &mut dyn FnMut(Iperf3Event<'_>),
+) -> Result<Iperf3Outcome, NetworkError> {
     let (stream, address) = test.target.connect(cancel)?;
     let peer = format!("{}:{}", test.target.host, test.target.port);
     let mut test = test.clone();
     if test.parameters.block_bytes == DATAGRAM_OF_ONE_SEGMENT {
         test.parameters.block_bytes = one_segment_bytes(&stream);
     }
-    let mut conversation = Conversation {
+    let mut conversation = Iperf3Session {
         test: &test,
         cancel,
         address,
         client: Iperf3Client::new(Cookie::from_random(random_bytes())),
-        control: Control::new(stream, peer)?,
+        control: ControlConnection::new(stream, peer)?,
     };
     let outcome = conversation.run(observe).map_err(|it| it.unless_interrupted(cancel));
     if matches!(outcome, Err(NetworkError::Interrupted)) {
@@ -113,41 +113,45 @@ pub fn run(
     outcome
 }
 
-struct Conversation<'a> {
-    test: &'a Iperf3Test,
+struct Iperf3Session<'a> {
+    test: &'a Iperf3ClientTest,
     cancel: &'a AtomicBool,
     address: SocketAddr,
     client: Iperf3Client,
-    control: Control,
+    control: ControlConnection,
 }
 
-impl Conversation<'_> {
-    fn run(&mut self, observe: &mut dyn FnMut(Observed<'_>)) -> Result<Outcome, NetworkError> {
+impl Iperf3Session<'_> {
+    fn run(
+        &mut self,
+        observe: &mut dyn FnMut(Iperf3Event<'_>),
+    ) -> Result<Iperf3Outcome, NetworkError> {
         self.control.send(&self.client.cookie().0.clone())?;
         self.expect(&Iperf3ClientEvent::SendParameters)?;
         self.control.send(&Iperf3Client::parameters_message(&self.parameters()?))?;
         self.expect(&Iperf3ClientEvent::OpenStreams)?;
-        observe(Observed::Agreed);
+        observe(Iperf3Event::Agreed);
         let flows = self.open_streams()?;
-        let lanes: Vec<Lane> = flows.iter().map(iperf3_flows::lane).collect();
-        let congestion = iperf3_flows::congestion(&flows);
-        observe(Observed::Start(&self.start(&flows)));
+        let lanes: Vec<MeteredStream> =
+            flows.iter().map(iperf3_flows::metered_stream).collect();
+        let congestion = iperf3_flows::active_congestion(&flows);
+        observe(Iperf3Event::Start(&self.start_report(&flows)));
         self.expect(&Iperf3ClientEvent::Start)?;
         self.expect(&Iperf3ClientEvent::Run)?;
         let measured = self.transfer(flows, lanes, observe)?;
         self.expect(&Iperf3ClientEvent::SendResults)?;
-        self.control.send(&Iperf3Client::results_message(&iperf3_flows::own_results(
+        self.control.send(&Iperf3Client::results_message(&iperf3_flows::local_results(
             &measured,
             congestion.as_deref(),
         )))?;
-        let theirs = match self.next()? {
+        let theirs = match self.next_event()? {
             Iperf3ClientEvent::Results(results) => *results,
-            _ => unreachable_order(&self.control.peer)?,
+            _ => unexpected_event(&self.control.peer)?,
         };
         self.expect(&Iperf3ClientEvent::Finished)?;
         // All results are exchanged; a failure to send the end message is harmless.
         drop(self.control.send(&Iperf3Client::done_message()));
-        self.outcome(measured, &theirs, congestion)
+        self.combine_results(measured, &theirs, congestion)
     }
 
     /// Parameters of the test, with the login token.
@@ -160,10 +164,11 @@ impl Conversation<'_> {
         Ok(Iperf3Parameters { token, ..self.test.parameters.clone() })
     }
 
-    fn next(&mut self) -> Result<Iperf3ClientEvent, NetworkError> {
-        let step = Step::of(ANSWER_TIMEOUT);
+    fn next_event(&mut self) -> Result<Iperf3ClientEvent, NetworkError> {
+        let step = StepDeadline::new(REPLY_TIMEOUT);
         loop {
-            let event = self.client.next_event().map_err(|source| self.refused(source))?;
+            let event =
+                self.client.next_event().map_err(|source| self.protocol_error(source))?;
             if let Some(event) = event {
                 return Ok(event);
             }
@@ -172,7 +177,7 @@ impl Conversation<'_> {
             let is_cancelled = || cancel.load(Ordering::Relaxed);
             match self.control.wait(&step, expected, &is_cancelled) {
                 Ok(bytes) => self.client.receive(&bytes),
-                Err(error) => return Err(self.ended(error)),
+                Err(error) => return Err(self.connection_error(error)),
             }
         }
     }
@@ -180,18 +185,18 @@ impl Conversation<'_> {
     /// Receives the next event. The state machine permits only one order, so that any other event
     /// is a protocol error.
     fn expect(&mut self, event: &Iperf3ClientEvent) -> Result<(), NetworkError> {
-        match self.next()? {
+        match self.next_event()? {
             got if got == *event => Ok(()),
-            _ => unreachable_order(&self.control.peer),
+            _ => unexpected_event(&self.control.peer),
         }
     }
 
     /// Interprets the end of the connection.
-    fn ended(&self, error: NetworkError) -> NetworkError {
+    fn connection_error(&self, error: NetworkError) -> NetworkError {
         // iperf3 3.21 closes the connection without a message if it rejects a user.
         let asked = self.client.is_awaiting_acceptance() && self.test.credentials.is_some();
         match (self.client.closing_error(), error) {
-            (Some(source), _) => self.refused(source),
+            (Some(source), _) => self.protocol_error(source),
             (None, NetworkError::Closed { peer, .. }) if asked => {
                 NetworkError::ClosedAfterLogin { peer }
             }
@@ -199,7 +204,7 @@ impl Conversation<'_> {
         }
     }
 
-    fn refused(
+    fn protocol_error(
         &self,
         source: assay_dialects::wire::iperf3::Iperf3ProtocolError,
     ) -> NetworkError {
@@ -217,10 +222,10 @@ impl Conversation<'_> {
         for sends in directions {
             for _ in 0..parameters.streams {
                 let local_port_offset = flows.len() as u16;
-                let socket = self
-                    .open_stream(local_port_offset)
-                    .map_err(|source| NetworkError::not_opened(&self.control.peer, source))?;
-                flows.push(iperf3_flows::flow(parameters, socket, *sends));
+                let socket = self.open_stream(local_port_offset).map_err(|source| {
+                    NetworkError::stream_not_opened(&self.control.peer, source)
+                })?;
+                flows.push(iperf3_flows::build_flow(parameters, socket, *sends));
             }
         }
         if self.test.pinned {
@@ -230,7 +235,7 @@ impl Conversation<'_> {
     }
 
     fn open_stream(&self, local_port_offset: u16) -> io::Result<Socket> {
-        let mut options = iperf3_flows::options(&self.test.parameters);
+        let mut options = iperf3_flows::socket_options(&self.test.parameters);
         options.local = self.test.target.local.map(|mut local| {
             if local.port() != 0 {
                 local.set_port(local.port().wrapping_add(local_port_offset));
@@ -250,14 +255,14 @@ impl Conversation<'_> {
 
     fn open_udp(&self, options: &SocketOptions) -> io::Result<Socket> {
         /// Interval of checks for an interruption.
-        const LOOK: Duration = Duration::from_millis(50);
+        const POLL_INTERVAL: Duration = Duration::from_millis(50);
         let socket = socket::connect_udp(self.address, options)?;
         socket.send(&datagram::HELLO)?;
         let began = Instant::now();
         let mut answer = [0; 65536];
         // If the server sends, its first datagrams may overtake the reply.
         for _ in 0..3 {
-            while !socket::wait_readable(&socket, LOOK) {
+            while !socket::wait_readable(&socket, POLL_INTERVAL) {
                 if self.cancel.load(Ordering::Relaxed) {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
@@ -279,28 +284,28 @@ impl Conversation<'_> {
         ))
     }
 
-    fn start(&self, flows: &[Flow]) -> Iperf3Start {
+    fn start_report(&self, flows: &[Flow]) -> Iperf3Start {
         let parameters = &self.test.parameters;
         let peer = (self.test.target.host.clone(), self.test.target.port);
-        iperf3_flows::start(parameters, flows, peer, &self.client.cookie().text(), true)
+        iperf3_flows::start_report(parameters, flows, peer, &self.client.cookie().text(), true)
     }
 
     fn transfer(
         &mut self,
         flows: Vec<Flow>,
-        lanes: Vec<Lane>,
-        observe: &mut dyn FnMut(Observed<'_>),
-    ) -> Result<Measured, NetworkError> {
+        lanes: Vec<MeteredStream>,
+        observe: &mut dyn FnMut(Iperf3Event<'_>),
+    ) -> Result<MeterTotals, NetworkError> {
         let parameters = &self.test.parameters;
-        let cut = Cut {
+        let cut = IntervalPlan {
             udp: parameters.protocol == TransportProtocol::Udp,
             omit_s: f64::from(parameters.omit_s),
             interval_s: self.test.interval_s,
             limit_bytes: iperf3_flows::limit_bytes(parameters),
         };
         let mut meter = Meter::start(flows, lanes, cut)?;
-        let mut report = |interval: &Iperf3Interval| observe(Observed::Interval(interval));
-        let watched = self.watch(&mut meter, &mut report);
+        let mut report = |interval: &Iperf3Interval| observe(Iperf3Event::Interval(interval));
+        let watched = self.wait_for_end(&mut meter, &mut report);
         // Reports the unfinished interval before a failure.
         let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut report);
         watched?;
@@ -309,14 +314,14 @@ impl Conversation<'_> {
     }
 
     /// Waits for the end of the test; returns its time, if it is known more exactly than "now".
-    fn watch(
+    fn wait_for_end(
         &mut self,
         meter: &mut Meter,
         report: &mut dyn FnMut(&Iperf3Interval),
     ) -> Result<Option<u64>, NetworkError> {
         let limit_bytes = iperf3_flows::limit_bytes(&self.test.parameters);
         let sends = self.test.parameters.direction != DataDirection::Reverse;
-        let mut idle = Idle::new(self.test.idle_timeout);
+        let mut idle = IdleTimer::new(self.test.idle_timeout);
         loop {
             meter.tick(report);
             let left_s = match self.test.parameters.limit {
@@ -330,9 +335,9 @@ impl Conversation<'_> {
                 let ended_ns = meter.senders_ended_ns();
                 if ended_ns.is_some() {
                     let unsent = meter.unacknowledged_bytes() > 0;
-                    if !unsent || idle.is_too_long(meter.unacknowledged_bytes()) {
+                    if !unsent || idle.is_expired(meter.unacknowledged_bytes()) {
                         // The other end may still have to read its kernel's buffer.
-                        std::thread::sleep(SETTLE);
+                        std::thread::sleep(SETTLE_TIME);
                         return Ok(ended_ns);
                     }
                 } else if !sends && meter.received_bytes() >= limit {
@@ -341,35 +346,36 @@ impl Conversation<'_> {
             }
             // With a limit, finished senders do not indicate a lost peer.
             if meter.is_over() && (limit_bytes.is_none() || !sends) {
-                return Err(self.closed());
+                return Err(self.closed_error());
             }
-            if idle.is_too_long(meter.moved_bytes()) {
-                return Err(idle.stalled(&self.control.peer));
+            if idle.is_expired(meter.moved_bytes()) {
+                return Err(idle.stalled_error(&self.control.peer));
             }
             if self.cancel.load(Ordering::Relaxed) {
                 return Err(NetworkError::Interrupted);
             }
-            self.look(meter, left_s, limit_bytes.is_some())?;
+            self.poll_server(meter, left_s, limit_bytes.is_some())?;
         }
     }
 
     /// Sleeps until the next event is due, and handles a server that gives up.
-    fn look(
+    fn poll_server(
         &mut self,
         meter: &Meter,
         left_s: f64,
         is_limited: bool,
     ) -> Result<(), NetworkError> {
         let due_ns = meter.due_ns().saturating_sub(clock::now_ns());
-        let left = Duration::try_from_secs_f64(left_s).unwrap_or(LOOK);
-        let longest = if is_limited { LOOK_LIMITED } else { LOOK };
+        let left = Duration::try_from_secs_f64(left_s).unwrap_or(POLL_INTERVAL);
+        let longest = if is_limited { LIMITED_POLL_INTERVAL } else { POLL_INTERVAL };
         let wait = longest.min(left).min(Duration::from_nanos(due_ns));
         if let Some(bytes) = self.control.poll(wait, usize::MAX, "the end of the test")? {
             self.client.receive(&bytes);
             // During the test, a server sends only the message that it gives up.
-            let event = self.client.next_event().map_err(|source| self.refused(source))?;
+            let event =
+                self.client.next_event().map_err(|source| self.protocol_error(source))?;
             if event.is_some() {
-                return unreachable_order(&self.control.peer);
+                return unexpected_event(&self.control.peer);
             }
         }
         // A poll for less than a millisecond returns at once.
@@ -379,19 +385,19 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    fn closed(&self) -> NetworkError {
+    fn closed_error(&self) -> NetworkError {
         let expected = "the end of the test".to_owned();
         NetworkError::Closed { peer: self.control.peer.clone(), expected }
     }
 
-    fn outcome(
+    fn combine_results(
         &self,
-        measured: Measured,
+        measured: MeterTotals,
         theirs: &Iperf3Results,
         congestion: Option<String>,
-    ) -> Result<Outcome, NetworkError> {
+    ) -> Result<Iperf3Outcome, NetworkError> {
         let streams: Vec<StreamTotals> =
-            measured.lanes.iter().map(|lane| stream_end(lane, theirs)).collect();
+            measured.streams.iter().map(|lane| stream_end(lane, theirs)).collect();
         let cpu =
             |cpu: assay_dialects::wire::iperf3::CpuPercent| (cpu.total, cpu.user, cpu.system);
         let ours_first = self.test.parameters.direction != DataDirection::Reverse;
@@ -416,19 +422,24 @@ impl Conversation<'_> {
             return Err(NetworkError::Known(FailureReason::NoData));
         }
         let address = self.address;
-        Ok(Outcome { end, account_here, account_there: theirs.account, address })
+        Ok(Iperf3Outcome {
+            end,
+            local_account: account_here,
+            remote_account: theirs.account,
+            address,
+        })
     }
 }
 
 /// Error for an event that violates the order of the protocol; the state machines exclude it.
-fn unreachable_order<T>(peer: &str) -> Result<T, NetworkError> {
+fn unexpected_event<T>(peer: &str) -> Result<T, NetworkError> {
     let expected = "the next step of the protocol".to_owned();
     Err(NetworkError::Closed { peer: peer.to_owned(), expected })
 }
 
 /// Combines both ends' results of one stream.
-fn stream_end(ours: &LaneEnd, theirs: &Iperf3Results) -> StreamTotals {
-    let lane = ours.lane;
+fn stream_end(ours: &MeteredStreamTotals, theirs: &Iperf3Results) -> StreamTotals {
+    let lane = ours.stream;
     let there = theirs.streams.iter().find(|stream| stream.id == ours.result.id);
     let there = there.map(|it| StreamInterval {
         start_s: 0.0,

@@ -16,21 +16,21 @@ use assay_kernels::{clock, pin};
 use assay_model::failure::FailureReason;
 
 use super::error::NetworkError;
-use super::meter::{Lane, Measured};
+use super::meter::{MeterTotals, MeteredStream};
 
 /// Detects a transfer without progress.
-pub(super) struct Idle {
+pub(super) struct IdleTimer {
     timeout: Duration,
     moved_bytes: u64,
     since_ns: u64,
 }
 
-impl Idle {
+impl IdleTimer {
     pub(super) fn new(timeout: Duration) -> Self {
         Self { timeout, moved_bytes: 0, since_ns: clock::now_ns() }
     }
 
-    pub(super) fn is_too_long(&mut self, moved_bytes: u64) -> bool {
+    pub(super) fn is_expired(&mut self, moved_bytes: u64) -> bool {
         let now_ns = clock::now_ns();
         if moved_bytes != self.moved_bytes {
             self.moved_bytes = moved_bytes;
@@ -41,7 +41,7 @@ impl Idle {
 
     /// Returns the error of a stalled transfer; a transfer that never moved any data has one of its
     /// own.
-    pub(super) fn stalled(&self, peer: &str) -> NetworkError {
+    pub(super) fn stalled_error(&self, peer: &str) -> NetworkError {
         NetworkError::Known(match self.moved_bytes {
             0 => FailureReason::NoData,
             _ => FailureReason::Stalled {
@@ -64,7 +64,7 @@ pub(super) fn limit_bytes(parameters: &Iperf3Parameters) -> Option<u64> {
 }
 
 /// Socket options according to the parameters.
-pub(super) fn options(parameters: &Iperf3Parameters) -> SocketOptions {
+pub(super) fn socket_options(parameters: &Iperf3Parameters) -> SocketOptions {
     SocketOptions {
         local: None,
         busy_poll_us: None,
@@ -80,7 +80,7 @@ pub(super) fn options(parameters: &Iperf3Parameters) -> SocketOptions {
 }
 
 /// Stream according to the parameters.
-pub(super) fn flow(parameters: &Iperf3Parameters, socket: Socket, sends: bool) -> Flow {
+pub(super) fn build_flow(parameters: &Iperf3Parameters, socket: Socket, sends: bool) -> Flow {
     let no_copy = if sends { parameters.zero_copy } else { parameters.skip_receive_copy };
     let pace = parameters.rate_bit_per_s.filter(|_| sends).map(|rate| SendRate {
         bytes_per_s: rate as f64 / 8.0,
@@ -111,12 +111,12 @@ pub(super) fn pin_in_turn(flows: &mut [Flow]) {
     }
 }
 
-pub(super) fn lane(flow: &Flow) -> Lane {
+pub(super) fn metered_stream(flow: &Flow) -> MeteredStream {
     let fd = match &flow.socket {
         Socket::Tcp(stream) => stream.as_raw_fd(),
         Socket::Udp { socket, .. } => socket.as_raw_fd(),
     };
-    Lane { socket: fd.unsigned_abs(), sends: flow.sends }
+    MeteredStream { socket: fd.unsigned_abs(), sends: flow.sends }
 }
 
 fn first_tcp(flows: &[Flow]) -> Option<&TcpStream> {
@@ -127,12 +127,12 @@ fn first_tcp(flows: &[Flow]) -> Option<&TcpStream> {
 }
 
 /// Active congestion control; `None` for UDP.
-pub(super) fn congestion(flows: &[Flow]) -> Option<String> {
+pub(super) fn active_congestion(flows: &[Flow]) -> Option<String> {
     socket::congestion(first_tcp(flows)?).ok()
 }
 
 /// Start report, when all streams are open.
-pub(super) fn start(
+pub(super) fn start_report(
     parameters: &Iperf3Parameters,
     flows: &[Flow],
     peer: (String, u16),
@@ -145,7 +145,7 @@ pub(super) fn start(
         None => (0, 0),
     };
     Iperf3Start {
-        connected: flows.iter().filter_map(connected).collect(),
+        connected: flows.iter().filter_map(connected_addresses).collect(),
         cookie: cookie.to_owned(),
         time_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         version: version(),
@@ -154,13 +154,13 @@ pub(super) fn start(
             .and_then(|it| socket::segment_bytes(it).ok())
             .unwrap_or(0),
         buffers_bytes,
-        ..asked(parameters, peer, is_client)
+        ..requested_start(parameters, peer, is_client)
     }
 }
 
 /// Part of the start report that is known before the connection.
 #[must_use]
-pub fn asked(
+pub fn requested_start(
     parameters: &Iperf3Parameters,
     (peer, port): (String, u16),
     is_client: bool,
@@ -207,7 +207,7 @@ pub fn system() -> String {
     format!("Linux {host} {release} {}", std::env::consts::ARCH)
 }
 
-fn connected(flow: &Flow) -> Option<DataConnection> {
+fn connected_addresses(flow: &Flow) -> Option<DataConnection> {
     let (local, remote) = match &flow.socket {
         Socket::Tcp(stream) => (stream.local_addr(), stream.peer_addr()),
         Socket::Udp { socket, .. } => (socket.local_addr(), socket.peer_addr()),
@@ -215,7 +215,7 @@ fn connected(flow: &Flow) -> Option<DataConnection> {
     let plain =
         |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
     Some(DataConnection {
-        socket: lane(flow).socket,
+        socket: metered_stream(flow).socket,
         local: plain(local.ok()?),
         remote: plain(remote.ok()?),
         sends: flow.sends,
@@ -223,14 +223,14 @@ fn connected(flow: &Flow) -> Option<DataConnection> {
 }
 
 /// Results of this end as sent to the other one.
-pub(super) fn own_results(measured: &Measured, congestion: Option<&str>) -> Iperf3Results {
-    let sends = measured.lanes.iter().any(|lane| lane.lane.sends);
-    let counts = measured.lanes.iter().any(|lane| lane.whole.tcp.is_some());
+pub(super) fn local_results(measured: &MeterTotals, congestion: Option<&str>) -> Iperf3Results {
+    let sends = measured.streams.iter().any(|lane| lane.stream.sends);
+    let counts = measured.streams.iter().any(|lane| lane.whole.tcp.is_some());
     Iperf3Results {
         cpu: measured.process,
         sender_has_retransmits: if sends { i64::from(counts) } else { -1 },
         congestion: congestion.map(str::to_owned),
-        streams: measured.lanes.iter().map(|lane| lane.result).collect(),
+        streams: measured.streams.iter().map(|lane| lane.result).collect(),
         account: Some(measured.account),
         has_omitted: true,
         ..Iperf3Results::default()

@@ -35,7 +35,7 @@ pub enum LoginError {
 
 /// Reason why a server rejects a client.
 #[derive(Debug, Error)]
-pub enum Refusal {
+pub enum LoginRefusal {
     #[error("it sent no user and password")]
     NoLogin,
     #[error("what it sent was not encrypted for this key and padding")]
@@ -54,10 +54,10 @@ pub enum Refusal {
     Users { source: io::Error },
 }
 
-impl Refusal {
+impl LoginRefusal {
     /// Delay of every rejection: hides the time of decryption and of the search for users, and
     /// slows down guessing.
-    pub const AFTER: Duration = Duration::from_millis(250);
+    pub const DELAY: Duration = Duration::from_millis(250);
 
     /// Advice for the user of the server.
     #[must_use]
@@ -109,7 +109,7 @@ impl Credentials {
                 return Err(LoginError::NoWord { what });
             }
         }
-        let key = Arc::new(key_in(public_key, KeyHalf::Public)?);
+        let key = Arc::new(read_key(public_key, KeyHalf::Public)?);
         let (user, password) = (user.to_owned(), password.to_owned());
         let credentials = Self { user, password, key, padding };
         credentials.token()?;
@@ -126,7 +126,7 @@ impl Credentials {
 }
 
 /// Authentication of a server's clients.
-pub struct Gate {
+pub struct LoginGate {
     key: RsaKey,
     padding: RsaPadding,
     users: PathBuf,
@@ -135,13 +135,13 @@ pub struct Gate {
     used: Mutex<HashMap<Vec<u8>, i64>>,
 }
 
-impl fmt::Debug for Gate {
+impl fmt::Debug for LoginGate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gate").field("users", &self.users).finish_non_exhaustive()
     }
 }
 
-impl Gate {
+impl LoginGate {
     /// Opens a server's private key and checks the file of users, which is read again for each
     /// test.
     ///
@@ -156,24 +156,25 @@ impl Gate {
         fs::read_to_string(users)
             .map_err(|source| LoginError::Read { what: "file of users", source })?;
         openssl::sha256(b"").map_err(|source| LoginError::NoHash { source })?;
-        let key = key_in(private_key, KeyHalf::Private)?;
+        let key = read_key(private_key, KeyHalf::Private)?;
         let (users, used) = (users.to_owned(), Mutex::default());
         Ok(Self { key, padding, users, skew_s, used })
     }
 
     /// Checks that this is the login of a known user, with a current time, used for the first time.
-    pub(super) fn admit(&self, token: Option<&str>) -> Result<(), Refusal> {
-        let encrypted = token.ok_or(Refusal::NoLogin)?;
-        let encrypted = STANDARD.decode(encrypted).map_err(|_| Refusal::NotDecrypted)?;
-        let text = self.key.convert(&encrypted, self.padding).ok_or(Refusal::NotDecrypted)?;
-        let login = Login::parse(&text).ok_or(Refusal::Malformed)?;
+    pub(super) fn admit(&self, token: Option<&str>) -> Result<(), LoginRefusal> {
+        let encrypted = token.ok_or(LoginRefusal::NoLogin)?;
+        let encrypted = STANDARD.decode(encrypted).map_err(|_| LoginRefusal::NotDecrypted)?;
+        let text =
+            self.key.convert(&encrypted, self.padding).ok_or(LoginRefusal::NotDecrypted)?;
+        let login = Login::parse(&text).ok_or(LoginRefusal::Malformed)?;
         let now_s = now_s();
         let (by_s, allowed_s) = (now_s.abs_diff(login.time_s), self.skew_s);
         if by_s > allowed_s {
-            return Err(Refusal::Skew { by_s, allowed_s });
+            return Err(LoginRefusal::Skew { by_s, allowed_s });
         }
         let users =
-            fs::read_to_string(&self.users).map_err(|source| Refusal::Users { source })?;
+            fs::read_to_string(&self.users).map_err(|source| LoginRefusal::Users { source })?;
         let known: Vec<_> = login::user_hashes(&users, &login.user).collect();
         let hash = openssl::sha256(login.hash_input().as_bytes()).ok();
         // Compares in constant time, to reveal nothing about the password.
@@ -183,13 +184,13 @@ impl Gate {
         let is_right = |hash| known.iter().any(|known| !differs(known, hash));
         let user = login.user.clone();
         if known.is_empty() {
-            return Err(Refusal::UnknownUser { user });
+            return Err(LoginRefusal::UnknownUser { user });
         }
         if !hash.as_ref().is_some_and(is_right) {
-            return Err(Refusal::WrongPassword { user });
+            return Err(LoginRefusal::WrongPassword { user });
         }
         if self.was_used(encrypted, now_s) {
-            return Err(Refusal::Repeated { user });
+            return Err(LoginRefusal::Repeated { user });
         }
         Ok(())
     }
@@ -203,7 +204,7 @@ impl Gate {
     }
 }
 
-fn key_in(path: &Path, half: KeyHalf) -> Result<RsaKey, LoginError> {
+fn read_key(path: &Path, half: KeyHalf) -> Result<RsaKey, LoginError> {
     let what = match half {
         KeyHalf::Public => "public key",
         KeyHalf::Private => "private key",

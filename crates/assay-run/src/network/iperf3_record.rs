@@ -17,17 +17,17 @@ use assay_model::workload::{
 };
 
 use super::error::NetworkError;
-use super::iperf3_client::{Iperf3Test, Outcome};
-use super::iperf3_reported;
+use super::iperf3_client::{Iperf3ClientTest, Iperf3Outcome};
+use super::iperf3_series;
 use super::path;
-use super::setup::is_within;
+use super::setup::is_same_machine;
 
 /// Raw output with all reports of this end, as stored by the first versions with format 2.
-pub const TOLD: &str = "iperf3.told.json";
+pub const REPORTED_FILE: &str = "iperf3.told.json";
 
 /// Name and workload of the phase that a client's test is.
 #[must_use]
-pub fn phase(test: &Iperf3Test) -> (String, Workload) {
+pub fn phase(test: &Iperf3ClientTest) -> (String, Workload) {
     let name = match test.parameters.protocol {
         TransportProtocol::Tcp => "tcp",
         TransportProtocol::Udp => "udp",
@@ -37,39 +37,40 @@ pub fn phase(test: &Iperf3Test) -> (String, Workload) {
 
 /// Returns the entries of a test, however it ended, and the raw outputs of its server.
 #[must_use]
-pub fn found(
-    test: &Iperf3Test,
+pub fn collect_results(
+    test: &Iperf3ClientTest,
     reported: &Iperf3Report,
-    outcome: &Result<Outcome, NetworkError>,
+    outcome: &Result<Iperf3Outcome, NetworkError>,
 ) -> (Vec<MeasurementEntry>, Vec<(String, Vec<u8>)>) {
-    let mut entries = iperf3_reported::entries(reported);
+    let mut entries = iperf3_series::report_entries(reported);
     match outcome {
         Ok(outcome) => {
-            let tested = Tested { parameters: &test.parameters, outcome, reported };
-            entries.extend(tested.in_course().into_iter().chain(tested.facts()));
+            let tested =
+                CompletedIperf3Test { parameters: &test.parameters, outcome, reported };
+            entries.extend(tested.interval_entries().into_iter().chain(tested.facts()));
         }
-        Err(_) => entries.extend(until_it_broke_off(&test.parameters, reported)),
+        Err(_) => entries.extend(partial_entries(&test.parameters, reported)),
     }
-    (entries, iperf3_reported::raw(reported))
+    (entries, iperf3_series::server_outputs(reported))
 }
 
 /// Entries that this end measured by itself: a sender does not know how much arrived.
-fn until_it_broke_off(
+fn partial_entries(
     parameters: &Iperf3Parameters,
     reported: &Iperf3Report,
 ) -> Vec<MeasurementEntry> {
     let connected = reported.start.as_ref().and_then(|it| it.connected.first());
-    let path = connected.map(|it| path::taken(it.local.ip(), it.remote.ip()));
+    let path = connected.map(|it| path::path_facts(it.local.ip(), it.remote.ip()));
     let mut entries = path.unwrap_or_default();
     for (metric, sends) in [("goodput", false), ("send_rate", true)] {
-        let seen = seen_here(parameters, reported, sends);
-        entries.extend(seen.iter().map(|it| rate(SeriesKey::only_series(metric), it)));
+        let seen = local_intervals(parameters, reported, sends);
+        entries.extend(seen.iter().map(|it| rate_entry(SeriesKey::only_series(metric), it)));
     }
     entries
 }
 
 /// Intervals of this end's senders or receivers that count.
-fn seen_here(
+fn local_intervals(
     parameters: &Iperf3Parameters,
     reported: &Iperf3Report,
     sends: bool,
@@ -86,8 +87,8 @@ fn seen_here(
 }
 
 /// Workload that corresponds most closely to the test.
-fn workload(test: &Iperf3Test) -> Workload {
-    let Iperf3Test { target, parameters, .. } = test;
+fn workload(test: &Iperf3ClientTest) -> Workload {
+    let Iperf3ClientTest { target, parameters, .. } = test;
     let question = NetworkTest::Throughput(NetworkThroughput {
         streams: parameters.streams,
         direction: match parameters.direction {
@@ -113,34 +114,34 @@ fn workload(test: &Iperf3Test) -> Workload {
 
 /// Successful test.
 #[derive(Debug, Clone, Copy)]
-pub struct Tested<'t> {
+pub struct CompletedIperf3Test<'t> {
     /// Parameters of the test.
     pub parameters: &'t Iperf3Parameters,
     /// Results of both ends.
-    pub outcome: &'t Outcome,
+    pub outcome: &'t Iperf3Outcome,
     /// Reports of this end.
     pub reported: &'t Iperf3Report,
 }
 
-impl Tested<'_> {
+impl CompletedIperf3Test<'_> {
     /// Entries of the whole test: one sample of each rate, losses over `span`, and the costs of
     /// both ends.
     #[must_use]
-    pub fn whole(&self, span: MeasuredSpan) -> Vec<MeasurementEntry> {
+    pub fn total_entries(&self, span: MeasuredSpan) -> Vec<MeasurementEntry> {
         let (sent, received) =
             (self.total(Iperf3End::sum_sent), self.total(Iperf3End::sum_received));
         let mut entries = vec![
-            rate(SeriesKey::only_series("goodput"), &received),
-            rate(SeriesKey::only_series("send_rate"), &sent),
+            rate_entry(SeriesKey::only_series("goodput"), &received),
+            rate_entry(SeriesKey::only_series("send_rate"), &sent),
         ];
-        entries.extend(self.beside_rates(span));
+        entries.extend(self.loss_and_cost_entries(span));
         entries
     }
 
     /// Entries with a sample for every interval that this end saw, weighted with its seconds: their
     /// weighted mean is the rate of the whole test.
     #[must_use]
-    pub fn in_course(&self) -> Vec<MeasurementEntry> {
+    pub fn interval_entries(&self) -> Vec<MeasurementEntry> {
         let (sent, received) =
             (self.total(Iperf3End::sum_sent), self.total(Iperf3End::sum_received));
         let span = MeasuredSpan::from_seconds(0.0, received.seconds(), false);
@@ -148,23 +149,25 @@ impl Tested<'_> {
         for (metric, sends, whole) in
             [("goodput", false, &received), ("send_rate", true, &sent)]
         {
-            let seen = seen_here(self.parameters, self.reported, sends);
+            let seen = local_intervals(self.parameters, self.reported, sends);
             let stretches =
                 if seen.is_empty() { std::slice::from_ref(whole) } else { &seen[..] };
-            entries.extend(stretches.iter().map(|it| rate(SeriesKey::only_series(metric), it)));
+            entries.extend(
+                stretches.iter().map(|it| rate_entry(SeriesKey::only_series(metric), it)),
+            );
         }
-        entries.extend(self.beside_rates(span));
+        entries.extend(self.loss_and_cost_entries(span));
         entries
     }
 
     /// Facts about the connections, and doubts.
     #[must_use]
     pub fn facts(&self) -> Vec<MeasurementEntry> {
-        let mut facts = path::taken(self.local(), self.outcome.address.ip());
+        let mut facts = path::path_facts(self.local(), self.outcome.address.ip());
         let mut fact = |name: Attribute, value: AttributeValue| {
             facts.push(MeasurementEntry::Fact(name, value))
         };
-        let is_assay = self.outcome.account_there.is_some();
+        let is_assay = self.outcome.remote_account.is_some();
         fact(Attribute::FarEnd, if is_assay { "assay" } else { "iperf3" }.into());
         if let (Some(sender), _) = &self.outcome.end.congestion {
             fact(Attribute::Congestion, sender.as_str().into());
@@ -209,7 +212,7 @@ impl Tested<'_> {
         StreamInterval::sum(ways.iter()).unwrap_or_default()
     }
 
-    fn beside_rates(&self, span: MeasuredSpan) -> Vec<MeasurementEntry> {
+    fn loss_and_cost_entries(&self, span: MeasuredSpan) -> Vec<MeasurementEntry> {
         let (sent, received) =
             (self.total(Iperf3End::sum_sent), self.total(Iperf3End::sum_received));
         let mut entries = match self.parameters.protocol {
@@ -221,12 +224,12 @@ impl Tested<'_> {
                     .collect()
             }
             TransportProtocol::Udp => {
-                let mut entries = datagrams(&received, span);
+                let mut entries = datagram_entries(&received, span);
                 entries.extend(self.pacing(&sent));
                 entries
             }
         };
-        entries.extend(self.costs(&received));
+        entries.extend(self.cpu_costs(&received));
         entries
     }
 
@@ -239,35 +242,35 @@ impl Tested<'_> {
     }
 
     /// CPU costs of both ends, as far as reported.
-    fn costs(&self, received: &StreamInterval) -> Vec<MeasurementEntry> {
+    fn cpu_costs(&self, received: &StreamInterval) -> Vec<MeasurementEntry> {
         let (bytes, seconds) = (received.bytes.max(1) as f64, received.seconds());
-        let (here, there) = (&self.outcome.account_here, self.outcome.account_there.as_ref());
+        let (here, there) = (&self.outcome.local_account, self.outcome.remote_account.as_ref());
         let mut entries = vec![
-            of_end("cpu_per_byte", "local", here.transfer_s() / bytes, bytes),
-            of_end("cpu_load", "local", here.load(), seconds),
+            end_sample("cpu_per_byte", "local", here.transfer_s() / bytes, bytes),
+            end_sample("cpu_load", "local", here.load(), seconds),
         ];
         // On one machine both ends share the interrupts, which are charged once.
-        let within = is_within(self.local(), self.outcome.address.ip());
+        let within = is_same_machine(self.local(), self.outcome.address.ip());
         let charged: fn(&CpuAccount) -> f64 =
             if within { |it| it.threads_s } else { CpuAccount::transfer_s };
         if let Some(there) = there {
-            entries.push(of_end("cpu_per_byte", "remote", charged(there) / bytes, bytes));
-            entries.push(of_end("cpu_load", "remote", there.load(), seconds));
+            entries.push(end_sample("cpu_per_byte", "remote", charged(there) / bytes, bytes));
+            entries.push(end_sample("cpu_load", "remote", there.load(), seconds));
         } else if self.outcome.end.cpu_there.0 > 0.0 {
             let process_s = self.outcome.end.cpu_there.0 / 100.0 * received.seconds();
-            entries.push(of_end("cpu_per_byte", "remote", process_s / bytes, bytes));
+            entries.push(end_sample("cpu_per_byte", "remote", process_s / bytes, bytes));
         }
         entries
     }
 }
 
 /// Rate sample, weighted with its seconds.
-fn rate(key: SeriesKey, stretch: &StreamInterval) -> MeasurementEntry {
+fn rate_entry(key: SeriesKey, stretch: &StreamInterval) -> MeasurementEntry {
     let (value, weight) = (stretch.bit_per_s(), stretch.seconds());
     MeasurementEntry::Measured(key, EntryValue::weighted(value, weight))
 }
 
-fn datagrams(received: &StreamInterval, span: MeasuredSpan) -> Vec<MeasurementEntry> {
+fn datagram_entries(received: &StreamInterval, span: MeasuredSpan) -> Vec<MeasurementEntry> {
     let udp = received.udp.unwrap_or_default();
     let mut entries = Vec::new();
     if let Some(whole) = u64::try_from(udp.packets).ok().filter(|packets| *packets > 0) {
@@ -286,7 +289,7 @@ fn datagrams(received: &StreamInterval, span: MeasuredSpan) -> Vec<MeasurementEn
 }
 
 /// Sample of one end, weighted with the bytes or seconds of the mean.
-fn of_end(metric: &'static str, end: &str, value: f64, weight: f64) -> MeasurementEntry {
+fn end_sample(metric: &'static str, end: &str, value: f64, weight: f64) -> MeasurementEntry {
     let key = SeriesKey::with_dimensions(metric, [(Attribute::End, end.into())]);
     MeasurementEntry::Measured(key, EntryValue::weighted(value, weight))
 }

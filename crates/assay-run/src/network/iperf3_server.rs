@@ -14,14 +14,16 @@ use std::time::{Duration, Instant};
 use assay_dialects::iperf3::{Iperf3End, Iperf3Interval, Iperf3Start};
 use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Iperf3Server, Iperf3ServerEvent};
 
-use super::control::{self, Control, Step};
-use super::door::{self, Door, Guest, Guests, LOOK, Share};
+use super::admission::{
+    self, Admission, Admissions, BoundedListener, POLL_INTERVAL, ResourceQuota,
+};
+use super::control::{self, ControlConnection, StepDeadline};
 use super::error::NetworkError;
-use super::iperf3_login::{Gate, Refusal};
+use super::iperf3_login::{LoginGate, LoginRefusal};
 use super::qperf_server;
-use test::Test;
+use test::Iperf3ServerTest;
 
-mod reported;
+mod server_output;
 mod test;
 
 /// Options of a server.
@@ -39,12 +41,12 @@ pub struct Iperf3Service {
     /// Whether each stream is pinned to one CPU, round robin.
     pub pinned: bool,
     /// Authentication; `None` admits everyone, including qperf, which has no authentication.
-    pub gate: Option<Arc<Gate>>,
+    pub gate: Option<Arc<LoginGate>>,
 }
 
 /// Event of a server.
 #[derive(Debug)]
-pub enum Served {
+pub enum Iperf3ServerReport {
     /// Waiting for the test with this number, from 1, on this port.
     Listening(u16, u64),
     Start(Box<Iperf3Start>),
@@ -56,16 +58,16 @@ pub enum Served {
 
 /// Maximum number of simultaneous connections. One client opens up to 128 streams each way; no
 /// client can use up all of the connections.
-const CONNECTIONS: Share = Share { places: 512, bytes: 0 };
-const CONNECTIONS_OF_ONE: Share = Share { places: 384, bytes: 0 };
+const TOTAL_CONNECTIONS: ResourceQuota = ResourceQuota { connections: 512, bytes: 0 };
+const PEER_CONNECTIONS: ResourceQuota = ResourceQuota { connections: 384, bytes: 0 };
 /// Time in which a new connection must identify itself.
-const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
+const IDENTIFY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Serves until cancelled. Events are reported in their order.
 pub fn serve(
     service: &Iperf3Service,
     cancel: &AtomicBool,
-    observe: &mut dyn FnMut(Served),
+    observe: &mut dyn FnMut(Iperf3ServerReport),
 ) -> Result<(), NetworkError> {
     let listener = control::listen(service.listen)?;
     serve_on(&listener, service, cancel, observe)
@@ -76,32 +78,32 @@ pub fn serve_on(
     listener: &TcpListener,
     service: &Iperf3Service,
     cancel: &AtomicBool,
-    observe: &mut dyn FnMut(Served),
+    observe: &mut dyn FnMut(Iperf3ServerReport),
 ) -> Result<(), NetworkError> {
     let address = listener.local_addr().unwrap_or(service.listen);
     let (reports, reported) = mpsc::channel();
-    let desk = Desk::new(service, address, cancel, reports);
-    observe(Served::Listening(address.port(), 1));
+    let desk = Iperf3ServerState::new(service, address, cancel, reports);
+    observe(Iperf3ServerReport::Listening(address.port(), 1));
     thread::scope(|scope| {
-        let mut door = Door::new(listener, &desk.connections);
+        let mut door = BoundedListener::new(listener, &desk.connections);
         let (mut number, mut last_busy) = (0, Instant::now());
         while !desk.is_done(&mut last_busy) {
             reported.try_iter().for_each(&mut *observe);
-            let (stream, peer, guest) = match door.next() {
+            let (stream, peer, guest) = match door.accept_next() {
                 Ok(Some(arrived)) => arrived,
                 Ok(None) => continue,
                 Err(error) => {
-                    observe(Served::Failed(error));
+                    observe(Iperf3ServerReport::Failed(error));
                     continue;
                 }
             };
             number += 1;
             let (desk, peer) = (&desk, peer.to_string());
             let name = peer.clone();
-            let welcome = move || desk.welcome((stream, name), guest, number);
-            let started = door::start(scope, welcome);
+            let welcome = move || desk.serve_connection((stream, name), guest, number);
+            let started = admission::spawn_connection(scope, welcome);
             if let Err(source) = started {
-                observe(Served::Failed(NetworkError::Serve { peer, source }));
+                observe(Iperf3ServerReport::Failed(NetworkError::Serve { peer, source }));
             }
         }
         desk.closing.store(true, Ordering::Relaxed);
@@ -111,21 +113,21 @@ pub fn serve_on(
 }
 
 /// State that all connections share.
-struct Desk<'a> {
+struct Iperf3ServerState<'a> {
     service: &'a Iperf3Service,
     address: SocketAddr,
     cancel: &'a AtomicBool,
     closing: AtomicBool,
-    connections: Guests,
+    connections: Admissions,
     /// Admission control of qperf's connections.
-    requests: Guests,
+    requests: Admissions,
     served: AtomicUsize,
-    active: Mutex<Option<Active>>,
-    reports: Mutex<mpsc::Sender<Served>>,
+    active: Mutex<Option<ActiveTest>>,
+    reports: Mutex<mpsc::Sender<Iperf3ServerReport>>,
 }
 
 /// Running test, and the channel for its streams.
-struct Active {
+struct ActiveTest {
     cookie: Cookie,
     /// Whether the client has ended the test; the next client then waits a moment instead of being
     /// rejected.
@@ -140,27 +142,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Iperf3ServerState<'a> {
     fn new(
         service: &'a Iperf3Service,
         address: SocketAddr,
         cancel: &'a AtomicBool,
-        reports: mpsc::Sender<Served>,
+        reports: mpsc::Sender<Iperf3ServerReport>,
     ) -> Self {
         Self {
             service,
             address,
             cancel,
             closing: AtomicBool::new(false),
-            connections: Guests::new(CONNECTIONS, CONNECTIONS_OF_ONE),
-            requests: qperf_server::requests(),
+            connections: Admissions::new(TOTAL_CONNECTIONS, PEER_CONNECTIONS),
+            requests: qperf_server::request_admissions(),
             served: AtomicUsize::new(0),
             active: Mutex::new(None),
             reports: Mutex::new(reports),
         }
     }
 
-    fn report(&self, served: Served) {
+    fn report(&self, served: Iperf3ServerReport) {
         // The receiver outlives every connection.
         drop(lock(&self.reports).send(served));
     }
@@ -179,30 +181,39 @@ impl<'a> Desk<'a> {
     }
 
     /// Identifies a connection and serves it; it holds its place until the end.
-    fn welcome(&self, (stream, peer): (TcpStream, String), _place: Guest<'_>, number: u64) {
-        let outcome =
-            Control::new(stream, peer).and_then(|control| self.greet(control, number));
+    fn serve_connection(
+        &self,
+        (stream, peer): (TcpStream, String),
+        _place: Admission<'_>,
+        number: u64,
+    ) {
+        let outcome = ControlConnection::new(stream, peer)
+            .and_then(|control| self.identify(control, number));
         match outcome {
             Ok(()) | Err(NetworkError::Interrupted) => {}
-            Err(error) => self.report(Served::Failed(error)),
+            Err(error) => self.report(Iperf3ServerReport::Failed(error)),
         }
     }
 
-    fn greet(&self, mut control: Control, number: u64) -> Result<(), NetworkError> {
+    fn identify(
+        &self,
+        mut control: ControlConnection,
+        number: u64,
+    ) -> Result<(), NetworkError> {
         let mut server = Iperf3Server::default();
         let mut taken = Vec::new();
-        let step = Step::of(GREETING_TIMEOUT);
+        let step = StepDeadline::new(IDENTIFY_TIMEOUT);
         while taken.len() < COOKIE_BYTES {
             let expected = "the beginning of a test";
             // Reads the cookie only: the following bytes belong to the stream.
             let most = COOKIE_BYTES - taken.len();
-            match control.poll(LOOK, most, expected)? {
+            match control.poll(POLL_INTERVAL, most, expected)? {
                 Some(bytes) => taken.extend(bytes),
                 None if self.is_closing() => return Err(NetworkError::Interrupted),
                 None => {}
             }
             if step.is_over() && taken.len() < COOKIE_BYTES {
-                return Err(step.missed(&control.peer, expected));
+                return Err(step.timeout_error(&control.peer, expected));
             }
             // A request of qperf begins with its version, 0; a cookie never does.
             if taken.first() == Some(&0) {
@@ -210,10 +221,10 @@ impl<'a> Desk<'a> {
             }
         }
         server.receive(&taken);
-        let event = server.next_event().map_err(|source| broke(&control, source))?;
+        let event = server.next_event().map_err(|source| protocol_error(&control, source))?;
         match event {
             Some(Iperf3ServerEvent::Cookie(cookie)) => {
-                self.admit(control, server, cookie, number)
+                self.serve_iperf3(control, server, cookie, number)
             }
             _ => Ok(()),
         }
@@ -221,11 +232,15 @@ impl<'a> Desk<'a> {
 
     /// Serves a request of qperf whose first bytes have arrived. It cannot end this server, and is
     /// rejected by a server with authentication.
-    fn serve_qperf(&self, control: Control, taken: &[u8]) -> Result<(), NetworkError> {
+    fn serve_qperf(
+        &self,
+        control: ControlConnection,
+        taken: &[u8],
+    ) -> Result<(), NetworkError> {
         if self.service.gate.is_some() {
             return Err(NetworkError::NotAdmitted {
                 peer: control.peer,
-                source: Refusal::NoLogin,
+                source: LoginRefusal::NoLogin,
             });
         }
         let peer = control.stream().peer_addr().ok();
@@ -236,19 +251,19 @@ impl<'a> Desk<'a> {
     }
 
     /// Assigns a connection to the running test, starts the next test, or rejects it.
-    fn admit(
+    fn serve_iperf3(
         &self,
-        mut control: Control,
+        mut control: ControlConnection,
         server: Iperf3Server,
         cookie: Cookie,
         number: u64,
     ) -> Result<(), NetworkError> {
-        let streams = match self.place(&control, cookie, number) {
-            Place::Stream => return Ok(()),
-            Place::None => return control.send(&Iperf3Server::denial_message()),
-            Place::Test(streams) => streams,
+        let streams = match self.assign_role(&control, cookie, number) {
+            ConnectionRole::Stream => return Ok(()),
+            ConnectionRole::Rejected => return control.send(&Iperf3Server::denial_message()),
+            ConnectionRole::Test(streams) => streams,
         };
-        let mut test = Test { desk: self, control, server, cookie, streams };
+        let mut test = Iperf3ServerTest { shared: self, control, server, cookie, streams };
         let outcome = test.run();
         if outcome.is_err() {
             // Releases the client from waiting for this server; the client may be gone itself.
@@ -257,16 +272,21 @@ impl<'a> Desk<'a> {
         *lock(&self.active) = None;
         let failure = outcome.err().filter(|error| !matches!(error, NetworkError::Interrupted));
         if let Some(error) = failure {
-            self.report(Served::Failed(error));
+            self.report(Iperf3ServerReport::Failed(error));
         }
         let served = self.served.fetch_add(1, Ordering::Relaxed) as u64 + 1;
         if !self.service.once {
-            self.report(Served::Listening(self.address.port(), served + 1));
+            self.report(Iperf3ServerReport::Listening(self.address.port(), served + 1));
         }
         Ok(())
     }
 
-    fn place(&self, control: &Control, cookie: Cookie, number: u64) -> Place {
+    fn assign_role(
+        &self,
+        control: &ControlConnection,
+        cookie: Cookie,
+        number: u64,
+    ) -> ConnectionRole {
         /// Time that a test may take to end after its client has requested the end.
         const ENDING: Duration = Duration::from_secs(5);
         let deadline = Instant::now() + ENDING;
@@ -278,16 +298,17 @@ impl<'a> Desk<'a> {
                     let stream = control.stream().try_clone();
                     // If the test has ended meanwhile, the stream is dropped and thereby closed.
                     drop(stream.map(|stream| test.streams.send((number, stream))));
-                    return Place::Stream;
+                    return ConnectionRole::Stream;
                 }
                 Some(test)
                     if test.is_ending && test.cookie != cookie && Instant::now() < deadline => {
                 }
-                Some(_) => return Place::None,
+                Some(_) => return ConnectionRole::Rejected,
                 None => {
                     let (streams, receiver) = mpsc::channel();
-                    *active = Some(Active { cookie, is_ending: false, awaited: 0, streams });
-                    return Place::Test(receiver);
+                    *active =
+                        Some(ActiveTest { cookie, is_ending: false, awaited: 0, streams });
+                    return ConnectionRole::Test(receiver);
                 }
             }
             drop(active);
@@ -297,17 +318,17 @@ impl<'a> Desk<'a> {
 }
 
 /// Assignment of a connection that sent a cookie.
-enum Place {
+enum ConnectionRole {
     /// Stream of the running test.
     Stream,
     /// New test.
     Test(mpsc::Receiver<(u64, TcpStream)>),
     /// Rejected, because another test is running.
-    None,
+    Rejected,
 }
 
-fn broke(
-    control: &Control,
+fn protocol_error(
+    control: &ControlConnection,
     source: assay_dialects::wire::iperf3::Iperf3ProtocolError,
 ) -> NetworkError {
     NetworkError::Iperf3 { peer: control.peer.clone(), source }

@@ -18,7 +18,7 @@ use super::error::NetworkError;
 
 /// Identity of one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lane {
+pub struct MeteredStream {
     /// Socket number in reports.
     pub socket: u32,
     pub sends: bool,
@@ -26,7 +26,7 @@ pub struct Lane {
 
 /// Division of a transfer into intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cut {
+pub struct IntervalPlan {
     pub udp: bool,
     /// Seconds at the start that are omitted.
     pub omit_s: f64,
@@ -38,7 +38,7 @@ pub struct Cut {
 
 /// Counters of all streams at one moment.
 #[derive(Debug, Clone)]
-struct Reading {
+struct MeterReading {
     at_ns: u64,
     counters: Vec<Snapshot>,
     tcp: Vec<Option<TcpInfo>>,
@@ -56,32 +56,32 @@ struct CpuReading {
 #[derive(Debug)]
 pub struct Meter {
     transfer: Transfer,
-    lanes: Vec<Lane>,
-    cut: Cut,
+    streams: Vec<MeteredStream>,
+    plan: IntervalPlan,
     omitting: bool,
     /// Start of the counted time, or of the omitted time before it.
     origin_ns: u64,
     next_ns: u64,
-    last: Reading,
-    base: Reading,
+    last: MeterReading,
+    base: MeterReading,
     cpu_base: CpuReading,
     process_base: (u64, ProcessTime),
-    extremes: Vec<Extremes>,
+    extremes: Vec<TcpExtremes>,
 }
 
 /// Extremes of round trips and windows at the ends of intervals.
 #[derive(Debug, Clone, Copy, Default)]
-struct Extremes {
+struct TcpExtremes {
     rtts: (u32, u32),
     rtt_sum: u64,
-    looks: u32,
+    readings: u32,
     windows_bytes: (u64, u64),
 }
 
 /// Totals of one stream at this end.
 #[derive(Debug, Clone, Copy)]
-pub struct LaneEnd {
-    pub lane: Lane,
+pub struct MeteredStreamTotals {
+    pub stream: MeteredStream,
     pub whole: StreamInterval,
     /// Result as sent to the other end.
     pub result: StreamResult,
@@ -92,8 +92,8 @@ pub struct LaneEnd {
 
 /// Totals of the test at this end.
 #[derive(Debug)]
-pub struct Measured {
-    pub lanes: Vec<LaneEnd>,
+pub struct MeterTotals {
+    pub streams: Vec<MeteredStreamTotals>,
     pub account: CpuAccount,
     pub process: CpuPercent,
     transfer: Transfer,
@@ -105,23 +105,27 @@ fn nanos(seconds: f64) -> u64 {
 
 impl Meter {
     /// Starts the streams.
-    pub fn start(flows: Vec<Flow>, lanes: Vec<Lane>, cut: Cut) -> Result<Self, NetworkError> {
+    pub fn start(
+        flows: Vec<Flow>,
+        lanes: Vec<MeteredStream>,
+        cut: IntervalPlan,
+    ) -> Result<Self, NetworkError> {
         let process_base = (clock::now_ns(), cpu::process_time());
         let transfer = Transfer::start(flows, cut.limit_bytes)
             .map_err(|source| NetworkError::Start { source })?;
-        let reading = Reading::of(&transfer);
-        let extremes = vec![Extremes::default(); lanes.len()];
+        let reading = MeterReading::read(&transfer);
+        let extremes = vec![TcpExtremes::default(); lanes.len()];
         let mut meter = Self {
-            cpu_base: CpuReading::of(&transfer),
+            cpu_base: CpuReading::read(&transfer),
             transfer,
-            lanes,
-            cut,
+            streams: lanes,
+            plan: cut,
             omitting: cut.omit_s > 0.0,
             origin_ns: process_base.0,
             next_ns: 0,
             // All bytes transferred until now count: the test began before the reading.
-            base: Reading { at_ns: process_base.0, ..reading.clone().emptied() },
-            last: Reading { at_ns: process_base.0, ..reading.emptied() },
+            base: MeterReading { at_ns: process_base.0, ..reading.clone().without_counts() },
+            last: MeterReading { at_ns: process_base.0, ..reading.without_counts() },
             process_base,
             extremes,
         };
@@ -139,19 +143,19 @@ impl Meter {
         if clock::now_ns() < self.next_ns {
             return;
         }
-        let now = Reading::of(&self.transfer);
-        let omit_ends = self.omitting && now.at_ns >= self.origin_ns + nanos(self.cut.omit_s);
-        if self.cut.interval_s.is_some() {
+        let now = MeterReading::read(&self.transfer);
+        let omit_ends = self.omitting && now.at_ns >= self.origin_ns + nanos(self.plan.omit_s);
+        if self.plan.interval_s.is_some() {
             observe(&self.interval(&now));
         }
-        self.look(&now);
+        self.update_extremes(&now);
         self.last = now;
         if omit_ends {
             self.omitting = false;
             self.origin_ns = self.last.at_ns;
             self.base = self.last.clone();
-            self.cpu_base = CpuReading::of(&self.transfer);
-            self.extremes.fill(Extremes::default());
+            self.cpu_base = CpuReading::read(&self.transfer);
+            self.extremes.fill(TcpExtremes::default());
         }
         self.schedule();
     }
@@ -196,27 +200,28 @@ impl Meter {
         mut self,
         at_ns: Option<u64>,
         observe: &mut dyn FnMut(&Iperf3Interval),
-    ) -> Measured {
-        let mut now = Reading::of(&self.transfer);
-        let after = CpuReading::of(&self.transfer);
+    ) -> MeterTotals {
+        let mut now = MeterReading::read(&self.transfer);
+        let after = CpuReading::read(&self.transfer);
         self.transfer.stop();
         now.at_ns = at_ns.filter(|at_ns| *at_ns > self.last.at_ns).unwrap_or(now.at_ns);
-        if self.cut.interval_s.is_some_and(|length_s| self.is_worth_telling(&now, length_s)) {
+        if self.plan.interval_s.is_some_and(|length_s| self.is_reportable(&now, length_s)) {
             observe(&self.interval(&now));
         }
-        self.look(&now);
+        self.update_extremes(&now);
         let process = self.process_percent();
-        let lanes = (0..self.lanes.len()).map(|index| self.lane_end(index, &now)).collect();
+        let lanes =
+            (0..self.streams.len()).map(|index| self.stream_totals(index, &now)).collect();
         let wall_s = clock::seconds_between(self.cpu_base.at_ns, after.at_ns);
         let threads_ns = after.threads_ns.saturating_sub(self.cpu_base.threads_ns);
         let account =
             self.cpu_base.machine.account(&after.machine, wall_s, threads_ns as f64 * 1e-9);
-        Measured { lanes, account, process, transfer: self.transfer }
+        MeterTotals { streams: lanes, account, process, transfer: self.transfer }
     }
 
     /// Whether to report the last interval: iperf3 drops an empty one of less than a tenth of its
     /// length.
-    fn is_worth_telling(&self, now: &Reading, length_s: f64) -> bool {
+    fn is_reportable(&self, now: &MeterReading, length_s: f64) -> bool {
         let moved = now
             .counters
             .iter()
@@ -227,7 +232,7 @@ impl Meter {
 
     /// Schedules the next reading: the end of an interval or of the omitted time.
     fn schedule(&mut self) {
-        let interval_ns = self.cut.interval_s.map(nanos).filter(|length_ns| *length_ns > 0);
+        let interval_ns = self.plan.interval_s.map(nanos).filter(|length_ns| *length_ns > 0);
         let passed_ns = self.last.at_ns.saturating_sub(self.origin_ns);
         let interval_end_ns = interval_ns.map_or(u64::MAX, |length_ns| {
             // A slightly late end of an interval does not shorten the next one to nothing.
@@ -235,28 +240,28 @@ impl Meter {
             self.origin_ns + (done + 1) * length_ns
         });
         let omit_end_ns = match self.omitting {
-            true => self.origin_ns + nanos(self.cut.omit_s),
+            true => self.origin_ns + nanos(self.plan.omit_s),
             false => u64::MAX,
         };
         self.next_ns = interval_end_ns.min(omit_end_ns);
     }
 
-    fn interval(&self, now: &Reading) -> Iperf3Interval {
+    fn interval(&self, now: &MeterReading) -> Iperf3Interval {
         let stretch = |index| self.stretch(index, &self.last, now, self.omitting);
-        Iperf3Interval { streams: (0..self.lanes.len()).map(stretch).collect() }
+        Iperf3Interval { streams: (0..self.streams.len()).map(stretch).collect() }
     }
 
     fn stretch(
         &self,
         index: usize,
-        from: &Reading,
-        to: &Reading,
+        from: &MeterReading,
+        to: &MeterReading,
         omitted: bool,
     ) -> StreamInterval {
-        let lane = self.lanes[index];
+        let lane = self.streams[index];
         let (before, after) = (from.counters[index], to.counters[index]);
         let since = |at_ns: u64| clock::seconds_between(self.origin_ns, at_ns);
-        let udp = self.cut.udp.then(|| UdpNumbers {
+        let udp = self.plan.udp.then(|| UdpNumbers {
             packets: after
                 .packets
                 .saturating_sub(before.packets)
@@ -266,7 +271,7 @@ impl Meter {
             out_of_order: (!lane.sends).then(|| after.out_of_order - before.out_of_order),
             jitter_s: after.jitter_ns as f64 * 1e-9,
         });
-        let tcp = (lane.sends && !self.cut.udp).then(|| {
+        let tcp = (lane.sends && !self.plan.udp).then(|| {
             let now = to.tcp[index].unwrap_or_default();
             let earlier = from.tcp[index].unwrap_or_default();
             TcpNumbers {
@@ -293,25 +298,25 @@ impl Meter {
     }
 
     /// Updates the extremes of the senders' round trips and windows.
-    fn look(&mut self, now: &Reading) {
+    fn update_extremes(&mut self, now: &MeterReading) {
         for (extremes, tcp) in self.extremes.iter_mut().zip(&now.tcp) {
             let Some(tcp) = tcp else { continue };
             let (minimum, maximum) = extremes.rtts;
-            let first = extremes.looks == 0;
+            let first = extremes.readings == 0;
             extremes.rtts = (
                 if first { tcp.rtt_us } else { minimum.min(tcp.rtt_us) },
                 maximum.max(tcp.rtt_us),
             );
             extremes.rtt_sum += u64::from(tcp.rtt_us);
-            extremes.looks += 1;
+            extremes.readings += 1;
             let (congestion, peer) = &mut extremes.windows_bytes;
             *congestion = (*congestion).max(tcp.congestion_window_bytes);
             *peer = (*peer).max(u64::from(tcp.send_window_bytes.unwrap_or(0)));
         }
     }
 
-    fn lane_end(&self, index: usize, now: &Reading) -> LaneEnd {
-        let lane = self.lanes[index];
+    fn stream_totals(&self, index: usize, now: &MeterReading) -> MeteredStreamTotals {
+        let lane = self.streams[index];
         let whole = self.stretch(index, &self.base, now, false);
         let whole = StreamInterval { start_s: 0.0, end_s: whole.seconds(), ..whole };
         let (before, after) = (self.base.counters[index], now.counters[index]);
@@ -330,11 +335,17 @@ impl Meter {
             end_s: whole.end_s,
         };
         let extremes = self.extremes[index];
-        let rtt_us = (lane.sends && extremes.looks > 0).then(|| {
-            let mean = (extremes.rtt_sum / u64::from(extremes.looks)) as u32;
+        let rtt_us = (lane.sends && extremes.readings > 0).then(|| {
+            let mean = (extremes.rtt_sum / u64::from(extremes.readings)) as u32;
             (extremes.rtts.0, mean, extremes.rtts.1)
         });
-        LaneEnd { lane, whole, result, rtt_us, windows_bytes: extremes.windows_bytes }
+        MeteredStreamTotals {
+            stream: lane,
+            whole,
+            result,
+            rtt_us,
+            windows_bytes: extremes.windows_bytes,
+        }
     }
 
     fn process_percent(&self) -> CpuPercent {
@@ -348,7 +359,7 @@ impl Meter {
     }
 }
 
-impl Measured {
+impl MeterTotals {
     /// See [`Transfer::close_sending`].
     pub fn close_sending(&self) {
         self.transfer.close_sending();
@@ -365,21 +376,21 @@ impl Measured {
     }
 }
 
-impl Reading {
-    fn of(transfer: &Transfer) -> Self {
+impl MeterReading {
+    fn read(transfer: &Transfer) -> Self {
         // The clock is read next to the counters, because reading the connections takes longer.
         let (counters, at_ns) = (transfer.snapshots(), clock::now_ns());
         Self { at_ns, counters, tcp: transfer.tcp_infos() }
     }
 
-    fn emptied(mut self) -> Self {
+    fn without_counts(mut self) -> Self {
         self.counters.fill(Snapshot::default());
         self
     }
 }
 
 impl CpuReading {
-    fn of(transfer: &Transfer) -> Self {
+    fn read(transfer: &Transfer) -> Self {
         Self {
             at_ns: clock::now_ns(),
             machine: state::cpu_times(&Root::machine()),

@@ -8,12 +8,12 @@ use assay_kernels::network::device;
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::entry::MeasurementEntry;
 
-use super::setup::is_within;
+use super::setup::is_same_machine;
 
 /// Facts about the path between a local and a remote address.
-pub(crate) fn taken(local: IpAddr, remote: IpAddr) -> Vec<MeasurementEntry> {
+pub(crate) fn path_facts(local: IpAddr, remote: IpAddr) -> Vec<MeasurementEntry> {
     let fact = |name: Attribute, value: AttributeValue| MeasurementEntry::Fact(name, value);
-    if is_within(local, remote) {
+    if is_same_machine(local, remote) {
         return vec![fact(Attribute::Path, "loopback".into())];
     }
     let mut facts = vec![fact(Attribute::Path, "network".into())];

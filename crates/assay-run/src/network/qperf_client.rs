@@ -20,15 +20,15 @@ use assay_kernels::network::transfer::{Flow, Snapshot, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
 use assay_model::failure::FailureReason;
 
-use super::control::{Control, Step};
+use super::control::{ControlConnection, StepDeadline};
 use super::error::NetworkError;
-use super::target::Target;
-use crate::round_trips::Distribution;
+use super::target::NetworkTarget;
+use crate::round_trips::RoundTripTimes;
 
 /// Parameters of a test.
 #[derive(Debug, Clone)]
 pub struct QperfTest {
-    pub target: Target,
+    pub target: NetworkTarget,
     pub request: QperfRequest,
     pub waiting: WaitMode,
     /// Messages per second at scheduled times; `None` sends each message after the previous reply.
@@ -39,7 +39,7 @@ pub struct QperfTest {
 
 /// CPU use of one host during a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span {
+pub struct QperfCpuUse {
     pub cpus: u32,
     pub ticks_per_s: u32,
     pub start: MachineTicks,
@@ -50,15 +50,15 @@ pub struct Span {
 #[derive(Debug)]
 pub enum QperfOutcome {
     Configuration(QperfConfiguration),
-    Latency(Latency),
-    Bandwidth(Box<Bandwidth>),
+    Latency(QperfLatency),
+    Bandwidth(Box<QperfBandwidth>),
 }
 
 impl QperfOutcome {
     /// Takes the error of the far end that made the result incomplete.
-    pub fn lost(&mut self) -> Option<NetworkError> {
+    pub fn take_error(&mut self) -> Option<NetworkError> {
         match self {
-            Self::Bandwidth(it) => it.lost.take(),
+            Self::Bandwidth(it) => it.error.take(),
             Self::Configuration(_) | Self::Latency(_) => None,
         }
     }
@@ -66,8 +66,8 @@ impl QperfOutcome {
 
 /// Result of a ping-pong.
 #[derive(Debug)]
-pub struct Latency {
-    pub measured: RoundTrips,
+pub struct QperfLatency {
+    pub round_trips: RoundTrips,
     /// Mean half round trip in seconds. Without a rate it is qperf's figure: elapsed time over the
     /// messages received at both ends. With a rate there are pauses, and only the round trips
     /// count.
@@ -77,18 +77,18 @@ pub struct Latency {
 
 /// Result of a TCP or UDP transfer from this host to the far end.
 #[derive(Debug)]
-pub struct Bandwidth {
+pub struct QperfBandwidth {
     pub sent: Snapshot,
     pub elapsed_s: f64,
     /// Statistics of the far end; some servers send none when a test ends early.
-    pub there: Option<QperfStatistics>,
+    pub remote: Option<QperfStatistics>,
     /// Reason why statistics were expected and did not arrive.
-    pub lost: Option<NetworkError>,
-    pub here: Span,
+    pub error: Option<NetworkError>,
+    pub local: QperfCpuUse,
 }
 
 /// Maximum number of stored round trips: 64 MiB of times.
-const ROUND_TRIPS_LIMIT: usize = 8 << 20;
+const MAX_ROUND_TRIPS: usize = 8 << 20;
 /// Time that the far end may take beyond its own timer.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -96,80 +96,84 @@ const GRACE: Duration = Duration::from_secs(5);
 pub fn run(test: &QperfTest, cancel: &AtomicBool) -> Result<QperfOutcome, NetworkError> {
     let (stream, address) = test.target.connect(cancel)?;
     let peer = format!("{}:{}", test.target.host, test.target.port);
-    let control = Control::new(stream, peer)?;
+    let control = ControlConnection::new(stream, peer)?;
     let client = QperfClient::new(test.request);
-    let outcome = Conversation { test, cancel, address, client, control }.run();
+    let outcome = QperfSession { test, cancel, address, client, control }.run();
     outcome.map_err(|it| it.unless_interrupted(cancel))
 }
 
-struct Conversation<'a> {
+struct QperfSession<'a> {
     test: &'a QperfTest,
     cancel: &'a AtomicBool,
     address: SocketAddr,
     client: QperfClient,
-    control: Control,
+    control: ControlConnection,
 }
 
-impl Conversation<'_> {
+impl QperfSession<'_> {
     fn run(&mut self) -> Result<QperfOutcome, NetworkError> {
         self.control.send(&self.client.request_message())?;
-        let port = match self.next("the port of the test")? {
+        let port = match self.next_event("the port of the test")? {
             QperfClientEvent::Configuration(it) => return Ok(QperfOutcome::Configuration(it)),
             QperfClientEvent::Connect(port) => port,
-            _ => return Err(self.closed()),
+            _ => return Err(self.closed_error()),
         };
         // Changes only the port: a link-local address also contains its device.
         let mut address = self.address;
         address.set_port(port);
-        let data = self.open(address)?;
+        let data = self.open_data_socket(address)?;
         self.control.send(&QperfClient::sync_message())?;
-        match self.next("the start of the test")? {
+        match self.next_event("the start of the test")? {
             QperfClientEvent::Run => {}
-            _ => return Err(self.closed()),
+            _ => return Err(self.closed_error()),
         }
         if self.test.request.test.is_latency() {
-            self.latency(data)
+            self.measure_latency(data)
         } else {
-            self.bandwidth(data)
+            self.measure_bandwidth(data)
         }
     }
 
-    fn next(&mut self, expected: &str) -> Result<QperfClientEvent, NetworkError> {
+    fn next_event(&mut self, expected: &str) -> Result<QperfClientEvent, NetworkError> {
         let timeout = Duration::from_secs(u64::from(self.test.request.timeout_s)) + GRACE;
-        let step = Step::of(timeout);
+        let step = StepDeadline::new(timeout);
         loop {
             // An out-of-band byte announces the text of a rejection.
             let refused = socket::has_urgent(self.control.stream());
             let cancel = self.cancel;
             if !refused
-                && let Some(event) = self.client.next_event().map_err(|it| self.broke(it))?
+                && let Some(event) =
+                    self.client.next_event().map_err(|it| self.protocol_error(it))?
             {
                 return Ok(event);
             }
             let waited = self.control.wait(&step, expected, &|| cancel.load(Ordering::Relaxed));
             match waited {
                 Ok(bytes) => self.client.receive(&bytes),
-                Err(_) if refused => return Err(self.broke(self.client.rejection())),
+                Err(_) if refused => return Err(self.protocol_error(self.client.rejection())),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    fn broke(&self, source: assay_dialects::wire::qperf::QperfProtocolError) -> NetworkError {
+    fn protocol_error(
+        &self,
+        source: assay_dialects::wire::qperf::QperfProtocolError,
+    ) -> NetworkError {
         NetworkError::Qperf { peer: self.control.peer.clone(), source }
     }
 
-    fn closed(&self) -> NetworkError {
+    fn closed_error(&self) -> NetworkError {
         let expected = "the next step of the protocol".to_owned();
         NetworkError::Closed { peer: self.control.peer.clone(), expected }
     }
 
-    fn died(&self) -> NetworkError {
+    fn ended_early_error(&self) -> NetworkError {
         let expected = "the end of the test".to_owned();
         NetworkError::Closed { peer: self.control.peer.clone(), expected }
     }
 
-    fn open(&self, address: SocketAddr) -> Result<Socket, NetworkError> {
+    fn open_data_socket(&self, address: SocketAddr) -> Result<Socket, NetworkError> {
         let bytes = self.test.request.socket_buffer_bytes;
         let options = SocketOptions {
             local: self.test.target.local.map(|local| SocketAddr::new(local.ip(), 0)),
@@ -187,10 +191,10 @@ impl Conversation<'_> {
             let timeout = self.test.target.connect_timeout;
             socket::connect_tcp(address, &options, timeout, self.cancel).map(Socket::Tcp)
         };
-        opened.map_err(|source| NetworkError::not_opened(&self.control.peer, source))
+        opened.map_err(|source| NetworkError::stream_not_opened(&self.control.peer, source))
     }
 
-    fn latency(&mut self, data: Socket) -> Result<QperfOutcome, NetworkError> {
+    fn measure_latency(&mut self, data: Socket) -> Result<QperfOutcome, NetworkError> {
         let line = match data {
             Socket::Tcp(stream) => PingPongSocket::Tcp(stream),
             Socket::Udp { socket, .. } => PingPongSocket::Udp(socket),
@@ -198,7 +202,7 @@ impl Conversation<'_> {
         let request = self.test.request;
         let until = PingPongLimits {
             deadline_ns: clock::now_ns() + u64::from(request.time_s) * 1_000_000_000,
-            round_trips: ROUND_TRIPS_LIMIT,
+            round_trips: MAX_ROUND_TRIPS,
             cancel: self.cancel,
         };
         let bytes = request.message_bytes as usize;
@@ -221,13 +225,17 @@ impl Conversation<'_> {
             return Err(NetworkError::Known(FailureReason::NoData));
         }
         let mean_half_s = match self.test.rate_per_s {
-            Some(_) => Distribution::of(&measured.times_ns).mean_ns() * 1e-9 / 2.0,
+            Some(_) => RoundTripTimes::new(&measured.times_ns).mean_ns() * 1e-9 / 2.0,
             None => measured.total_ns as f64 * 1e-9 / messages as f64,
         };
-        Ok(QperfOutcome::Latency(Latency { measured, mean_half_s, address: self.address }))
+        Ok(QperfOutcome::Latency(QperfLatency {
+            round_trips: measured,
+            mean_half_s,
+            address: self.address,
+        }))
     }
 
-    fn bandwidth(&mut self, socket: Socket) -> Result<QperfOutcome, NetworkError> {
+    fn measure_bandwidth(&mut self, socket: Socket) -> Result<QperfOutcome, NetworkError> {
         let request = self.test.request;
         let flow = Flow {
             socket,
@@ -237,21 +245,21 @@ impl Conversation<'_> {
             pace: None,
             cpu: None,
         };
-        let (start_ns, start) = (clock::now_ns(), times());
+        let (start_ns, start) = (clock::now_ns(), host_times());
         let transfer = Transfer::start(vec![flow], None)
             .map_err(|source| NetworkError::Start { source })?;
         let end_ns = start_ns + u64::from(request.time_s) * 1_000_000_000;
         while clock::now_ns() < end_ns && !self.cancel.load(Ordering::Relaxed) {
-            if self.control.has_ended() {
+            if self.control.is_closed() {
                 transfer.finish();
-                return Err(self.died());
+                return Err(self.ended_early_error());
             }
             let left = Duration::from_nanos(end_ns.saturating_sub(clock::now_ns()));
             std::thread::sleep(left.min(Duration::from_millis(20)));
         }
         let sent = transfer.snapshots().first().copied().unwrap_or_default();
         let mut elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
-        let end = times();
+        let end = host_times();
         transfer.finish();
         // Keeps the sent bytes if the far end hangs or is gone, or the test is cancelled.
         let (there, lost) = match self.cancel.load(Ordering::Relaxed) {
@@ -260,24 +268,24 @@ impl Conversation<'_> {
                 Err(NetworkError::Interrupted) => (None, None),
                 Err(error) => (None, Some(error)),
             },
-            true => (self.last_words(), None),
+            true => (self.late_statistics(), None),
         };
         if there.is_some() && self.cancel.load(Ordering::Relaxed) {
             // The far end has received everything, including data in flight.
             elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
         }
-        let here = Span { cpus: times_cpus(), ticks_per_s: TICKS_PER_S, start, end };
+        let here = QperfCpuUse { cpus: cpu_count(), ticks_per_s: TICKS_PER_S, start, end };
         if there.as_ref().map_or(sent.bytes, |it| it.received.bytes) == 0 {
             return Err(lost.unwrap_or(NetworkError::Known(FailureReason::NoData)));
         }
-        let found = Bandwidth { sent, elapsed_s, there, lost, here };
+        let found = QperfBandwidth { sent, elapsed_s, remote: there, error: lost, local: here };
         Ok(QperfOutcome::Bandwidth(Box::new(found)))
     }
 
     /// Waits briefly for the far end's statistics after a cancelled test.
-    fn last_words(&mut self) -> Option<QperfStatistics> {
+    fn late_statistics(&mut self) -> Option<QperfStatistics> {
         const LONGEST: Duration = Duration::from_millis(500);
-        let step = Step::of(LONGEST);
+        let step = StepDeadline::new(LONGEST);
         loop {
             if let Some(QperfClientEvent::Statistics(statistics)) =
                 self.client.next_event().ok()?
@@ -290,23 +298,23 @@ impl Conversation<'_> {
     }
 
     fn statistics(&mut self) -> Result<QperfStatistics, NetworkError> {
-        match self.next("the server's statistics")? {
+        match self.next_event("the server's statistics")? {
             QperfClientEvent::Statistics(statistics) => {
                 // The server closes the connection in either case.
                 drop(self.control.send(&QperfClient::closing_message()));
                 Ok(*statistics)
             }
-            _ => Err(self.closed()),
+            _ => Err(self.closed_error()),
         }
     }
 }
 
 /// Clock and CPU times of the host, in ticks.
-pub(super) fn times() -> MachineTicks {
+pub(super) fn host_times() -> MachineTicks {
     let real = clock::now_ns() / (1_000_000_000 / u64::from(TICKS_PER_S));
     MachineTicks { real, cpu: state::cpu_times(&Root::machine()).sum_cpus() }
 }
 
-pub(super) fn times_cpus() -> u32 {
+pub(super) fn cpu_count() -> u32 {
     state::cpu_times(&Root::machine()).cpus.len() as u32
 }

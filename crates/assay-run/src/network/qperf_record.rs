@@ -14,34 +14,36 @@ use assay_model::workload::{
 use serde::{Deserialize, Serialize};
 
 use super::path;
-use super::qperf_client::{Bandwidth, Latency, QperfOutcome, QperfTest, Span as Machine};
+use super::qperf_client::{
+    QperfBandwidth, QperfCpuUse as Machine, QperfLatency, QperfOutcome, QperfTest,
+};
 use super::qperf_server;
-use super::setup::local_towards;
-use crate::round_trips::{self, Figures as RoundTripFigures};
+use super::setup::local_address_for;
+use crate::round_trips::{self, RoundTripStatistics as RoundTripFigures};
 
 /// Raw output with the reports of all tests, as stored by the first versions with format 2.
-pub const TOLD: &str = "qperf.told.json";
+pub const REPORTED_FILE: &str = "qperf.told.json";
 /// Keys of the description of one end.
-const CONFIGURATION: [&str; 4] = ["node", "cpu", "os", "qperf"];
+const CONFIGURATION_KEYS: [&str; 4] = ["node", "cpu", "os", "qperf"];
 /// Number of evenly spaced round trips stored as samples; ten repetitions suffice for a 99.9th
 /// percentile (2995 values).
-const SAMPLES: usize = 300;
+const MAX_SAMPLES: usize = 300;
 
 /// Report of one test, as its output contains it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Reported {
+pub struct QperfReport {
     /// Name of the test: `tcp_lat`.
     pub test: String,
     /// Bytes per message.
     pub message_bytes: u32,
     /// Figures of the test.
-    pub figures: Figures,
+    pub figures: QperfFigures,
 }
 
 /// Figures of one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Figures {
+pub enum QperfFigures {
     /// Descriptions of both ends, without a measurement: node, CPU, system and version.
     Configuration {
         /// Description of this end.
@@ -71,15 +73,15 @@ pub enum Figures {
         /// Duration in seconds.
         elapsed_s: f64,
         /// CPU time of this host.
-        here: Spent,
+        here: QperfCpuTime,
         /// CPU time of the far end.
-        there: Option<Spent>,
+        there: Option<QperfCpuTime>,
     },
 }
 
 /// CPU time of a host during a test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct QperfCpuTime {
     /// Busy CPU time in seconds.
     pub work_s: f64,
     /// Elapsed time in seconds.
@@ -109,40 +111,43 @@ pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
 pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<MeasurementEntry> {
     let mut entries = match outcome {
         QperfOutcome::Configuration(_) => return Vec::new(),
-        QperfOutcome::Latency(it) => latency(&test.request, it),
-        QperfOutcome::Bandwidth(it) => bandwidth(&test.request, it),
+        QperfOutcome::Latency(it) => latency_entries(&test.request, it),
+        QperfOutcome::Bandwidth(it) => bandwidth_entries(&test.request, it),
     };
     if let Some(address) = test.target.addresses().ok().and_then(|all| all.first().copied()) {
-        entries.extend(path::taken(local_towards(address), address.ip()));
+        entries.extend(path::path_facts(local_address_for(address), address.ip()));
     }
     entries
 }
 
-impl Reported {
+impl QperfReport {
     /// Report of an outcome.
     #[must_use]
-    pub fn of(request: &QperfRequest, outcome: &QperfOutcome) -> Self {
+    pub fn from_outcome(request: &QperfRequest, outcome: &QperfOutcome) -> Self {
         let figures = match outcome {
             QperfOutcome::Configuration(there) => {
                 let here = qperf_server::configuration();
                 let four = [&here, there]
                     .map(|it| [&it.node, &it.cpu, &it.os, &it.qperf].map(Clone::clone));
                 let [here, there] = four;
-                Figures::Configuration { here, there }
+                QperfFigures::Configuration { here, there }
             }
-            QperfOutcome::Latency(it) => Figures::Latency {
+            QperfOutcome::Latency(it) => QperfFigures::Latency {
                 half_s: it.mean_half_s,
-                round_trips: RoundTripFigures::of_times(&it.measured.times_ns),
-                lost: it.measured.lost,
-                total_s: it.measured.total_ns as f64 * 1e-9,
+                round_trips: RoundTripFigures::from_times(&it.round_trips.times_ns),
+                lost: it.round_trips.lost,
+                total_s: it.round_trips.total_ns as f64 * 1e-9,
             },
-            QperfOutcome::Bandwidth(it) => Figures::Bandwidth {
+            QperfOutcome::Bandwidth(it) => QperfFigures::Bandwidth {
                 sent_bytes: it.sent.bytes,
-                received_bytes: it.there.as_ref().map(|there| there.received.bytes),
-                received_messages: it.there.as_ref().map(|there| there.received.messages),
+                received_bytes: it.remote.as_ref().map(|there| there.received.bytes),
+                received_messages: it.remote.as_ref().map(|there| there.received.messages),
                 elapsed_s: it.elapsed_s,
-                here: Spent::of(&it.here),
-                there: it.there.as_ref().map(|there| Spent::of(&machine(there))),
+                here: QperfCpuTime::from_cpu_use(&it.local),
+                there: it
+                    .remote
+                    .as_ref()
+                    .map(|there| QperfCpuTime::from_cpu_use(&remote_cpu_use(there))),
             },
         };
         let test = request.test.name().to_owned();
@@ -151,11 +156,13 @@ impl Reported {
 
     /// Restores the report of a stored test; returns `None` if nothing was measured.
     #[must_use]
-    pub fn of_record(request: &QperfRequest, record: &CaseRecord) -> Option<Self> {
+    pub fn from_record(request: &QperfRequest, record: &CaseRecord) -> Option<Self> {
         let figures = match request.test {
             QperfTestKind::Configuration | QperfTestKind::Quit => return None,
-            QperfTestKind::TcpLatency | QperfTestKind::UdpLatency => latency_of(record)?,
-            QperfTestKind::TcpBandwidth | QperfTestKind::UdpBandwidth => bandwidth_of(record)?,
+            QperfTestKind::TcpLatency | QperfTestKind::UdpLatency => restore_latency(record)?,
+            QperfTestKind::TcpBandwidth | QperfTestKind::UdpBandwidth => {
+                restore_bandwidth(record)?
+            }
         };
         let test = request.test.name().to_owned();
         Some(Self { test, message_bytes: request.message_bytes, figures })
@@ -163,10 +170,12 @@ impl Reported {
 
     /// Descriptions of both ends, as facts of this host.
     #[must_use]
-    pub fn configuration(&self) -> Vec<(Attribute, AttributeValue)> {
-        let Figures::Configuration { here, there } = &self.figures else { return Vec::new() };
+    pub fn configuration_facts(&self) -> Vec<(Attribute, AttributeValue)> {
+        let QperfFigures::Configuration { here, there } = &self.figures else {
+            return Vec::new();
+        };
         let pairs = |four: &[String; 4]| {
-            let named = CONFIGURATION.iter().zip(four);
+            let named = CONFIGURATION_KEYS.iter().zip(four);
             AttributeValue::Pairs(
                 named.map(|(name, it)| ((*name).to_owned(), it.clone())).collect(),
             )
@@ -179,24 +188,27 @@ impl Reported {
 
     /// Restores the report from such facts.
     #[must_use]
-    pub fn of_configuration(request: &QperfRequest, facts: &Attributes) -> Option<Self> {
+    pub fn from_configuration(request: &QperfRequest, facts: &Attributes) -> Option<Self> {
         let four = |name: Attribute| {
             let Some(AttributeValue::Pairs(pairs)) = facts.get(&name) else { return None };
-            Some(CONFIGURATION.map(|name| pairs.get(name).cloned().unwrap_or_default()))
+            Some(CONFIGURATION_KEYS.map(|name| pairs.get(name).cloned().unwrap_or_default()))
         };
         let (here, there) =
             (four(Attribute::Configuration)?, four(Attribute::FarConfiguration)?);
         let test = request.test.name().to_owned();
-        let figures = Figures::Configuration { here, there };
+        let figures = QperfFigures::Configuration { here, there };
         Some(Self { test, message_bytes: request.message_bytes, figures })
     }
 }
 
 /// Entries of a bandwidth test: transferred bytes and CPU loads of both ends.
-fn bandwidth(request: &QperfRequest, measured: &Bandwidth) -> Vec<MeasurementEntry> {
+fn bandwidth_entries(
+    request: &QperfRequest,
+    measured: &QperfBandwidth,
+) -> Vec<MeasurementEntry> {
     let bytes = (Attribute::Bytes, u64::from(request.message_bytes).into());
     let elapsed_s = measured.elapsed_s;
-    let received = measured.there.as_ref().map(|there| there.received);
+    let received = measured.remote.as_ref().map(|there| there.received);
     let mut entries = Vec::new();
     let arrived = received.map(|it| ("goodput", it.bytes));
     for (metric, moved) in arrived.into_iter().chain([("send_rate", measured.sent.bytes)]) {
@@ -211,9 +223,9 @@ fn bandwidth(request: &QperfRequest, measured: &Bandwidth) -> Vec<MeasurementEnt
         let arrived = SeriesKey::with_dimensions("goodput", [bytes.clone()]);
         MeasurementEntry::SeriesFact(arrived, Attribute::Messages, it.messages.into())
     }));
-    let there = measured.there.as_ref().map(|there| ("remote", machine(there)));
-    for (end, machine) in [("local", measured.here)].into_iter().chain(there) {
-        let spent = Spent::of(&machine);
+    let there = measured.remote.as_ref().map(|there| ("remote", remote_cpu_use(there)));
+    for (end, machine) in [("local", measured.local)].into_iter().chain(there) {
+        let spent = QperfCpuTime::from_cpu_use(&machine);
         let end = (Attribute::End, end.into());
         let key = SeriesKey::with_dimensions("cpu_load", [bytes.clone(), end]);
         let capacity_s = spent.wall_s * f64::from(machine.cpus);
@@ -237,7 +249,7 @@ fn bandwidth(request: &QperfRequest, measured: &Bandwidth) -> Vec<MeasurementEnt
 }
 
 /// CPU use of the far end.
-const fn machine(there: &QperfStatistics) -> Machine {
+const fn remote_cpu_use(there: &QperfStatistics) -> Machine {
     Machine {
         cpus: there.cpus,
         ticks_per_s: there.ticks_per_s,
@@ -246,7 +258,7 @@ const fn machine(there: &QperfStatistics) -> Machine {
     }
 }
 
-fn bandwidth_of(record: &CaseRecord) -> Option<Figures> {
+fn restore_bandwidth(record: &CaseRecord) -> Option<QperfFigures> {
     let rate = |metric: &str| {
         let series = record.series.iter().find(|it| it.metric == metric)?;
         let sample = series.samples.first()?;
@@ -260,13 +272,13 @@ fn bandwidth_of(record: &CaseRecord) -> Option<Figures> {
         };
         let facts = &record.series.iter().find(is_it)?.facts;
         let work_s = facts.get(&Attribute::WorkS)?.as_number()?;
-        Some(Spent { work_s, wall_s: facts.get(&Attribute::ElapsedS)?.as_number()? })
+        Some(QperfCpuTime { work_s, wall_s: facts.get(&Attribute::ElapsedS)?.as_number()? })
     };
     let (sent_bytes, elapsed_s, _) = rate("send_rate")?;
     let arrived = rate("goodput");
     let messages =
         |facts: &Attributes| Some(facts.get(&Attribute::Messages)?.as_number()? as u64);
-    Some(Figures::Bandwidth {
+    Some(QperfFigures::Bandwidth {
         sent_bytes,
         received_bytes: arrived.map(|(bytes, ..)| bytes),
         received_messages: arrived.and_then(|(.., facts)| messages(facts)),
@@ -276,24 +288,24 @@ fn bandwidth_of(record: &CaseRecord) -> Option<Figures> {
     })
 }
 
-fn latency_of(record: &CaseRecord) -> Option<Figures> {
+fn restore_latency(record: &CaseRecord) -> Option<QperfFigures> {
     let of = |metric: &str| record.series.iter().find(|it| it.metric == metric);
     let all = &of("round_trip")?.distributions;
     let (first, last) = (all.first()?, all.last()?);
     let span = MeasuredSpan { from_ns: first.from_ns, to_ns: last.to_ns, warmup: false };
     let (_, total_s) = span.to_seconds();
-    Some(Figures::Latency {
+    Some(QperfFigures::Latency {
         half_s: of("half_round_trip")?.samples.first()?.value,
-        round_trips: RoundTripFigures::of(all)?,
+        round_trips: RoundTripFigures::from_stretches(all)?,
         // TCP loses no messages.
         lost: of("loss").and_then(|it| it.counts.first()).map_or(0, |it| it.seen.part),
         total_s,
     })
 }
 
-impl Spent {
+impl QperfCpuTime {
     /// Sums busy time, without idle, I/O wait and stolen time, which qperf itself includes.
-    fn of(span: &Machine) -> Self {
+    fn from_cpu_use(span: &Machine) -> Self {
         const NO_WORK: [usize; 3] = [3, 4, 7];
         let ticks = |times: &MachineTicks| -> u64 {
             (0..8)
@@ -311,31 +323,31 @@ impl Spent {
 /// Entries of one exchange: some round trips as samples and all as a distribution, and the same for
 /// half round trips. All figures of half round trips are thus half of those of the round trips.
 #[must_use]
-pub fn round_trips(
-    measured: &Latency,
+pub fn round_trip_entries(
+    measured: &QperfLatency,
     rate_per_s: Option<f64>,
     span: MeasuredSpan,
 ) -> Vec<MeasurementEntry> {
-    let times_ns = &measured.measured.times_ns;
-    let mut entries = exchanged(times_ns, span, "round_trip", 1);
-    entries.extend(exchanged(times_ns, span, "half_round_trip", 2));
-    let left = measured.measured.overdue;
+    let times_ns = &measured.round_trips.times_ns;
+    let mut entries = time_entries(times_ns, span, "round_trip", 1);
+    entries.extend(time_entries(times_ns, span, "half_round_trip", 2));
+    let left = measured.round_trips.overdue;
     let counts = (times_ns.len() as u64 - left, left);
-    let seconds = measured.measured.total_ns as f64 * 1e-9;
+    let seconds = measured.round_trips.total_ns as f64 * 1e-9;
     let missed = rate_per_s.and_then(|rate| Doubt::message_rate_missed(rate, counts, seconds));
     entries.extend(missed.map(MeasurementEntry::Doubt));
     entries
 }
 
 /// Entries of all round trips, divided by `divisor`.
-fn exchanged(
+fn time_entries(
     times_ns: &[u64],
     span: MeasuredSpan,
     metric: &'static str,
     divisor: u32,
 ) -> Vec<MeasurementEntry> {
     // Evenly spaced samples, from the first to the last, without repetition.
-    let step = times_ns.len().div_ceil(SAMPLES).max(1);
+    let step = times_ns.len().div_ceil(MAX_SAMPLES).max(1);
     let few = times_ns.iter().step_by(step);
     let seconds = |ns: &u64| *ns as f64 * 1e-9 / f64::from(divisor);
     let mut entries: Vec<MeasurementEntry> =
@@ -352,16 +364,17 @@ fn exchanged(
     entries
 }
 
-fn latency(request: &QperfRequest, measured: &Latency) -> Vec<MeasurementEntry> {
-    let span = MeasuredSpan::from_seconds(0.0, measured.measured.total_ns as f64 * 1e-9, false);
-    let mut entries = exchanged(&measured.measured.times_ns, span, "round_trip", 1);
+fn latency_entries(request: &QperfRequest, measured: &QperfLatency) -> Vec<MeasurementEntry> {
+    let span =
+        MeasuredSpan::from_seconds(0.0, measured.round_trips.total_ns as f64 * 1e-9, false);
+    let mut entries = time_entries(&measured.round_trips.times_ns, span, "round_trip", 1);
     // qperf's output contains the half round trip.
     let half = SeriesKey::only_series("half_round_trip");
     entries.push(MeasurementEntry::SeriesFact(half, Attribute::Statistic, "mean".into()));
     entries.push(MeasurementEntry::sample("half_round_trip", measured.mean_half_s));
     if request.test.is_udp() {
-        let part = measured.measured.lost;
-        let whole = part + measured.measured.times_ns.len() as u64;
+        let part = measured.round_trips.lost;
+        let whole = part + measured.round_trips.times_ns.len() as u64;
         let lost = EntryValue::Count(span, EventCount { part, whole });
         entries.push(MeasurementEntry::Measured(SeriesKey::only_series("loss"), lost));
     }

@@ -22,16 +22,18 @@ use assay_kernels::network::stream::CopyMode;
 use assay_kernels::network::transfer::{Flow, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
 
-use super::control::{self, Control, Step};
-use super::door::{self, Door, Guest, Guests, LOOK, Share};
+use super::admission::{
+    self, Admission, Admissions, BoundedListener, POLL_INTERVAL, ResourceQuota,
+};
+use super::control::{self, ControlConnection, StepDeadline};
 use super::error::NetworkError;
-use super::qperf_client::{times, times_cpus};
+use super::qperf_client::{cpu_count, host_times};
 
 /// Limits of all simultaneous requests, each of which takes up to three threads. One host can use
 /// half of them.
-const REQUESTS: Share = Share { places: 64, bytes: 256 << 20 };
+const TOTAL_REQUESTS: ResourceQuota = ResourceQuota { connections: 64, bytes: 256 << 20 };
 /// Limits per host: memory for the longest message of the protocol.
-const REQUESTS_OF_ONE: Share = Share { places: 32, bytes: 64 << 20 };
+const PEER_REQUESTS: ResourceQuota = ResourceQuota { connections: 32, bytes: 64 << 20 };
 /// Timeout of the next step of the protocol.
 const STEP_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time that a client may continue a test beyond its end.
@@ -50,8 +52,8 @@ pub struct QperfService {
 }
 
 /// Admission control of qperf's connections.
-pub(super) fn requests() -> Guests {
-    Guests::new(REQUESTS, REQUESTS_OF_ONE)
+pub(super) fn request_admissions() -> Admissions {
+    Admissions::new(TOTAL_REQUESTS, PEER_REQUESTS)
 }
 
 /// Serves until cancelled or asked to quit, until the idle limit, or for one request.
@@ -61,14 +63,15 @@ pub fn serve(
     observe: &(dyn Fn(Result<&QperfRequest, &NetworkError>) + Sync),
 ) -> Result<(), NetworkError> {
     let listener = control::listen(service.listen)?;
-    let (guests, served, quit) = (requests(), AtomicBool::new(false), AtomicBool::new(false));
+    let (guests, served, quit) =
+        (request_admissions(), AtomicBool::new(false), AtomicBool::new(false));
     let is_closing = || cancel.load(Ordering::Relaxed) || quit.load(Ordering::Relaxed);
     let mut last_busy = Instant::now();
-    let mut door = Door::new(&listener, &guests);
-    let answer = |stream: TcpStream, peer: SocketAddr, guest: Guest<'_>| {
-        let outcome = Control::new(stream, peer.to_string())
+    let mut door = BoundedListener::new(&listener, &guests);
+    let answer = |stream: TcpStream, peer: SocketAddr, guest: Admission<'_>| {
+        let outcome = ControlConnection::new(stream, peer.to_string())
             .and_then(|control| serve_one((control, guest), &[], &is_closing))
-            .and_then(|request| may_be_served(service, request, peer));
+            .and_then(|request| check_quit(service, request, peer));
         if outcome.as_ref().is_ok_and(|request| request.test == QperfTestKind::Quit) {
             quit.store(true, Ordering::Relaxed);
         }
@@ -85,7 +88,7 @@ pub fn serve(
             if is_closing() || is_enough || too_idle {
                 return;
             }
-            let (stream, peer, guest) = match door.next() {
+            let (stream, peer, guest) = match door.accept_next() {
                 Ok(Some(arrived)) => arrived,
                 Ok(None) => continue,
                 Err(error) => {
@@ -94,7 +97,8 @@ pub fn serve(
                 }
             };
             let answer = &answer;
-            let started = door::start(scope, move || answer(stream, peer, guest));
+            let started =
+                admission::spawn_connection(scope, move || answer(stream, peer, guest));
             if let Err(source) = started {
                 observe(Err(&NetworkError::Serve { peer: peer.to_string(), source }));
             }
@@ -104,7 +108,7 @@ pub fn serve(
 }
 
 /// Rejects requests of other hosts to stop the server, unless they are allowed.
-fn may_be_served(
+fn check_quit(
     service: &QperfService,
     request: QperfRequest,
     peer: SocketAddr,
@@ -120,15 +124,17 @@ fn may_be_served(
 
 /// Serves one request, whose first bytes may have arrived already, and returns it.
 pub(super) fn serve_one(
-    (control, guest): (Control, Guest<'_>),
+    (control, guest): (ControlConnection, Admission<'_>),
     taken: &[u8],
     is_closing: &(dyn Fn() -> bool + Sync),
 ) -> Result<QperfRequest, NetworkError> {
     let mut machine = QperfServer::default();
     machine.receive(taken);
-    let mut conversation = Conversation { control, guest, machine, is_closing };
-    let QperfServerEvent::Request(request) = conversation.next("a request of qperf")? else {
-        return Err(conversation.closed());
+    let mut conversation =
+        QperfServerSession { control, admission: guest, server: machine, is_closing };
+    let QperfServerEvent::Request(request) = conversation.next_event("a request of qperf")?
+    else {
+        return Err(conversation.closed_error());
     };
     match request.test {
         QperfTestKind::Quit => {}
@@ -140,96 +146,101 @@ pub(super) fn serve_one(
     Ok(request)
 }
 
-struct Conversation<'a> {
-    control: Control,
-    guest: Guest<'a>,
-    machine: QperfServer,
+struct QperfServerSession<'a> {
+    control: ControlConnection,
+    admission: Admission<'a>,
+    server: QperfServer,
     is_closing: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// Socket for the client's data.
-enum Awaited {
+enum DataListener {
     Tcp(TcpListener),
     Udp(UdpSocket),
 }
 
-impl Conversation<'_> {
-    fn next(&mut self, expected: &str) -> Result<QperfServerEvent, NetworkError> {
-        let step = Step::of(STEP_TIMEOUT);
+impl QperfServerSession<'_> {
+    fn next_event(&mut self, expected: &str) -> Result<QperfServerEvent, NetworkError> {
+        let step = StepDeadline::new(STEP_TIMEOUT);
         loop {
             let peer = &self.control.peer;
             let broke = |source| NetworkError::Qperf { peer: peer.clone(), source };
-            if let Some(event) = self.machine.next_event().map_err(broke)? {
+            if let Some(event) = self.server.next_event().map_err(broke)? {
                 return Ok(event);
             }
             let bytes = self.control.wait(&step, expected, self.is_closing)?;
-            self.machine.receive(&bytes);
+            self.server.receive(&bytes);
         }
     }
 
-    fn closed(&self) -> NetworkError {
+    fn closed_error(&self) -> NetworkError {
         let expected = "the next step of the protocol".to_owned();
         NetworkError::Closed { peer: self.control.peer.clone(), expected }
     }
 
-    fn not_opened(&self, source: io::Error) -> NetworkError {
+    fn open_error(&self, source: io::Error) -> NetworkError {
         NetworkError::OpenStream { peer: self.control.peer.clone(), source }
     }
 
     fn measure(&mut self, request: &QperfRequest) -> Result<(), NetworkError> {
         let wanted = buffer_bytes(request);
-        if !self.guest.reserve(wanted) {
+        if !self.admission.reserve(wanted) {
             return Err(NetworkError::Memory { peer: self.control.peer.clone(), wanted });
         }
-        let awaited = self.open(request).map_err(|source| self.not_opened(source))?;
+        let awaited =
+            self.open_data_socket(request).map_err(|source| self.open_error(source))?;
         let port = match &awaited {
-            Awaited::Tcp(listener) => listener.local_addr(),
-            Awaited::Udp(socket) => socket.local_addr(),
+            DataListener::Tcp(listener) => listener.local_addr(),
+            DataListener::Udp(socket) => socket.local_addr(),
         };
-        let port = port.map_err(|source| self.not_opened(source))?.port();
+        let port = port.map_err(|source| self.open_error(source))?.port();
         self.control.send(&QperfServer::port_message(port))?;
-        let data = self.enter(awaited, request)?;
+        let data = self.accept_data(awaited, request)?;
         self.control.send(&QperfServer::sync_message())?;
-        match self.next("the start of the test")? {
+        match self.next_event("the start of the test")? {
             QperfServerEvent::Run => {}
-            _ => return Err(self.closed()),
+            _ => return Err(self.closed_error()),
         }
         let statistics = self.run(data, request)?;
         self.control.send(&QperfServer::statistics_message(&statistics))?;
         // The client closes the connection in either case.
-        drop(self.next("the client's last words"));
+        drop(self.next_event("the client's last words"));
         Ok(())
     }
 
-    fn open(&self, request: &QperfRequest) -> io::Result<Awaited> {
+    fn open_data_socket(&self, request: &QperfRequest) -> io::Result<DataListener> {
         let mut address = self.control.stream().local_addr()?;
         address.set_port(0);
         if request.test.is_udp() {
             let socket = socket::bind_udp(address)?;
-            socket::configure_udp(&socket, &options(request))?;
-            Ok(Awaited::Udp(socket))
+            socket::configure_udp(&socket, &socket_options(request))?;
+            Ok(DataListener::Udp(socket))
         } else {
             let listener = socket::listen(address)?;
             listener.set_nonblocking(true)?;
-            Ok(Awaited::Tcp(listener))
+            Ok(DataListener::Tcp(listener))
         }
     }
 
     /// Waits for the client's TCP stream; a UDP socket waits for its first datagram later.
-    fn enter(&self, awaited: Awaited, request: &QperfRequest) -> Result<Socket, NetworkError> {
+    fn accept_data(
+        &self,
+        awaited: DataListener,
+        request: &QperfRequest,
+    ) -> Result<Socket, NetworkError> {
         let listener = match awaited {
-            Awaited::Udp(socket) => return Ok(Socket::Udp { socket, wide: true }),
-            Awaited::Tcp(listener) => listener,
+            DataListener::Udp(socket) => return Ok(Socket::Udp { socket, wide: true }),
+            DataListener::Tcp(listener) => listener,
         };
-        let step = Step::of(STEP_TIMEOUT);
+        let step = StepDeadline::new(STEP_TIMEOUT);
         let stream = loop {
             if (self.is_closing)() {
                 return Err(NetworkError::Interrupted);
             }
             if step.is_over() {
-                return Err(step.missed(&self.control.peer, "the data connection"));
+                return Err(step.timeout_error(&self.control.peer, "the data connection"));
             }
-            if !socket::wait_readable(&listener, LOOK) {
+            if !socket::wait_readable(&listener, POLL_INTERVAL) {
                 continue;
             }
             match listener.accept() {
@@ -237,12 +248,13 @@ impl Conversation<'_> {
                 // Drops and thereby closes a connection of another host.
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(source) => return Err(self.not_opened(source)),
+                Err(source) => return Err(self.open_error(source)),
             }
         };
         let adopted = stream.set_nonblocking(false);
-        let adopted = adopted.and_then(|()| socket::configure_tcp(&stream, &options(request)));
-        adopted.map_err(|source| self.not_opened(source))?;
+        let adopted =
+            adopted.and_then(|()| socket::configure_tcp(&stream, &socket_options(request)));
+        adopted.map_err(|source| self.open_error(source))?;
         Ok(Socket::Tcp(stream))
     }
 
@@ -253,7 +265,7 @@ impl Conversation<'_> {
 
     /// Whether the test is over because the client has disconnected or the server ends.
     fn is_abandoned(&self) -> bool {
-        (self.is_closing)() || self.control.has_stirred()
+        (self.is_closing)() || self.control.has_input()
     }
 
     fn run(
@@ -262,17 +274,17 @@ impl Conversation<'_> {
         request: &QperfRequest,
     ) -> Result<QperfStatistics, NetworkError> {
         let deadline_ns = clock::now_ns() + u64::from(request.time_s) * 1_000_000_000;
-        let start = times();
+        let start = host_times();
         let (sent, received) = if request.test.is_latency() {
             self.echo(data, request, deadline_ns)?
         } else {
             (MessageCounts::default(), self.receive(data, request, deadline_ns)?)
         };
         Ok(QperfStatistics {
-            cpus: times_cpus(),
+            cpus: cpu_count(),
             ticks_per_s: TICKS_PER_S,
             start,
-            end: times(),
+            end: host_times(),
             sent,
             received,
         })
@@ -286,7 +298,8 @@ impl Conversation<'_> {
     ) -> Result<(MessageCounts, MessageCounts), NetworkError> {
         let line = match data {
             Socket::Tcp(stream) => PingPongSocket::Tcp(stream),
-            Socket::Udp { socket, .. } => match self.first_sender(&socket, deadline_ns) {
+            Socket::Udp { socket, .. } => match self.connect_first_sender(&socket, deadline_ns)
+            {
                 true => PingPongSocket::Udp(socket),
                 false => return Ok((MessageCounts::default(), MessageCounts::default())),
             },
@@ -298,7 +311,7 @@ impl Conversation<'_> {
             let watch = || {
                 let last_ns = deadline_ns + GRACE.as_nanos() as u64;
                 while !is_over.load(Ordering::Relaxed) {
-                    thread::park_timeout(LOOK);
+                    thread::park_timeout(POLL_INTERVAL);
                     if self.is_abandoned() || clock::now_ns() > last_ns {
                         stop.store(true, Ordering::Relaxed);
                         return;
@@ -320,9 +333,9 @@ impl Conversation<'_> {
     }
 
     /// Connects the socket to the first sender on the client's host.
-    fn first_sender(&self, socket: &UdpSocket, deadline_ns: u64) -> bool {
+    fn connect_first_sender(&self, socket: &UdpSocket, deadline_ns: u64) -> bool {
         while clock::now_ns() < deadline_ns && !self.is_abandoned() {
-            if !socket::wait_readable(socket, LOOK) {
+            if !socket::wait_readable(socket, POLL_INTERVAL) {
                 continue;
             }
             match socket.peek_from(&mut [0; 1]) {
@@ -345,7 +358,7 @@ impl Conversation<'_> {
         let block_bytes = buffer_bytes(request);
         let is_udp = matches!(socket, Socket::Udp { .. });
         if let Socket::Udp { socket, .. } = &socket
-            && !self.first_sender(socket, deadline_ns)
+            && !self.connect_first_sender(socket, deadline_ns)
         {
             return Ok(MessageCounts::default());
         }
@@ -374,7 +387,7 @@ fn buffer_bytes(request: &QperfRequest) -> usize {
     if request.test.is_latency() { bytes } else { bytes.min(RECEIVE_LIMIT_BYTES) }
 }
 
-fn options(request: &QperfRequest) -> SocketOptions {
+fn socket_options(request: &QperfRequest) -> SocketOptions {
     let bytes = request.socket_buffer_bytes;
     SocketOptions {
         window_bytes: (bytes > 0).then_some(bytes),

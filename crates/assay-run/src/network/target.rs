@@ -15,7 +15,7 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Address families that may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Family {
+pub enum AddressFamily {
     #[default]
     Any,
     V4,
@@ -24,21 +24,21 @@ pub enum Family {
 
 /// Host and port of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct NetworkTarget {
     pub host: String,
     pub port: u16,
-    pub family: Family,
+    pub family: AddressFamily,
     /// Local address to send from; its port applies only to streams.
     pub local: Option<SocketAddr>,
     pub connect_timeout: Duration,
 }
 
-impl Target {
+impl NetworkTarget {
     pub fn new(host: &str, port: u16) -> Self {
         Self {
             host: host.to_owned(),
             port,
-            family: Family::Any,
+            family: AddressFamily::Any,
             local: None,
             connect_timeout: CONNECT_TIMEOUT,
         }
@@ -61,9 +61,9 @@ impl Target {
             })
             .map_err(NetworkError::Known)?;
         let fits = |address: &SocketAddr| match self.family {
-            Family::Any => true,
-            Family::V4 => address.is_ipv4(),
-            Family::V6 => address.is_ipv6(),
+            AddressFamily::Any => true,
+            AddressFamily::V4 => address.is_ipv4(),
+            AddressFamily::V6 => address.is_ipv6(),
         };
         let fits_local = |address: &SocketAddr| {
             self.local.is_none_or(|it| it.is_ipv4() == address.is_ipv4())
@@ -112,19 +112,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_become_addresses_of_the_family() {
-        let check = |host: &str, family: Family, expected: &[&str]| {
-            let target = Target { family, ..Target::new(host, 7) };
+    fn resolves_names_to_requested_family() {
+        let check = |host: &str, family: AddressFamily, expected: &[&str]| {
+            let target = NetworkTarget { family, ..NetworkTarget::new(host, 7) };
             let addresses = target.addresses().unwrap_or_default();
             let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
             assert_eq!(addresses, expected, "{host} {family:?}");
         };
-        check("127.0.0.1", Family::Any, &["127.0.0.1:7"]);
-        check("::1", Family::V6, &["[::1]:7"]);
-        check("[::1]", Family::Any, &["[::1]:7"]);
-        check("127.0.0.1", Family::V6, &[]);
+        check("127.0.0.1", AddressFamily::Any, &["127.0.0.1:7"]);
+        check("::1", AddressFamily::V6, &["[::1]:7"]);
+        check("[::1]", AddressFamily::Any, &["[::1]:7"]);
+        check("127.0.0.1", AddressFamily::V6, &[]);
         assert!(matches!(
-            Target::new("no-such-host.invalid", 7).addresses(),
+            NetworkTarget::new("no-such-host.invalid", 7).addresses(),
             Err(NetworkError::Known(FailureReason::UnknownHost { .. }))
         ));
     }
@@ -132,16 +132,16 @@ mod tests {
     /// The kernel reports such an address as an invalid argument, and the resolver a missing
     /// interface as an unknown name.
     #[test]
-    fn an_address_of_a_link_needs_its_interface() {
+    fn link_local_address_needs_interface() {
         for host in ["fe80::1", "[fe80::1]", "fe80::1%no-such-interface"] {
-            let found = Target::new(host, 7).addresses();
+            let found = NetworkTarget::new(host, 7).addresses();
             let Err(NetworkError::Known(FailureReason::NoInterface { host, .. })) = found
             else {
                 panic!("{found:?}")
             };
             assert!(host.starts_with("fe80::1"), "{host}");
         }
-        let addresses = Target::new("fe80::1%lo", 7).addresses().unwrap();
+        let addresses = NetworkTarget::new("fe80::1%lo", 7).addresses().unwrap();
         assert_eq!(addresses.len(), 1, "{addresses:?}");
     }
 

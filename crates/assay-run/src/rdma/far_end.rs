@@ -18,7 +18,7 @@ use super::{
     A_SIZE, Beside, Load, MOST_BYTES, PATIENCE, TestError, chosen, connect, open, outcome,
     perftest,
 };
-use crate::network::control::{self, Control};
+use crate::network::control::{self, ControlConnection};
 use crate::network::error::NetworkError;
 
 /// Interval between checks for a peer and for an interruption.
@@ -62,7 +62,7 @@ pub fn serve(
             Ok((stream, peer)) => {
                 let plain = stream.set_nonblocking(false);
                 plain.map_err(|source| NetworkError::Accept { source })?;
-                break Control::new(stream, peer.to_string())?;
+                break ControlConnection::new(stream, peer.to_string())?;
             }
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
                 std::thread::sleep(LOOK);

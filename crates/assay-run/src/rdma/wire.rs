@@ -13,7 +13,7 @@ use assay_model::workload::{RdmaConnection, RdmaDevice};
 use serde::{Deserialize, Serialize};
 
 use super::TestError;
-use crate::network::control::{Control, Step};
+use crate::network::control::{ControlConnection, StepDeadline};
 use crate::network::error::NetworkError;
 
 /// Maximum length of a line; the numbers of 16384 queue pairs take 144 KiB.
@@ -21,7 +21,7 @@ const LINE_LIMIT_BYTES: usize = 256 << 10;
 /// Interval between checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// One message of the protocol.
+/// Message of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "kebab-case")]
 pub(super) enum Message {
@@ -144,7 +144,7 @@ impl From<Names> for PeerInfo {
     }
 }
 
-/// One end of a two-way channel of messages.
+/// End of a two-way channel of messages.
 pub(super) struct Line {
     peer: String,
     carrier: Carrier,
@@ -153,7 +153,7 @@ pub(super) struct Line {
 /// Carrier of the messages.
 enum Carrier {
     /// TCP connection, with the bytes received of the next line.
-    Tcp(Control, Vec<u8>),
+    Tcp(ControlConnection, Vec<u8>),
     /// Agents of two hosts, over their pipes to the coordinator.
     Agents(Call),
     /// Another thread.
@@ -161,7 +161,7 @@ enum Carrier {
 }
 
 impl Line {
-    pub(super) fn over_tcp(control: Control) -> Self {
+    pub(super) fn over_tcp(control: ControlConnection) -> Self {
         Self { peer: control.peer.clone(), carrier: Carrier::Tcp(control, Vec::new()) }
     }
 
@@ -203,7 +203,7 @@ impl Line {
         patience: Duration,
         cancel: &AtomicBool,
     ) -> Result<Message, TestError> {
-        let step = Step::of(patience);
+        let step = StepDeadline::new(patience);
         let is_cancelled = || cancel.load(Ordering::Relaxed);
         loop {
             let text = match &mut self.carrier {
@@ -230,7 +230,7 @@ impl Line {
                         return Err(NetworkError::Interrupted.into());
                     }
                     Err(RecvTimeoutError::Timeout) if step.is_over() => {
-                        return Err(step.missed(&self.peer, expected).into());
+                        return Err(step.timeout_error(&self.peer, expected).into());
                     }
                     Err(RecvTimeoutError::Timeout) => continue,
                 },
@@ -244,10 +244,10 @@ impl Line {
     }
 
     /// Maps errors of a call to those of the other carriers.
-    fn not_heard(&self, error: CallError, step: &Step, expected: &str) -> TestError {
+    fn not_heard(&self, error: CallError, step: &StepDeadline, expected: &str) -> TestError {
         match error {
             CallError::Over { .. } => self.closed(expected).into(),
-            CallError::Late { .. } => step.missed(&self.peer, expected).into(),
+            CallError::Late { .. } => step.timeout_error(&self.peer, expected).into(),
             CallError::Interrupted => NetworkError::Interrupted.into(),
             CallError::Foreign { source, .. } => self.stranger(&source.to_string()),
         }
@@ -329,8 +329,9 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let there = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let streams = [listener.accept().unwrap().0, there];
-        let tcp = streams
-            .map(|stream| Line::over_tcp(Control::new(stream, "peer".to_owned()).unwrap()));
+        let tcp = streams.map(|stream| {
+            Line::over_tcp(ControlConnection::new(stream, "peer".to_owned()).unwrap())
+        });
         [("TCP", tcp), ("a thread", Line::within())]
     }
 

@@ -19,7 +19,7 @@ use rustix::fs::{AtFlags, OFlags, XattrFlags};
 use serde::{Deserialize, Serialize};
 
 use super::{made_tree, opening};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Maximum time between the announcement of a file and its birth. A file born later belongs to
 /// someone else.
@@ -30,7 +30,7 @@ const TICK_NS: u64 = 10_000_000;
 
 /// Folder of the records in the store.
 const FOLDER: &str = "created-files";
-/// File in it with the key that signs records. Anyone who can read it can forge records.
+/// File in it with the key that signs records. Anyone with access to it can forge records.
 const KEY: &str = "key";
 /// Limit for the size of a record, which is dominated by one path.
 const MOST_BYTES: u64 = 64 << 10;
@@ -108,12 +108,12 @@ pub enum Made {
 
 impl Created {
     /// Opens the records next to the runs in `store`; without one, those in the user's own store.
-    pub fn open(store: Option<&Path>) -> Result<Self, Failure> {
+    pub fn open(store: Option<&Path>) -> Result<Self, CommandFailure> {
         let folder = store
             .map(Path::to_path_buf)
             .or_else(|| assay_store::default_folder(|name| std::env::var_os(name)));
         let folder = folder.ok_or_else(|| {
-            Failure::measurement("there is no place to keep which files assay makes")
+            CommandFailure::measurement("there is no place to keep which files assay makes")
                 .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")
         })?;
         Ok(Self { folder: folder.join(FOLDER) })
@@ -159,10 +159,14 @@ impl Created {
     }
 
     /// Creates an empty file that will hold up to `most_bytes`, and its record.
-    pub fn create(&self, path: &Path, most_bytes: u64) -> Result<(Record, File), Failure> {
+    pub fn create(
+        &self,
+        path: &Path,
+        most_bytes: u64,
+    ) -> Result<(Record, File), CommandFailure> {
         let cannot = |error: &io::Error| {
             let what = format!("the file {} cannot be made", path.display());
-            Failure::measurement(what).because(error).with_known_advice()
+            CommandFailure::measurement(what).with_cause(error).with_known_advice()
         };
         let mut record = self.announce(path, most_bytes).map_err(|error| cannot(&error))?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
@@ -216,13 +220,13 @@ impl Created {
     }
 
     /// Creates the mark of a file tree with this text, and its record.
-    pub fn mark(&self, path: &Path, words: &str, made: Made) -> Result<(), Failure> {
+    pub fn mark(&self, path: &Path, words: &str, made: Made) -> Result<(), CommandFailure> {
         let (mut record, mut file) = self.create(path, words.len() as u64)?;
         record.made = made;
         let kept = record.keep().and_then(|()| file.write_all(words.as_bytes()));
         kept.and_then(|()| record.leave()).map_err(|error| {
-            Failure::measurement(format!("the mark {} cannot be made", path.display()))
-                .because(&error)
+            CommandFailure::measurement(format!("the mark {} cannot be made", path.display()))
+                .with_cause(&error)
         })
     }
 
@@ -274,7 +278,7 @@ impl Created {
         file.write_all(&key)?;
         file.sync_all()?;
         match fs::hard_link(&draft, &path) {
-            // Some file systems do not support hard links.
+            // The file system may not support hard links.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 fs::rename(&draft, &path)?;
             }
@@ -575,7 +579,7 @@ mod tests {
         let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
         let (record, _) = created.create(&at("ours"), 0).unwrap();
         let (other, _) = created.create(&at("other"), 0).unwrap();
-        // One record is edited to cover the other file, with its inode and birth.
+        // A record is edited to cover the other file, with its inode and birth.
         let edited = Record { path: other.path.clone(), ..record.clone() };
         let text = serde_json::to_string(&edited).unwrap();
         std::fs::write(&record.record, text).unwrap();

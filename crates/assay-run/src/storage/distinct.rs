@@ -9,7 +9,7 @@ use assay_model::workload::storage::{EngineChoice, StorageWorkload};
 
 use super::layers::{Layer, Layers};
 use super::safety;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// File or device behind a path, independent of the path's spelling.
 #[derive(PartialEq, Eq)]
@@ -19,7 +19,7 @@ enum Identity {
 }
 
 impl Identity {
-    fn of(path: &Path) -> Result<Self, Failure> {
+    fn of(path: &Path) -> Result<Self, CommandFailure> {
         match path.metadata() {
             Ok(found) => Ok(Self::There(Layer::of(&found))),
             Err(_) => safety::resolved(path).map(Self::Missing),
@@ -28,7 +28,7 @@ impl Identity {
 }
 
 /// Refuses targets that are equal or share sectors.
-pub(crate) fn check(workload: &StorageWorkload) -> Result<(), Failure> {
+pub(crate) fn check(workload: &StorageWorkload) -> Result<(), CommandFailure> {
     if workload.engine == EngineChoice::Null {
         return Ok(());
     }
@@ -49,7 +49,7 @@ pub(crate) fn check(workload: &StorageWorkload) -> Result<(), Failure> {
                     if layers.overlap(*before, *new) =>
                 {
                     return Err(twice(format!("the targets {one} and {other} overlap"))
-                        .explain(
+                        .with_reason(
                             "one of them is made of the other, or both hold the same sectors",
                         ));
                 }
@@ -61,8 +61,8 @@ pub(crate) fn check(workload: &StorageWorkload) -> Result<(), Failure> {
     Ok(())
 }
 
-fn twice(what: String) -> Failure {
-    Failure::usage(what)
-        .explain("it would get twice the I/O that is asked for, and count as two")
+fn twice(what: String) -> CommandFailure {
+    CommandFailure::usage(what)
+        .with_reason("it would get twice the I/O that is asked for, and count as two")
         .advise("name each file and each device once")
 }

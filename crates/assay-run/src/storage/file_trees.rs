@@ -24,7 +24,7 @@ use super::created::{Created, Made};
 use super::made_tree;
 use super::options::RunOptions;
 use super::safety;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 mod others;
 
@@ -62,7 +62,7 @@ pub fn check(
     plan: &FilePlan,
     options: &RunOptions,
     above: FoldersAbove,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let uses = uses(plan);
     super::volume::check(&StoragePlan::default(), plan, options)?;
     let created = Created::open(options.store.as_deref())?;
@@ -76,7 +76,7 @@ pub fn check(
             .and_then(|()| may_be_made())
             .and_then(|()| refuse_where_only_the_kernel_makes_files(usage, &mounts))
             .and_then(|()| refuse_mounts(usage))
-            .map_err(|failure| failure.of_target(anchor))?;
+            .map_err(|failure| failure.with_target(anchor))?;
     }
     enough_space(&uses, &created)?;
     others::refuse_hard_links(plan)
@@ -87,14 +87,17 @@ pub fn prepare(
     plan: &FilePlan,
     options: &RunOptions,
     above: FoldersAbove,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     check(plan, options, above)?;
     let uses = uses(plan);
     let created = Created::open(options.store.as_deref())?;
     for anchor in uses.keys().filter(|anchor| is_marked(anchor, &created)) {
         made_tree::rename(anchor).map_err(|error| {
-            Failure::measurement(format!("folders in {} cannot be renamed", anchor.display()))
-                .because(&error)
+            CommandFailure::measurement(format!(
+                "folders in {} cannot be renamed",
+                anchor.display()
+            ))
+            .with_cause(&error)
         })?;
     }
     for usage in uses.values().filter(|usage| usage.is_written) {
@@ -104,7 +107,11 @@ pub fn prepare(
 }
 
 /// Refuses written trees that are not the ones another host has created or marked.
-pub fn join(plan: &FilePlan, options: &RunOptions, theirs: &[TreeMark]) -> Result<(), Failure> {
+pub fn join(
+    plan: &FilePlan,
+    options: &RunOptions,
+    theirs: &[TreeMark],
+) -> Result<(), CommandFailure> {
     super::volume::check(&StoragePlan::default(), plan, options)?;
     let ours = marks(plan);
     for (anchor, _) in uses(plan).iter().filter(|(_, usage)| usage.is_written) {
@@ -113,10 +120,10 @@ pub fn join(plan: &FilePlan, options: &RunOptions, theirs: &[TreeMark]) -> Resul
         others::refuse_mounts(anchor)?;
         if mark.is_none() || mark != of(theirs) {
             let path = anchor.display();
-            return Err(Failure::measurement(format!(
+            return Err(CommandFailure::measurement(format!(
                 "{path} is another folder than on the first host"
             ))
-            .explain("shared=yes is for a file system that all of its hosts have mounted")
+            .with_reason("shared=yes is for a file system that all of its hosts have mounted")
             .advise("mount it there, or give each host an fsd of its own"));
         }
     }
@@ -154,10 +161,10 @@ pub fn phase_of(workload: &FileWorkload) -> FilePhase {
 pub fn run_phase(
     phase: &FilePhase,
     control: &mut FileControl<'_>,
-) -> Result<FileOutcome, Failure> {
+) -> Result<FileOutcome, CommandFailure> {
     kernel::run(&phase.workload, control).map_err(|error| {
-        Failure::measurement(format!("phase {} failed", phase.name))
-            .because(&error)
+        CommandFailure::measurement(format!("phase {} failed", phase.name))
+            .with_cause(&error)
             .with_known_advice()
     })
 }
@@ -220,7 +227,11 @@ fn writes(stream: &FileStream) -> bool {
     })
 }
 
-fn may_use(usage: &Use<'_>, options: &RunOptions, created: &Created) -> Result<(), Failure> {
+fn may_use(
+    usage: &Use<'_>,
+    options: &RunOptions,
+    created: &Created,
+) -> Result<(), CommandFailure> {
     let anchor = &usage.tree.anchor;
     let resolved = anchor.canonicalize().unwrap_or_else(|_| anchor.clone());
     if !usage.is_written || is_marked(anchor, created) {
@@ -235,34 +246,34 @@ fn may_use(usage: &Use<'_>, options: &RunOptions, created: &Created) -> Result<(
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             let file = anchor.ancestors().find(|it| it.exists()).unwrap_or(anchor).display();
-            return Err(Failure::usage(format!("{file} is no folder"))
-                .explain("a tree of files is made in a folder")
+            return Err(CommandFailure::usage(format!("{file} is no folder"))
+                .with_reason("a tree of files is made in a folder")
                 .advise(format!(
                     "name a folder; `assay storage read {file}` measures a file"
                 )));
         }
         Err(error) => {
             let what = format!("the folder {} cannot be used", anchor.display());
-            return Err(Failure::measurement(what).because(&error));
+            return Err(CommandFailure::measurement(what).with_cause(&error));
         }
     };
     if is_empty || is_named {
         return Ok(());
     }
     let path = anchor.display();
-    Err(Failure::usage(format!("{path} is not written without your word"))
-        .explain("assay did not make what is in this folder, and files in it would be lost")
+    Err(CommandFailure::usage(format!("{path} is not written without your word"))
+        .with_reason("assay did not make what is in this folder, and files in it would be lost")
         .advise(format!("choose an empty folder, or say --destroy-data={path}")))
 }
 
 /// Refuses to create missing parent folders: a mistyped name would create unwanted ones.
-fn refuse_to_make_above(anchor: &Path, advice: &str) -> Result<(), Failure> {
+fn refuse_to_make_above(anchor: &Path, advice: &str) -> Result<(), CommandFailure> {
     let above = anchor.parent().filter(|above| !above.as_os_str().is_empty());
     let Some(above) = above.filter(|above| !anchor.is_dir() && !above.is_dir()) else {
         return Ok(());
     };
-    Err(Failure::usage(format!("the folder {} cannot be made", anchor.display()))
-        .explain(format!("there is no folder {}", above.display()))
+    Err(CommandFailure::usage(format!("the folder {} cannot be made", anchor.display()))
+        .with_reason(format!("there is no folder {}", above.display()))
         .advise(advice))
 }
 
@@ -276,20 +287,21 @@ fn folder_there(anchor: &Path) -> Option<PathBuf> {
 fn refuse_where_only_the_kernel_makes_files(
     usage: &Use<'_>,
     mounts: &[Mount],
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let anchor = &usage.tree.anchor;
     let folder = folder_there(anchor).and_then(|it| it.canonicalize().ok());
     match folder.and_then(|folder| safety::of_the_kernel(mounts, &folder)) {
-        Some(point) if usage.is_written => {
-            Err(Failure::usage(format!("the folder {} cannot be used", anchor.display()))
-                .explain(format!("nothing is made below {point}, which is not on a disk"))
-                .advise("name a folder on a disk"))
-        }
+        Some(point) if usage.is_written => Err(CommandFailure::usage(format!(
+            "the folder {} cannot be used",
+            anchor.display()
+        ))
+        .with_reason(format!("nothing is made below {point}, which is not on a disk"))
+        .advise("name a folder on a disk")),
         _ => Ok(()),
     }
 }
 
-fn refuse_mounts(usage: &Use<'_>) -> Result<(), Failure> {
+fn refuse_mounts(usage: &Use<'_>) -> Result<(), CommandFailure> {
     if usage.is_written { others::refuse_mounts(&usage.tree.anchor) } else { Ok(()) }
 }
 
@@ -299,7 +311,11 @@ fn is_marked(anchor: &Path, created: &Created) -> bool {
     mark.is_some_and(|mark| mark.is_of_tree())
 }
 
-fn make_and_mark(anchor: &Path, above: FoldersAbove, created: &Created) -> Result<(), Failure> {
+fn make_and_mark(
+    anchor: &Path,
+    above: FoldersAbove,
+    created: &Created,
+) -> Result<(), CommandFailure> {
     if is_marked(anchor, created) {
         return Ok(());
     }
@@ -310,8 +326,8 @@ fn make_and_mark(anchor: &Path, above: FoldersAbove, created: &Created) -> Resul
         false => fs::create_dir(anchor),
     };
     let folder = made.and_then(|()| anchor.canonicalize()).map_err(|error| {
-        Failure::measurement(format!("the folder {} cannot be made", anchor.display()))
-            .because(&error)
+        CommandFailure::measurement(format!("the folder {} cannot be made", anchor.display()))
+            .with_cause(&error)
     })?;
     let mark = folder.join(MARK);
     if mark.symlink_metadata().is_ok() {
@@ -323,7 +339,10 @@ fn make_and_mark(anchor: &Path, above: FoldersAbove, created: &Created) -> Resul
 }
 
 /// Checks that all trees on one file system fit together.
-fn enough_space(uses: &BTreeMap<&Path, Use<'_>>, created: &Created) -> Result<(), Failure> {
+fn enough_space(
+    uses: &BTreeMap<&Path, Use<'_>>,
+    created: &Created,
+) -> Result<(), CommandFailure> {
     let mut needs: BTreeMap<u64, (f64, PathBuf, &Path)> = BTreeMap::new();
     for usage in uses.values().filter(|usage| usage.is_made) {
         let tree = usage.tree;
@@ -342,7 +361,7 @@ fn enough_space(uses: &BTreeMap<&Path, Use<'_>>, created: &Created) -> Result<()
     }
     for (need, folder, anchor) in needs.into_values() {
         safety::must_fit(&folder, need as u64, "give smaller sizes, or another anchor")
-            .map_err(|failure| failure.of_target(anchor))?;
+            .map_err(|failure| failure.with_target(anchor))?;
     }
     Ok(())
 }

@@ -12,12 +12,12 @@ use assay_model::workload::storage::{EngineChoice, StorageLoad, StoragePlan, Sto
 
 use super::options::RunOptions;
 use super::{runner, safety, volume};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Refusal with its origin in the plan.
 #[derive(Debug)]
 pub struct Refusal {
-    pub failure: Failure,
+    pub failure: CommandFailure,
     pub asked_by: Option<AskedBy>,
 }
 

@@ -15,11 +15,11 @@ use rustix::io::Errno;
 
 use super::layers::Layers;
 use super::{opening, safety};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Claims a device for as long as `held` lives; it cannot be mounted or used by other block devices
 /// meanwhile.
-pub(super) fn claim(held: &OpenTargets, device: &Path) -> Result<(), Failure> {
+pub(super) fn claim(held: &OpenTargets, device: &Path) -> Result<(), CommandFailure> {
     if is_claimed(held, device) {
         return Ok(());
     }
@@ -29,7 +29,7 @@ pub(super) fn claim(held: &OpenTargets, device: &Path) -> Result<(), Failure> {
             return never_written(device, why);
         }
         let what = format!("the device {} cannot be opened", device.display());
-        Failure::measurement(what).because(&error).with_known_advice()
+        CommandFailure::measurement(what).with_cause(&error).with_known_advice()
     })?;
     held.insert(device, Arc::new(file));
     Ok(())
@@ -41,18 +41,18 @@ fn is_claimed(held: &OpenTargets, device: &Path) -> bool {
     })
 }
 
-pub(super) fn never_written(path: &Path, why: impl Into<String>) -> Failure {
-    Failure::usage(format!("{} is never written", path.display()))
-        .explain(why)
+pub(super) fn never_written(path: &Path, why: impl Into<String>) -> CommandFailure {
+    CommandFailure::usage(format!("{} is never written", path.display()))
+        .with_reason(why)
         .advise("choose a device that nobody uses, or a file on a file system")
 }
 
 /// Reason for a replaced target.
 const ELSEWHERE: &str = "its path leads to something else since the run began";
 
-fn changed_hands(path: &Path, why: impl Into<String>) -> Failure {
-    Failure::measurement(format!("the target {} changed hands", path.display()))
-        .explain(why)
+fn changed_hands(path: &Path, why: impl Into<String>) -> CommandFailure {
+    CommandFailure::measurement(format!("the target {} changed hands", path.display()))
+        .with_reason(why)
         .advise("see who replaces it; nothing more is read or written there")
 }
 
@@ -62,7 +62,10 @@ pub(super) fn let_go(held: &OpenTargets, path: &Path) {
 }
 
 /// Opens all targets of a workload, each under its own path and under the one without links.
-pub(super) fn hold(held: &OpenTargets, workload: &StorageWorkload) -> Result<(), Failure> {
+pub(super) fn hold(
+    held: &OpenTargets,
+    workload: &StorageWorkload,
+) -> Result<(), CommandFailure> {
     if workload.engine == EngineChoice::Null {
         return Ok(());
     }
@@ -74,7 +77,7 @@ pub(super) fn hold(held: &OpenTargets, workload: &StorageWorkload) -> Result<(),
             Some(file) => file,
             None => Arc::new(opening::open(&path, OFlags::PATH).map_err(|error| {
                 let what = format!("the target {} cannot be used", path.display());
-                Failure::measurement(what).because(&error).with_known_advice()
+                CommandFailure::measurement(what).with_cause(&error).with_known_advice()
             })?),
         };
         if let Some(before) = held.file(&target.path) {
@@ -95,7 +98,7 @@ pub(super) fn check_again(
     held: &OpenTargets,
     workload: &StorageWorkload,
     mounts: &[Mount],
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     for (index, target) in workload.targets.iter().enumerate() {
         let path = target.path.as_path();
         let Some(ours) =

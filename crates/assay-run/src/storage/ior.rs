@@ -26,8 +26,8 @@ use self::test::Running;
 use super::foreseen::{self, Extent, Refusal};
 use super::runner::StorageEvent;
 use super::volume;
-use crate::failure::Failure;
-use crate::recording::{self, Opening, Recording};
+use crate::failure::CommandFailure;
+use crate::recording::{self, Recording, RecordingRequest};
 use crate::sink::Sink;
 
 mod test;
@@ -63,7 +63,7 @@ pub struct Finished {
     /// Tests with the figures of that run.
     pub tests: Vec<IorTestResult>,
     /// First failed I/O; later I/O continued.
-    pub failed: Option<Failure>,
+    pub failed: Option<CommandFailure>,
 }
 
 /// Facts about a test that only the machine can provide when it begins.
@@ -75,7 +75,7 @@ struct Found {
     wear_out_transfers: u64,
 }
 
-/// One phase of one test.
+/// Phase of a test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Step {
     test: usize,
@@ -128,10 +128,10 @@ fn checked(
 /// When a test cannot be carried out or stored.
 pub fn carry_out(
     tests: &[IorOptions],
-    (opening, folder, sink): (Opening<'_>, Option<&Path>, &mut dyn Sink),
+    (opening, folder, sink): (RecordingRequest<'_>, Option<&Path>, &mut dyn Sink),
     stop: &AtomicBool,
     on: &mut Listener<'_>,
-) -> Result<Finished, Failure> {
+) -> Result<Finished, CommandFailure> {
     let steps = steps(tests);
     let mut opening = Some(opening);
     let mut recording = None;
@@ -156,7 +156,9 @@ pub fn carry_out(
         on(Notice::Ends { test: &test.test });
     }
     let Some(recording) = recording else {
-        return Err(verdict.err().unwrap_or_else(|| Failure::measurement("there is no test")));
+        return Err(verdict
+            .err()
+            .unwrap_or_else(|| CommandFailure::measurement("there is no test")));
     };
     let run = close(recording, verdict.is_ok(), stop)?;
     verdict?;
@@ -168,12 +170,12 @@ fn close(
     mut recording: Recording<'_>,
     is_well: bool,
     stop: &AtomicBool,
-) -> Result<Run, Failure> {
+) -> Result<Run, CommandFailure> {
     let is_stopped = stop.load(Ordering::Relaxed);
     match (is_well, is_stopped) {
-        (true, false) => recording.leave_out_rest()?,
+        (true, false) => recording.skip_remaining()?,
         (true, true) => {}
-        (false, _) => recording.fail(),
+        (false, _) => recording.mark_failed(),
     }
     recording.finish(is_stopped)
 }
@@ -249,7 +251,7 @@ pub fn plan(tests: &[IorOptions]) -> Plan {
         let name = format!("{}/{}/{}{rest}", step.test, phase.name, step.repetition);
         (name, Workload::Storage(Box::new(test)))
     });
-    recording::plan(LANGUAGE, phases.collect())
+    recording::phase_plan(LANGUAGE, phases.collect())
 }
 
 /// Returns every phase of every test, in order.

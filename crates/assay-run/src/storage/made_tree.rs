@@ -35,10 +35,11 @@ pub(super) fn is_name(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| is_directory(name) || is_file(name))
 }
 
-/// Returns the first directory or file of the tree in `folder` that is on another mount than `folder`.
+/// Returns the first directory or file of the tree in `folder` that is on another mount than
+/// `folder`.
 pub(super) fn mounted(folder: &Path) -> io::Result<Option<PathBuf>> {
     let opened = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
-    let mount = mount::id_of(&opened)?;
+    let mount = mount::mount_id(&opened)?;
     mounted_in(&opened, folder, mount)
 }
 
@@ -51,7 +52,7 @@ fn mounted_in(folder: &File, path: &Path, mount: u64) -> io::Result<Option<PathB
             continue;
         }
         let path = path.join(text);
-        if mount::id_at(folder, text)? != mount {
+        if mount::entry_mount_id(folder, text)? != mount {
             return Ok(Some(path));
         }
         if is_directory(text) && is_folder(folder, &entry)? {
@@ -115,7 +116,7 @@ fn enter(folder: &File, name: &CStr) -> io::Result<Option<File>> {
         // Linux before 5.6, or a container that hides the call.
         Err(Errno::NOSYS | Errno::PERM) => {
             let inner = File::from(fs::openat(folder, name, flags, Mode::empty())?);
-            let is_same = mount::id_of(&inner)? == mount::id_of(folder)?;
+            let is_same = mount::mount_id(&inner)? == mount::mount_id(folder)?;
             Ok(is_same.then_some(inner))
         }
         other => Ok(Some(File::from(other?))),

@@ -25,7 +25,7 @@ use super::created::{Created, Record};
 use super::holding;
 use super::options::RunOptions;
 use super::safety::{self, ToLayOut};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Maximum number of failed I/O that are reported with their position.
 const TOLD: usize = 3;
@@ -39,7 +39,7 @@ pub enum StorageEvent<'a> {
     PhaseStarts { rate_per_s: Option<f64> },
     /// A phase is about to begin; the listener may wait for other hosts and set a common start.
     PhaseReady { begins_ns: &'a Cell<Option<u64>> },
-    /// One interval of a phase's series.
+    /// Interval of a phase's series.
     Interval { tally: &'a IntervalTally },
     /// A phase ended; the outcome includes failed I/O.
     PhaseDone { outcome: &'a StorageOutcome },
@@ -58,7 +58,7 @@ pub fn run_plan(
     options: &RunOptions,
     stop: &AtomicBool,
     on: &mut Listener<'_>,
-) -> Result<Vec<Result<StorageOutcome, Failure>>, Failure> {
+) -> Result<Vec<Result<StorageOutcome, CommandFailure>>, CommandFailure> {
     let outcomes = phases(plan, options, stop, on);
     finish(options)?;
     outcomes
@@ -70,7 +70,7 @@ pub fn carry_out(
     options: &RunOptions,
     stop: &AtomicBool,
     on: &mut Listener<'_>,
-) -> Result<Vec<StorageOutcome>, Failure> {
+) -> Result<Vec<StorageOutcome>, CommandFailure> {
     phases(plan, options, stop, on)?.into_iter().collect()
 }
 
@@ -79,7 +79,7 @@ fn phases(
     options: &RunOptions,
     stop: &AtomicBool,
     on: &mut Listener<'_>,
-) -> Result<Vec<Result<StorageOutcome, Failure>>, Failure> {
+) -> Result<Vec<Result<StorageOutcome, CommandFailure>>, CommandFailure> {
     let mut fillings = make_files(plan, options, stop, on)?;
     let reached_per_s = vec![None; plan.phases.len()];
     let (enough, held) = (options.enough.as_deref(), options.held.as_ref());
@@ -106,7 +106,7 @@ fn phases(
 }
 
 /// Refuses a plan that must not be carried out, before anything is written.
-pub fn check(plan: &StoragePlan, options: &RunOptions) -> Result<(), Failure> {
+pub fn check(plan: &StoragePlan, options: &RunOptions) -> Result<(), CommandFailure> {
     let created = Created::open(options.store.as_deref())?;
     safety::check(plan, options, &created).map(drop)
 }
@@ -121,7 +121,7 @@ struct Filling {
 
 impl Filling {
     /// Records that the file is complete, if the phase did all its work.
-    fn is_done(&mut self, outcome: &StorageOutcome) -> Result<(), Failure> {
+    fn is_done(&mut self, outcome: &StorageOutcome) -> Result<(), CommandFailure> {
         if outcome.ended != EndReason::Work || outcome.error_count > 0 {
             return Ok(());
         }
@@ -135,7 +135,7 @@ pub fn prepare(
     options: &RunOptions,
     stop: &AtomicBool,
     on: &mut Listener<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     make_files(plan, options, stop, on).map(drop)
 }
 
@@ -145,7 +145,7 @@ fn make_files(
     options: &RunOptions,
     stop: &AtomicBool,
     on: &mut Listener<'_>,
-) -> Result<Vec<Filling>, Failure> {
+) -> Result<Vec<Filling>, CommandFailure> {
     let created = Created::open(options.store.as_deref())?;
     let mut fillings = Vec::new();
     let files = safety::check(plan, options, &created)?;
@@ -179,7 +179,7 @@ fn trimmed(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
 }
 
 /// Records which of the files that assay created this run writes.
-fn use_written(plan: &StoragePlan, created: &Created) -> Result<(), Failure> {
+fn use_written(plan: &StoragePlan, created: &Created) -> Result<(), CommandFailure> {
     let mut records: BTreeMap<PathBuf, Record> =
         created.list().into_iter().map(|record| (record.path.clone(), record)).collect();
     for workload in plan.phases.iter().map(|phase| &phase.workload) {
@@ -205,7 +205,7 @@ fn use_written(plan: &StoragePlan, created: &Created) -> Result<(), Failure> {
 
 /// Finishes a run: removes created files, unless they are to be kept, and records the state of the
 /// others.
-pub fn finish(options: &RunOptions) -> Result<(), Failure> {
+pub fn finish(options: &RunOptions) -> Result<(), CommandFailure> {
     if !options.keep {
         remove_made(options)?;
     }
@@ -213,23 +213,24 @@ pub fn finish(options: &RunOptions) -> Result<(), Failure> {
 }
 
 /// Removes the files that this process created.
-pub fn remove_made(options: &RunOptions) -> Result<(), Failure> {
+pub fn remove_made(options: &RunOptions) -> Result<(), CommandFailure> {
     let is_device =
         |file: &File| file.metadata().is_ok_and(|it| it.file_type().is_block_device());
     options.held.retain(|_, file| is_device(file));
     let left = Created::open(options.store.as_deref())?.remove_own();
     match left.first() {
         None => Ok(()),
-        Some((path, error)) => {
-            Err(Failure::measurement(format!("the file {} cannot be removed", path.display()))
-                .because(error)
-                .advise("`assay storage clean` removes what is left once it can be removed"))
-        }
+        Some((path, error)) => Err(CommandFailure::measurement(format!(
+            "the file {} cannot be removed",
+            path.display()
+        ))
+        .with_cause(error)
+        .advise("`assay storage clean` removes what is left once it can be removed")),
     }
 }
 
 /// Returns the failure for I/O errors of a plan; `None` if all I/O succeeded.
-pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Failure> {
+pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<CommandFailure> {
     let phases = plan.phases.iter().zip(outcomes);
     let (phase, outcome) = phases.into_iter().find(|(_, outcome)| outcome.error_count > 0)?;
     let what = match outcome.error_count {
@@ -245,7 +246,8 @@ pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Fai
             error.bytes, error.offset, error.reason
         )
     });
-    let failure = Failure::measurement(what).explain(reported.collect::<Vec<_>>().join("; "));
+    let failure =
+        CommandFailure::measurement(what).with_reason(reported.collect::<Vec<_>>().join("; "));
     Some(failure.with_known_advice())
 }
 
@@ -260,7 +262,11 @@ struct PhaseRun<'r, 'l> {
 }
 
 impl PhaseRun<'_, '_> {
-    fn phase(&mut self, index: usize, phase: &StoragePhase) -> Result<StorageOutcome, Failure> {
+    fn phase(
+        &mut self,
+        index: usize,
+        phase: &StoragePhase,
+    ) -> Result<StorageOutcome, CommandFailure> {
         let mut workload = phase.workload.clone();
         workload.load = self.resolved(&workload.load)?;
         let rate_per_s = workload.load.rate_per_s();
@@ -301,13 +307,13 @@ impl PhaseRun<'_, '_> {
     }
 
     /// Converts a share of another phase's rate into a rate.
-    fn resolved(&self, load: &StorageLoad) -> Result<StorageLoad, Failure> {
+    fn resolved(&self, load: &StorageLoad) -> Result<StorageLoad, CommandFailure> {
         let StorageLoad::ShareOf { phase, percent, rounding, arrivals } = load else {
             return Ok(load.clone());
         };
         let reached = self.reached_per_s.get(*phase).copied().flatten();
         let reached = reached.ok_or_else(|| {
-            Failure::measurement("there is no rate to take a share of").explain(
+            CommandFailure::measurement("there is no rate to take a share of").with_reason(
                 "the phase that was to find the maximum rate did no I/O, or did not end well",
             )
         })?;
@@ -315,7 +321,9 @@ impl PhaseRun<'_, '_> {
         if rate_per_s > 0.0 {
             Ok(StorageLoad::Open { rate_per_s, arrivals: *arrivals })
         } else {
-            Err(Failure::measurement(format!("{percent} % of {reached:.1} IO/s is nothing")))
+            Err(CommandFailure::measurement(format!(
+                "{percent} % of {reached:.1} IO/s is nothing"
+            )))
         }
     }
 }
@@ -327,7 +335,7 @@ fn made(
     mut files: Vec<ToLayOut>,
     created: &Created,
     held: &OpenTargets,
-) -> Result<Vec<ToLayOut>, Failure> {
+) -> Result<Vec<ToLayOut>, CommandFailure> {
     if files.is_empty() {
         return Ok(files);
     }
@@ -353,7 +361,7 @@ fn made(
 }
 
 /// Fails if every phase would fail; single phases fail in their turn.
-fn foresee(plan: &StoragePlan) -> Result<(), Failure> {
+fn foresee(plan: &StoragePlan) -> Result<(), CommandFailure> {
     let mut foresight = PhasePrecheck::default();
     let mut first = None;
     for phase in &plan.phases {
@@ -365,17 +373,17 @@ fn foresee(plan: &StoragePlan) -> Result<(), Failure> {
     first.map_or(Ok(()), Err)
 }
 
-fn phase_failed(phase: &StoragePhase, error: &StorageError) -> Failure {
+fn phase_failed(phase: &StoragePhase, error: &StorageError) -> CommandFailure {
     stated(format!("phase {} failed", phase.name), error)
 }
 
 /// Returns the failure of a phase that was not tried because it is impossible.
-pub(super) fn impossible(phase: &StoragePhase, error: &StorageError) -> Failure {
+pub(super) fn impossible(phase: &StoragePhase, error: &StorageError) -> CommandFailure {
     stated(format!("phase {} cannot be carried out", phase.name), error)
 }
 
-fn stated(what: String, error: &StorageError) -> Failure {
-    Failure::measurement(what).because(error).with_known_advice()
+fn stated(what: String, error: &StorageError) -> CommandFailure {
+    CommandFailure::measurement(what).with_cause(error).with_known_advice()
 }
 
 fn lay_out(
@@ -383,7 +391,7 @@ fn lay_out(
     file: ToLayOut,
     (stop, held): (&AtomicBool, &OpenTargets),
     on: &mut Listener<'_>,
-) -> Result<Option<Filling>, Failure> {
+) -> Result<Option<Filling>, CommandFailure> {
     let target = &file.target;
     let record = file.record;
     let bytes = target.size_bytes.unwrap_or(0);
@@ -412,15 +420,15 @@ fn lay_out(
     Ok(None)
 }
 
-fn cannot_lay_out(target: &StorageTarget, error: &StorageError) -> Failure {
+fn cannot_lay_out(target: &StorageTarget, error: &StorageError) -> CommandFailure {
     let what = format!("the file {} cannot be laid out", target.path.display());
-    Failure::measurement(what).because(error).with_known_advice()
+    CommandFailure::measurement(what).with_cause(error).with_known_advice()
 }
 
-fn noted(result: std::io::Result<()>) -> Result<(), Failure> {
+fn noted(result: std::io::Result<()>) -> Result<(), CommandFailure> {
     result.map_err(|error| {
-        Failure::measurement("the list of files that assay made cannot be written")
-            .because(&error)
+        CommandFailure::measurement("the list of files that assay made cannot be written")
+            .with_cause(&error)
     })
 }
 
@@ -439,6 +447,6 @@ fn pause(seconds: f64, stop: &AtomicBool) {
 }
 
 /// Returns the failure of an interrupted run.
-pub fn interrupted() -> Failure {
-    Failure::measurement("the run was interrupted")
+pub fn interrupted() -> CommandFailure {
+    CommandFailure::measurement("the run was interrupted")
 }

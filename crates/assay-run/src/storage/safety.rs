@@ -24,7 +24,7 @@ use super::holding;
 use super::layers::Layers;
 use super::options::RunOptions;
 use super::volume::Volumes;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Space that stays free for the file system's own needs.
 const MARGIN_BYTES: u64 = 64 << 20;
@@ -66,7 +66,7 @@ pub(super) fn check(
     plan: &StoragePlan,
     options: &RunOptions,
     created: &Created,
-) -> Result<Vec<ToLayOut>, Failure> {
+) -> Result<Vec<ToLayOut>, CommandFailure> {
     let volumes = Volumes::read();
     let mounts = &volumes.mounts;
     let mut missing = Vec::new();
@@ -75,14 +75,14 @@ pub(super) fn check(
     for (path, usage) in uses(plan)? {
         let judge = Judge { path: &path, usage: &usage, options, records: &records, mounts };
         let judged = volumes.refuse_root(&path, options).and_then(|()| judge.judge());
-        missing.extend(judged.map_err(|failure| failure.of_target(&path))?);
+        missing.extend(judged.map_err(|failure| failure.with_target(&path))?);
     }
     refuse_lack_of_space(&missing)?;
     Ok(missing)
 }
 
 /// Returns every path of the plan, without links, with all its uses.
-fn uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, Use<'_>>, Failure> {
+fn uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, Use<'_>>, CommandFailure> {
     let mut uses: BTreeMap<PathBuf, Use<'_>> = BTreeMap::new();
     for (phase, workload) in plan.phases.iter().map(|phase| &phase.workload).enumerate() {
         if workload.engine == EngineChoice::Null {
@@ -91,7 +91,7 @@ fn uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, Use<'_>>, Failure> {
         for (index, target) in workload.targets.iter().enumerate() {
             let is_written = is_written(workload, index);
             let is_filled_first = is_filled(workload, index);
-            let path = resolved(&target.path).map_err(|it| it.of_target(&target.path))?;
+            let path = resolved(&target.path).map_err(|it| it.with_target(&target.path))?;
             let found = uses.entry(path).or_insert_with(|| Use {
                 target,
                 phase,
@@ -126,18 +126,18 @@ fn is_filled(workload: &StorageWorkload, target: usize) -> bool {
 }
 
 /// Resolves the links of a path. Its folder must exist; the file itself need not.
-pub(super) fn resolved(path: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn resolved(path: &Path) -> Result<PathBuf, CommandFailure> {
     if let Ok(path) = path.canonicalize() {
         return Ok(path);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));
     let name = path.file_name().ok_or_else(|| {
-        Failure::usage(format!("{} names no file and no device", path.display()))
+        CommandFailure::usage(format!("{} names no file and no device", path.display()))
     })?;
     let folder = folder.canonicalize().map_err(|error| {
-        Failure::usage(format!("the target {} cannot be used", path.display()))
-            .explain(format!("its folder {}: {error}", folder.display()))
+        CommandFailure::usage(format!("the target {} cannot be used", path.display()))
+            .with_reason(format!("its folder {}: {error}", folder.display()))
             .advise("make the folder, or mount the volume, first")
     })?;
     Ok(folder.join(name))
@@ -153,25 +153,25 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn judge(&self) -> Result<Option<ToLayOut>, Failure> {
+    fn judge(&self) -> Result<Option<ToLayOut>, CommandFailure> {
         match std::fs::metadata(self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 self.refuse_to_make()?;
                 self.lay_out(None, 0).map(Some)
             }
-            Err(error) => {
-                Err(Failure::measurement(self.unusable()).because(&error).with_known_advice())
-            }
+            Err(error) => Err(CommandFailure::measurement(self.unusable())
+                .with_cause(&error)
+                .with_known_advice()),
             Ok(found) if found.file_type().is_block_device() => self.device(&found),
             Ok(found) if found.is_file() => self.file(&found),
             Ok(found) => Err(self
                 .cannot_use()
-                .explain(kind(found.file_type()))
+                .with_reason(kind(found.file_type()))
                 .advise("name a file, a folder or a block device; `lsblk` lists the devices")),
         }
     }
 
-    fn file(&self, found: &Metadata) -> Result<Option<ToLayOut>, Failure> {
+    fn file(&self, found: &Metadata) -> Result<Option<ToLayOut>, CommandFailure> {
         let is_it = |it: &&Record| it.path == self.path && it.is_still_there();
         let record = self.records.iter().find(is_it).cloned();
         let needed = self.usage.size_bytes.unwrap_or(0);
@@ -193,7 +193,7 @@ impl Judge<'_> {
             });
         }
         if found.len() == 0 && needed == 0 {
-            return Err(self.cannot_use().explain("the file is empty").advise(
+            return Err(self.cannot_use().with_reason("the file is empty").advise(
                 "name a file with something in it, or a name for a new one with a --size",
             ));
         }
@@ -205,11 +205,11 @@ impl Judge<'_> {
         }
     }
 
-    fn device(&self, found: &Metadata) -> Result<Option<ToLayOut>, Failure> {
+    fn device(&self, found: &Metadata) -> Result<Option<ToLayOut>, CommandFailure> {
         if capacity::size(self.path).ok().flatten() == Some(0) {
             return Err(self
                 .cannot_use()
-                .explain("the device holds 0 B: it has no medium, or was not set up")
+                .with_reason("the device holds 0 B: it has no medium, or was not set up")
                 .advise("choose a device that `lsblk` shows with a size"));
         }
         if !self.usage.is_written {
@@ -226,7 +226,7 @@ impl Judge<'_> {
         holding::claim(&self.options.held, self.path).map(|()| None)
     }
 
-    fn refuse_used(&self, found: &Metadata) -> Result<(), Failure> {
+    fn refuse_used(&self, found: &Metadata) -> Result<(), CommandFailure> {
         match Layers::read().users(found, self.mounts).first() {
             Some(user) => {
                 Err(holding::never_written(self.path, format!("it is in use: {user}")))
@@ -236,7 +236,7 @@ impl Judge<'_> {
     }
 
     /// Applies even if the file is named: its other names are not.
-    fn refuse_hard_links(&self, found: &Metadata) -> Result<(), Failure> {
+    fn refuse_hard_links(&self, found: &Metadata) -> Result<(), CommandFailure> {
         several_hard_links(found).map_or(Ok(()), |links| Err(never_through(self.path, links)))
     }
 
@@ -246,42 +246,46 @@ impl Judge<'_> {
     }
 
     /// Refuses to create files where only the kernel does, and through a dangling link.
-    fn refuse_to_make(&self) -> Result<(), Failure> {
+    fn refuse_to_make(&self) -> Result<(), CommandFailure> {
         if std::fs::symlink_metadata(self.path).is_ok() {
             return Err(self
                 .cannot_use()
-                .explain("it is a link to something that is not there")
+                .with_reason("it is a link to something that is not there")
                 .advise("mend the link, or name what it should lead to"));
         }
         let Some(point) = of_the_kernel(self.mounts, self.path) else { return Ok(()) };
         Err(self
             .cannot_use()
-            .explain(format!(
+            .with_reason(format!(
                 "it does not exist, and nothing is made below {point}, which is not on a disk"
             ))
             .advise("`lsblk` lists the devices; for a new file name a folder on a disk"))
     }
 
     /// Refuses targets on a read-only mount.
-    fn refuse_read_only(&self) -> Result<(), Failure> {
+    fn refuse_read_only(&self) -> Result<(), CommandFailure> {
         let mount = mounts::of(self.mounts, self.path);
         let Some(mount) = mount.filter(|it| it.options.split(',').any(|it| it == "ro")) else {
             return Ok(());
         };
         Err(self
             .cannot_use()
-            .explain(format!("{} is mounted read-only", mount.point.display()))
+            .with_reason(format!("{} is mounted read-only", mount.point.display()))
             .advise("name a target on a file system that is not mounted read-only"))
     }
 
     /// Plans to lay out a file of `has_bytes`, or a new one, with the requested size.
-    fn lay_out(&self, record: Option<Record>, has_bytes: u64) -> Result<ToLayOut, Failure> {
+    fn lay_out(
+        &self,
+        record: Option<Record>,
+        has_bytes: u64,
+    ) -> Result<ToLayOut, CommandFailure> {
         self.refuse_read_only()?;
         let size_bytes = self.usage.size_bytes.unwrap_or(has_bytes);
         if size_bytes == 0 {
             return Err(self
                 .cannot_use()
-                .explain("there is no such file, and no size to make it with")
+                .with_reason("there is no such file, and no size to make it with")
                 .advise("give a size, like --size 1GiB"));
         }
         let is_missing = record.is_none() && !self.path.exists();
@@ -299,28 +303,28 @@ impl Judge<'_> {
         })
     }
 
-    fn cannot_use(&self) -> Failure {
-        Failure::usage(self.unusable())
+    fn cannot_use(&self) -> CommandFailure {
+        CommandFailure::usage(self.unusable())
     }
 
     fn unusable(&self) -> String {
         format!("the target {} cannot be used", self.path.display())
     }
 
-    fn too_short(&self, there: u64, needed: u64) -> Failure {
+    fn too_short(&self, there: u64, needed: u64) -> CommandFailure {
         let path = self.path.display();
         let (there, needed) = (Bytes(there), Bytes(needed));
-        Failure::usage(format!("{path} holds {there}, and {needed} are to be read"))
-            .explain("assay did not make this file and does not extend it")
+        CommandFailure::usage(format!("{path} holds {there}, and {needed} are to be read"))
+            .with_reason("assay did not make this file and does not extend it")
             .advise(format!(
                 "leave the size out to read what is there; if it may be overwritten: --destroy-data={path}"
             ))
     }
 
-    fn refused(&self, why: &str) -> Failure {
+    fn refused(&self, why: &str) -> CommandFailure {
         let path = self.path.display();
-        let failure = Failure::usage(format!("{path} is not written unless you say so"))
-            .explain(why)
+        let failure = CommandFailure::usage(format!("{path} is not written unless you say so"))
+            .with_reason(why)
             .advise(format!("if it may be overwritten: --destroy-data={path}"));
         match self.path.is_file() {
             true => failure.advise("otherwise name a file that is not there: assay makes it"),
@@ -330,9 +334,9 @@ impl Judge<'_> {
 }
 
 /// Returns the failure for a file with further hard links.
-pub(super) fn never_through(path: &Path, links: u64) -> Failure {
-    Failure::usage(format!("cannot write {}", path.display()))
-        .explain(format!(
+pub(super) fn never_through(path: &Path, links: u64) -> CommandFailure {
+    CommandFailure::usage(format!("cannot write {}", path.display()))
+        .with_reason(format!(
             "it has {links} hard links, and the file under its other names would be overwritten"
         ))
         .advise(os_error::HARD_LINKS)
@@ -357,7 +361,7 @@ fn kind(found: FileType) -> &'static str {
 }
 
 /// Checks that all files on one file system fit together.
-fn refuse_lack_of_space(missing: &[ToLayOut]) -> Result<(), Failure> {
+fn refuse_lack_of_space(missing: &[ToLayOut]) -> Result<(), CommandFailure> {
     let mut needs: BTreeMap<u64, (u64, &Path)> = BTreeMap::new();
     for file in missing {
         let path = file.target.path.as_path();
@@ -380,10 +384,13 @@ pub(super) fn must_fit(
     folder: &Path,
     need_bytes: u64,
     advice: &'static str,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let free = mounts::free_bytes(folder).map_err(|error| {
-        Failure::measurement(format!("the free space of {} is unknown", folder.display()))
-            .because(&error)
+        CommandFailure::measurement(format!(
+            "the free space of {} is unknown",
+            folder.display()
+        ))
+        .with_cause(&error)
     })?;
     if need_bytes == 0 || need_bytes.saturating_add(MARGIN_BYTES) <= free {
         return Ok(());
@@ -391,8 +398,8 @@ pub(super) fn must_fit(
     let what = format!("{} has no room for the files of this plan", folder.display());
     let [need, margin, free] =
         [need_bytes, MARGIN_BYTES, free].map(|bytes| Bytes(bytes).to_quantity());
-    Err(Failure::measurement(what)
-        .explain(format!(
+    Err(CommandFailure::measurement(what)
+        .with_reason(format!(
             "{need:.3} are needed and {free:.3} are free, of which {margin:.3} stay with the file system"
         ))
         .advise(advice))

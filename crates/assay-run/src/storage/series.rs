@@ -14,7 +14,7 @@ use assay_model::workload::storage::StorageWorkload;
 use assay_stats::rate_search::{LateCount, is_rate_missed};
 use hdrhistogram::Histogram;
 
-/// One or more neighbouring intervals with at least one I/O.
+/// Neighbouring intervals with at least one I/O in total.
 #[derive(Debug)]
 pub struct Stretch {
     length_s: f64,

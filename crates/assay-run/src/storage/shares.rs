@@ -306,7 +306,7 @@ mod tests {
         // Half of the rate goes to the first target alone.
         let two: &[_] = &[(&[0][..], 0.5, None), (all, 0.5, None)];
         check(open(400.0), two, [Some((open(350.0), 2)), Some((open(50.0), 1))]);
-        // One stream has its own 80 IO/s, which come first.
+        // The first stream has its own 80 IO/s, which are taken from the total first.
         let own: &[_] = &[(all, 0.0, Some(80.0)), (&[3][..], 1.0, None)];
         check(open(400.0), own, [Some((open(60.0), 1)), Some((open(340.0), 2))]);
         let capped = |bytes_per_s| StorageLoad::Capped { bytes_per_s };

@@ -27,8 +27,8 @@ use super::options::RunOptions;
 use super::runner::{self, StorageEvent};
 use super::series;
 use super::shares::sharers::{self, Sharers};
-use crate::failure::Failure;
-use crate::recording::{self, Opening, Recording};
+use crate::failure::CommandFailure;
+use crate::recording::{self, Recording, RecordingRequest};
 use crate::sink::Sink;
 
 mod again;
@@ -57,7 +57,7 @@ pub struct Question<'q> {
     /// Folder that replaces `$output` in commands.
     pub output: &'q Path,
     /// Request for the recording; its plan is that of [`plan`].
-    pub opening: Opening<'q>,
+    pub opening: RecordingRequest<'q>,
 }
 
 /// Event of an execution.
@@ -108,12 +108,12 @@ pub fn carry_out(
     mut hosts: Option<&mut Sharers<'_>>,
     stop: &AtomicBool,
     on: &mut Listener<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let (began, mut done) = (Instant::now(), 0);
     loop {
         done += 1;
         let execution = question.execution.for_pass(done);
-        let opening = Opening { plan: plan(&execution), ..question.opening.clone() };
+        let opening = RecordingRequest { plan: plan(&execution), ..question.opening.clone() };
         let options = question.options.clone();
         let question = &Question { execution: &execution, opening, options, ..*question };
         let hosts = hosts.as_deref_mut();
@@ -169,9 +169,9 @@ pub fn plan(execution: &VdbenchExecution) -> Plan {
         let (name, workload) = (String::new(), phase.workload.clone());
         Workload::Files(Box::new(FileTest { name, before: None, workload }))
     });
-    // One of the two lists is empty.
+    // At most one of the two lists has entries.
     let named = execution.runs.iter().map(named);
-    recording::plan(LANGUAGE, named.zip(blocks.chain(trees)).collect())
+    recording::phase_plan(LANGUAGE, named.zip(blocks.chain(trees)).collect())
 }
 
 /// Returns a unique name: Vdbench distinguishes runs by their loops.
@@ -191,8 +191,8 @@ enum Next {
 /// Executes the runs in order; `bases` are the runs whose rates theirs are shares of.
 fn one_after_another(
     bases: &[Option<usize>],
-    mut one: impl FnMut(usize) -> Result<Next, Failure>,
-) -> Result<(), Failure> {
+    mut one: impl FnMut(usize) -> Result<Next, CommandFailure>,
+) -> Result<(), CommandFailure> {
     let mut left_out = None;
     for (index, base) in bases.iter().enumerate() {
         if left_out.is_some() && left_out == *base {
@@ -247,7 +247,7 @@ impl Underway<'_, '_, '_> {
     }
 
     /// Refuses forbidden targets, and lays files out.
-    fn prepare(&mut self) -> Result<(), Failure> {
+    fn prepare(&mut self) -> Result<(), CommandFailure> {
         let Question { execution, options, .. } = self.question;
         if !execution.files.phases.is_empty() {
             return self.prepare_trees();
@@ -271,7 +271,7 @@ impl Underway<'_, '_, '_> {
         runner::prepare(&execution.plan, options, stop, &mut |event| self.laid_out(&event))
     }
 
-    fn prepare_trees(&mut self) -> Result<(), Failure> {
+    fn prepare_trees(&mut self) -> Result<(), CommandFailure> {
         let Question { execution, options, .. } = self.question;
         let Some(hosts) = &mut self.hosts else {
             let above = FoldersAbove::of_vdbench(execution.create_anchors);
@@ -312,7 +312,7 @@ impl Underway<'_, '_, '_> {
         recording: &mut Recording<'_>,
         index: usize,
         over: Over,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let label = &self.question.execution.runs[index];
         let mut dimensions = Attributes::from([(Attribute::Phase, label.name.as_str().into())]);
         if !label.loops.is_empty() {
@@ -333,42 +333,46 @@ impl Underway<'_, '_, '_> {
         match over.failure {
             // A format run may find all files already present.
             None if over.count == 0 && !self.question.execution.files.phases.is_empty() => {
-                recording.idle(index, entries, &raw)
+                recording.record_idle_case(index, entries, &raw)
             }
-            failure => recording.case(index, entries, &raw, failure),
+            failure => recording.record_case(index, entries, &raw, failure),
         }
     }
 
     /// Returns an error if more I/O failed than `data_errors` allows; `what` is the kind of
     /// operation.
-    fn few_errors(&self, what: &str) -> Result<(), Failure> {
+    fn few_errors(&self, what: &str) -> Result<(), CommandFailure> {
         let most = self.question.execution.data_errors;
         if self.errors < most.max(1) {
             return Ok(());
         }
         let allowed = format!("data_errors allows fewer than {most}");
-        self.no_errors(what).map_err(|failure| failure.explain(allowed))
+        self.no_errors(what).map_err(|failure| failure.with_reason(allowed))
     }
 
     /// Returns an error if any I/O failed; the verdict at the end.
-    fn no_errors(&self, what: &str) -> Result<(), Failure> {
+    fn no_errors(&self, what: &str) -> Result<(), CommandFailure> {
         let what = match (self.errors, what) {
             (0, _) => return Ok(()),
             (1, what) => format!("one {what} failed"),
             (more, "I/O") => format!("{more} I/O failed"),
             (more, what) => format!("{more} {what}s failed"),
         };
-        Err(Failure::measurement(what).advise("see errorlog.html"))
+        Err(CommandFailure::measurement(what).advise("see errorlog.html"))
     }
 
-    fn close(&mut self, mut recording: Recording<'_>, is_well: bool) -> Result<(), Failure> {
+    fn close(
+        &mut self,
+        mut recording: Recording<'_>,
+        is_well: bool,
+    ) -> Result<(), CommandFailure> {
         let before = std::mem::take(&mut self.reported);
         let (name, bytes) = Course { before, ..Course::default() }.file();
-        recording.raw(&name, &bytes)?;
+        recording.store_raw(&name, &bytes)?;
         if is_well {
-            recording.leave_out_rest()?;
+            recording.skip_remaining()?;
         } else {
-            recording.fail();
+            recording.mark_failed();
         }
         recording.finish(self.is_stopped()).map(drop)
     }

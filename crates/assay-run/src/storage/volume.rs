@@ -23,7 +23,7 @@ use assay_model::workload::storage::{
 
 use super::aim;
 use super::options::RunOptions;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Current mounts and configured mount points.
 pub(super) struct Volumes {
@@ -47,11 +47,11 @@ pub fn check(
     storage: &StoragePlan,
     files: &FilePlan,
     options: &RunOptions,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let volumes = Volumes::read();
     let paths = paths_of(storage, files);
     paths.into_iter().try_for_each(|path| {
-        volumes.refuse_root(&real(path), options).map_err(|failure| failure.of_target(path))
+        volumes.refuse_root(&real(path), options).map_err(|failure| failure.with_target(path))
     })
 }
 
@@ -199,7 +199,11 @@ impl Volumes {
     }
 
     /// Refuses a path (without links) on the root file system where a volume should be mounted.
-    pub(super) fn refuse_root(&self, path: &Path, options: &RunOptions) -> Result<(), Failure> {
+    pub(super) fn refuse_root(
+        &self,
+        path: &Path,
+        options: &RunOptions,
+    ) -> Result<(), CommandFailure> {
         let is_device = path.metadata().is_ok_and(|it| it.file_type().is_block_device());
         if options.target_on_root || is_device {
             return Ok(());
@@ -226,8 +230,8 @@ impl Volumes {
             ),
             false => (format!("nothing is mounted on {mount}"), "mount the volume".to_owned()),
         };
-        Err(Failure::usage(what)
-            .explain(format!("{path} would lie on {on}"))
+        Err(CommandFailure::usage(what)
+            .with_reason(format!("{path} would lie on {on}"))
             .advise(format!("{help}, or say --target-on-root if that is what you want")))
     }
 

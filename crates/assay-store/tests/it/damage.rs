@@ -3,12 +3,12 @@
 use assay_model::run::Run;
 use assay_store::{ReadRun, Store};
 
-use crate::sample;
+use crate::sample_run;
 
 /// Writes a run, changes its lines and reads it again.
 fn read(change: impl FnOnce(&mut Vec<String>)) -> ReadRun {
-    let (_folder, store) = sample::store();
-    sample::write(&store, "a");
+    let (_folder, store) = sample_run::store();
+    sample_run::write(&store, "a");
     let path = store.folder().join("runs/a/events.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -34,13 +34,13 @@ fn check(change: impl FnOnce(&mut Vec<String>), expected: &str, losses: u64) -> 
 }
 
 /// Returns a line with a valid checksum.
-fn sealed(number: usize, event: &str) -> String {
+fn with_checksum(number: usize, event: &str) -> String {
     let body = format!("\"n\":{number},{}", event.strip_prefix('{').unwrap());
     format!("{{\"crc\":\"{:08x}\",{body}", crc32fast::hash(body.as_bytes()))
 }
 
 #[test]
-fn damage_is_named_with_its_line() {
+fn damage_is_reported_with_line() {
     let whole = whole();
     let flipped = |lines: &mut Vec<String>| lines[4] = lines[4].replacen("1.1", "1.2", 1);
     let run = check(flipped, "line 5 is damaged; it is left out", 1);
@@ -70,10 +70,10 @@ fn damage_is_named_with_its_line() {
 }
 
 #[test]
-fn events_that_fit_nowhere_are_named_with_their_line() {
+fn misplaced_events_are_reported_with_line() {
     let whole = whole();
     let unknown = |lines: &mut Vec<String>| {
-        lines.push(sealed(lines.len() + 1, r#"{"event":"weather","sky":"clear"}"#));
+        lines.push(with_checksum(lines.len() + 1, r#"{"event":"weather","sky":"clear"}"#));
     };
     let last = {
         let mut count = 0;
@@ -87,7 +87,7 @@ fn events_that_fit_nowhere_are_named_with_their_line() {
 
     let event = |text: &str| {
         let text = text.to_owned();
-        move |lines: &mut Vec<String>| lines.push(sealed(lines.len() + 1, &text))
+        move |lines: &mut Vec<String>| lines.push(with_checksum(lines.len() + 1, &text))
     };
     let sample = r#"{"event":"sample","series":99,"value":1.0,"preparation":0,"at_ns":0}"#;
     let reported =
@@ -107,10 +107,10 @@ fn events_that_fit_nowhere_are_named_with_their_line() {
 
 /// A newer assay may write lines of another form; supported ones are read.
 #[test]
-fn what_a_newer_assay_wrote_is_named_and_left_out() {
+fn events_of_newer_assay_are_reported_and_skipped() {
     let newer = |lines: &mut Vec<String>| {
         let first = format!("{{{}", lines[0].split_once("\"n\":1,").unwrap().1);
-        lines[0] = sealed(1, &first.replace("\"format\":2", "\"format\":3"));
+        lines[0] = with_checksum(1, &first.replace("\"format\":2", "\"format\":3"));
         lines[3] = format!("{{{}", lines[3].split_once("\"n\":4,").unwrap().1);
         lines.push(r#"{"event":"weather","sky":"clear"}"#.to_owned());
     };

@@ -53,22 +53,22 @@ fn version_1_opens() {
 
 /// Returns the folder of real runs of the last assay that wrote format 1, with the results that it
 /// reported.
-fn kept() -> PathBuf {
+fn format1_fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay/tests/fixtures/format-1")
 }
 
 fn lines(run: &str) -> Vec<Json> {
-    let path = kept().join("store/runs").join(run).join("events.jsonl");
+    let path = format1_fixtures().join("store/runs").join(run).join("events.jsonl");
     let text = std::fs::read_to_string(path).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Everything in a run of format 1 is in the converted run: nothing is lost or duplicated.
 #[test]
-fn every_run_of_format_1_is_read_whole() {
-    let store = Store::open_existing(kept().join("store")).unwrap();
+fn format_1_runs_convert_completely() {
+    let store = Store::open_existing(format1_fixtures().join("store")).unwrap();
     let mut runs = 0;
-    for entry in std::fs::read_dir(kept().join("store/runs")).unwrap() {
+    for entry in std::fs::read_dir(format1_fixtures().join("store/runs")).unwrap() {
         let run = entry.unwrap().file_name().into_string().unwrap();
         let read = store.read(&run).unwrap();
         assert!(read.is_whole(), "{run}: {:?}", read.problems);
@@ -93,7 +93,7 @@ fn every_run_of_format_1_is_read_whole() {
         assert_eq!(doubts + read.run.doubts.len(), of("doubt").len(), "{run}");
         for line in of("learned") {
             let case = read.run.case(line["case"].as_str().unwrap()).unwrap();
-            assert!(holds(case, line), "{run}: {line}");
+            assert!(contains_detail(case, line), "{run}: {line}");
         }
         runs += 1;
     }
@@ -101,7 +101,7 @@ fn every_run_of_format_1_is_read_whole() {
 }
 
 /// Whether a recorded detail is in the record of its case, in the place that its name determines.
-fn holds(case: &CaseRecord, line: &Json) -> bool {
+fn contains_detail(case: &CaseRecord, line: &Json) -> bool {
     let (name, value) = (line["name"].as_str().unwrap(), &line["value"]);
     let about = case.series.iter().filter(|series| {
         !series.dimensions.contains_key(&Attribute::Step)
@@ -179,13 +179,13 @@ fn holds(case: &CaseRecord, line: &Json) -> bool {
 /// The parameters and samples of each result that the old assay reported are the dimensions and
 /// samples of one series.
 #[test]
-fn every_result_of_format_1_has_its_series() {
-    let store = Store::open_existing(kept().join("store")).unwrap();
+fn format_1_results_become_series() {
+    let store = Store::open_existing(format1_fixtures().join("store")).unwrap();
     let mut results = 0;
-    for entry in std::fs::read_dir(kept().join("store/runs")).unwrap() {
+    for entry in std::fs::read_dir(format1_fixtures().join("store/runs")).unwrap() {
         let run = entry.unwrap().file_name().into_string().unwrap();
         let read = store.read(&run).unwrap().run;
-        let path = kept().join("expected").join(format!("{run}.json"));
+        let path = format1_fixtures().join("expected").join(format!("{run}.json"));
         let reported: Json =
             serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         for result in reported["results"].as_array().unwrap() {

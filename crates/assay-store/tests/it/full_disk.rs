@@ -7,12 +7,12 @@ use std::process::Command;
 use assay_model::event::RunEvent;
 use assay_store::{Store, StoreError};
 
-use crate::sample;
+use crate::sample_run;
 
 /// File system of a given size, unmounted at the end.
-struct Tiny<'a>(&'a Path);
+struct TinyFileSystem<'a>(&'a Path);
 
-impl<'a> Tiny<'a> {
+impl<'a> TinyFileSystem<'a> {
     fn mount(folder: &'a Path, size: &str) -> Result<Self, String> {
         let output = Command::new("mount")
             .args(["-t", "tmpfs", "-o", size, "tmpfs"])
@@ -27,23 +27,23 @@ impl<'a> Tiny<'a> {
     }
 }
 
-impl Drop for Tiny<'_> {
+impl Drop for TinyFileSystem<'_> {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg(self.0).status();
     }
 }
 
 #[test]
-fn a_full_disk_keeps_what_was_written() {
+fn full_disk_keeps_written_events() {
     let folder = tempfile::tempdir().unwrap();
-    let tiny = match Tiny::mount(folder.path(), "size=128k") {
+    let tiny = match TinyFileSystem::mount(folder.path(), "size=128k") {
         Ok(tiny) => tiny,
-        Err(reason) => return sample::skip("a_full_disk_keeps_what_was_written", &reason),
+        Err(reason) => return sample_run::skip("a_full_disk_keeps_what_was_written", &reason),
     };
     let store = Store::open(folder.path().join("assay")).unwrap();
-    let mut writer = store.begin(sample::started("full")).unwrap();
+    let mut writer = store.begin(sample_run::run_started("full")).unwrap();
     let is_end = |event: &RunEvent| matches!(event, RunEvent::CaseFinished { .. });
-    let events = sample::events();
+    let events = sample_run::events();
     let first_case = 1 + events.iter().position(is_end).unwrap();
     for event in &events[..first_case] {
         writer.append(event).unwrap();
@@ -51,7 +51,7 @@ fn a_full_disk_keeps_what_was_written() {
     let filler = folder.path().join("filler");
     let _ = std::fs::write(&filler, vec![0; 1 << 20]);
 
-    let refused = (0..1000).find_map(|_| writer.append(&sample::sample(0, 1.0)).err());
+    let refused = (0..1000).find_map(|_| writer.append(&sample_run::sample(0, 1.0)).err());
     let error = refused.expect("a kilobyte of samples does not fit a full disk");
     assert!(matches!(error, StoreError::Append { .. }));
     assert!(error.to_string().ends_with("runs/full/events.jsonl"), "{error}");
@@ -71,11 +71,11 @@ fn a_full_disk_keeps_what_was_written() {
 }
 
 #[test]
-fn a_store_that_does_not_fit_says_so() {
+fn full_disk_rejects_new_store() {
     let folder = tempfile::tempdir().unwrap();
-    let tiny = match Tiny::mount(folder.path(), "nr_inodes=2") {
+    let tiny = match TinyFileSystem::mount(folder.path(), "nr_inodes=2") {
         Ok(tiny) => tiny,
-        Err(reason) => return sample::skip("a_store_that_does_not_fit_says_so", &reason),
+        Err(reason) => return sample_run::skip("a_store_that_does_not_fit_says_so", &reason),
     };
     let error = Store::open(folder.path().join("assay")).unwrap_err();
     assert!(matches!(error, StoreError::Open { .. }), "{error}");
@@ -83,15 +83,17 @@ fn a_store_that_does_not_fit_says_so() {
 }
 
 #[test]
-fn a_run_that_cannot_begin_leaves_nothing() {
+fn failed_start_leaves_no_run() {
     let folder = tempfile::tempdir().unwrap();
-    let tiny = match Tiny::mount(folder.path(), "size=64k") {
+    let tiny = match TinyFileSystem::mount(folder.path(), "size=64k") {
         Ok(tiny) => tiny,
-        Err(reason) => return sample::skip("a_run_that_cannot_begin_leaves_nothing", &reason),
+        Err(reason) => {
+            return sample_run::skip("a_run_that_cannot_begin_leaves_nothing", &reason);
+        }
     };
     let store = Store::open(folder.path().join("assay")).unwrap();
     let _ = std::fs::write(folder.path().join("filler"), vec![0; 1 << 20]);
-    let error = store.begin(sample::started("full")).unwrap_err();
+    let error = store.begin(sample_run::run_started("full")).unwrap_err();
     assert!(matches!(error, StoreError::Append { .. } | StoreError::Begin { .. }), "{error}");
     assert_eq!(store.list().unwrap().unreadable, vec![]);
     drop(tiny);

@@ -5,19 +5,19 @@ use std::path::Path;
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, RunStarted, RunStatus};
 use assay_model::run::Run;
-use assay_store::{Headline, Listed, Listing, Store, Unreadable};
+use assay_store::{Headline, ListEntry, RunListing, Store, UnreadableEntry};
 
-use crate::sample::{self, HEADLINES};
+use crate::sample_run::{self, HEADLINES};
 
 /// Creates two whole runs, one that was killed, one being written, and a folder without an event.
 fn populated() -> (tempfile::TempDir, Store, assay_store::RunWriter) {
-    let (folder, store) = sample::store();
+    let (folder, store) = sample_run::store();
     let store = store.with_headlines(HEADLINES);
-    sample::write(&store, "a");
-    sample::write(&store, "bb");
+    sample_run::write(&store, "a");
+    sample_run::write(&store, "bb");
     let begin = |run| {
-        let mut writer = store.begin(sample::started(run)).unwrap();
-        writer.append(&sample::events()[0]).unwrap();
+        let mut writer = store.begin(sample_run::run_started(run)).unwrap();
+        writer.append(&sample_run::events()[0]).unwrap();
         writer
     };
     drop(begin("ccc"));
@@ -26,16 +26,16 @@ fn populated() -> (tempfile::TempDir, Store, assay_store::RunWriter) {
     (folder, store, running)
 }
 
-fn show(listing: &Listing) -> String {
-    let run = |run: &Listed| {
+fn format_listing(listing: &RunListing) -> String {
+    let run = |run: &ListEntry| {
         let cases = [run.cases_finished, run.cases_failed, run.cases_planned];
         let headline = |h: &Headline| format!("{} {}", h.label, h.quantity);
         let headlines: String = run.headlines.iter().map(headline).collect();
         let running = if run.running { "running" } else { "ended" };
-        let Listed { id, suite, started, status, host, .. } = run;
+        let ListEntry { id, suite, started, status, host, .. } = run;
         format!("{id} {suite} {started} {status:?} {running} {cases:?} {host} {headlines:?}\n")
     };
-    let unreadable = |run: &Unreadable| {
+    let unreadable = |run: &UnreadableEntry| {
         format!("{} unreadable: {}\n", run.id, run.reason.rsplit_once('/').unwrap().1)
     };
     let runs = listing.runs.iter().map(run);
@@ -51,7 +51,7 @@ fn check(store: &Store) {
         a memory 2026-11-21T10:44:01Z Failed ended [2, 1, 3] node-7 "latency 1.100 ns"
         empty unreadable: events.jsonl holds no event: assay was stopped before the run began
     "#]]
-    .assert_eq(&show(&store.list().unwrap()));
+    .assert_eq(&format_listing(&store.list().unwrap()));
 }
 
 /// Replaces a part of the index, which must be there.
@@ -62,7 +62,7 @@ fn change(index: &Path, from: &str, to: &str) {
 }
 
 #[test]
-fn any_loss_of_the_index_is_mended() {
+fn damaged_index_is_rebuilt() {
     let (_folder, store, _running) = populated();
     let index = store.folder().join("index.jsonl");
     check(&store);
@@ -87,12 +87,14 @@ fn any_loss_of_the_index_is_mended() {
 
 /// The clock was set back twice and corrected once; identifiers follow the clock.
 #[test]
-fn the_latest_run_is_the_one_that_was_measured_last_whatever_the_clock_shows() {
-    let (_folder, store) = sample::store();
+fn latest_run_ignores_clock_changes() {
+    let (_folder, store) = sample_run::store();
     let begin = |id: &str| {
         let started = format!("2026-11-21T{}:00:00Z", &id[9..11]);
-        let after = store.latest_beyond(id).unwrap();
-        drop(store.begin(RunStarted { started, after, ..sample::started(id) }).unwrap());
+        let after = store.latest_if_later_than(id).unwrap();
+        drop(
+            store.begin(RunStarted { started, after, ..sample_run::run_started(id) }).unwrap(),
+        );
     };
     let ids = [10, 8, 9, 7, 11].map(|hour| format!("20261121-{hour:02}0000-0000"));
     for (count, id) in (1..).zip(&ids) {
@@ -111,9 +113,9 @@ fn the_latest_run_is_the_one_that_was_measured_last_whatever_the_clock_shows() {
 
 /// The index stores the mark, so that a listing need not read the run again.
 #[test]
-fn a_run_that_lost_events_is_marked() {
-    let (_folder, store) = sample::store();
-    sample::write(&store, "a");
+fn lossy_run_is_marked() {
+    let (_folder, store) = sample_run::store();
+    sample_run::write(&store, "a");
     let mark = || {
         let run = store.list().unwrap().runs.remove(0);
         (run.is_whole, run.losses)
@@ -130,42 +132,42 @@ fn a_run_that_lost_events_is_marked() {
 
 /// Without this test the others would also pass if the index were never read.
 #[test]
-fn an_index_that_is_up_to_date_is_used() {
-    let (_folder, store) = sample::store();
-    sample::write(&store, "a");
+fn current_index_is_used() {
+    let (_folder, store) = sample_run::store();
+    sample_run::write(&store, "a");
     change(&store.folder().join("index.jsonl"), "\"memory\"", "\"from the index\"");
     assert_eq!(store.list().unwrap().runs[0].suite, "from the index");
     let newer =
-        store.clone().with_headlines(assay_store::Headlines { version: 2, ..HEADLINES });
+        store.clone().with_headlines(assay_store::HeadlineSource { version: 2, ..HEADLINES });
     assert_eq!(newer.list().unwrap().runs[0].suite, "memory");
 }
 
 /// A caller that has measured a run need not have it read again.
 #[test]
-fn a_run_at_hand_makes_the_row_that_its_file_makes() {
-    let (_folder, store) = sample::store();
-    let mut writer = store.begin(sample::started("a")).unwrap();
-    let mut events = vec![RunEvent::RunStarted(Box::new(sample::started("a")))];
-    events.extend(sample::events());
+fn given_run_makes_the_same_index_row() {
+    let (_folder, store) = sample_run::store();
+    let mut writer = store.begin(sample_run::run_started("a")).unwrap();
+    let mut events = vec![RunEvent::RunStarted(Box::new(sample_run::run_started("a")))];
+    events.extend(sample_run::events());
     events[1..].iter().for_each(|event| writer.append(event).unwrap());
     let mut run = Run::fold(events).unwrap();
     assert_eq!(writer.finish(Some(&run)), None);
     assert!(store.verify("a").index_agrees);
     // The given run is used without reading the file.
     run.started.plan.suite = "from the hand".to_owned();
-    let writer = store.begin(sample::started("b")).unwrap();
+    let writer = store.begin(sample_run::run_started("b")).unwrap();
     assert_eq!(writer.finish(Some(&run)), None);
     assert_eq!(store.list().unwrap().runs[0].suite, "from the hand");
     assert!(!store.verify("b").index_agrees);
 }
 
 #[test]
-fn a_run_that_grew_or_went_is_noticed() {
-    let (_folder, store) = sample::store();
-    let mut writer = store.begin(sample::started("a")).unwrap();
+fn grown_and_removed_runs_are_detected() {
+    let (_folder, store) = sample_run::store();
+    let mut writer = store.begin(sample_run::run_started("a")).unwrap();
     let list = || store.list().unwrap().runs;
     assert_eq!((list()[0].cases_finished, list()[0].running), (0, true));
-    for event in sample::events() {
+    for event in sample_run::events() {
         writer.append(&event).unwrap();
     }
     assert_eq!((list()[0].cases_finished, list()[0].status), (2, RunStatus::Failed));
@@ -177,11 +179,11 @@ fn a_run_that_grew_or_went_is_noticed() {
 }
 
 #[test]
-fn an_index_that_cannot_be_written_is_a_doubt() {
-    let (_folder, store) = sample::store();
+fn unwritable_index_is_a_doubt() {
+    let (_folder, store) = sample_run::store();
     std::fs::create_dir(store.folder().join("index.jsonl")).unwrap();
-    let mut writer = store.begin(sample::started("a")).unwrap();
-    for event in sample::events() {
+    let mut writer = store.begin(sample_run::run_started("a")).unwrap();
+    for event in sample_run::events() {
         writer.append(&event).unwrap();
     }
     let doubt = writer.finish(None).unwrap();

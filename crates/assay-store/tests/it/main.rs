@@ -6,13 +6,13 @@
     reason = "a test may fail by panicking, and says on the screen what it has to skip"
 )]
 
-mod company;
+mod concurrency;
+mod crash_recovery;
 mod damage;
+mod errors;
 mod fixtures;
 mod full_disk;
 mod listing;
-mod refusals;
 mod removal;
-mod resolving;
-mod sample;
-mod survival;
+mod resolution;
+mod sample_run;

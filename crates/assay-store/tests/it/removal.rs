@@ -1,13 +1,13 @@
 //! Tests of the removal of runs, and of shared raw outputs.
 
 use assay_model::event::RunEvent;
-use assay_store::{Removed, Store, StoreError};
+use assay_store::{RunRemoval, Store, StoreError};
 
-use crate::sample;
+use crate::sample_run;
 
 /// Writes a run with two raw outputs, one of which all such runs share.
 fn write(store: &Store, id: &str) -> [String; 2] {
-    let mut writer = store.begin(sample::started(id)).unwrap();
+    let mut writer = store.begin(sample_run::run_started(id)).unwrap();
     let outputs = [b"shared".to_vec(), id.as_bytes().to_vec()];
     outputs.map(|bytes| {
         let hash = writer.raw(&bytes).unwrap();
@@ -24,8 +24,8 @@ fn ids(store: &Store) -> Vec<String> {
 }
 
 #[test]
-fn a_run_goes_with_what_no_other_names() {
-    let (_folder, store) = sample::store();
+fn removal_keeps_shared_raw_outputs() {
+    let (_folder, store) = sample_run::store();
     let [shared, first] = write(&store, "20261121-000000-0001");
     let [_, second] = write(&store, "20261122-000000-0002");
     assert_eq!(ids(&store).len(), 2);
@@ -41,10 +41,10 @@ fn a_run_goes_with_what_no_other_names() {
 }
 
 #[test]
-fn a_run_that_is_being_written_stays_and_so_do_raw_outputs_meanwhile() {
-    let (_folder, store) = sample::store();
+fn running_runs_and_their_outputs_are_kept() {
+    let (_folder, store) = sample_run::store();
     let [shared, first] = write(&store, "20261121-000000-0001");
-    let running = store.begin(sample::started("20261122-000000-0002")).unwrap();
+    let running = store.begin(sample_run::run_started("20261122-000000-0002")).unwrap();
     let refused = store.remove(&["20261122-000000-0002".to_owned()]).unwrap_err();
     assert!(matches!(refused, StoreError::Running { .. }), "{refused}");
     store.remove(&["20261121-000000-0001".to_owned()]).unwrap();
@@ -56,13 +56,14 @@ fn a_run_that_is_being_written_stays_and_so_do_raw_outputs_meanwhile() {
 }
 
 #[test]
-fn what_somebody_put_into_the_folder_of_a_run_stays() {
-    let (_folder, store) = sample::store();
+fn removal_keeps_other_files() {
+    let (_folder, store) = sample_run::store();
     let [run, other] = ["20261121-000000-0001", "mine"];
     let [_, first] = write(&store, run);
     let at = |path: &str| store.folder().join("runs").join(path);
     std::fs::write(at(run).join("notes.txt"), "precious").unwrap();
-    let removed = |has_events, stays| Removed { run: run.to_owned(), has_events, stays };
+    let removed =
+        |has_events, stays| RunRemoval { run: run.to_owned(), has_events, kept_paths: stays };
     let expected = removed(true, vec![at(run).join("notes.txt")]);
     let ids = [run.to_owned()];
     assert_eq!(store.survey_removal(&ids).unwrap(), std::slice::from_ref(&expected));
@@ -79,17 +80,17 @@ fn what_somebody_put_into_the_folder_of_a_run_stays() {
     // assay writes no folder with the name of the events.
     std::fs::create_dir_all(at(other).join("events.jsonl")).unwrap();
     let left = store.remove(&[other.to_owned()]).unwrap();
-    assert_eq!(left[0].stays, [at(other).join("events.jsonl")]);
+    assert_eq!(left[0].kept_paths, [at(other).join("events.jsonl")]);
     assert!(at(other).join("events.jsonl").exists());
 }
 
 /// A run written by other software may name any path as its raw output.
 #[test]
-fn a_raw_output_that_has_no_hash_for_a_name_is_not_removed() {
-    let (folder, store) = sample::store();
+fn removal_ignores_invalid_hashes() {
+    let (folder, store) = sample_run::store();
     let run = "20261121-000000-0001";
     std::fs::write(folder.path().join("precious"), "x").unwrap();
-    let mut writer = store.begin(sample::started(run)).unwrap();
+    let mut writer = store.begin(sample_run::run_started(run)).unwrap();
     let hash = format!("{}/precious", folder.path().display());
     writer
         .append(&RunEvent::RawOutput { case: None, name: "a".into(), hash, bytes: 1 })

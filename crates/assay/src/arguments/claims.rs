@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{PageArguments, ending};
-use assay_console::options::{StoreArguments, word};
+use super::{PageArguments, file_extension};
+use assay_console::options::{StoreArguments, word_parser};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReferencesArguments {
     /// System, like azure/hbv4, or your own TOML file [default: list all systems]
-    #[arg(value_name = "SYSTEM", value_parser = word())]
+    #[arg(value_name = "SYSTEM", value_parser = word_parser())]
     pub(crate) system: Option<String>,
     #[command(flatten)]
     pub(crate) page: PageArguments,
@@ -36,7 +36,7 @@ pub(crate) struct LintArguments {
     #[arg(value_name = "PAGE", required = true)]
     pub(crate) pages: Vec<PathBuf>,
     /// Original page or stored run to compare the figures with, cell by cell
-    #[arg(long, value_name = "SOURCE|RUN", value_parser = word())]
+    #[arg(long, value_name = "SOURCE|RUN", value_parser = word_parser())]
     pub(crate) against: Option<String>,
     /// Apply unambiguous corrections to the page
     #[arg(long)]
@@ -60,7 +60,7 @@ impl LintArguments {
         if self.json {
             return LintFormat::Json;
         }
-        let of_file = || ending::format_of(self.output.as_deref()?);
+        let of_file = || file_extension::format_from_extension(self.output.as_deref()?);
         self.format.or_else(of_file).unwrap_or(LintFormat::Text)
     }
 }

@@ -6,16 +6,16 @@ use assay_fleet::pairs::Matrix;
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 
-use super::{seconds, word};
+use super::{parse_seconds, word_parser};
 
 /// Transport to nodes allocated by Slurm: an additional step of the job.
-const OVER_SLURM: &str = "srun --jobid={job} --overlap -N1 -n1 -w {host}";
+const SLURM_VIA: &str = "srun --jobid={job} --overlap -N1 -n1 -w {host}";
 
 /// Hosts and the transport to them.
 #[derive(Debug, Args)]
 pub(crate) struct HostsArguments {
     /// Hosts: a list like vm1,vm[2-24], a fleet file (.toml), a file of lists (with a / in its name), or slurm
-    #[arg(long, value_name = "LIST", group = "several", help_heading = "Hosts", value_parser = word())]
+    #[arg(long, value_name = "LIST", group = "several", help_heading = "Hosts", value_parser = word_parser())]
     pub(crate) hosts: Option<String>,
     /// Allocate nodes from Slurm with options of salloc, like 'partition=hpc,nodes=24', and release
     /// them at the end
@@ -27,7 +27,7 @@ pub(crate) struct HostsArguments {
         long,
         value_name = "COMMAND",
         default_value = "ssh -o BatchMode=yes {host}",
-        default_value_if("slurm", ArgPredicate::IsPresent, OVER_SLURM),
+        default_value_if("slurm", ArgPredicate::IsPresent, SLURM_VIA),
         requires = "several",
         help_heading = "Hosts"
     )]
@@ -41,7 +41,7 @@ pub(crate) struct HostsArguments {
         long,
         value_name = "TIME",
         default_value = "60s",
-        value_parser = seconds,
+        value_parser = parse_seconds,
         requires = "several",
         help_heading = "Hosts"
     )]
@@ -67,7 +67,7 @@ pub(crate) struct FleetArguments {
     #[arg(
         long,
         value_name = "TIME",
-        value_parser = seconds,
+        value_parser = parse_seconds,
         requires = "several",
         help_heading = "Hosts"
     )]
@@ -127,7 +127,7 @@ pub(crate) enum MatrixArgument {
 }
 
 impl MatrixArgument {
-    pub(crate) const fn meant(self) -> Matrix {
+    pub(crate) const fn to_matrix(self) -> Matrix {
         match self {
             Self::All => Matrix::All,
             Self::Ring => Matrix::Ring,
@@ -148,7 +148,7 @@ pub(crate) enum OnHostFailure {
 
 impl HostsArguments {
     /// Whether other hosts are requested.
-    pub(crate) const fn are_several(&self) -> bool {
+    pub(crate) const fn has_hosts(&self) -> bool {
         self.hosts.is_some() || self.slurm.is_some()
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use assay_model::attribute::Attribute;
 use clap::Args;
 
-use super::{AnswerArguments, StoreArguments, note, parameter};
+use super::{BriefPageArguments, StoreArguments, parse_note, parse_parameter};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
@@ -17,17 +17,17 @@ pub(crate) struct ImportArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) label: Option<String>,
     /// Note to store with the runs
-    #[arg(long, value_name = "TEXT", value_parser = note)]
+    #[arg(long, value_name = "TEXT", value_parser = parse_note)]
     pub(crate) note: Option<String>,
     /// Host that was measured [default: the one in the file]
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     /// Parameters that are missing in the file, like placement=node; names as in `parameters` of
     /// the JSON
-    #[arg(long = "set", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parameter)]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse_parameter)]
     pub(crate) set: Vec<(Attribute, String)>,
     #[command(flatten)]
-    pub(crate) answer: AnswerArguments,
+    pub(crate) answer: BriefPageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

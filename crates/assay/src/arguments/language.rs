@@ -11,15 +11,15 @@ use clap::{Args, ValueEnum};
 pub(crate) struct LanguageArguments {
     /// Language of the page: en, ru, fr, cs, zh-Hans, ko, ja, de, es, or auto for that of the
     /// environment [default: en with invariant units]
-    #[arg(long, value_name = "TAG", value_parser = language)]
+    #[arg(long, value_name = "TAG", value_parser = parse_locale)]
     locale: Option<Locale>,
     /// Style of units and numbers
-    #[arg(long, value_enum, default_value_t = Units::Local, requires = "locale")]
-    units: Units,
+    #[arg(long, value_enum, default_value_t = UnitStyle::Local, requires = "locale")]
+    units: UnitStyle,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Units {
+enum UnitStyle {
     /// As usual in the language: Go/s, ГБ/с
     Local,
     /// As in machine-readable formats, with a decimal point and without digit grouping
@@ -30,8 +30,8 @@ impl LanguageArguments {
     pub(crate) fn language(&self) -> Language {
         match (self.locale, self.units) {
             (None, _) => Language::INVARIANT,
-            (Some(locale), Units::Local) => Language::for_locale(locale),
-            (Some(locale), Units::Invariant) => {
+            (Some(locale), UnitStyle::Local) => Language::for_locale(locale),
+            (Some(locale), UnitStyle::Invariant) => {
                 Language { has_invariant_units: true, ..Language::for_locale(locale) }
             }
         }
@@ -40,7 +40,7 @@ impl LanguageArguments {
 
 /// Returns the locale of the first environment variable that is set, or `None` if it is not
 /// supported.
-fn of_environment() -> Option<Locale> {
+fn environment_locale() -> Option<Locale> {
     let names = ["LC_ALL", "LC_MESSAGES", "LANG"];
     let set = names.into_iter().filter_map(|name| env::var(name).ok());
     Locale::from_tag(&set.into_iter().find(|value| !value.is_empty())?)
@@ -48,21 +48,21 @@ fn of_environment() -> Option<Locale> {
 
 /// Returns the language of terminal output, that of the environment. English keeps the units of
 /// machine-readable formats, so that scripts can rely on them.
-pub(crate) fn of_terminal() -> Language {
-    of_environment()
+pub(crate) fn terminal_language() -> Language {
+    environment_locale()
         .filter(|it| *it != Locale::En)
         .map_or(Language::INVARIANT, Language::for_locale)
 }
 
 /// Parses a language tag. `auto` selects the language of the environment, or English if that is not
 /// supported.
-fn language(tag: &str) -> Result<Locale, String> {
+fn parse_locale(tag: &str) -> Result<Locale, String> {
     if tag == "auto" {
-        return Ok(of_environment().unwrap_or(Locale::En));
+        return Ok(environment_locale().unwrap_or(Locale::En));
     }
     Locale::from_tag(tag).ok_or_else(|| {
         let tags = Locale::ALL.map(Locale::tag);
-        let near = akin(tag).or_else(|| nearest_word(tag, tags.into_iter()));
+        let near = related_locale(tag).or_else(|| nearest_word(tag, tags.into_iter()));
         let near = near.map_or_else(String::new, |it| format!(" (did you mean {it}?)"));
         format!("there are no words in this language{near}; there are {}", tags.join(", "))
     })
@@ -70,7 +70,7 @@ fn language(tag: &str) -> Result<Locale, String> {
 
 /// Returns a supported language close to an unsupported one: another script of it, or its nearest
 /// relative.
-fn akin(tag: &str) -> Option<&'static str> {
+fn related_locale(tag: &str) -> Option<&'static str> {
     let language = tag.split(['-', '_', '.', '@']).next().unwrap_or_default();
     match language.to_lowercase().as_str() {
         "zh" | "yue" => Some(Locale::ZhHans.tag()),

@@ -5,12 +5,12 @@ use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
 use super::PageArguments;
-use assay_console::options::{StoreArguments, seconds};
+use assay_console::options::{StoreArguments, parse_seconds};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
     /// Only runs that began on this day in UTC or later, like 2026-11-22, or within this time, like 1d
-    #[arg(long, value_name = "DATE|TIME", value_parser = since)]
+    #[arg(long, value_name = "DATE|TIME", value_parser = parse_since)]
     pub(crate) since: Option<String>,
     /// Only runs of this suite, or recorded by this command
     #[arg(long, value_name = "NAME")]
@@ -33,11 +33,11 @@ pub(crate) struct ListArguments {
 
 /// Parses a day or a time before now into the timestamp format of runs. A bare day sorts before all
 /// its times.
-fn since(text: &str) -> Result<String, String> {
+fn parse_since(text: &str) -> Result<String, String> {
     if let Ok(day) = text.parse::<Date>() {
         return Ok(day.to_string());
     }
-    let ago_s = seconds(text).map_err(|_| {
+    let ago_s = parse_seconds(text).map_err(|_| {
         "a day is written like 2026-11-22, and a time before now like 1d or 12h".to_owned()
     })?;
     let ago = Timestamp::now().checked_sub(SignedDuration::from_secs_f64(ago_s));

@@ -8,21 +8,21 @@ use assay_model::workload::MpiPreset;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use super::mpi_refused::RefusedArguments;
-use super::seconds;
-use assay_console::options::KeepArguments;
+use super::mpi_unsupported::UnsupportedMpiArguments;
+use super::parse_seconds;
+use assay_console::options::RecordArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct MpiArguments {
     /// Benchmark, named like OSU's programs
-    #[arg(value_name = "BENCHMARK", value_parser = test())]
+    #[arg(value_name = "BENCHMARK", value_parser = test_parser())]
     pub(crate) test: MpiTest,
     /// Method: assay's records every batch and gives intervals; OSU's gives one figure
-    #[arg(long, value_enum, default_value_t = Preset::Assay)]
-    pub(crate) preset: Preset,
+    #[arg(long, value_enum, default_value_t = PresetArgument::Assay)]
+    pub(crate) preset: PresetArgument,
     /// Message sizes, like 1:4MiB, :8KiB, or 1MiB for the maximum only [default: as OSU]
-    #[arg(short = 'm', long = "message-size", value_name = "MIN:MAX", value_parser = sizes)]
-    pub(crate) sizes: Option<Sizes>,
+    #[arg(short = 'm', long = "message-size", value_name = "MIN:MAX", value_parser = parse_sizes)]
+    pub(crate) sizes: Option<MessageSizeRange>,
     /// Iterations timed together [default: with assay's method as many as fit a millisecond,
     /// otherwise as OSU]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
@@ -56,13 +56,13 @@ pub(crate) struct MpiArguments {
     pub(crate) full: bool,
     /// Percentiles of single messages, calls or windows, timed one by one in a separate pass
     #[arg(short = 'z', long = "tail-lat", value_name = "P,P,…", num_args = 0..=1,
-        default_missing_value = "50,90,99", value_delimiter = ',', value_parser = percentile)]
+        default_missing_value = "50,90,99", value_delimiter = ',', value_parser = parse_percentile)]
     pub(crate) percentiles: Vec<f64>,
     /// Data type of reductions [default: floats, integers with osu-7]; other messages are bytes
     #[arg(short = 'T', long = "type", value_enum, ignore_case = true)]
     pub(crate) element: Option<ElementType>,
     /// Time budget for all sizes together, like 20s; only for assay's own method
-    #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "20s")]
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds, default_value = "20s")]
     pub(crate) budget: f64,
     /// Installation prefix of the MPI to use [default: that of the launcher]
     #[arg(long = "mpi", value_name = "PREFIX", conflicts_with = "library")]
@@ -77,14 +77,14 @@ pub(crate) struct MpiArguments {
     #[arg(long, value_name = "FILE", hide = true, conflicts_with = "json")]
     pub(crate) raw: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) keep: KeepArguments,
+    pub(crate) keep: RecordArguments,
     #[command(flatten)]
-    pub(crate) refused: RefusedArguments,
+    pub(crate) refused: UnsupportedMpiArguments,
 }
 
 /// Measurement method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Preset {
+pub(crate) enum PresetArgument {
     /// Batches until the median is known to 1 %, and single messages
     Assay,
     /// OSU 5.4.3: one figure from a fixed number of iterations, timed together
@@ -95,9 +95,9 @@ pub(crate) enum Preset {
     Osu7,
 }
 
-impl Preset {
+impl PresetArgument {
     /// Returns the preset in its stored form.
-    pub(crate) const fn stored(self) -> MpiPreset {
+    pub(crate) const fn to_preset(self) -> MpiPreset {
         match self {
             Self::Assay => MpiPreset::Assay,
             Self::Osu5 => MpiPreset::Osu5,
@@ -131,19 +131,19 @@ pub(crate) enum ElementType {
 
 /// Range of message sizes; bounds that are not given are the preset's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Sizes {
+pub(crate) struct MessageSizeRange {
     pub(crate) minimum_bytes: Option<u64>,
     pub(crate) maximum_bytes: Option<u64>,
 }
 
-fn test() -> impl TypedValueParser<Value = MpiTest> {
+fn test_parser() -> impl TypedValueParser<Value = MpiTest> {
     let names = MpiTest::ALL.map(|test| PossibleValue::new(test.name()));
     PossibleValuesParser::new(names)
         .map(|name| MpiTest::from_name(&name).expect("only these names are accepted"))
 }
 
 /// Parses `MIN:MAX`, `MIN:`, `:MAX`, or a maximum only, as OSU does.
-fn sizes(text: &str) -> Result<Sizes, String> {
+fn parse_sizes(text: &str) -> Result<MessageSizeRange, String> {
     let size = |text: &str| -> Result<Option<u64>, String> {
         match text {
             "" => Ok(None),
@@ -151,12 +151,13 @@ fn sizes(text: &str) -> Result<Sizes, String> {
         }
     };
     let (minimum, maximum) = text.split_once(':').unwrap_or(("", text));
-    let sizes = Sizes { minimum_bytes: size(minimum)?, maximum_bytes: size(maximum)? };
+    let sizes =
+        MessageSizeRange { minimum_bytes: size(minimum)?, maximum_bytes: size(maximum)? };
     match sizes {
-        Sizes { minimum_bytes: None, maximum_bytes: None } => {
+        MessageSizeRange { minimum_bytes: None, maximum_bytes: None } => {
             Err("write it like 1:4MiB, with the smallest before the largest".to_owned())
         }
-        Sizes { minimum_bytes: Some(minimum), maximum_bytes: Some(maximum) }
+        MessageSizeRange { minimum_bytes: Some(minimum), maximum_bytes: Some(maximum) }
             if minimum > maximum =>
         {
             Err(format!("{minimum} B is more than {maximum} B; the smallest goes first"))
@@ -165,7 +166,7 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     }
 }
 
-fn percentile(text: &str) -> Result<f64, String> {
+fn parse_percentile(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent),
         _ => Err("a percentile is a number between 0 and 100, like 99.9".to_owned()),
@@ -177,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_as_osu_reads_them() {
+    fn parses_sizes_like_osu() {
         for (text, expected) in [
             ("1:8", Some((Some(1), Some(8)))),
             ("1:4MiB", Some((Some(1), Some(4 << 20)))),
@@ -189,7 +190,8 @@ mod tests {
             ("", None),
             ("a:b", None),
         ] {
-            let read = sizes(text).ok().map(|sizes| (sizes.minimum_bytes, sizes.maximum_bytes));
+            let read =
+                parse_sizes(text).ok().map(|sizes| (sizes.minimum_bytes, sizes.maximum_bytes));
             assert_eq!(read, expected, "{text}");
         }
     }

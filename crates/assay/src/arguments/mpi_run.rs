@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use assay_model::quantity::Bytes;
 use assay_model::suite::MpiPlacement;
-use assay_run::mpi_installations::Interfaces;
+use assay_run::mpi_installations::AbiSelection;
 use clap::{Args, ValueEnum};
 
-use super::mpi::Preset;
+use super::mpi::PresetArgument;
 
 /// MPI options; rejected for suites without MPI benchmarks.
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(crate) struct MpiRunArguments {
     #[arg(long, value_name = "N", help_heading = "MPI")]
     pub(crate) ranks: Option<u32>,
     /// Smallest and largest message, like 0:4MiB [default: as OSU's test of that name]
-    #[arg(long, value_name = "MIN:MAX", value_parser = sizes, help_heading = "MPI")]
+    #[arg(long, value_name = "MIN:MAX", value_parser = parse_sizes, help_heading = "MPI")]
     pub(crate) sizes: Option<(u64, u64)>,
     /// Placement of ranks: same-core, same-cache, same-socket, across-sockets, node, pairs
     #[arg(
@@ -40,7 +40,7 @@ pub(crate) struct MpiRunArguments {
     pub(crate) launcher: Option<PathBuf>,
     /// Method: assay's batches, or one figure per launch as OSU
     #[arg(long, value_enum, help_heading = "MPI")]
-    pub(crate) preset: Option<Preset>,
+    pub(crate) preset: Option<PresetArgument>,
     /// ABI to use if a library has two
     #[arg(long, value_enum, help_heading = "MPI")]
     pub(crate) abi: Option<InterfacesArgument>,
@@ -58,28 +58,28 @@ pub(crate) enum InterfacesArgument {
 }
 
 impl InterfacesArgument {
-    pub(crate) const fn interfaces(self) -> Interfaces {
+    pub(crate) const fn to_interfaces(self) -> AbiSelection {
         match self {
-            Self::Own => Interfaces::Own,
-            Self::Standard => Interfaces::Standard,
-            Self::Both => Interfaces::Both,
+            Self::Own => AbiSelection::Own,
+            Self::Standard => AbiSelection::Standard,
+            Self::Both => AbiSelection::Both,
         }
     }
 }
 
 impl MpiRunArguments {
     /// Returns an option that was given and controls on which CPUs or hosts ranks run.
-    pub(crate) fn first_of_hosts(&self) -> Option<&'static str> {
+    pub(crate) fn first_placement_option(&self) -> Option<&'static str> {
         let of_hosts = ["--mpi-hosts", "--hostfile", "--launcher", "--placement", "--ranks"];
-        self.given().find(|option| of_hosts.contains(option))
+        self.given_options().find(|option| of_hosts.contains(option))
     }
 
     /// Returns the first option that was given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
-        self.given().next()
+        self.given_options().next()
     }
 
-    fn given(&self) -> impl Iterator<Item = &'static str> {
+    fn given_options(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("--mpi", !self.prefixes.is_empty()),
             ("--mpi-hosts", self.mpi_hosts.is_some()),
@@ -96,7 +96,7 @@ impl MpiRunArguments {
 }
 
 /// Parses a range of sizes, `8:4096` or `0:4MiB`; a single size is both minimum and maximum.
-fn sizes(text: &str) -> Result<(u64, u64), String> {
+fn parse_sizes(text: &str) -> Result<(u64, u64), String> {
     let size = |text: &str| match text.parse::<u64>() {
         Ok(bytes) => Ok(bytes),
         Err(_) => text.parse::<Bytes>().map(|it| it.0).map_err(|error| error.to_string()),
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_with_and_without_units() {
+    fn parses_sizes_with_and_without_units() {
         for (text, expected) in [
             ("8:4096", Some((8, 4096))),
             ("0:4MiB", Some((0, 4 << 20))),
@@ -126,7 +126,7 @@ mod tests {
             ("-1:8", None),
             ("8:99999999999999999999", None),
         ] {
-            assert_eq!(sizes(text).ok(), expected, "{text}");
+            assert_eq!(parse_sizes(text).ok(), expected, "{text}");
         }
     }
 }

@@ -27,15 +27,15 @@ pub(crate) enum NetCommand {
 
 /// Far end and measured time.
 #[derive(Debug, Args)]
-pub(crate) struct WhereArguments {
+pub(crate) struct FarEndArguments {
     /// Far end [default: this machine over loopback]
-    #[arg(value_name = "HOST", value_parser = super::host)]
+    #[arg(value_name = "HOST", value_parser = super::parse_host)]
     pub(crate) host: Option<String>,
     /// Port of the far end [default: 5201 for throughput, 19765 then 5201 for latency]
     #[arg(short, long, requires = "host", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
     /// Measured time, like 10s
-    #[arg(long = "for", value_name = "TIME", value_parser = whole_seconds, default_value = "10s", conflicts_with = "budget")]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_whole_seconds, default_value = "10s", conflicts_with = "budget")]
     pub(crate) length: f64,
     /// UDP instead of TCP
     #[arg(short, long)]
@@ -45,18 +45,18 @@ pub(crate) struct WhereArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ThroughputArguments {
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) place: FarEndArguments,
     /// Number of parallel streams per direction
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) streams: u32,
     /// Direction: send, receive or both
-    #[arg(long, value_name = "WAY", value_parser = way, default_value = "send")]
+    #[arg(long, value_name = "WAY", value_parser = parse_direction, default_value = "send")]
     pub(crate) direction: TransferDirection,
     /// Rate of each stream, like 100Mbit/s [default: TCP unlimited, UDP 100Mbit/s]
-    #[arg(long, value_name = "RATE", value_parser = bit_rate)]
+    #[arg(long, value_name = "RATE", value_parser = parse_bit_rate)]
     pub(crate) rate: Option<u64>,
     /// TCP congestion control algorithm [default: the system's]
-    #[arg(long, value_name = "NAME", conflicts_with = "udp", value_parser = congestion)]
+    #[arg(long, value_name = "NAME", conflicts_with = "udp", value_parser = parse_congestion)]
     pub(crate) congestion: Option<String>,
     /// Zero-copy send, and receive without copying
     #[arg(long)]
@@ -68,7 +68,7 @@ pub(crate) struct ThroughputArguments {
 #[derive(Debug, Args)]
 pub(crate) struct LatencyArguments {
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) place: FarEndArguments,
     /// Size of one message, like 64B or 8k
     #[arg(long, value_name = "SIZE", default_value = "1B")]
     pub(crate) message_size: Bytes,
@@ -88,9 +88,9 @@ pub(crate) struct LatencyArguments {
 #[derive(Debug, Args)]
 pub(crate) struct RequestResponseArguments {
     #[command(flatten)]
-    pub(crate) place: WhereArguments,
+    pub(crate) place: FarEndArguments,
     /// Messages per second
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = messages_per_s)]
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = parse_message_rate)]
     pub(crate) rate: f64,
     /// Size of one message, like 64B or 8k
     #[arg(long, value_name = "SIZE", default_value = "1B")]
@@ -102,15 +102,15 @@ pub(crate) struct RequestResponseArguments {
     pub(crate) measuring: MeasuringArguments,
 }
 
-fn way(text: &str) -> Result<TransferDirection, String> {
+fn parse_direction(text: &str) -> Result<TransferDirection, String> {
     let all = TransferDirection::ALL;
     let found = all.into_iter().find(|(name, _)| *name == text);
     found.map(|(_, way)| way).ok_or_else(|| format!("`{text}` is none of send, receive, both"))
 }
 
 /// Parses a duration of at least a second: both protocols use whole seconds.
-fn whole_seconds(text: &str) -> Result<f64, String> {
-    match super::seconds(text)? {
+fn parse_whole_seconds(text: &str) -> Result<f64, String> {
+    match super::parse_seconds(text)? {
         length if length < 1.0 => {
             Err("it must be at least 1s: tests last whole seconds".into())
         }
@@ -119,7 +119,7 @@ fn whole_seconds(text: &str) -> Result<f64, String> {
 }
 
 /// Checks an algorithm by setting it, since the kernel may load its module on demand.
-fn congestion(text: &str) -> Result<String, String> {
+fn parse_congestion(text: &str) -> Result<String, String> {
     let names = || Root::machine().text("proc/sys/net/ipv4/tcp_available_congestion_control");
     match socket::supports_congestion(text) {
         true => Ok(text.to_owned()),
@@ -130,7 +130,7 @@ fn congestion(text: &str) -> Result<String, String> {
     }
 }
 
-fn messages_per_s(text: &str) -> Result<f64, String> {
+fn parse_message_rate(text: &str) -> Result<f64, String> {
     let bare = text.trim().strip_suffix("/s").unwrap_or(text);
     let rate = Quantity::parse(bare, Unit::Count).map_err(|error| error.to_string())?.value;
     if (0.1..=1e6).contains(&rate) {
@@ -141,10 +141,10 @@ fn messages_per_s(text: &str) -> Result<f64, String> {
 }
 
 /// Plausibility limit: about 250 times the fastest links on the market (400 Gbit/s).
-const MOST_BIT_PER_S: f64 = 100e12;
+const MAX_BIT_PER_S: f64 = 100e12;
 
 /// Parses a rate with its unit, which is required: `1G` could also mean bytes.
-pub(super) fn bit_rate(text: &str) -> Result<u64, String> {
+pub(super) fn parse_bit_rate(text: &str) -> Result<u64, String> {
     let unit =
         text.trim().trim_start_matches(|c: char| c.is_ascii_digit() || ".e+_".contains(c));
     if matches!(unit, "" | "k" | "K" | "m" | "M" | "g" | "G" | "t" | "T") {
@@ -152,7 +152,7 @@ pub(super) fn bit_rate(text: &str) -> Result<u64, String> {
     }
     let quantity =
         Quantity::parse(text, Unit::BitPerSecond).map_err(|error| error.to_string())?;
-    if (1.0..=MOST_BIT_PER_S).contains(&quantity.value) {
+    if (1.0..=MAX_BIT_PER_S).contains(&quantity.value) {
         Ok(quantity.value as u64)
     } else {
         Err("it must lie between 1 bit/s and 100 Tbit/s".into())

@@ -5,38 +5,38 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use super::ending;
+use super::file_extension;
 
 /// Format of a page, and the file to write it to.
 #[derive(Debug, Args)]
 pub(crate) struct PageArguments {
     /// Output format [default: by FILE's extension, otherwise text]
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<PageFormat>,
     /// Print one JSON document, as with --format json
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
     /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE", value_parser = file())]
+    #[arg(short, long, value_name = "FILE", value_parser = file_parser())]
     pub(crate) output: Option<PathBuf>,
 }
 
 /// Format of a result of a few lines: text, or one JSON document.
 #[derive(Debug, Args)]
-pub(crate) struct AnswerArguments {
+pub(crate) struct BriefPageArguments {
     /// Output format [default: by FILE's extension, otherwise text]
     #[arg(long, value_enum)]
-    format: Option<AnswerFormat>,
+    format: Option<BriefFormat>,
     /// Print one JSON document, as with --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE", value_parser = file())]
+    #[arg(short, long, value_name = "FILE", value_parser = file_parser())]
     pub(crate) output: Option<PathBuf>,
 }
 
 /// Returns a parser for output files that rejects `-`, which means standard output in many tools.
-fn file() -> impl TypedValueParser<Value = PathBuf> {
+fn file_parser() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|file| {
         if file == Path::new("-") {
             return Err("it is written to standard output where -o is left out");
@@ -45,21 +45,21 @@ fn file() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-impl AnswerArguments {
+impl BriefPageArguments {
     /// Whether the format is JSON.
     pub(crate) fn is_json(&self) -> bool {
-        let of_file = || ending::format_of(self.output.as_deref()?);
-        self.json || self.format.or_else(of_file) == Some(AnswerFormat::Json)
+        let of_file = || file_extension::format_from_extension(self.output.as_deref()?);
+        self.json || self.format.or_else(of_file) == Some(BriefFormat::Json)
     }
 
     /// Whether text is printed directly to standard output.
-    pub(crate) fn is_read_along(&self) -> bool {
+    pub(crate) fn is_interactive(&self) -> bool {
         !self.is_json() && self.output.is_none()
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum AnswerFormat {
+enum BriefFormat {
     /// For the terminal
     Text,
     /// One JSON document
@@ -68,17 +68,17 @@ enum AnswerFormat {
 
 impl PageArguments {
     /// Returns the requested format, from either option or the file's extension.
-    pub(crate) fn format(&self) -> Format {
+    pub(crate) fn format(&self) -> PageFormat {
         if self.json {
-            return Format::Json;
+            return PageFormat::Json;
         }
-        let of_file = || ending::format_of(self.output.as_deref()?);
-        self.format.or_else(of_file).unwrap_or(Format::Text)
+        let of_file = || file_extension::format_from_extension(self.output.as_deref()?);
+        self.format.or_else(of_file).unwrap_or(PageFormat::Text)
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum PageFormat {
     /// For the terminal
     Text,
     /// For a repository or a wiki

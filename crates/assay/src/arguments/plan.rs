@@ -1,12 +1,12 @@
 //! Options of `assay plan`: calculations before a measurement.
 
-use assay_console::options::milliseconds;
+use assay_console::options::parse_milliseconds;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::sizing::{ServiceLevel, VolumeKind};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
-use super::AnswerArguments;
-use super::storage::bandwidth;
+use super::BriefPageArguments;
+use super::storage::parse_bandwidth;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
@@ -18,53 +18,53 @@ pub(crate) struct PlanArguments {
 pub(crate) enum PlanCommand {
     /// Rate, latency and I/O in flight: any two give the third
     #[command(visible_alias = "little")]
-    LittlesLaw(LittleArguments),
+    LittlesLaw(LittlesLawArguments),
     /// Quota and throughput of an Azure NetApp Files volume: one gives the other
     Anf(AnfArguments),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct LittleArguments {
+pub(crate) struct LittlesLawArguments {
     /// I/O per second, like 3500 or 300k
-    #[arg(long, value_name = "RATE", value_parser = rate)]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub(crate) rate: Option<f64>,
     /// Time per I/O, like 1.14ms
-    #[arg(long, value_name = "TIME", value_parser = milliseconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     pub(crate) latency: Option<f64>,
     /// I/O in flight: threads with one I/O each, or depth × jobs
-    #[arg(long, visible_alias = "in-flight", alias = "depth", value_name = "N", value_parser = count)]
+    #[arg(long, visible_alias = "in-flight", alias = "depth", value_name = "N", value_parser = parse_count)]
     pub(crate) threads: Option<f64>,
     #[command(flatten)]
-    pub(crate) answer: AnswerArguments,
+    pub(crate) answer: BriefPageArguments,
 }
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("given").required(true).args(["throughput", "quota"])))]
 pub(crate) struct AnfArguments {
     /// Required throughput, like 4500MiB/s: prints the necessary quota
-    #[arg(long, value_name = "RATE", value_parser = bandwidth)]
+    #[arg(long, value_name = "RATE", value_parser = parse_bandwidth)]
     pub(crate) throughput: Option<f64>,
     /// Quota, like 10TiB: prints the resulting throughput
-    #[arg(long, value_name = "SIZE", value_parser = quota)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_quota)]
     pub(crate) quota: Option<f64>,
     /// Service level
     #[arg(long, alias = "service-level", value_enum)]
-    pub(crate) level: Level,
+    pub(crate) level: AnfLevel,
     /// Kind of volume, which limits its throughput
-    #[arg(long, value_enum, default_value_t = Volume::Regular)]
-    pub(crate) volume: Volume,
+    #[arg(long, value_enum, default_value_t = AnfVolume::Regular)]
+    pub(crate) volume: AnfVolume,
     /// Round trip to the volume, like 0.5ms: prints the necessary TCP window
-    #[arg(long, value_name = "TIME", value_parser = milliseconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     pub(crate) round_trip: Option<f64>,
     /// Connections of the mount (nconnect), or of all clients together
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) connections: u32,
     #[command(flatten)]
-    pub(crate) answer: AnswerArguments,
+    pub(crate) answer: BriefPageArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Level {
+pub(crate) enum AnfLevel {
     /// 16 MiB/s per TiB
     Standard,
     /// 64 MiB/s per TiB
@@ -74,15 +74,15 @@ pub(crate) enum Level {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Volume {
+pub(crate) enum AnfVolume {
     /// At most 4500 MiB/s
     Regular,
     /// At most 1600, 6400 or 12800 MiB/s, by service level
     Large,
 }
 
-impl Level {
-    pub(crate) const fn service(self) -> ServiceLevel {
+impl AnfLevel {
+    pub(crate) const fn to_service_level(self) -> ServiceLevel {
         match self {
             Self::Standard => ServiceLevel::Standard,
             Self::Premium => ServiceLevel::Premium,
@@ -91,8 +91,8 @@ impl Level {
     }
 }
 
-impl Volume {
-    pub(crate) const fn kind(self) -> VolumeKind {
+impl AnfVolume {
+    pub(crate) const fn to_volume_kind(self) -> VolumeKind {
         match self {
             Self::Regular => VolumeKind::Regular,
             Self::Large => VolumeKind::Large,
@@ -100,24 +100,24 @@ impl Volume {
     }
 }
 
-fn rate(text: &str) -> Result<f64, String> {
-    positive(text, Unit::IoPerSecond)
+fn parse_rate(text: &str) -> Result<f64, String> {
+    parse_positive(text, Unit::IoPerSecond)
 }
 
 /// Parses a quota with a fractional value, as it is printed: 70.31 TiB is not a whole number of
 /// bytes.
-fn quota(text: &str) -> Result<f64, String> {
+fn parse_quota(text: &str) -> Result<f64, String> {
     if text.trim().ends_with(|last: char| last.is_ascii_digit()) {
         return Err(format!("`{text}` has no unit; write it like `{}TiB`", text.trim()));
     }
-    positive(text, Unit::Byte)
+    parse_positive(text, Unit::Byte)
 }
 
-fn count(text: &str) -> Result<f64, String> {
-    positive(text, Unit::Count)
+fn parse_count(text: &str) -> Result<f64, String> {
+    parse_positive(text, Unit::Count)
 }
 
-fn positive(text: &str, unit: Unit) -> Result<f64, String> {
+fn parse_positive(text: &str, unit: Unit) -> Result<f64, String> {
     let quantity = Quantity::parse(text, unit).map_err(|error| error.to_string())?;
     if quantity.value > 0.0 {
         Ok(quantity.value)

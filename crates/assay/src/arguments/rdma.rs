@@ -1,7 +1,7 @@
 //! Options of `assay rdma`: perftest's own.
 
-pub(crate) mod refused;
 mod rules;
+pub(crate) mod unsupported;
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -11,28 +11,28 @@ use assay_model::workload::{
     MAX_DATAGRAM_BYTES, PORTABLE_DATAGRAM_BYTES, RdmaConnection, RdmaDevice, RdmaDuration,
     RdmaTuning, RdmaWorkload,
 };
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 use assay_run::rdma::{MOST_BYTES, PORT};
 use clap::{Args, ValueEnum};
 
-use assay_console::options::{self, KeepArguments};
+use assay_console::options::{self, RecordArguments};
 
 /// Exponents of the sizes of perftest's `-a`: 2¹ … 2²³ bytes.
-const ALL_SIZES: std::ops::RangeInclusive<u32> = 1..=23;
+const ALL_SIZE_EXPONENTS: std::ops::RangeInclusive<u32> = 1..=23;
 
 #[derive(Debug, Args)]
 pub(crate) struct RdmaArguments {
     /// Test, named like perftest's programs without ib_
     #[arg(value_enum, value_name = "TEST")]
-    pub(crate) test: TestName,
+    pub(crate) test: RdmaTestArgument,
     /// Host that runs the same command without a host; without one, wait for the other end
-    #[arg(value_name = "HOST", value_parser = |text: &str| options::host(text, Some("-p")))]
+    #[arg(value_name = "HOST", value_parser = |text: &str| options::parse_host(text, Some("-p")))]
     pub(crate) host: Option<String>,
     /// Measure all sizes from 2 B to 8 MiB
     #[arg(short, long, conflicts_with = "size")]
     pub(crate) all: bool,
     /// Message size in bytes, or like 64K or 1M [default: 2 for latency, 65536 for bandwidth]
-    #[arg(short, long, value_name = "BYTES", value_parser = size)]
+    #[arg(short, long, value_name = "BYTES", value_parser = parse_size)]
     pub(crate) size: Option<u64>,
     /// Number of messages of each size [default: 1000; write-bw: 5000]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=100_000_000))]
@@ -55,7 +55,7 @@ pub(crate) struct RdmaArguments {
     #[arg(short = 'x', long, value_name = "N", value_parser = clap::value_parser!(u32).range(..256))]
     pub(crate) gid_index: Option<u32>,
     /// Path MTU in bytes: 256, 512, 1024, 2048 or 4096 [default: the port's]
-    #[arg(short, long, value_name = "BYTES", value_parser = mtu)]
+    #[arg(short, long, value_name = "BYTES", value_parser = parse_mtu)]
     pub(crate) mtu: Option<u32>,
     /// Copy messages up to this size into the request (inline), if the device can [default:
     /// send-lat 236, UD 188; write-lat 220]
@@ -95,7 +95,7 @@ pub(crate) struct RdmaArguments {
     #[arg(long = "perform_warm_up")]
     pub(crate) perform_warm_up: bool,
     /// Connection type: RC (reliable connected), or UD (datagrams) for send-lat and send-bw
-    #[arg(short, long, value_name = "RC|UD", default_value = "RC", value_parser = connection)]
+    #[arg(short, long, value_name = "RC|UD", default_value = "RC", value_parser = parse_connection)]
     pub(crate) connection: RdmaConnection,
     /// TCP port of the far end, for the exchange of parameters
     #[arg(short, long, default_value_t = PORT, value_parser = clap::value_parser!(u16).range(1..))]
@@ -110,7 +110,7 @@ pub(crate) struct RdmaArguments {
     #[arg(long, conflicts_with_all = ["host", "bind"])]
     pub(crate) loopback: bool,
     /// Atomic operation: FETCH_AND_ADD
-    #[arg(short = 'A', long = "atomic_type", value_name = "TYPE", value_parser = atomic)]
+    #[arg(short = 'A', long = "atomic_type", value_name = "TYPE", value_parser = parse_atomic)]
     pub(crate) atomic_type: Option<()>,
     /// Latency: print every result, in its order
     #[arg(short = 'U', long)]
@@ -137,12 +137,12 @@ pub(crate) struct RdmaArguments {
     #[arg(long = "out_json_file", value_name = "FILE")]
     pub(crate) out_json_file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) keep: KeepArguments,
+    pub(crate) keep: RecordArguments,
 }
 
 /// Tests by their names on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TestName {
+pub(crate) enum RdmaTestArgument {
     /// Latency of messages: half of a round trip
     SendLat,
     /// Bandwidth of messages
@@ -159,8 +159,8 @@ pub(crate) enum TestName {
     AtomicLat,
 }
 
-impl TestName {
-    pub(crate) const fn test(self) -> RdmaTest {
+impl RdmaTestArgument {
+    pub(crate) const fn to_test(self) -> RdmaTest {
         match self {
             Self::SendLat => RdmaTest::SendLatency,
             Self::SendBw => RdmaTest::SendBandwidth,
@@ -175,7 +175,7 @@ impl TestName {
 
 impl RdmaArguments {
     /// Returns the device with its settings.
-    pub(crate) fn device(&self) -> RdmaDevice {
+    pub(crate) fn to_device(&self) -> RdmaDevice {
         RdmaDevice {
             name: self.ib_dev.clone(),
             device_port: Some(self.ib_port),
@@ -193,7 +193,7 @@ impl RdmaArguments {
     }
 
     /// Returns the path for perftest's JSON, if requested.
-    pub(crate) fn perftest_json(&self) -> Option<&Path> {
+    pub(crate) fn perftest_json_path(&self) -> Option<&Path> {
         /// File name that perftest uses.
         const FILE: &str = "perftest_out.json";
         let usual = self.out_json.then(|| Path::new(FILE));
@@ -201,8 +201,8 @@ impl RdmaArguments {
     }
 
     /// Returns the workload, measured with the far end.
-    pub(crate) fn workload(&self) -> Result<RdmaWorkload, Failure> {
-        let test = self.test.test();
+    pub(crate) fn to_workload(&self) -> Result<RdmaWorkload, CommandFailure> {
+        let test = self.test.to_test();
         let is_datagram = self.connection == RdmaConnection::Ud;
         self.check(test)?;
         let mut work = RdmaWorkload::perftest_default(test, self.host.clone());
@@ -221,7 +221,7 @@ impl RdmaArguments {
             } else {
                 u64::MAX
             };
-            let sizes = ALL_SIZES.map(|power| 1 << power);
+            let sizes = ALL_SIZE_EXPONENTS.map(|power| 1 << power);
             work.sizes = sizes.filter(|bytes| *bytes <= most).collect();
         }
         work.port = self.host.is_some().then_some(self.port);
@@ -235,13 +235,13 @@ impl RdmaArguments {
             seconds,
             margin_s: self.margin.unwrap_or(seconds / 4),
         });
-        work.device = self.device();
+        work.device = self.to_device();
         Ok(work)
     }
 }
 
 /// Parses a size as perftest does: a number, optionally with K or M.
-fn size(text: &str) -> Result<u64, String> {
+fn parse_size(text: &str) -> Result<u64, String> {
     let (digits, factor) = match text.as_bytes().last() {
         Some(b'K') => (&text[..text.len() - 1], 1 << 10),
         Some(b'M') => (&text[..text.len() - 1], 1 << 20),
@@ -253,7 +253,7 @@ fn size(text: &str) -> Result<u64, String> {
     bytes.filter(|bytes| (1..=MOST_BYTES).contains(bytes)).ok_or_else(wanted)
 }
 
-fn connection(text: &str) -> Result<RdmaConnection, String> {
+fn parse_connection(text: &str) -> Result<RdmaConnection, String> {
     match text.to_uppercase().as_str() {
         "RC" => Ok(RdmaConnection::Rc),
         "UD" => Ok(RdmaConnection::Ud),
@@ -267,7 +267,7 @@ fn connection(text: &str) -> Result<RdmaConnection, String> {
     }
 }
 
-fn atomic(text: &str) -> Result<(), String> {
+fn parse_atomic(text: &str) -> Result<(), String> {
     match text {
         "FETCH_AND_ADD" => Ok(()),
         "CMP_AND_SWAP" => Err("additions are measured, whose sum shows that none was lost; \
@@ -277,7 +277,7 @@ fn atomic(text: &str) -> Result<(), String> {
     }
 }
 
-fn mtu(text: &str) -> Result<u32, String> {
+fn parse_mtu(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(bytes @ (256 | 512 | 1024 | 2048 | 4096)) => Ok(bytes),
         _ => Err("it is one of 256, 512, 1024, 2048 and 4096".to_owned()),

@@ -2,7 +2,7 @@
 
 use clap::{ArgGroup, Args};
 
-use super::{AnswerArguments, StoreArguments};
+use super::{BriefPageArguments, StoreArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArguments {
@@ -13,7 +13,7 @@ pub(crate) struct RemoveArguments {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) answer: AnswerArguments,
+    pub(crate) answer: BriefPageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }
@@ -28,7 +28,7 @@ pub(crate) struct PruneArguments {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) answer: AnswerArguments,
+    pub(crate) answer: BriefPageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

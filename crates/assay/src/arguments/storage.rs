@@ -9,7 +9,7 @@ use assay_model::workload::storage::{ArrivalProcess, EngineChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{AnswerArguments, MeasuringArguments, StoreArguments, seconds};
+use super::{BriefPageArguments, MeasuringArguments, StoreArguments, parse_seconds};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -56,13 +56,13 @@ pub(crate) struct StorageTestArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: u32,
     /// I/O per second, as an open loop: due times are fixed in advance [default: closed loop, unlimited]
-    #[arg(long, value_name = "RATE", value_parser = rate)]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub(crate) rate: Option<f64>,
     /// Distribution of inter-arrival times
-    #[arg(long, value_enum, default_value_t = Gaps::Exponential, requires = "rate")]
-    pub(crate) arrivals: Gaps,
+    #[arg(long, value_enum, default_value_t = ArrivalsArgument::Exponential, requires = "rate")]
+    pub(crate) arrivals: ArrivalsArgument,
     /// Measured time, like 60s, after a warm-up of a tenth of it [default: 10s; with --steady-state 60s per round]
-    #[arg(long = "for", value_name = "TIME", value_parser = seconds, conflicts_with = "budget")]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_seconds, conflicts_with = "budget")]
     pub(crate) length: Option<f64>,
     /// Find the maximum rate that meets a latency goal, like `p99<=1ms`, counted from when I/O is due; each
     /// rate is tried for the time of --for
@@ -84,8 +84,8 @@ pub(crate) struct StorageTestArguments {
     )]
     pub(crate) precondition: Option<u32>,
     /// I/O engine
-    #[arg(long, value_enum, default_value_t = Engine::Auto)]
-    pub(crate) engine: Engine,
+    #[arg(long, value_enum, default_value_t = EngineArgument::Auto)]
+    pub(crate) engine: EngineArgument,
     /// Size of files that are created [default: 1 GiB; 100 GiB with --engine null, which creates none]
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
@@ -101,7 +101,7 @@ pub(crate) struct StorageTestArguments {
 #[derive(Debug, Args)]
 pub(crate) struct StorageMixArguments {
     /// Share of reads, like 70%
-    #[arg(long, aliases = ["reads", "rwmixread"], value_name = "SHARE", value_parser = read_share)]
+    #[arg(long, aliases = ["reads", "rwmixread"], value_name = "SHARE", value_parser = parse_read_share)]
     #[arg(default_value = "50%")]
     pub(crate) read_share: f64,
     #[command(flatten)]
@@ -119,7 +119,7 @@ pub(crate) struct StorageFilesArguments {
         long,
         value_name = "OPERATION",
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(FileStep::ALL.map(|step| step.name)).map(|it| step(&it))
+        value_parser = PossibleValuesParser::new(FileStep::ALL.map(|step| step.name)).map(|it| find_step(&it))
     )]
     pub(crate) operations: Vec<FileStep>,
     /// Levels of directories
@@ -144,10 +144,10 @@ pub(crate) struct StorageFilesArguments {
     #[arg(long)]
     pub(crate) random: bool,
     /// Operations per second, as an open loop [default: unlimited]
-    #[arg(long, value_name = "RATE", value_parser = rate)]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub(crate) rate: Option<f64>,
     /// Measured time of each operation, like 60s [default: passes over the whole tree]
-    #[arg(long = "for", value_name = "TIME", value_parser = seconds, conflicts_with = "budget")]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_seconds, conflicts_with = "budget")]
     pub(crate) length: Option<f64>,
     /// fsync every written file before it is closed
     #[arg(long)]
@@ -175,7 +175,7 @@ pub(crate) struct StoragePermissions {
 
 /// Targets of storage benchmarks.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct StorageAimArguments {
+pub(crate) struct StorageTargetArguments {
     /// File, folder or device for storage benchmarks; repeatable
     #[arg(long = "target", value_name = "PATH", num_args = 1..)]
     pub(crate) targets: Vec<PathBuf>,
@@ -183,13 +183,13 @@ pub(crate) struct StorageAimArguments {
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
     /// Provisioned throughput of the volume, like 4500MiB/s
-    #[arg(long, alias = "ceiling", value_name = "RATE", value_parser = bandwidth)]
+    #[arg(long, alias = "ceiling", value_name = "RATE", value_parser = parse_bandwidth)]
     pub(crate) provisioned: Option<f64>,
     #[command(flatten)]
     pub(crate) permissions: StoragePermissions,
 }
 
-impl StorageAimArguments {
+impl StorageTargetArguments {
     /// Returns the first option that was given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         let given = [
@@ -210,13 +210,13 @@ pub(crate) struct StorageCleanArguments {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) answer: AnswerArguments,
+    pub(crate) answer: BriefPageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Engine {
+pub(crate) enum EngineArgument {
     /// Best engine that the kernel supports
     Auto,
     /// io_uring
@@ -234,7 +234,7 @@ pub(crate) enum Engine {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Gaps {
+pub(crate) enum ArrivalsArgument {
     /// Poisson arrivals: independent users
     Exponential,
     /// Uniform between 0 and twice the mean
@@ -245,7 +245,7 @@ pub(crate) enum Gaps {
 
 impl StorageTestArguments {
     /// Returns how the test is repeated.
-    pub(crate) const fn course(&self) -> MeasurementMode {
+    pub(crate) const fn measurement_mode(&self) -> MeasurementMode {
         match (self.find_rate, self.steady_state) {
             (Some(goal), _) => MeasurementMode::Search(goal),
             (None, true) => MeasurementMode::Rounds(SteadyRule::SNIA),
@@ -254,8 +254,8 @@ impl StorageTestArguments {
     }
 }
 
-impl Engine {
-    pub(crate) const fn choice(self) -> EngineChoice {
+impl EngineArgument {
+    pub(crate) const fn to_engine_choice(self) -> EngineChoice {
         match self {
             Self::Auto => EngineChoice::Auto,
             Self::IoUring => EngineChoice::IoUring,
@@ -267,8 +267,8 @@ impl Engine {
     }
 }
 
-impl Gaps {
-    pub(crate) const fn arrivals(self) -> ArrivalProcess {
+impl ArrivalsArgument {
+    pub(crate) const fn to_arrivals(self) -> ArrivalProcess {
         match self {
             Self::Exponential => ArrivalProcess::Exponential,
             Self::Uniform => ArrivalProcess::Uniform,
@@ -278,35 +278,35 @@ impl Gaps {
 }
 
 /// Returns the operation of this name, which the parser has validated.
-fn step(name: &str) -> FileStep {
+fn find_step(name: &str) -> FileStep {
     let all = FileStep::ALL.into_iter();
     all.clone().find(|step| step.name == name).unwrap_or(FileStep::ALL[0])
 }
 
-fn rate(text: &str) -> Result<f64, String> {
-    positive(text, Unit::IoPerSecond)
+fn parse_rate(text: &str) -> Result<f64, String> {
+    parse_positive(text, Unit::IoPerSecond)
 }
 
 /// Parses a rate in bytes. A bare number is ambiguous between B/s, MB/s and MiB/s, and a size is
 /// not a rate.
-pub(super) fn bandwidth(text: &str) -> Result<f64, String> {
+pub(super) fn parse_bandwidth(text: &str) -> Result<f64, String> {
     let typed = text.trim();
     match typed.chars().last() {
         Some(last) if last.is_ascii_digit() => {
-            positive(text, Unit::BytePerSecond)?;
+            parse_positive(text, Unit::BytePerSecond)?;
             Err(format!("`{text}` has no unit; write it like `{typed}MiB/s`"))
         }
         Some('B') => Err(format!("`{text}` is a size; write a rate like `{typed}/s`")),
-        _ => positive(text, Unit::BytePerSecond),
+        _ => parse_positive(text, Unit::BytePerSecond),
     }
 }
 
-fn positive(text: &str, unit: Unit) -> Result<f64, String> {
+fn parse_positive(text: &str, unit: Unit) -> Result<f64, String> {
     let value = Quantity::parse(text, unit).map_err(|error| error.to_string())?.value;
     if value > 0.0 { Ok(value) } else { Err("it must be more than zero".into()) }
 }
 
-fn read_share(text: &str) -> Result<f64, String> {
+fn parse_read_share(text: &str) -> Result<f64, String> {
     let share = assay_model::quantity::parse_share(text).map_err(|error| error.to_string())?;
     if share > 0.0 && share < 1.0 {
         Ok(share)

@@ -16,19 +16,19 @@ use assay_model::path_text;
 use clap::Parser as _;
 
 use super::{doctor, run};
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, AssayCommand};
 use crate::suites;
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::fleet::{member, pairs};
-use assay_run::network::setup::PathAsked;
-use assay_run::question::Question;
+use assay_run::network::setup::PathRequest;
+use assay_run::run_request::RunRequest;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
 use assay_run::storage::shares::far_end::{self, FarEnd};
 
 /// Returns the words after `agent`. The command is internal: it appears neither in help nor in
 /// completions.
-pub(crate) fn called(words: &[OsString]) -> Option<&[OsString]> {
+pub(crate) fn agent_words(words: &[OsString]) -> Option<&[OsString]> {
     match words {
         [_, command, rest @ ..] if command == "agent" => Some(rest),
         _ => None,
@@ -38,15 +38,15 @@ pub(crate) fn called(words: &[OsString]) -> Option<&[OsString]> {
 /// Serves requests until none arrives for `--patience` seconds. With `--remove DIR` this program is
 /// a copy in a folder of its own, started there and deleted at once. `--from DIR` changes to the
 /// folder in which the shell began.
-pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
+pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
     if io::stdin().is_terminal() {
-        return Err(Failure::usage("an agent is started by assay itself, on a pipe")
+        return Err(CommandFailure::usage("an agent is started by assay itself, on a pipe")
             .advise("give the hosts to a command: assay doctor --hosts vm1,vm2"));
     }
     let mut patience = Duration::MAX;
     for option in words.chunks(2) {
         match option {
-            [name, folder] if name == "--remove" => remove(Path::new(folder)),
+            [name, folder] if name == "--remove" => remove_copy(Path::new(folder)),
             // If the folder cannot be entered, no path in it would be usable either.
             [name, folder] if name == "--from" => drop(std::env::set_current_dir(folder)),
             [name, seconds] if name == "--patience" => {
@@ -66,9 +66,9 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
             let of_mpi = asked.pairs.as_ref().is_some_and(|pairs| pairs.of_mpi);
             are_asked_for.store(of_mpi, Ordering::Relaxed);
         }
-        answer(request, &kept, line);
+        handle_request(request, &kept, line);
     };
-    let attend = move |call| pairs::attend(call, takes_ranks.load(Ordering::Relaxed));
+    let attend = move |call| pairs::serve_call(call, takes_ranks.load(Ordering::Relaxed));
     let served =
         agent::serve(io::stdin(), io::stdout(), (clock::now_ns, patience), answer, attend);
     // Processes still running when the pipe closed.
@@ -80,15 +80,16 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
         None => {}
         Some(None) => drop(runner::remove_made(&RunOptions::default())),
     }
-    served
-        .map_err(|error| Failure::new(Kind::Measurement, "the agent ends").because(&error))?;
+    served.map_err(|error| {
+        CommandFailure::new(FailureKind::Measurement, "the agent ends").with_cause(&error)
+    })?;
     Ok(0)
 }
 
 /// Deletes the copy of this program and its folder; the kernel keeps the running executable. The
 /// folder stays if it contains anything else. The copy is deleted relative to the working folder,
 /// which cannot be replaced meanwhile.
-fn remove(folder: &Path) {
+fn remove_copy(folder: &Path) {
     let is_running = std::env::current_exe().is_ok_and(|it| it == folder.join("assay"));
     let is_here = std::env::current_dir().is_ok_and(|here| here == folder);
     if is_running && is_here && std::fs::remove_file("assay").is_ok() {
@@ -97,7 +98,7 @@ fn remove(folder: &Path) {
     }
 }
 
-fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
+fn handle_request(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
     // Locked while the share does its work, and at no other time.
     let held = || share.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = match request {
@@ -112,7 +113,7 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
         }
         Request::Phase(phase) => match held().as_mut() {
             Some(share) => share.phase(*phase, line).map(|it| Reply::Outcome(Box::new(it))),
-            None => Err(Failure::new(Kind::Internal, "it has no share")),
+            None => Err(CommandFailure::new(FailureKind::Internal, "it has no share")),
         },
         Request::Trees(asked) => {
             line.stay_in_touch();
@@ -120,7 +121,7 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
         }
         Request::TreesPhase(asked) => far_end::trees_phase(&asked, line)
             .map(|outcome| Reply::TreesOutcome(Box::new(outcome))),
-        Request::Examine => doctor::examine(&PathAsked::default())
+        Request::Examine => doctor::examine(&PathRequest::default())
             .map(|examined| Reply::Examined(Box::new(examined))),
         Request::Run(asked) => {
             line.stay_in_touch();
@@ -129,7 +130,8 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
         Request::Relay(asked) => {
             line.stay_in_touch();
             relay::serve(&asked, line, clock::now_ns).map(|()| Reply::Done).map_err(|error| {
-                Failure::new(Kind::Internal, "this program cannot be read").because(&error)
+                CommandFailure::new(FailureKind::Internal, "this program cannot be read")
+                    .with_cause(&error)
             })
         }
         // The line handles these itself.
@@ -150,14 +152,15 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
 }
 
 /// Carries out `assay run` as typed on the coordinator. Its store folder has no meaning here.
-fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), Failure> {
+fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), CommandFailure> {
     let words = std::iter::once("assay").chain(asked.words.iter().map(String::as_str));
     let words = words.map(path_text::decode_word);
     let typed = Arguments::try_parse_from(words).map_err(|error| {
-        Failure::new(Kind::Internal, "the words of the run are not understood").because(&error)
+        CommandFailure::new(FailureKind::Internal, "the words of the run are not understood")
+            .with_cause(&error)
     })?;
-    let Command::Run(mut typed) = typed.command else {
-        return Err(Failure::new(Kind::Internal, "it is no run"));
+    let AssayCommand::Run(mut typed) = typed.command else {
+        return Err(CommandFailure::new(FailureKind::Internal, "it is no run"));
     };
     typed.measuring.store.folder = None;
     typed.measuring.seed = Some(asked.seed);
@@ -165,8 +168,8 @@ fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), Failure> {
         let named = path_text::encode(target.as_os_str()).replace("{host}", &asked.host);
         *target = path_text::decode_path(&named);
     }
-    let suite = suites::read_all(&typed.suites, &asked.suites)?;
-    let suite = run::aimed(&typed, suite)?;
-    let question = run::question(&typed, &suite)?;
-    member::measure(&Question { pairs: asked.pairs.clone(), ..question }, line)
+    let suite = suites::read_joined(&typed.suites, &asked.suites)?;
+    let suite = run::with_targets(&typed, suite)?;
+    let question = run::run_request(&typed, &suite)?;
+    member::measure(&RunRequest { pairs: asked.pairs.clone(), ..question }, line)
 }

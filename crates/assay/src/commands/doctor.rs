@@ -14,20 +14,23 @@ use crate::arguments::DoctorArguments;
 use crate::failure::exit_code;
 use crate::page;
 use crate::terminal::Terminal;
-use assay_emulation::iperf3::failed;
-use assay_run::failure::{Failure, Kind};
-use assay_run::network::setup::{self, PathAsked};
+use assay_emulation::iperf3::network_failure;
+use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::network::setup::{self, PathRequest};
 
-pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    if typed.hosts.are_several() {
+pub(crate) fn doctor(
+    typed: &DoctorArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    if typed.hosts.has_hosts() {
         return doctor_hosts::doctor(typed, terminal);
     }
     if typed.to.is_none() && typed.round_trip.is_some() != typed.rate.is_some() {
         let given = if typed.rate.is_some() { "--rate" } else { "--round-trip" };
-        return Err(Failure::usage(format!("{given} alone does not describe a path"))
+        return Err(CommandFailure::usage(format!("{given} alone does not describe a path"))
             .advise("name the far end with --to, or give both --rate and --round-trip"));
     }
-    let mut found = examine(&PathAsked {
+    let mut found = examine(&PathRequest {
         host: typed.to.clone(),
         round_trip_s: typed.round_trip,
         link_bit_per_s: typed.rate.map(|rate| rate as f64),
@@ -37,13 +40,14 @@ pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
         "assay doctor {}--all",
         typed.topics.iter().map(|topic| format!("{topic} ")).collect::<String>()
     );
-    let is_short = !typed.all && !typed.topics.iter().any(|it| is_unseen(it, &found.findings));
+    let is_short =
+        !typed.all && !typed.topics.iter().any(|it| is_unobservable(it, &found.findings));
     let shown =
         build::findings(&found.host.name, &found.findings, is_short.then_some(others.as_str()));
-    found.findings = doctor_hosts::in_english(&found.findings);
+    found.findings = doctor_hosts::without_localised_values(&found.findings);
     page::publish(|| shown, || &found, &typed.page, terminal)?;
-    let is_bad = typed.strict && found.findings.iter().any(matters);
-    Ok(if is_bad { exit_code(Kind::Measurement) } else { 0 })
+    let is_bad = typed.strict && found.findings.iter().any(is_strict_violation);
+    Ok(if is_bad { exit_code(FailureKind::Measurement) } else { 0 })
 }
 
 /// Returns the topic of a check: `network` for `network.send-buffer`.
@@ -52,13 +56,13 @@ fn topic(finding: &DoctorFinding) -> &str {
 }
 
 /// Whether no check of a requested topic can observe anything here; the report must then show that.
-fn is_unseen(asked: &str, findings: &[DoctorFinding]) -> bool {
+fn is_unobservable(asked: &str, findings: &[DoctorFinding]) -> bool {
     let mut of_topic = findings.iter().filter(|it| topic(it) == asked);
     of_topic.all(|it| matches!(it.outcome, CheckOutcome::NotVisible | CheckOutcome::Unreadable))
 }
 
 /// Whether `--strict` rejects the finding.
-pub(super) fn matters(finding: &DoctorFinding) -> bool {
+pub(super) fn is_strict_violation(finding: &DoctorFinding) -> bool {
     finding.outcome == CheckOutcome::Deviates && finding.severity > FindingSeverity::Note
 }
 
@@ -66,7 +70,7 @@ pub(super) fn matters(finding: &DoctorFinding) -> bool {
 pub(super) fn keep_topics(
     machines: &mut [&mut Vec<DoctorFinding>],
     topics: &[String],
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     /// The limit of locked memory also determines whether RDMA works.
     const OF_RDMA: &str = "limits.locked-memory";
     let known: BTreeSet<&str> = machines.iter().flat_map(|it| it.iter()).map(topic).collect();
@@ -74,7 +78,7 @@ pub(super) fn keep_topics(
         && !machines.is_empty()
     {
         let known: Vec<&str> = known.into_iter().collect();
-        return Err(Failure::usage(format!("there is no topic `{unknown}`"))
+        return Err(CommandFailure::usage(format!("there is no topic `{unknown}`"))
             .advise(suggest(unknown, &known)));
     }
     let is_asked = |it: &DoctorFinding| {
@@ -85,10 +89,10 @@ pub(super) fn keep_topics(
 }
 
 /// Runs every check on this machine, including those of a path if one is named.
-pub(super) fn examine(asked: &PathAsked) -> Result<Examined, Failure> {
+pub(super) fn examine(asked: &PathRequest) -> Result<Examined, CommandFailure> {
     let root = Root::machine();
     let host = facts::read(&root);
-    let network = setup::read(asked).map_err(|error| failed(&error))?;
+    let network = setup::read(asked).map_err(|error| network_failure(&error))?;
     let findings = checks::examine(&root, &host, &state::read(&root), &network);
     Ok(Examined { host, findings, network })
 }

@@ -17,23 +17,23 @@ use assay_report::words;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::doctor::{keep_topics, matters};
+use super::doctor::{is_strict_violation, keep_topics};
 use crate::arguments::DoctorArguments;
 use crate::arguments::hosts::HostsArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use crate::{job_file, page, signals};
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::{CommandFailure, FailureKind};
 
 /// Machine-readable result.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct HostsDocument<'a> {
     hosts: Vec<Value>,
     differences: Vec<HostDifference<'a>>,
 }
 
 /// Hosts, and the transport to them.
-pub(super) struct Way {
+pub(super) struct HostAccess {
     pub(super) names: Vec<String>,
     /// Attributes of these hosts, in the same order.
     pub(super) hosts: Vec<FleetHost>,
@@ -43,21 +43,23 @@ pub(super) struct Way {
     _nodes: Option<Allocation>,
 }
 
-pub(super) fn way(
+pub(super) fn open_hosts(
     typed: &HostsArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> Result<Way, Failure> {
+) -> Result<HostAccess, CommandFailure> {
     let mut via = typed.via.clone();
     let (list, nodes) = match (&typed.hosts, &typed.slurm) {
         (None, Some(wish)) => {
             terminal.note(words::message("slurm-waiting"));
             let nodes = Allocation::ask(wish, cancel).map_err(|error| {
                 let failure = match error {
-                    SlurmError::Wish { .. } => Failure::usage("--slurm asks for no nodes"),
-                    _ => Failure::measurement("there are no nodes of Slurm"),
+                    SlurmError::Wish { .. } => {
+                        CommandFailure::usage("--slurm asks for no nodes")
+                    }
+                    _ => CommandFailure::measurement("there are no nodes of Slurm"),
                 };
-                failure.because(&error).advise(error.advice())
+                failure.with_cause(&error).advise(error.advice())
             })?;
             let given = [("nodes", nodes.nodes.as_str()), ("job", nodes.number.as_str())];
             terminal.note(&words::sentence("slurm-gave", &given));
@@ -67,53 +69,62 @@ pub(super) fn way(
         (list, _) => (list.clone().unwrap_or_default(), None),
     };
     let hosts = if list.ends_with(".toml") {
-        fleet(&list)?
+        read_fleet_file(&list)?
     } else {
         let names = hosts::parse(&list).map_err(|error| {
-            Failure::usage("--hosts cannot be used").because(&error).advise(error.advice())
+            CommandFailure::usage("--hosts cannot be used")
+                .with_cause(&error)
+                .advise(error.advice())
         })?;
         names.iter().map(|name| FleetHost::named(name)).collect()
     };
     let mut via = Via::parse(&via).map_err(|error| {
-        Failure::usage(format!("--via {:?} leads to no host", typed.via)).because(&error)
+        CommandFailure::usage(format!("--via {:?} leads to no host", typed.via))
+            .with_cause(&error)
     })?;
     for host in &hosts {
         if let Some(own) = &host.via {
             // Already checked when the file was read.
-            let own = Via::parse(own).map_err(|error| Failure::usage(own).because(&error))?;
+            let own = Via::parse(own)
+                .map_err(|error| CommandFailure::usage(own).with_cause(&error))?;
             via.lead(&host.name, &own);
         }
     }
     let names = hosts.iter().map(|host| host.name.clone()).collect();
     let mut program = Program::running().map_err(|error| {
-        Failure::new(Kind::Internal, "this program cannot be read").because(&error)
+        CommandFailure::new(FailureKind::Internal, "this program cannot be read")
+            .with_cause(&error)
     })?;
     for file in &typed.binary {
         program.carry(file).map_err(|error| {
-            Failure::usage(format!("--binary {} cannot be used", file.display()))
-                .because(&error)
+            CommandFailure::usage(format!("--binary {} cannot be used", file.display()))
+                .with_cause(&error)
                 .advise("give assay as it was built for the other kind of machine")
         })?;
     }
-    Ok(Way { names, hosts, via, program, _nodes: nodes })
+    Ok(HostAccess { names, hosts, via, program, _nodes: nodes })
 }
 
 /// Reads the hosts of a fleet file.
-fn fleet(file: &str) -> Result<Vec<FleetHost>, Failure> {
+fn read_fleet_file(file: &str) -> Result<Vec<FleetHost>, CommandFailure> {
     let path = &path_text::decode_path(file);
-    let text = job_file::read_text(path).map_err(|error| job_file::unreadable(path, &error))?;
+    let text =
+        job_file::read_text(path).map_err(|error| job_file::unreadable_error(path, &error))?;
     fleet_file::parse(&text).map_err(|error| {
         let file = path.display().to_string();
-        Failure::usage(format!("fleet file {file}: {error}"))
-            .at(&file, &text, error.span.clone())
+        CommandFailure::usage(format!("fleet file {file}: {error}"))
+            .at_span(&file, &text, error.span.clone())
             .advise(error.help)
     })
 }
 
-pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let cancel = signals::cancel_on_signals_aloud()?;
-    let way = way(&typed.hosts, &cancel, terminal)?;
-    let Way { names, via, program, .. } = &way;
+pub(super) fn doctor(
+    typed: &DoctorArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let cancel = signals::cancel_on_signals_with_notice()?;
+    let way = open_hosts(&typed.hosts, &cancel, terminal)?;
+    let HostAccess { names, via, program, .. } = &way;
     let deadline = Duration::from_secs_f64(typed.hosts.host_deadline);
     let course = Course { via, program, relays: &[], deadline, cancel: &cancel };
     let mut done = 0;
@@ -128,20 +139,20 @@ pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
     });
     let found = answers.iter_mut().flatten().map(|it| &mut it.examined.findings);
     keep_topics(&mut found.collect::<Vec<_>>(), &typed.topics)?;
-    let (examined, unreached) = sorted(names, &answers);
-    let is_bad =
-        typed.strict && examined.iter().any(|it| it.compared.findings.iter().any(matters));
+    let (examined, unreached) = split_answers(names, &answers);
+    let is_bad = typed.strict
+        && examined.iter().any(|it| it.compared.findings.iter().any(is_strict_violation));
     let shown = build::hosts(&examined, &unreached, &host_names::format_host_list);
-    page::publish(|| shown, || document(names, &answers), &typed.page, terminal)?;
+    page::publish(|| shown, || hosts_document(names, &answers), &typed.page, terminal)?;
     let is_whole = answers.iter().all(Result::is_ok);
-    Ok(if is_whole && !is_bad { 0 } else { exit_code(Kind::Measurement) })
+    Ok(if is_whole && !is_bad { 0 } else { exit_code(FailureKind::Measurement) })
 }
 
-type Answers = [Result<Answer, HostFailure>];
+type HostAnswers = [Result<Answer, HostFailure>];
 
-fn sorted<'a>(
+fn split_answers<'a>(
     names: &'a [String],
-    answers: &'a Answers,
+    answers: &'a HostAnswers,
 ) -> (Vec<ExaminedHost<'a>>, Vec<UnreachableHost<'a>>) {
     let (mut examined, mut unreached) = (Vec::new(), Vec::new());
     for (name, answer) in names.iter().zip(answers) {
@@ -154,41 +165,44 @@ fn sorted<'a>(
                 },
                 clock_offset_s: answer.clock_offset_s,
             }),
-            Err(failure) => unreached.push(self::unreached(name, failure)),
+            Err(failure) => unreached.push(self::unreachable_host(name, failure)),
         }
     }
     (examined, unreached)
 }
 
-pub(super) fn unreached<'a>(name: &'a str, failure: &HostFailure) -> UnreachableHost<'a> {
-    let (reason, advice) = (failed(failure).reason(), failure.advice().to_owned());
+pub(super) fn unreachable_host<'a>(
+    name: &'a str,
+    failure: &HostFailure,
+) -> UnreachableHost<'a> {
+    let (reason, advice) = (host_failure(failure).reason(), failure.advice().to_owned());
     UnreachableHost { name, reason, advice }
 }
 
-fn failed(failure: &HostFailure) -> Failure {
+fn host_failure(failure: &HostFailure) -> CommandFailure {
     let what = failure.to_string();
     match std::error::Error::source(failure) {
-        Some(source) => Failure::measurement(what).because(source),
-        None => Failure::measurement(what),
+        Some(source) => CommandFailure::measurement(what).with_cause(source),
+        None => CommandFailure::measurement(what),
     }
 }
 
 /// Returns findings for machine-readable output, with the observed value only as English text.
-pub(super) fn in_english(findings: &[DoctorFinding]) -> Vec<DoctorFinding> {
+pub(super) fn without_localised_values(findings: &[DoctorFinding]) -> Vec<DoctorFinding> {
     findings.iter().map(|it| DoctorFinding { seen: None, ..it.clone() }).collect()
 }
 
-fn document<'a>(names: &'a [String], answers: &'a Answers) -> Document<'a> {
+fn hosts_document<'a>(names: &'a [String], answers: &'a HostAnswers) -> HostsDocument<'a> {
     let hosts = names.iter().zip(answers).map(|(name, answer)| match answer {
         Ok(Answer { examined, clock_offset_s: (offset, bound) }) => json!({
-            "name": name, "host": examined.host, "findings": in_english(&examined.findings),
+            "name": name, "host": examined.host, "findings": without_localised_values(&examined.findings),
             "network": examined.network, "clock_offset_s": offset, "clock_offset_bound_s": bound,
         }),
         Err(failure) => json!({ "name": name, "failure": {
-            "id": failure.id(), "reason": failed(failure).reason(), "advice": failure.advice(),
+            "id": failure.id(), "reason": host_failure(failure).reason(), "advice": failure.advice(),
         }}),
     });
-    let (examined, _) = sorted(names, answers);
+    let (examined, _) = split_answers(names, answers);
     let compared: Vec<ComparedHost<'_>> = examined.iter().map(|host| host.compared).collect();
-    Document { hosts: hosts.collect(), differences: find_differences(&compared) }
+    HostsDocument { hosts: hosts.collect(), differences: find_differences(&compared) }
 }

@@ -1,7 +1,7 @@
 //! `assay help`, `assay completions` and `assay man`, generated from the definition of the options
 //! and from the tables of benchmarks and tools.
 
-mod unknown;
+mod suggestions;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -20,19 +20,21 @@ use assay_report::render::text::{format_definition, wrap_line};
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
 
-use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments, ending};
+use crate::arguments::{
+    Arguments, CompletionsArguments, HelpArguments, ManArguments, file_extension,
+};
 use crate::failure::{EXIT_CODES, exit_code};
 use crate::suites;
-use crate::terminal::{Terminal, closed, unwritable};
-use assay_run::failure::{Failure, Kind};
+use crate::terminal::{Terminal, closed_stdout_error, stdout_failure};
+use assay_run::failure::{CommandFailure, FailureKind};
 
-type Explain = fn(&Terminal) -> String;
+type ExplainTopic = fn(&Terminal) -> String;
 
 /// Maximum width of help texts; the same as in the definition of the options.
-const WIDEST_HELP: usize = 100;
+const MAX_HELP_WIDTH: usize = 100;
 
 /// Topics that are not commands, with the functions that print them.
-const TOPICS: [(&str, Explain); 6] = [
+const TOPICS: [(&str, ExplainTopic); 6] = [
     ("methods", methods),
     ("tools", tools),
     ("formats", formats),
@@ -43,10 +45,10 @@ const TOPICS: [(&str, Explain); 6] = [
 
 /// Parses again with negative numbers attached to the option before them: clap takes the number in
 /// `--budget -5s` for an option. The option then reports a better error.
-pub(crate) fn with_negatives(
+pub(crate) fn parse_negative_values(
     error: clap::Error,
     words: &[OsString],
-) -> Result<Result<Arguments, Failure>, clap::Error> {
+) -> Result<Result<Arguments, CommandFailure>, clap::Error> {
     if error.kind() != ErrorKind::UnknownArgument {
         return Err(error);
     }
@@ -66,7 +68,7 @@ pub(crate) fn with_negatives(
             _ => joined.push(word.clone()),
         }
     }
-    match ending::typed(&joined) {
+    match file_extension::parse_arguments(&joined) {
         Err(again) if again.kind() == ErrorKind::UnknownArgument => Err(error),
         again => again,
     }
@@ -74,37 +76,40 @@ pub(crate) fn with_negatives(
 
 /// Prints clap's message about rejected arguments, or the output of `--help` and `--version`. For
 /// an option of the emulated tool that is not supported, it prints the reason.
-pub(crate) fn refused(error: clap::Error, words: Vec<OsString>) -> ExitCode {
-    let error = unknown::without_far_fetched(error);
+pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> ExitCode {
+    let error = suggestions::without_unlikely_suggestions(error);
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
     // Help is rendered again for the width of the terminal.
     let error = &match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            laid_out(Arguments::command()).try_get_matches_from(words).err().unwrap_or(error)
+            with_aligned_examples(Arguments::command())
+                .try_get_matches_from(words)
+                .err()
+                .unwrap_or(error)
         }
         _ => error,
     };
-    let known = unknown::option(error, &command);
-    if let Some(failure) = known.or_else(|| unknown::misspelt(error, &command)) {
-        Terminal::attached().complain(&failure);
+    let known = suggestions::unknown_option(error, &command);
+    if let Some(failure) = known.or_else(|| suggestions::unknown_command(error, &command)) {
+        Terminal::attached().print_failure(&failure);
         return ExitCode::from(exit_code(failure.kind));
     }
-    if let Some(reason) = plain_reason(error) {
+    if let Some(reason) = readable_reason(error) {
         let text = error.render().to_string();
         let rust =
             std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
         Terminal::attached().note(text.replace(&rust, &reason).trim_end());
-        return ExitCode::from(exit_code(Kind::Usage));
+        return ExitCode::from(exit_code(FailureKind::Usage));
     }
     if error.use_stderr() {
         Terminal::attached().note(error.render().to_string().trim_end());
-        return ExitCode::from(exit_code(Kind::Usage));
+        return ExitCode::from(exit_code(FailureKind::Usage));
     }
     // clap does not write through the terminal.
-    match error.print().and_then(|()| closed().map_or(Ok(()), Err)) {
+    match error.print().and_then(|()| closed_stdout_error().map_or(Ok(()), Err)) {
         Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
-            let failure = unwritable(&cause);
-            Terminal::attached().complain(&failure);
+            let failure = stdout_failure(&cause);
+            Terminal::attached().print_failure(&failure);
             ExitCode::from(exit_code(failure.kind))
         }
         // A closed pipe is no failure: the reader has read enough.
@@ -114,19 +119,19 @@ pub(crate) fn refused(error: clap::Error, words: Vec<OsString>) -> ExitCode {
 
 /// Formats the examples of all commands: each explanation follows its example, or goes below it if
 /// the terminal is too narrow.
-fn laid_out(command: Command) -> Command {
-    let width = Terminal::attached().width.min(WIDEST_HELP);
-    let examples = command.get_after_help().map(|it| apart(&it.to_string(), width));
+fn with_aligned_examples(command: Command) -> Command {
+    let width = Terminal::attached().width.min(MAX_HELP_WIDTH);
+    let examples = command.get_after_help().map(|it| break_examples(&it.to_string(), width));
     let command = match examples {
         Some(examples) => command.after_help(examples),
         None => command,
     };
-    command.mut_subcommands(laid_out)
+    command.mut_subcommands(with_aligned_examples)
 }
 
 /// Puts the explanations of ` example explanation` lines below the examples if a line is too long;
 /// other lines stay.
-fn apart(text: &str, width: usize) -> String {
+fn break_examples(text: &str, width: usize) -> String {
     const GAP: &str = "   ";
     let fits = |line: &str| line.chars().count() <= width;
     if text.lines().filter(|line| line.starts_with("  ")).all(fits) {
@@ -146,7 +151,7 @@ fn apart(text: &str, width: usize) -> String {
 
 /// Returns a readable reason for a parse error of the standard library, such as `invalid digit
 /// found in string`.
-fn plain_reason(error: &clap::Error) -> Option<String> {
+fn readable_reason(error: &clap::Error) -> Option<String> {
     let source = std::error::Error::source(error)?;
     let reason = if let Some(error) = source.downcast_ref::<ParseIntError>() {
         match error.kind() {
@@ -173,25 +178,32 @@ fn plain_reason(error: &clap::Error) -> Option<String> {
 
 /// Prints the help if the words of an emulated tool contain `-h` or `--help`. Returns whether they
 /// do.
-pub(crate) fn on_the_way(command: &str, words: &[String], terminal: &mut Terminal) -> bool {
+pub(crate) fn print_requested_help(
+    command: &str,
+    words: &[String],
+    terminal: &mut Terminal,
+) -> bool {
     if !words.iter().any(|word| word == "-h" || word == "--help") {
         return false;
     }
-    let mut all = laid_out(Arguments::command());
+    let mut all = with_aligned_examples(Arguments::command());
     all.build();
     let of_command = all.find_subcommand_mut(command).expect("a command asks for its own help");
     terminal.print(&of_command.render_long_help().to_string());
     true
 }
 
-pub(crate) fn help(typed: &HelpArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+pub(crate) fn help(
+    typed: &HelpArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
     let explained = match typed.topic.as_slice() {
         [topic] => TOPICS.iter().find(|(name, _)| name == topic),
         _ => None,
     };
     let text = match explained {
         Some((_, explain)) => explain(terminal),
-        None => command(&typed.topic)?.render_long_help().to_string(),
+        None => find_command(&typed.topic)?.render_long_help().to_string(),
     };
     terminal.print(&text);
     Ok(0)
@@ -200,18 +212,19 @@ pub(crate) fn help(typed: &HelpArguments, terminal: &mut Terminal) -> Result<u8,
 pub(crate) fn completions(
     typed: &CompletionsArguments,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let mut script = Vec::new();
     clap_complete::generate(typed.shell, &mut Arguments::command(), "assay", &mut script);
     terminal.print(&String::from_utf8_lossy(&script));
     Ok(0)
 }
 
-pub(crate) fn man(typed: &ManArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let command = command(&typed.command)?;
+pub(crate) fn man(typed: &ManArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
+    let command = find_command(&typed.command)?;
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page).map_err(|error| {
-        Failure::new(Kind::Internal, "the man page cannot be written").because(&error)
+        CommandFailure::new(FailureKind::Internal, "the man page cannot be written")
+            .with_cause(&error)
     })?;
     terminal.print(&String::from_utf8_lossy(&page));
     Ok(0)
@@ -219,8 +232,8 @@ pub(crate) fn man(typed: &ManArguments, terminal: &mut Terminal) -> Result<u8, F
 
 /// Returns the definition of assay or of one of its commands, with the full name for its page and
 /// usage.
-fn command(names: &[String]) -> Result<Command, Failure> {
-    let mut found = laid_out(Arguments::command());
+fn find_command(names: &[String]) -> Result<Command, CommandFailure> {
+    let mut found = with_aligned_examples(Arguments::command());
     found.build();
     for (depth, name) in names.iter().enumerate() {
         let Some(inner) = found.find_subcommand(name) else {
@@ -230,10 +243,13 @@ fn command(names: &[String]) -> Result<Command, Failure> {
                 found.get_subcommands().map(Command::get_name).chain(topics).collect();
             let words = names[..=depth].join(" ");
             if known.contains(&name.as_str()) {
-                return Err(Failure::usage(format!("`{words}` is a topic and no command"))
-                    .advise(format!("`assay help {words}`, alone, explains it")));
+                return Err(CommandFailure::usage(format!(
+                    "`{words}` is a topic and no command"
+                ))
+                .advise(format!("`assay help {words}`, alone, explains it")));
             }
-            let failure = Failure::usage(format!("there is no command or topic `{words}`"));
+            let failure =
+                CommandFailure::usage(format!("there is no command or topic `{words}`"));
             return Err(match known.as_slice() {
                 _ if depth == 0 && suites::is_built_in(name) => failure.advise(format!(
                     "it is a suite: `assay run {name} --dry-run` shows what it measures"
@@ -253,7 +269,7 @@ fn command(names: &[String]) -> Result<Command, Failure> {
 
 /// Rewrites `assay net help throughput`, a form common in other programs, as `assay help net
 /// throughput`.
-pub(crate) fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
+pub(crate) fn move_help_first(mut words: Vec<OsString>) -> Vec<OsString> {
     let asks = words.get(2).is_some_and(|word| word == "help");
     let has_commands = |name: &OsString| {
         let name = name.to_str()?;
@@ -266,7 +282,7 @@ pub(crate) fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
 }
 
 fn methods(terminal: &Terminal) -> String {
-    terminal.text(&build::methods())
+    terminal.render_document(&build::methods())
 }
 
 fn tools(terminal: &Terminal) -> String {
@@ -281,7 +297,7 @@ fn tools(terminal: &Terminal) -> String {
         document.paragraph(Tone::Plain, tool.about);
         document.paragraph(Tone::Plain, tool.detect.hint);
     }
-    terminal.text(&document)
+    terminal.render_document(&document)
 }
 
 fn formats(terminal: &Terminal) -> String {
@@ -301,11 +317,11 @@ fn suite_help(terminal: &Terminal) -> String {
     };
     let mut text = String::from("Built-in suites:\n\n");
     for (name, _) in suites::BUILT_IN {
-        if let Ok(suite) = suites::open(name.as_ref()) {
+        if let Ok(suite) = suites::find_suite(name.as_ref()) {
             text.push_str(&listed(name, &format!("{}, {} s", suite.title, suite.budget_s)));
         }
     }
-    for (page, suite) in suites::PAGES {
+    for (page, suite) in suites::PAGE_SUITES {
         let about = format!("{suite}, with the rows of the page of that name");
         text.push_str(&listed(page, &about));
     }
@@ -337,17 +353,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn examples_stand_apart_from_what_they_are_for() {
+    fn long_examples_put_explanations_below() {
         let text = "Examples:\n  assay a --b      does this\n  assay c          does that\n\nAnd more.";
-        assert_eq!(apart(text, 80), text);
+        assert_eq!(break_examples(text, 80), text);
         assert_eq!(
-            apart(text, 24),
+            break_examples(text, 24),
             "Examples:\n  assay a --b\n      does this\n  assay c\n      does that\n\nAnd more."
         );
     }
 
     #[test]
-    fn the_definition_of_the_options_is_sound() {
+    fn command_definition_is_valid() {
         Arguments::command().debug_assert();
     }
 }

@@ -5,35 +5,35 @@ use assay_model::benchmark::Benchmark;
 use assay_model::run::Run;
 use assay_model::spelling::nearest_word;
 use assay_report::{build, render};
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 use assay_stats::history::{self as statistics, ResultQuery};
 
 use crate::arguments::HistoryArguments;
-use crate::page::Page;
-use crate::stored;
+use crate::page::OutputPage;
+use crate::store_access;
 use crate::terminal::Terminal;
 
 pub(crate) fn history(
     typed: &HistoryArguments,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
-    let wanted = wanted(typed)?;
-    let runs = runs(typed, &wanted, terminal)?;
+) -> Result<u8, CommandFailure> {
+    let wanted = parse_metric(typed)?;
+    let runs = read_runs(typed, &wanted, terminal)?;
     let chosen = (typed.margin, typed.seed);
     let history = statistics::build_history(&runs, &wanted, build::representative, chosen)
-        .ok_or_else(|| nothing(typed))?;
-    let page = Page {
+        .ok_or_else(|| no_result_failure(typed))?;
+    let page = OutputPage {
         document: build::history(&history),
         json: &|| render::json::history(&history),
         csv: &|| render::csv::history(&history),
-        again: None,
+        html_document: None,
     };
     page.publish(&typed.page, terminal)?;
     Ok(0)
 }
 
 /// Parses the metric, which must exist.
-fn wanted(typed: &HistoryArguments) -> Result<ResultQuery<'_>, Failure> {
+fn parse_metric(typed: &HistoryArguments) -> Result<ResultQuery<'_>, CommandFailure> {
     let (benchmark, metric) = match typed.metric.rsplit_once('/') {
         Some((benchmark, metric)) => (Some(benchmark), metric),
         None => (None, typed.metric.as_str()),
@@ -53,25 +53,25 @@ fn wanted(typed: &HistoryArguments) -> Result<ResultQuery<'_>, Failure> {
         Some(near) => format!("did you mean {near}? `assay help methods` lists all metrics"),
         None => "`assay help methods` lists all metrics".to_owned(),
     };
-    Err(Failure::usage(format!("there is no metric `{}`", typed.metric)).advise(advice))
+    Err(CommandFailure::usage(format!("there is no metric `{}`", typed.metric)).advise(advice))
 }
 
 /// Reads the runs that may contain the result, oldest first, of a single host. By default this is
 /// the host of the newest run with the result.
-fn runs(
+fn read_runs(
     typed: &HistoryArguments,
     wanted: &ResultQuery<'_>,
     terminal: &mut Terminal,
-) -> Result<Vec<Run>, Failure> {
+) -> Result<Vec<Run>, CommandFailure> {
     let mut host = typed.host.clone();
     let mut runs = Vec::new();
-    for listed in stored::list(&typed.store)?.runs {
+    for listed in store_access::list_runs(&typed.store)?.runs {
         let has_label = typed.label.is_none() || listed.label == typed.label;
         let is_there = host.as_ref().is_none_or(|host| listed.host == *host);
         if listed.running || !has_label || !is_there {
             continue;
         }
-        let run = stored::run(&typed.store, &listed.id, terminal)?;
+        let run = store_access::read_and_warn(&typed.store, &listed.id, terminal)?;
         if host.is_none() {
             if !statistics::has_result(&run, wanted) {
                 continue;
@@ -84,12 +84,12 @@ fn runs(
     Ok(runs)
 }
 
-fn nothing(typed: &HistoryArguments) -> Failure {
+fn no_result_failure(typed: &HistoryArguments) -> CommandFailure {
     let label = typed.label.iter().map(|label| format!(" labelled {label}"));
     let host = typed.host.iter().map(|host| format!(" of {host}"));
     let which: String = label.chain(host).collect();
     let having = |(name, value): &(Attribute, String)| format!(" with {}={value}", name.name());
     let having: String = typed.parameters.iter().map(having).collect();
-    Failure::usage(format!("no stored run{which} has a result {}{having}", typed.metric))
+    CommandFailure::usage(format!("no stored run{which} has a result {}{having}", typed.metric))
         .advise("`assay list` shows the stored runs, `assay show RUN --json` their results")
 }

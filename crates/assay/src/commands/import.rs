@@ -6,32 +6,32 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use assay_adapters::import::{self, ImportError, MOST_BYTES};
-use assay_console::options::typed_words;
+use assay_adapters::import::{self, ImportError, MAX_BYTES};
+use assay_console::options::program_arguments;
 use assay_model::attribute::{Attribute, AttributeKind, AttributeValue, Attributes, Role};
 use assay_model::quantity::Bytes;
 use assay_model::run::{CaseRecord, Run};
 use assay_report::words;
-use assay_run::failure::Failure;
-use assay_run::importing::{self, Known, Source};
-use assay_run::sink::Silent;
+use assay_run::failure::CommandFailure;
+use assay_run::importing::{self, ImportDetails, ImportSource};
+use assay_run::sink::SilentSink;
 use assay_store::Store;
 use serde::Serialize;
 
 use crate::arguments::import::ImportArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{job_file, page, stored};
+use crate::{job_file, page, store_access};
 
 /// Machine-readable result.
 #[derive(Debug, Serialize)]
-struct Document {
-    imported: Vec<Imported>,
-    refused: Vec<Refused>,
+struct ImportDocument {
+    imported: Vec<ImportedFile>,
+    refused: Vec<RejectedFile>,
 }
 
 #[derive(Debug, Serialize)]
-struct Imported {
+struct ImportedFile {
     file: String,
     format: &'static str,
     runs: Vec<String>,
@@ -40,50 +40,53 @@ struct Imported {
 }
 
 #[derive(Debug, Serialize)]
-struct Refused {
+struct RejectedFile {
     file: String,
     reason: String,
 }
 
 /// Stores every readable file and reports the others. The exit code is non-zero if there are any.
-pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let known = Known {
+pub(crate) fn import(
+    typed: &ImportArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let known = ImportDetails {
         label: typed.label.clone(),
         note: typed.note.clone(),
-        command: typed_words(),
+        command: program_arguments(),
         host: typed.host.clone(),
-        dimensions: dimensions(&typed.set)?,
+        dimensions: parse_dimensions(&typed.set)?,
     };
-    let store = stored::open(&typed.store)?;
-    let mut document = Document { imported: Vec::new(), refused: Vec::new() };
+    let store = store_access::open(&typed.store)?;
+    let mut document = ImportDocument { imported: Vec::new(), refused: Vec::new() };
     let (mut text, mut code) = (String::new(), 0);
     for path in &typed.files {
-        match file(path, &known, &store) {
+        match import_file(path, &known, &store) {
             Ok(imported) => {
-                let line = line(&imported);
-                if typed.answer.is_read_along() {
-                    let fitted = terminal.fitted(&line);
+                let line = format_imported(&imported);
+                if typed.answer.is_interactive() {
+                    let fitted = terminal.wrap(&line);
                     terminal.print_line(&fitted);
                 }
                 text.push_str(&line);
                 document.imported.push(imported);
             }
             Err(failure) => {
-                terminal.complain_meanwhile(&failure);
+                terminal.note_failure(&failure);
                 code = code.max(exit_code(failure.kind));
                 let (file, reason) = (path.display().to_string(), failure.reason());
-                document.refused.push(Refused { file, reason });
+                document.refused.push(RejectedFile { file, reason });
             }
         }
     }
-    if !typed.answer.is_read_along() {
-        page::answer(&text, &document, &typed.answer, terminal)?;
+    if !typed.answer.is_interactive() {
+        page::publish_brief(&text, &document, &typed.answer, terminal)?;
     }
     Ok(code)
 }
 
-fn line(imported: &Imported) -> String {
-    let Imported { file, format, runs, measurements, doubts } = imported;
+fn format_imported(imported: &ImportedFile) -> String {
+    let ImportedFile { file, format, runs, measurements, doubts } = imported;
     let count = words::count_message("imported-measurements", *measurements);
     let mut text = format!("{}  {format}, {count}, {file}\n", runs.join(" "));
     for doubt in doubts {
@@ -101,47 +104,52 @@ fn is_text(path: &Path) -> std::io::Result<bool> {
     Ok(!head.contains(&0))
 }
 
-fn file(path: &Path, known: &Known, store: &Store) -> Result<Imported, Failure> {
+fn import_file(
+    path: &Path,
+    known: &ImportDetails,
+    store: &Store,
+) -> Result<ImportedFile, CommandFailure> {
     let name = path.display().to_string();
-    let unread = |error: std::io::Error| job_file::unreadable(path, &error);
+    let unread = |error: std::io::Error| job_file::unreadable_error(path, &error);
     let status = path.metadata().map_err(unread)?;
     if status.is_dir() {
-        return Err(Failure::usage(format!("{name} is no file"))
+        return Err(CommandFailure::usage(format!("{name} is no file"))
             .advise("name the files in it, like results/*.json"));
     }
     if !status.is_file() {
-        return Err(Failure::usage(format!("{name} is no file"))
-            .explain("a pipe or a device says neither how much is to be read nor when it was written")
+        return Err(CommandFailure::usage(format!("{name} is no file"))
+            .with_reason("a pipe or a device says neither how much is to be read nor when it was written")
             .advise("write it to a file first, and import that"));
     }
-    if status.len() > MOST_BYTES {
-        return Err(Failure::usage(format!("{name} has {}", Bytes(status.len())))
-            .explain(format!("at most {} are read", Bytes(MOST_BYTES)))
+    if status.len() > MAX_BYTES {
+        return Err(CommandFailure::usage(format!("{name} has {}", Bytes(status.len())))
+            .with_reason(format!("at most {} are read", Bytes(MAX_BYTES)))
             .advise("give the tool's summary, and not its log of single I/O"));
     }
     if !is_text(path).map_err(unread)? {
-        return Err(Failure::measurement(format!("{name} was not imported"))
-            .explain("it is no text: it has a byte that is zero")
+        return Err(CommandFailure::measurement(format!("{name} was not imported"))
+            .with_reason("it is no text: it has a byte that is zero")
             .advise(
                 "give the output as the tool wrote it, as UTF-8; `assay help formats` lists what is read",
             ));
     }
     let bytes = job_file::read(path).map_err(unread)?;
     let text = String::from_utf8_lossy(&bytes);
-    let (format, found) = import::read(&text).map_err(|error| refused(&name, &text, &error))?;
+    let (format, found) =
+        import::read(&text).map_err(|error| rejected_file(&name, &text, &error))?;
     let written = status.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let written_s = written.map(|time| time.as_secs());
-    let source = Source { name: &name, bytes: &bytes, written_s, format };
+    let source = ImportSource { name: &name, bytes: &bytes, written_s, format };
     let measurements = found.len();
-    let runs = importing::store(&source, found, known, store, &mut Silent)?;
-    let doubts = runs.iter().flat_map(|run| doubts(run, &name)).collect();
+    let runs = importing::store_runs(&source, found, known, store, &mut SilentSink)?;
+    let doubts = runs.iter().flat_map(|run| format_doubts(run, &name)).collect();
     let runs = runs.into_iter().map(|run| run.started.run).collect();
-    Ok(Imported { file: name, format: format.name, runs, measurements, doubts })
+    Ok(ImportedFile { file: name, format: format.name, runs, measurements, doubts })
 }
 
 /// Returns the implausible and skipped values of a run just stored, with the line of the file for
 /// formats with one result per line.
-fn doubts(run: &Run, file: &str) -> Vec<String> {
+fn format_doubts(run: &Run, file: &str) -> Vec<String> {
     let of_case = |case: &CaseRecord| {
         let place = match case.facts.get(&Attribute::SourceLine) {
             Some(AttributeValue::Integer(line)) => format!("{file}:{line}: "),
@@ -156,9 +164,9 @@ fn doubts(run: &Run, file: &str) -> Vec<String> {
 }
 
 /// Returns the failure for a rejected file, with the line that caused it.
-fn refused(name: &str, text: &str, error: &ImportError) -> Failure {
-    let failure = Failure::measurement(format!("{name} was not imported"))
-        .because(error)
+fn rejected_file(name: &str, text: &str, error: &ImportError) -> CommandFailure {
+    let failure = CommandFailure::measurement(format!("{name} was not imported"))
+        .with_cause(error)
         .advise(error.advice());
     let Some(number) = error.line() else { return failure };
     let before: usize = text.split_inclusive('\n').take(number - 1).map(str::len).sum();
@@ -166,25 +174,27 @@ fn refused(name: &str, text: &str, error: &ImportError) -> Failure {
     // A document on a single line is no useful location.
     const LONGEST: usize = 200;
     match line.len() {
-        0..=LONGEST if !text.is_empty() => failure.at(name, text, before..before + line.len()),
+        0..=LONGEST if !text.is_empty() => {
+            failure.at_span(name, text, before..before + line.len())
+        }
         _ => failure,
     }
 }
 
 /// Parses the dimensions given by the user into typed values.
-fn dimensions(set: &[(Attribute, String)]) -> Result<Attributes, Failure> {
+fn parse_dimensions(set: &[(Attribute, String)]) -> Result<Attributes, CommandFailure> {
     let one = |(name, text): &(Attribute, String)| {
         let row = name.row();
         if matches!(row.role, Role::Fact | Role::Part) {
             let what = format!("`{}` is no dimension of a result", row.name);
-            return Err(
-                Failure::usage(what).advise("set what identifies it, like placement=node")
-            );
+            return Err(CommandFailure::usage(what)
+                .advise("set what identifies it, like placement=node"));
         }
         let value = match (row.kind, text.parse::<u64>(), text.parse::<f64>()) {
             (AttributeKind::Size, ..) => {
                 let bytes: Bytes = text.parse().map_err(|error| {
-                    Failure::usage(format!("--set {}={text}", row.name)).because(&error)
+                    CommandFailure::usage(format!("--set {}={text}", row.name))
+                        .with_cause(&error)
                 })?;
                 AttributeValue::Integer(bytes.0)
             }

@@ -11,33 +11,36 @@ use assay_model::quantity::Bytes;
 use assay_model::run::Run;
 use assay_report::locale::{Language, Locale};
 use assay_report::{build, render};
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 use assay_stats::summarize::summarize;
 use serde::Serialize;
 
 use crate::arguments::claims::{LintArguments, LintFormat};
 use crate::failure::REGRESSION;
 use crate::terminal::Terminal;
-use crate::{job_file, output_file, page, stored};
+use crate::{job_file, output_file, page, store_access};
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct LintDocument<'a> {
     page: &'a str,
     findings: &'a [LintFinding],
 }
 
 /// Checks the pages. The exit code shows whether any finding was left unfixed.
-pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+pub(crate) fn lint(
+    typed: &LintArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
     let source =
-        typed.against.as_deref().map(|name| source(name, typed, terminal)).transpose()?;
+        typed.against.as_deref().map(|name| read_source(name, typed, terminal)).transpose()?;
     let mut pages = Vec::new();
     for path in &typed.pages {
-        let text = read(path)?;
+        let text = read_page(path)?;
         let name = path.display().to_string();
         if find_figures(&text).is_empty() {
             terminal.note(&format!("{name}: there is no figure in it"));
         }
-        let source = source.as_ref().map(|source| source.like(&text, path));
+        let source = source.as_ref().map(|source| source.rendered_like(&text, path));
         if let Some(reason) = source.as_deref().and_then(|it| lint::comparison_gap(&text, it)) {
             terminal.note(&format!("{name}: {reason}"));
         }
@@ -53,13 +56,15 @@ pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8,
         pages.push((name, found));
     }
     let text = match typed.format() {
-        LintFormat::Text => pages.iter().map(|(name, found)| lines(name, found)).collect(),
+        LintFormat::Text => {
+            pages.iter().map(|(name, found)| format_findings(name, found)).collect()
+        }
         LintFormat::Sarif => sarif::document(&pages, env!("CARGO_PKG_VERSION")),
         LintFormat::Json => {
             let of = |(page, findings): &'_ (String, Vec<LintFinding>)| -> serde_json::Value {
-                serde_json::json!(Document { page, findings })
+                serde_json::json!(LintDocument { page, findings })
             };
-            page::json(&pages.iter().map(of).collect::<Vec<_>>())?
+            page::to_json(&pages.iter().map(of).collect::<Vec<_>>())?
         }
     };
     match &typed.output {
@@ -71,7 +76,7 @@ pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8,
 
 /// Formats findings, such as `page.md:7:24: wrong-unit: …`. A page with another language's decimal
 /// marks has them everywhere, so only the first few are printed.
-fn lines(name: &str, found: &[LintFinding]) -> String {
+fn format_findings(name: &str, found: &[LintFinding]) -> String {
     const MOST_MARKS: usize = 3;
     let mut marks = 0;
     let mut lines: Vec<String> = Vec::new();
@@ -93,44 +98,44 @@ fn lines(name: &str, found: &[LintFinding]) -> String {
     lines.concat()
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
+fn read_page(path: &Path) -> Result<String, CommandFailure> {
     let shown = path.display();
-    let unread = |error: std::io::Error| job_file::unreadable(path, &error);
+    let unread = |error: std::io::Error| job_file::unreadable_error(path, &error);
     let status = path.metadata().map_err(unread)?;
     if !status.is_file() || status.len() > MAX_PAGE_BYTES {
-        return Err(Failure::usage(format!("{shown} is no page"))
-            .explain(format!("a page is a file of at most {}", Bytes(MAX_PAGE_BYTES)))
+        return Err(CommandFailure::usage(format!("{shown} is no page"))
+            .with_reason(format!("a page is a file of at most {}", Bytes(MAX_PAGE_BYTES)))
             .advise("name a file of Markdown or HTML"));
     }
     String::from_utf8(job_file::read(path).map_err(unread)?).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
-        Failure::usage(format!("{shown} is not UTF-8"))
-            .explain(format!("byte {place} of it begins no character"))
+        CommandFailure::usage(format!("{shown} is not UTF-8"))
+            .with_reason(format!("byte {place} of it begins no character"))
             .advise("`iconv -f WINDOWS-1252 -t UTF-8 FILE` converts it from the encoding named first")
     })
 }
 
 /// Source to compare pages with.
-enum Source {
+enum LintSource {
     /// Page.
     Page(String),
     /// Run, which can be rendered in the format of any page.
     Run(Box<Run>),
 }
 
-impl Source {
+impl LintSource {
     /// Returns the source in the format and language of the page.
-    fn like(&self, text: &str, path: &Path) -> String {
+    fn rendered_like(&self, text: &str, path: &Path) -> String {
         match self {
             Self::Page(source) => source.clone(),
-            Self::Run(run) => written_like(run, text, path),
+            Self::Run(run) => render_run_like(run, text, path),
         }
     }
 }
 
 /// Renders a run as `assay report` would for this page. A page may not state its language and
 /// format, so all candidates are tried and the nearest is chosen.
-fn written_like(run: &Run, text: &str, path: &Path) -> String {
+fn render_run_like(run: &Run, text: &str, path: &Path) -> String {
     let page = LintPage::read(text);
     let stem = path.file_stem().and_then(OsStr::to_str);
     let summary = summarize(run);
@@ -174,17 +179,17 @@ fn written_like(run: &Run, text: &str, path: &Path) -> String {
 }
 
 /// Reads the source of the page: a file, or a run.
-fn source(
+fn read_source(
     name: &str,
     typed: &LintArguments,
     terminal: &mut Terminal,
-) -> Result<Source, Failure> {
+) -> Result<LintSource, CommandFailure> {
     let file = path_text::decode_path(name);
     if file.is_file() {
-        return read(&file).map(Source::Page);
+        return read_page(&file).map(LintSource::Page);
     }
-    let run = stored::run(&typed.store, name, terminal).map_err(|failure| {
+    let run = store_access::read_and_warn(&typed.store, name, terminal).map_err(|failure| {
         failure.advise(format!("or name a page: there is no file `{}`", file.display()))
     })?;
-    Ok(Source::Run(Box::new(run)))
+    Ok(LintSource::Run(Box::new(run)))
 }

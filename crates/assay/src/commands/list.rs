@@ -5,26 +5,26 @@ use assay_model::failure::os_error;
 use assay_model::quantity::Quantity;
 use assay_report::build::{self, HiddenRuns, ListedRun};
 use assay_report::words;
-use assay_store::{Listed, Listing};
+use assay_store::{ListEntry, RunListing};
 use serde::Serialize;
 
 use super::removal::is_without_result;
-use crate::arguments::Format;
+use crate::arguments::PageFormat;
 use crate::arguments::list::ListArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{page, stored};
-use assay_run::failure::{Failure, Kind};
+use crate::{page, store_access};
+use assay_run::failure::{CommandFailure, FailureKind};
 
 /// Machine-readable list.
 #[derive(Serialize)]
-struct Document<'l> {
-    runs: Vec<Entry<'l>>,
-    unreadable: Vec<Unreadable<'l>>,
+struct ListDocument<'l> {
+    runs: Vec<ListedEntry<'l>>,
+    unreadable: Vec<UnreadableRun<'l>>,
 }
 
 #[derive(Serialize)]
-struct Entry<'l> {
+struct ListedEntry<'l> {
     id: &'l str,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<&'l str>,
@@ -44,45 +44,53 @@ struct Entry<'l> {
     /// Whether all stored events can be read; `losses` is the number of those that cannot.
     is_whole: bool,
     losses: u64,
-    headlines: Vec<Value<'l>>,
+    headlines: Vec<ListedValue<'l>>,
     /// Whether the values are trusted; `trust` in the run's document has the reasons.
     trusted: bool,
 }
 
 #[derive(Serialize)]
-struct Value<'l> {
+struct ListedValue<'l> {
     label: &'l str,
     #[serde(flatten)]
     quantity: Quantity,
 }
 
 #[derive(Serialize)]
-struct Unreadable<'l> {
+struct UnreadableRun<'l> {
     id: &'l str,
     reason: &'l str,
 }
 
-pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let mut listing = stored::list(&typed.store)?;
+pub(crate) fn list(
+    typed: &ListArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let mut listing = store_access::list_runs(&typed.store)?;
     let stored = listing.runs.len();
-    listing.runs.retain(|run| is_asked(run, typed));
+    listing.runs.retain(|run| is_requested(run, typed));
     let found = listing.runs.len();
     listing.runs.retain(|run| typed.all || !is_without_result(run));
     let hidden =
         HiddenRuns { without_result: found - listing.runs.len(), not_matching: stored - found };
     let is_whole = listing.runs.iter().all(|run| run.is_whole);
-    if typed.page.format() != Format::Json {
+    if typed.page.format() != PageFormat::Json {
         let said = listing
             .doubts
             .iter()
             .map(|doubt| os_error::simplify_message(&words::doubt(doubt).text));
         said.for_each(|text| terminal.note(&text));
     }
-    page::publish(|| page(&listing, hidden), || document(&listing), &typed.page, terminal)?;
-    Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })
+    page::publish(
+        || list_page(&listing, hidden),
+        || list_document(&listing),
+        &typed.page,
+        terminal,
+    )?;
+    Ok(if is_whole { 0 } else { exit_code(FailureKind::Measurement) })
 }
 
-fn is_asked(run: &Listed, typed: &ListArguments) -> bool {
+fn is_requested(run: &ListEntry, typed: &ListArguments) -> bool {
     let is =
         |asked: &Option<String>, found: &str| asked.as_deref().is_none_or(|it| it == found);
     // Timestamps start with the year, so they sort chronologically as text.
@@ -93,19 +101,19 @@ fn is_asked(run: &Listed, typed: &ListArguments) -> bool {
         && is(&typed.host, &run.host)
 }
 
-fn document(listing: &Listing) -> Document<'_> {
+fn list_document(listing: &RunListing) -> ListDocument<'_> {
     let unreadable =
-        listing.unreadable.iter().map(|it| Unreadable { id: &it.id, reason: &it.reason });
-    Document {
-        runs: listing.runs.iter().map(entry).collect(),
+        listing.unreadable.iter().map(|it| UnreadableRun { id: &it.id, reason: &it.reason });
+    ListDocument {
+        runs: listing.runs.iter().map(list_entry).collect(),
         unreadable: unreadable.collect(),
     }
 }
 
-fn entry(run: &Listed) -> Entry<'_> {
+fn list_entry(run: &ListEntry) -> ListedEntry<'_> {
     let values = run.headlines.iter();
-    let values = values.map(|it| Value { label: &it.label, quantity: it.quantity });
-    Entry {
+    let values = values.map(|it| ListedValue { label: &it.label, quantity: it.quantity });
+    ListedEntry {
         id: &run.id,
         label: run.label.as_deref(),
         note: run.note.as_deref(),
@@ -127,14 +135,14 @@ fn entry(run: &Listed) -> Entry<'_> {
     }
 }
 
-fn page(listing: &Listing, hidden: HiddenRuns) -> assay_report::document::Document {
-    let runs: Vec<ListedRun<'_>> = listing.runs.iter().map(row).collect();
+fn list_page(listing: &RunListing, hidden: HiddenRuns) -> assay_report::document::Document {
+    let runs: Vec<ListedRun<'_>> = listing.runs.iter().map(list_row).collect();
     let unreadable = listing.unreadable.iter();
     let unreadable = unreadable.map(|it| (it.id.clone(), it.reason.clone()));
     build::listing(&runs, &unreadable.collect::<Vec<_>>(), hidden)
 }
 
-fn row(run: &Listed) -> ListedRun<'_> {
+fn list_row(run: &ListEntry) -> ListedRun<'_> {
     ListedRun {
         id: &run.id,
         label: run.label.as_deref().unwrap_or_default(),

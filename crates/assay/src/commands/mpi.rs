@@ -14,12 +14,12 @@ use assay_model::workload::Workload;
 use assay_report::{render, words};
 use assay_stats::summarize::summarize;
 
-use crate::arguments::mpi::{MpiArguments, Preset};
+use crate::arguments::mpi::{MpiArguments, PresetArgument};
 use crate::failure::exit_code;
-use crate::listening::Silently;
-use crate::stored;
+use crate::progress_sink::QuietStoreSink;
+use crate::store_access;
 use crate::terminal::Terminal;
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::job::{self, Duty, Heard, NOTE_TRAVELS};
 use assay_run::mpi::launched::Launched;
 use assay_run::mpi::options::Options;
@@ -28,9 +28,9 @@ use assay_run::recording::Recording;
 
 mod options;
 
-pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     let launched = Launched::here();
-    match rank(typed, &launched, terminal) {
+    match run_rank(typed, &launched, terminal) {
         // All ranks fail for the same reason before they are connected. One of them reports it; the
         // others wait, because a launcher kills all ranks after the first error.
         Err(failure) if !launched.speaks() => {
@@ -39,7 +39,7 @@ pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, F
         }
         Err(failure) => {
             if let Some(file) = &typed.raw {
-                job::write_failed(file, &options::options(typed), &launched, &failure)?;
+                job::write_failed(file, &options::to_mpi_options(typed), &launched, &failure)?;
             }
             Err(failure)
         }
@@ -48,40 +48,44 @@ pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, F
 }
 
 /// Runs a rank from start to end.
-fn rank(
+fn run_rank(
     typed: &MpiArguments,
     launched: &Launched,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     options::check_options(typed)?;
-    let asked = options::options(typed);
-    let failed_code = exit_code(Kind::Measurement);
+    let asked = options::to_mpi_options(typed);
+    let failed_code = exit_code(FailureKind::Measurement);
     let duty = Duty { asked: &asked, launched, raw: typed.raw.as_deref(), failed_code };
     let prints = !typed.json && typed.raw.is_none();
-    let mut quiet = Silently::beside(&typed.keep);
+    let mut quiet = QuietStoreSink::new(&typed.keep);
     let mut quiet = Some(&mut quiet);
     let mut recording: Option<Recording<'_>> = None;
     let done = job::run(&duty, &mut |heard| {
         match heard {
             Heard::Note(said) => terminal.note(&words::phrase(said)),
             Heard::GivesUp(failure) => {
-                terminal.complain(failure);
-                broken_off(recording.take(), failure)?;
+                terminal.print_failure(failure);
+                record_failure(recording.take(), failure)?;
             }
             Heard::Began(outcome) => {
                 // If results go to a file, the program that started the launcher stores them.
                 if let (None, Some(quiet)) = (&typed.raw, quiet.take()) {
-                    recording = begun(typed, job::phase(&asked, outcome), quiet)?;
+                    recording = begin_recording(typed, job::phase(&asked, outcome), quiet)?;
                 }
                 if prints {
-                    terminal.print(&head(&asked, outcome));
+                    terminal.print(&table_head(&asked, outcome));
                 }
             }
             Heard::Size(outcome, size) if prints => {
-                terminal.print(&row(&table::columns(&asked, outcome), outcome, size));
+                terminal.print(&table_row(&table::columns(&asked, outcome), outcome, size));
             }
-            Heard::Measured(outcome) if prints && typed.preset == Preset::Assay => {
-                terminal.print(&remarks(&asked, outcome, outcome.binding_doubt().as_ref()));
+            Heard::Measured(outcome) if prints && typed.preset == PresetArgument::Assay => {
+                terminal.print(&format_doubts(
+                    &asked,
+                    outcome,
+                    outcome.binding_doubt().as_ref(),
+                ));
             }
             Heard::Size(..) | Heard::Measured(_) => {}
         }
@@ -90,7 +94,7 @@ fn rank(
     let done = match done {
         Ok(done) => done,
         Err(failure) => {
-            broken_off(recording, &failure)?;
+            record_failure(recording, &failure)?;
             return Err(failure);
         }
     };
@@ -98,8 +102,8 @@ fn rank(
         return Ok(if done.is_damaged { failed_code } else { 0 });
     }
     if let Some(mut recording) = recording {
-        recording.found(0, job::entries(&done.outcome), &[])?;
-        recording.end(0, job::ending(&done.outcome))?;
+        recording.record_partial(0, job::entries(&done.outcome), &[])?;
+        recording.end_case(0, job::ending(&done.outcome))?;
         let run = recording.finish(false)?;
         if typed.json {
             terminal.print(&render::json::summary(&summarize(&run)));
@@ -109,55 +113,62 @@ fn rank(
 }
 
 /// Starts the record of the job, before its first message; `None` if the library is unknown.
-fn begun<'q>(
+fn begin_recording<'q>(
     typed: &MpiArguments,
     phase: Option<(String, Workload)>,
-    quiet: &'q mut Silently,
-) -> Result<Option<Recording<'q>>, Failure> {
+    quiet: &'q mut QuietStoreSink,
+) -> Result<Option<Recording<'q>>, CommandFailure> {
     let Some(phase) = phase else { return Ok(None) };
-    let store = stored::kept(&typed.keep)?;
-    let opening = stored::opening((&typed.keep, store.as_ref()), "osu", vec![phase]);
+    let store = store_access::open_for_recording(&typed.keep)?;
+    let opening =
+        store_access::recording_opening((&typed.keep, store.as_ref()), "osu", vec![phase]);
     let mut recording = Recording::begin(opening, quiet)?;
-    recording.start(0)?;
+    recording.start_case(0)?;
     Ok(Some(recording))
 }
 
 /// Ends the record of a job that failed early, with the reason.
-fn broken_off(recording: Option<Recording<'_>>, failure: &Failure) -> Result<(), Failure> {
+fn record_failure(
+    recording: Option<Recording<'_>>,
+    failure: &CommandFailure,
+) -> Result<(), CommandFailure> {
     let Some(mut recording) = recording else { return Ok(()) };
-    recording.case(0, [], &[], Some(failure.of_case(ErrorArea::Rank)))?;
+    recording.record_case(0, [], &[], Some(failure.to_case_failure(ErrorArea::Rank)))?;
     recording.finish(false).map(drop)
 }
 
 /// Renders a stored job as the table that it printed.
-pub(crate) fn stored(run: &Run, asked: &RequestedCommand) -> Result<String, Failure> {
-    let nothing = || Failure::measurement(format!("{} holds no job", run.started.run));
-    let typed: MpiArguments = assay_emulation::options::asked("mpi", asked)?;
-    let asked = options::options(&typed);
+pub(crate) fn render_stored(
+    run: &Run,
+    asked: &RequestedCommand,
+) -> Result<String, CommandFailure> {
+    let nothing = || CommandFailure::measurement(format!("{} holds no job", run.started.run));
+    let typed: MpiArguments = assay_emulation::options::parse_stored("mpi", asked)?;
+    let asked = options::to_mpi_options(&typed);
     let host = run.first_host().map(|joined| joined.host.as_str()).unwrap_or_default();
     let record = run.cases.first().ok_or_else(nothing)?;
     let outcome = MpiOutcome::from_record(record, host).ok_or_else(nothing)?;
     let columns = table::columns(&asked, &outcome);
-    let mut text = head(&asked, &outcome);
-    text.extend(outcome.sizes.iter().map(|size| row(&columns, &outcome, size)));
-    if typed.preset == Preset::Assay {
+    let mut text = table_head(&asked, &outcome);
+    text.extend(outcome.sizes.iter().map(|size| table_row(&columns, &outcome, size)));
+    if typed.preset == PresetArgument::Assay {
         // The ranks' placement is no longer known, but the doubt about it is stored.
         let is_it = |doubt: &&Doubt| matches!(doubt, Doubt::UnboundRanks { .. });
-        text.push_str(&remarks(&asked, &outcome, record.doubts.iter().find(is_it)));
+        text.push_str(&format_doubts(&asked, &outcome, record.doubts.iter().find(is_it)));
     }
     Ok(text)
 }
 
-fn head(asked: &Options, outcome: &MpiOutcome) -> String {
-    about(outcome) + &table::columns(asked, outcome).render_head()
+fn table_head(asked: &Options, outcome: &MpiOutcome) -> String {
+    format_setup(outcome) + &table::columns(asked, outcome).render_head()
 }
 
-fn row(columns: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> String {
+fn table_row(columns: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> String {
     columns.render_row(&table::row(columns, outcome, size))
 }
 
 /// Formats doubts as comments below the table.
-fn remarks(asked: &Options, outcome: &MpiOutcome, unbound: Option<&Doubt>) -> String {
+fn format_doubts(asked: &Options, outcome: &MpiOutcome, unbound: Option<&Doubt>) -> String {
     let of_size = |size: &MpiSizeResult| {
         let doubts = table::doubts_about(asked, size).into_iter();
         let bytes = Bytes(size.bytes);
@@ -172,17 +183,18 @@ fn remarks(asked: &Options, outcome: &MpiOutcome, unbound: Option<&Doubt>) -> St
 }
 
 /// Formats library, ranks and launcher as comments above the table.
-fn about(outcome: &MpiOutcome) -> String {
+fn format_setup(outcome: &MpiOutcome) -> String {
     let library = outcome.library.as_ref().map_or_else(String::new, |it| {
         let (name, version, abi, path) = (&it.name, &it.version, it.abi.name(), &it.path);
         format!("# {name} {version}, {abi} ABI, MPI {}: {path}\n", it.standard)
     });
-    let ranks: Vec<String> = outcome.ranks.iter().map(|it| place(&it.host, &it.cpus)).collect();
+    let ranks: Vec<String> =
+        outcome.ranks.iter().map(|it| format_placement(&it.host, &it.cpus)).collect();
     format!("{library}# {} ranks by {}: {}\n", ranks.len(), outcome.launcher, ranks.join(", "))
 }
 
 /// Formats a rank's placement: `node3 on CPU 4`, or the number of CPUs if it is not bound to one.
-fn place(host: &str, cpus: &[u32]) -> String {
+fn format_placement(host: &str, cpus: &[u32]) -> String {
     match cpus {
         [cpu] => format!("{host} on CPU {cpu}"),
         cpus => format!("{host} on any of {} CPUs", cpus.len()),

@@ -5,34 +5,34 @@ use assay_model::suite::{Measure, MeasureRequest, NetworkProtocol, NetworkReques
 use assay_model::workload::{NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload};
 
 use crate::arguments::MeasuringArguments;
-use crate::arguments::network::{NetArguments, NetCommand, WhereArguments};
+use crate::arguments::network::{FarEndArguments, NetArguments, NetCommand};
 use crate::pipeline;
 use crate::terminal::Terminal;
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 
 /// Repetitions that fit into the measured time; an interval of the median needs six.
 const REPETITIONS: f64 = 8.0;
 /// Ratio of total to measured time, for connecting and exchanging results. Without it, the last
 /// second of `--for 3s` would not fit.
-const AROUND: f64 = 1.15;
+const OVERHEAD_FACTOR: f64 = 1.15;
 /// Longest repetition in seconds.
-const LONGEST_S: f64 = 10.0;
+const MAX_REPETITION_S: f64 = 10.0;
 /// Default rate of a UDP stream in bit/s.
-const UDP_RATE_BIT_PER_S: u64 = 100_000_000;
+const DEFAULT_UDP_RATE_BIT_PER_S: u64 = 100_000_000;
 
-pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     match &typed.what {
         NetCommand::Throughput(typed) => {
-            let udp_rate = typed.place.udp.then_some(UDP_RATE_BIT_PER_S);
+            let udp_rate = typed.place.udp.then_some(DEFAULT_UDP_RATE_BIT_PER_S);
             let question = NetworkTest::Throughput(NetworkThroughput {
                 streams: typed.streams,
                 direction: typed.direction,
-                seconds: seconds(&typed.place),
+                seconds: repetition_s(&typed.place),
                 copy: !typed.no_copy,
                 rate_bit_per_s: typed.rate.or(udp_rate),
                 congestion: typed.congestion.clone(),
             });
-            ask(question, &typed.place, &typed.measuring, terminal)
+            measure_test(question, &typed.place, &typed.measuring, terminal)
         }
         NetCommand::Latency(typed) => {
             let question = NetworkTest::Latency(NetworkLatency {
@@ -43,7 +43,7 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
                 load_streams: typed.load_streams,
                 busy_poll_us: typed.busy_poll,
             });
-            ask(question, &typed.place, &typed.measuring, terminal)
+            measure_test(question, &typed.place, &typed.measuring, terminal)
         }
         NetCommand::RequestResponse(typed) => {
             let question = NetworkTest::Latency(NetworkLatency {
@@ -54,28 +54,28 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
                 load_streams: typed.load_streams,
                 busy_poll_us: None,
             });
-            ask(question, &typed.place, &typed.measuring, terminal)
+            measure_test(question, &typed.place, &typed.measuring, terminal)
         }
     }
 }
 
 /// Returns the length of one repetition in whole seconds, as both protocols require.
-fn seconds(place: &WhereArguments) -> u32 {
-    (place.length / REPETITIONS).clamp(1.0, LONGEST_S) as u32
+fn repetition_s(place: &FarEndArguments) -> u32 {
+    (place.length / REPETITIONS).clamp(1.0, MAX_REPETITION_S) as u32
 }
 
 /// Returns the length of a connection for round trips. Without load it is a second, which gives
 /// many connections and a sample per second; a loaded link needs time to fill.
-fn connection_s(place: &WhereArguments, load_streams: u32) -> u32 {
-    if load_streams == 0 { 1 } else { seconds(place) }
+fn connection_s(place: &FarEndArguments, load_streams: u32) -> u32 {
+    if load_streams == 0 { 1 } else { repetition_s(place) }
 }
 
-fn ask(
+fn measure_test(
     question: NetworkTest,
-    place: &WhereArguments,
+    place: &FarEndArguments,
     measuring: &MeasuringArguments,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let (protocol, benchmark) = match place.udp {
         true => (NetworkProtocol::Udp, Benchmark::NetworkUdp),
         false => (NetworkProtocol::Tcp, Benchmark::NetworkTcp),
@@ -89,7 +89,7 @@ fn ask(
     let suite = Suite {
         name: "net".to_owned(),
         title: benchmark.definition().title.to_owned(),
-        budget_s: AROUND * place.length,
+        budget_s: OVERHEAD_FACTOR * place.length,
         measures: vec![Measure {
             by: Vec::new(),
             share: 1.0,

@@ -7,40 +7,45 @@ use assay_model::sizing::{self, LittlesLaw};
 use serde_json::{Value, json};
 
 use crate::arguments::plan::{
-    AnfArguments, LittleArguments, PlanArguments, PlanCommand, Volume,
+    AnfArguments, AnfVolume, LittlesLawArguments, PlanArguments, PlanCommand,
 };
 use crate::page;
 use crate::terminal::Terminal;
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 
 const MIB: f64 = 1_048_576.0;
 /// Plausibility limit: thousands of today's fastest machines together. The second is for sizes.
-const MOST: f64 = 1e12;
+const MAX_RATE: f64 = 1e12;
 const MOST_BYTES: f64 = 1e21;
 
-pub(crate) fn plan(typed: &PlanArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+pub(crate) fn plan(
+    typed: &PlanArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
     let ((text, json), answer) = match &typed.what {
         PlanCommand::LittlesLaw(typed) => (littles_law(typed)?, &typed.answer),
-        PlanCommand::Anf(typed) => (anf(typed)?, &typed.answer),
+        PlanCommand::Anf(typed) => (plan_anf(typed)?, &typed.answer),
     };
-    page::answer(&text, &json, answer, terminal)?;
+    page::publish_brief(&text, &json, answer, terminal)?;
     Ok(0)
 }
 
 /// Returns the result as text, and as JSON in base units.
-fn littles_law(typed: &LittleArguments) -> Result<(String, Value), Failure> {
+fn littles_law(typed: &LittlesLawArguments) -> Result<(String, Value), CommandFailure> {
     let law =
         LittlesLaw::from_two(typed.rate, typed.latency, typed.threads).ok_or_else(|| {
-            Failure::usage("exactly two of --rate, --latency and --threads must be given")
-                .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
+            CommandFailure::usage(
+                "exactly two of --rate, --latency and --threads must be given",
+            )
+            .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
         })?;
-    refuse_beyond("I/O per second", law.rate_per_s, MOST)?;
-    refuse_beyond("I/O in flight", law.in_flight, MOST)?;
+    reject_above("I/O per second", law.rate_per_s, MAX_RATE)?;
+    reject_above("I/O in flight", law.in_flight, MAX_RATE)?;
     let json = json!({
-        "rate": value(law.rate_per_s, Unit::IoPerSecond),
-        "latency": value(law.latency_s, Unit::Second),
-        "in_flight": value(law.in_flight, Unit::Count),
-        "threads": value(law.threads() as f64, Unit::Count),
+        "rate": json_value(law.rate_per_s, Unit::IoPerSecond),
+        "latency": json_value(law.latency_s, Unit::Second),
+        "in_flight": json_value(law.in_flight, Unit::Count),
+        "threads": json_value(law.threads() as f64, Unit::Count),
     });
     let rate = Quantity::new(law.rate_per_s, Unit::IoPerSecond);
     let latency = Quantity::new(law.latency_s, Unit::Second);
@@ -67,24 +72,25 @@ fn littles_law(typed: &LittleArguments) -> Result<(String, Value), Failure> {
 }
 
 /// Rejects an implausible number: its unit is wrong, or it has extra digits.
-fn refuse_beyond(what: &str, number: f64, most: f64) -> Result<(), Failure> {
+fn reject_above(what: &str, number: f64, most: f64) -> Result<(), CommandFailure> {
     if number <= most {
         return Ok(());
     }
-    Err(Failure::usage(format!("{number:.0e} {what} are more than any machine has")).advise(
-        "check the units: 3500 or 300k per second, 1.14ms, 4 threads, 4500MiB/s, 10TiB",
-    ))
+    Err(CommandFailure::usage(format!("{number:.0e} {what} are more than any machine has"))
+        .advise(
+            "check the units: 3500 or 300k per second, 1.14ms, 4 threads, 4500MiB/s, 10TiB",
+        ))
 }
 
-fn anf(typed: &AnfArguments) -> Result<(String, Value), Failure> {
-    let (level, kind) = (typed.level.service(), typed.volume.kind());
+fn plan_anf(typed: &AnfArguments) -> Result<(String, Value), CommandFailure> {
+    let (level, kind) = (typed.level.to_service_level(), typed.volume.to_volume_kind());
     let cap = kind.cap_bytes_per_s(level);
-    refuse_beyond("bytes per second", typed.throughput.unwrap_or(0.0), MOST_BYTES)?;
-    refuse_beyond("bytes", typed.quota.unwrap_or(0.0), MOST_BYTES)?;
+    reject_above("bytes per second", typed.throughput.unwrap_or(0.0), MOST_BYTES)?;
+    reject_above("bytes", typed.quota.unwrap_or(0.0), MOST_BYTES)?;
     let (quota, rate, capped) = match (typed.throughput, typed.quota) {
         (Some(rate), _) => match sizing::quota_bytes(level, kind, rate) {
             Some(quota) => (quota, rate, false),
-            None => return Err(above_the_cap(typed, rate, cap)),
+            None => return Err(cap_failure(typed, rate, cap)),
         },
         (None, quota) => {
             let quota = quota.unwrap_or(0.0);
@@ -96,11 +102,11 @@ fn anf(typed: &AnfArguments) -> Result<(String, Value), Failure> {
         (round_trip_s, sizing::window_bytes(rate, round_trip_s, typed.connections))
     });
     let json = json!({
-        "quota": value(quota, Unit::Byte),
-        "throughput": value(rate, Unit::BytePerSecond),
-        "cap": value(cap, Unit::BytePerSecond),
+        "quota": json_value(quota, Unit::Byte),
+        "throughput": json_value(rate, Unit::BytePerSecond),
+        "cap": json_value(cap, Unit::BytePerSecond),
         "capped": capped,
-        "window_per_connection": window.map(|(_, bytes)| value(bytes, Unit::Byte)),
+        "window_per_connection": window.map(|(_, bytes)| json_value(bytes, Unit::Byte)),
         "connections": typed.connections,
     });
     Ok((anf_text(typed, (quota, rate, cap), capped, window), json))
@@ -112,33 +118,33 @@ fn anf_text(
     capped: bool,
     window: Option<(f64, f64)>,
 ) -> String {
-    let per_tib = typed.level.service().mib_per_s_per_tib();
+    let per_tib = typed.level.to_service_level().mib_per_s_per_tib();
     let size = Quantity::new(quota, Unit::Byte);
     let volume = match typed.volume {
-        Volume::Regular => "a regular volume",
-        Volume::Large => "a large volume of this level",
+        AnfVolume::Regular => "a regular volume",
+        AnfVolume::Large => "a large volume of this level",
     };
     let mut text = String::new();
     let _ = match (typed.throughput.is_some(), capped) {
         (true, _) => writeln!(
             text,
             "{size} of quota\n  why: {} ÷ {per_tib} MiB/s per TiB = {size}",
-            mib(rate)
+            format_mib_per_s(rate)
         ),
         (false, false) => writeln!(
             text,
             "{}\n  why: {size} × {per_tib} MiB/s per TiB = {}",
-            mib(rate),
-            mib(rate)
+            format_mib_per_s(rate),
+            format_mib_per_s(rate)
         ),
         (false, true) => writeln!(
             text,
             "{}\n  why: {volume} gives no more, although {size} × {per_tib} MiB/s per TiB = {}",
-            mib(rate),
-            mib(quota * typed.level.service().rate_per_byte())
+            format_mib_per_s(rate),
+            format_mib_per_s(quota * typed.level.to_service_level().rate_per_byte())
         ),
     };
-    let _ = writeln!(text, "  cap: {volume} gives {} at most", mib(cap));
+    let _ = writeln!(text, "  cap: {volume} gives {} at most", format_mib_per_s(cap));
     if let Some((round_trip_s, bytes)) = window {
         let _ = writeln!(
             text,
@@ -146,7 +152,7 @@ fn anf_text(
              and tcp_wmem (writes) must allow twice as much, because the kernel counts its own \
              overhead in it",
             Quantity::new(bytes, Unit::Byte),
-            mib(rate),
+            format_mib_per_s(rate),
             Quantity::new(round_trip_s, Unit::Second),
             typed.connections,
             if typed.connections == 1 { "" } else { "s" }
@@ -155,25 +161,28 @@ fn anf_text(
     text
 }
 
-fn above_the_cap(typed: &AnfArguments, rate: f64, cap: f64) -> Failure {
-    let failure = Failure::usage(format!("no quota gives {}", mib(rate)))
-        .explain(format!("one volume of this kind and level gives {} at most", mib(cap)));
+fn cap_failure(typed: &AnfArguments, rate: f64, cap: f64) -> CommandFailure {
+    let failure = CommandFailure::usage(format!("no quota gives {}", format_mib_per_s(rate)))
+        .with_reason(format!(
+            "one volume of this kind and level gives {} at most",
+            format_mib_per_s(cap)
+        ));
     match typed.volume {
-        Volume::Regular => {
+        AnfVolume::Regular => {
             failure.advise("ask for --volume large, or spread over several volumes")
         }
-        Volume::Large => {
+        AnfVolume::Large => {
             failure.advise("spread over several volumes, or ask for a higher --level")
         }
     }
 }
 
 /// Formats a rate in the unit in which the service is sold.
-fn mib(bytes_per_s: f64) -> String {
+fn format_mib_per_s(bytes_per_s: f64) -> String {
     let text = format!("{:.2}", bytes_per_s / MIB);
     format!("{} MiB/s", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-fn value(value: f64, unit: Unit) -> Value {
+fn json_value(value: f64, unit: Unit) -> Value {
     json!({ "value": value, "unit": unit.symbol() })
 }

@@ -1,11 +1,11 @@
 //! `assay rdma`: measures RDMA between two hosts, with perftest's options and table.
 
-mod again;
+mod stored_tables;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_adapters::perftest_text::{self, Column};
+use assay_adapters::perftest_text::{self, PerftestColumn};
 use assay_dialects::perftest::{
     self, BandwidthRow, LatencyRow, MeanRow, PerftestColumns, PerftestHead, RateUnit,
 };
@@ -19,25 +19,25 @@ use assay_store::Store;
 use serde_json::Value;
 
 use crate::arguments::rdma::RdmaArguments;
-use crate::listening::Silently;
-use crate::stored;
+use crate::progress_sink::QuietStoreSink;
+use crate::store_access;
 use crate::terminal::Terminal;
 use assay_kernels::rdma::{RdmaError, has_devices};
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
 use assay_run::rdma::{self, Joined, Observed, Rates, Size, TestError, Values};
 use assay_run::recording::Recording;
-use assay_run::round_trips::Figures;
+use assay_run::round_trips::RoundTripStatistics;
 
 /// Raw output with the table as printed.
-const TABLE: &str = "perftest.txt";
+const TABLE_OUTPUT: &str = "perftest.txt";
 
 pub(crate) fn rdma(
     typed: &RdmaArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
-    let work = typed.workload()?;
+) -> Result<u8, CommandFailure> {
+    let work = typed.to_workload()?;
     // Without a device, fail before waiting for the other end or storing anything.
     if !has_devices() {
         return Err(TestError::from(RdmaError::NoDevice).failure());
@@ -45,46 +45,47 @@ pub(crate) fn rdma(
     if typed.host.is_none() && !typed.loopback {
         return serve(typed, cancel, terminal);
     }
-    let store = stored::kept(&typed.keep)?;
+    let store = store_access::open_for_recording(&typed.keep)?;
     let phase = (work.test.name().to_owned(), Workload::Rdma(work.clone()));
-    let opening = stored::opening((&typed.keep, store.as_ref()), "perftest", vec![phase]);
-    let mut quiet = Silently::beside(&typed.keep);
+    let opening =
+        store_access::recording_opening((&typed.keep, store.as_ref()), "perftest", vec![phase]);
+    let mut quiet = QuietStoreSink::new(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
-    recording.start(0)?;
+    recording.start_case(0)?;
     let mut printed = String::new();
     let mut reported = String::new();
     let tested = rdma::run(&work, cancel, &mut |observed| {
         let (entries, line) = match observed {
             Observed::Joined(joined) => {
-                (joined.entries(), head(rate_unit(typed), &work, joined).to_string())
+                (joined.entries(), table_head(rate_unit(typed), &work, joined).to_string())
             }
             Observed::Size(size) => {
-                reported.push_str(&own(&work, size));
-                (size.entries(work.test), row(typed, &work, size))
+                reported.push_str(&format_own_figures(&work, size));
+                (size.entries(work.test), table_row(typed, &work, size))
             }
         };
         if !typed.json {
             if let Observed::Size(size) = observed {
-                terminal.print(&listed(typed, &work, size));
+                terminal.print(&list_results(typed, &work, size));
             }
             terminal.print(&line);
         }
         printed.push_str(&line);
-        recording.found(0, entries, &[])
+        recording.record_partial(0, entries, &[])
     });
-    let raw = [(TABLE.to_owned(), printed.clone().into_bytes())];
+    let raw = [(TABLE_OUTPUT.to_owned(), printed.clone().into_bytes())];
     if let Err(failure) = tested {
-        recording.case(0, [], &raw, Some(rdma::of_case(&failure)))?;
+        recording.record_case(0, [], &raw, Some(rdma::of_case(&failure)))?;
         recording.finish(cancel.load(Ordering::Relaxed))?;
         return Err(failure);
     }
-    recording.found(0, [], &raw)?;
-    recording.end(0, Ok(StopReason::Tool))?;
+    recording.record_partial(0, [], &raw)?;
+    recording.end_case(0, Ok(StopReason::Tool))?;
     let run = recording.finish(cancel.load(Ordering::Relaxed))?;
-    if let Some(file) = typed.perftest_json() {
+    if let Some(file) = typed.perftest_json_path() {
         let written = fs_err::write(file, perftest_json(&printed)?);
         written.map_err(|error| {
-            Failure::usage("perftest's JSON cannot be written").because(&error)
+            CommandFailure::usage("perftest's JSON cannot be written").with_cause(&error)
         })?;
     }
     if typed.json {
@@ -97,18 +98,22 @@ pub(crate) fn rdma(
 
 /// Renders a stored run as perftest's table or JSON. The tests of a suite are rendered in sequence,
 /// or as a list.
-pub(crate) fn stored(run: &Run, store: &Store, as_json: bool) -> Result<String, Failure> {
-    let nothing = || Failure::measurement(format!("{} holds no table", run.started.run));
+pub(crate) fn render_stored(
+    run: &Run,
+    store: &Store,
+    as_json: bool,
+) -> Result<String, CommandFailure> {
+    let nothing = || CommandFailure::measurement(format!("{} holds no table", run.started.run));
     let tables = if run.started.asked.is_some() {
         let record = run.cases.first().ok_or_else(nothing)?;
-        let text = stored::raw(store, &record.raw, TABLE)?;
+        let text = store_access::read_raw(store, &record.raw, TABLE_OUTPUT)?;
         vec![String::from_utf8_lossy(&text).into_owned()]
     } else {
-        again::tables(run)
+        stored_tables::render_tables(run)
     };
     match (&tables[..], as_json) {
         ([], _) => Err(nothing()
-            .explain("an assay that did not store perftest's figures measured it")
+            .with_reason("an assay that did not store perftest's figures measured it")
             .advise("leave out --as for assay's own report")),
         (tables, false) => {
             let rule = perftest::rule();
@@ -117,7 +122,7 @@ pub(crate) fn stored(run: &Run, store: &Store, as_json: bool) -> Result<String, 
         ([one], true) => perftest_json(one),
         (several, true) => {
             let all: Vec<Value> =
-                several.iter().map(|it| document(it)).collect::<Result<_, _>>()?;
+                several.iter().map(|it| perftest_document(it)).collect::<Result<_, _>>()?;
             Ok(json_text(&Value::Array(all)))
         }
     }
@@ -125,13 +130,13 @@ pub(crate) fn stored(run: &Run, store: &Store, as_json: bool) -> Result<String, 
 
 /// Whether a run of a suite contains tests that perftest has a table for.
 pub(crate) fn has_tests(run: &Run) -> bool {
-    again::has_tests(run)
+    stored_tables::has_tests(run)
 }
 
 /// Renders the JSON of perftest's `--out_json` (since 24.01), but with all sizes: one object, or a
 /// list of them.
-fn perftest_json(printed: &str) -> Result<String, Failure> {
-    Ok(json_text(&document(printed)?))
+fn perftest_json(printed: &str) -> Result<String, CommandFailure> {
+    Ok(json_text(&perftest_document(printed)?))
 }
 
 fn json_text(document: &Value) -> String {
@@ -139,32 +144,32 @@ fn json_text(document: &Value) -> String {
     format!("{text}\n")
 }
 
-fn document(printed: &str) -> Result<Value, Failure> {
+fn perftest_document(printed: &str) -> Result<Value, CommandFailure> {
     // The unit of the table.
     let unit = if printed.contains("[Gb/sec]") { 8e-9 } else { 1.0 / 1_048_576.0 };
-    let names: [(Column, &str, f64); 13] = [
-        (Column::Bytes, "MsgSize", 1.0),
-        (Column::Iterations, "n_iterations", 1.0),
-        (Column::Min, "t_min", 1e6),
-        (Column::Max, "t_max", 1e6),
-        (Column::Typical, "t_typical", 1e6),
-        (Column::Average, "t_avg", 1e6),
-        (Column::EventRate, "tps_average", 1.0),
-        (Column::Deviation, "t_stdev", 1e6),
-        (Column::P99, "percentile_99", 1e6),
-        (Column::P999, "percentile_99.9", 1e6),
-        (Column::PeakRate, "BW_peak", unit),
-        (Column::Rate, "BW_average", unit),
-        (Column::MessageRate, "MsgRate", 1e-6),
+    let names: [(PerftestColumn, &str, f64); 13] = [
+        (PerftestColumn::Bytes, "MsgSize", 1.0),
+        (PerftestColumn::Iterations, "n_iterations", 1.0),
+        (PerftestColumn::Min, "t_min", 1e6),
+        (PerftestColumn::Max, "t_max", 1e6),
+        (PerftestColumn::Typical, "t_typical", 1e6),
+        (PerftestColumn::Average, "t_avg", 1e6),
+        (PerftestColumn::EventRate, "tps_average", 1.0),
+        (PerftestColumn::Deviation, "t_stdev", 1e6),
+        (PerftestColumn::P99, "percentile_99", 1e6),
+        (PerftestColumn::P999, "percentile_99.9", 1e6),
+        (PerftestColumn::PeakRate, "BW_peak", unit),
+        (PerftestColumn::Rate, "BW_average", unit),
+        (PerftestColumn::MessageRate, "MsgRate", 1e-6),
     ];
-    let rows = perftest_text::rows(printed).map_err(|error| {
-        Failure::measurement("the table cannot be read again").because(&error)
+    let rows = perftest_text::parse_rows(printed).map_err(|error| {
+        CommandFailure::measurement("the table cannot be read again").with_cause(&error)
     })?;
-    let object = |row: &perftest_text::Row| {
+    let object = |row: &perftest_text::PerftestRow| {
         let fields = names.iter().filter_map(|(column, name, factor)| {
             // Rounded to the printed digits.
             let value = (row.get(column)? * factor * 1e6).round() / 1e6;
-            let is_count = matches!(column, Column::Bytes | Column::Iterations);
+            let is_count = matches!(column, PerftestColumn::Bytes | PerftestColumn::Iterations);
             let value = if is_count { Value::from(value as u64) } else { Value::from(value) };
             Some(((*name).to_owned(), value))
         });
@@ -189,7 +194,7 @@ fn serve(
     typed: &RdmaArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let ip = typed.bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let address = SocketAddr::new(ip, typed.port);
     if typed.bind.is_none() {
@@ -197,7 +202,7 @@ fn serve(
     }
     terminal.note(&format!("waiting for one test on TCP {address}"));
     loop {
-        let served = rdma::serve(address, &typed.device(), cancel);
+        let served = rdma::serve(address, &typed.to_device(), cancel);
         let is_last = !typed.forever || cancel.load(Ordering::Relaxed);
         match served {
             Ok(served) => {
@@ -210,9 +215,9 @@ fn serve(
             Err(
                 error @ (TestError::Network(NetworkError::Listen { .. })
                 | TestError::Verbs(RdmaError::NoDevice)),
-            ) => return Err(unserved(&error)),
-            Err(error) if is_last => return Err(unserved(&error)),
-            Err(error) => terminal.complain(&unserved(&error)),
+            ) => return Err(serve_failure(&error)),
+            Err(error) if is_last => return Err(serve_failure(&error)),
+            Err(error) => terminal.print_failure(&serve_failure(&error)),
         }
         if is_last {
             return Ok(0);
@@ -220,15 +225,17 @@ fn serve(
     }
 }
 
-fn unserved(error: &TestError) -> Failure {
+fn serve_failure(error: &TestError) -> CommandFailure {
     match error {
-        TestError::Network(_) => Failure::measurement("nothing was served").because(error),
+        TestError::Network(_) => {
+            CommandFailure::measurement("nothing was served").with_cause(error)
+        }
         other => other.failure(),
     }
 }
 
 /// Returns the lines above the table, in perftest's wording.
-fn head(unit: RateUnit, work: &RdmaWorkload, joined: &Joined) -> PerftestHead {
+fn table_head(unit: RateUnit, work: &RdmaWorkload, joined: &Joined) -> PerftestHead {
     let index = joined.gid_index.map_or_else(|| "none".to_owned(), |index| index.to_string());
     let link = if joined.is_ethernet { "Ethernet" } else { "IB" };
     let facts = vec![
@@ -247,11 +254,11 @@ fn head(unit: RateUnit, work: &RdmaWorkload, joined: &Joined) -> PerftestHead {
         (false, None) => PerftestColumns::Times,
         (false, Some(_)) => PerftestColumns::Means,
     };
-    PerftestHead { title: title(work), facts, columns }
+    PerftestHead { title: table_title(work), facts, columns }
 }
 
 /// Returns perftest's title: verb, both directions, quantity (`ctx_print_test_info`).
-fn title(work: &RdmaWorkload) -> String {
+fn table_title(work: &RdmaWorkload) -> String {
     let verb = match work.test {
         RdmaTest::SendLatency | RdmaTest::SendBandwidth => "Send",
         RdmaTest::WriteLatency | RdmaTest::WriteBandwidth => "RDMA_Write",
@@ -268,7 +275,7 @@ const fn rate_unit(typed: &RdmaArguments) -> RateUnit {
 }
 
 /// Lists every result of a size, if requested.
-fn listed(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
+fn list_results(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
     let Values::Times(times_ns) = &size.values else { return String::new() };
     let divisor = if work.test.is_half_round_trip() { 2 } else { 1 };
     let kinds = [(typed.report_unsorted, false), (typed.report_histogram, true)];
@@ -277,7 +284,7 @@ fn listed(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
 }
 
 /// Formats a size as perftest does.
-fn row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
+fn table_row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
     match &size.values {
         Values::Times(times_ns) => {
             let divisor = if work.test.is_half_round_trip() { 2 } else { 1 };
@@ -309,7 +316,7 @@ fn row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
 }
 
 /// Formats assay's own figures of a size, over all messages without exception.
-fn own(work: &RdmaWorkload, size: &Size) -> String {
+fn format_own_figures(work: &RdmaWorkload, size: &Size) -> String {
     let times_ns = match &size.values {
         Values::Times(times_ns) => times_ns,
         Values::Marks(Rates { lost: Some(lost), .. }) => {
@@ -326,7 +333,11 @@ fn own(work: &RdmaWorkload, size: &Size) -> String {
     let divisor = if halved { 2 } else { 1 };
     let all: Vec<u64> = times_ns.iter().map(|ns| ns / divisor).collect();
     let what = if halved { "half round trip" } else { "full time" };
-    format!("{} B, {what} of all: {}\n", size.bytes, Figures::of_times(&all).text())
+    format!(
+        "{} B, {what} of all: {}\n",
+        size.bytes,
+        RoundTripStatistics::from_times(&all).format_text()
+    )
 }
 
 #[cfg(test)]
@@ -334,7 +345,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_has_the_names_of_perftests_json() {
+    fn json_has_perftest_names() {
         let head = PerftestHead {
             title: "Send Latency Test".to_owned(),
             facts: vec![("Device", "rxe0".to_owned()), ("Mtu", "1024[B]".to_owned())],
@@ -357,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_have_perftests_names_in_the_unit_of_the_table() {
+    fn json_rates_use_the_table_unit() {
         for (unit, peak, average) in
             [(RateUnit::Mebibytes, 119.21, 59.6), (RateUnit::Gigabits, 1.0, 0.5)]
         {
@@ -385,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_is_perftests() {
+    fn titles_match_perftest() {
         for (test, both, expected) in [
             (RdmaTest::SendLatency, false, "Send Latency Test"),
             (RdmaTest::WriteBandwidth, false, "RDMA_Write BW Test"),
@@ -394,7 +405,7 @@ mod tests {
             (RdmaTest::AtomicLatency, false, "Atomic FETCH_AND_ADD Latency Test"),
         ] {
             let work = RdmaWorkload { both, ..RdmaWorkload::perftest_default(test, None) };
-            assert_eq!(title(&work), expected);
+            assert_eq!(table_title(&work), expected);
         }
     }
 }

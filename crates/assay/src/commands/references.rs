@@ -3,30 +3,30 @@
 use assay_claims::reference::{self, Claim};
 use assay_report::document::{Block, ColumnAlignment, Document, ReportTable, Tone};
 use assay_report::words::{message, sentence};
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 
 use crate::arguments::claims::ReferencesArguments;
-use crate::expected::{named, of_system, said};
 use crate::page;
+use crate::published_figures::{find_claims, format_claim, system_claims};
 use crate::terminal::Terminal;
 
 pub(crate) fn references(
     typed: &ReferencesArguments,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let claims = match &typed.system {
-        Some(name) => named(name).unwrap_or_else(|| of_system(name))?,
+        Some(name) => find_claims(name).unwrap_or_else(|| system_claims(name))?,
         None => reference::published_claims(),
     };
     let shown = match &typed.system {
-        Some(_) => of_claims(&claims),
-        None => of_systems(&claims),
+        Some(_) => claims_document(&claims),
+        None => systems_document(&claims),
     };
     page::publish(|| shown, || &claims, &typed.page, terminal)?;
     Ok(0)
 }
 
-fn of_systems(claims: &[Claim]) -> Document {
+fn systems_document(claims: &[Claim]) -> Document {
     let mut document = Document::new(message("references-title"));
     let columns = [
         (message("column-system"), ColumnAlignment::Left),
@@ -52,7 +52,7 @@ fn of_systems(claims: &[Claim]) -> Document {
     document
 }
 
-fn of_claims(claims: &[Claim]) -> Document {
+fn claims_document(claims: &[Claim]) -> Document {
     let system = claims.first().map(|it| it.system.as_str()).unwrap_or_default();
     let mut document = Document::new(sentence("references-title-of", &[("system", system)]));
     let columns = [
@@ -73,7 +73,7 @@ fn of_claims(claims: &[Claim]) -> Document {
             table.rows.push(vec![
                 what.into(),
                 conditions.into(),
-                said(it).into(),
+                format_claim(it).into(),
                 it.note.as_str().into(),
             ]);
         }

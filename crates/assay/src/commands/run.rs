@@ -12,53 +12,53 @@ use assay_model::suite::{
 };
 use assay_model::workload::MpiHosts;
 
-use super::{run_hosts, switched};
-use crate::arguments::mpi::Preset;
+use super::{run_hosts, run_switch};
+use crate::arguments::mpi::PresetArgument;
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::job_file;
-use crate::listening::{LOOKING, Listening};
-use crate::pipeline::{self, Extent};
+use crate::pipeline::{self, ReportExtent};
+use crate::progress_sink::{LOOKING_MESSAGE, ProgressSink};
 use crate::suites;
 use crate::terminal::Terminal;
-use assay_run::failure::{Failure, Kind};
-use assay_run::mpi_installations::{self, Interfaces};
-use assay_run::question::Question;
+use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::mpi_installations::{self, AbiSelection};
+use assay_run::run_request::RunRequest;
 use assay_run::storage::aim::Aim;
 use assay_run::switching;
 
 use super::storage;
 
 /// Default time of `assay stream` and `assay linpack`, per placement or solve.
-const ONE_NUMBER_S: f64 = 30.0;
+const DEFAULT_BUDGET_S: f64 = 30.0;
 /// Relative half-width of the interval that ends a measurement.
-const TARGET: f64 = 0.01;
+const TARGET_HALF_WIDTH: f64 = 0.01;
 
-pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    if typed.fleet.hosts.are_several() {
+pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
+    if typed.fleet.hosts.has_hosts() {
         return run_hosts::run(typed, terminal);
     }
-    let suite = aimed(typed, suites::open_all(&typed.suites)?)?;
+    let suite = with_targets(typed, suites::open_joined(&typed.suites)?)?;
     // Finding MPI takes time: every launcher is asked for its version.
     let measuring = &typed.measuring;
-    Listening::before(terminal, LOOKING, measuring.quiet || measuring.dry_run);
-    let question = question(typed, &suite)?;
+    ProgressSink::show_search(terminal, LOOKING_MESSAGE, measuring.quiet || measuring.dry_run);
+    let question = run_request(typed, &suite)?;
     match (&typed.switch, typed.measuring.label.as_slice()) {
         (Some(commands), names) => {
-            let conditions = switching::conditions(commands, names)?;
-            let suite = fitting(&suite, typed.turns.margin);
-            let question = Question { suite: &suite, ..question };
-            switched::run(&question, typed, &conditions, terminal)
+            let conditions = switching::pair_conditions(commands, names)?;
+            let suite = fit_to_margin(&suite, typed.turns.margin);
+            let question = RunRequest { suite: &suite, ..question };
+            run_switch::run(&question, typed, &conditions, terminal)
         }
         (None, _) => {
-            let extent = if typed.full { Extent::Report } else { Extent::Answer };
-            pipeline::run(&question, &typed.measuring, extent, terminal)
+            let extent = if typed.full { ReportExtent::Report } else { ReportExtent::Answer };
+            pipeline::run_suite(&question, &typed.measuring, extent, terminal)
         }
     }
 }
 
 /// Rejects options that the suite cannot use: they were meant for another one.
-fn refuse_what_has_no_meaning(suite: &Suite, typed: &RunArguments) -> Result<(), Failure> {
+fn reject_unused_options(suite: &Suite, typed: &RunArguments) -> Result<(), CommandFailure> {
     let asks =
         |has: fn(&MeasureRequest) -> bool| suite.measures.iter().any(|it| has(&it.request));
     let storage =
@@ -71,13 +71,16 @@ fn refuse_what_has_no_meaning(suite: &Suite, typed: &RunArguments) -> Result<(),
     };
     let text =
         format!("suite {} asks nothing of {what}, so {option} has no meaning", suite.name);
-    Err(Failure::usage(text)
+    Err(CommandFailure::usage(text)
         .advise("`assay run all` measures every topic; `assay help suites` lists the others"))
 }
 
 /// Returns the suite with the storage targets of the command line.
-pub(super) fn aimed(typed: &RunArguments, mut suite: Suite) -> Result<Suite, Failure> {
-    refuse_what_has_no_meaning(&suite, typed)?;
+pub(super) fn with_targets(
+    typed: &RunArguments,
+    mut suite: Suite,
+) -> Result<Suite, CommandFailure> {
+    reject_unused_options(&suite, typed)?;
     let aim = Aim {
         targets: typed.storage.targets.clone(),
         size_bytes: typed.storage.size.map(|size| size.0),
@@ -88,23 +91,23 @@ pub(super) fn aimed(typed: &RunArguments, mut suite: Suite) -> Result<Suite, Fai
 }
 
 /// Returns the request to measure the suite on this machine.
-pub(super) fn question<'a>(
+pub(super) fn run_request<'a>(
     typed: &'a RunArguments,
     suite: &'a Suite,
-) -> Result<Question<'a>, Failure> {
+) -> Result<RunRequest<'a>, CommandFailure> {
     let built_in = typed.suites.iter().all(|name| suites::is_built_in(&name.to_string_lossy()));
-    Ok(Question {
-        blame: if built_in { Kind::Usage } else { Kind::Suite },
+    Ok(RunRequest {
+        failure_kind: if built_in { FailureKind::Usage } else { FailureKind::Suite },
         to: typed.to.as_deref(),
         mpi: mpi_choices(suite, &typed.mpi)?,
-        storage: storage::options(&typed.storage.permissions, &typed.measuring.store),
-        ..pipeline::of_options(suite, &typed.measuring)
+        storage: storage::run_options(&typed.storage.permissions, &typed.measuring.store),
+        ..pipeline::request_from_options(suite, &typed.measuring)
     })
 }
 
 /// Returns the suite with every metric measured to at least half the margin; wider intervals could
 /// not show a difference of that size.
-fn fitting(suite: &Suite, margin: f64) -> Suite {
+fn fit_to_margin(suite: &Suite, margin: f64) -> Suite {
     let mut suite = suite.clone();
     suite.measures.iter_mut().for_each(|it| it.target = it.target.min(margin / 2.0));
     suite
@@ -112,11 +115,11 @@ fn fitting(suite: &Suite, margin: f64) -> Suite {
 
 /// Searches for MPI only if the suite has MPI benchmarks, because every launcher is asked for its
 /// version.
-fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Failure> {
+fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, CommandFailure> {
     let asks = |measure: &Measure| matches!(measure.request, MeasureRequest::Mpi(_));
     if !suite.measures.iter().any(asks) {
         return match typed.first_given() {
-            Some(option) => Err(Failure::usage(format!(
+            Some(option) => Err(CommandFailure::usage(format!(
                 "suite {} asks nothing of MPI, so {option} has no meaning",
                 suite.name
             ))
@@ -124,12 +127,12 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
             None => Ok(MpiChoices::default()),
         };
     }
-    refuse_what_no_test_uses(suite, typed)?;
-    let file = typed.hostfile.as_deref().map(absolute).transpose()?;
+    reject_unused_mpi_options(suite, typed)?;
+    let file = typed.hostfile.as_deref().map(absolute_path).transpose()?;
     let found = mpi_installations::find(
         &typed.prefixes,
         typed.launcher.as_deref(),
-        typed.abi.map_or(Interfaces::Own, InterfacesArgument::interfaces),
+        typed.abi.map_or(AbiSelection::Own, InterfacesArgument::to_interfaces),
     );
     let is_needed = |measure: &Measure| asks(measure) && !measure.optional;
     let installations = match found {
@@ -145,19 +148,22 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
         ranks: typed.ranks,
         sizes: typed.sizes,
         placements: (!typed.placements.is_empty()).then(|| typed.placements.clone()),
-        preset: typed.preset.map(Preset::stored).unwrap_or_default(),
+        preset: typed.preset.map(PresetArgument::to_preset).unwrap_or_default(),
     })
 }
 
 /// Rejects a number of ranks if all tests use pairs, and message sizes if no message has one.
-fn refuse_what_no_test_uses(suite: &Suite, typed: &MpiRunArguments) -> Result<(), Failure> {
+fn reject_unused_mpi_options(
+    suite: &Suite,
+    typed: &MpiRunArguments,
+) -> Result<(), CommandFailure> {
     let any = |uses: fn(MpiTest) -> bool| {
         let mut requests = suite.measures.iter().map(|it| &it.request);
         requests.any(|it| matches!(it, MeasureRequest::Mpi(asked) if uses(asked.test)))
     };
     let refused = |option: &str, why: &str| {
         let text = format!("{option} has no meaning: {why} in suite {}", suite.name);
-        Err(Failure::usage(text).advise("leave it out, or name a suite that uses it"))
+        Err(CommandFailure::usage(text).advise("leave it out, or name a suite that uses it"))
     };
     if typed.ranks.is_some() && !any(|test| test.pattern() != MpiPattern::Pair) {
         return refused("--ranks", "every test takes two ranks");
@@ -169,26 +175,29 @@ fn refuse_what_no_test_uses(suite: &Suite, typed: &MpiRunArguments) -> Result<()
 }
 
 /// Returns an absolute path: the launcher runs in its own folder.
-fn absolute(file: &Path) -> Result<String, Failure> {
-    let path =
-        std::fs::canonicalize(file).map_err(|error| job_file::unreadable(file, &error))?;
+fn absolute_path(file: &Path) -> Result<String, CommandFailure> {
+    let path = std::fs::canonicalize(file)
+        .map_err(|error| job_file::unreadable_error(file, &error))?;
     Ok(path_text::encode(path.as_os_str()))
 }
 
-pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+pub(crate) fn stream(
+    typed: &StreamArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
     let request = MeasureRequest::Stream {
         placements: typed.placement.clone(),
         threads: typed.threads,
         bytes: typed.array_size,
     };
-    let suite = one("stream", Benchmark::MemoryStream, vec![measure(1.0, request)]);
+    let suite = single_suite("stream", Benchmark::MemoryStream, vec![measure(1.0, request)]);
     pipeline::run_options(&suite, &typed.measuring, terminal)
 }
 
 pub(crate) fn linpack(
     typed: &LinpackArguments,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let size = match (typed.n, typed.memory) {
         (Some(n), _) => LinpackSize::Equations(n),
         (None, Some(share)) => LinpackSize::Memory(share),
@@ -203,15 +212,22 @@ pub(crate) fn linpack(
         instruction_sets: InstructionSets::Widest,
     };
     let measures = vec![measure(0.1, peak), measure(0.9, linpack)];
-    let suite = one("linpack", Benchmark::Linpack, measures);
+    let suite = single_suite("linpack", Benchmark::Linpack, measures);
     pipeline::run_options(&suite, &typed.measuring, terminal)
 }
 
 fn measure(share: f64, request: MeasureRequest) -> Measure {
-    Measure { by: Vec::new(), share, target: TARGET, optional: false, request, origin: None }
+    Measure {
+        by: Vec::new(),
+        share,
+        target: TARGET_HALF_WIDTH,
+        optional: false,
+        request,
+        origin: None,
+    }
 }
 
-fn one(name: &str, benchmark: Benchmark, measures: Vec<Measure>) -> Suite {
+fn single_suite(name: &str, benchmark: Benchmark, measures: Vec<Measure>) -> Suite {
     let title = benchmark.definition().title.to_owned();
-    Suite { name: name.to_owned(), title, budget_s: ONE_NUMBER_S, measures }
+    Suite { name: name.to_owned(), title, budget_s: DEFAULT_BUDGET_S, measures }
 }

@@ -19,89 +19,89 @@ use assay_report::build::{self, UnreachableHost};
 use assay_report::words;
 use serde_json::json;
 
-use super::doctor_hosts::{self, Way};
-use super::limits::{self, Held};
+use super::doctor_hosts::{self, HostAccess};
+use super::limits::{self, LimitResults};
 use crate::arguments::hosts::{FleetArguments, OnHostFailure};
-use crate::arguments::{Format, RunArguments};
+use crate::arguments::{PageFormat, RunArguments};
 use crate::failure::{REGRESSION, exit_code};
-use crate::listening::Listening;
-use crate::pipeline::{Demands, Extent, Said};
+use crate::pipeline::{OutlookDocument, ReportExtent, RunRequirements};
+use crate::progress_sink::ProgressSink;
 use crate::terminal::Terminal;
-use crate::{output_file, pipeline, signals, stored, suites};
-use assay_console::options::given_words;
-use assay_run::failure::{Failure, Kind};
-use assay_run::fleet::{self, FleetPlan, FleetQuestion};
-use assay_run::question::fresh_seed;
+use crate::{output_file, pipeline, signals, store_access, suites};
+use assay_console::options::command_arguments;
+use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::fleet::{self, FleetPlan, FleetRequest};
+use assay_run::run_request::random_seed;
 
 /// Number of hosts above which memory matters more than threads waiting for a shared heap: 150
 /// agents took 104 MB with an arena for every few threads, and 93 MB with one.
-const MANY: usize = 64;
+const SINGLE_ARENA_HOSTS: usize = 64;
 
-pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    refuse_conditions(typed)?;
-    let demands = Demands::of(&typed.measuring)?;
-    typed.fleet.drain_list.as_deref().map(output_file::check).transpose()?;
-    let limits = typed.fleet.limits.as_deref().map(limits::read).transpose()?;
+pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
+    reject_conditions(typed)?;
+    let demands = RunRequirements::from_options(&typed.measuring)?;
+    typed.fleet.drain_list.as_deref().map(output_file::check_writable).transpose()?;
+    let limits = typed.fleet.limits.as_deref().map(limits::read_limits).transpose()?;
     let data_sheet = typed.measuring.data_sheet.read()?;
     // Errors of the suite itself are reported once here, not by every host.
-    let texts = suites::texts(&typed.suites)?;
-    let suite = suites::read_all(&typed.suites, &texts)?;
-    let cancel = signals::cancel_on_signals_aloud()?;
-    Listening::before(terminal, "progress-hosts-sought", typed.measuring.quiet);
-    let mut way = doctor_hosts::way(&typed.fleet.hosts, &cancel, terminal)?;
-    let pairs = pairs(typed, &suite, &way.hosts)?;
+    let texts = suites::read_texts(&typed.suites)?;
+    let suite = suites::read_joined(&typed.suites, &texts)?;
+    let cancel = signals::cancel_on_signals_with_notice()?;
+    ProgressSink::show_search(terminal, "progress-hosts-sought", typed.measuring.quiet);
+    let mut way = doctor_hosts::open_hosts(&typed.fleet.hosts, &cancel, terminal)?;
+    let pairs = requested_pairs(typed, &suite, &way.hosts)?;
     if pairs.is_empty() {
         way.hosts.retain(|host| !host.is_far_end);
     }
-    let Way { hosts, via, program, .. } = &way;
+    let HostAccess { hosts, via, program, .. } = &way;
     let names: Vec<String> = hosts.iter().map(|host| host.name.clone()).collect();
     let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
-    share_the_heap(names.len());
-    let question = FleetQuestion {
+    limit_heap_arenas(names.len());
+    let question = FleetRequest {
         names: &names,
         labels: hosts.iter().map(|host| host.labels.clone()).collect(),
         pairs,
-        words: std::iter::once("run".to_owned()).chain(given_words()).collect(),
+        arguments: std::iter::once("run".to_owned()).chain(command_arguments()).collect(),
         suites: texts,
-        seed: typed.measuring.seed.unwrap_or_else(fresh_seed),
+        seed: typed.measuring.seed.unwrap_or_else(random_seed),
         label: typed.measuring.label.first().cloned(),
         note: typed.measuring.note.clone(),
         stops_on_failure: typed.fleet.on_host_failure == OnHostFailure::Stop,
         deadline,
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
-    let relays = relays(&typed.fleet, &names)?;
+    let relays = parse_relays(&typed.fleet, &names)?;
     let course = Course { via, program, relays: &relays, deadline, cancel: &cancel };
     if typed.measuring.dry_run {
         if !typed.measuring.quiet {
-            Listening::before_saying(terminal, &waiting_for(&names));
+            ProgressSink::show_text(terminal, &waiting_message(&names));
         }
         let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
             fleet::plan(&question, hosts, &cancel)
         })?;
-        return show(&planned, typed, terminal);
+        return print_plan(&planned, typed, terminal);
     }
-    let store = stored::open(&typed.measuring.store)?;
-    let mut listening = pipeline::listening(terminal, &typed.measuring);
-    listening.begin(&waiting_for(&names));
+    let store = store_access::open(&typed.measuring.store)?;
+    let mut listening = pipeline::report_sink(terminal, &typed.measuring);
+    listening.begin_with_text(&waiting_message(&names));
     let run = agents::with(&names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
     let summary = data_sheet.summarize(&run);
-    let extent = if typed.full { Extent::Report } else { Extent::Answer };
-    pipeline::present(&run, &summary, &typed.measuring, extent, terminal)?;
+    let extent = if typed.full { ReportExtent::Report } else { ReportExtent::Answer };
+    pipeline::publish_run(&run, &summary, &typed.measuring, extent, terminal)?;
     let worse = worse_than_peers(&summary);
-    let held = limits.map(|limits| limits::hold(&limits, &summary));
+    let held = limits.map(|limits| limits::check_limits(&limits, &summary));
     if let Some(held) = &held {
-        held.show(terminal, typed.measuring.page.format() == Format::Text);
+        held.print_failed(terminal, typed.measuring.page.format() == PageFormat::Text);
     }
     if let Some(file) = &typed.fleet.drain_list {
-        let beyond = held.iter().flat_map(Held::beyond);
-        drain(file, &summary, worse.iter().copied().chain(beyond))?;
+        let beyond = held.iter().flat_map(LimitResults::failed_hosts);
+        write_drain_list(file, &summary, worse.iter().copied().chain(beyond))?;
     }
-    pipeline::verdict(&summary)?;
-    let code = match held.map_or(0, |held| held.code()) {
-        0 => demands.met(&summary, terminal)?,
+    pipeline::check_result(&summary)?;
+    let code = match held.map_or(0, |held| held.exit_code()) {
+        0 => demands.check(&summary, terminal)?,
         code => code,
     };
     let is_even = worse.is_empty() && !is_worse_in_pairs(&summary);
@@ -110,21 +110,21 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
 
 /// Limits the heap to one arena for many hosts: each host has its thread, and memory freed by one
 /// is reused by another.
-fn share_the_heap(hosts: usize) {
-    if hosts > MANY {
+fn limit_heap_arenas(hosts: usize) {
+    if hosts > SINGLE_ARENA_HOSTS {
         heap::keep_one_arena();
     }
 }
 
-fn refuse_conditions(typed: &RunArguments) -> Result<(), Failure> {
+fn reject_conditions(typed: &RunArguments) -> Result<(), CommandFailure> {
     if typed.switch.is_none() && typed.measuring.label.len() <= 1 {
         return Ok(());
     }
-    Err(Failure::usage("--switch changes this machine, and --hosts measures others")
+    Err(CommandFailure::usage("--switch changes this machine, and --hosts measures others")
         .advise("measure each condition in a run of its own, with a --label"))
 }
 
-fn waiting_for(names: &[String]) -> String {
+fn waiting_message(names: &[String]) -> String {
     match names {
         [name] => words::sentence("progress-waiting-for", &[("host", name)]),
         names => words::count_message("progress-waiting", names.len()),
@@ -137,27 +137,36 @@ fn is_worse_in_pairs(summary: &RunSummary) -> bool {
 }
 
 /// Returns the machines through which the hosts are reached; none if they are reached directly.
-fn relays(typed: &FleetArguments, names: &[String]) -> Result<Vec<String>, Failure> {
+fn parse_relays(
+    typed: &FleetArguments,
+    names: &[String],
+) -> Result<Vec<String>, CommandFailure> {
     let Some(list) = &typed.relays else { return Ok(Vec::new()) };
     let relays = hosts::parse(list).map_err(|error| {
-        Failure::usage("--relays cannot be used").because(&error).advise(error.advice())
+        CommandFailure::usage("--relays cannot be used")
+            .with_cause(&error)
+            .advise(error.advice())
     })?;
     match relays.iter().find(|relay| names.contains(relay)) {
         None => Ok(relays),
-        Some(relay) => Err(Failure::usage(format!("{relay} is a relay and one of --hosts"))
-            .advise(
-                "a relay measures nothing, as that would disturb both: name other machines",
-            )),
+        Some(relay) => Err(CommandFailure::usage(format!(
+            "{relay} is a relay and one of --hosts"
+        ))
+        .advise("a relay measures nothing, as that would disturb both: name other machines")),
     }
 }
 
 /// Returns the requested pairs, or neighbours if the suite needs a far end. None if each host
 /// measures alone.
-fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rounds, Failure> {
+fn requested_pairs(
+    typed: &RunArguments,
+    suite: &Suite,
+    hosts: &[FleetHost],
+) -> Result<Rounds, CommandFailure> {
     let FleetArguments { pairs, matrix, .. } = &typed.fleet;
     let (option, found) = match (pairs, matrix) {
         (Some(list), _) => ("--pairs", Rounds::parse(list, hosts)),
-        (None, Some(matrix)) => ("--matrix", Rounds::of_matrix(matrix.meant(), hosts)),
+        (None, Some(matrix)) => ("--matrix", Rounds::of_matrix(matrix.to_matrix(), hosts)),
         (None, None) => {
             let takes_one = typed.to.is_none() && expand::needs_neighbour(suite);
             let neighbours = takes_one.then(|| Rounds::of_matrix(Matrix::Neighbours, hosts));
@@ -166,8 +175,8 @@ fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rou
         }
     };
     let found = found.map_err(|error| {
-        let failure = Failure::usage(format!("{option} cannot be used"));
-        failure.because(&error).advise(error.advice())
+        let failure = CommandFailure::usage(format!("{option} cannot be used"));
+        failure.with_cause(&error).advise(error.advice())
     })?;
     let asks =
         |what: fn(&MeasureRequest) -> bool| suite.measures.iter().any(|it| what(&it.request));
@@ -176,21 +185,21 @@ fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rou
     }
     let text = if !asks(|it| matches!(it, MeasureRequest::Mpi(_))) {
         format!("suite {} asks nothing of the network, so {option} has no meaning", suite.name)
-    } else if let Some(given) = typed.mpi.first_of_hosts() {
+    } else if let Some(given) = typed.mpi.first_placement_option() {
         format!("{given} says where ranks run, and {option} puts one on each host of a pair")
     } else {
         return Ok(found.of_mpi());
     };
-    Err(Failure::usage(text)
+    Err(CommandFailure::usage(text)
         .advise("`assay run network`, `assay run rdma` and `assay run mpi` measure pairs"))
 }
 
 /// Writes lost hosts and `others`, each once, in one line.
-fn drain<'s>(
+fn write_drain_list<'s>(
     file: &Path,
     summary: &'s RunSummary,
     others: impl Iterator<Item = &'s str>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let lost = summary.warnings.iter().filter_map(lost_host);
     let mut hosts: Vec<&str> = lost.chain(others).collect();
     let mut seen = BTreeSet::new();
@@ -217,20 +226,20 @@ fn worse_than_peers(summary: &RunSummary) -> Vec<&str> {
 }
 
 /// Prints the plan of each host without measuring.
-fn show(
+fn print_plan(
     planned: &FleetPlan,
     typed: &RunArguments,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
-    let outlook = planned.outlook();
+) -> Result<u8, CommandFailure> {
+    let outlook = planned.forecast();
     let lost = planned.lost.iter();
     let lost: Vec<UnreachableHost<'_>> =
-        lost.map(|lost| doctor_hosts::unreached(&lost.host, &lost.failure)).collect();
+        lost.map(|lost| doctor_hosts::unreachable_host(&lost.host, &lost.failure)).collect();
     let compact = |hosts: &Vec<String>| {
         host_names::format_host_list(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
     };
     let hosts: Vec<String> = planned.hosts.iter().map(compact).collect();
-    let time = (outlook.said.as_slice(), outlook.is_beyond);
+    let time = (outlook.notes.as_slice(), outlook.exceeds_budget);
     let page = build::fleet_plan(&planned.plan, &hosts, &lost, time);
     let cases = planned.plan.cases.iter().zip(&planned.hosts);
     let cases = cases.map(|(case, hosts)| json!({ "case": case, "hosts": hosts }));
@@ -241,10 +250,10 @@ fn show(
         "suite": planned.plan.suite,
         "budget_s": planned.plan.budget_s,
         "seed": planned.plan.seed,
-        "outlook": Said::of(&outlook),
+        "outlook": OutlookDocument::from_outlook(&outlook),
         "cases": cases.collect::<Vec<_>>(),
         "lost": unreached.collect::<Vec<_>>(),
     });
-    pipeline::show_plan(&page, &document, &typed.measuring.page, terminal)?;
-    Ok(if lost.is_empty() { 0 } else { exit_code(Kind::Measurement) })
+    pipeline::publish_plan(&page, &document, &typed.measuring.page, terminal)?;
+    Ok(if lost.is_empty() { 0 } else { exit_code(FailureKind::Measurement) })
 }

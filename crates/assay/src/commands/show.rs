@@ -8,99 +8,119 @@ use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::{anonymous, build, render};
 
-use crate::arguments::{Format, PageArguments, ReportArguments, ShowArguments};
-use crate::beside::{self, Companion};
+use crate::arguments::{PageArguments, PageFormat, ReportArguments, ShowArguments};
+use crate::companions::{self, CompanionFile};
 use crate::data_sheet::DataSheet;
-use crate::page::{self, Page};
-use crate::stored;
+use crate::page::{self, OutputPage};
+use crate::store_access;
 use crate::terminal::Terminal;
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::{CommandFailure, FailureKind};
 
-pub(crate) mod in_language;
+pub(crate) mod tool_output;
 
-pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let read = stored::read(&typed.store, &typed.run)?;
-    stored::complain(&read, terminal);
+pub(crate) fn show(
+    typed: &ShowArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let read = store_access::read(&typed.store, &typed.run)?;
+    store_access::print_problems(&read, terminal);
     match typed.shape {
         Some(shape) => {
-            let store = stored::existing(&typed.store)?;
+            let store = store_access::open_for_reading(&typed.store)?;
             let output = typed.page.output.as_ref().map(|it| path_text::encode(it.as_os_str()));
-            in_language::print(&read.run, &store, (shape, output.as_deref()), terminal)?;
+            tool_output::print_tool_output(
+                &read.run,
+                &store,
+                (shape, output.as_deref()),
+                terminal,
+            )?;
         }
         None => {
             let data_sheet = typed.data_sheet.read()?;
-            if typed.page.format() == Format::Learn {
+            if typed.page.format() == PageFormat::Learn {
                 let runs = std::slice::from_ref(&read.run);
-                learn((&typed.page, None), &data_sheet, runs, terminal)?;
+                publish_learn((&typed.page, None), &data_sheet, runs, terminal)?;
             } else {
                 let summary = data_sheet.summarize(&read.run);
-                paged(&read.run, &summary, |page| page.publish(&typed.page, terminal))?;
+                run_page(&read.run, &summary, |page| page.publish(&typed.page, terminal))?;
             }
         }
     }
-    Ok(stored::exit_code(&read))
+    Ok(store_access::exit_code(&read))
 }
 
-pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+pub(crate) fn report(
+    typed: &ReportArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
     typed.language.language().make_current();
     let data_sheet = typed.data_sheet.read()?;
     let mut code = 0;
     let mut runs = Vec::new();
-    for read in stored::read_all(&typed.store, &typed.runs)? {
-        stored::complain(&read, terminal);
-        code = code.max(stored::exit_code(&read));
+    for read in store_access::read_all(&typed.store, &typed.runs)? {
+        store_access::print_problems(&read, terminal);
+        code = code.max(store_access::exit_code(&read));
         let mut run = read.run;
         if typed.anonymous {
             anonymous::anonymise_run(&mut run).map_err(|error| {
-                Failure::new(Kind::Internal, "the run cannot be made anonymous").because(&error)
+                CommandFailure::new(FailureKind::Internal, "the run cannot be made anonymous")
+                    .with_cause(&error)
             })?;
         }
         runs.push(run);
     }
     match (runs.as_slice(), typed.page.format()) {
-        (_, Format::Learn) if !typed.page.json => {
-            learn((&typed.page, typed.subject.clone()), &data_sheet, &runs, terminal)?;
+        (_, PageFormat::Learn) if !typed.page.json => {
+            publish_learn((&typed.page, typed.subject.clone()), &data_sheet, &runs, terminal)?;
         }
         ([run], _) => {
-            paged(run, &data_sheet.summarize(run), |page| page.publish(&typed.page, terminal))?;
+            run_page(run, &data_sheet.summarize(run), |page| {
+                page.publish(&typed.page, terminal)
+            })?;
         }
         _ => {
-            return Err(Failure::usage("several runs make one page with --format learn alone")
-                .advise("name one run, or look at them with `assay compare`"));
+            return Err(CommandFailure::usage(
+                "several runs make one page with --format learn alone",
+            )
+            .advise("name one run, or look at them with `assay compare`"));
         }
     }
     Ok(code)
 }
 
 /// Renders one or several runs as a page for publication.
-fn learn(
+fn publish_learn(
     (typed, subject): (&PageArguments, Option<String>),
     data_sheet: &DataSheet,
     runs: &[Run],
     terminal: &mut Terminal,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let summaries: Vec<RunSummary> = runs.iter().map(|run| data_sheet.summarize(run)).collect();
     let subject = subject.unwrap_or_else(|| build::default_subject(&summaries));
     let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>(), runs);
     let stem = typed.output.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
     let (text, pictures) = render::learn::document(&published, stem);
-    let Some(page) = &typed.output else { return page::put(&text, typed, terminal) };
+    let Some(page) = &typed.output else { return page::print_or_write(&text, typed, terminal) };
     let beside_it = |name: &str| page.with_file_name(name);
-    let companions: Vec<Companion<'_>> = pictures
+    let companions: Vec<CompanionFile<'_>> = pictures
         .iter()
-        .map(|it| Companion { path: beside_it(&it.name), text: &it.svg })
+        .map(|it| CompanionFile { path: beside_it(&it.name), text: &it.svg })
         .collect();
-    beside::check(page, &companions)?;
-    page::put(&text, typed, terminal)?;
-    beside::write(&companions, terminal)
+    companions::check(page, &companions)?;
+    page::print_or_write(&text, typed, terminal)?;
+    companions::write(&companions, terminal)
 }
 
 /// Passes the stored run as a page to `publish`.
-fn paged<T>(run: &Run, summary: &RunSummary, publish: impl FnOnce(Page<'_>) -> T) -> T {
-    publish(Page {
+fn run_page<T>(
+    run: &Run,
+    summary: &RunSummary,
+    publish: impl FnOnce(OutputPage<'_>) -> T,
+) -> T {
+    publish(OutputPage {
         document: build::run(summary, Some(run)),
         json: &|| render::json::summary(summary),
         csv: &|| render::csv::summary(summary),
-        again: Some(&|| build::run_page(summary, Some(run))),
+        html_document: Some(&|| build::run_page(summary, Some(run))),
     })
 }

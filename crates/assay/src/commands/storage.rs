@@ -13,41 +13,44 @@ use serde_json::json;
 
 use crate::arguments::MeasuringArguments;
 use crate::arguments::storage::{
-    Engine, StorageArguments, StorageCleanArguments, StorageCommand, StorageFilesArguments,
-    StoragePermissions, StorageTestArguments,
+    EngineArgument, StorageArguments, StorageCleanArguments, StorageCommand,
+    StorageFilesArguments, StoragePermissions, StorageTestArguments,
 };
 use crate::page;
-use crate::pipeline::{self, Extent};
+use crate::pipeline::{self, ReportExtent};
 use crate::terminal::Terminal;
 use assay_console::options::StoreArguments;
-use assay_run::failure::Failure;
-use assay_run::question::Question;
+use assay_run::failure::CommandFailure;
+use assay_run::run_request::RunRequest;
 use assay_run::storage::aim::Aim;
 use assay_run::storage::created::Created;
 use assay_run::storage::options::RunOptions;
 
 /// Target relative half-width of the interval, as for figures of a remote volume.
-const TARGET: f64 = 0.05;
+const TARGET_HALF_WIDTH: f64 = 0.05;
 /// Default length of a test in seconds.
-const LENGTH_S: f64 = 10.0;
+const DEFAULT_LENGTH_S: f64 = 10.0;
 /// Warm-up time as a share of the measured time.
-const WARMING: f64 = 0.1;
+const WARMUP_SHARE: f64 = 0.1;
 
 pub(crate) fn storage(
     typed: &StorageArguments,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     match &typed.what {
         StorageCommand::Read(test) => measure(test, 1.0, terminal),
         StorageCommand::Write(test) => measure(test, 0.0, terminal),
         StorageCommand::Mix(mix) => measure(&mix.test, mix.read_share, terminal),
-        StorageCommand::Files(typed) => files(typed, terminal),
+        StorageCommand::Files(typed) => measure_files(typed, terminal),
         StorageCommand::Clean(typed) => clean(typed, terminal),
     }
 }
 
 /// Returns the options of the run that the user set.
-pub(crate) fn options(permissions: &StoragePermissions, store: &StoreArguments) -> RunOptions {
+pub(crate) fn run_options(
+    permissions: &StoragePermissions,
+    store: &StoreArguments,
+) -> RunOptions {
     RunOptions {
         destroy_data: permissions.destroy_data.clone(),
         target_on_root: permissions.target_on_root,
@@ -61,9 +64,9 @@ fn measure(
     typed: &StorageTestArguments,
     read_share: f64,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
-    if typed.targets.is_empty() && typed.engine != Engine::Null {
-        return Err(Failure::usage("nothing says which storage to measure")
+) -> Result<u8, CommandFailure> {
+    if typed.targets.is_empty() && typed.engine != EngineArgument::Null {
+        return Err(CommandFailure::usage("nothing says which storage to measure")
             .advise("name a file, a folder or a device, like `assay storage read /data`"));
     }
     let is_passes = |it: &&PathBuf| {
@@ -73,20 +76,20 @@ fn measure(
         && typed.precondition.is_some()
     {
         let passes = passes.display();
-        return Err(Failure::usage(format!("`{passes}` is taken for a target"))
-            .explain("the passes of --precondition stand behind an equals sign")
+        return Err(CommandFailure::usage(format!("`{passes}` is taken for a target"))
+            .with_reason("the passes of --precondition stand behind an equals sign")
             .advise(format!(
                 "write --precondition={passes}; ./{passes} is a file of that name"
             )));
     }
     // The budget of a single test is its time, including all its rounds or rates with their
     // warm-up.
-    let usual_s = if typed.steady_state { SteadyRule::ROUND_S } else { LENGTH_S };
-    let course = typed.course();
+    let usual_s = if typed.steady_state { SteadyRule::ROUND_S } else { DEFAULT_LENGTH_S };
+    let course = typed.measurement_mode();
     let share = match course {
         MeasurementMode::Once => 1.0,
         MeasurementMode::Rounds(_) | MeasurementMode::Search(_) => {
-            1.0 / ((1.0 + WARMING) * f64::from(course.max_measurements()))
+            1.0 / ((1.0 + WARMUP_SHARE) * f64::from(course.max_measurements()))
         }
     };
     let of_budget = typed.measuring.budget.map(|budget_s| budget_s * share);
@@ -100,21 +103,21 @@ fn measure(
         bytes: vec![typed.bs],
         depths: vec![typed.depth],
         threads: typed.threads,
-        rate: typed.rate.map(|rate| (rate, typed.arrivals.arrivals())),
-        engine: typed.engine.choice(),
+        rate: typed.rate.map(|rate| (rate, typed.arrivals.to_arrivals())),
+        engine: typed.engine.to_engine_choice(),
         buffered: typed.buffered,
         sync_at_end: false,
         length_s: Some(length_s),
-        warmup_s: Some(WARMING * length_s),
+        warmup_s: Some(WARMUP_SHARE * length_s),
         curve: Vec::new(),
         bend_points: 0,
         precondition_passes: typed.precondition.unwrap_or(0),
         mode: course,
         provisioned_bytes_per_s: None,
     };
-    let budget_s = length_s * (1.0 + WARMING) * f64::from(course.max_measurements());
+    let budget_s = length_s * (1.0 + WARMUP_SHARE) * f64::from(course.max_measurements());
     let mut suite =
-        suite(Benchmark::Storage, budget_s, MeasureRequest::Storage(Box::new(request)));
+        single_suite(Benchmark::Storage, budget_s, MeasureRequest::Storage(Box::new(request)));
     let aim = Aim {
         targets: typed.targets.clone(),
         size_bytes: typed.size.map(|size| size.0),
@@ -125,13 +128,16 @@ fn measure(
 }
 
 /// Measures a file tree, like the benchmark `storage.files` of a suite.
-fn files(typed: &StorageFilesArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+fn measure_files(
+    typed: &StorageFilesArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
     let is_asked = |step: &FileStep| match typed.operations.as_slice() {
         [] => step.is_default,
         operations => operations.contains(step),
     };
     let steps: Vec<FileStep> = FileStep::ALL.into_iter().filter(is_asked).collect();
-    let budget_s = typed.length.unwrap_or(LENGTH_S) * steps.len() as f64;
+    let budget_s = typed.length.unwrap_or(DEFAULT_LENGTH_S) * steps.len() as f64;
     let request = FilesRequest {
         folder: Some(typed.anchor.clone()),
         levels: typed.levels,
@@ -146,17 +152,17 @@ fn files(typed: &StorageFilesArguments, terminal: &mut Terminal) -> Result<u8, F
         length_s: typed.length,
         sync: typed.sync,
     };
-    let suite = suite(Benchmark::StorageFiles, budget_s, MeasureRequest::Files(request));
+    let suite = single_suite(Benchmark::StorageFiles, budget_s, MeasureRequest::Files(request));
     run(&suite, (&typed.permissions, &typed.measuring), terminal)
 }
 
 /// Returns a suite with a single storage benchmark.
-fn suite(benchmark: Benchmark, budget_s: f64, request: MeasureRequest) -> Suite {
+fn single_suite(benchmark: Benchmark, budget_s: f64, request: MeasureRequest) -> Suite {
     let title = benchmark.definition().title.to_owned();
     let measure = Measure {
         by: Vec::new(),
         share: 1.0,
-        target: TARGET,
+        target: TARGET_HALF_WIDTH,
         optional: false,
         request,
         origin: None,
@@ -168,14 +174,14 @@ fn run(
     suite: &Suite,
     (permissions, measuring): (&StoragePermissions, &MeasuringArguments),
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
-    let storage = options(permissions, &measuring.store);
-    let question = Question { storage, ..pipeline::of_options(suite, measuring) };
-    pipeline::run(&question, measuring, Extent::Report, terminal)
+) -> Result<u8, CommandFailure> {
+    let storage = run_options(permissions, &measuring.store);
+    let question = RunRequest { storage, ..pipeline::request_from_options(suite, measuring) };
+    pipeline::run_suite(&question, measuring, ReportExtent::Report, terminal)
 }
 
 /// Removes files created by assay, unless another assay is using them.
-fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     let mut failed = None;
     let (mut lines, mut files) = (Vec::new(), Vec::new());
     let mut report = |path: &Path, what: &'static str, line: String| {
@@ -205,13 +211,18 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, F
         lines.push("there are no files that assay made".to_owned());
     }
     lines.push(String::new());
-    page::answer(&lines.join("\n"), &json!({ "files": files }), &typed.answer, terminal)?;
+    page::publish_brief(
+        &lines.join("\n"),
+        &json!({ "files": files }),
+        &typed.answer,
+        terminal,
+    )?;
     failed.map_or(Ok(0), Err)
 }
 
-fn cannot_remove(path: &str, error: &std::io::Error) -> Failure {
-    let failure =
-        Failure::measurement(format!("the file {path} cannot be removed")).because(error);
+fn cannot_remove(path: &str, error: &std::io::Error) -> CommandFailure {
+    let failure = CommandFailure::measurement(format!("the file {path} cannot be removed"))
+        .with_cause(error);
     match error.kind() {
         std::io::ErrorKind::ResourceBusy => {
             failure.advise("unmount it with `umount`, then repeat `assay storage clean`")

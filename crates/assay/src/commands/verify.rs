@@ -2,24 +2,24 @@
 
 use std::error::Error;
 
-use assay_store::Verified;
+use assay_store::RunVerification;
 use serde::Serialize;
 
 use crate::arguments::VerifyArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{page, stored};
+use crate::{page, store_access};
 use assay_report::words::{message, sentence};
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::{CommandFailure, FailureKind};
 
 /// Machine-readable result.
 #[derive(Debug, Serialize)]
-struct Document {
-    runs: Vec<Found>,
+struct VerifyDocument {
+    runs: Vec<VerifiedRun>,
 }
 
 #[derive(Debug, Serialize)]
-struct Found {
+struct VerifiedRun {
     id: String,
     is_sound: bool,
     /// Number of lost events.
@@ -29,34 +29,37 @@ struct Found {
     problems: Vec<String>,
 }
 
-pub(crate) fn verify(typed: &VerifyArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let store = stored::existing(&typed.store)?;
+pub(crate) fn verify(
+    typed: &VerifyArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let store = store_access::open_for_reading(&typed.store)?;
     let ids = match &typed.runs[..] {
-        [] => store.run_ids().map_err(|error| Failure::of_store(&error))?,
+        [] => store.run_ids().map_err(|error| CommandFailure::from_store(&error))?,
         names => names
             .iter()
-            .map(|name| stored::identifier(&store, name))
+            .map(|name| store_access::resolve_run(&store, name))
             .collect::<Result<_, _>>()?,
     };
-    let (mut document, mut text) = (Document { runs: Vec::new() }, String::new());
+    let (mut document, mut text) = (VerifyDocument { runs: Vec::new() }, String::new());
     for id in ids {
-        let found = found(store.verify(&id));
-        let lines = lines(&found);
-        if typed.answer.is_read_along() {
-            let fitted = terminal.fitted(&lines);
+        let found = check_run(store.verify(&id));
+        let lines = format_result(&found);
+        if typed.answer.is_interactive() {
+            let fitted = terminal.wrap(&lines);
             terminal.print_line(&fitted);
         }
         text.push_str(&lines);
         document.runs.push(found);
     }
-    if !typed.answer.is_read_along() {
-        page::answer(&text, &document, &typed.answer, terminal)?;
+    if !typed.answer.is_interactive() {
+        page::publish_brief(&text, &document, &typed.answer, terminal)?;
     }
     let is_sound = document.runs.iter().all(|run| run.is_sound);
-    Ok(if is_sound { 0 } else { exit_code(Kind::Measurement) })
+    Ok(if is_sound { 0 } else { exit_code(FailureKind::Measurement) })
 }
 
-fn found(verified: Verified) -> Found {
+fn check_run(verified: RunVerification) -> VerifiedRun {
     let is_sound = verified.is_sound();
     let mut problems = Vec::new();
     let losses = match &verified.read {
@@ -79,7 +82,7 @@ fn found(verified: Verified) -> Found {
     if verified.is_running && !is_sound {
         problems.push("it is being written at this moment; verify it again later".to_owned());
     }
-    Found { id: verified.id, is_sound, losses, outputs: verified.outputs, problems }
+    VerifiedRun { id: verified.id, is_sound, losses, outputs: verified.outputs, problems }
 }
 
 fn with_causes(error: &dyn Error) -> String {
@@ -94,7 +97,7 @@ fn with_causes(error: &dyn Error) -> String {
 }
 
 /// Formats a line for the run, and one below it for each problem.
-fn lines(found: &Found) -> String {
+fn format_result(found: &VerifiedRun) -> String {
     let verdict = match (found.is_sound, found.losses) {
         (true, _) => sentence("verify-sound", &[("n", &found.outputs.to_string())]),
         (false, 0) => message("state-damaged").to_owned(),

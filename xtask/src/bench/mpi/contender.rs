@@ -76,7 +76,7 @@ fn wheel_mpi(
     library: &str,
     unbound: &'static [&'static str],
 ) -> MpiContender {
-    let prefix = wheels::folder(root, wheel);
+    let prefix = wheels::environment_folder(root, wheel);
     MpiContender {
         name: format!("{} {}, wheel", wheel.name, wheel.version),
         launcher: prefix.join(launcher),

@@ -13,7 +13,7 @@ fn check(rust: &str, expected: &[(usize, &str)]) {
 }
 
 #[test]
-fn forbidden_words_are_found_in_every_kind_of_name() {
+fn finds_forbidden_words_in_all_kinds_of_names() {
     for (rust, name) in [
         ("struct JobQueue;", "JobQueue"),
         ("enum Job {}", "Job"),
@@ -32,7 +32,7 @@ fn forbidden_words_are_found_in_every_kind_of_name() {
 }
 
 #[test]
-fn other_words_are_free() {
+fn accepts_other_words() {
     check("struct Sample { run: u8 } fn jobless() {} fn data() {}", &[]);
     check("fn stat() {} // advice only, not enforced", &[]);
     check("fn f() { let job = 1; }", &[]);
@@ -41,7 +41,7 @@ fn other_words_are_free() {
 }
 
 #[test]
-fn a_glossary_is_needed_and_agrees_with_itself() {
+fn rejects_missing_or_contradictory_glossary() {
     let other = "| a | b | c |\n|---|---|---|\n| x | y | `z` |\n";
     for files in [&[][..], &[("GLOSSARY.md", "# Words\n")], &[("GLOSSARY.md", other)]] {
         let found = super::check(&example::tree(files)).unwrap();

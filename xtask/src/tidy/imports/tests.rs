@@ -18,7 +18,7 @@ fn check(root: &str, a: &str, b: &str, expected: bool) {
 const A_TO_B: &str = "use crate::b::B;";
 
 #[test]
-fn one_way_is_fine() {
+fn accepts_one_way_imports() {
     check("", A_TO_B, "", false);
     check("", A_TO_B, "use std::fmt; use other::a::A;", false);
     check("", A_TO_B, "use self::a::A; mod a {}", false);
@@ -27,7 +27,7 @@ fn one_way_is_fine() {
 }
 
 #[test]
-fn a_road_back_is_found_however_it_is_written() {
+fn finds_every_form_of_import() {
     for back in [
         "use crate::a::A;",
         "use crate::{a::A, b};",
@@ -46,19 +46,19 @@ fn a_road_back_is_found_however_it_is_written() {
 }
 
 #[test]
-fn a_re_export_of_the_root_is_the_module_behind_it() {
+fn resolves_reexports_of_root() {
     check("pub use a::A;", A_TO_B, "use crate::A;", true);
     check("pub use crate::a::{A as C};", A_TO_B, "use crate::C;", true);
     check("use a::A;", A_TO_B, "fn f() { super::a::f(); }", true);
 }
 
 #[test]
-fn tests_may_look_both_ways() {
+fn ignores_imports_in_tests() {
     check("", A_TO_B, "#[cfg(test)] mod tests { use crate::a::A; }", false);
 }
 
 #[test]
-fn both_places_are_named() {
+fn reports_both_import_sites() {
     let sources = example::tree(&[
         ("x/Cargo.toml", "[package]\nname = \"x\""),
         ("x/src/main.rs", "mod a; mod b;"),

@@ -1,6 +1,6 @@
 //! Tests with long and short functions and files, with and without an allowance.
 
-use super::{ALLOWANCES, MOST_FILE_LINES, MOST_FUNCTION_LINES};
+use super::{ALLOWANCES, MAX_FILE_LINES, MAX_FUNCTION_LINES};
 use crate::sources::example;
 
 fn check(files: &[(&str, &str)], expected: &[&str]) {
@@ -11,14 +11,14 @@ fn check(files: &[(&str, &str)], expected: &[&str]) {
 }
 
 /// Returns a function of exactly this many lines, after a comment that does not count.
-fn function(lines: usize) -> String {
+fn function_text(lines: usize) -> String {
     format!("/// Documented.\nfn f() {{{}\n}}", "\nlet x = 1;".repeat(lines - 2))
 }
 
 #[test]
-fn functions_fit_on_a_screen() {
-    check(&[("a.rs", &function(MOST_FUNCTION_LINES))], &[]);
-    let long = function(MOST_FUNCTION_LINES + 1);
+fn limits_function_lines() {
+    check(&[("a.rs", &function_text(MAX_FUNCTION_LINES))], &[]);
+    let long = function_text(MAX_FUNCTION_LINES + 1);
     check(&[("a.rs", &long)], &["a.rs:2: function of 71 lines, 70 allowed"]);
     let method = format!("impl X {{\n{long}\n}}");
     check(&[("a.rs", &method)], &["a.rs:3: function of 71 lines, 70 allowed"]);
@@ -27,27 +27,30 @@ fn functions_fit_on_a_screen() {
 }
 
 #[test]
-fn files_fit_in_a_head() {
-    let short = "// x\n".repeat(MOST_FILE_LINES);
+fn limits_file_lines() {
+    let short = "// x\n".repeat(MAX_FILE_LINES);
     check(&[("a.rs", &short)], &[]);
-    let long = "// x\n".repeat(MOST_FILE_LINES + 1);
+    let long = "// x\n".repeat(MAX_FILE_LINES + 1);
     check(&[("a.rs", &long)], &["a.rs:1: file of 601 lines, 600 allowed"]);
 }
 
 #[test]
-fn tests_may_be_long() {
-    let tests = format!("#[cfg(test)]\nmod tests {{\n{}\n}}\n", function(800));
+fn tests_have_no_limit() {
+    let tests = format!("#[cfg(test)]\nmod tests {{\n{}\n}}\n", function_text(800));
     check(&[("a.rs", &tests)], &[]);
-    check(&[("a/tests.rs", &function(800)), ("a/tests/it/b.rs", &function(800))], &[]);
+    check(
+        &[("a/tests.rs", &function_text(800)), ("a/tests/it/b.rs", &function_text(800))],
+        &[],
+    );
 }
 
 #[test]
-fn the_list_may_only_shrink() {
-    let long = function(MOST_FUNCTION_LINES + 1);
+fn allowances_can_only_shrink() {
+    let long = function_text(MAX_FUNCTION_LINES + 1);
     let full = format!("{ALLOWANCES}:1: more than 0 entries");
     let allowed = (ALLOWANCES, "[functions]\n\"a.rs::f\" = 71");
     check(&[("a.rs", &long), allowed], &[&full]);
-    let short = function(MOST_FUNCTION_LINES);
+    let short = function_text(MAX_FUNCTION_LINES);
     let stale = format!("{ALLOWANCES}:1: a.rs::f is allowed 71 lines and has 70");
     check(&[("a.rs", &short), allowed], &[&stale, &full]);
     let gone = format!("{ALLOWANCES}:1: a.rs::f is allowed 71 lines and has 0");

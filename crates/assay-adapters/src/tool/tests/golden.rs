@@ -12,37 +12,37 @@ use assay_model::event::EventCount;
 use assay_model::workload::storage::StorageLoad;
 
 use super::storage::{self, random_mix};
-use super::{found, linpack, mpi, network, stream};
-use crate::invocation::{Invocation, Request};
+use super::{installed_tool, linpack, mpi, network, stream};
+use crate::invocation::{Invocation, ToolRequest};
 use crate::launcher::LauncherKind;
-use crate::outputs::{Measured, Outputs, Parsed, ToolError};
-use crate::tool::{TOOLS, Tool};
+use crate::outputs::{MeasuredMetric, Outputs, ParsedOutput, ToolError};
+use crate::tool::{TOOLS, ToolAdapter};
 
 /// Returns the tools that have a folder of outputs. perftest's seven programs have tests in the
 /// module of their reader.
-pub(super) fn tools() -> impl Iterator<Item = &'static Tool> {
+pub(super) fn tools() -> impl Iterator<Item = &'static ToolAdapter> {
     TOOLS.iter().filter(|tool| !tool.name.starts_with("ib_"))
 }
 
 /// Reads every output and every damaged output of `tool`: path and text.
-pub(super) fn texts(tool: &Tool) -> Vec<(PathBuf, String)> {
+pub(super) fn texts(tool: &ToolAdapter) -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(tool.name);
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{folder:?}: {e}"));
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "out" || e == "damage"));
     paths.sort();
     assert!(!paths.is_empty(), "{folder:?} has no golden output");
-    paths.into_iter().map(|path| (path.clone(), text(&path))).collect()
+    paths.into_iter().map(|path| (path.clone(), read_text(&path))).collect()
 }
 
-fn text(path: &Path) -> String {
+fn read_text(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
-    if path.extension().is_some_and(|e| e == "out") { text } else { damaged(path, &text) }
+    if path.extension().is_some_and(|e| e == "out") { text } else { apply_damage(path, &text) }
 }
 
 /// Applies a change: line 1 is `of FILE`; then `cut after TEXT`, or `replace TEXT` and `with TEXT`,
 /// both of any length.
-fn damaged(path: &Path, recipe: &str) -> String {
+fn apply_damage(path: &Path, recipe: &str) -> String {
     let recipe = recipe.strip_suffix('\n').unwrap_or(recipe);
     let (of, change) = recipe.split_once('\n').unwrap();
     let original = path.with_file_name(of.strip_prefix("of ").unwrap());
@@ -57,8 +57,8 @@ fn damaged(path: &Path, recipe: &str) -> String {
 }
 
 /// Returns invocations that may have a golden output: all that the tool supports, on CPUs 0 and 1.
-pub(super) fn invocations(tool: &Tool) -> Vec<Invocation> {
-    let found = found(tool, Some(LauncherKind::OpenMpi));
+pub(super) fn invocations(tool: &ToolAdapter) -> Vec<Invocation> {
+    let found = installed_tool(tool, Some(LauncherKind::OpenMpi));
     let mut workloads = vec![
         linpack(1000, &[0, 1], None),
         stream(1 << 24, &[&[0, 1]]),
@@ -67,9 +67,9 @@ pub(super) fn invocations(tool: &Tool) -> Vec<Invocation> {
     workloads.extend(storage::workloads());
     workloads.extend(mpi::workloads());
     workloads.extend(network::workloads());
-    let taken = workloads.iter().filter(|workload| (tool.takes)(workload));
+    let taken = workloads.iter().filter(|workload| (tool.supports)(workload));
     let request =
-        |workload| Request { workload, found: &found, repetitions: 1, cpu_flags: &[] };
+        |workload| ToolRequest { workload, tool: &found, repetitions: 1, cpu_flags: &[] };
     taken.flat_map(|workload| (tool.command)(&request(workload)).unwrap()).collect()
 }
 
@@ -85,7 +85,7 @@ pub(super) fn outputs(invocation: &Invocation, text: &str) -> Outputs {
 
 /// Formats the parser's result for `text`, for each benchmark of the tool. Of several invocations
 /// of a benchmark, those that accept `text` are printed, or else the first.
-fn read(tool: &Tool, text: &str) -> String {
+fn format_results(tool: &ToolAdapter, text: &str) -> String {
     let mut shown = String::new();
     let all = invocations(tool);
     for benchmark in Benchmark::ALL {
@@ -95,22 +95,23 @@ fn read(tool: &Tool, text: &str) -> String {
         let some = results.iter().any(|(_, result)| result.is_ok());
         let wanted = results.into_iter().filter(|(_, result)| result.is_ok() == some);
         for (label, result) in wanted.take(if some { usize::MAX } else { 1 }) {
-            write!(shown, "# {} {label}\n{}", benchmark.id(), show(result)).unwrap();
+            write!(shown, "# {} {label}\n{}", benchmark.id(), format_result(result)).unwrap();
         }
     }
     shown
 }
 
-fn show(result: Result<Parsed, ToolError>) -> String {
+fn format_result(result: Result<ParsedOutput, ToolError>) -> String {
     let parsed = match result {
         Ok(parsed) => parsed,
         Err(error) => return format!("refused: {error}\n"),
     };
-    let Parsed { version, values, learned, doubts, problems } = parsed;
+    let ParsedOutput { version, values, attributes: learned, doubts, problems } = parsed;
     let mut shown = format!("version {}\n", version.as_deref().unwrap_or("not told"));
     for measured in values {
-        let Measured { metric, apart, samples, weights, count, figures } = measured;
-        let apart = apart.values().map(|value| format!(" at {}", written(value)));
+        let MeasuredMetric { metric, own_dimensions: apart, samples, weights, count, figures } =
+            measured;
+        let apart = apart.values().map(|value| format!(" at {}", format_value(value)));
         writeln!(shown, "{metric}{} {samples:?}", apart.collect::<String>()).unwrap();
         if !weights.is_empty() {
             writeln!(shown, "  {metric}: over {weights:?}").unwrap();
@@ -124,7 +125,7 @@ fn show(result: Result<Parsed, ToolError>) -> String {
         }
     }
     for it in learned {
-        let value = written(&it.value);
+        let value = format_value(&it.value);
         writeln!(
             shown,
             "  {}{} = {value}",
@@ -142,16 +143,16 @@ fn show(result: Result<Parsed, ToolError>) -> String {
     shown
 }
 
-fn written(value: &AttributeValue) -> String {
+fn format_value(value: &AttributeValue) -> String {
     value.as_text().map_or_else(|| serde_json::to_string(value).unwrap(), str::to_owned)
 }
 
 #[test]
-fn every_output_is_read_or_refused_as_expected() {
+fn golden_outputs_parse_as_expected() {
     let mut wrong = Vec::new();
     for tool in tools() {
         for (path, text) in texts(tool) {
-            let shown = read(tool, &text);
+            let shown = format_results(tool, &text);
             let expected = path.with_extension("expected");
             match std::fs::read_to_string(&expected) {
                 Ok(expected) if expected == shown => {}

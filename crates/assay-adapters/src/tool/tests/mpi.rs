@@ -51,7 +51,7 @@ pub(super) fn workloads() -> Vec<Workload> {
 }
 
 #[test]
-fn tools_are_started_by_the_launcher_of_the_mpi() {
+fn tools_use_the_launcher_of_their_mpi() {
     let latency = workload(MpiTest::Latency, MpiAbi::Mpich, (0, 4 << 20));
     let reduce = workload(MpiTest::Allreduce, MpiAbi::OpenMpi, (8, 1 << 20));
     let overlap = workload(MpiTest::Ibarrier, MpiAbi::Mpich, (0, 0));

@@ -7,7 +7,7 @@ use assay_model::workload::{
 use expect_test::expect;
 
 use super::{TOOLS, check_command, find};
-use crate::tool::Version;
+use crate::tool::VersionSource;
 
 fn to_host(question: NetworkTest) -> NetworkWorkload {
     NetworkWorkload { to: Some("10.0.0.5".to_owned()), port: None, question }
@@ -56,7 +56,7 @@ pub(super) fn workloads() -> Vec<Workload> {
 }
 
 #[test]
-fn each_takes_what_it_can_measure() {
+fn each_tool_supports_expected_workloads() {
     let spinning = |spin, rate_per_s, load_streams| {
         let (bytes, seconds) = (1, 1);
         let it = NetworkLatency {
@@ -83,14 +83,14 @@ fn each_takes_what_it_can_measure() {
         (Workload::NetworkUdp(to_host(ping_pong(1))), "qperf"),
         (Workload::NetworkIcmp(to_host(ping_pong(56))), "ping"),
     ] {
-        let takers = TOOLS.iter().filter(|tool| (tool.takes)(&workload));
+        let takers = TOOLS.iter().filter(|tool| (tool.supports)(&workload));
         let names: Vec<_> = takers.map(|tool| tool.name).collect();
         assert_eq!(names.join(" "), expected, "{workload:?}");
     }
 }
 
 #[test]
-fn iperf3_is_asked_for_one_document() {
+fn iperf3_command_requests_one_document() {
     let rate_bit_per_s = Some(50_000_000);
     let congestion = Some("cubic".to_owned());
     let udp =
@@ -121,7 +121,7 @@ fn iperf3_is_asked_for_one_document() {
 }
 
 #[test]
-fn qperf_and_ping_are_asked_in_their_words() {
+fn qperf_and_ping_commands() {
     let question = ping_pong(64);
     let own = NetworkWorkload { to: None, port: Some(4000), question };
     check_command(
@@ -162,7 +162,7 @@ fn qperf_and_ping_are_asked_in_their_words() {
 }
 
 #[test]
-fn versions_are_read() {
+fn parses_versions() {
     for (name, printed, expected) in [
         ("iperf3", "iperf 3.12 (cJSON 1.7.15)\nLinux vm\n", Some("3.12")),
         ("iperf3", "iperf3: command not found", None),
@@ -170,7 +170,7 @@ fn versions_are_read() {
         ("ping", "ping from iputils 20221126\nlibcap: yes\n", Some("iputils 20221126")),
         ("ping", "BusyBox v1.35", None),
     ] {
-        let Version::Asked { read, .. } = find(name).unwrap().detect.version else {
+        let VersionSource::FromOption { read, .. } = find(name).unwrap().detect.version else {
             panic!("{name} tells its version");
         };
         assert_eq!(read(printed).as_deref(), expected, "{printed}");

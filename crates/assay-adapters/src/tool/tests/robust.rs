@@ -40,35 +40,35 @@ fn check(text: &str) {
 struct Change {
     line: usize,
     word: usize,
-    how: u8,
-    with: String,
+    kind: u8,
+    replacement: String,
 }
 
-fn change() -> impl Strategy<Value = Change> {
+fn any_change() -> impl Strategy<Value = Change> {
     let word = prop_oneof!["[0-9.eE+-]{0,25}", "\\PC{0,8}", Just("nan".to_owned())];
     (any::<usize>(), any::<usize>(), 0u8..4, word).prop_map(|(line, word, how, with)| Change {
         line,
         word,
-        how,
-        with,
+        kind: how,
+        replacement: with,
     })
 }
 
 fn apply(text: &str, change: &Change) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     if lines.is_empty() {
-        return change.with.clone();
+        return change.replacement.clone();
     }
     let index = change.line % lines.len();
     let line = lines[index].clone();
-    match change.how {
+    match change.kind {
         0 => drop(lines.remove(index)),
         1 => lines.insert(index, line),
         2 => lines.truncate(index),
         _ => {
             let mut words: Vec<&str> = line.split(' ').collect();
             let count = words.len();
-            words[change.word % count] = &change.with;
+            words[change.word % count] = &change.replacement;
             lines[index] = words.join(" ");
         }
     }
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn no_damage_panics(pick in any::<usize>(), changes in prop::collection::vec(change(), 1..5)) {
+    fn no_damage_panics(pick in any::<usize>(), changes in prop::collection::vec(any_change(), 1..5)) {
         let original = GOLDEN[pick % GOLDEN.len()].clone();
         check(&changes.iter().fold(original, |text, change| apply(&text, change)));
     }

@@ -19,7 +19,7 @@ fn size(bytes: u64, share: f64) -> SizeShare {
     SizeShare { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share }
 }
 
-fn test(workload: StorageWorkload) -> Workload {
+fn storage_workload(workload: StorageWorkload) -> Workload {
     let name = "test".to_owned();
     Workload::Storage(Box::new(StorageTest {
         name,
@@ -65,7 +65,7 @@ fn work(load: StorageLoad) -> StorageWorkload {
 
 /// Returns 70 % random reads of 8 KiB, two threads, eight in flight.
 pub(super) fn random_mix(load: StorageLoad) -> Workload {
-    test(work(load))
+    storage_workload(work(load))
 }
 
 /// Returns workloads that only IOR or only Vdbench supports: each golden output has one reader.
@@ -81,13 +81,13 @@ pub(super) fn workloads() -> Vec<Workload> {
     let mut due =
         work(StorageLoad::Open { rate_per_s: 2000.0, arrivals: ArrivalProcess::Uniform });
     due.engine = EngineChoice::Auto;
-    [each_once, writes, due].map(test).to_vec()
+    [each_once, writes, due].map(storage_workload).to_vec()
 }
 
-fn check(name: &str, workload: &Workload, expected: &Expect) {
+fn check_command_and_file(name: &str, workload: &Workload, expected: &Expect) {
     let tool = find(name).unwrap();
-    let found = found(tool, Some(LauncherKind::OpenMpi));
-    let request = Request { workload, found: &found, repetitions: 1, cpu_flags: &[] };
+    let found = installed_tool(tool, Some(LauncherKind::OpenMpi));
+    let request = ToolRequest { workload, tool: &found, repetitions: 1, cpu_flags: &[] };
     let shown = match (tool.command)(&request) {
         Err(error) => format!("refused: {error}\n"),
         Ok(invocations) => {
@@ -100,8 +100,8 @@ fn check(name: &str, workload: &Workload, expected: &Expect) {
 }
 
 #[test]
-fn fio_is_asked_for_the_same_io() {
-    check(
+fn fio_job_file_is_equivalent() {
+    check_command_and_file(
         "fio",
         &random_mix(StorageLoad::Closed),
         &expect![[r#"
@@ -136,9 +136,9 @@ fn fio_is_asked_for_the_same_io() {
     let mut open = work(StorageLoad::Open { rate_per_s: 1000.0, arrivals });
     open.engine = EngineChoice::Threads;
     open.streams[0].sizes = vec![size(4096, 0.25), size(65536, 0.75)];
-    check(
+    check_command_and_file(
         "fio",
-        &test(open),
+        &storage_workload(open),
         &expect![[r#"
         /opt/fio --output-format=json+ assay.fio
         [global]
@@ -178,9 +178,9 @@ fn fio_is_asked_for_the_same_io() {
         at_end: AtEnd::Wrap,
         gap_bytes: 4096,
     };
-    check(
+    check_command_and_file(
         "fio",
-        &test(sequential),
+        &storage_workload(sequential),
         &expect![[r#"
         /opt/fio --output-format=json+ assay.fio
         [global]
@@ -212,12 +212,12 @@ fn fio_is_asked_for_the_same_io() {
 }
 
 #[test]
-fn fio_refuses_what_it_has_no_words_for() {
+fn fio_rejects_unsupported_workloads() {
     let arrivals = ArrivalProcess::Exponential;
     let rounding = RateRounding::Exact;
     let share = StorageLoad::ShareOf { phase: 0, percent: 50.0, rounding, arrivals };
-    assert!((find("fio").unwrap().takes)(&random_mix(share.clone())));
-    check(
+    assert!((find("fio").unwrap().supports)(&random_mix(share.clone())));
+    check_command_and_file(
         "fio",
         &random_mix(share),
         &expect![[r#"
@@ -226,18 +226,18 @@ fn fio_refuses_what_it_has_no_words_for() {
     );
     let mut verified = work(StorageLoad::Closed);
     verified.data.verify = Verify::OnRead;
-    check(
+    check_command_and_file(
         "fio",
-        &test(verified),
+        &storage_workload(verified),
         &expect![[r#"
         refused: fio cannot be asked for this: its stamps are not fio's
     "#]],
     );
     let mut relative = work(StorageLoad::Closed);
     relative.targets[0].path = PathBuf::from("file");
-    check(
+    check_command_and_file(
         "fio",
-        &test(relative),
+        &storage_workload(relative),
         &expect![[r#"
         refused: fio cannot be asked for this: a path is not absolute, or not plain text
     "#]],
@@ -261,10 +261,10 @@ const fn sequential(cursor: Cursor) -> AccessPattern {
 }
 
 #[test]
-fn ior_is_asked_for_the_same_io() {
-    check(
+fn ior_command_is_equivalent() {
+    check_command_and_file(
         "ior",
-        &test(plain(sequential(Cursor::Shared), 1.0, 1, 8)),
+        &storage_workload(plain(sequential(Cursor::Shared), 1.0, 1, 8)),
         &expect![[r#"
         /usr/bin/mpirun --oversubscribe --bind-to none -np 8 /opt/ior -a POSIX -k -E -r -b 1048576 -t 1048576 -s 8 -i 6 -D 1 -O useO_DIRECT=1 -o /data/file
     "#]],
@@ -272,9 +272,9 @@ fn ior_is_asked_for_the_same_io() {
     let mut parts = plain(sequential(Cursor::Divided), 0.0, 4, 4);
     parts.targets[0].sync_at_end = true;
     parts.targets[0].direct = false;
-    check(
+    check_command_and_file(
         "ior",
-        &test(parts),
+        &storage_workload(parts),
         &expect![[r#"
         /usr/bin/mpirun --oversubscribe --bind-to none -np 4 /opt/ior -a POSIX -k -E -w -e -b 16777216 -t 1048576 -s 1 -i 6 -D 1 -O useO_DIRECT=0 -o /data/file
     "#]],
@@ -282,25 +282,25 @@ fn ior_is_asked_for_the_same_io() {
     let mut random = plain(AccessPattern::Random, 0.0, 2, 16);
     random.streams[0].sizes = vec![size(4096, 1.0)];
     random.streams[0].sync_every = 1;
-    check(
+    check_command_and_file(
         "ior",
-        &test(random.clone()),
+        &storage_workload(random.clone()),
         &expect![[r#"
         /usr/bin/mpirun --oversubscribe --bind-to none -np 16 /opt/ior -a POSIX -k -E -w -z -Y -b 4194304 -t 4096 -s 1 -i 6 -D 1 -O useO_DIRECT=1 -o /data/file
     "#]],
     );
     random.targets[0].size_bytes = None;
-    check(
+    check_command_and_file(
         "ior",
-        &test(random.clone()),
+        &storage_workload(random.clone()),
         &expect![[r#"
         refused: ior cannot be asked for this: the size of its target is not known
     "#]],
     );
     random.targets[0].size_bytes = Some(64 << 10);
-    check(
+    check_command_and_file(
         "ior",
-        &test(random),
+        &storage_workload(random),
         &expect![[r#"
         refused: ior cannot be asked for this: its target is too small for so many tasks
     "#]],
@@ -310,11 +310,11 @@ fn ior_is_asked_for_the_same_io() {
 #[test]
 fn ior_needs_a_launcher_for_more_than_one_task() {
     let tool = find("ior").unwrap();
-    let found = found(tool, None);
+    let found = installed_tool(tool, None);
     let ask = |depth| {
-        let workload = test(plain(sequential(Cursor::Shared), 1.0, 1, depth));
+        let workload = storage_workload(plain(sequential(Cursor::Shared), 1.0, 1, depth));
         let request =
-            Request { workload: &workload, found: &found, repetitions: 10, cpu_flags: &[] };
+            ToolRequest { workload: &workload, tool: &found, repetitions: 10, cpu_flags: &[] };
         (tool.command)(&request).map(|all| (all[0].program.clone(), all[0].repetitions))
     };
     assert_eq!(ask(1).unwrap(), ("/opt/ior".to_owned(), 2));
@@ -324,16 +324,16 @@ fn ior_needs_a_launcher_for_more_than_one_task() {
 }
 
 #[test]
-fn vdbench_is_asked_for_the_same_io() {
+fn vdbench_parameters_are_equivalent() {
     let mut curve =
         work(StorageLoad::Open { rate_per_s: 916.126, arrivals: ArrivalProcess::Exponential });
     curve.engine = EngineChoice::Auto;
     curve.streams[0].sizes = vec![size(4096, 0.255), size(65536, 0.745)];
     curve.targets[0].sync = WriteSync::Data;
     curve.data.compressible = 0.5;
-    check(
+    check_command_and_file(
         "vdbench",
-        &test(curve),
+        &storage_workload(curve),
         &expect![[r#"
         /opt/vdbench -f assay.vdbench -o output
         messagescan=no
@@ -346,9 +346,9 @@ fn vdbench_is_asked_for_the_same_io() {
     let mut parts = plain(sequential(Cursor::Divided), 1.0, 4, 8);
     parts.targets[0].path = PathBuf::from("/mnt/a b/file");
     parts.timing.warmup_s = 0.0;
-    check(
+    check_command_and_file(
         "vdbench",
-        &test(parts),
+        &storage_workload(parts),
         &expect![[r#"
         /opt/vdbench -f assay.vdbench -o output
         messagescan=no
@@ -360,7 +360,7 @@ fn vdbench_is_asked_for_the_same_io() {
 }
 
 #[test]
-fn ior_and_vdbench_refuse_what_they_have_no_words_for() {
+fn ior_and_vdbench_reject_unsupported_workloads() {
     type Change = fn(&mut StorageWorkload);
     let table: &[(&str, Change)] = &[
         ("ior", |work| work.load = StorageLoad::Capped { bytes_per_s: 1e6 }),
@@ -382,13 +382,13 @@ fn ior_and_vdbench_refuse_what_they_have_no_words_for() {
     let mut shown = String::new();
     for (name, change) in table {
         let mut changed = plain(sequential(Cursor::Divided), 0.0, 4, 4);
-        assert!((find(name).unwrap().takes)(&test(changed.clone())), "{name}");
+        assert!((find(name).unwrap().supports)(&storage_workload(changed.clone())), "{name}");
         change(&mut changed);
-        let (tool, workload) = (find(name).unwrap(), test(changed));
-        assert!(!(tool.takes)(&workload));
-        let found = found(tool, Some(LauncherKind::OpenMpi));
+        let (tool, workload) = (find(name).unwrap(), storage_workload(changed));
+        assert!(!(tool.supports)(&workload));
+        let found = installed_tool(tool, Some(LauncherKind::OpenMpi));
         let request =
-            Request { workload: &workload, found: &found, repetitions: 1, cpu_flags: &[] };
+            ToolRequest { workload: &workload, tool: &found, repetitions: 1, cpu_flags: &[] };
         writeln!(shown, "{}", (tool.command)(&request).unwrap_err()).unwrap();
     }
     expect![[r#"

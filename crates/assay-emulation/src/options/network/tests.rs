@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn differentiated_services_have_numbers_and_names() {
+fn parses_dscp_numbers_and_names() {
     for (text, expected) in [
         ("0", Some(0)),
         ("46", Some(184)),
@@ -20,14 +20,14 @@ fn differentiated_services_have_numbers_and_names() {
         ("", None),
         ("\u{e9}f", None),
     ] {
-        assert_eq!(services(text).ok(), expected, "{text}");
+        assert_eq!(parse_dscp(text).ok(), expected, "{text}");
     }
 }
 
 #[test]
-fn a_sweep_grows_by_steps_or_factors_to_its_last_value() {
+fn parses_sweeps_by_step_and_factor() {
     let check = |text: &str, expected: Option<&[u64]>| {
-        assert_eq!(sweep(text).ok().map(|it| it.0).as_deref(), expected, "{text}");
+        assert_eq!(parse_sweep(text).ok().map(|it| it.0).as_deref(), expected, "{text}");
     };
     check("msg_size:1:8:*2", Some(&[1, 2, 4, 8]));
     check("msg_size:1:9:*2", Some(&[1, 2, 4, 8]));
@@ -50,10 +50,10 @@ fn a_sweep_grows_by_steps_or_factors_to_its_last_value() {
 }
 
 #[test]
-fn qperfs_own_spelling_is_understood() {
+fn normalizes_qperf_spellings() {
     let check = |typed: &str, expected: &str| {
         let words = typed.split(' ').map(OsString::from).collect();
-        let spelled = spelled_out(words);
+        let spelled = normalize_qperf_words(words);
         let spelled: Vec<_> = spelled.iter().map(|word| word.to_str().unwrap()).collect();
         assert_eq!(spelled.join(" "), expected);
     };

@@ -11,51 +11,51 @@ use assay_model::file_outcome::FileInterval;
 use assay_model::sanitize;
 use assay_model::storage_outcome::IntervalTally;
 
-use super::{Current, Report};
+use super::{CurrentRun, VdbenchReport};
 
 /// Pages of all hosts, in their order.
 pub(super) struct HostPages {
     names: Vec<String>,
     /// Intervals of the current run by host.
-    parts: BTreeMap<String, Part<StorageTotals>>,
+    parts: BTreeMap<String, HostPart<StorageTotals>>,
     /// Intervals of the current run on file trees by host.
-    of_trees: BTreeMap<String, Part<FileTotals>>,
+    tree_parts: BTreeMap<String, HostPart<FileTotals>>,
 }
 
 /// Part of one host in the current run.
 #[derive(Default)]
-struct Part<M> {
+struct HostPart<M> {
     lines: String,
     /// Sum without the warm-up, and sum of all intervals.
-    counted: M,
-    whole: M,
+    counted_sum: M,
+    whole_sum: M,
 }
 
-impl<M> Part<M> {
+impl<M> HostPart<M> {
     /// Adds an interval: its line, and its figures to the sums.
-    fn take(&mut self, line: &str, counts: bool, add: impl Fn(&mut M)) {
+    fn add(&mut self, line: &str, counts: bool, add: impl Fn(&mut M)) {
         // Writing to memory does not fail.
         let _ = writeln!(self.lines, "{line}");
-        add(&mut self.whole);
+        add(&mut self.whole_sum);
         if counts {
-            add(&mut self.counted);
+            add(&mut self.counted_sum);
         }
     }
 
     /// Returns the sum for the average of the run.
-    const fn averaged(&self, counts: bool) -> &M {
-        if counts { &self.counted } else { &self.whole }
+    const fn sum_for_average(&self, counts: bool) -> &M {
+        if counts { &self.counted_sum } else { &self.whole_sum }
     }
 }
 
 impl HostPages {
-    pub(super) fn of(execution: &VdbenchExecution) -> Self {
+    pub(super) fn from_execution(execution: &VdbenchExecution) -> Self {
         let is_apart = !execution.host_indices.is_empty();
         let hosts = execution.hosts.iter().filter(|_| is_apart);
         Self {
             names: hosts.map(|host| host.label.clone()).collect(),
             parts: BTreeMap::new(),
-            of_trees: BTreeMap::new(),
+            tree_parts: BTreeMap::new(),
         }
     }
 
@@ -64,8 +64,8 @@ impl HostPages {
     }
 }
 
-impl Report<'_> {
-    pub(super) fn part_of_host(&mut self, host: &str, tally: &IntervalTally) {
+impl VdbenchReport<'_> {
+    pub(super) fn add_host_part(&mut self, host: &str, tally: &IntervalTally) {
         let Some(current) = &self.current else { return };
         let number = current.number + 1;
         let measured = StorageTotals::from_interval(tally);
@@ -73,14 +73,14 @@ impl Report<'_> {
         let counts = number >= output::first_averaged_interval(&current.label)
             && output::is_full_length(&current.label, tally.length_s);
         let part = self.hosts.parts.entry(host.to_owned()).or_default();
-        part.take(&line, counts, |sum| sum.add(tally));
+        part.add(&line, counts, |sum| sum.add(tally));
     }
 
     /// Writes the page of each host and returns its CPU utilization in percent.
-    pub(super) fn pages_of_hosts(
+    pub(super) fn write_host_pages(
         &mut self,
         tod: &str,
-        current: &Current,
+        current: &CurrentRun,
         average: &Average<StorageTotals>,
     ) -> Vec<(String, f64)> {
         if self.hosts.names.is_empty() {
@@ -90,59 +90,60 @@ impl Report<'_> {
         let parts = std::mem::take(&mut self.hosts.parts);
         let header = output::starting_line(&current.label, current.rate_per_s);
         for (host, part) in parts {
-            let measured = part.averaged(average.excludes_warmup);
+            let measured = part.sum_for_average(average.excludes_warmup);
             let line = output::table_line(tod, &average.label, measured);
             let table = format!("{}\n{}{line}", self.table_heading(), part.lines);
-            self.page_of_host(&host, tod, (current, &header), &table);
+            self.write_host_page(&host, tod, (current, &header), &table);
             busy.push((host, measured.cpu_percent()));
         }
         busy
     }
 
-    fn page_of_host(
+    fn write_host_page(
         &mut self,
         host: &str,
         tod: &str,
-        (current, header): (&Current, &str),
+        (current, header): (&CurrentRun, &str),
         table: &str,
     ) {
         let anchor = pages::anchor(current.label.number, &format!("{tod} {header}"));
         let head = format!("Host report for hd={}\n", sanitize::escape_tags(host));
-        self.folder.part(host, &head, &format!("{anchor}\n{table}"));
+        self.folder.append_part(host, &head, &format!("{anchor}\n{table}"));
     }
 
-    pub(super) fn trees_part_of_host(&mut self, host: &str, interval: &FileInterval) {
+    pub(super) fn add_trees_host_part(&mut self, host: &str, interval: &FileInterval) {
         let Some(current) = &self.current else { return };
         let (number, label) = (current.number + 1, current.label.clone());
         let mut measured = FileTotals::default();
         measured.add_for_run(&label, interval);
         let (tod, number_text) = (self.time_of_day(), number.to_string());
-        let line = files::table_line(&tod, &number_text, &measured, &self.shown);
+        let line = files::table_line(&tod, &number_text, &measured, &self.operation_columns);
         let counts = number >= output::first_averaged_interval(&label)
             && output::is_full_length(&label, interval.length_s);
-        let part = self.hosts.of_trees.entry(host.to_owned()).or_default();
-        part.take(&line, counts, |sum| sum.add_for_run(&label, interval));
+        let part = self.hosts.tree_parts.entry(host.to_owned()).or_default();
+        part.add(&line, counts, |sum| sum.add_for_run(&label, interval));
     }
 
     /// Writes the page of each host for a run on file trees and returns its CPU utilization in
     /// percent.
-    pub(super) fn trees_pages_of_hosts(
+    pub(super) fn write_trees_host_pages(
         &mut self,
         tod: &str,
-        current: &Current,
+        current: &CurrentRun,
         average: &Average<FileTotals>,
     ) -> Vec<(String, f64)> {
         if self.hosts.names.is_empty() {
             return vec![("localhost".to_owned(), average.totals.cpu_percent().0)];
         }
         let mut busy = Vec::new();
-        let parts = std::mem::take(&mut self.hosts.of_trees);
+        let parts = std::mem::take(&mut self.hosts.tree_parts);
         let header = files::starting_line(&current.label, current.rate_per_s);
         for (host, part) in parts {
-            let measured = part.averaged(average.excludes_warmup);
-            let line = files::table_line(tod, &average.label, measured, &self.shown);
+            let measured = part.sum_for_average(average.excludes_warmup);
+            let line =
+                files::table_line(tod, &average.label, measured, &self.operation_columns);
             let table = format!("{}\n{}{line}", self.trees_heading(), part.lines);
-            self.page_of_host(&host, tod, (current, &header), &table);
+            self.write_host_page(&host, tod, (current, &header), &table);
             busy.push((host, measured.cpu_percent().0));
         }
         busy

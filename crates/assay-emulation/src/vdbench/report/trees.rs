@@ -5,25 +5,25 @@ use assay_dialects::vdbench::output::files::{self as output, FileTotals};
 use assay_dialects::vdbench::output::{self as shared, Average, RowTime, histogram};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 
-use super::{Current, Report};
+use super::{CurrentRun, VdbenchReport};
 
-impl Report<'_> {
+impl VdbenchReport<'_> {
     pub(super) fn trees_start(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
         let heading = self.trees_heading();
-        self.begins(&output::starting_line(label, rate_per_s), label, &heading);
-        self.goes_on(label, rate_per_s);
+        self.begin_run(&output::starting_line(label, rate_per_s), label, &heading);
+        self.set_current(label, rate_per_s);
     }
 
     pub(super) fn trees_interval(&mut self, interval: &FileInterval) {
         let Some(mut current) = self.current.take() else { return };
         if current.number.is_multiple_of(shared::LINES_PER_HEADING) {
-            self.say(&self.trees_heading());
+            self.print_line(&self.trees_heading());
         }
         current.number += 1;
         let mut measured = FileTotals::default();
         measured.add_for_run(&current.label, interval);
         let (tod, number) = (self.time_of_day(), current.number.to_string());
-        self.say(&output::table_line(&tod, &number, &measured, &self.shown));
+        self.print_line(&output::table_line(&tod, &number, &measured, &self.operation_columns));
         self.trees_flat_row(&tod, &current, &number, &measured);
         if current.number == 1 {
             self.status("Warmup done", Some(&current.label));
@@ -34,7 +34,7 @@ impl Report<'_> {
     fn trees_flat_row(
         &mut self,
         tod: &str,
-        current: &Current,
+        current: &CurrentRun,
         interval: &str,
         measured: &FileTotals,
     ) {
@@ -72,18 +72,18 @@ impl Report<'_> {
         }
     }
 
-    fn trees_average(&mut self, current: &Current, average: &Average<FileTotals>) {
+    fn trees_average(&mut self, current: &CurrentRun, average: &Average<FileTotals>) {
         let Average { totals: measured, label, .. } = average;
         let tod = self.time_of_day();
-        let line = output::table_line(&tod, label, measured, &self.shown);
-        self.say(&line);
+        let line = output::table_line(&tod, label, measured, &self.operation_columns);
+        self.print_line(&line);
         self.folder.totals.line(&line);
         self.trees_flat_row(&tod, current, label, measured);
-        let busy = self.trees_pages_of_hosts(&tod, current, average);
+        let busy = self.write_trees_host_pages(&tod, current, average);
         let sections = histogram::operation_section(measured.tally.service_ns.as_ref());
         self.folder.histogram.line(&sections);
         if let Some((mean_ms, p99_ms)) = measured.intended_latency_ms() {
-            self.say_now(&format!(
+            self.print_timed(&format!(
                 "From the intended start of each operation: mean {mean_ms:.3} ms, p99 {p99_ms:.3} ms"
             ));
         }
@@ -91,17 +91,17 @@ impl Report<'_> {
         let count = measured.tally.requested.count;
         let is_missed = |rate: &f64| shared::is_rate_missed(*rate, count, measured.seconds());
         if let Some(rate) = current.rate_per_s.filter(is_missed) {
-            self.say_now(&format!(
+            self.print_timed(&format!(
                 "Rate not reached: {reached:.1} of the {rate:.1} operations per second asked for"
             ));
         }
         for (host, cpu_percent) in busy {
-            self.busy(&host, cpu_percent);
+            self.warn_if_busy(&host, cpu_percent);
         }
     }
 
     /// Returns the table heading with the date, after an empty line.
     pub(super) fn trees_heading(&self) -> String {
-        format!("\n{}", output::heading(&self.today(), &self.shown))
+        format!("\n{}", output::heading(&self.today(), &self.operation_columns))
     }
 }

@@ -10,7 +10,7 @@ use crate::recorder::CaseError;
 /// Returns the outcome of a complete launch, or the reason for its failure.
 ///
 /// `command` is a command line that reproduces the launch by hand.
-pub(super) fn sound(
+pub(super) fn check_outcome(
     outcome: Option<MpiOutcome>,
     completed: &Completed,
     work: &MpiWorkload,
@@ -27,9 +27,9 @@ pub(super) fn sound(
         .into());
     }
     if !completed.success() {
-        return Err(match death(completed) {
+        return Err(match find_signal(completed) {
             Some(how) => FailureReason::RankDied { how, by_hand },
-            None => ended_badly(completed, by_hand),
+            None => launch_failure(completed, by_hand),
         }
         .into());
     }
@@ -57,7 +57,7 @@ pub(super) fn sound(
 }
 
 /// Extracts the signal that killed a rank, as its launcher reports it: `Killed (signal 9)`.
-fn death(completed: &Completed) -> Option<String> {
+fn find_signal(completed: &Completed) -> Option<String> {
     /// Markers of MPICH's Hydra, Intel MPI's Hydra, and Open MPI.
     const MARKS: [&str; 3] = ["WITH THE EXIT STRING:", "KILLED BY SIGNAL:", "exited on signal"];
     let output = &completed.output;
@@ -72,19 +72,20 @@ fn death(completed: &Completed) -> Option<String> {
 }
 
 /// Failure with the exit code of the launcher and the most informative line of its output.
-fn ended_badly(completed: &Completed, by_hand: String) -> FailureReason {
+fn launch_failure(completed: &Completed, by_hand: String) -> FailureReason {
     let code = match completed.status {
         Status::Exited(code) => Some(code),
         Status::Killed(_) => None,
     };
     let output = &completed.output;
-    let last_words = last_words(&output.stderr).or_else(|| last_words(&output.stdout));
+    let last_words =
+        find_explanation(&output.stderr).or_else(|| find_explanation(&output.stdout));
     FailureReason::LaunchFailed { code, last_words: last_words.unwrap_or_default(), by_hand }
 }
 
 /// Extracts the most informative text: the first box that Open MPI draws around its explanations,
 /// else the first line that mentions an error, else the last line.
-fn last_words(bytes: &[u8]) -> Option<String> {
+fn find_explanation(bytes: &[u8]) -> Option<String> {
     /// Maximum length in characters; longer than any sentence about one thing.
     const LONGEST: usize = 300;
     let text = String::from_utf8_lossy(bytes);
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rank_that_dies_is_reported_by_every_launcher() {
+    fn finds_signal_of_killed_rank_for_each_launcher() {
         use assay_fleet::process::Captured;
         let rule = "=".repeat(83);
         let hydra = format!(
@@ -148,13 +149,13 @@ mod tests {
                     files: std::collections::BTreeMap::new(),
                     elapsed: std::time::Duration::ZERO,
                 };
-                assert_eq!(death(&completed).as_deref(), expected, "{printed}");
+                assert_eq!(find_signal(&completed).as_deref(), expected, "{printed}");
             }
         }
     }
 
     #[test]
-    fn what_a_launcher_says_last_is_what_tells_most() {
+    fn finds_most_informative_line() {
         let rule = "-".repeat(74);
         let boxed = format!(
             "[vm:1] mca: base: close\n{rule}\nYour job has requested more processes\nthan the ppr \
@@ -175,10 +176,10 @@ mod tests {
             ("[vm:1] mca: base: close\n", None),
             ("", None),
         ] {
-            assert_eq!(last_words(text.as_bytes()).as_deref(), expected, "{text}");
+            assert_eq!(find_explanation(text.as_bytes()).as_deref(), expected, "{text}");
         }
         let long = "e".repeat(1000);
-        assert_eq!(last_words(long.as_bytes()).map(|words| words.len()), Some(300));
-        assert!(last_words(&[255, 254, 10]).is_some());
+        assert_eq!(find_explanation(long.as_bytes()).map(|words| words.len()), Some(300));
+        assert!(find_explanation(&[255, 254, 10]).is_some());
     }
 }

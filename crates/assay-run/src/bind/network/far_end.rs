@@ -14,25 +14,25 @@ use crate::fleet::pairs::PairEnd;
 use crate::network::control;
 use crate::network::error::NetworkError;
 use crate::network::iperf3_server::{self, Iperf3Service};
-use crate::network::target::Target;
+use crate::network::target::NetworkTarget;
 use crate::recorder::Recorder;
 
 /// Far end of a case, with the server or pair that keeps it alive.
-pub(super) struct FarEnd {
+pub(super) struct NetworkFarEnd {
     pub(super) host: String,
     port: Option<u16>,
     _own: Option<OwnServer>,
     _pair: Option<PairEnd>,
 }
 
-impl FarEnd {
+impl NetworkFarEnd {
     /// Makes the other host of a pair serve, or starts a server over loopback if the workload names
     /// no host.
-    pub(super) fn of(
+    pub(super) fn resolve(
         work: &NetworkWorkload,
         recorder: &mut Recorder<'_, '_>,
     ) -> Result<Self, NetworkError> {
-        if let Some(pair) = PairEnd::of(recorder)? {
+        if let Some(pair) = PairEnd::open(recorder)? {
             let (host, port) = (pair.address.ip().to_string(), Some(pair.address.port()));
             return Ok(Self { host, port, _own: None, _pair: Some(pair) });
         }
@@ -49,30 +49,30 @@ impl FarEnd {
     }
 
     /// Writes host and port into the workload, for a tool.
-    pub(super) fn report(&self, work: &mut NetworkWorkload) {
+    pub(super) fn fill_workload(&self, work: &mut NetworkWorkload) {
         work.to = Some(self.host.clone());
         work.port = self.port;
     }
 
     /// Target of throughput tests.
-    pub(super) fn for_streams(&self) -> Target {
-        Target::new(&self.host, self.port.unwrap_or(iperf3::DEFAULT_PORT))
+    pub(super) fn streams_target(&self) -> NetworkTarget {
+        NetworkTarget::new(&self.host, self.port.unwrap_or(iperf3::DEFAULT_PORT))
     }
 
     /// Whether the server on this target may be iperf3: the user gave no port, and it is iperf3's
     /// default.
-    pub(super) fn serves_streams_at(&self, target: &Target) -> bool {
+    pub(super) fn may_be_iperf3(&self, target: &NetworkTarget) -> bool {
         self.port.is_none() && target.port == iperf3::DEFAULT_PORT
     }
 
     /// Targets of ping-pongs in order of preference; an assay server accepts them on the port of
     /// its streams.
-    pub(super) fn for_ping_pong(&self) -> Vec<Target> {
+    pub(super) fn ping_pong_targets(&self) -> Vec<NetworkTarget> {
         let ports = match self.port {
             Some(port) => vec![port],
             None => vec![qperf::DEFAULT_PORT, iperf3::DEFAULT_PORT],
         };
-        ports.into_iter().map(|port| Target::new(&self.host, port)).collect()
+        ports.into_iter().map(|port| NetworkTarget::new(&self.host, port)).collect()
     }
 }
 

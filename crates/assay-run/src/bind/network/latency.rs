@@ -14,18 +14,18 @@ use assay_model::event::EventCount;
 use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::workload::{NetworkLatency, NetworkTest, NetworkWorkload};
 
-use super::far_end::FarEnd;
-use super::{failed, learn_path, local_towards, throughput};
-use crate::measuring::{self, Measurement, Turns};
+use super::far_end::NetworkFarEnd;
+use super::{case_error, local_address_for, record_path, throughput};
+use crate::measurement_loop::{self, Measurement, Turns};
 use crate::network::error::NetworkError;
-use crate::network::iperf3_client::{self, Observed};
+use crate::network::iperf3_client::{self, Iperf3Event};
 use crate::network::qperf_client::{self, QperfOutcome, QperfTest};
 use crate::network::qperf_record;
-use crate::network::target::Target;
+use crate::network::target::NetworkTarget;
 use crate::recorder::{CaseError, Recorder};
 
 /// Time that streams need to fill the link before the first message is sent.
-const FILLING: Duration = Duration::from_millis(500);
+const FILL_TIME: Duration = Duration::from_millis(500);
 /// Echoes per repetition, and the pause between two: ping's limit for a flood by unprivileged
 /// users.
 const ECHOES: u16 = 100;
@@ -34,51 +34,58 @@ const ECHO_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(super) fn turns(
     asked: &NetworkLatency,
-    far_end: FarEnd,
-    targets: Vec<Target>,
+    far_end: NetworkFarEnd,
+    targets: Vec<NetworkTarget>,
     protocol: TransportProtocol,
 ) -> Turns<'_> {
-    let mut conversation = Conversation { asked, far_end, targets, protocol, repetition: 0 };
+    let mut conversation = PingPongCase { asked, far_end, targets, protocol, repetition: 0 };
     // Every repetition opens a new connection: path and queue assignment are shared within one
     // connection.
     Box::new(move |recorder| {
-        measuring::once(&mut |recorder| conversation.repetition(recorder), recorder)
+        measurement_loop::run_once(&mut |recorder| conversation.repetition(recorder), recorder)
     })
 }
 
-struct Conversation<'a> {
+struct PingPongCase<'a> {
     asked: &'a NetworkLatency,
-    far_end: FarEnd,
+    far_end: NetworkFarEnd,
     protocol: TransportProtocol,
     /// Candidate servers in order of preference; only the one that has answered, once one has.
-    targets: Vec<Target>,
+    targets: Vec<NetworkTarget>,
     repetition: u32,
 }
 
-impl Conversation<'_> {
+impl PingPongCase<'_> {
     fn repetition(&mut self, recorder: &mut Recorder<'_, '_>) -> Result<(), CaseError> {
         let began_s = recorder.elapsed_s();
         let measured = match self.asked.load_streams {
             0 => self.exchange(recorder.cancel()),
             streams => self.exchange_under_load(streams, recorder.cancel()),
         };
-        let latency = measured.map_err(failed)?;
+        let latency = measured.map_err(case_error)?;
         let span = MeasuredSpan::from_seconds(began_s, recorder.elapsed_s() - began_s, false);
-        recorder.record_all(qperf_record::round_trips(&latency, self.asked.rate_per_s, span));
+        recorder.record_all(qperf_record::round_trip_entries(
+            &latency,
+            self.asked.rate_per_s,
+            span,
+        ));
         let length_s = f64::from(self.asked.seconds);
-        recorder.second(length_s, &[], Some(2.0 * latency.mean_half_s), None);
+        recorder.report_second(length_s, &[], Some(2.0 * latency.mean_half_s), None);
         if self.repetition == 0 {
-            learn_path(local_towards(latency.address), latency.address.ip(), recorder);
+            record_path(local_address_for(latency.address), latency.address.ip(), recorder);
         }
         self.repetition += 1;
         Ok(())
     }
 
     /// Runs one ping-pong with the first server that supports it.
-    fn exchange(&mut self, cancel: &AtomicBool) -> Result<qperf_client::Latency, NetworkError> {
+    fn exchange(
+        &mut self,
+        cancel: &AtomicBool,
+    ) -> Result<qperf_client::QperfLatency, NetworkError> {
         let mut last = NetworkError::Known(FailureReason::NoData);
         for target in self.targets.clone() {
-            match qperf_client::run(&self.test(&target), cancel) {
+            match qperf_client::run(&self.qperf_test(&target), cancel) {
                 Ok(QperfOutcome::Latency(latency)) => {
                     self.targets = vec![target];
                     return Ok(latency);
@@ -90,7 +97,7 @@ impl Conversation<'_> {
                 }
                 // iperf3 closes connections that do not begin with its cookie.
                 Err(NetworkError::Broken { .. } | NetworkError::Closed { .. })
-                    if self.far_end.serves_streams_at(&target) && self.repetition == 0 =>
+                    if self.far_end.may_be_iperf3(&target) && self.repetition == 0 =>
                 {
                     return Err(NetworkError::Known(FailureReason::NoPingPong {
                         host: target.host,
@@ -102,7 +109,7 @@ impl Conversation<'_> {
         Err(last)
     }
 
-    fn test(&self, target: &Target) -> QperfTest {
+    fn qperf_test(&self, target: &NetworkTarget) -> QperfTest {
         let test = match self.protocol {
             TransportProtocol::Tcp => QperfTestKind::TcpLatency,
             TransportProtocol::Udp => QperfTestKind::UdpLatency,
@@ -127,23 +134,23 @@ impl Conversation<'_> {
         &mut self,
         streams: u32,
         cancel: &AtomicBool,
-    ) -> Result<qperf_client::Latency, NetworkError> {
+    ) -> Result<qperf_client::QperfLatency, NetworkError> {
         /// Seconds that the streams may outlast the ping-pong: the sum of its timeouts.
         const MARGIN_S: u32 = 30;
-        let load = throughput::loading(streams, self.asked.seconds + MARGIN_S, &self.far_end);
+        let load = throughput::load_test(streams, self.asked.seconds + MARGIN_S, &self.far_end);
         let enough = AtomicBool::new(false);
         let (started, is_started) = mpsc::channel();
         std::thread::scope(|scope| {
             let loading = scope.spawn(|| {
                 iperf3_client::run(&load, &enough, &mut |observed| {
-                    if matches!(observed, Observed::Start(_)) {
+                    if matches!(observed, Iperf3Event::Start(_)) {
                         // The receiver is gone if the ping-pong has failed.
                         let _ = started.send(());
                     }
                 })
             });
             // A load that cannot start is reported below as a failure of its own.
-            wait_for(&is_started, cancel);
+            wait_for_load(&is_started, cancel);
             let is_running = !loading.is_finished();
             let measured = self.exchange(cancel);
             let was_running = !loading.is_finished();
@@ -159,7 +166,7 @@ impl Conversation<'_> {
 
 /// Waits until streams have started and filled the link, have failed to start, or the run is
 /// cancelled.
-fn wait_for(started: &mpsc::Receiver<()>, cancel: &AtomicBool) {
+fn wait_for_load(started: &mpsc::Receiver<()>, cancel: &AtomicBool) {
     const LONGEST: Duration = Duration::from_secs(10);
     const GLANCE: Duration = Duration::from_millis(50);
     let wanted = || !cancel.load(Ordering::Relaxed);
@@ -170,14 +177,14 @@ fn wait_for(started: &mpsc::Receiver<()>, cancel: &AtomicBool) {
             Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
-    let full = Instant::now() + FILLING;
+    let full = Instant::now() + FILL_TIME;
     while wanted() && Instant::now() < full {
         std::thread::sleep(GLANCE);
     }
 }
 
 /// Returns turns of ICMP echoes to the other host of a pair, the workload's host, or loopback.
-pub(super) fn icmp(
+pub(super) fn icmp_turns(
     work: &NetworkWorkload,
     peer: Option<String>,
 ) -> Result<Turns<'_>, CaseError> {
@@ -185,9 +192,9 @@ pub(super) fn icmp(
         return Err(FailureReason::IcmpHasNoStreams.into());
     };
     let host = peer.or_else(|| work.to.clone()).unwrap_or_else(|| "127.0.0.1".to_owned());
-    let address = Target::new(&host, 0).addresses().map_err(failed)?[0];
-    let pinger =
-        Pinger::open(address).map_err(|error| CaseError::because(ErrorArea::Icmp, &error))?;
+    let address = NetworkTarget::new(&host, 0).addresses().map_err(case_error)?[0];
+    let pinger = Pinger::open(address)
+        .map_err(|error| CaseError::from_error(ErrorArea::Icmp, &error))?;
     let socket = match pinger.access() {
         IcmpAccess::Datagram => "datagram",
         IcmpAccess::Raw => "raw",
@@ -198,21 +205,21 @@ pub(super) fn icmp(
         if std::mem::take(&mut is_first) {
             let mut towards = address;
             towards.set_port(9);
-            learn_path(local_towards(towards), address.ip(), recorder);
-            recorder.learn(Attribute::Socket, socket);
+            record_path(local_address_for(towards), address.ip(), recorder);
+            recorder.add_fact(Attribute::Socket, socket);
         }
         let mut measurement = Measurement {
             prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
             repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
-                echoes(&pinger, bytes, recorder)
+                measure_echoes(&pinger, bytes, recorder)
             },
             check: &mut |(), _| Ok(()),
         };
-        measuring::preparation(&mut measurement, recorder)
+        measurement_loop::run_preparation(&mut measurement, recorder)
     }))
 }
 
-fn echoes(
+fn measure_echoes(
     pinger: &Pinger,
     bytes: usize,
     recorder: &mut Recorder<'_, '_>,
@@ -224,11 +231,11 @@ fn echoes(
             return Err(CaseError::Interrupted);
         }
         let reply = pinger.ping(sequence, bytes, ECHO_TIMEOUT).map_err(|error| {
-            CaseError::advised(ErrorArea::Icmp, &error, "check the route to the host")
+            CaseError::with_advice(ErrorArea::Icmp, &error, "check the route to the host")
         })?;
         match reply {
             Some(reply) => {
-                recorder.sample("round_trip", reply.round_trip_ns as f64 * 1e-9);
+                recorder.add_sample("round_trip", reply.round_trip_ns as f64 * 1e-9);
             }
             None => lost += 1,
         }
@@ -239,6 +246,6 @@ fn echoes(
         std::thread::sleep(ECHO_PAUSE);
     }
     let span = MeasuredSpan::from_seconds(began_s, recorder.elapsed_s() - began_s, false);
-    recorder.count("loss", span, EventCount { part: lost.into(), whole: ECHOES.into() });
+    recorder.add_count("loss", span, EventCount { part: lost.into(), whole: ECHOES.into() });
     Ok(())
 }

@@ -12,14 +12,14 @@ use assay_model::entry::MeasuredSpan;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::{NetworkThroughput, TransferDirection};
 
-use super::far_end::FarEnd;
-use super::{failed, virtual_function};
-use crate::measuring::{self, Measurement, Turns};
+use super::far_end::NetworkFarEnd;
+use super::{case_error, virtual_function};
+use crate::measurement_loop::{self, Measurement, Turns};
 use crate::network::error::NetworkError;
 use crate::network::iperf3_client::{
-    self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed, Outcome,
+    self, DATAGRAM_OF_ONE_SEGMENT, Iperf3ClientTest, Iperf3Event, Iperf3Outcome,
 };
-use crate::network::iperf3_record::Tested;
+use crate::network::iperf3_record::CompletedIperf3Test;
 use crate::recorder::{CaseError, Recorder};
 
 /// Bytes per write over TCP by a stream that has a CPU to itself. A write that fills the send
@@ -41,21 +41,21 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// State across the repetitions of a case.
 #[derive(Default)]
-struct Progress {
+struct ThroughputProgress {
     repetition: u32,
     learned: bool,
 }
 
 pub(super) fn turns(
     asked: &NetworkThroughput,
-    far_end: FarEnd,
+    far_end: NetworkFarEnd,
     protocol: TransportProtocol,
 ) -> Turns<'_> {
-    let test = test(asked, &far_end, protocol);
-    let mut progress = Progress::default();
+    let test = iperf3_test(asked, &far_end, protocol);
+    let mut progress = ThroughputProgress::default();
     Box::new(move |recorder| {
         // Keeps the far end alive until the last turn is over.
-        let _: &FarEnd = &far_end;
+        let _: &NetworkFarEnd = &far_end;
         let mut measurement = Measurement {
             // Every repetition opens new connections; there is nothing to prepare.
             prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
@@ -64,12 +64,16 @@ pub(super) fn turns(
             },
             check: &mut |(), _| Ok(()),
         };
-        measuring::preparation(&mut measurement, recorder)
+        measurement_loop::run_preparation(&mut measurement, recorder)
     })
 }
 
 /// Test that loads the link for at most `seconds`, until it is cancelled.
-pub(super) fn loading(streams: u32, seconds: u32, far_end: &FarEnd) -> Iperf3Test {
+pub(super) fn load_test(
+    streams: u32,
+    seconds: u32,
+    far_end: &NetworkFarEnd,
+) -> Iperf3ClientTest {
     let asked = NetworkThroughput {
         streams,
         direction: TransferDirection::Send,
@@ -78,14 +82,17 @@ pub(super) fn loading(streams: u32, seconds: u32, far_end: &FarEnd) -> Iperf3Tes
         rate_bit_per_s: None,
         congestion: None,
     };
-    Iperf3Test { interval_s: None, ..test(&asked, far_end, TransportProtocol::Tcp) }
+    Iperf3ClientTest {
+        interval_s: None,
+        ..iperf3_test(&asked, far_end, TransportProtocol::Tcp)
+    }
 }
 
-fn test(
+fn iperf3_test(
     asked: &NetworkThroughput,
-    far_end: &FarEnd,
+    far_end: &NetworkFarEnd,
     protocol: TransportProtocol,
-) -> Iperf3Test {
+) -> Iperf3ClientTest {
     let parameters = Iperf3Parameters {
         protocol,
         direction: match asked.direction {
@@ -107,8 +114,8 @@ fn test(
         assay: Some(env!("CARGO_PKG_VERSION").to_owned()),
         ..Iperf3Parameters::default()
     };
-    Iperf3Test {
-        target: far_end.for_streams(),
+    Iperf3ClientTest {
+        target: far_end.streams_target(),
         parameters,
         interval_s: Some(INTERVAL_S),
         pinned: false,
@@ -128,42 +135,46 @@ fn block_bytes(asked: &NetworkThroughput) -> u32 {
 }
 
 fn repetition(
-    test: &Iperf3Test,
-    progress: &mut Progress,
+    test: &Iperf3ClientTest,
+    progress: &mut ThroughputProgress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     // Aligns hosts that are in the same repetition. A server waits only a few seconds for its
     // streams, and another host may be in another case for longer.
-    recorder.gate()?;
-    let before = virtual_function::Carried::by_all();
+    recorder.wait_for_start()?;
+    let before = virtual_function::FunctionCounters::read();
     let mut reported = Iperf3Report::default();
     let began_s = recorder.elapsed_s();
     let outcome = run(test, &mut reported, recorder);
     let span = MeasuredSpan::from_seconds(began_s, recorder.elapsed_s() - began_s, false);
-    keep(&reported, progress, recorder)?;
-    let outcome = outcome.map_err(failed)?;
-    let test = Tested { parameters: &test.parameters, outcome: &outcome, reported: &reported };
-    recorder.record_all(test.whole(span));
+    store_document(&reported, progress, recorder)?;
+    let outcome = outcome.map_err(case_error)?;
+    let test = CompletedIperf3Test {
+        parameters: &test.parameters,
+        outcome: &outcome,
+        reported: &reported,
+    };
+    recorder.record_all(test.total_entries(span));
     if !std::mem::replace(&mut progress.learned, true) {
         recorder.record_all(test.facts());
-        before.learn(test.local(), recorder);
+        before.record_change(test.local(), recorder);
     }
     Ok(())
 }
 
 /// Runs the test and collects all its reports until it ended or failed.
 fn run(
-    test: &Iperf3Test,
+    test: &Iperf3ClientTest,
     reported: &mut Iperf3Report,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Outcome, NetworkError> {
+) -> Result<Iperf3Outcome, NetworkError> {
     let mut busy = state::cpu_times(&Root::machine());
     let outcome = iperf3_client::run(test, recorder.cancel(), &mut |observed| match observed {
         // Aligns the starts: while one pair still connects, the others would get more of a shared
         // link. Any other end of the wait also ends the test.
-        Observed::Agreed => drop(recorder.gate()),
-        Observed::Start(it) => reported.start = Some(it.clone()),
-        Observed::Interval(it) => {
+        Iperf3Event::Agreed => drop(recorder.wait_for_start()),
+        Iperf3Event::Start(it) => reported.start = Some(it.clone()),
+        Iperf3Event::Interval(it) => {
             reported.intervals.push(it.clone());
             // Reports once per second; a second is a whole number of intervals.
             if reported.intervals.len().is_multiple_of((1.0 / INTERVAL_S) as usize) {
@@ -186,13 +197,13 @@ fn report_second(interval: &Iperf3Interval, cpu: &CpuAccount, recorder: &mut Rec
     let rate = Quantity::new(per_s, Unit::BitPerSecond);
     let trips = interval.streams.iter().filter_map(|it| Some(it.tcp?.rtt_us));
     let latency_s = trips.max().map(|us| f64::from(us) / 1e6);
-    recorder.second(1.0, &[rate], latency_s, Some(cpu.load()));
+    recorder.report_second(1.0, &[rate], latency_s, Some(cpu.load()));
 }
 
 /// Stores the document of a test; a failed test keeps its partial document, with the reason.
-fn keep(
+fn store_document(
     reported: &Iperf3Report,
-    progress: &mut Progress,
+    progress: &mut ThroughputProgress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     if reported.end.is_none() && reported.intervals.is_empty() {
@@ -201,5 +212,5 @@ fn keep(
     let kind = if reported.error.is_some() { "partial." } else { "" };
     let name = format!("iperf3.{}.{kind}json", progress.repetition);
     progress.repetition += 1;
-    recorder.raw(&name, reported.to_json().to_string().as_bytes())
+    recorder.store_raw(&name, reported.to_json().to_string().as_bytes())
 }

@@ -13,45 +13,45 @@ use crate::recorder::Recorder;
 
 /// Smallest share of a device's bytes that the function carries if it is in use; other traffic of a
 /// host under test is small.
-const CARRIES: f64 = 0.5;
+const CARRIED_SHARE: f64 = 0.5;
 
 /// Byte counters of every device with a virtual function, read at one moment.
-pub(super) struct Carried(Vec<Function>);
+pub(super) struct FunctionCounters(Vec<FunctionCounter>);
 
-struct Function {
+struct FunctionCounter {
     device: String,
     name: String,
     device_bytes: u64,
     bytes: u64,
 }
 
-impl Carried {
-    pub(super) fn by_all() -> Self {
+impl FunctionCounters {
+    pub(super) fn read() -> Self {
         let root = Root::machine();
         let devices = network_device::names(&root).into_iter();
-        Self(devices.filter_map(|device| Function::of(&root, device)).collect())
+        Self(devices.filter_map(|device| FunctionCounter::read(&root, device)).collect())
     }
 
     /// Records the change since then of the device with this address; does nothing if it has no
     /// function.
-    pub(super) fn learn(&self, local: IpAddr, recorder: &mut Recorder<'_, '_>) {
+    pub(super) fn record_change(&self, local: IpAddr, recorder: &mut Recorder<'_, '_>) {
         let device = device::find_name(local);
         let Some(before) = self.0.iter().find(|it| Some(&it.device) == device.as_ref()) else {
             return;
         };
-        let after = Function::of(&Root::machine(), before.device.clone());
+        let after = FunctionCounter::read(&Root::machine(), before.device.clone());
         let Some(share) = after.and_then(|after| before.share_until(&after)) else { return };
-        recorder.learn(Attribute::VirtualFunction, before.name.as_str());
-        recorder.learn(Attribute::VirtualFunctionShare, share);
-        if share < CARRIES {
+        recorder.add_fact(Attribute::VirtualFunction, before.name.as_str());
+        recorder.add_fact(Attribute::VirtualFunctionShare, share);
+        if share < CARRIED_SHARE {
             let (function, device) = (before.name.clone(), before.device.clone());
-            recorder.doubt(Doubt::FunctionBypassed { function, device, share });
+            recorder.add_doubt(Doubt::FunctionBypassed { function, device, share });
         }
     }
 }
 
-impl Function {
-    fn of(root: &Root, device: String) -> Option<Self> {
+impl FunctionCounter {
+    fn read(root: &Root, device: String) -> Option<Self> {
         let name = network_device::virtual_function(root, &device)?;
         let device_bytes = network_device::carried_bytes(root, &device)?;
         let bytes = network_device::carried_bytes(root, &name)?;
@@ -71,19 +71,19 @@ impl Function {
 mod tests {
     use super::*;
 
-    fn at(device_bytes: u64, bytes: u64) -> Function {
+    fn function(device_bytes: u64, bytes: u64) -> FunctionCounter {
         let (device, name) = ("eth0".to_owned(), "enP1s1".to_owned());
-        Function { device, name, device_bytes, bytes }
+        FunctionCounter { device, name, device_bytes, bytes }
     }
 
     #[test]
-    fn the_share_is_of_what_moved_meanwhile() {
+    fn share_of_bytes_between_two_readings() {
         for (before, after, expected) in [
-            (at(1000, 900), at(2000, 1900), Some(1.0)),
-            (at(1000, 900), at(2000, 900), Some(0.0)),
-            (at(1000, 900), at(2000, 1150), Some(0.25)),
-            (at(1000, 900), at(1000, 900), None),
-            (at(1000, 900), at(10, 5), None),
+            (function(1000, 900), function(2000, 1900), Some(1.0)),
+            (function(1000, 900), function(2000, 900), Some(0.0)),
+            (function(1000, 900), function(2000, 1150), Some(0.25)),
+            (function(1000, 900), function(1000, 900), None),
+            (function(1000, 900), function(10, 5), None),
         ] {
             assert_eq!(before.share_until(&after), expected);
         }

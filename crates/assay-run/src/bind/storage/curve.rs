@@ -16,7 +16,7 @@ pub(super) fn next_share(
     recorder: &Recorder<'_, '_>,
 ) -> Option<f64> {
     let mut points: Vec<(f64, ResponsePoint)> = recorder
-        .past()
+        .run_so_far()
         .started
         .plan
         .cases
@@ -25,26 +25,26 @@ pub(super) fn next_share(
         .filter_map(|other| {
             let Workload::Storage(it) = &other.workload else { return None };
             let point = it.point.filter(|_| it.name == test.name)?;
-            let percent = percent(&other.id, point, recorder)?;
-            Some((percent, known(&other.id, recorder)?))
+            let percent = percent_of_max(&other.id, point, recorder)?;
+            Some((percent, measured_point(&other.id, recorder)?))
         })
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     curve::next_share(&points)
 }
 
-fn percent(id: &str, place: Place, recorder: &Recorder<'_, '_>) -> Option<f64> {
+fn percent_of_max(id: &str, place: Place, recorder: &Recorder<'_, '_>) -> Option<f64> {
     match place {
         Place::Maximum => None,
         Place::Share { percent } => Some(percent),
         Place::Bend { .. } => {
-            recorder.past().case(id)?.facts.get(&Attribute::PercentOfMax)?.as_number()
+            recorder.run_so_far().case(id)?.facts.get(&Attribute::PercentOfMax)?.as_number()
         }
     }
 }
 
 /// Returns the point that a case measured, if it has.
-fn known(id: &str, recorder: &Recorder<'_, '_>) -> Option<ResponsePoint> {
+fn measured_point(id: &str, recorder: &Recorder<'_, '_>) -> Option<ResponsePoint> {
     Some(ResponsePoint {
         rate_per_s: recorder.median_of(id, "rate")?,
         latency_s: recorder.median_of(id, "latency_from_intended")?,

@@ -15,11 +15,11 @@ use crate::recorder::{CaseError, Recorder};
 use crate::storage::{series, volume};
 
 /// Seconds that the generator runs without I/O.
-const ALONE_S: f64 = 0.25;
+const GENERATOR_RUN_S: f64 = 0.25;
 /// A generator that cannot reach this multiple of the measured rate may be the bottleneck.
-const HEADROOM: f64 = 2.0;
+const SUFFICIENT_HEADROOM: f64 = 2.0;
 /// A file with less than this share of its size allocated has holes.
-const WHOLE: f64 = 0.95;
+const ALLOCATED_SHARE: f64 = 0.95;
 /// Address range for a device that is not opened; any large value serves.
 const ADDRESSES_BYTES: u64 = 1 << 40;
 
@@ -36,10 +36,10 @@ pub(super) fn record(
     recorder.record_all(series::samples(outcome));
     recorder.record_all(volume::facts(workload));
     for (name, bytes) in outcome.journals() {
-        recorder.raw(&name, &bytes)?;
+        recorder.store_raw(&name, &bytes)?;
     }
     if let Some(in_flight) = series::in_flight(outcome) {
-        recorder.learn(Attribute::InFlight, in_flight);
+        recorder.add_fact(Attribute::InFlight, in_flight);
     }
     let asked_per_s = workload.load.rate_per_s();
     recorder.record_all(
@@ -52,7 +52,7 @@ pub(super) fn record(
 
 /// Adds doubts about targets in memory, which never reach a storage device, and about existing
 /// files with holes.
-pub(super) fn doubt_targets(workload: &StorageWorkload, recorder: &mut Recorder<'_, '_>) {
+pub(super) fn check_targets(workload: &StorageWorkload, recorder: &mut Recorder<'_, '_>) {
     if workload.engine == EngineChoice::Null {
         return;
     }
@@ -61,15 +61,15 @@ pub(super) fn doubt_targets(workload: &StorageWorkload, recorder: &mut Recorder<
         let Ok(found) = std::fs::metadata(&target.path) else { continue };
         // `blocks` counts units of 512 bytes, independent of the file system.
         let stored_bytes = found.blocks() * 512;
-        if found.is_file() && (stored_bytes as f64) < WHOLE * found.len() as f64 {
+        if found.is_file() && (stored_bytes as f64) < ALLOCATED_SHARE * found.len() as f64 {
             let (path, bytes) = (target.path.clone(), found.len());
-            recorder.doubt(Doubt::FileWithHoles { path, bytes, stored_bytes });
+            recorder.add_doubt(Doubt::FileWithHoles { path, bytes, stored_bytes });
         }
     }
 }
 
 /// Runs the same workload without I/O and records the rate of the generator.
-pub(super) fn learn_headroom(
+pub(super) fn record_headroom(
     outcome: &StorageOutcome,
     workload: &StorageWorkload,
     recorder: &mut Recorder<'_, '_>,
@@ -81,8 +81,8 @@ pub(super) fn learn_headroom(
     alone.engine = EngineChoice::Null;
     alone.load = StorageLoad::Closed;
     alone.timing.warmup_s = 0.0;
-    alone.timing.duration_s = Some(ALONE_S);
-    alone.timing.interval_s = ALONE_S;
+    alone.timing.duration_s = Some(GENERATOR_RUN_S);
+    alone.timing.interval_s = GENERATOR_RUN_S;
     for target in &mut alone.targets {
         target.size_bytes = target.size_bytes.or(Some(ADDRESSES_BYTES));
         target.path = PathBuf::from("null");
@@ -95,16 +95,16 @@ pub(super) fn learn_headroom(
         on_interval: &mut |_| {},
     };
     let alone = kernel::run(&alone, &mut control)
-        .map_err(|error| CaseError::because(ErrorArea::Generator, &error))?;
+        .map_err(|error| CaseError::from_error(ErrorArea::Generator, &error))?;
     let (most, reached) = (series::rate_per_s(&alone), series::rate_per_s(outcome));
     if !most.is_finite() || most <= 0.0 {
         return Ok(());
     }
     let factor = most / reached;
-    recorder.learn(Attribute::GeneratorRate, most);
-    recorder.learn(Attribute::GeneratorHeadroom, factor);
-    if most < HEADROOM * reached {
-        recorder.doubt(Doubt::GeneratorNear { alone_per_s: most, factor });
+    recorder.add_fact(Attribute::GeneratorRate, most);
+    recorder.add_fact(Attribute::GeneratorHeadroom, factor);
+    if most < SUFFICIENT_HEADROOM * reached {
+        recorder.add_doubt(Doubt::GeneratorNear { alone_per_s: most, factor });
     }
     Ok(())
 }

@@ -11,14 +11,14 @@ use assay_model::workload::measurement_mode::SteadyRule;
 use assay_model::workload::storage::StorageWorkload;
 use assay_stats::rounds::{RoundWindow, SteadyState};
 
-use super::Measurer;
+use super::StorageCaseRun;
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::series;
 
 /// Measures rounds and joins the last ones of the window. The rates of all rounds are stored with
 /// the result.
 pub(super) fn measure(
-    measurer: &mut Measurer<'_, '_, '_>,
+    measurer: &mut StorageCaseRun<'_, '_, '_>,
     workload: &StorageWorkload,
     rule: &SteadyRule,
 ) -> Result<StorageOutcome, CaseError> {
@@ -30,7 +30,7 @@ pub(super) fn measure(
             // A round continues the previous one without a warm-up.
             round.timing.warmup_s = 0.0;
         }
-        let outcome = match measurer.once(&round) {
+        let outcome = match measurer.run_once(&round) {
             // The completed rounds are a result, though not of a proven steady state.
             Err(CaseError::Interrupted) if !rounds.is_empty() => break,
             outcome => outcome?,
@@ -41,7 +41,7 @@ pub(super) fn measure(
         let too_many = rounds.len().saturating_sub(rule.window as usize);
         rounds.drain(..too_many);
         let steady = SteadyState::from_rates(&rates, rule);
-        measurer.recorder.note(&line(&rates, steady.window));
+        measurer.recorder.note(&format_round(&rates, steady.window));
         if steady.is_finished() {
             break;
         }
@@ -50,7 +50,7 @@ pub(super) fn measure(
 }
 
 /// Formats the progress: `round 6: 412.3 kIO/s; the last differ by 3.2 % and change by -1.0 %`.
-fn line(rates: &[f64], window: Option<RoundWindow>) -> Phrase {
+fn format_round(rates: &[f64], window: Option<RoundWindow>) -> Phrase {
     let rate = Quantity::new(rates.last().copied().unwrap_or(0.0), Unit::IoPerSecond);
     let round = phrase!(
         "round",
@@ -71,7 +71,7 @@ fn line(rates: &[f64], window: Option<RoundWindow>) -> Phrase {
 
 /// Records a round as a step; the steady state is derived from the steps.
 fn record_round(round: usize, rate_per_s: f64, recorder: &mut Recorder<'_, '_>) {
-    recorder.sample_of(
+    recorder.add_series_sample(
         SeriesKey::with_dimensions("rate", [(Attribute::Step, round.into())]),
         rate_per_s,
     );

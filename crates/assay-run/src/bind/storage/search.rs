@@ -14,7 +14,7 @@ use assay_model::workload::measurement_mode::LatencyGoal;
 use assay_model::workload::storage::{ArrivalProcess, StorageLoad, StorageWorkload};
 use assay_stats::rate_search::{GoalVerdict, LateCount, RateSearch, RateTry};
 
-use super::Measurer;
+use super::StorageCaseRun;
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::series::{self, Stretch};
 
@@ -26,15 +26,15 @@ const PARTS: f64 = 16.0;
 
 /// Returns the workload at the maximum rate that meets the goal, and its outcome.
 pub(super) fn measure(
-    measurer: &mut Measurer<'_, '_, '_>,
+    measurer: &mut StorageCaseRun<'_, '_, '_>,
     workload: &StorageWorkload,
     goal: &LatencyGoal,
 ) -> Result<(StorageWorkload, StorageOutcome), CaseError> {
-    let closed = measurer.once(&workload.with_step_seed(0))?;
+    let closed = measurer.run_once(&workload.with_step_seed(0))?;
     record_step(0, None, &closed, goal, measurer.recorder)?;
     let mut search = RateSearch::new(series::rate_per_s(&closed));
     let mut tries: Vec<StorageOutcome> = Vec::new();
-    let (mut kept, mut last) = (Kept::default(), None);
+    let (mut kept, mut last) = (OutcomesInGoal::default(), None);
     for step in 1.. {
         let Some(rate_per_s) = search.next_rate(LatencyGoal::MAX_STEPS) else { break };
         if !search.is_second_try() {
@@ -45,39 +45,39 @@ pub(super) fn measure(
         let timing = &mut open.timing;
         let stretch_s = timing.duration_s.map_or(timing.interval_s, |it| it / STRETCHES);
         timing.interval_s = timing.interval_s.min(stretch_s);
-        let outcome = match measurer.once(&open) {
+        let outcome = match measurer.run_once(&open) {
             // A rate that met the goal is a result, though a higher one may exist.
             Err(CaseError::Interrupted) if search.met_rate > 0.0 => break,
             outcome => outcome?,
         };
         record_step(step, Some(rate_per_s), &outcome, goal, measurer.recorder)?;
-        let tried = tried(rate_per_s, &stretches(&outcome), goal);
+        let tried = evaluate_try(rate_per_s, &stretches(&outcome), goal);
         tries.push(outcome);
         let shown = search.record_try(tried.clone(), goal);
-        measurer.recorder.note(&line(&tried, shown));
+        measurer.recorder.note(&format_try(&tried, shown));
         last = Some((tried, shown));
         let outcome = (shown == GoalVerdict::Met).then(|| series::joined(&tries)).flatten();
-        kept.note(&search, outcome.map(|all| (open, all)));
+        kept.add(&search, outcome.map(|all| (open, all)));
     }
     kept.best().ok_or_else(|| {
-        let last = last.map(|(tried, shown)| failed(&tried, shown));
+        let last = last.map(|(tried, shown)| tried_rate(&tried, shown));
         FailureReason::NoRateKeepsGoal { goal: goal.to_string(), last }.into()
     })
 }
 
 /// Outcomes at the rates that met the goal; the last one is the result of the search.
-struct Kept<T>(Vec<(f64, T)>);
+struct OutcomesInGoal<T>(Vec<(f64, T)>);
 
-impl<T> Default for Kept<T> {
+impl<T> Default for OutcomesInGoal<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T> Kept<T> {
+impl<T> OutcomesInGoal<T> {
     /// Adds the outcome of a try that met the goal. A rate that met it once and misses it when
     /// tried again loses its outcomes.
-    fn note(&mut self, search: &RateSearch, measured: Option<T>) {
+    fn add(&mut self, search: &RateSearch, measured: Option<T>) {
         self.0.extend(measured.map(|it| (search.met_rate, it)));
         self.0.retain(|(rate, _)| *rate <= search.met_rate);
     }
@@ -91,7 +91,7 @@ fn stretches(outcome: &StorageOutcome) -> Vec<Stretch> {
     series::stretches(&outcome.intervals, outcome.elapsed_s / STRETCHES)
 }
 
-fn tried(asked_per_s: f64, seen: &[Stretch], goal: &LatencyGoal) -> RateTry {
+fn evaluate_try(asked_per_s: f64, seen: &[Stretch], goal: &LatencyGoal) -> RateTry {
     RateTry {
         requested_per_s: asked_per_s,
         elapsed_s: seen.iter().map(Stretch::length_s).sum(),
@@ -106,7 +106,7 @@ fn share_late(tried: &RateTry) -> f64 {
     late as f64 / (all as f64).max(1.0)
 }
 
-fn failed(tried: &RateTry, shown: GoalVerdict) -> TriedRate {
+fn tried_rate(tried: &RateTry, shown: GoalVerdict) -> TriedRate {
     TriedRate {
         asked_per_s: tried.requested_per_s,
         reached_per_s: tried.reached_per_s(),
@@ -117,7 +117,7 @@ fn failed(tried: &RateTry, shown: GoalVerdict) -> TriedRate {
 
 /// Formats the progress: `412.3 kIO/s requested, 411.9 kIO/s reached, 0.3 % of the I/O too late:
 /// met`.
-fn line(tried: &RateTry, shown: GoalVerdict) -> Phrase {
+fn format_try(tried: &RateTry, shown: GoalVerdict) -> Phrase {
     let rate = |value| Phrase::Measured(Quantity::new(value, Unit::IoPerSecond), 4);
     let verdict = match shown {
         GoalVerdict::Met => phrase!("keeps", "met"),
@@ -186,25 +186,25 @@ mod tests {
 
     /// Returns the rate whose outcome remains after tries of which some miss, and the rate of the
     /// search.
-    fn left(misses: &[bool]) -> (Option<f64>, f64) {
-        let (mut search, mut kept) = (RateSearch::new(1000.0), Kept::default());
+    fn remaining_after(misses: &[bool]) -> (Option<f64>, f64) {
+        let (mut search, mut kept) = (RateSearch::new(1000.0), OutcomesInGoal::default());
         for late in misses.iter().map(|it| if *it { 500 } else { 0 }) {
             let Some(rate) = search.next_rate(LatencyGoal::MAX_STEPS) else { break };
             let stretches = vec![LateCount { late, all: 500 }; 60];
             let tried =
                 RateTry { requested_per_s: rate, elapsed_s: 1.0, done: 30_000, stretches };
             let shown = search.record_try(tried, &GOAL);
-            kept.note(&search, (shown == GoalVerdict::Met).then_some(rate));
+            kept.add(&search, (shown == GoalVerdict::Met).then_some(rate));
         }
         (kept.best(), search.met_rate)
     }
 
     #[test]
-    fn what_is_left_was_measured_at_the_rate_that_is_said_to_keep_the_goal() {
+    fn keeps_only_outcomes_at_the_reported_rate() {
         for length in 1..=LatencyGoal::MAX_STEPS {
             for tries in 0..1_u32 << length {
                 let misses: Vec<bool> = (0..length).map(|it| tries >> it & 1 == 1).collect();
-                let (measured, keeps) = left(&misses);
+                let (measured, keeps) = remaining_after(&misses);
                 assert_eq!(measured, (keeps > 0.0).then_some(keeps), "{misses:?}");
             }
         }

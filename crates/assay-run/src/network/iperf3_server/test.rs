@@ -14,14 +14,16 @@ use assay_kernels::clock;
 use assay_kernels::network::socket;
 use assay_kernels::network::transfer::{Flow, Socket};
 
-use super::super::control::{ANSWER_TIMEOUT, Control, Step};
-use super::super::door::LOOK;
+use super::super::admission::POLL_INTERVAL;
+use super::super::control::{ControlConnection, REPLY_TIMEOUT, StepDeadline};
 use super::super::error::NetworkError;
-use super::super::iperf3_flows::{self, Idle};
-use super::super::iperf3_login::Refusal;
-use super::super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
-use super::reported::Reported;
-use super::{Desk, Served, broke, lock};
+use super::super::iperf3_flows::{self, IdleTimer};
+use super::super::iperf3_login::LoginRefusal;
+use super::super::meter::{
+    IntervalPlan, Meter, MeterTotals, MeteredStream, MeteredStreamTotals,
+};
+use super::server_output::ServerOutput;
+use super::{Iperf3ServerReport, Iperf3ServerState, lock, protocol_error};
 
 /// Timeout of the streams of a test.
 const STREAMS_TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,76 +32,78 @@ const GRACE: Duration = Duration::from_secs(40);
 /// Error number of iperf3 for parameters that the server cannot accept.
 const IPERF3_CANNOT_RECEIVE_PARAMETERS: i32 = 114;
 
-pub(super) struct Test<'a> {
-    pub(super) desk: &'a Desk<'a>,
-    pub(super) control: Control,
+pub(super) struct Iperf3ServerTest<'a> {
+    pub(super) shared: &'a Iperf3ServerState<'a>,
+    pub(super) control: ControlConnection,
     pub(super) server: Iperf3Server,
     pub(super) cookie: Cookie,
     pub(super) streams: mpsc::Receiver<(u64, TcpStream)>,
 }
 
-impl Test<'_> {
+impl Iperf3ServerTest<'_> {
     pub(super) fn run(&mut self) -> Result<(), NetworkError> {
         self.control.send(&Iperf3Server::parameters_request())?;
-        let parameters = match self.next(ANSWER_TIMEOUT, "the parameters") {
+        let parameters = match self.next_event(REPLY_TIMEOUT, "the parameters") {
             Ok(Iperf3ServerEvent::Parameters(parameters)) => *parameters,
             Ok(_) => return Ok(()),
-            Err(error) => return Err(self.refuse(error)),
+            Err(error) => return Err(self.reject_parameters(error)),
         };
-        self.admit(&parameters)?;
-        let mut flows = self.open_streams(&parameters).map_err(|error| self.refuse(error))?;
-        if self.desk.service.pinned {
+        self.authenticate(&parameters)?;
+        let mut flows =
+            self.open_streams(&parameters).map_err(|error| self.reject_parameters(error))?;
+        if self.shared.service.pinned {
             iperf3_flows::pin_in_turn(&mut flows);
         }
-        let congestion = iperf3_flows::congestion(&flows);
-        let start = self.start(&parameters, &flows);
-        let mut reported = parameters.get_server_output.then(|| Reported::new(&start));
-        self.desk.report(Served::Start(Box::new(start)));
+        let congestion = iperf3_flows::active_congestion(&flows);
+        let start = self.start_report(&parameters, &flows);
+        let mut reported = parameters.get_server_output.then(|| ServerOutput::new(&start));
+        self.shared.report(Iperf3ServerReport::Start(Box::new(start)));
         self.control.send(&Iperf3Server::start_message())?;
         let measured = self.transfer(&parameters, flows, &mut reported)?;
-        if let Some(active) = &mut *lock(&self.desk.active) {
+        if let Some(active) = &mut *lock(&self.shared.active) {
             active.is_ending = true;
         }
         // iperf3 before 3.16 drains its streams in whole blocks before it listens again.
         measured.close_sending();
         self.control.send(&Iperf3Server::results_request())?;
-        match self.next(ANSWER_TIMEOUT, "the client's results")? {
+        match self.next_event(REPLY_TIMEOUT, "the client's results")? {
             Iperf3ServerEvent::Results(_) => {}
             _ => return Ok(()),
         }
-        let mut results = iperf3_flows::own_results(&measured, congestion.as_deref());
-        let end = end(&measured);
-        results.server_output_text = reported.map(|reported| reported.end(&end));
+        let mut results = iperf3_flows::local_results(&measured, congestion.as_deref());
+        let end = end_report(&measured);
+        results.server_output_text = reported.map(|reported| reported.finish(&end));
         self.control.send(&Iperf3Server::results_message(&results))?;
-        self.desk.report(Served::End(Box::new(end)));
+        self.shared.report(Iperf3ServerReport::End(Box::new(end)));
         // A client that closes without its last message has sent all results.
-        drop(self.next(Duration::from_secs(2), "the client's last word"));
+        drop(self.next_event(Duration::from_secs(2), "the client's last word"));
         measured.join()
     }
 
-    fn next(
+    fn next_event(
         &mut self,
         timeout: Duration,
         expected: &str,
     ) -> Result<Iperf3ServerEvent, NetworkError> {
-        let step = Step::of(timeout);
+        let step = StepDeadline::new(timeout);
         loop {
-            let event = self.server.next_event().map_err(|it| broke(&self.control, it))?;
+            let event =
+                self.server.next_event().map_err(|it| protocol_error(&self.control, it))?;
             if let Some(event) = event {
                 return Ok(event);
             }
-            let desk = self.desk;
+            let desk = self.shared;
             let bytes = self.control.wait(&step, expected, &|| desk.is_closing())?;
             self.server.receive(&bytes);
         }
     }
 
     /// Authenticates the client, before any stream is opened.
-    fn admit(&mut self, parameters: &Iperf3Parameters) -> Result<(), NetworkError> {
-        let Some(gate) = &self.desk.service.gate else { return Ok(()) };
+    fn authenticate(&mut self, parameters: &Iperf3Parameters) -> Result<(), NetworkError> {
+        let Some(gate) = &self.shared.service.gate else { return Ok(()) };
         let since = Instant::now();
         gate.admit(parameters.token.as_deref()).map_err(|source| {
-            std::thread::sleep(Refusal::AFTER.saturating_sub(since.elapsed()));
+            std::thread::sleep(LoginRefusal::DELAY.saturating_sub(since.elapsed()));
             // A failure to send means that the client is gone.
             drop(self.control.send(&Iperf3Server::error_message(NOT_AUTHORIZED, 0)));
             NetworkError::NotAdmitted { peer: self.control.peer.clone(), source }
@@ -107,7 +111,7 @@ impl Test<'_> {
     }
 
     /// Reports to the client that its parameters are not accepted.
-    fn refuse(&mut self, error: NetworkError) -> NetworkError {
+    fn reject_parameters(&mut self, error: NetworkError) -> NetworkError {
         let system = match &error {
             NetworkError::OpenStream { source, .. } => source.raw_os_error().unwrap_or(0),
             _ => 0,
@@ -135,7 +139,7 @@ impl Test<'_> {
             DataDirection::Reverse => true,
             DataDirection::Both => index >= per_direction,
         };
-        let flow = |(index, socket)| iperf3_flows::flow(parameters, socket, sends(index));
+        let flow = |(index, socket)| iperf3_flows::build_flow(parameters, socket, sends(index));
         Ok(sockets.into_iter().enumerate().map(flow).collect())
     }
 
@@ -144,26 +148,26 @@ impl Test<'_> {
         parameters: &Iperf3Parameters,
         count: usize,
     ) -> Result<Vec<Socket>, NetworkError> {
-        if let Some(active) = &mut *lock(&self.desk.active) {
+        if let Some(active) = &mut *lock(&self.shared.active) {
             active.awaited = count;
         }
         self.control.send(&Iperf3Server::streams_request())?;
-        let step = Step::of(STREAMS_TIMEOUT);
+        let step = StepDeadline::new(STREAMS_TIMEOUT);
         let mut numbered = Vec::new();
         while numbered.len() < count {
-            match self.streams.recv_timeout(LOOK) {
+            match self.streams.recv_timeout(POLL_INTERVAL) {
                 Ok(stream) => numbered.push(stream),
                 Err(_) => self.check_waiting(&step)?,
             }
         }
         // Numbers the streams by arrival, independent of the order of their threads.
         numbered.sort_unstable_by_key(|(number, _)| *number);
-        let options = iperf3_flows::options(parameters);
+        let options = iperf3_flows::socket_options(parameters);
         let adopt = |(_, stream): (u64, TcpStream)| {
             socket::configure_tcp(&stream, &options).map(|()| Socket::Tcp(stream))
         };
         let adopted: std::io::Result<Vec<Socket>> = numbered.into_iter().map(adopt).collect();
-        adopted.map_err(|source| self.not_opened(source))
+        adopted.map_err(|source| self.open_error(source))
     }
 
     fn accept_udp(
@@ -172,31 +176,33 @@ impl Test<'_> {
         count: usize,
     ) -> Result<Vec<Socket>, NetworkError> {
         let address = match self.control.stream().local_addr() {
-            Ok(own) => SocketAddr::new(self.desk.address.ip(), own.port()),
-            Err(_) => self.desk.address,
+            Ok(own) => SocketAddr::new(self.shared.address.ip(), own.port()),
+            Err(_) => self.shared.address,
         };
         let client = self.control.stream().peer_addr();
-        let client = client.map_err(|source| self.not_opened(source))?.ip().to_canonical();
-        let options = iperf3_flows::options(parameters);
+        let client = client.map_err(|source| self.open_error(source))?.ip().to_canonical();
+        let options = iperf3_flows::socket_options(parameters);
         // Binds the socket for the next hello before the client may send it.
-        let mut next = socket::bind_udp(address).map_err(|source| self.not_opened(source))?;
+        let mut next = socket::bind_udp(address).map_err(|source| self.open_error(source))?;
         self.control.send(&Iperf3Server::streams_request())?;
-        let step = Step::of(STREAMS_TIMEOUT);
+        let step = StepDeadline::new(STREAMS_TIMEOUT);
         let mut sockets = Vec::new();
         while sockets.len() < count {
             self.check_waiting(&step)?;
-            if !socket::wait_readable(&next, LOOK) {
+            if !socket::wait_readable(&next, POLL_INTERVAL) {
                 continue;
             }
             let is_last = sockets.len() + 1 == count;
-            let following = welcome_udp((&next, client), address, is_last, &options);
-            match following.map_err(|source| self.not_opened(source))? {
-                Hello::Foreign => {}
-                Hello::Last => {
+            let following = accept_hello((&next, client), address, is_last, &options);
+            match following.map_err(|source| self.open_error(source))? {
+                HelloOutcome::Foreign => {}
+                HelloOutcome::Last => {
                     sockets.push(next);
                     break;
                 }
-                Hello::More(following) => sockets.push(std::mem::replace(&mut next, following)),
+                HelloOutcome::More(following) => {
+                    sockets.push(std::mem::replace(&mut next, following))
+                }
             }
         }
         let wide = parameters.wide_counters;
@@ -204,63 +210,66 @@ impl Test<'_> {
     }
 
     /// Checks whether the client gave up or disconnected while its streams are awaited.
-    fn check_waiting(&mut self, step: &Step) -> Result<(), NetworkError> {
-        if self.desk.is_closing() {
+    fn check_waiting(&mut self, step: &StepDeadline) -> Result<(), NetworkError> {
+        if self.shared.is_closing() {
             return Err(NetworkError::Interrupted);
         }
         let expected = "the streams of the test";
         if let Some(bytes) = self.control.poll(Duration::ZERO, usize::MAX, expected)? {
             self.server.receive(&bytes);
-            let event =
-                self.server.next_event().map_err(|source| broke(&self.control, source))?;
+            let event = self
+                .server
+                .next_event()
+                .map_err(|source| protocol_error(&self.control, source))?;
             if event == Some(Iperf3ServerEvent::Ended) {
                 let early = Iperf3ProtocolError::UnexpectedState {
                     state: ControlState::TestEnd,
                     expected,
                 };
-                return Err(broke(&self.control, early));
+                return Err(protocol_error(&self.control, early));
             }
         }
         match step.is_over() {
-            true => Err(step.missed(&self.control.peer, expected)),
+            true => Err(step.timeout_error(&self.control.peer, expected)),
             false => Ok(()),
         }
     }
 
-    fn not_opened(&self, source: std::io::Error) -> NetworkError {
+    fn open_error(&self, source: std::io::Error) -> NetworkError {
         NetworkError::OpenStream { peer: self.control.peer.clone(), source }
     }
 
-    fn start(&self, parameters: &Iperf3Parameters, flows: &[Flow]) -> Iperf3Start {
+    fn start_report(&self, parameters: &Iperf3Parameters, flows: &[Flow]) -> Iperf3Start {
         let peer = self.control.stream().peer_addr();
         let peer = peer.map_or((self.control.peer.clone(), 0), |address| {
             (address.ip().to_canonical().to_string(), address.port())
         });
-        iperf3_flows::start(parameters, flows, peer, &self.cookie.text(), false)
+        iperf3_flows::start_report(parameters, flows, peer, &self.cookie.text(), false)
     }
 
     fn transfer(
         &mut self,
         parameters: &Iperf3Parameters,
         flows: Vec<Flow>,
-        reported: &mut Option<Reported>,
-    ) -> Result<Measured, NetworkError> {
-        let lanes: Vec<Lane> = flows.iter().map(iperf3_flows::lane).collect();
-        let cut = Cut {
+        reported: &mut Option<ServerOutput>,
+    ) -> Result<MeterTotals, NetworkError> {
+        let lanes: Vec<MeteredStream> =
+            flows.iter().map(iperf3_flows::metered_stream).collect();
+        let cut = IntervalPlan {
             udp: parameters.protocol == TransportProtocol::Udp,
             omit_s: f64::from(parameters.omit_s),
-            interval_s: self.desk.service.interval_s,
+            interval_s: self.shared.service.interval_s,
             limit_bytes: iperf3_flows::limit_bytes(parameters),
         };
         let mut meter = Meter::start(flows, lanes, cut)?;
-        let desk = self.desk;
+        let desk = self.shared;
         let mut report = |interval: &Iperf3Interval| {
             if let Some(reported) = reported.as_mut() {
-                reported.interval(interval);
+                reported.add_interval(interval);
             }
-            desk.report(Served::Interval(interval.clone()));
+            desk.report(Iperf3ServerReport::Interval(interval.clone()));
         };
-        let watched = self.watch(&mut meter, parameters, &mut report);
+        let watched = self.wait_for_end(&mut meter, parameters, &mut report);
         // Reports the unfinished interval before a failure.
         let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut report);
         watched.map(|_| measured)
@@ -268,7 +277,7 @@ impl Test<'_> {
 
     /// Waits until the client ends the test. Returns the time of its end message, or `None` if the
     /// test ends now, because all data of a limited test has arrived.
-    fn watch(
+    fn wait_for_end(
         &mut self,
         meter: &mut Meter,
         parameters: &Iperf3Parameters,
@@ -280,30 +289,31 @@ impl Test<'_> {
             TestLimit::Seconds(_) | TestLimit::Bytes(_) | TestLimit::Blocks(_) => TIME_LIMIT_S,
         };
         let counted = Duration::from_secs(u64::from(counted_s + parameters.omit_s));
-        let longest = Step::of(counted + GRACE);
-        let mut idle = Idle::new(self.desk.service.idle_timeout);
+        let longest = StepDeadline::new(counted + GRACE);
+        let mut idle = IdleTimer::new(self.shared.service.idle_timeout);
         loop {
             meter.tick(report);
             let due = Duration::from_nanos(meter.due_ns().saturating_sub(clock::now_ns()));
-            let wait = due.clamp(Duration::from_millis(1), LOOK);
+            let wait = due.clamp(Duration::from_millis(1), POLL_INTERVAL);
             if let Some(bytes) = self.control.poll(wait, usize::MAX, "the end of the test")? {
                 self.server.receive(&bytes);
             }
-            let event = self.server.next_event().map_err(|it| broke(&self.control, it))?;
+            let event =
+                self.server.next_event().map_err(|it| protocol_error(&self.control, it))?;
             if event == Some(Iperf3ServerEvent::Ended) {
                 let ended_ns = clock::now_ns();
                 let takes = parameters.direction == DataDirection::Forward;
-                let is_whole = takes && take_the_rest(meter, parameters);
+                let is_whole = takes && drain_receivers(meter, parameters);
                 return Ok(Some(ended_ns).filter(|_| !is_whole));
             }
-            if self.desk.is_closing() {
+            if self.shared.is_closing() {
                 return Err(NetworkError::Interrupted);
             }
-            if idle.is_too_long(meter.moved_bytes()) {
-                return Err(idle.stalled(&self.control.peer));
+            if idle.is_expired(meter.moved_bytes()) {
+                return Err(idle.stalled_error(&self.control.peer));
             }
             if longest.is_over() {
-                return Err(longest.missed(&self.control.peer, "the end of the test"));
+                return Err(longest.timeout_error(&self.control.peer, "the end of the test"));
             }
         }
     }
@@ -311,7 +321,7 @@ impl Test<'_> {
 
 /// Reads the remaining data after the client has ended a limited test, and returns whether all
 /// arrived. Waiting for lost datagrams does not count as test time.
-fn take_the_rest(meter: &Meter, parameters: &Iperf3Parameters) -> bool {
+fn drain_receivers(meter: &Meter, parameters: &Iperf3Parameters) -> bool {
     /// Longest wait: received data is read at once, so that later data was lost.
     const LONGEST: Duration = Duration::from_millis(200);
     let Some(limit_bytes) = iperf3_flows::limit_bytes(parameters) else { return false };
@@ -326,7 +336,7 @@ fn take_the_rest(meter: &Meter, parameters: &Iperf3Parameters) -> bool {
 }
 
 /// Outcome of a datagram on the socket for hellos.
-enum Hello {
+enum HelloOutcome {
     Foreign,
     Last,
     More(UdpSocket),
@@ -334,39 +344,39 @@ enum Hello {
 
 /// Accepts one hello: its socket becomes the stream. Unless it was the last one, another socket is
 /// bound.
-fn welcome_udp(
+fn accept_hello(
     (waiting, client): (&UdpSocket, IpAddr),
     address: SocketAddr,
     is_last: bool,
     options: &socket::SocketOptions,
-) -> std::io::Result<Hello> {
+) -> std::io::Result<HelloOutcome> {
     let mut hello = [0; 64];
     let (bytes, peer) = waiting.recv_from(&mut hello)?;
     // Only the client of the test may open streams.
     if hello[..bytes] != datagram::HELLO || peer.ip().to_canonical() != client {
-        return Ok(Hello::Foreign);
+        return Ok(HelloOutcome::Foreign);
     }
     waiting.connect(peer)?;
     socket::configure_udp(waiting, options)?;
     // Binds before the reply, because the next hello may follow it immediately.
     let more = if is_last { None } else { Some(socket::bind_udp(address)?) };
     waiting.send(&datagram::HELLO_REPLY)?;
-    Ok(more.map_or(Hello::Last, Hello::More))
+    Ok(more.map_or(HelloOutcome::Last, HelloOutcome::More))
 }
 
 /// End report with this end's view only.
-fn end(measured: &Measured) -> Iperf3End {
-    let stream = |lane: &LaneEnd| StreamTotals {
-        socket: lane.lane.socket,
-        sends: lane.lane.sends,
-        sent: lane.lane.sends.then_some(lane.whole),
-        received: (!lane.lane.sends).then_some(lane.whole),
+fn end_report(measured: &MeterTotals) -> Iperf3End {
+    let stream = |lane: &MeteredStreamTotals| StreamTotals {
+        socket: lane.stream.socket,
+        sends: lane.stream.sends,
+        sent: lane.stream.sends.then_some(lane.whole),
+        received: (!lane.stream.sends).then_some(lane.whole),
         rtt_us: lane.rtt_us,
         windows_bytes: lane.windows_bytes,
     };
     let process = measured.process;
     Iperf3End {
-        streams: measured.lanes.iter().map(stream).collect(),
+        streams: measured.streams.iter().map(stream).collect(),
         cpu_here: (process.total, process.user, process.system),
         ..Iperf3End::default()
     }

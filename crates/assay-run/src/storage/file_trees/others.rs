@@ -11,12 +11,12 @@ use assay_kernels::storage::files::Changes;
 use assay_model::workload::file_set::{FilePlan, FileTree};
 
 use super::{made_tree, safety};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Refuses the first file of a plan whose change would also affect its other hard links.
 ///
 /// Phases count up to the first one that removes files: files written later are new.
-pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), Failure> {
+pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), CommandFailure> {
     let mut trees: BTreeMap<&Path, (&FileTree, Changes)> = BTreeMap::new();
     for workload in plan.phases.iter().map(|phase| &phase.workload) {
         for (index, tree) in workload.trees.iter().enumerate() {
@@ -40,9 +40,11 @@ pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), Failure> {
         before.refuse_hard_links(tree).map_err(|error| {
             match error {
                 StorageError::HardLinks { path, links } => safety::never_through(&path, links),
-                other => Failure::measurement("the tree cannot be checked").because(&other),
+                other => {
+                    CommandFailure::measurement("the tree cannot be checked").with_cause(&other)
+                }
             }
-            .of_target(anchor)
+            .with_target(anchor)
         })?;
     }
     Ok(())
@@ -55,18 +57,21 @@ fn has_files_of_a_tree(anchor: &Path) -> bool {
 }
 
 /// Refuses to write a tree if a file system is mounted on one of its directories or files.
-pub(super) fn refuse_mounts(anchor: &Path) -> Result<(), Failure> {
+pub(super) fn refuse_mounts(anchor: &Path) -> Result<(), CommandFailure> {
     // Nothing is mounted inside a folder that does not exist.
     let Ok(folder) = anchor.canonicalize() else { return Ok(()) };
-    let cannot = || Failure::usage(format!("cannot write the tree in {}", anchor.display()));
+    let cannot =
+        || CommandFailure::usage(format!("cannot write the tree in {}", anchor.display()));
     match made_tree::mounted(&folder) {
         Ok(None) => Ok(()),
         Ok(Some(path)) => {
             let path = path.display();
             Err(cannot()
-                .explain(format!("{path} is mounted inside it, and may hold data of others"))
+                .with_reason(format!(
+                    "{path} is mounted inside it, and may hold data of others"
+                ))
                 .advise(format!("unmount it with `umount {path}`, or choose another folder")))
         }
-        Err(error) => Err(cannot().because(&error).with_known_advice()),
+        Err(error) => Err(cannot().with_cause(&error).with_known_advice()),
     }
 }

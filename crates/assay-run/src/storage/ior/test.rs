@@ -1,4 +1,4 @@
-//! One running IOR test: its folders, repetitions and cleanup.
+//! Running IOR test: its folders, repetitions and cleanup.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
 use super::{FOUND, Found, Listener, Notice, Step, capacity_of, now, transfers};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
@@ -32,7 +32,7 @@ pub(super) struct Running<'a> {
     store: Option<&'a Path>,
     stop: &'a AtomicBool,
     /// First failed I/O; later I/O continues.
-    pub(super) failed: Option<Failure>,
+    pub(super) failed: Option<CommandFailure>,
     /// Folders that were created for the files of ranks.
     folders: Vec<PathBuf>,
     held: Arc<OpenTargets>,
@@ -61,7 +61,7 @@ pub(super) fn permissions(
 }
 
 /// Refuses to read missing or short files.
-pub(super) fn is_readable(options: &IorOptions) -> Result<(), Failure> {
+pub(super) fn is_readable(options: &IorOptions) -> Result<(), CommandFailure> {
     if options.write {
         return Ok(());
     }
@@ -70,16 +70,18 @@ pub(super) fn is_readable(options: &IorOptions) -> Result<(), Failure> {
         let path = path_text::decode_path(&name);
         let has = capacity::size(&path).ok().flatten();
         let Some(has) = has.filter(|_| path.exists()) else {
-            return Err(Failure::measurement(format!("there is no file {name} to read"))
-                .explain("without -w nothing is written")
-                .advise(WRITE_IT));
+            return Err(CommandFailure::measurement(format!(
+                "there is no file {name} to read"
+            ))
+            .with_reason("without -w nothing is written")
+            .advise(WRITE_IT));
         };
         if let Some(needs) = options.required_file_bytes().filter(|needs| has < *needs) {
             let (has, needs) = (Bytes(has), Bytes(needs));
-            return Err(Failure::measurement(format!(
+            return Err(CommandFailure::measurement(format!(
                 "{name} holds {has}, and {needs} are to be read"
             ))
-            .explain("block size × segments, for all ranks in one file, is what is read")
+            .with_reason("block size × segments, for all ranks in one file, is what is read")
             .advise(WRITE_IT));
         }
         if !options.file_per_rank {
@@ -124,7 +126,7 @@ impl<'a> Running<'a> {
     }
 
     /// Removes created files, unless they are to be kept.
-    pub(super) fn clean(&self, is_broken: bool) -> Result<(), Failure> {
+    pub(super) fn clean(&self, is_broken: bool) -> Result<(), CommandFailure> {
         let options = &self.test.options;
         let has_errors = is_broken || self.failed.is_some();
         if options.keep || (options.keep_with_error && has_errors) {
@@ -143,7 +145,7 @@ impl<'a> Running<'a> {
         steps: &[Step],
         recording: &mut Recording<'_>,
         on: &mut Listener<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let began = Instant::now();
         let most_s = u64::from(self.test.options.max_minutes) * 60;
         self.take_status();
@@ -173,21 +175,21 @@ impl<'a> Running<'a> {
     }
 
     /// Refuses impossible tests before anything is shown.
-    pub(super) fn prepare(&mut self) -> Result<(), Failure> {
+    pub(super) fn prepare(&mut self) -> Result<(), CommandFailure> {
         self.make_folders()?;
         let options = &self.test.options;
         is_readable(options)?;
         runner::check(&compile(options, 0).0, &self.permissions())
     }
 
-    fn make_folders(&mut self) -> Result<(), Failure> {
+    fn make_folders(&mut self) -> Result<(), CommandFailure> {
         for folder in compile::folders(&self.test.options) {
             if folder.is_dir() {
                 continue;
             }
             std::fs::create_dir(&folder).map_err(|error| {
-                Failure::measurement(format!("the folder {} cannot be made", folder.display()))
-                    .because(&error)
+                CommandFailure::measurement(format!("the folder {} cannot be made", folder.display()))
+                    .with_cause(&error)
                     .advise("-u makes a folder for each rank beside the test file: its folder must be there")
             })?;
             self.folders.push(folder);
@@ -206,14 +208,14 @@ impl<'a> Running<'a> {
         options.wear_out_transfers = reported.unwrap_or(options.wear_out_transfers);
     }
 
-    fn write_status(&self) -> Result<(), Failure> {
+    fn write_status(&self) -> Result<(), CommandFailure> {
         let IorTestResult { options, results, .. } = &self.test;
         let walls = results.iter().filter(|it| it.access == IorAccess::Write);
         let most = walls.filter_map(|it| it.stonewall).map(|wall| wall.maximum).next_back();
         let (Some(file), Some(most)) = (&options.status_file, most) else { return Ok(()) };
         std::fs::write(file, most.to_string()).map_err(|error| {
-            Failure::measurement(format!("{file} cannot be written"))
-                .because(&error)
+            CommandFailure::measurement(format!("{file} cannot be written"))
+                .with_cause(&error)
                 .advise("name a file in a folder that exists and is yours")
         })
     }
@@ -226,7 +228,7 @@ impl<'a> Running<'a> {
         &mut self,
         repetition: u32,
         record: &mut Record<'_, '_, '_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let (plan, accesses) = compile(&self.test.options, repetition);
         let permissions = self.permissions();
         let steps: Vec<Step> =
@@ -270,7 +272,7 @@ impl<'a> Running<'a> {
         &mut self,
         repetition: u32,
         record: &mut Record<'_, '_, '_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let asked = self.test.options.wear_out_transfers;
         for access in compile(&self.test.options, repetition).1 {
             let phase = compile::phase(&self.test.options, access, repetition);
@@ -298,7 +300,7 @@ impl<'a> Running<'a> {
         phase: StoragePhase,
         step: Step,
         record: &mut Record<'_, '_, '_>,
-    ) -> Result<Option<StorageOutcome>, Failure> {
+    ) -> Result<Option<StorageOutcome>, CommandFailure> {
         let plan = StoragePlan { phases: vec![phase] };
         let mut see = |event: StorageEvent<'_>| {
             (record.on)(Notice::Meanwhile { phase: &plan.phases[0], event: &event });
@@ -325,7 +327,7 @@ impl Record<'_, '_, '_> {
         step: Step,
         phase: &StoragePhase,
         outcome: &StorageOutcome,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let Some(number) = self.case(step) else { return Ok(()) };
         let loops = format!("test={} repetition={}", step.test, step.repetition);
         let dimensions = Attributes::from([
@@ -337,12 +339,12 @@ impl Record<'_, '_, '_> {
         let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
         let found = serde_json::to_vec(&self.found).expect("names and numbers are JSON");
         let failure = series::failure(&phase.workload, outcome);
-        self.kept.case(number, entries, &[(FOUND.to_owned(), found)], failure)
+        self.kept.record_case(number, entries, &[(FOUND.to_owned(), found)], failure)
     }
 
-    fn failed(&mut self, step: Step) -> Result<(), Failure> {
+    fn failed(&mut self, step: Step) -> Result<(), CommandFailure> {
         let Some(number) = self.case(step) else { return Ok(()) };
-        self.kept.case(number, [], &[], Some(CaseFailure::NoIo))
+        self.kept.record_case(number, [], &[], Some(CaseFailure::NoIo))
     }
 
     fn report(

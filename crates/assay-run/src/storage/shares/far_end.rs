@@ -19,8 +19,8 @@ use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{AccessPattern, Cursor, StoragePhase, StoragePlan};
 
-use crate::failure::Failure;
-use crate::fleet::member::Start;
+use crate::failure::CommandFailure;
+use crate::fleet::member::StartReport;
 use crate::storage::file_trees::{self, FoldersAbove};
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
@@ -37,7 +37,7 @@ impl FarEnd {
     ///
     /// # Errors
     /// When a target is forbidden, or laying out fails.
-    pub fn prepare(asked: ShareAsked, line: &Arc<Line>) -> Result<Self, Failure> {
+    pub fn prepare(asked: ShareAsked, line: &Arc<Line>) -> Result<Self, CommandFailure> {
         let ShareAsked { plan, destroy_data, target_on_root, writers_make_files } = asked;
         let options = RunOptions {
             destroy_data,
@@ -61,7 +61,7 @@ impl FarEnd {
         &mut self,
         mut phase: StoragePhase,
         line: &Arc<Line>,
-    ) -> Result<StorageOutcome, Failure> {
+    ) -> Result<StorageOutcome, CommandFailure> {
         let cpus = available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1));
         for stream in &mut phase.workload.streams {
             // Vdbench's streams are threads; all others get at most one thread per CPU of this
@@ -76,7 +76,7 @@ impl FarEnd {
         let ends = line.enough();
         ends.store(false, Ordering::Relaxed);
         let mut outcome = None;
-        let mut start = Start::of(line);
+        let mut start = StartReport::new(line);
         let mut on = |event: StorageEvent<'_>| match event {
             StorageEvent::LayingOut { .. } => laid_out(&event, line),
             StorageEvent::PhaseReady { begins_ns } => {
@@ -87,11 +87,11 @@ impl FarEnd {
                 }
             }
             StorageEvent::Interval { tally } => {
-                start.say();
+                start.send();
                 line.say(&Reply::Interval(Box::new(tally.clone())));
             }
             StorageEvent::PhaseDone { outcome: done } => {
-                start.say();
+                start.send();
                 outcome = Some(done.clone());
             }
             StorageEvent::PhaseStarts { .. } | StorageEvent::PhaseFailed => {}
@@ -111,7 +111,7 @@ impl FarEnd {
     ///
     /// # Errors
     /// When the record cannot be written.
-    pub fn finish(&self) -> Result<(), Failure> {
+    pub fn finish(&self) -> Result<(), CommandFailure> {
         runner::finish(&self.options)
     }
 }
@@ -124,7 +124,7 @@ impl FarEnd {
 pub fn prepare_trees(
     asked: TreesAsked,
     far_end: &mut Option<FarEnd>,
-) -> Result<Vec<TreeMark>, Failure> {
+) -> Result<Vec<TreeMark>, CommandFailure> {
     let TreesAsked { plan, destroy_data, target_on_root, makes_above, prepared } = asked;
     let options =
         RunOptions { destroy_data, target_on_root, keep: true, ..RunOptions::default() };
@@ -141,16 +141,19 @@ pub fn prepare_trees(
 ///
 /// # Errors
 /// When it cannot run.
-pub fn trees_phase(asked: &TreesPhase, line: &Arc<Line>) -> Result<FileOutcome, Failure> {
+pub fn trees_phase(
+    asked: &TreesPhase,
+    line: &Arc<Line>,
+) -> Result<FileOutcome, CommandFailure> {
     let ends = line.enough();
     ends.store(false, Ordering::Relaxed);
-    let start = RefCell::new(Start::of(line));
+    let start = RefCell::new(StartReport::new(line));
     let mut on_ready = || match ready(line) {
         Some(at_ns) => drop(start.borrow_mut().wait_until(at_ns)),
         None => ends.store(true, Ordering::Relaxed),
     };
     let mut on_interval = |interval: &FileInterval| {
-        start.borrow_mut().say();
+        start.borrow_mut().send();
         line.say(&Reply::TreesInterval(Box::new(interval.clone())));
     };
     let mut control = FileControl {
@@ -160,7 +163,7 @@ pub fn trees_phase(asked: &TreesPhase, line: &Arc<Line>) -> Result<FileOutcome, 
         max_errors: asked.most_errors,
     };
     let outcome = file_trees::run_phase(&asked.phase, &mut control);
-    start.borrow_mut().say();
+    start.borrow_mut().send();
     outcome
 }
 

@@ -9,7 +9,7 @@ use assay_model::workload::storage::{StoragePhase, StorageTiming};
 use super::sharers::{Member, Told};
 use super::{Share, trees};
 
-/// One kind of work, from the coordinator's view.
+/// Kind of work, from the coordinator's view.
 pub(crate) trait Kind: Sized {
     /// Phase of this work.
     type Phase;

@@ -23,9 +23,9 @@ use super::bounds::Account;
 use super::kind::Kind;
 pub(crate) use super::kind::{Blocks, Trees};
 use super::trees::Preparing;
-use crate::failure::Failure;
-use crate::fleet::clocks::{self, Clock, Conversation};
-use crate::fleet::{LAST_WORDS_NS, PATIENCE, nanoseconds};
+use crate::failure::CommandFailure;
+use crate::fleet::clocks::{self, RemoteClock, SynchronisedHosts};
+use crate::fleet::{POLL_INTERVAL, STOP_GRACE_NS, nanoseconds};
 use crate::storage::runner;
 
 /// Event of a job.
@@ -68,7 +68,7 @@ pub struct Sharers<'h> {
 /// State of one host of the job.
 #[derive(Default)]
 pub(crate) struct Member {
-    clock: Clock,
+    clock: RemoteClock,
     has_joined: bool,
     is_gone: bool,
     /// Whether its last request is complete, or it waits for a start.
@@ -105,7 +105,7 @@ impl<'h> Sharers<'h> {
         hosts: &'h mut dyn Hosts,
         deadline: Duration,
         stop: &AtomicBool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandFailure> {
         let members = names.iter().map(|_| Member::default()).collect();
         let (notes, lost) = (VecDeque::new(), None);
         let mut all = Self { names, hosts, deadline, members, notes, lost };
@@ -121,7 +121,7 @@ impl<'h> Sharers<'h> {
         &mut self,
         paths: &[Vec<PathBuf>],
         stop: &AtomicBool,
-    ) -> Result<Vec<Vec<Option<AtPath>>>, Failure> {
+    ) -> Result<Vec<Vec<Option<AtPath>>>, CommandFailure> {
         self.ask(|host| Some(Request::Look(paths[host].clone())));
         self.wait(stop, |member| member.is_done)?;
         Ok(self.members.iter_mut().map(|it| std::mem::take(&mut it.looked)).collect())
@@ -137,7 +137,7 @@ impl<'h> Sharers<'h> {
         places: &[Vec<usize>],
         stop: &AtomicBool,
         on: &mut Listener<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         self.ask(|host| {
             let phases = asked.plan.phases.iter().zip(places);
             let own = phases.filter_map(|(phase, places)| {
@@ -163,7 +163,7 @@ impl<'h> Sharers<'h> {
         asked: &TreesAsked,
         places: &[Vec<usize>],
         stop: &AtomicBool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let preparing = Preparing::of(&asked.plan, places);
         self.ask(|host| {
             let plan = preparing.made_by(host);
@@ -191,7 +191,7 @@ impl<'h> Sharers<'h> {
         places: &[usize],
         ends: &AtomicBool,
         on: &mut Listener<'_, K::Interval>,
-    ) -> Result<Phase<K::Outcome>, Failure> {
+    ) -> Result<Phase<K::Outcome>, CommandFailure> {
         let (mut shares, mut requests) = (Vec::new(), Vec::new());
         for host in 0..self.names.len() {
             let (share, request) = K::share(phase, places, host).unzip();
@@ -208,7 +208,7 @@ impl<'h> Sharers<'h> {
         on(Event::Starts);
         for host in with.iter().copied() {
             (self.members[host].is_done, self.members[host].late_s) = (false, None);
-            clocks::start(self, host, at_ns);
+            clocks::schedule_start(self, host, at_ns);
         }
         let (timing, pause_before_s) = K::times(phase);
         let mut joint = Joint::<K> {
@@ -221,17 +221,17 @@ impl<'h> Sharers<'h> {
         };
         let planned_s = timing.duration_s.map(|it| it + timing.warmup_s + pause_before_s);
         self.follow((at_ns, planned_s), ends, &mut joint, on)?;
-        clocks::look(self, &with)?;
+        clocks::query_clocks(self, &with)?;
         self.together(&with, joint)
             .ok_or_else(|| self.failure().unwrap_or_else(runner::interrupted))
     }
 
     /// Returns the reason why the job cannot continue, if a host is lost.
     #[must_use]
-    pub fn failure(&self) -> Option<Failure> {
+    pub fn failure(&self) -> Option<CommandFailure> {
         let (host, failure) = self.lost.as_ref()?;
-        let lost = Failure::measurement(format!("host {} is lost", self.names[*host]));
-        Some(lost.because(failure).advise(failure.advice()))
+        let lost = CommandFailure::measurement(format!("host {} is lost", self.names[*host]));
+        Some(lost.with_cause(failure).advise(failure.advice()))
     }
 
     /// Returns the lost host as a doubt, and the clock steps of each host since the last call.
@@ -244,7 +244,7 @@ impl<'h> Sharers<'h> {
         });
         let members = self.members.iter_mut().zip(self.names);
         let stepped = members.filter_map(|(member, host)| {
-            let doubt = Box::new(member.clock.stepped()?);
+            let doubt = Box::new(member.clock.take_step()?);
             Some(Doubt::OnHost { host: host.clone(), doubt })
         });
         lost.into_iter().chain(stepped).collect()
@@ -265,7 +265,7 @@ impl<'h> Sharers<'h> {
         &mut self,
         stop: &AtomicBool,
         is_far: impl Fn(&Member) -> bool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         while !self.members.iter().all(&is_far) {
             if let Some(failure) = self.failure() {
                 return Err(failure);
@@ -273,8 +273,8 @@ impl<'h> Sharers<'h> {
             if stop.load(Ordering::Relaxed) {
                 return Err(runner::interrupted());
             }
-            if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
-                Conversation::hear(self, host, heard)?;
+            if let Some((host, heard)) = self.hosts.hear(POLL_INTERVAL) {
+                SynchronisedHosts::handle(self, host, heard)?;
             }
         }
         Ok(())
@@ -294,7 +294,7 @@ impl<'h> Sharers<'h> {
         ends: &AtomicBool,
         joint: &mut Joint<'_, K>,
         on: &mut Listener<'_, K::Interval>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let allowed_ns = nanoseconds(self.deadline);
         let planned = planned_s.and_then(|it| Duration::try_from_secs_f64(it).ok());
         let mut due_ns = planned.map(|it| start_ns + nanoseconds(it) + allowed_ns);
@@ -305,11 +305,11 @@ impl<'h> Sharers<'h> {
             if (is_enough || is_stopped) && !is_ending {
                 is_ending = true;
                 (0..self.members.len()).for_each(|it| self.hosts.report(it, &Request::Enough));
-                let last_ns = if is_stopped { LAST_WORDS_NS } else { allowed_ns };
+                let last_ns = if is_stopped { STOP_GRACE_NS } else { allowed_ns };
                 due_ns = Some(self.hosts.now_ns() + last_ns);
             }
-            if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
-                Conversation::hear(self, host, heard)?;
+            if let Some((host, heard)) = self.hosts.hear(POLL_INTERVAL) {
+                SynchronisedHosts::handle(self, host, heard)?;
                 joint.advance(self.names, &mut self.members, on);
             }
             if due_ns.is_some_and(|due_ns| self.hosts.now_ns() > due_ns) {
@@ -351,20 +351,20 @@ impl<'h> Sharers<'h> {
     }
 }
 
-impl Conversation for Sharers<'_> {
+impl SynchronisedHosts for Sharers<'_> {
     fn hosts(&mut self) -> &mut dyn Hosts {
         self.hosts
     }
 
-    fn clock(&mut self, host: usize) -> &mut Clock {
+    fn clock(&mut self, host: usize) -> &mut RemoteClock {
         &mut self.members[host].clock
     }
 
-    fn is_there(&self, host: usize) -> bool {
+    fn is_active(&self, host: usize) -> bool {
         !self.members[host].is_gone
     }
 
-    fn hear(&mut self, host: usize, heard: Heard) -> Result<(), Failure> {
+    fn handle(&mut self, host: usize, heard: Heard) -> Result<(), CommandFailure> {
         let member = &mut self.members[host];
         let (reply, at_ns) = match heard {
             Heard::Joined => {
@@ -376,7 +376,7 @@ impl Conversation for Sharers<'_> {
         };
         let all = self.names.len();
         match *reply {
-            Reply::Clock(theirs) => member.clock.answered(theirs, at_ns),
+            Reply::Clock(theirs) => member.clock.update(theirs, at_ns),
             Reply::Looked(found) => (member.looked, member.is_done) = (found, true),
             Reply::Ready(_) | Reply::Done => member.is_done = true,
             Reply::Started(theirs_ns) => {
@@ -420,7 +420,7 @@ impl Conversation for Sharers<'_> {
         Ok(())
     }
 
-    fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), Failure> {
+    fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), CommandFailure> {
         if !std::mem::replace(&mut self.members[host].is_gone, true) {
             self.hosts.leave(host);
             self.lost.get_or_insert((host, failure));

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::reported::{COURSE, Course};
 use super::runs::{self, Reached};
 use super::{Listener, Notice, averaged, trees};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Sends the events to `on`. `execution` is compiled from the stored files; `raw` reads a raw
 /// output by its hash.
@@ -22,7 +22,7 @@ pub fn again(
     execution: &VdbenchExecution,
     raw: &dyn Fn(&str) -> Option<Vec<u8>>,
     on: &mut Listener<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let started = run.started.started.parse().unwrap_or(Timestamp::UNIX_EPOCH);
     let planned = &run.started.plan.cases;
     if planned.len() != execution.runs.len() {
@@ -32,7 +32,7 @@ pub fn again(
             execution.runs.len(),
             planned.len()
         );
-        return Err(Failure::measurement(what)
+        return Err(CommandFailure::measurement(what)
             .advise("show it with the version that measured it, or without --as"));
     }
     on(Notice::At(started));
@@ -56,7 +56,7 @@ pub fn again(
     Ok(())
 }
 
-/// One stored run.
+/// Stored run.
 struct Again<'r> {
     record: &'r CaseRecord,
     course: Course,

@@ -10,20 +10,22 @@ use assay_fleet::process::{self, Command};
 
 use super::Underway;
 use super::reported::Reported;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Runs the commands and reports their output.
 pub(super) fn run(
     commands: Option<&CommandLines>,
     underway: &mut Underway<'_, '_, '_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let Some(commands) = commands else { return Ok(()) };
     for line in &commands.lines {
         let line = line.replace("$output", &underway.question.output.display().to_string());
         underway.report(Reported::Command { line: line.clone() });
         let failed = |why: String| {
-            Failure::measurement(format!("the command '{line}' of the parameter file failed"))
-                .explain(why)
+            CommandFailure::measurement(format!(
+                "the command '{line}' of the parameter file failed"
+            ))
+            .with_reason(why)
         };
         let completed = process::run(&shell(&line), underway.stop)
             .map_err(|error| failed(error.to_string()))?;

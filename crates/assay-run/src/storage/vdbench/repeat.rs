@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use assay_dialects::vdbench::commands::LoopLimit;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Repetition of the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Repeat {
     ///
     /// # Errors
     /// When the value is not a duration.
-    pub fn read(typed: Option<&Option<String>>) -> Result<Self, Failure> {
+    pub fn read(typed: Option<&Option<String>>) -> Result<Self, CommandFailure> {
         let Some(typed) = typed else { return Ok(Self::Once) };
         let Some(text) = typed else { return Ok(Self::Forever) };
         let lower = text.to_ascii_lowercase();
@@ -37,7 +37,7 @@ impl Repeat {
         let seconds = number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor));
         match seconds {
             Some(seconds) if seconds > 0 => Ok(Self::For(Duration::from_secs(seconds))),
-            _ => Err(Failure::usage(format!("-l takes no `{text}`")).advise(
+            _ => Err(CommandFailure::usage(format!("-l takes no `{text}`")).advise(
                 "-l repeats until you stop it, -l30s, -l30m and -l2h until that time has passed",
             )),
         }

@@ -18,7 +18,7 @@ use super::reported::Reported;
 use super::{
     Listener, Next, Notice, Over, Underway, alone, around, averaged, one_after_another,
 };
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
@@ -29,7 +29,7 @@ use crate::storage::{series, volume};
 pub(super) fn all(
     underway: &mut Underway<'_, '_, '_>,
     recording: &mut Recording<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let phases = &underway.question.execution.plan.phases;
     let done = vec![None; phases.len()];
     let options = underway.question.options.clone();
@@ -70,7 +70,7 @@ pub(super) struct Reached {
 }
 
 impl Runs<'_, '_, '_, '_, '_> {
-    fn one(&mut self, index: usize) -> Result<Next, Failure> {
+    fn one(&mut self, index: usize) -> Result<Next, CommandFailure> {
         let execution = self.underway.question.execution;
         let (phase, label) = (&execution.plan.phases[index], &execution.runs[index]);
         let mut workload = phase.workload.clone();
@@ -95,7 +95,11 @@ impl Runs<'_, '_, '_, '_, '_> {
 
     /// Executes a plan of one phase on this machine; byte limits or the monitor file may end it
     /// early.
-    fn carry_out(&mut self, plan: &StoragePlan, label: &RunLabel) -> Result<Done, Failure> {
+    fn carry_out(
+        &mut self,
+        plan: &StoragePlan,
+        label: &RunLabel,
+    ) -> Result<Done, CommandFailure> {
         let ends = AtomicBool::new(false);
         let underway = &mut *self.underway;
         let stop = underway.stop;
@@ -128,8 +132,9 @@ impl Runs<'_, '_, '_, '_, '_> {
         }
         let reason = ending.reason.filter(|_| !is_stopped);
         self.underway.ended(reason.as_ref());
-        let outcome = outcome
-            .ok_or_else(|| Failure::measurement(format!("RD={} did no I/O", label.name)))?;
+        let outcome = outcome.ok_or_else(|| {
+            CommandFailure::measurement(format!("RD={} did no I/O", label.name))
+        })?;
         let entries = volume::facts(&plan.phases[0].workload);
         Ok(Done { outcome, end: reason, entries })
     }
@@ -140,7 +145,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         phase: &StoragePhase,
         index: usize,
         label: &RunLabel,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, CommandFailure> {
         let ends = AtomicBool::new(false);
         let Underway { question, hosts, stop, on, reported, .. } = &mut *self.underway;
         let Some(hosts) = hosts else { return Err(runner::interrupted()) };
@@ -183,7 +188,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         phase: &StoragePhase,
         label: &RunLabel,
         Done { outcome, end, entries }: Done,
-    ) -> Result<Next, Failure> {
+    ) -> Result<Next, CommandFailure> {
         let outcome = &outcome;
         let is_stopped = self.underway.is_stopped();
         let average = averaged(label, outcome, is_stopped);
@@ -213,7 +218,7 @@ impl Runs<'_, '_, '_, '_, '_> {
             return Err(runner::interrupted());
         }
         let Some(Average { totals: measured, .. }) = average else {
-            return Err(Failure::measurement(format!("RD={} did no I/O", label.name))
+            return Err(CommandFailure::measurement(format!("RD={} did no I/O", label.name))
                 .advise("lengthen elapsed=, or see errorlog.html"));
         };
         self.done[index] = Some(Reached::of(phase, outcome, &measured));
@@ -230,13 +235,13 @@ impl Runs<'_, '_, '_, '_, '_> {
         of: usize,
         workload: &StorageWorkload,
         label: &RunLabel,
-    ) -> Result<f64, Failure> {
+    ) -> Result<f64, CommandFailure> {
         let reached = self.done[of].as_ref().ok_or_else(|| {
-            Failure::measurement(format!(
+            CommandFailure::measurement(format!(
                 "there is no rate that RD={} is a share of",
                 label.name
             ))
-            .explain("the run before it was left out")
+            .with_reason("the run before it was left out")
         })?;
         match workload.load {
             StorageLoad::ShareOf { percent, rounding, .. } => {

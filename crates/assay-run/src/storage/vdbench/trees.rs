@@ -16,7 +16,7 @@ use super::ending::{self, Ending};
 use super::reported::Reported;
 use super::runs::of_hosts;
 use super::{Next, Notice, Over, Underway, around, one_after_another};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::recording::Recording;
 use crate::storage::runner::interrupted;
 use crate::storage::shares::sharers::{Event, Trees};
@@ -26,7 +26,7 @@ use crate::storage::{file_trees, series, volume};
 pub(super) fn all(
     underway: &mut Underway<'_, '_, '_>,
     recording: &mut Recording<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let phases = &underway.question.execution.files.phases;
     let mut runs = Runs { underway, recording, reached_per_s: vec![None; phases.len()] };
     let bases: Vec<_> = phases.iter().map(base).collect();
@@ -45,7 +45,7 @@ struct Runs<'r, 'd, 'l, 'h, 's> {
 }
 
 impl Runs<'_, '_, '_, '_, '_> {
-    fn one(&mut self, index: usize) -> Result<Next, Failure> {
+    fn one(&mut self, index: usize) -> Result<Next, CommandFailure> {
         let execution = self.underway.question.execution;
         let label = &execution.runs[index];
         let mut phase = execution.files.phases[index].clone();
@@ -53,7 +53,8 @@ impl Runs<'_, '_, '_, '_, '_> {
             FileLoad::ShareOf { phase: of, percent, rounding, arrivals } => {
                 let reached = self.reached_per_s[of].ok_or_else(|| {
                     let what = format!("there is no rate that RD={} is a share of", label.name);
-                    Failure::measurement(what).explain("the run before it did nothing")
+                    CommandFailure::measurement(what)
+                        .with_reason("the run before it did nothing")
                 })?;
                 let per_s = rounding.round_share(reached, percent);
                 if per_s <= 0.0 {
@@ -76,7 +77,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         &mut self,
         index: usize,
         phase: &FilePhase,
-    ) -> Result<Average<FileTotals>, Failure> {
+    ) -> Result<Average<FileTotals>, CommandFailure> {
         let execution = self.underway.question.execution;
         let label = &execution.runs[index];
         let mut ending = Ending::new(label.limits, execution.monitor.as_ref());
@@ -121,7 +122,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         phase: &FilePhase,
         ending: &mut Ending<'_>,
         intervals: &mut Vec<FileInterval>,
-    ) -> Result<(FileOutcome, Vec<MeasurementEntry>), Failure> {
+    ) -> Result<(FileOutcome, Vec<MeasurementEntry>), CommandFailure> {
         let most_errors = self.errors_left();
         let Underway { stop, on, .. } = &mut *self.underway;
         let ends = AtomicBool::new(false);
@@ -151,7 +152,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         phase: &FilePhase,
         ending: &mut Ending<'_>,
         intervals: &mut Vec<FileInterval>,
-    ) -> Result<(FileOutcome, Vec<MeasurementEntry>), Failure> {
+    ) -> Result<(FileOutcome, Vec<MeasurementEntry>), CommandFailure> {
         let asked = (phase.clone(), self.errors_left());
         let Underway { question, hosts, stop, on, reported, .. } = &mut *self.underway;
         let Some(hosts) = hosts else { return Err(interrupted()) };
@@ -196,7 +197,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         index: usize,
         phase: &FilePhase,
         measured: &FileTotals,
-    ) -> Result<Next, Failure> {
+    ) -> Result<Next, CommandFailure> {
         self.underway.few_errors("operation")?;
         if let Some(lost) = self.underway.hosts.as_ref().and_then(|it| it.failure()) {
             return Err(lost);
@@ -207,8 +208,8 @@ impl Runs<'_, '_, '_, '_, '_> {
         let label = &self.underway.question.execution.runs[index];
         // A format run has nothing to do if all files are present.
         if measured.tally.requested.count == 0 && !phase.workload.in_turn {
-            return Err(Failure::measurement(format!("RD={} did nothing", label.name))
-                .explain("there is no file or directory that its operations could work on")
+            return Err(CommandFailure::measurement(format!("RD={} did nothing", label.name))
+                .with_reason("there is no file or directory that its operations could work on")
                 .advise("format=yes makes the files, format=restart those that are missing"));
         }
         self.reached_per_s[index] = Some(measured.rate_per_s());

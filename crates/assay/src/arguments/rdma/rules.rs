@@ -3,65 +3,66 @@
 
 use assay_model::benchmark::RdmaTest;
 use assay_model::workload::RdmaConnection;
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 use clap::ValueEnum as _;
 
 use super::RdmaArguments;
 
 /// Maximum duration of a latency test.
-const LONGEST_LATENCY_S: u64 = 120;
+const MAX_LATENCY_S: u64 = 120;
 
-const ONE_BY_ONE: &str = "latency is measured one by one";
+const LATENCY_IS_SERIAL: &str = "latency is measured one by one";
 const NO_RATE: &str = "a test of latency has no rate";
 const NO_TIMES: &str = "a test of bandwidth has no times of single messages";
-const TOO_MANY: &str = "the results of a time are too many to list";
+const TOO_MANY_TO_LIST: &str = "the results of a time are too many to list";
 const EIGHT_BYTES: &str = "atomic operations have 8 bytes";
 
-const OF_MANY: &str = "-t, -q and -b go with the tests of bandwidth";
-const OF_RATES: &str = "-Q, -N and --report_gbits go with the tests of bandwidth";
-const OF_TIMES: &str = "-U and -H go with the tests of latency";
-const OF_NUMBERS: &str = "-U and -H go with a number of messages, -n";
-const NO_SIZE: &str = "leave out -a and -s";
+const USE_WITH_BANDWIDTH: &str = "-t, -q and -b go with the tests of bandwidth";
+const USE_RATES_WITH_BANDWIDTH: &str =
+    "-Q, -N and --report_gbits go with the tests of bandwidth";
+const USE_WITH_LATENCY: &str = "-U and -H go with the tests of latency";
+const USE_WITH_ITERATIONS: &str = "-U and -H go with a number of messages, -n";
+const LEAVE_OUT_SIZE: &str = "leave out -a and -s";
 
 const MESSAGES_ONLY: &str = "UD carries messages only, and drops what is not received";
-const OF_DATAGRAMS: &str =
+const USE_UD_WITH_SEND: &str =
     "`-c UD` goes with send-lat and send-bw; leave it out for the others";
 const NOTHING_SENT: &str = "reads and atomic operations send nothing to copy into a request";
-const NOT_ALONE: &str =
+const ONE_SIDED_ONLY: &str =
     "only what the far end's device answers by itself can be done without being counted";
-const OF_LONE_ENDS: &str = "--perform_warm_up goes with write-bw and read-bw";
-const EVERY_TIME: &str =
+const USE_WITH_ONE_SIDED: &str = "--perform_warm_up goes with write-bw and read-bw";
+const TOO_MANY_TIMES: &str =
     "the time of every message is kept, and a fast card has a hundred million in two minutes";
-const LONGEST: &str =
+const MAX_LATENCY_ADVICE: &str =
     "-D 120 is the longest with the tests of latency; a loop of the shell repeats it";
 
 /// Invalid option: its name, the reason, and an alternative.
-type Broken<'a> = (&'a str, &'a str, &'a str);
+type InvalidOption<'a> = (&'a str, &'a str, &'a str);
 
 /// Whether an option is given, whether it is allowed, and the error if not.
-type Rule = (bool, bool, Broken<'static>);
+type OptionRule = (bool, bool, InvalidOption<'static>);
 
 impl RdmaArguments {
     /// Rejects options that the test does not support, and invalid combinations.
-    pub(super) fn check(&self, test: RdmaTest) -> Result<(), Failure> {
-        if let Some((option, why, instead)) = self.of_other_tests(test) {
+    pub(super) fn check(&self, test: RdmaTest) -> Result<(), CommandFailure> {
+        if let Some((option, why, instead)) = self.find_misplaced_option(test) {
             let name = self.test.to_possible_value();
             let name = name.as_ref().map_or("", |it| it.get_name());
             let what = format!("`assay rdma {name}` does not take {option}");
-            return Err(Failure::usage(what).explain(why).advise(instead));
+            return Err(CommandFailure::usage(what).with_reason(why).advise(instead));
         }
         let seconds = self.duration.unwrap_or(0);
         let (all, margin) =
             (format!("-D {seconds}"), format!("-f {}", self.margin.unwrap_or(0)));
         if self.duration.is_some_and(|all| all <= 2 * self.margin.unwrap_or(0)) {
-            return Err(apart(
+            return Err(conflict_failure(
                 (&margin, "the margins leave no time", "-D has to be more than twice -f"),
                 &all,
             ));
         }
         let is_datagram = self.connection == RdmaConnection::Ud;
         let is_timed = self.duration.is_some();
-        let rules: [(bool, &str, Broken<'_>); 4] = [
+        let rules: [(bool, &str, InvalidOption<'_>); 4] = [
             (
                 is_datagram && self.bidirectional,
                 "-c UD",
@@ -71,8 +72,16 @@ impl RdmaArguments {
                     "leave out -b or `-c UD`",
                 ),
             ),
-            (is_timed && self.report_unsorted, "-D", ("-U", TOO_MANY, OF_NUMBERS)),
-            (is_timed && self.report_histogram, "-D", ("-H", TOO_MANY, OF_NUMBERS)),
+            (
+                is_timed && self.report_unsorted,
+                "-D",
+                ("-U", TOO_MANY_TO_LIST, USE_WITH_ITERATIONS),
+            ),
+            (
+                is_timed && self.report_histogram,
+                "-D",
+                ("-H", TOO_MANY_TO_LIST, USE_WITH_ITERATIONS),
+            ),
             (
                 is_timed && self.perform_warm_up,
                 "-D",
@@ -84,19 +93,18 @@ impl RdmaArguments {
             ),
         ];
         let broken = rules.into_iter().find(|(is_broken, ..)| *is_broken);
-        broken.map_or(Ok(()), |(_, other, rule)| Err(apart(rule, other)))
+        broken.map_or(Ok(()), |(_, other, rule)| Err(conflict_failure(rule, other)))
     }
 
     /// Returns an option that has no effect or is not possible in this test.
-    fn of_other_tests(&self, test: RdmaTest) -> Option<Broken<'static>> {
-        let mut rules =
-            self.rules_of_operations(test).into_iter().chain(self.rules_of_measure(test));
+    fn find_misplaced_option(&self, test: RdmaTest) -> Option<InvalidOption<'static>> {
+        let mut rules = self.operation_rules(test).into_iter().chain(self.measure_rules(test));
         let broken = rules.find(|(is_given, fits, _)| *is_given && !fits);
         broken.map(|(.., rule)| rule)
     }
 
     /// Rules for options of particular operations.
-    fn rules_of_operations(&self, test: RdmaTest) -> [Rule; 8] {
+    fn operation_rules(&self, test: RdmaTest) -> [OptionRule; 8] {
         use RdmaTest::{
             AtomicLatency, ReadBandwidth, ReadLatency, SendBandwidth, SendLatency,
             WriteBandwidth,
@@ -107,9 +115,13 @@ impl RdmaArguments {
         let is_atomic = test == AtomicLatency;
         let is_datagram = self.connection == RdmaConnection::Ud;
         [
-            (is_datagram, sends, ("-c UD", MESSAGES_ONLY, OF_DATAGRAMS)),
-            (self.all, !is_atomic, ("-a", EIGHT_BYTES, NO_SIZE)),
-            (self.size.is_some_and(|it| it != 8), !is_atomic, ("-s", EIGHT_BYTES, NO_SIZE)),
+            (is_datagram, sends, ("-c UD", MESSAGES_ONLY, USE_UD_WITH_SEND)),
+            (self.all, !is_atomic, ("-a", EIGHT_BYTES, LEAVE_OUT_SIZE)),
+            (
+                self.size.is_some_and(|it| it != 8),
+                !is_atomic,
+                ("-s", EIGHT_BYTES, LEAVE_OUT_SIZE),
+            ),
             (
                 self.outs.is_some(),
                 reads,
@@ -134,28 +146,42 @@ impl RdmaArguments {
                 is_atomic,
                 ("-A", "there is no atomic operation in this test", "-A goes with atomic-lat"),
             ),
-            (self.perform_warm_up, is_alone, ("--perform_warm_up", NOT_ALONE, OF_LONE_ENDS)),
+            (
+                self.perform_warm_up,
+                is_alone,
+                ("--perform_warm_up", ONE_SIDED_ONLY, USE_WITH_ONE_SIDED),
+            ),
         ]
     }
 
     /// Rules for options of latency or bandwidth tests.
-    fn rules_of_measure(&self, test: RdmaTest) -> [Rule; 9] {
+    fn measure_rules(&self, test: RdmaTest) -> [OptionRule; 9] {
         let is_bandwidth = test.is_bandwidth();
-        let is_long = self.duration.is_some_and(|seconds| seconds > LONGEST_LATENCY_S);
+        let is_long = self.duration.is_some_and(|seconds| seconds > MAX_LATENCY_S);
         [
-            (self.tx_depth.is_some(), is_bandwidth, ("-t", ONE_BY_ONE, OF_MANY)),
-            (self.qp > 1, is_bandwidth, ("-q", ONE_BY_ONE, OF_MANY)),
-            (self.bidirectional, is_bandwidth, ("-b", ONE_BY_ONE, OF_MANY)),
-            (self.cq_mod.is_some(), is_bandwidth, ("-Q", NO_RATE, OF_RATES)),
-            (self.no_peak, is_bandwidth, ("-N", NO_RATE, OF_RATES)),
-            (self.report_gbits, is_bandwidth, ("--report_gbits", NO_RATE, OF_RATES)),
-            (self.report_unsorted, !is_bandwidth, ("-U", NO_TIMES, OF_TIMES)),
-            (self.report_histogram, !is_bandwidth, ("-H", NO_TIMES, OF_TIMES)),
-            (is_long, is_bandwidth, ("so long a -D", EVERY_TIME, LONGEST)),
+            (
+                self.tx_depth.is_some(),
+                is_bandwidth,
+                ("-t", LATENCY_IS_SERIAL, USE_WITH_BANDWIDTH),
+            ),
+            (self.qp > 1, is_bandwidth, ("-q", LATENCY_IS_SERIAL, USE_WITH_BANDWIDTH)),
+            (self.bidirectional, is_bandwidth, ("-b", LATENCY_IS_SERIAL, USE_WITH_BANDWIDTH)),
+            (self.cq_mod.is_some(), is_bandwidth, ("-Q", NO_RATE, USE_RATES_WITH_BANDWIDTH)),
+            (self.no_peak, is_bandwidth, ("-N", NO_RATE, USE_RATES_WITH_BANDWIDTH)),
+            (
+                self.report_gbits,
+                is_bandwidth,
+                ("--report_gbits", NO_RATE, USE_RATES_WITH_BANDWIDTH),
+            ),
+            (self.report_unsorted, !is_bandwidth, ("-U", NO_TIMES, USE_WITH_LATENCY)),
+            (self.report_histogram, !is_bandwidth, ("-H", NO_TIMES, USE_WITH_LATENCY)),
+            (is_long, is_bandwidth, ("so long a -D", TOO_MANY_TIMES, MAX_LATENCY_ADVICE)),
         ]
     }
 }
 
-fn apart((option, why, instead): Broken<'_>, other: &str) -> Failure {
-    Failure::usage(format!("{option} cannot be used with {other}")).explain(why).advise(instead)
+fn conflict_failure((option, why, instead): InvalidOption<'_>, other: &str) -> CommandFailure {
+    CommandFailure::usage(format!("{option} cannot be used with {other}"))
+        .with_reason(why)
+        .advise(instead)
 }

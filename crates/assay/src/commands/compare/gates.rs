@@ -7,7 +7,7 @@ use assay_claims::gate::{self, GateOutcome, MetricGate};
 use assay_model::comparison::Comparison;
 use assay_report::document::{Block, ColumnAlignment, Document, ReportTable};
 use assay_report::words::message;
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::{CommandFailure, FailureKind};
 
 use crate::arguments::claims::GateArguments;
 use crate::failure::{REGRESSION, UNDECIDED};
@@ -15,23 +15,29 @@ use crate::terminal::Terminal;
 use crate::{job_file, output_file};
 
 /// Environment variable with the path of a GitHub job's summary.
-const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+const SUMMARY_VARIABLE: &str = "GITHUB_STEP_SUMMARY";
 
 /// Reads the gates of the user's file; `None` without one.
-pub(super) fn read(typed: &GateArguments) -> Result<Option<Vec<MetricGate>>, Failure> {
-    typed.gate.as_deref().map(file).transpose()
+pub(super) fn read_gates(
+    typed: &GateArguments,
+) -> Result<Option<Vec<MetricGate>>, CommandFailure> {
+    typed.gate.as_deref().map(read_gate_file).transpose()
 }
 
 /// Reads the gates of a file.
-pub(in crate::commands) fn file(path: &Path) -> Result<Vec<MetricGate>, Failure> {
-    let text = job_file::read_text(path).map_err(|error| job_file::unreadable(path, &error))?;
+pub(in crate::commands) fn read_gate_file(
+    path: &Path,
+) -> Result<Vec<MetricGate>, CommandFailure> {
+    let text =
+        job_file::read_text(path).map_err(|error| job_file::unreadable_error(path, &error))?;
     gate::read(&text).map_err(|error| {
         let name = path.display().to_string();
-        let failure = Failure::new(Kind::Suite, format!("{name} is no file of gates"))
-            .because(&error)
-            .advise("docs/references.md shows one");
+        let failure =
+            CommandFailure::new(FailureKind::Suite, format!("{name} is no file of gates"))
+                .with_cause(&error)
+                .advise("docs/references.md shows one");
         match error.place() {
-            Some(place) => failure.at(&name, &text, place.span.clone()),
+            Some(place) => failure.at_span(&name, &text, place.span.clone()),
             None => failure,
         }
     })
@@ -45,7 +51,7 @@ pub(super) fn decide(
     comparison: &Comparison,
     is_quiet: bool,
     terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let judged = gate::judge(gates, comparison);
     if !is_quiet {
         let columns = [
@@ -55,7 +61,7 @@ pub(super) fn decide(
         ];
         let mut table = ReportTable::new("", &columns);
         for it in &judged {
-            let outcome = word(it.outcome);
+            let outcome = outcome_word(it.outcome);
             table.rows.push(vec![
                 it.name.as_str().into(),
                 outcome.into(),
@@ -64,14 +70,14 @@ pub(super) fn decide(
         }
         let mut document = Document::new(message("gates-title"));
         document.blocks.push(Block::Table(table));
-        let text = terminal.text(&document);
+        let text = terminal.render_document(&document);
         terminal.print(&text);
     }
     if let Some(path) = &typed.junit {
         output_file::write(path, &gate::junit(&judged))?;
     }
     if typed.github {
-        github(&gate::markdown(&judged))?;
+        append_github_summary(&gate::markdown(&judged))?;
     }
     Ok(match gate::overall_outcome(&judged) {
         GateOutcome::Passed => 0,
@@ -80,7 +86,7 @@ pub(super) fn decide(
     })
 }
 
-pub(in crate::commands) fn word(outcome: GateOutcome) -> &'static str {
+pub(in crate::commands) fn outcome_word(outcome: GateOutcome) -> &'static str {
     message(match outcome {
         GateOutcome::Passed => "gate-passed",
         GateOutcome::Failed => "gate-failed",
@@ -89,13 +95,14 @@ pub(in crate::commands) fn word(outcome: GateOutcome) -> &'static str {
 }
 
 /// Appends to the job's summary, after the output of other steps.
-fn github(text: &str) -> Result<(), Failure> {
-    let path = std::env::var_os(SUMMARY).ok_or_else(|| {
-        Failure::usage(format!("{SUMMARY} is not set"))
+fn append_github_summary(text: &str) -> Result<(), CommandFailure> {
+    let path = std::env::var_os(SUMMARY_VARIABLE).ok_or_else(|| {
+        CommandFailure::usage(format!("{SUMMARY_VARIABLE} is not set"))
             .advise("--github is for jobs of GitHub; --junit writes a file anywhere")
     })?;
     let file = fs_err::OpenOptions::new().create(true).append(true).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
-        Failure::measurement("the summary of the job cannot be written").because(&error)
+        CommandFailure::measurement("the summary of the job cannot be written")
+            .with_cause(&error)
     })
 }

@@ -1,17 +1,17 @@
 //! Converts the options of `assay mpi` for the engine, and rejects those that have no effect.
 
 use assay_kernels::mpi::{MpiBenchmarkKind, ReductionElement, WindowBuffers};
-use assay_run::failure::Failure;
+use assay_run::failure::CommandFailure;
 use assay_run::mpi::method::{is_reduction, kind};
 use assay_run::mpi::options::Options;
 
 use crate::arguments::mpi::{BufferNumber, ElementType, MpiArguments};
 
 /// Returns the options for the engine.
-pub(crate) fn options(typed: &MpiArguments) -> Options {
+pub(crate) fn to_mpi_options(typed: &MpiArguments) -> Options {
     Options {
         test: typed.test,
-        preset: typed.preset.stored(),
+        preset: typed.preset.to_preset(),
         minimum_bytes: typed.sizes.and_then(|sizes| sizes.minimum_bytes),
         maximum_bytes: typed.sizes.and_then(|sizes| sizes.maximum_bytes),
         iterations: typed.iterations,
@@ -39,10 +39,10 @@ pub(crate) fn options(typed: &MpiArguments) -> Options {
 }
 
 /// Rejects options that do not apply to this benchmark or are not supported, with the reason.
-pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), Failure> {
+pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> {
     if let Some(refusal) = typed.refused.first {
-        return Err(Failure::usage(format!("assay mpi has no -{}", refusal.option))
-            .explain(refusal.reason)
+        return Err(CommandFailure::usage(format!("assay mpi has no -{}", refusal.option))
+            .with_reason(refusal.reason)
             .advise(refusal.instead));
     }
     let (kind, name) = (kind(typed.test), typed.test.name());
@@ -80,9 +80,11 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), Failure> {
         ),
     ];
     match senseless.into_iter().find(|(is_senseless, ..)| *is_senseless) {
-        Some((_, option, reason)) => Err(Failure::usage(format!("{name} has no {option}"))
-            .explain(reason)
-            .advise(format!("leave {option} out"))),
+        Some((_, option, reason)) => {
+            Err(CommandFailure::usage(format!("{name} has no {option}"))
+                .with_reason(reason)
+                .advise(format!("leave {option} out")))
+        }
         None => Ok(()),
     }
 }
@@ -93,18 +95,18 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::arguments::{Arguments, Command};
+    use crate::arguments::{Arguments, AssayCommand};
 
     fn typed(words: &str) -> MpiArguments {
         let words = ["assay", "mpi"].into_iter().chain(words.split_whitespace());
         match Arguments::try_parse_from(words).unwrap().command {
-            Command::Mpi(typed) => typed,
+            AssayCommand::Mpi(typed) => typed,
             _ => unreachable!(),
         }
     }
 
     #[test]
-    fn sizes_are_osus() {
+    fn default_sizes_match_osu() {
         for (words, first, last, count) in [
             ("latency", 0, 4 << 20, 24),
             ("bw", 1, 4 << 20, 23),
@@ -119,13 +121,13 @@ mod tests {
             ("latency -m 16MiB:", 16 << 20, 16 << 20, 1),
             ("latency -m 1:4503599627370496", 1, 1 << 52, 53),
         ] {
-            let sizes = sizes(&options(&typed(words)));
+            let sizes = sizes(&to_mpi_options(&typed(words)));
             assert_eq!((sizes[0], sizes[sizes.len() - 1], sizes.len()), (first, last, count));
         }
     }
 
     #[test]
-    fn options_of_another_benchmark_are_refused_with_the_reason() {
+    fn rejects_options_of_other_benchmarks() {
         for (words, expected) in [
             ("latency -G png", "assay mpi has no -G"),
             ("allreduce -b multiple", "allreduce has no -b"),
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn iterations_are_osus() {
+    fn default_iterations_match_osu() {
         for (words, bytes, iterations, warm_up) in [
             ("latency --preset osu-5.4.3", 8192, 10_000, 100),
             ("latency --preset osu-5.4.3", 16_384, 1000, 10),
@@ -173,7 +175,7 @@ mod tests {
             ("allreduce --preset osu-7", 16_384, 100, 10),
             ("latency --preset osu-7 -i 5 -x 0", 1, 5, 0),
         ] {
-            let pass = osu_pass(&options(&typed(words)), bytes);
+            let pass = osu_pass(&to_mpi_options(&typed(words)), bytes);
             assert_eq!((pass.iterations, pass.warm_up), (iterations, warm_up), "{words}");
         }
     }

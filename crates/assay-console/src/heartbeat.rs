@@ -1,0 +1,92 @@
+//! Heartbeat: progress lines at a fixed interval where nothing can be redrawn. The caller provides
+//! their text.
+
+use std::fmt::{self, Debug, Formatter};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Heartbeat of a thread that prints until the value is dropped.
+pub(crate) struct Heartbeat(Arc<Shared>);
+
+struct Shared {
+    state: Mutex<HeartbeatState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct HeartbeatState {
+    /// Whether anything else was written since the last line.
+    was_written: bool,
+    is_over: bool,
+}
+
+impl Debug for Heartbeat {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pulse").finish_non_exhaustive()
+    }
+}
+
+impl Heartbeat {
+    /// Starts a thread that calls `write` whenever nothing was written for `every`.
+    pub(crate) fn new(every: Duration, write: impl Fn() + Send + 'static) -> Self {
+        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
+        let kept = Arc::clone(&shared);
+        std::thread::spawn(move || kept.print_until_dropped(every, &write));
+        Self(shared)
+    }
+
+    /// Restarts the interval because other output has just been written.
+    pub(crate) fn defer(&self) {
+        self.0.update_state(|beat| beat.was_written = true);
+    }
+}
+
+impl Drop for Heartbeat {
+    fn drop(&mut self) {
+        self.0.update_state(|beat| beat.is_over = true);
+    }
+}
+
+impl Shared {
+    fn update_state(&self, change: impl FnOnce(&mut HeartbeatState)) {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.notify_all();
+    }
+
+    fn print_until_dropped(&self, every: Duration, write: &dyn Fn()) {
+        let mut beat = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        while !beat.is_over {
+            beat.was_written = false;
+            let is_quiet = |beat: &mut HeartbeatState| !beat.is_over && !beat.was_written;
+            let waited = self.changed.wait_timeout_while(beat, every, is_quiet);
+            let (after, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            beat = after;
+            // The lock is held while writing, so that no line follows the end.
+            if timeout.timed_out() && !beat.is_over {
+                write();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn prints_until_dropped() {
+        let (beats, heard) = mpsc::channel();
+        let pulse = Heartbeat::new(Duration::from_millis(1), move || {
+            // The receiver may be gone.
+            let _ = beats.send(());
+        });
+        assert!(heard.recv().is_ok() && heard.recv().is_ok());
+        pulse.defer();
+        assert!(heard.recv().is_ok(), "it only begins to wait again");
+        drop(pulse);
+        // The thread ends and drops its sender.
+        while heard.recv().is_ok() {}
+    }
+}

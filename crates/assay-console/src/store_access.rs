@@ -1,0 +1,254 @@
+//! Opens the store and resolves run names, with errors that advise the user.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use assay_model::doubt::Doubt;
+use assay_model::event::RequestedCommand;
+use assay_model::run::Run;
+use assay_model::workload::Workload;
+use assay_store::{ListEntry, ReadRun, ResolveError, RunListing, Store, StoreError};
+
+use crate::failure::exit_code as exit_code_of;
+use crate::headlines::HEADLINES;
+use crate::options::{RecordArguments, StoreArguments, command_arguments};
+use crate::terminal::Terminal;
+use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::recording::{self, RecordingRequest};
+
+/// Opens the named store or the user's default store, and creates it if it is missing.
+pub fn open(typed: &StoreArguments) -> Result<Store, CommandFailure> {
+    let store = Store::open(store_folder(typed)?)
+        .map_err(|error| CommandFailure::from_store(&error))?;
+    Ok(store.with_headlines(HEADLINES))
+}
+
+/// Opens the store of a command in another tool's language; `None` with `--no-store`.
+pub fn open_for_recording(typed: &RecordArguments) -> Result<Option<Store>, CommandFailure> {
+    if typed.no_store { Ok(None) } else { open(&typed.store).map(Some) }
+}
+
+/// Returns the start of a recording in another tool's language, with its phases by name.
+pub fn recording_opening<'s>(
+    (typed, store): (&RecordArguments, Option<&'s Store>),
+    language: &str,
+    phases: Vec<(String, Workload)>,
+) -> RecordingRequest<'s> {
+    RecordingRequest {
+        plan: recording::phase_plan(language, phases),
+        asked: RequestedCommand { language: language.to_owned(), words: command_arguments() },
+        label: typed.label.clone(),
+        files: Vec::new(),
+        store,
+    }
+}
+
+/// Reads a raw output of a run or case by its name.
+pub fn read_raw(
+    store: &Store,
+    outputs: &BTreeMap<String, String>,
+    name: &str,
+) -> Result<Vec<u8>, CommandFailure> {
+    let hash = outputs.get(name).ok_or_else(|| {
+        CommandFailure::measurement(format!("the run has no output called {name}"))
+    })?;
+    store.raw(hash).map_err(|error| CommandFailure::from_store(&error))
+}
+
+/// Lists all runs of the store. A missing default store counts as empty.
+pub fn list_runs(typed: &StoreArguments) -> Result<RunListing, CommandFailure> {
+    match open_existing(typed) {
+        Err(StoreError::NoStore { .. }) if typed.folder.is_none() => {
+            Ok(RunListing { runs: vec![], unreadable: vec![], doubts: vec![] })
+        }
+        store => store
+            .and_then(|store| store.list())
+            .map_err(|error| CommandFailure::from_store(&error)),
+    }
+}
+
+/// Runs in the order of their measurement, oldest first.
+#[derive(Debug)]
+pub struct OrderedRuns {
+    /// The runs.
+    pub runs: Vec<Run>,
+    /// Position of each run among all runs of the store.
+    pub positions: Vec<usize>,
+}
+
+/// Reads the runs of one condition, oldest first.
+///
+/// `names` is a comma-separated list of runs and labels. A label selects all its runs.
+pub fn read_condition(
+    typed: &StoreArguments,
+    (names, host): (&str, Option<&str>),
+    terminal: &mut Terminal,
+) -> Result<OrderedRuns, CommandFailure> {
+    let mut runs: Vec<Run> = Vec::new();
+    for name in names.split(',').map(str::trim) {
+        let named = match read_and_warn(typed, name, terminal) {
+            Err(unknown) => match &runs_with_label(typed, (name, host))?[..] {
+                [] => {
+                    return Err(unknown
+                        .advise("a label is given to a run with `assay run … --label NAME`"));
+                }
+                ids => ids
+                    .iter()
+                    .map(|id| read_and_warn(typed, id, terminal))
+                    .collect::<Result<Vec<_>, CommandFailure>>()?,
+            },
+            found => vec![found?],
+        };
+        for run in named {
+            // A run may be named both directly and by its label.
+            if runs.iter().all(|it| it.started.run != run.started.run) {
+                runs.push(run);
+            }
+        }
+    }
+    order_runs(typed, runs)
+}
+
+/// Sorts runs by their position in the store's list. Start times are unreliable: the clock may have
+/// been set back.
+fn order_runs(typed: &StoreArguments, runs: Vec<Run>) -> Result<OrderedRuns, CommandFailure> {
+    let listed = list_runs(typed)?.runs;
+    let places: HashMap<&str, usize> =
+        listed.iter().rev().enumerate().map(|(at, run)| (run.id.as_str(), at)).collect();
+    let place = |run: &Run| places.get(run.started.run.as_str()).copied().unwrap_or(usize::MAX);
+    let mut runs: Vec<(usize, Run)> = runs.into_iter().map(|run| (place(&run), run)).collect();
+    runs.sort_by_key(|(place, _)| *place);
+    let (places, runs) = runs.into_iter().unzip();
+    Ok(OrderedRuns { runs, positions: places })
+}
+
+/// Returns the identifiers of the finished runs with a label, all of one machine.
+fn runs_with_label(
+    typed: &StoreArguments,
+    (label, host): (&str, Option<&str>),
+) -> Result<Vec<String>, CommandFailure> {
+    let is_one = |run: &ListEntry| {
+        run.label.as_deref() == Some(label)
+            && !run.running
+            && host.is_none_or(|host| run.host == host)
+    };
+    let runs: Vec<ListEntry> = list_runs(typed)?.runs.into_iter().filter(is_one).collect();
+    let mut machines: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    // A run without its first events has no host.
+    for run in runs.iter().filter(|run| !run.host.is_empty()) {
+        *machines.entry((&run.host, &run.fingerprint)).or_default() += 1;
+    }
+    if machines.len() > 1 {
+        let reported = machines.iter().map(|((host, fingerprint), count)| {
+            let runs = if *count == 1 { "run" } else { "runs" };
+            format!("{count} {runs} of {host} ({fingerprint})")
+        });
+        let reported = reported.collect::<Vec<_>>().join(", ");
+        return Err(CommandFailure::usage(format!(
+            "label `{label}` names runs of different machines"
+        ))
+        .with_reason(reported)
+        .advise("choose one with --host, or name the runs with commas between them"));
+    }
+    Ok(runs.into_iter().map(|run| run.id).collect())
+}
+
+/// Reads the run named `name` and prints warnings about events that could not be read.
+pub fn read_and_warn(
+    typed: &StoreArguments,
+    name: &str,
+    terminal: &mut Terminal,
+) -> Result<Run, CommandFailure> {
+    let read = read(typed, name)?;
+    print_problems(&read, terminal);
+    Ok(read.run)
+}
+
+/// Prints a warning, with file and line, for each part of a run that could not be read.
+pub fn print_problems(read: &ReadRun, terminal: &mut Terminal) {
+    let path = read.path.display();
+    read.problems
+        .iter()
+        .for_each(|problem| terminal.note(&format!("warning: {path} {problem}")));
+}
+
+/// Returns the exit code for a run that was read. Lost events are no success, although the rest is
+/// printed.
+pub fn exit_code(read: &ReadRun) -> u8 {
+    if read.is_whole() { 0 } else { exit_code_of(FailureKind::Measurement) }
+}
+
+/// Reads the run named `name`.
+pub fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, CommandFailure> {
+    let store = open_for_reading(typed)?;
+    let read = store.read(&resolve_run(&store, name)?);
+    let mut read = read.map_err(|error| CommandFailure::from_store(&error))?;
+    if !read.is_whole() {
+        // Every report of the run then includes this doubt.
+        read.run.doubts.push(Doubt::EventsLost { count: read.losses() });
+    }
+    Ok(read)
+}
+
+/// Reads the named runs. Each name is a run or a label, which selects all its runs, oldest first.
+pub fn read_all(
+    typed: &StoreArguments,
+    names: &[String],
+) -> Result<Vec<ReadRun>, CommandFailure> {
+    let mut all: Vec<ReadRun> = Vec::new();
+    for name in names {
+        let found = match read(typed, name) {
+            Err(unknown) => match runs_with_label(typed, (name, None))? {
+                ids if ids.is_empty() => {
+                    return Err(unknown
+                        .advise("a label is given to a run with `assay run … --label NAME`"));
+                }
+                // The list begins with the newest run.
+                ids => ids
+                    .iter()
+                    .rev()
+                    .map(|id| read(typed, id))
+                    .collect::<Result<Vec<_>, CommandFailure>>()?,
+            },
+            Ok(found) => vec![found],
+        };
+        // A run may be named both directly and by its label.
+        for read in found {
+            let run = &read.run.started.run;
+            if all.iter().all(|it| it.run.started.run != *run) {
+                all.push(read);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Resolves `name` to the identifier of a run.
+pub fn resolve_run(store: &Store, name: &str) -> Result<String, CommandFailure> {
+    store.resolve(name).map_err(|error| match error {
+        ResolveError::Store(error) => CommandFailure::from_store(&error),
+        unknown => CommandFailure::usage(unknown.to_string()).advise(
+            "`assay list` shows the stored runs; latest and latest~1 name the newest two",
+        ),
+    })
+}
+
+/// Opens an existing store for reading.
+pub fn open_for_reading(typed: &StoreArguments) -> Result<Store, CommandFailure> {
+    open_existing(typed).map_err(|error| CommandFailure::from_store(&error))
+}
+
+fn open_existing(typed: &StoreArguments) -> Result<Store, StoreError> {
+    let folder = store_folder(typed).unwrap_or_default();
+    Store::open_existing(folder).map(|store| store.with_headlines(HEADLINES))
+}
+
+fn store_folder(typed: &StoreArguments) -> Result<PathBuf, CommandFailure> {
+    let given = typed.folder.clone();
+    given.or_else(|| assay_store::default_folder(|name| std::env::var_os(name))).ok_or_else(
+        || {
+            CommandFailure::measurement("there is no place for the store")
+                .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")
+        },
+    )
+}

@@ -1,0 +1,102 @@
+//! Renders a stored run as Vdbench's console output and folder.
+//!
+//! The parameter files are compiled again, with the recorded properties of the machine.
+
+use std::path::{Path, PathBuf};
+
+use assay_dialects::vdbench::{self, PathInfo, VdbenchInput};
+use assay_model::event::RunStatus;
+use assay_model::path_text;
+use assay_model::run::Run;
+use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::storage::vdbench::{self as driver, Notice};
+use assay_store::Store;
+use serde::{Deserialize, Serialize};
+
+use super::execute::{write_closing, write_opening};
+use super::output_folder::OutputFolder;
+use super::report::VdbenchReport;
+use super::{CompileInputs, report_diagnostics};
+use crate::terminal::Terminal;
+
+/// Raw output with all inputs of the compilation except the files.
+const INPUT_OUTPUT: &str = "question.json";
+
+/// Stored inputs of a compilation, which make it independent of time and machine.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredInput {
+    input: VdbenchInput,
+    /// Parameter files; each is a raw output of its own.
+    #[serde(with = "path_text::each")]
+    files: Vec<PathBuf>,
+    present: Vec<(String, Option<PathInfo>)>,
+}
+
+impl StoredInput {
+    /// Returns the raw outputs of a run that starts: the inputs and the files.
+    pub(super) fn raw_outputs(
+        input: &VdbenchInput,
+        found: &CompileInputs,
+    ) -> Result<Vec<(String, Vec<u8>)>, CommandFailure> {
+        let kept = Self {
+            input: input.clone(),
+            files: found.files.keys().cloned().collect(),
+            present: found.present.iter().map(|(path, it)| (path_name(path), *it)).collect(),
+        };
+        let question = serde_json::to_vec(&kept).map_err(|error| {
+            CommandFailure::new(FailureKind::Internal, "the question cannot be written as JSON")
+                .with_cause(&error)
+        })?;
+        let files = found.files.iter();
+        let files = files.map(|(path, bytes)| (path_name(path), bytes.clone()));
+        Ok(files.chain([(INPUT_OUTPUT.to_owned(), question)]).collect())
+    }
+
+    fn read(run: &Run, store: &Store) -> Result<(VdbenchInput, CompileInputs), CommandFailure> {
+        let lost = |name: &str| {
+            CommandFailure::measurement(format!("{} has lost its {name}", run.started.run))
+                .advise("without --as it can be shown")
+        };
+        let raw = |name: &str| {
+            let hash = run.raw.get(name).ok_or_else(|| lost(name))?;
+            store.raw(hash).map_err(|error| CommandFailure::from_store(&error))
+        };
+        let kept: Self = serde_json::from_slice(&raw(INPUT_OUTPUT)?)
+            .map_err(|error| lost(INPUT_OUTPUT).with_cause(&error))?;
+        let present =
+            kept.present.into_iter().map(|(name, it)| (path_text::decode_path(&name), it));
+        let mut found =
+            CompileInputs { present: present.collect(), ..CompileInputs::default() };
+        for path in kept.files {
+            let bytes = raw(&path_name(&path))?;
+            found.files.insert(path, bytes);
+        }
+        Ok((kept.input, found))
+    }
+}
+
+fn path_name(path: &Path) -> String {
+    path_text::encode(path.as_os_str())
+}
+
+/// Prints the console output of a stored run and writes its folder to `output`.
+pub fn render_stored(
+    run: &Run,
+    store: &Store,
+    output: Option<&str>,
+    terminal: &mut Terminal,
+) -> Result<(), CommandFailure> {
+    let (input, found) = StoredInput::read(run, store)?;
+    let execution = found
+        .with_env(|around| vdbench::compile_files(&input, around))
+        .map_err(|wrong| report_diagnostics(&wrong, terminal))?;
+    let folder = output.map_or_else(OutputFolder::discard, OutputFolder::create)?;
+    let mut report = VdbenchReport::new(folder, terminal, &execution);
+    if let Ok(started) = run.started.started.parse() {
+        report.notice(&Notice::At(started));
+    }
+    write_opening(&mut report, (&input, &execution), &found);
+    let raw = |hash: &str| store.raw(hash).ok();
+    driver::again(run, &execution, &raw, &mut |notice| report.notice(&notice))?;
+    write_closing(report, run.status == RunStatus::Complete)
+}

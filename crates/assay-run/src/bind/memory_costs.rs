@@ -1,0 +1,82 @@
+//! Measures the cost of touching and walking memory before the first case of a run that needs much
+//! of it.
+//!
+//! The forecast of the run's duration uses these costs; none of them is a result.
+
+use std::sync::atomic::AtomicBool;
+
+use assay_kernels::clock;
+use assay_kernels::memory::latency::{LatencyConfig, PointerChase};
+use assay_kernels::memory::stream::{Stream, StreamConfig, StreamOperation, bytes_moved};
+use assay_model::plan::Plan;
+use assay_model::workload::{Workload, usual_line_bytes};
+
+use crate::forecast::MemoryCosts;
+
+/// Bytes of each array, and of the pointer chain: beyond the private caches, and a few tenths of a
+/// second in total.
+const ARRAY_BYTES: usize = 32 << 20;
+const CHAIN_BYTES: usize = 64 << 20;
+/// Smallest case that is worth the trial; smaller ones end as soon as it would.
+const SMALLEST_TRIAL_BYTES: u64 = 256 << 20;
+
+/// Measures the memory costs on the first CPU of the plan. Returns `None` if no case needs much
+/// memory, or if the trial fails, an error that the case reports.
+pub(crate) fn measure_memory_costs(plan: &Plan, cancel: &AtomicBool) -> Option<MemoryCosts> {
+    let cpu = plan.cases.iter().filter(|case| case.by == "assay").find_map(|case| {
+        let bytes = if let Workload::Stream(work) = &case.workload {
+            work.bytes_per_array * work.domains.len() as u64
+        } else if let Workload::Copy(work) = &case.workload {
+            work.bytes_per_array
+        } else if let Workload::Latency(work) = &case.workload {
+            work.bytes
+        } else {
+            0
+        };
+        let cpu = case.workload.cpus().first().copied();
+        cpu.filter(|_| bytes >= SMALLEST_TRIAL_BYTES)
+    })? as usize;
+    let (touch_s, fill_s, walk_s, check_s) = measure_arrays(cpu, cancel)?;
+    Some(MemoryCosts { touch_s, fill_s, walk_s, check_s, line_s: measure_chain(cpu, cancel)? })
+}
+
+/// Returns the seconds per byte to touch, fill, walk and check the arrays.
+fn measure_arrays(cpu: usize, cancel: &AtomicBool) -> Option<(f64, f64, f64, f64)> {
+    let config = StreamConfig {
+        cpus: vec![cpu],
+        bytes_per_array: ARRAY_BYTES,
+        source_cpus: Vec::new(),
+        huge_pages: true,
+    };
+    let (began_s, mut touched_s) = (now_s(), 0.0);
+    let mut stream = Stream::prepare(&config, cancel, &mut |_| touched_s = now_s()).ok()?;
+    let filled_s = now_s();
+    let mut walked_bytes = 0;
+    for operation in StreamOperation::ALL {
+        let kernel = Stream::kernels(operation).first()?.name;
+        stream.repetition(operation, kernel).ok()?;
+        walked_bytes += bytes_moved(operation, ARRAY_BYTES);
+    }
+    let walked_s = now_s();
+    stream.verify().ok()?;
+    let bytes = (3 * ARRAY_BYTES) as f64;
+    Some((
+        (touched_s - began_s) / bytes,
+        (filled_s - touched_s) / bytes,
+        (walked_s - filled_s) / walked_bytes as f64,
+        (now_s() - walked_s) / bytes,
+    ))
+}
+
+/// Returns the seconds per cache line to link the chain and to check it before and after.
+fn measure_chain(cpu: usize, cancel: &AtomicBool) -> Option<f64> {
+    let line_bytes = usual_line_bytes() as usize;
+    let config = LatencyConfig { cpu, bytes: CHAIN_BYTES, line_bytes, huge_pages: true };
+    let began_s = now_s();
+    PointerChase::prepare(&config, cancel).ok()?.verify(cancel).ok()?;
+    Some((now_s() - began_s) * line_bytes as f64 / CHAIN_BYTES as f64)
+}
+
+fn now_s() -> f64 {
+    clock::seconds_between(0, clock::now_ns())
+}

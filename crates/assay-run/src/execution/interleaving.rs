@@ -1,0 +1,225 @@
+//! Interleaves cases, preparation by preparation: first to last, then last to first. A burst of
+//! foreign load then affects a part of each case, not all of one. A host that becomes faster or
+//! slower favours none of them.
+//!
+//! Every case keeps its own time, stopping rule and samples; only the use of the machine
+//! alternates.
+
+use std::cell::RefCell;
+
+use assay_kernels::clock;
+use assay_model::event::{RunEvent, RunStatus};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
+use assay_model::plan::Case;
+use assay_model::workload::{MpiWorkload, Workload};
+
+use super::{PlanExecution, end_case, keep_interrupted};
+use crate::bind;
+use crate::failure::CommandFailure;
+use crate::log::RunLog;
+use crate::measurement_loop::Turns;
+use crate::recorder::{CaseError, CaseState, Recorder};
+use crate::tools::Tools;
+
+/// Groups neighbouring cases that may take turns; every other case is a group of its own. The order
+/// is kept.
+///
+/// - Cases of memory and processors are not mixed with those of the network.
+/// - A pair of hosts is interleaved only with itself; its next workload follows when all pairs have
+///   measured this one.
+/// - MPI ranks fill a machine with processes: their cases are mixed only with the same test by
+///   another MPI.
+pub(super) fn group_cases<'a>(
+    cases: &'a [Case],
+    tools: &Tools,
+    known: &RefCell<bind::RunCache>,
+) -> impl Iterator<Item = &'a [Case]> {
+    let has_turns = move |case: &Case| bind::turns(case, tools, known).is_some();
+    cases.chunk_by(move |a, b| {
+        a.pair == b.pair
+            && [a, b].into_iter().all(has_turns)
+            && match (mpi_workload(a), mpi_workload(b)) {
+                (Some(a), Some(b)) => {
+                    a.test == b.test && a.placement == b.placement && a.ranks == b.ranks
+                }
+                (None, None) => uses_network(&a.workload) == uses_network(&b.workload),
+                (Some(_), None) | (None, Some(_)) => false,
+            }
+    })
+}
+
+const fn mpi_workload(case: &Case) -> Option<&MpiWorkload> {
+    if let Workload::Mpi(work) = &case.workload { Some(work) } else { None }
+}
+
+fn uses_network(workload: &Workload) -> bool {
+    matches!(workload, Workload::Rdma(_)) || workload.as_network().is_some()
+}
+
+/// Case that has not ended.
+struct OpenCase<'c> {
+    case: &'c Case,
+    state: CaseState,
+    turns: Turns<'c>,
+}
+
+/// Runs turns until every case has ended.
+pub(super) fn measure(
+    cases: &[Case],
+    execution: &PlanExecution<'_>,
+    known: &RefCell<bind::RunCache>,
+    log: &mut RunLog<'_>,
+    started_ns: u64,
+) -> Result<RunStatus, CommandFailure> {
+    let mut open: Vec<OpenCase<'_>> = Vec::new();
+    for case in cases {
+        log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
+        let state = CaseState::new(case, &execution.host.name);
+        open.extend(bind::turns(case, execution.tools, known).map(|turns| OpenCase {
+            case,
+            state,
+            turns,
+        }));
+    }
+    let mut status = RunStatus::Complete;
+    for turn in 1.. {
+        let mut left = Vec::new();
+        let mut waiting = open.into_iter();
+        while let Some(mut present) = waiting.next() {
+            let name = present.case.id.as_str();
+            let turn = phrase!("preparation", "preparation {n}", n = turn.to_string());
+            log.progress(&Phrase::list(", ", [name.into(), turn]));
+            let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
+            if let Some(words) = known.borrow_mut().forecast.check_budget(elapsed_s) {
+                log.warn(&words);
+            }
+            let state = &mut present.state;
+            let mut recorder = Recorder::new(state, log, execution.cancel, started_ns);
+            let outcome = (present.turns)(&mut recorder);
+            let spent_s = recorder.elapsed_s();
+            recorder.end_turn();
+            let is_over = !matches!(outcome, Ok(None));
+            let mut learning = known.borrow_mut();
+            learning.forecast.record_spent(&present.case.id, spent_s, is_over);
+            learning.record_outcome(present.case, &outcome);
+            drop(learning);
+            match outcome.transpose() {
+                None => left.push(present),
+                Some(Err(CaseError::Interrupted)) => {
+                    let begun = left.into_iter().chain([present]).chain(waiting);
+                    return keep_all(begun, log);
+                }
+                Some(outcome) => {
+                    match end_case(present.case, outcome, &mut present.state, log)? {
+                        RunStatus::Complete => {}
+                        other => status = other,
+                    }
+                }
+            }
+        }
+        if left.is_empty() {
+            break;
+        }
+        left.reverse();
+        open = left;
+    }
+    Ok(status)
+}
+
+/// Keeps the results of all cases that had begun.
+fn keep_all<'c>(
+    begun: impl Iterator<Item = OpenCase<'c>>,
+    log: &mut RunLog<'_>,
+) -> Result<RunStatus, CommandFailure> {
+    for OpenCase { case, mut state, .. } in begun {
+        keep_interrupted(case, &mut state, log)?;
+    }
+    Ok(RunStatus::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use assay_model::benchmark::RdmaTest;
+    use assay_model::plan::{CasePair, StoppingRule};
+    use assay_model::workload::{
+        LatencyWorkload, NetworkTest, NetworkThroughput, NetworkWorkload, RdmaDevice,
+        RdmaWorkload, TransferDirection,
+    };
+
+    use super::*;
+
+    /// Checks that memory shares no turns with the network, and that all network cases share
+    /// theirs.
+    #[test]
+    fn groups_neighbours_of_one_kind() {
+        let streams = |streams| {
+            let question = NetworkTest::Throughput(NetworkThroughput {
+                streams,
+                direction: TransferDirection::Send,
+                seconds: 1,
+                copy: true,
+                rate_bit_per_s: None,
+                congestion: None,
+            });
+            NetworkWorkload { to: None, port: None, question }
+        };
+        let latency =
+            |bytes| Workload::Latency(LatencyWorkload { cpu: 0, bytes, line_bytes: 64 });
+        let workloads = [
+            latency(4096),
+            latency(8192),
+            Workload::NetworkTcp(streams(1)),
+            Workload::NetworkTcp(streams(2)),
+            Workload::NetworkUdp(streams(1)),
+            latency(16384),
+        ];
+        let stopping =
+            StoppingRule { target: 0.01, repetitions: 3, preparations: 3, budget_s: 1.0 };
+        let case = |workload| Case {
+            id: String::new(),
+            by: "assay".to_owned(),
+            workload,
+            stopping,
+            pair: None,
+        };
+        let cases: Vec<Case> = workloads.into_iter().map(case).collect();
+        let known = RefCell::default();
+        // Any existing program serves as perftest's; its version is not queried.
+        let given = [("ib_send_lat".to_owned(), PathBuf::from("/bin/true"))];
+        let tools = Tools::find(&given, &|_| false).unwrap();
+        let lengths = |cases: &[Case]| {
+            group_cases(cases, &tools, &known).map(<[_]>::len).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(&cases), [2, 3, 1]);
+        let test =
+            || Workload::Rdma(RdmaWorkload::perftest_default(RdmaTest::SendLatency, None));
+        let perftest = Case { by: "ib_send_lat".to_owned(), ..case(test()) };
+        let both = [case(test()), perftest, case(test())];
+        assert_eq!(lengths(&both), [3], "assay and perftest");
+        let pair = CasePair {
+            peer: "b".to_owned(),
+            address: None,
+            question: 0,
+            round: 0,
+            together: 1,
+            own: RdmaDevice::default(),
+            far: RdmaDevice::default(),
+        };
+        let [own, perftest, next] = both;
+        let of_pair =
+            |case: &Case, pair: &CasePair| Case { pair: Some(pair.clone()), ..case.clone() };
+        let second = CasePair { round: 1, peer: "c".to_owned(), ..pair.clone() };
+        let other = CasePair { question: 1, ..pair.clone() };
+        let of_pairs = [
+            of_pair(&own, &pair),
+            of_pair(&perftest, &pair),
+            of_pair(&own, &second),
+            of_pair(&perftest, &second),
+            of_pair(&next, &other),
+        ];
+        assert_eq!(lengths(&of_pairs), [2, 2, 1], "a pair has its hosts to itself");
+    }
+}

@@ -1,0 +1,378 @@
+//! Forecasts the duration of a run, to warn of an exceeded budget in advance.
+//!
+//! Computes from the plan, from costs measured on this machine, and from the time that cases took
+//! so far. It measures and prints nothing itself.
+
+use std::collections::BTreeMap;
+
+use assay_kernels::memory::stream::{Stream, StreamOperation};
+use assay_model::facts::HostFacts;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
+use assay_model::plan::{Case, Plan};
+use assay_model::quantity::Unit;
+use assay_model::workload::Workload;
+
+/// Relative excess over a budget that is not reported.
+pub(crate) const TOLERANCE: f64 = 0.2;
+/// Maximum share of a case's budget for the choice of its loops.
+const CHOOSING_SHARE: f64 = 0.5;
+/// Launches that the budget of an MPI case should permit: the interval of a median needs six
+/// independent values, and repetitions within one launch are not independent.
+const LAUNCHES_PER_CASE: f64 = 8.0;
+/// Shortest and longest measurement of one launch, in seconds.
+const LAUNCH_RANGE_S: (f64, f64) = (0.5, 20.0);
+/// Estimated overhead of a launch before one was measured: start of the ranks, comparison of all
+/// contents, and the largest of two dozen sizes, which exceed their share. On two busy cores it was
+/// 2.3 s.
+const LAUNCH_OVERHEAD_S: f64 = 2.0;
+/// Overhead of a case with the shortest measurement: starting threads, freeing memory. The 36 cases
+/// of `quick` took 5 s on two busy cores with no budget at all.
+const CASE_OVERHEAD_S: f64 = 0.1;
+/// Number of STREAM's arrays.
+const STREAM_ARRAYS: f64 = 3.0;
+/// Arrays that the six operations access, each counted once: 2 + 2 + 3 + 3 + 1 + 1.
+const ARRAYS_WALKED: f64 = 12.0;
+const ARRAYS_COPIED: f64 = 2.0;
+
+/// Costs of memory on this host, in seconds per byte and thread unless stated otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct MemoryCosts {
+    /// First touch of new memory, by all touching threads together: the kernel must find it, and in
+    /// a guest also the host.
+    pub(crate) touch_s: f64,
+    pub(crate) fill_s: f64,
+    pub(crate) walk_s: f64,
+    pub(crate) check_s: f64,
+    /// Seconds per cache line of a pointer chain, to link and to check it.
+    pub(crate) line_s: f64,
+}
+
+impl MemoryCosts {
+    /// Costs of a typical current server, for plans that are only printed and measure nothing.
+    pub(crate) const TYPICAL: Self =
+        Self { touch_s: 5e-10, fill_s: 1e-10, walk_s: 1e-10, check_s: 2e-10, line_s: 1e-7 };
+}
+
+/// Forecast of the duration of a run.
+#[derive(Debug, Default)]
+pub(crate) struct RunForecast {
+    budget_s: f64,
+    cases: Vec<Case>,
+    /// Minimum duration of each case in seconds, independent of its budget.
+    least_s: Vec<f64>,
+    /// Total overhead of MPI launches without their measurements, and their number.
+    launched: (f64, u32),
+    memory: Option<MemoryCosts>,
+    /// Largest amount of memory touched at one time so far.
+    touched_bytes: f64,
+    /// Time of each case that has begun, and whether it has ended.
+    spent: BTreeMap<String, (f64, bool)>,
+    reported_s: Option<f64>,
+}
+
+impl RunForecast {
+    /// Absolute excess over the budget that is not reported, for short runs.
+    const TOLERANCE_S: f64 = 2.0;
+    /// Growth of the forecast that is reported again; the progress bar shows the remaining time
+    /// anyway.
+    const GROWTH: f64 = 1.5;
+
+    pub(crate) fn from_plan(plan: &Plan, host: &HostFacts) -> Self {
+        let least_s = plan.cases.iter().map(|case| case.min_duration_s(host).unwrap_or(0.0));
+        let (least_s, cases) = (least_s.collect(), plan.cases.clone());
+        Self { budget_s: plan.budget_s, cases, least_s, ..Self::default() }
+    }
+
+    /// Adds the overhead of a launch, without its measurement.
+    pub(crate) fn record_launch(&mut self, beside_s: f64) {
+        self.launched.0 += beside_s;
+        self.launched.1 += 1;
+    }
+
+    /// Sets the measured costs of memory.
+    pub(crate) fn set_memory_costs(&mut self, rates: Option<MemoryCosts>) {
+        self.memory = rates.or(self.memory);
+    }
+
+    /// Updates the cost of first touch; ignores reused memory, which does not show the cost of new
+    /// memory.
+    pub(crate) fn record_touch(&mut self, bytes: f64, seconds: f64) {
+        if bytes <= self.touched_bytes {
+            return;
+        }
+        self.touched_bytes = bytes;
+        if let Some(rates) = &mut self.memory {
+            rates.touch_s = seconds / bytes;
+        }
+    }
+
+    /// Updates the time that a case has used so far.
+    pub(crate) fn record_spent(&mut self, case: &str, spent_s: f64, is_over: bool) {
+        self.spent.insert(case.to_owned(), (spent_s, is_over));
+    }
+
+    /// Returns a warning if the forecast exceeds the budget: once, and again if the forecast grows
+    /// considerably.
+    pub(crate) fn check_budget(&mut self, elapsed_s: f64) -> Option<Phrase> {
+        let total_s = elapsed_s + self.remaining_s();
+        let spare_s = (TOLERANCE * self.budget_s).max(Self::TOLERANCE_S);
+        if total_s <= self.budget_s + spare_s {
+            return None;
+        }
+        let time = Phrase::approximate(total_s, Unit::Second);
+        let words = match self.reported_s {
+            None => phrase!(
+                "run-over-budget",
+                "the run takes about {time} instead of the {budget} of its budget",
+                time = time,
+                budget = Phrase::approximate(self.budget_s, Unit::Second),
+            ),
+            Some(said_s) if total_s > Self::GROWTH * said_s => phrase!(
+                "run-even-longer",
+                "the run takes about {time} by now, not {before}: what was measured so far took longer than expected",
+                time = time,
+                before = Phrase::approximate(said_s, Unit::Second),
+            ),
+            Some(_) => return None,
+        };
+        self.reported_s = Some(total_s);
+        Some(words)
+    }
+
+    /// Remaining seconds of all cases that have not ended. Memory freed by one case is reused by
+    /// the next.
+    fn remaining_s(&self) -> f64 {
+        let beside_s = match self.launched {
+            (_, 0) => LAUNCH_OVERHEAD_S,
+            (all_s, launches) => all_s / f64::from(launches),
+        };
+        let (mut left_s, mut had_bytes) = (0.0, 0.0f64);
+        let mut chosen: Vec<(Vec<u32>, u64)> = Vec::new();
+        for (case, least_s) in self.cases.iter().zip(&self.least_s) {
+            let loops = loop_arrays(&case.workload);
+            let chooses_s = match loops {
+                Some((cpus, bytes)) if !chosen.contains(&(cpus.clone(), bytes)) => {
+                    chosen.push((cpus, bytes));
+                    choosing_time_s(case)
+                }
+                _ => 0.0,
+            };
+            let memory_s =
+                self.memory.map_or(0.0, |it| it.least_s(&case.workload, &mut had_bytes));
+            let is_launched =
+                matches!(&case.workload, Workload::Mpi(work) if work.preset.is_assay());
+            let launch_s = match is_launched && case.by == "assay" {
+                true => launch_budget_s(case) + beside_s,
+                false => 0.0,
+            };
+            let least_s = least_s.max(memory_s).max(launch_s);
+            let needs_s = case.stopping.budget_s.max(least_s + CASE_OVERHEAD_S) + chooses_s;
+            left_s += match self.spent.get(&case.id) {
+                Some((_, true)) => 0.0,
+                Some((spent_s, false)) => (needs_s - spent_s).max(0.0),
+                None => needs_s,
+            };
+        }
+        left_s
+    }
+}
+
+impl MemoryCosts {
+    /// Seconds of one preparation, one repetition and one check, if memory dominates them.
+    /// `had_bytes` were touched before.
+    fn least_s(&self, workload: &Workload, had_bytes: &mut f64) -> f64 {
+        let mut touch_s = |bytes: f64, threads: f64| {
+            let new = (bytes - *had_bytes).max(0.0);
+            *had_bytes = had_bytes.max(bytes);
+            // Reused memory is only filled with zeros.
+            new * self.touch_s + (bytes - new) * self.fill_s / threads
+        };
+        let mut walked = |array: f64, walks: f64, threads: f64| {
+            let bytes = STREAM_ARRAYS * array;
+            let worked_s = bytes * (self.fill_s + self.check_s) + walks * array * self.walk_s;
+            touch_s(bytes, threads) + worked_s / threads
+        };
+        if let Workload::Stream(work) = workload {
+            let threads: usize = work.domains.iter().map(|it| it.cpus.len()).sum();
+            let array = work.bytes_per_array as f64 * work.domains.len() as f64;
+            walked(array, ARRAYS_WALKED, threads.max(1) as f64)
+        } else if let Workload::Copy(work) = workload {
+            let threads = work.domain.cpus.len().max(1) as f64;
+            walked(work.bytes_per_array as f64, ARRAYS_COPIED, threads)
+        } else if let Workload::Latency(work) = workload {
+            let lines = work.bytes as f64 / f64::from(work.line_bytes.max(1));
+            touch_s(work.bytes as f64, 1.0) + lines * self.line_s
+        } else {
+            0.0
+        }
+    }
+}
+
+/// CPUs and array size of a workload whose loops are chosen.
+fn loop_arrays(workload: &Workload) -> Option<(Vec<u32>, u64)> {
+    let Workload::Stream(work) = workload else { return None };
+    let mut cpus: Vec<u32> = work.domains.iter().flat_map(|it| it.cpus.clone()).collect();
+    cpus.sort_unstable();
+    Some((cpus, work.bytes_per_array * work.domains.len() as u64))
+}
+
+/// Seconds for the choice of loops: the full time, or a share of the case's budget.
+fn choosing_time_s(case: &Case) -> f64 {
+    let full_s: f64 = StreamOperation::ALL.into_iter().map(Stream::selection_s).sum();
+    full_s.min(CHOOSING_SHARE * case.stopping.budget_s)
+}
+
+/// Seconds for the choice of the loop of one of `count` operations.
+pub(crate) fn choosing_time_each_s(budget_s: f64, count: usize) -> f64 {
+    CHOOSING_SHARE * budget_s / count as f64
+}
+
+/// Seconds of measurement in one MPI launch, by assay's own method.
+pub(crate) fn launch_budget_s(case: &Case) -> f64 {
+    (case.stopping.budget_s / LAUNCHES_PER_CASE).clamp(LAUNCH_RANGE_S.0, LAUNCH_RANGE_S.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::plan::StoppingRule;
+    use assay_model::workload::{Domain, LatencyWorkload, LinpackWorkload, StreamWorkload};
+
+    use super::*;
+
+    fn case(id: &str, workload: Workload, budget_s: f64) -> Case {
+        let stopping = StoppingRule { target: 0.01, repetitions: 3, preparations: 3, budget_s };
+        Case { id: id.into(), by: "assay".into(), workload, pair: None, stopping }
+    }
+
+    fn chain(bytes: u64) -> Workload {
+        Workload::Latency(LatencyWorkload { cpu: 0, bytes, line_bytes: 64 })
+    }
+
+    fn stream(cpus: &[u32], bytes_per_array: u64) -> Workload {
+        let domain = Domain { placement: "node".into(), cpus: cpus.to_vec() };
+        Workload::Stream(StreamWorkload {
+            domains: vec![domain],
+            bytes_per_array,
+            cache_multiple: 4.0,
+        })
+    }
+
+    fn outlook(budget_s: f64, cases: Vec<Case>) -> RunForecast {
+        let plan = Plan { suite: "test".into(), budget_s, seed: None, cases, omitted: vec![] };
+        RunForecast::from_plan(&plan, &HostFacts::default())
+    }
+
+    #[test]
+    fn warns_once_of_exceeded_budget() {
+        for (elapsed_s, expected) in [
+            ([0.0, 20.0, 40.0], [None; 3]),
+            ([0.0, 31.0, 51.0], [None; 3]),
+            ([0.0, 80.0, 100.0], [None, Some("about 120 s instead of the 60 s"), None]),
+            ([0.0, 80.0, 140.0], [None, Some("about 120 s instead of the 60 s"), None]),
+            (
+                [0.0, 80.0, 180.0],
+                [
+                    None,
+                    Some("about 120 s instead of the 60 s"),
+                    Some("about 200 s by now, not 120 s: what was measured so far took longer"),
+                ],
+            ),
+        ] {
+            let cases = ["a", "b", "c"].map(|id| case(id, chain(4096), 20.0));
+            let mut outlook = outlook(60.0, cases.to_vec());
+            for ((case, elapsed_s), expected) in cases.iter().zip(elapsed_s).zip(expected) {
+                let words = outlook.check_budget(elapsed_s).map(|it| it.to_string());
+                assert_eq!(words.is_some(), expected.is_some(), "{words:?}");
+                assert!(words.unwrap_or_default().contains(expected.unwrap_or("")));
+                outlook.record_spent(&case.id, 20.0, true);
+            }
+        }
+    }
+
+    /// 1 ns to touch a byte, a tenth of it to fill, a hundredth to walk, a twentieth to check; 100
+    /// ns per line.
+    const RATES: MemoryCosts = MemoryCosts {
+        touch_s: 1e-9,
+        fill_s: 1e-10,
+        walk_s: 1e-11,
+        check_s: 5e-11,
+        line_s: 1e-7,
+    };
+
+    #[test]
+    fn memory_time_follows_bytes() {
+        let giga = 1_000_000_000;
+        let mut had_bytes = 0.0;
+        let mut least_s = |workload: &Workload| RATES.least_s(workload, &mut had_bytes);
+        // Two threads touch, fill and check 3 GB, and walk 12 GB.
+        let first_s = 3.0 + (0.3 + 0.15 + 0.12) / 2.0;
+        // Memory is reused: it is filled with zeros instead of touched.
+        let second_s = 0.3 + 0.3 + 0.15 + 0.12;
+        for (workload, expected_s) in [
+            (stream(&[0, 1], giga), first_s),
+            (stream(&[0], giga), second_s),
+            (chain(giga), 0.1 + giga as f64 / 64.0 * 1e-7),
+        ] {
+            let found_s = least_s(&workload);
+            assert!((found_s - expected_s).abs() < 1e-9, "{found_s} {expected_s}");
+        }
+    }
+
+    /// Ranks must start even with a short budget, and a solve cannot be shortened.
+    #[test]
+    fn warns_of_cases_longer_than_budget() {
+        let solve = |n| {
+            let cpus = vec![0, 1];
+            Workload::Linpack(LinpackWorkload { n, cpus, blas: None, seed: 1 })
+        };
+        let ranks = serde_json::json!({
+            "benchmark": "mpi.bw", "ranks": 2, "placement": { "placement": "same-cache", "cpus": [0, 1] },
+            "mpi": {
+                "key": "x-1", "name": "X", "version": "1", "prefix": "/opt/x", "library": "/opt/x/libmpi.so",
+                "abi": "open-mpi", "launcher": "/opt/x/mpiexec", "starter": "orte",
+            },
+            "hosts": {}, "from_bytes": 1, "to_bytes": 4_194_304,
+        });
+        let ranks = Workload::Mpi(serde_json::from_value(ranks).unwrap());
+        for (workload, budget_s, expected) in [
+            (solve(1000), 4.0, None),
+            (solve(10_000), 4.0, Some("about 30 s instead of the 4.0 s")),
+            (ranks.clone(), 20.0, None),
+            (ranks, 0.3, Some("about 2.6 s instead of the")),
+        ] {
+            let mut outlook = outlook(budget_s, vec![case("a", workload, budget_s)]);
+            let words = outlook.check_budget(0.0).map(|it| it.to_string());
+            assert_eq!(words.is_some(), expected.is_some(), "{words:?}");
+            assert!(
+                words.as_deref().unwrap_or("").contains(expected.unwrap_or("")),
+                "{words:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn updates_forecast_while_touching() {
+        let giga = 1_000_000_000;
+        let cases =
+            vec![case("a", stream(&[0], giga), 4.0), case("b", stream(&[0], giga), 4.0)];
+        let mut outlook = outlook(8.0, cases);
+        outlook.set_memory_costs(Some(RATES));
+        // 3.57 s and the budgets, plus the choice of loops, once for both cases.
+        let choosing_s = outlook.remaining_s() - 8.0;
+        assert!(choosing_s > 0.0 && choosing_s <= 2.0, "{choosing_s}");
+        assert_eq!(outlook.check_budget(0.0), None);
+        outlook.record_touch(0.1e9, 0.7);
+        outlook.record_spent("a", 0.7, false);
+        // 21 s to touch all memory.
+        assert!(
+            (outlook.remaining_s() - (21.57 + CASE_OVERHEAD_S + 4.0 + choosing_s - 0.7)).abs()
+                < 1e-9
+        );
+        let words = outlook.check_budget(0.7).unwrap().to_string();
+        assert!(words.contains("instead of the 8.0 s"), "{words}");
+        outlook.record_touch(0.2e9, 1.4);
+        outlook.record_spent("a", 1.4, false);
+        assert_eq!(outlook.check_budget(1.4), None, "nothing new");
+    }
+}

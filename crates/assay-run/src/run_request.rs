@@ -1,0 +1,362 @@
+//! Entry point of the engine: from a suite to a plan, and from the plan to a stored run.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use assay_fleet::facts;
+use assay_fleet::root::Root;
+use assay_kernels::rdma::{RdmaError, has_devices};
+use assay_model::doubt::Doubt;
+use assay_model::event::{RunStatus, TurnPosition};
+use assay_model::facts::HostFacts;
+use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
+use assay_model::plan::expand::{self, MpiChoices, PairChoices, PlanChoices};
+use assay_model::plan::{Case, Plan};
+use assay_model::run::Run;
+use assay_model::seed;
+use assay_model::suite::Suite;
+use assay_model::summary::RunSummary;
+use assay_model::workload::Workload;
+use assay_model::workload::file_set::FilePlan;
+use assay_model::workload::storage::{StoragePhase, StoragePlan};
+use assay_store::Store;
+
+use crate::execution::{self, PlanExecution};
+use crate::failure::{CommandFailure, FailureKind};
+use crate::forecast::{MemoryCosts, RunForecast};
+use crate::rdma::TestError;
+use crate::sink::Sink;
+use crate::storage::file_trees::{self, FoldersAbove};
+use crate::storage::options::RunOptions;
+use crate::storage::{precondition, runner, volume};
+use crate::tools::{self, Tools};
+
+mod preflight;
+
+/// Request to measure a suite, with its options and conditions.
+#[derive(Debug, Clone)]
+pub struct RunRequest<'a> {
+    pub suite: &'a Suite,
+    /// Kind of failure of an impossible plan: wrong usage of the command line, or an invalid suite
+    /// file.
+    pub failure_kind: FailureKind,
+    /// Host for network workloads that name none.
+    pub to: Option<&'a str>,
+    /// User's name of the condition.
+    pub label: Option<&'a str>,
+    /// User's note on the run.
+    pub note: Option<&'a str>,
+    /// Arguments after the name of the program.
+    pub command: Vec<String>,
+    /// Position of the run, if two conditions alternate.
+    pub turn: Option<TurnPosition>,
+    /// MPI installations to measure.
+    pub mpi: MpiChoices,
+    /// Options that bound what may be done to storage.
+    pub storage: RunOptions,
+    /// Measurers: `assay`, names of external tools, or `all` that are found.
+    pub by: Vec<String>,
+    /// Budget of the whole run in seconds [default: that of the suite].
+    pub budget_s: Option<f64>,
+    /// Names and paths of external tools that are not on `PATH`.
+    pub tools: Vec<(String, PathBuf)>,
+    /// Seed of everything random; `None` draws a new one for each run, so that no run finds the
+    /// blocks of a previous one in a cache.
+    pub seed: Option<u64>,
+    /// Pairs of hosts that this host begins, if network workloads are measured between pairs.
+    pub pairs: Option<PairChoices>,
+}
+
+impl<'a> RunRequest<'a> {
+    /// Request to measure a suite with assay on this machine.
+    pub fn from_suite(suite: &'a Suite) -> Self {
+        Self {
+            suite,
+            failure_kind: FailureKind::Usage,
+            to: None,
+            label: None,
+            note: None,
+            command: Vec::new(),
+            turn: None,
+            mpi: MpiChoices::default(),
+            storage: RunOptions::default(),
+            by: vec!["assay".to_owned()],
+            budget_s: None,
+            tools: Vec::new(),
+            seed: None,
+            pairs: None,
+        }
+    }
+}
+
+/// Returns a seed that differs in every run.
+pub fn random_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    // 32 bits: short to type, and exact in every JSON parser.
+    seed::derive_seed(now.as_nanos() as u64, u64::from(std::process::id())) >> 32
+}
+
+/// Plan, facts and tools of a run, before the measurement.
+#[derive(Debug)]
+pub struct PreparedRun {
+    pub plan: Plan,
+    pub host: HostFacts,
+    tools: Tools,
+    /// Note that all measurers were requested, but only assay is available.
+    single_measurer_note: Option<Phrase>,
+}
+
+/// Finds the tools and resolves every case.
+pub fn prepare(question: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure> {
+    let host = facts::read(&Root::machine());
+    let named = question.suite.measures.iter().flat_map(|it| &it.by).chain(&question.by);
+    let may_measure = |tool: &str| named.clone().any(|it| it == tool || it == "all");
+    let tools = Tools::find(&question.tools, &may_measure)?;
+    let measurers = tools.measurers();
+    let choices = PlanChoices {
+        by: question.by.clone(),
+        measurers: &measurers,
+        budget_s: question.budget_s,
+        to: question.to.map(str::to_owned),
+        mpi: question.mpi.clone(),
+        seed: question.seed.unwrap_or_else(random_seed),
+        pairs: question.pairs.clone(),
+        has_rdma: has_devices(),
+    };
+    let (suite, omitted) = preflight::omit_missing_libraries(question)?;
+    // Also checks plans that are only printed: they must be feasible.
+    preflight::check_suite(&suite, &host, &choices, question)?;
+    let mut plan = expand::expand(&suite, &host, &choices)
+        .map_err(|error| plan_failure(&error, question))?;
+    plan.omitted.extend(omitted);
+    preflight::reject_idle_tools(&plan, &question.by, &choices, question)?;
+    tools.omit_other_mpis(&mut plan)?;
+    if !choices.has_rdma && plan.cases.iter().any(is_rdma_over_loopback) {
+        return Err(TestError::from(RdmaError::NoDevice).failure());
+    }
+    volume::check(&storage_plan(&plan), &file_plan(&plan), &question.storage)?;
+    let is_alone = question.by.iter().any(|it| it == "all")
+        && plan.cases.iter().all(|case| case.by == "assay");
+    let alone = is_alone.then(|| {
+        phrase!("measures-alone", "no installed tool measures any of it: assay measures alone")
+    });
+    Ok(PreparedRun { plan, host, tools, single_measurer_note: alone })
+}
+
+/// Whether the case needs an RDMA device of this machine.
+fn is_rdma_over_loopback(case: &Case) -> bool {
+    matches!(&case.workload, Workload::Rdma(work) if work.to.is_none())
+}
+
+impl PreparedRun {
+    /// Forecast of the duration of the plan; nothing is measured for it.
+    #[must_use]
+    pub fn forecast(&self) -> PlanForecast {
+        let mut outlook = PlanForecast::from_plan(&self.plan, &self.host);
+        outlook.notes.extend(self.single_measurer_note.clone());
+        outlook
+    }
+}
+
+/// Notes on a plan before it is executed.
+#[derive(Debug)]
+pub struct PlanForecast {
+    pub notes: Vec<Phrase>,
+    /// Whether the forecast exceeds the budget.
+    pub exceeds_budget: bool,
+}
+
+impl PlanForecast {
+    /// Forecast of a plan on a host, with the costs of a typical server.
+    #[must_use]
+    pub fn from_plan(plan: &Plan, host: &HostFacts) -> Self {
+        let mut outlook = RunForecast::from_plan(plan, host);
+        outlook.set_memory_costs(Some(MemoryCosts::TYPICAL));
+        let beyond = outlook.check_budget(0.0);
+        let exceeds_budget = beyond.is_some();
+        Self {
+            notes: beyond.into_iter().chain(plan.time_warnings(host)).collect(),
+            exceeds_budget,
+        }
+    }
+}
+
+/// Executes the plan and stores the run. Files created for storage workloads are removed at the
+/// end, even if the run fails.
+pub fn measure(
+    question: &RunRequest<'_>,
+    prepared: PreparedRun,
+    store: Option<&Store>,
+    cancel: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> Result<Run, CommandFailure> {
+    let PreparedRun { plan, host, tools, single_measurer_note: alone } = prepared;
+    alone.iter().for_each(|said| sink.note(None, said));
+    let storage = &question.storage;
+    let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
+    runner::check(&of_storage, storage)?;
+    file_trees::check(&of_files, storage, FoldersAbove::REFUSED)?;
+    volume::reported(&of_storage, &of_files).iter().for_each(|line| sink.note(None, line));
+    let execution = PlanExecution {
+        plan,
+        label: question.label.map(str::to_owned),
+        note: question.note.map(str::to_owned),
+        command: question.command.clone(),
+        turn: question.turn.clone(),
+        host,
+        tools: &tools,
+        store,
+        storage,
+        cancel,
+    };
+    let run = execution::execute(&execution, sink);
+    match cancel.load(Ordering::Relaxed) {
+        true => finish_soon(storage, sink)?,
+        false => {
+            let has_made = !of_storage.phases.is_empty() || !of_files.phases.is_empty();
+            if has_made && !storage.keep {
+                sink.progress(&phrase!("removing", "removing what was made for the run"));
+            }
+            runner::finish(storage)?;
+        }
+    }
+    run
+}
+
+/// Removes the created files within a short time: an interrupt must not wait for a slow disk.
+fn finish_soon(storage: &RunOptions, sink: &mut dyn Sink) -> Result<(), CommandFailure> {
+    /// Together with the reaction time of the measurement, one second.
+    const PATIENCE: Duration = Duration::from_millis(500);
+    let (done, is_done) = mpsc::channel();
+    let options = storage.clone();
+    // The thread is not joined: files that remain when the process ends are still in the list of
+    // created files.
+    std::thread::spawn(move || done.send(runner::finish(&options)));
+    is_done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+        let left = phrase!(
+            "files-left",
+            "files that were made for the run are left; `assay storage clean` removes them"
+        );
+        sink.note(None, &left);
+        Ok(())
+    })
+}
+
+/// Failure of a suite that this host cannot measure.
+fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> CommandFailure {
+    let whose = match question.failure_kind {
+        FailureKind::Suite => format!("suite {}: ", question.suite.name),
+        _ => String::new(),
+    };
+    // A known tool that is not installed is no usage error.
+    let kind = match error {
+        expand::PlanError::NoSuchMeasurer { name, .. } if tools::is_known_tool(name) => {
+            FailureKind::Measurement
+        }
+        _ => question.failure_kind,
+    };
+    let failure = CommandFailure::new(kind, format!("{whose}{error}"));
+    match error {
+        expand::PlanError::NoSuchMeasurer { name, .. } => tools::advise_on_tool(name, failure),
+        expand::PlanError::TooManyThreads { cores, .. } => {
+            failure.advise(format!("ask for at most {cores}, or leave the number out"))
+        }
+        expand::PlanError::DepthBelowThreads { threads, .. } => failure
+            .advise(format!("ask for a depth of {threads} or more, or for fewer threads")),
+        expand::PlanError::NotEnoughMemory { .. } => {
+            failure.advise("ask for less, or leave the size out to have it chosen")
+        }
+        expand::PlanError::NothingToMeasure { .. } => {
+            failure.advise("`assay help tools` says what each tool measures")
+        }
+        _ => failure,
+    }
+}
+
+/// Collects all storage phases of the plan, so that they are checked before the first write.
+fn storage_plan(plan: &Plan) -> StoragePlan {
+    let phases = |case: &Case| {
+        let Workload::Storage(test) = &case.workload else { return Vec::new() };
+        let phases = precondition::phases(test).into_iter().map(|(_, phase)| phase);
+        let mut phases: Vec<StoragePhase> = phases.collect();
+        phases.push(StoragePhase {
+            name: case.id.clone(),
+            loops: Vec::new(),
+            workload: test.workload.clone(),
+            pause_before_s: 0.0,
+        });
+        phases
+    };
+    StoragePlan { phases: plan.cases.iter().flat_map(phases).collect() }
+}
+
+/// Collects all file tree phases of the plan.
+fn file_plan(plan: &Plan) -> FilePlan {
+    let tests = plan.cases.iter().filter_map(|case| {
+        if let Workload::Files(test) = &case.workload { Some(test) } else { None }
+    });
+    FilePlan { phases: tests.flat_map(|test| file_trees::phases(test)).collect() }
+}
+
+/// Returns a failure for a run in which a case failed or nothing was measured. `words` renders the
+/// reason and advice of a failure.
+pub fn check_summary(
+    summary: &RunSummary,
+    words: impl Fn(&CaseFailure) -> (String, String),
+) -> Result<(), CommandFailure> {
+    if summary.run.status == RunStatus::Interrupted {
+        let interrupted = CommandFailure::measurement("the run was interrupted");
+        let kept = |what| format!("{what} are kept: assay show {}", summary.run.id);
+        return Err(match (&summary.results[..], &summary.steps[..]) {
+            ([], []) => interrupted.with_reason("no case had ended: nothing was measured"),
+            ([], _) => summary
+                .failures
+                .iter()
+                .take(1)
+                .fold(interrupted, |failure, first| {
+                    failure.with_reason(words(&first.failure).0)
+                })
+                .advise(kept("the rates that were tried")),
+            _ => interrupted.advise(kept("finished cases")),
+        });
+    }
+    if let Some(first) = summary.failures.first() {
+        let skipped = summary.failures.iter().filter(|it| it.because.is_some()).count();
+        let what = match summary.failures.len() - skipped {
+            1 => format!("{} failed", first.case),
+            more => format!("{more} cases failed, the first of them {}", first.case),
+        };
+        let what = match skipped {
+            0 => what,
+            1 => format!("{what}; 1 case was skipped because of that"),
+            _ => format!("{what}; {skipped} cases were skipped because of that"),
+        };
+        let (reason, advice) = words(&first.failure);
+        let mut failure = CommandFailure::measurement(what).with_reason(reason);
+        if !advice.is_empty() {
+            failure = failure.advise(advice);
+        }
+        return Err(failure);
+    }
+    if summary.run.status == RunStatus::Partial {
+        let missing = summary.warnings.iter().filter_map(|doubt| match doubt {
+            Doubt::HostLost { host, reason, .. } => Some(format!("{host}: {reason}")),
+            _ => None,
+        });
+        return Err(CommandFailure::measurement("hosts are missing")
+            .with_reason(missing.collect::<Vec<_>>().join("; "))
+            .advise(format!(
+                "what the others measured is kept: assay show {}",
+                summary.run.id
+            )));
+    }
+    if summary.results.is_empty() {
+        return Err(CommandFailure::measurement("nothing was measured")
+            .advise("give it more time with --budget"));
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Checks before the measurement whether this machine can measure everything that a suite requests,
+//! and reports the line of an impossible request. Writes nothing.
+
+use assay_fleet::capacity;
+use assay_kernels::compute::blas::Blas;
+use assay_kernels::storage::PhasePrecheck;
+use assay_model::facts::HostFacts;
+use assay_model::plan::expand::{self, PlanChoices, PlanError};
+use assay_model::plan::{MissingRequirement, OmittedMeasure, Plan};
+use assay_model::suite::{Measure, MeasureRequest, Suite};
+use assay_model::workload::Workload;
+
+use super::{RunRequest, file_plan, plan_failure, storage_plan};
+use crate::failure::{CommandFailure, FailureKind};
+use crate::storage::file_trees::{self, FoldersAbove};
+use crate::storage::{distinct, runner, volume};
+use crate::tools;
+
+/// Returns the suite without optional measures whose library is missing.
+///
+/// # Errors
+/// Fails if a required library is missing.
+pub(super) fn omit_missing_libraries(
+    question: &RunRequest<'_>,
+) -> Result<(Suite, Vec<OmittedMeasure>), CommandFailure> {
+    let mut suite = question.suite.clone();
+    let mut omitted = Vec::new();
+    let mut failed = None;
+    suite.measures.retain(|measure| {
+        let MeasureRequest::Linpack { blas: Some(name), .. } = &measure.request else {
+            return true;
+        };
+        let by = if measure.by.is_empty() { &question.by } else { &measure.by };
+        if !by.iter().any(|it| it == "assay" || it == "all") {
+            return true;
+        }
+        match Blas::open(name) {
+            Ok(_) => true,
+            Err(_) if measure.optional => {
+                let benchmark = measure.request.benchmark().id().to_owned();
+                let (reason, hosts) = (MissingRequirement::Library, Vec::new());
+                omitted.push(OmittedMeasure { benchmark, reason, hosts });
+                false
+            }
+            Err(error) => {
+                let failure = CommandFailure::measurement(format!("there is no BLAS `{name}`"))
+                    .with_cause(&error)
+                    .advise(
+                        "install it, name its file, or leave it out to use assay's own kernels",
+                    );
+                failed = failed.take().or(Some(with_location(
+                    failure,
+                    (measure, &["blas"]),
+                    question,
+                )));
+                true
+            }
+        }
+    });
+    failed.map_or(Ok((suite, omitted)), Err)
+}
+
+/// Checks every measure of the suite by itself: resolves it, and checks the file systems it would
+/// use.
+///
+/// # Errors
+/// Returns the first failure.
+pub(super) fn check_suite(
+    suite: &Suite,
+    host: &HostFacts,
+    choices: &PlanChoices<'_>,
+    question: &RunRequest<'_>,
+) -> Result<(), CommandFailure> {
+    for measure in &suite.measures {
+        let alone = Suite { measures: vec![measure.clone()], ..suite.clone() };
+        match expand::expand(&alone, host, choices) {
+            // The refusal is the same whether the tool is installed or not.
+            Err(
+                PlanError::NoSuchMeasurer { name, .. }
+                | PlanError::NothingToMeasure { by: name, .. },
+            ) if is_idle_tool(
+                &name,
+                if measure.by.is_empty() { suite } else { &alone },
+                host,
+                choices,
+            ) =>
+            {
+                return Err(with_location(
+                    idle_tool_failure(&name, question),
+                    (measure, &["by"]),
+                    question,
+                ));
+            }
+            // No requested tool measures it, but other measures may remain.
+            Err(PlanError::NothingToMeasure { .. }) => {}
+            Err(error) => {
+                let failure = plan_failure(&error, question);
+                return Err(with_location(failure, (measure, likely_keys(&error)), question));
+            }
+            Ok(plan) => {
+                reject_idle_tools(&plan, &measure.by, choices, question)
+                    .map_err(|failure| with_location(failure, (measure, &["by"]), question))?;
+                check_storage(plan, question).map_err(|(failure, keys)| {
+                    with_location(failure, (measure, keys), question)
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Rejects tools that were requested by name and have nothing to measure: probably a mistake.
+///
+/// # Errors
+/// Returns a failure for the first such tool.
+pub(super) fn reject_idle_tools(
+    plan: &Plan,
+    by: &[String],
+    choices: &PlanChoices<'_>,
+    question: &RunRequest<'_>,
+) -> Result<(), CommandFailure> {
+    // An omitted case may be the one it measures, and cases of a pair may be those of the other
+    // host.
+    if choices.pairs.is_some() || !plan.omitted.is_empty() {
+        return Ok(());
+    }
+    let is_idle = |name: &&String| {
+        plan.cases.iter().all(|case| case.by != **name) && tools::measures_none_of(name, plan)
+    };
+    by.iter().find(is_idle).map_or(Ok(()), |name| Err(idle_tool_failure(name, question)))
+}
+
+/// Whether a tool that is not installed would have nothing to measure, so that installing it would
+/// be useless.
+fn is_idle_tool(
+    name: &str,
+    suite: &Suite,
+    host: &HostFacts,
+    choices: &PlanChoices<'_>,
+) -> bool {
+    let mut suite = suite.clone();
+    suite.measures.iter_mut().for_each(|it| it.by = vec!["assay".to_owned()]);
+    expand::expand(&suite, host, choices)
+        .is_ok_and(|plan| plan.omitted.is_empty() && tools::measures_none_of(name, &plan))
+}
+
+fn idle_tool_failure(name: &str, question: &RunRequest<'_>) -> CommandFailure {
+    let text =
+        format!("{name} measures nothing of what suite {} asks for", question.suite.name);
+    CommandFailure::new(question.failure_kind, text)
+        .advise("leave it out")
+        .advise("`assay help tools` says what each tool measures")
+}
+
+/// Keys of a suite that may cause the error, the most likely one first.
+fn likely_keys(error: &PlanError) -> &'static [&'static str] {
+    match error {
+        PlanError::NoSuchDomain { .. } => &["placement"],
+        PlanError::TooManyThreads { .. } => &["threads", "ranks", "placement"],
+        PlanError::TooSmall { what: "the smallest working set", .. } => &["from"],
+        PlanError::TooSmall { what: "the number of ranks", .. } => &["ranks"],
+        PlanError::NoSuchMeasurer { .. } => &["by"],
+        PlanError::NotEnoughMemory { .. } => &["array-size", "n", "memory", "ranks", "to"],
+        PlanError::TooSmall { .. } | PlanError::SizeTooLarge { .. } => {
+            &["bs", "array-size", "message-size", "size", "to", "from"]
+        }
+        PlanError::Zero { .. } | PlanError::NumberTooLarge { .. } => {
+            &["depth", "threads", "ranks", "streams", "n", "bs", "files", "width"]
+        }
+        PlanError::RateTooLarge { .. } => &["rate"],
+        PlanError::DepthBelowThreads { .. } => &["depth", "threads"],
+        PlanError::NoTarget => &["path"],
+        PlanError::NothingToMeasure { .. } => &[],
+    }
+}
+
+type KeyedFailure = (CommandFailure, &'static [&'static str]);
+
+fn check_storage(mut plan: Plan, question: &RunRequest<'_>) -> Result<(), KeyedFailure> {
+    let options = &question.storage;
+    let of_path = |failure| (failure, &["path"][..]);
+    for case in &mut plan.cases {
+        let Workload::Storage(test) = &mut case.workload else { continue };
+        for target in &mut test.workload.targets {
+            target.size_bytes = target
+                .size_bytes
+                .or_else(|| capacity::size(&target.path).ok().flatten().filter(|it| *it > 0));
+        }
+    }
+    let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
+    volume::check(&of_storage, &of_files, options).map_err(of_path)?;
+    let workloads = || of_storage.phases.iter().map(|phase| &phase.workload);
+    workloads().try_for_each(distinct::check).map_err(of_path)?;
+    runner::check(&of_storage, options).map_err(of_path)?;
+    file_trees::check(&of_files, options, FoldersAbove::REFUSED).map_err(of_path)?;
+    let mut foresight = PhasePrecheck::default();
+    for phase in &of_storage.phases {
+        foresight.check(&phase.workload).map_err(|error| {
+            let what = format!("{} cannot be measured", phase.name);
+            let failure =
+                CommandFailure::measurement(what).with_cause(&error).with_known_advice();
+            (failure, &["bs", "buffered", "path"][..])
+        })?;
+    }
+    Ok(())
+}
+
+/// Adds the line of the request, if the suite is a file of the user's.
+fn with_location(
+    failure: CommandFailure,
+    (measure, keys): (&Measure, &[&str]),
+    question: &RunRequest<'_>,
+) -> CommandFailure {
+    match (&measure.origin, question.failure_kind) {
+        (Some(origin), FailureKind::Suite) => {
+            failure.at_span(&origin.file, &origin.text, origin.key_span(keys))
+        }
+        _ => failure,
+    }
+}

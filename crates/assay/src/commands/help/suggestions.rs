@@ -1,0 +1,125 @@
+//! Suggestions for unknown commands and options. Only suggests; never substitutes a word.
+
+use assay_emulation::unsupported_options::find_reason;
+use assay_model::spelling::nearest_word;
+use assay_run::failure::CommandFailure;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory as _};
+
+use crate::arguments::{Arguments, rdma};
+use crate::suites;
+
+/// Commands with another tool's options, which have other meanings.
+const TOOL_COMMANDS: [&str; 8] =
+    ["vdbench", "fio", "ior", "iperf3", "qperf", "ping", "mpi", "rdma"];
+
+/// Names of a language option that users may try.
+const LANGUAGE_OPTIONS: [&str; 3] = ["--lang", "--language", "--locale"];
+
+/// Maximum number of commands to suggest: an option of many commands differs in meaning between
+/// them.
+const MAX_SUGGESTED_COMMANDS: usize = 2;
+
+/// Returns the failure for an unknown command, which may be the name of a suite or a typing error.
+/// clap alone would suggest `vdbench` for `bench`.
+pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<CommandFailure> {
+    let of_assay = Arguments::command();
+    let known =
+        of_assay.get_subcommands().filter(|it| !it.is_hide_set()).map(Command::get_name);
+    let is_unknown = error.kind() == ErrorKind::InvalidSubcommand
+        && error.get(ContextKind::InvalidSubcommand)
+            == Some(&ContextValue::String(command.to_owned()));
+    if !is_unknown {
+        return None;
+    }
+    let failure = CommandFailure::usage(format!("there is no command `{command}`"));
+    if suites::is_built_in(command) {
+        return Some(failure.advise(format!("it is a suite: `assay run {command}`")));
+    }
+    Some(match nearest_word(command, known) {
+        Some(near) => failure.advise(format!("did you mean `assay {near}`?")),
+        None => failure.advise("`assay help` lists the commands"),
+    })
+}
+
+/// Returns the failure for an option that only the emulated tool or another command has.
+pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<CommandFailure> {
+    let option = unknown_argument(error)?;
+    if command.starts_with('-') {
+        let advice = format!("options stand behind their command: `assay COMMAND {option}`");
+        return Some(
+            CommandFailure::usage(format!("`assay` does not take {option}")).advise(advice),
+        );
+    }
+    let failure = CommandFailure::usage(format!("`assay {command}` does not take {option}"));
+    let of_rdma = || (command == "rdma").then(|| rdma::unsupported::find_reason(option))?;
+    if let Some((why, instead)) = find_reason(command, option).or_else(of_rdma) {
+        return Some(failure.with_reason(why).advise(instead));
+    }
+    if command == "run" && ["--suite", "--suites", "-s"].contains(&option) {
+        return Some(failure.advise("suites are named without an option: `assay run quick`"));
+    }
+    if LANGUAGE_OPTIONS.contains(&option) && !TOOL_COMMANDS.contains(&command) {
+        return Some(failure.advise(language_advice(command)));
+    }
+    let long = option.strip_prefix("--").filter(|_| !TOOL_COMMANDS.contains(&command))?;
+    let mut takers = Vec::new();
+    find_commands_with(&Arguments::command(), "assay", long, &mut takers);
+    let is_telling = (1..=MAX_SUGGESTED_COMMANDS).contains(&takers.len());
+    is_telling.then(|| failure.advise(format!("it is an option of {}", takers.join(" and "))))
+}
+
+/// Returns advice on how to choose another language.
+fn language_advice(command: &str) -> String {
+    let of_assay = Arguments::command();
+    let has = |it: &clap::Arg| it.get_long() == Some("locale");
+    match of_assay.find_subcommand(command) {
+        Some(taker) if taker.get_arguments().any(has) => {
+            "its language: `--locale fr`".to_owned()
+        }
+        _ => {
+            format!("its language is that of the terminal: `LANG=fr_FR.UTF-8 assay {command}`")
+        }
+    }
+}
+
+fn find_commands_with(command: &Command, before: &str, long: &str, found: &mut Vec<String>) {
+    for command in command.get_subcommands() {
+        let name = command.get_name();
+        let path = format!("{before} {name}");
+        let has = |it: &clap::Arg| it.get_long() == Some(long) && !it.is_hide_set();
+        if !TOOL_COMMANDS.contains(&name) && command.get_arguments().any(has) {
+            found.push(format!("`{path}`"));
+        }
+        find_commands_with(command, &path, long, found);
+    }
+}
+
+/// Removes clap's far-fetched suggestions: it considers words similar that share a letter or two.
+pub(super) fn without_unlikely_suggestions(mut error: clap::Error) -> clap::Error {
+    let Some(given) = unknown_argument(&error) else { return error };
+    let is_far = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(offered)) => {
+            nearest_word(given, std::iter::once(offered.as_str())).is_none()
+        }
+        _ => false,
+    };
+    // The hint that a run may be named like an option is useless.
+    error.remove(ContextKind::Suggested);
+    if is_far {
+        error.remove(ContextKind::SuggestedArg);
+        // The usage contains the suggestion.
+        error.remove(ContextKind::Usage);
+    }
+    error
+}
+
+/// Returns the option that the command does not have.
+fn unknown_argument(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(option) if error.kind() == ErrorKind::UnknownArgument => {
+            Some(option.split('=').next().unwrap_or(option))
+        }
+        _ => None,
+    }
+}

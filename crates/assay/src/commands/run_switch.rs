@@ -1,0 +1,80 @@
+//! `assay run --switch`: measures two conditions alternately and compares them.
+
+use std::time::Duration;
+
+use assay_model::quantity::{Quantity, Unit};
+use assay_model::run::Run;
+use assay_run::failure::CommandFailure;
+use assay_run::run_request::{self, RunRequest};
+use assay_run::switching::{self, SwitchCommand, TurnSchedule};
+use assay_stats::compare::{Condition, compare};
+use assay_stats::summarize::summarize;
+
+use super::compare::{self, comparison_exit_code};
+use crate::arguments::{PageFormat, RunArguments};
+use crate::progress_sink::{LOOKING_MESSAGE, ProgressSink};
+use crate::terminal::Terminal;
+use crate::{page, pipeline, signals, store_access};
+
+/// Measures both conditions in turns, stores every run and prints the comparison. Returns its exit
+/// code.
+pub(super) fn run(
+    question: &RunRequest<'_>,
+    typed: &RunArguments,
+    conditions: &[SwitchCommand; 2],
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let measuring = &typed.measuring;
+    if measuring.expect.is_some() || measuring.strict || measuring.data_sheet.is_given() {
+        return Err(CommandFailure::usage("--switch compares two conditions, and --expect, --strict and --data-sheet judge one run")
+            .advise("the exit code says how they compare; `assay compare RUN SYSTEM` and `assay show RUN --data-sheet FILE` judge a stored run"));
+    }
+    page::check(&measuring.page)?;
+    // Errors of the plan or the store are reported before any switch.
+    let prepared = run_request::prepare(question)?;
+    if measuring.dry_run {
+        return pipeline::dry_run(&prepared, measuring, terminal);
+    }
+    let course = TurnSchedule {
+        turns: typed.turns.turns,
+        with_control: typed.turns.control,
+        seed: measuring.seed.unwrap_or_else(run_request::random_seed),
+        settle: Duration::from_secs_f64(typed.turns.settle),
+    };
+    let store = store_access::open(&measuring.store)?;
+    let cancel = signals::cancel_on_signals_with_notice()?;
+    let mut listening = ProgressSink::new(terminal, measuring.events, measuring.quiet);
+    listening.begin_with_text(LOOKING_MESSAGE);
+    let runs =
+        switching::measure(question, conditions, course, (&store, &cancel), &mut listening)?;
+    let code = print_comparison(typed, conditions, &runs, terminal)?;
+    let failed =
+        runs.iter().flatten().find_map(|run| pipeline::check_result(&summarize(run)).err());
+    failed.map_or(Ok(code), Err)
+}
+
+fn print_comparison(
+    typed: &RunArguments,
+    conditions: &[SwitchCommand; 2],
+    runs: &[Vec<Run>; 2],
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let side = |index: usize| {
+        let (name, runs) = (conditions[index].name.as_str(), runs[index].as_slice());
+        Condition { name, runs, positions: &[] }
+    };
+    let comparison = compare(side(0), side(1), typed.turns.margin);
+    if !typed.measuring.events {
+        compare::comparison_page(&comparison, |page| {
+            page.publish(&typed.measuring.page, terminal)
+        })?;
+    }
+    if !typed.measuring.events && typed.measuring.page.format() == PageFormat::Text {
+        let [a, b] = [&comparison.a, &comparison.b].map(|side| side.runs.join(","));
+        let margin = format!(" --margin {}", Quantity::new(typed.turns.margin, Unit::Ratio));
+        terminal.print(&format!(
+            "\nEvery run is stored. The same again: assay compare {a} {b}{margin}\n"
+        ));
+    }
+    comparison_exit_code(&comparison)
+}

@@ -1,0 +1,68 @@
+//! `assay show RUN --as …`: renders a stored run in the output format of the emulated tool, from
+//! its events like the live output.
+
+use assay_dialects::fio::command_line::FioFormat;
+use assay_model::run::Run;
+use assay_run::failure::CommandFailure;
+use assay_store::Store;
+
+use crate::arguments::ToolShape;
+use crate::commands::{mpi, rdma};
+use crate::terminal::Terminal;
+use crate::{ior, iperf3, ping, qperf, vdbench};
+use assay_emulation::fio::record as fio;
+
+/// Prints the run as the tool would have. `store` holds its raw outputs; `output` is the folder of
+/// a tool that writes one.
+pub(super) fn print_tool_output(
+    run: &Run,
+    store: &Store,
+    (shape, output): (ToolShape, Option<&str>),
+    terminal: &mut Terminal,
+) -> Result<(), CommandFailure> {
+    if output.is_some() && shape != ToolShape::Vdbench {
+        return Err(CommandFailure::usage("--output belongs to --as vdbench")
+            .advise("other shapes are printed: `… > FILE`"));
+    }
+    // Runs of suites also contain the figures of perftest's tables.
+    let is_perftest = matches!(shape, ToolShape::Perftest | ToolShape::PerftestJson);
+    if is_perftest && run.started.asked.is_none() && rdma::has_tests(run) {
+        terminal.print(&rdma::render_stored(run, store, shape == ToolShape::PerftestJson)?);
+        return Ok(());
+    }
+    let asked = run.started.asked.as_ref().filter(|it| it.language == shape.language());
+    let Some(asked) = asked else {
+        let was = match &run.started.asked {
+            Some(asked) => format!("it was asked in the language of {}", asked.language),
+            None => "it was asked by a suite".to_owned(),
+        };
+        let shape = shape.language();
+        return Err(CommandFailure::usage(format!(
+            "{} has no shape of {shape}: {was}",
+            run.started.run
+        ))
+        .advise("leave out --as for assay's own report"));
+    };
+    let of_fio = |format| fio::render_stored(run, asked, store, &[format]);
+    let text = match shape {
+        ToolShape::Iperf3 => iperf3::render_stored(run, store, asked, false),
+        ToolShape::Iperf3Json => iperf3::render_stored(run, store, asked, true),
+        ToolShape::Qperf => qperf::render_stored(run, store, asked),
+        ToolShape::Ping => ping::render_stored(run, asked),
+        ToolShape::Perftest => rdma::render_stored(run, store, false),
+        ToolShape::PerftestJson => rdma::render_stored(run, store, true),
+        ToolShape::Osu => mpi::render_stored(run, asked),
+        ToolShape::Ior => ior::render_stored(run, asked, store, false),
+        ToolShape::IorJson => ior::render_stored(run, asked, store, true),
+        ToolShape::FioNormal => of_fio(FioFormat::Normal),
+        ToolShape::FioJson => of_fio(FioFormat::Json),
+        ToolShape::FioJsonPlus => of_fio(FioFormat::JsonPlus),
+        ToolShape::FioTerse => of_fio(FioFormat::Terse),
+        // Prints and writes its folder itself.
+        ToolShape::Vdbench => {
+            return vdbench::render_stored::render_stored(run, store, output, terminal);
+        }
+    };
+    terminal.print(&text?);
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Companion files of a page: its data and its pictures.
+//!
+//! The user did not name them, so they only replace companions of the page that is replaced.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assay_report::words::sentence;
+use assay_run::failure::CommandFailure;
+
+use crate::output_file;
+use crate::terminal::Terminal;
+
+/// Start of the data of a page, and of its pictures.
+const COMPANION_STARTS: [&str; 2] = ["{\n  \"schema\": ", "<svg class=\"plot\""];
+
+/// Companion file: its path and its content.
+pub(crate) struct CompanionFile<'t> {
+    pub(crate) path: PathBuf,
+    pub(crate) text: &'t str,
+}
+
+/// Returns the path for the data of a page: the same name with the extension `json`, or `data.json`
+/// if the page has it already.
+pub(crate) fn data_path(page: &Path) -> PathBuf {
+    let data = page.with_extension("json");
+    if data == page { page.with_extension("data.json") } else { data }
+}
+
+/// Rejects a companion whose path holds a file that does not belong to the page being replaced.
+///
+/// # Errors
+/// The failure names the file.
+pub(crate) fn check(
+    page: &Path,
+    companions: &[CompanionFile<'_>],
+) -> Result<(), CommandFailure> {
+    let replaced = fs::read(page).unwrap_or_default();
+    let replaced = String::from_utf8_lossy(&replaced);
+    for CompanionFile { path, .. } in companions {
+        if path.symlink_metadata().is_err() {
+            continue;
+        }
+        let name = path.file_name().map(|it| it.to_string_lossy()).unwrap_or_default();
+        let old = fs::read_to_string(path).unwrap_or_default();
+        let is_own = COMPANION_STARTS.iter().any(|it| old.starts_with(it));
+        if !(is_own && replaced.contains(&*name)) {
+            let (page, path) = (page.display(), path.display());
+            return Err(CommandFailure::usage(format!("{path} is there already"))
+                .with_reason(format!("{page} would bring a file of that name along"))
+                .advise("give the page another name, or move that file"));
+        }
+    }
+    Ok(())
+}
+
+/// Writes the companions and prints their names.
+///
+/// # Errors
+/// A file that cannot be written.
+pub(crate) fn write(
+    companions: &[CompanionFile<'_>],
+    terminal: &mut Terminal,
+) -> Result<(), CommandFailure> {
+    for CompanionFile { path, text } in companions {
+        output_file::write(path, text)?;
+    }
+    let names: Vec<String> =
+        companions.iter().map(|it| it.path.display().to_string()).collect();
+    if !names.is_empty() {
+        terminal.note(&sentence("written-beside", &[("files", &names.join(" "))]));
+    }
+    Ok(())
+}

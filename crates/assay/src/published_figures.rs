@@ -1,0 +1,321 @@
+//! Comparison of results with published figures: `compare RUN SYSTEM`, `run --expect`.
+
+use std::fmt::Write as _;
+
+use assay_claims::reference::{
+    self, Claim, ClaimCheck, ClaimVerdict, EntryError, Qualifier, ReferenceError,
+};
+use assay_model::path_text;
+use assay_model::quantity::Quantity;
+use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_report::document::{
+    Block, ColumnAlignment, Document, Note, ReportTable, TableCell, Tone,
+};
+use assay_report::precision;
+use assay_report::units::{localise_printed, percent, quantity};
+use assay_report::words::{message, sentence};
+use assay_run::failure::{CommandFailure, FailureKind};
+use serde::Serialize;
+
+use crate::failure::{REGRESSION, UNDECIDED};
+use crate::job_file;
+use crate::page::OutputPage;
+
+/// Returns the claims named by `name`, a system or a TOML file; `None` if it looks like neither.
+pub(crate) fn find_claims(name: &str) -> Option<Result<Vec<Claim>, CommandFailure>> {
+    if path_text::decode_path(name)
+        .extension()
+        .is_some_and(|it| it.eq_ignore_ascii_case("toml"))
+    {
+        return Some(read_claims(name));
+    }
+    name.contains('/').then(|| system_claims(name))
+}
+
+pub(crate) fn system_claims(name: &str) -> Result<Vec<Claim>, CommandFailure> {
+    reference::claims_for_system(name).map_err(|error| {
+        CommandFailure::usage(error.to_string()).advise("`assay references` lists the systems")
+    })
+}
+
+fn read_claims(path: &str) -> Result<Vec<Claim>, CommandFailure> {
+    let file = &path_text::decode_path(path);
+    let text =
+        job_file::read_text(file).map_err(|error| job_file::unreadable_error(file, &error))?;
+    reference::read(&text).map_err(|error| invalid_file(path, &text, &error))
+}
+
+/// Returns the failure for an invalid file of references, with its location.
+fn invalid_file(path: &str, text: &str, error: &ReferenceError) -> CommandFailure {
+    let advice = match error {
+        ReferenceError::Entry { wrong, .. } if matches!(**wrong, EntryError::NoUnit { .. }) => {
+            "a figure without its unit is none: write value = \"260 GB/s\""
+        }
+        _ => "docs/references.md shows a file of references",
+    };
+    let failure =
+        CommandFailure::new(FailureKind::Suite, format!("{path} is no file of references"));
+    let failure = failure.with_cause(error).advise(advice);
+    match error.place() {
+        Some(place) => failure.at_span(path, text, place.span.clone()),
+        None => failure,
+    }
+}
+
+/// Formats a claim, such as `about 260 GB/s`, in the language of the output, with the digits and
+/// the prefix that were published.
+pub(crate) fn format_claim(claim: &Claim) -> String {
+    let Quantity { value, unit } = claim.quantity;
+    let figure = match claim.as_printed() {
+        Some((number, unit)) => localise_printed(number, unit),
+        None => quantity(value, unit, 4),
+    };
+    let qualified = |id: &str| sentence(id, &[("value", &figure)]);
+    match claim.qualifier {
+        Qualifier::Exactly => figure,
+        Qualifier::About => qualified("about"),
+        Qualifier::AtLeast => qualified("at-least"),
+        Qualifier::AtMost => qualified("at-most"),
+        Qualifier::Best => qualified("best-of-many"),
+        Qualifier::Mean => qualified("mean-of-many"),
+        Qualifier::Derived => qualified("calculated"),
+    }
+}
+
+/// Compares the first result with the published figures of the machine's type, if there are any, in
+/// one line.
+pub(crate) fn machine_comparison(summary: &RunSummary) -> Option<String> {
+    let product = summary.hosts.first()?.system.product.as_deref()?;
+    let system = reference::find_system(product)?;
+    let claims = reference::claims_for_system(&system).ok()?;
+    let held = reference::check_claims(&summary.results, &claims);
+    let decides = |it: &&ClaimCheck<'_>| it.verdict != ClaimVerdict::Shown;
+    let held = held.iter().find(decides)?;
+    let is_of_use = |it: &&&Claim| !it.is_suspect() && it.qualifier != Qualifier::AtMost;
+    let claim = held.claims.iter().rev().find(is_of_use)?;
+    let own = precision::value(held.estimate);
+    Some(sentence(
+        "known-machine",
+        &[
+            ("system", &system),
+            ("what", &held.estimate.metric.replace('_', " ")),
+            ("published", &format_claim(claim)),
+            ("own", &own),
+        ],
+    ))
+}
+
+/// Compares results with published figures. Returns the page, a summary in one sentence and the
+/// exit code; `None` without comparable figures.
+pub(crate) fn compare_with_claims(
+    summary: &RunSummary,
+    claims: &[Claim],
+    name: &str,
+) -> Option<(Document, String, u8)> {
+    let held = reference::check_claims(&summary.results, claims);
+    let are_some = !held.is_empty();
+    are_some.then(|| {
+        (
+            comparison_document(&held, name),
+            summarize_outcome(&held, name),
+            claims_exit_code(&held),
+        )
+    })
+}
+
+/// Returns the exit code: undecided if sources conflict or no figure decides.
+fn claims_exit_code(held: &[ClaimCheck<'_>]) -> u8 {
+    let has = |verdict| held.iter().any(|it| it.verdict == verdict);
+    if has(ClaimVerdict::Missed) {
+        REGRESSION
+    } else if has(ClaimVerdict::Conflict) || !has(ClaimVerdict::Reached) {
+        UNDECIDED
+    } else {
+        0
+    }
+}
+
+fn comparison_document(held: &[ClaimCheck<'_>], name: &str) -> Document {
+    let mut document = Document::new(sentence("held-title", &[("name", name)]));
+    document.paragraph(Tone::Bad, summarize_outcome(held, name));
+    let columns = [
+        (message("column-what"), ColumnAlignment::Left),
+        (message("column-you"), ColumnAlignment::Right),
+        (message("column-published"), ColumnAlignment::Right),
+        (message("column-you-share"), ColumnAlignment::Right),
+        (message("column-verdict"), ColumnAlignment::Left),
+        (message("column-conditions"), ColumnAlignment::Left),
+    ];
+    let mut table = ReportTable::new("", &columns);
+    let mut notes: Vec<Note> = Vec::new();
+    for it in held {
+        for (number, claim) in it.claims.iter().enumerate() {
+            let first = number == 0;
+            let reported = |text: String| if first { text } else { String::new() };
+            let published = TableCell {
+                marks: note_marks(claim, &mut notes),
+                ..keep_on_one_line(&format_claim(claim)).into()
+            };
+            let about = [claim.conditions.as_str(), &claim.date].map(str::trim);
+            let about: Vec<&str> = about.into_iter().filter(|it| !it.is_empty()).collect();
+            table.rows.push(vec![
+                reported(brief_name(it.estimate)).into(),
+                reported(keep_on_one_line(&precision::value(it.estimate))).into(),
+                published,
+                percent(100.0 * it.estimate.median / claim.quantity.value).into(),
+                verdict_cell(it, claim),
+                about.join("; ").into(),
+            ]);
+        }
+    }
+    document.blocks.push(Block::Table(table.without_empty_columns()));
+    document.blocks.extend((!notes.is_empty()).then_some(Block::Notes(notes)));
+    let tolerance = percent(100.0 * reference::DEFAULT_TOLERANCE);
+    document.paragraph(Tone::Quiet, sentence("held-explanation", &[("tolerance", &tolerance)]));
+    document
+}
+
+/// Summarizes in a sentence which results miss their figures or lie between conflicting sources, or
+/// that no figure decides. Empty if all are reached.
+fn summarize_outcome(held: &[ClaimCheck<'_>], name: &str) -> String {
+    if held.iter().all(|it| it.verdict == ClaimVerdict::Shown) {
+        return sentence("held-count-none", &[("name", name)]);
+    }
+    let decided = held.iter().filter(|it| it.verdict != ClaimVerdict::Shown).count();
+    let counted = |id: &str, verdict: ClaimVerdict| {
+        let which = held.iter().filter(|it| it.verdict == verdict);
+        let which: Vec<String> = which.map(|it| result_name(it.estimate)).collect();
+        let (n, all) = (which.len().to_string(), decided.to_string());
+        let said = || {
+            let which = which.join("; ");
+            sentence(id, &[("name", name), ("n", &n), ("all", &all), ("which", &which)])
+        };
+        (!which.is_empty()).then(said)
+    };
+    counted("held-count-missed", ClaimVerdict::Missed)
+        .or_else(|| counted("held-count-conflict", ClaimVerdict::Conflict))
+        .unwrap_or_default()
+}
+
+/// Returns the verdict for one figure. A result on which sources differ meets some and misses
+/// others.
+fn verdict_cell(held: &ClaimCheck<'_>, claim: &Claim) -> TableCell {
+    match held.meets_claim(claim) {
+        Some(true) => message("held-reached").into(),
+        Some(false) => TableCell { tone: Tone::Bad, ..message("held-missed").into() },
+        None => TableCell::default(),
+    }
+}
+
+/// Returns the number of the note about a figure; several figures may share it.
+fn note_marks(claim: &Claim, notes: &mut Vec<Note>) -> Vec<usize> {
+    if claim.note.is_empty() {
+        return Vec::new();
+    }
+    let lines = vec![claim.note.clone()];
+    let number = notes.iter().position(|it| it.lines == lines).unwrap_or_else(|| {
+        let (mark, name) = (Some(notes.len() + 1), format_claim(claim));
+        notes.push(Note { mark, name, tone: Tone::Quiet, lines, advice: String::new() });
+        notes.len() - 1
+    });
+    vec![number + 1]
+}
+
+/// Keeps a figure and its unit on one line.
+fn keep_on_one_line(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+/// Describes a result without its benchmark, to leave room for the verdict.
+fn brief_name(estimate: &MetricEstimate) -> String {
+    let where_it_was = estimate.case.split_once('/').map_or("", |(_, rest)| rest);
+    format!("{} {where_it_was}", estimate.metric.replace('_', " "))
+}
+
+fn result_name(estimate: &MetricEstimate) -> String {
+    format!("{} {}", estimate.metric.replace('_', " "), estimate.case)
+}
+
+/// Returns a verdict for machine-readable output.
+const fn verdict_word(verdict: ClaimVerdict) -> &'static str {
+    match verdict {
+        ClaimVerdict::Reached => "reached",
+        ClaimVerdict::Missed => "missed",
+        ClaimVerdict::Conflict => "sources differ",
+        ClaimVerdict::Shown => "",
+    }
+}
+
+/// Machine-readable result.
+#[derive(Serialize)]
+struct ClaimRow<'a> {
+    benchmark: &'a str,
+    metric: &'a str,
+    case: &'a str,
+    median: f64,
+    verdict: ClaimVerdict,
+    claims: &'a [&'a Claim],
+}
+
+/// Renders results with their references as a page for `compare RUN SYSTEM`.
+pub(crate) fn comparison_page<T>(
+    summary: &RunSummary,
+    (claims, name): (&[Claim], &str),
+    publish: impl FnOnce(OutputPage<'_>) -> T,
+) -> Result<(T, u8), CommandFailure> {
+    let held = reference::check_claims(&summary.results, claims);
+    if held.is_empty() {
+        return Err(CommandFailure::usage(format!(
+            "nothing that was published of {name} was measured here"
+        ))
+        .advise(format!(
+            "`assay references {name}` shows what it is about; an imported run may lack \
+                             dimensions: `assay import --set placement=node`"
+        )));
+    }
+    let rows: Vec<ClaimRow<'_>> = held
+        .iter()
+        .map(|it| ClaimRow {
+            benchmark: &it.estimate.benchmark,
+            metric: &it.estimate.metric,
+            case: &it.estimate.case,
+            median: it.estimate.median,
+            verdict: it.verdict,
+            claims: &it.claims,
+        })
+        .collect();
+    let json = serde_json::to_string_pretty(&rows).map_err(|error| {
+        CommandFailure::new(FailureKind::Internal, "the result cannot be written as JSON")
+            .with_cause(&error)
+    })? + "\n";
+    let published = publish(OutputPage {
+        document: comparison_document(&held, name),
+        json: &|| json.clone(),
+        csv: &|| comparison_csv(&held),
+        html_document: None,
+    });
+    Ok((published, claims_exit_code(&held)))
+}
+
+fn comparison_csv(held: &[ClaimCheck<'_>]) -> String {
+    let mut text =
+        "case,metric,median,unit,published,qualifier,date,source,verdict\n".to_owned();
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    for it in held {
+        for claim in &it.claims {
+            let MetricEstimate { case, metric, median, unit, .. } = it.estimate;
+            let _ = writeln!(
+                text,
+                "{},{metric},{median},{},{},{},{},{},{}",
+                quoted(case),
+                unit.symbol(),
+                claim.quantity.value,
+                quoted(claim.qualifier.word()),
+                claim.date,
+                quoted(&claim.source),
+                verdict_word(it.verdict)
+            );
+        }
+    }
+    text
+}

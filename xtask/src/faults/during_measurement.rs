@@ -1,0 +1,260 @@
+//! Failures during a measurement: of a CPU, a tool, a file system or a network interface.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::storage_changes::LoopDisk;
+use super::{FaultResult, FaultSandbox, TriedFault, run_system, wait_until};
+
+/// Addresses of the two ends, each in its own network namespace (RFC 2544).
+const NEAR: &str = "198.18.9.1";
+const FAR: &str = "198.18.9.2";
+
+/// Fault, expected result, function that injects it, and whether `--brief` includes it.
+type Row = (&'static str, &'static str, fn(&Path) -> Result<FaultResult>, bool);
+
+const ROWS: &[Row] = &[
+    (
+        "all threads lose a CPU, as when it is taken offline",
+        "the results carry the doubt `cpus-taken`",
+        take_cpu,
+        true,
+    ),
+    (
+        "the kernel kills a tool that has no memory left",
+        "its case fails and says so; the others are measured",
+        exhaust_memory,
+        true,
+    ),
+    (
+        "the file system turns read-only under a writing run",
+        "the case fails with the kernel's error; nothing is stored as measured",
+        abort_file_system,
+        true,
+    ),
+    (
+        "the interface goes down under `net throughput`",
+        "the case fails because nothing moves",
+        |program| take_interface_down(program, &["net", "throughput", FAR, "--for", "6s"]),
+        false,
+    ),
+    (
+        "the interface goes down under `net latency`",
+        "the case fails because nothing moves",
+        |program| take_interface_down(program, &["net", "latency", FAR, "--for", "6s"]),
+        false,
+    ),
+    (
+        "the interface goes down under `iperf3`",
+        "the test fails because nothing moves; its intervals are kept",
+        |program| {
+            let words = ["iperf3", "-c", FAR, "-t", "6", "--rcv-timeout", "3000"];
+            take_interface_down(program, &words)
+        },
+        true,
+    ),
+];
+
+pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
+    let rows = ROWS.iter().filter(|row| !is_brief || row.3);
+    rows.map(|(fault, expected, make, _)| {
+        Ok(TriedFault { fault, expected, result: make(program)? })
+    })
+    .collect()
+}
+
+/// Waits for the end; returns the exit code and the stored run as JSON.
+fn wait_and_show(world: &FaultSandbox, child: &mut Child) -> Result<(Option<i32>, String)> {
+    let code = child.wait()?.code();
+    Ok((code, world.run_assay(&["show", "--json"])?.out))
+}
+
+/// Waits until the only run in this folder is measuring, even on a busy machine.
+pub(super) fn wait_for_measurement(world: &FaultSandbox) {
+    let runs = world.path("assay/runs");
+    let has_begun = |run: fs::DirEntry| {
+        let events = fs::read_to_string(run.path().join("events.jsonl"));
+        events.is_ok_and(|events| events.contains("\"case-started\""))
+    };
+    wait_until(|| fs::read_dir(&runs).is_ok_and(|runs| runs.flatten().any(has_begun)));
+    thread::sleep(Duration::from_secs(2));
+}
+
+fn take_cpu(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
+    let mut child =
+        world.spawn_assay(&["storage", "read", "--engine", "null", "--for", "6s"])?;
+    wait_for_measurement(&world);
+    if thread::available_parallelism()?.get() < 2 {
+        child.wait()?;
+        return Ok(FaultResult::NotTried("there is one CPU".to_owned()));
+    }
+    let cut = run_system(&["taskset", "-apc", "0", &child.id().to_string()]);
+    let (code, shown) = wait_and_show(&world, &mut child)?;
+    Ok(match cut {
+        Err(why) => FaultResult::NotTried(why),
+        Ok(_) => FaultResult::held_if(
+            code == Some(0) && shown.contains("\"cpus-taken\""),
+            format!("exit code {code:?}"),
+        ),
+    })
+}
+
+/// Script named `fio` that runs the real fio with 6 MiB of memory in a control group, except for
+/// `--version`.
+const SMALL_FIO: &str = r#"#!/bin/sh
+real=$(PATH=$REAL_PATH command -v fio)
+case "$*" in *--version*) exec "$real" "$@" ;; esac
+for at in /sys/fs/cgroup/memory/assay-faults:memory.limit_in_bytes /sys/fs/cgroup/assay-faults:memory.max; do
+    [ -d "$(dirname "${at%%:*}")" ] && mkdir -p "${at%%:*}" && echo 6M > "${at%%:*}/${at##*:}" &&
+        echo $$ > "${at%%:*}/cgroup.procs" && exec "$real" "$@"
+done
+exit 77
+"#;
+
+fn exhaust_memory(program: &Path) -> Result<FaultResult> {
+    if !crate::command::is_installed("fio") {
+        return Ok(FaultResult::NotTried("fio is not installed".to_owned()));
+    }
+    let world = FaultSandbox::new(program)?;
+    let (bin, data) = (world.path("bin"), world.path("data"));
+    fs::create_dir(&bin)?;
+    fs::create_dir(&data)?;
+    let fio = bin.join("fio");
+    fs::write(&fio, SMALL_FIO)?;
+    fs::set_permissions(&fio, fs::Permissions::from_mode(0o755))?;
+    fs::write(
+        world.path("suite.toml"),
+        "name = \"oom\"\nbudget = \"20s\"\n[[measure]]\nbenchmark = \"storage\"\n\
+         operation = \"read\"\nsize = \"8MiB\"\nbytes = \"4KiB\"\nlength = \"1s\"\n",
+    )?;
+    let path = std::env::var("PATH").unwrap_or_default();
+    let words = ["run", "suite.toml", "--by", "fio,assay", "--target", "data"];
+    let output = world
+        .command(&[], &words)
+        .env("REAL_PATH", &path)
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .output()
+        .context("assay cannot be started")?;
+    for group in ["/sys/fs/cgroup/memory/assay-faults", "/sys/fs/cgroup/assay-faults"] {
+        drop(fs::remove_dir(group));
+    }
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    if err.contains("77") {
+        return Ok(FaultResult::NotTried("no control group of memory can be made".to_owned()));
+    }
+    let shown = world.run_assay(&["show", "--json"])?.out;
+    let is_reported = output.status.code() == Some(4) && shown.contains("\"bandwidth\"");
+    let why = err.lines().find(|line| line.contains("why:")).unwrap_or_default().trim();
+    Ok(FaultResult::held_if(is_reported && why.contains("signal"), why))
+}
+
+fn abort_file_system(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
+    let disk = world.path("disk");
+    let device = match LoopDisk::attach(&disk, 512 << 20)? {
+        Ok(device) => device,
+        Err(why) => return Ok(FaultResult::NotTried(why)),
+    };
+    let folder = world.path("mounted");
+    fs::create_dir(&folder)?;
+    let at = folder.to_string_lossy().into_owned();
+    let made = run_system(&["mkfs.ext4", "-q", &device.0])
+        .and_then(|_| run_system(&["mount", &device.0, &at]));
+    if let Err(why) = made {
+        return Ok(FaultResult::NotTried(why));
+    }
+    let run = ["storage", "write", "mounted/file", "--size", "8MiB", "--for", "8s"];
+    let mut child = world.spawn_assay(&run)?;
+    wait_until(|| folder.join("file").exists());
+    wait_for_measurement(&world);
+    let aborted = run_system(&["mount", "-o", "remount,abort", &at]);
+    let (code, shown) = wait_and_show(&world, &mut child)?;
+    Ok(match aborted {
+        Err(why) => FaultResult::NotTried(why),
+        Ok(_) => FaultResult::held_if(
+            code == Some(4)
+                && (shown.contains("Read-only file system")
+                    || shown.contains("Input/output error")),
+            format!("exit code {code:?}"),
+        ),
+    })
+}
+
+/// Two network namespaces with a link between them, deleted on drop.
+struct NamespaceLink {
+    near: String,
+    far: String,
+}
+
+impl NamespaceLink {
+    fn new() -> std::result::Result<Self, String> {
+        let id = std::process::id();
+        let link = Self { near: format!("assay-n{id}"), far: format!("assay-f{id}") };
+        let (near, far) = (&link.near, &link.far);
+        for command in [
+            format!("netns add {near}"),
+            format!("netns add {far}"),
+            format!("-n {near} link add near type veth peer name far netns {far}"),
+            format!("-n {near} addr add {NEAR}/24 dev near"),
+            format!("-n {far} addr add {FAR}/24 dev far"),
+            format!("-n {near} link set near up"),
+            format!("-n {far} link set far up"),
+        ] {
+            let words: Vec<&str> = std::iter::once("ip").chain(command.split(' ')).collect();
+            run_system(&words)?;
+        }
+        Ok(link)
+    }
+}
+
+impl Drop for NamespaceLink {
+    fn drop(&mut self) {
+        for name in [&self.near, &self.far] {
+            drop(run_system(&["ip", "netns", "del", name]));
+        }
+    }
+}
+
+/// Server process, killed on drop.
+struct RunningServer(Child);
+
+impl Drop for RunningServer {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+fn take_interface_down(program: &Path, words: &[&str]) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
+    let link = match NamespaceLink::new() {
+        Ok(link) => link,
+        Err(why) => return Ok(FaultResult::NotTried(why)),
+    };
+    let quiet = |mut command: Command| {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+    };
+    let within_far = ["ip", "netns", "exec", &link.far];
+    let serve = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "60"];
+    let _serving = RunningServer(quiet(world.command(&within_far, &serve))?);
+    thread::sleep(Duration::from_secs(1));
+    let within_near = ["ip", "netns", "exec", &link.near];
+    let mut child = quiet(world.command(&within_near, words))?;
+    wait_for_measurement(&world);
+    let down = run_system(&["ip", "-n", &link.near, "link", "set", "near", "down"]);
+    let (code, shown) = wait_and_show(&world, &mut child)?;
+    if let Err(why) = down {
+        return Ok(FaultResult::NotTried(why));
+    }
+    let why = shown.lines().find(|line| line.contains("\"reason\"")).unwrap_or_default();
+    // The interface was up when the test began, so a failure to connect does not count.
+    let is_under_way = !why.is_empty() && !why.contains("cannot connect");
+    Ok(FaultResult::held_if(code == Some(4) && is_under_way, why.trim().trim_matches(',')))
+}

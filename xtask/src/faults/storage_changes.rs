@@ -1,0 +1,187 @@
+//! Files, links, devices and mounts that change during a measurement.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::{FaultResult, FaultSandbox, TriedFault, error_line, run_system, wait_until};
+
+const DISK_BYTES: u64 = 16 << 20;
+const PRECIOUS: &str = "what somebody would miss";
+
+pub(super) fn try_all(program: &Path) -> Result<Vec<TriedFault>> {
+    Ok(vec![
+        TriedFault {
+            fault: "a link to somebody's file in the place of the target, between two phases",
+            expected: "the second phase fails; the file is as it was",
+            result: replace_target_by_link(program)?,
+        },
+        TriedFault {
+            fault: "`cp` over a kept file, then a run that writes it, then `clean`",
+            expected: "both leave it alone",
+            result: copy_over_kept_file(program)?,
+        },
+        TriedFault {
+            fault: "`mount` of a device while it is written",
+            expected: "the kernel refuses the mount",
+            result: mount_while_writing(program)?,
+        },
+        TriedFault {
+            fault: "the device shrinks under a run, as if it had gone",
+            expected: "the case fails with the kernel's error; nothing is stored as measured",
+            result: shrink_device(program)?,
+        },
+        TriedFault {
+            fault: "the file system turns read-only between two runs",
+            expected: "a refusal that says so",
+            result: remount_read_only(program)?,
+        },
+        TriedFault {
+            fault: "nothing is mounted on the mount point, in every storage command",
+            expected: "a refusal, also in --dry-run",
+            result: try_missing_mount(program)?,
+        },
+    ])
+}
+
+/// Runs two phases of Vdbench with a command between them.
+fn run_with_command_between(
+    world: &FaultSandbox,
+    lun: &str,
+    command: &str,
+) -> Result<super::AssayOutput> {
+    let text = format!(
+        "sd=sd1,lun={lun},size=1m,openflags=o_direct\n\
+         wd=wd1,sd=sd1,rdpct=0,xfersize=4k,seekpct=random\n\
+         rd=default,iorate=100,elapsed=2,interval=1\nrd=rd1,wd=wd1\n\
+         rd=rd2,wd=wd1,startcmd=\"{command}\"\n"
+    );
+    fs::write(world.path("parameters"), text)?;
+    world.run_assay(&["vdbench", "-f", "parameters", "--destroy-data", lun])
+}
+
+fn replace_target_by_link(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
+    fs::write(world.path("precious"), PRECIOUS)?;
+    let run = run_with_command_between(&world, "file", "mv file aside; ln -s precious file")?;
+    let same = fs::read_to_string(world.path("precious"))? == PRECIOUS;
+    Ok(FaultResult::held_if(same && run.code == Some(4), error_line(&run.err)))
+}
+
+fn copy_over_kept_file(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
+    let short = ["file", "--size", "1MiB", "--for", "100ms", "--buffered"];
+    world.run_assay(&[&["storage", "read", "--keep"][..], &short].concat())?;
+    fs::write(world.path("file"), PRECIOUS)?;
+    let run = world.run_assay(&[&["storage", "write"][..], &short].concat())?;
+    let cleaned = world.run_assay(&["storage", "clean"])?;
+    let same = fs::read_to_string(world.path("file")).is_ok_and(|it| it == PRECIOUS);
+    Ok(FaultResult::held_if(
+        same && run.code == Some(2) && cleaned.code == Some(0),
+        error_line(&run.err),
+    ))
+}
+
+/// Loop device, unmounted and detached on drop.
+pub(super) struct LoopDisk(pub(super) String);
+
+impl LoopDisk {
+    pub(super) fn attach(file: &Path, bytes: u64) -> Result<std::result::Result<Self, String>> {
+        fs::File::create(file)?.set_len(bytes)?;
+        let path = file.to_string_lossy();
+        Ok(run_system(&["losetup", "-f", "--show", &path]).map(Self))
+    }
+}
+
+impl Drop for LoopDisk {
+    fn drop(&mut self) {
+        drop(run_system(&["umount", &self.0]));
+        drop(run_system(&["losetup", "-d", &self.0]));
+    }
+}
+
+fn mount_while_writing(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
+    let disk = world.path("disk");
+    let device = match LoopDisk::attach(&disk, DISK_BYTES)? {
+        Ok(device) => device,
+        Err(why) => return Ok(FaultResult::NotTried(why)),
+    };
+    let folder = world.path("mounted");
+    fs::create_dir(&folder)?;
+    let make =
+        format!("mkfs.ext4 -qF {} 4M; mount {} {}", disk.display(), device.0, folder.display());
+    let run = run_with_command_between(&world, &device.0, &make)?;
+    let is_mounted =
+        fs::read_to_string("/proc/self/mountinfo")?.contains(&*folder.to_string_lossy());
+    Ok(FaultResult::held_if(!is_mounted && run.code == Some(4), error_line(&run.err)))
+}
+
+fn shrink_device(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
+    let disk = world.path("disk");
+    let device = match LoopDisk::attach(&disk, DISK_BYTES)? {
+        Ok(device) => device,
+        Err(why) => return Ok(FaultResult::NotTried(why)),
+    };
+    let run = ["storage", "read", &device.0, "--random", "--for", "3s", "--depth", "4"];
+    let mut child = world.spawn_assay(&run)?;
+    let store = world.path("assay");
+    wait_until(|| store.is_dir());
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    fs::File::options().write(true).open(&disk)?.set_len(1 << 20)?;
+    let code = child.wait()?.code();
+    let shown = world.run_assay(&["show", "--json"])?;
+    let is_failed = code == Some(4) && shown.out.contains("Input/output error");
+    Ok(FaultResult::held_if(is_failed, format!("exit code {code:?}")))
+}
+
+fn remount_read_only(program: &Path) -> Result<FaultResult> {
+    let world = FaultSandbox::new(program)?;
+    let device = match LoopDisk::attach(&world.path("disk"), DISK_BYTES)? {
+        Ok(device) => device,
+        Err(why) => return Ok(FaultResult::NotTried(why)),
+    };
+    let folder: PathBuf = world.path("mounted");
+    fs::create_dir(&folder)?;
+    let at = folder.to_string_lossy().into_owned();
+    let made = run_system(&["mkfs.ext4", "-q", &device.0])
+        .and_then(|_| run_system(&["mount", &device.0, &at]))
+        .and_then(|_| run_system(&["mount", "-o", "remount,ro", &at]));
+    if let Err(why) = made {
+        return Ok(FaultResult::NotTried(why));
+    }
+    let run =
+        world.run_assay(&["storage", "read", "mounted", "--size", "1MiB", "--for", "1s"])?;
+    let is_reported =
+        matches!(run.code, Some(2 | 4)) && run.err.contains("is mounted read-only");
+    Ok(FaultResult::held_if(is_reported, error_line(&run.err)))
+}
+
+fn try_missing_mount(program: &Path) -> Result<FaultResult> {
+    const NOWHERE: &str = "/srv/assay-nobody-mounts-this";
+    let world = FaultSandbox::new(program)?;
+    fs::write(world.path("job"), format!("[a]\nrw=write\nsize=1m\nfilename={NOWHERE}\n"))?;
+    symlink(NOWHERE, world.path("link"))?;
+    for arguments in [
+        &["storage", "write", NOWHERE, "--size", "1MiB"][..],
+        &["storage", "write", NOWHERE, "--size", "1MiB", "--dry-run"],
+        &["run", "storage-local", "--target", NOWHERE, "--dry-run"],
+        &["fio", "job"],
+        &["ior", "-b", "1m", "-t", "1m", "-o", NOWHERE],
+    ] {
+        let run = world.run_assay(arguments)?;
+        let is_refused =
+            matches!(run.code, Some(2 | 4)) && run.err.contains("nothing is mounted");
+        if !is_refused || Path::new(NOWHERE).exists() {
+            return Ok(FaultResult::Broke(format!(
+                "{}: {}",
+                arguments.join(" "),
+                run.err.trim()
+            )));
+        }
+    }
+    Ok(FaultResult::Held("refused by all".to_owned()))
+}
