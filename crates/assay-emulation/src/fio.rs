@@ -31,8 +31,8 @@ use assay_console::progress_sink::QuietStoreSink;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::recording::{Recording, RecordingRequest};
 use assay_run::sink::SilentSink;
-use assay_run::storage::foreseen::{self, AskedBy, Extent, Refusal, Subject};
-use assay_run::storage::opening;
+use assay_run::storage::plan_check::{self, StreamOrigin, RequiredPhases, PlanRefusal, RefusedAspect};
+use assay_run::storage::safe_open;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::{runner, volume};
 
@@ -62,11 +62,11 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, CommandF
     }
     let plan = question.compile(&request).map_err(reported)?;
     if !request.parse_only {
-        let extent = if request.dry_run { Extent::All } else { Extent::Any };
-        foreseen::check(&plan.plan, &run_options(&request, &plan), extent)
+        let extent = if request.dry_run { RequiredPhases::All } else { RequiredPhases::Any };
+        plan_check::check(&plan.plan, &run_options(&request, &plan), extent)
             .map_err(|refusal| locate_refusal(*refusal, &request, &plan, &question))?;
         reject_foreign_logs(&plan)?;
-        for said in volume::reported(&plan.plan, &FilePlan::default()) {
+        for said in volume::describe_volumes(&plan.plan, &FilePlan::default()) {
             print_note(&request, terminal, &said.to_string());
         }
     }
@@ -116,12 +116,12 @@ fn locate_fault(
 
 /// Adds the line of the job that requested the rejected setting.
 fn locate_refusal(
-    refusal: Refusal,
+    refusal: PlanRefusal,
     request: &FioRequest,
     plan: &FioPlan,
     question: &FioInvocation<'_>,
 ) -> CommandFailure {
-    let Refusal { failure, asked_by } = refusal;
+    let PlanRefusal { failure, origin: asked_by } = refusal;
     let Some(origin) = asked_by.and_then(|it| find_origin(it, request, plan)) else {
         return failure;
     };
@@ -133,15 +133,15 @@ fn locate_refusal(
 
 /// Finds the setting that caused the refusal, or else its section.
 fn find_origin<'r>(
-    asked: AskedBy,
+    asked: StreamOrigin,
     request: &'r FioRequest,
     plan: &FioPlan,
 ) -> Option<&'r FioOrigin> {
     let names: &[&str] = match asked.subject {
-        Subject::Target => &["filename", "directory"],
-        Subject::Rate => &["rate_iops", "rate"],
-        Subject::Engine => &["hipri", "ioengine"],
-        Subject::Sizes => &[
+        RefusedAspect::Target => &["filename", "directory"],
+        RefusedAspect::Rate => &["rate_iops", "rate"],
+        RefusedAspect::Engine => &["hipri", "ioengine"],
+        RefusedAspect::Sizes => &[
             "blocksize",
             "bs",
             "bsrange",
@@ -192,7 +192,7 @@ impl FioRun<'_> {
             request.output.file.is_none() && request.output.formats == [FioFormat::Normal];
         let start = if on_screen { text::render_start(plan, VERSION) } else { String::new() };
         terminal.print(&start);
-        let mut watch = FioRunMonitor::new(options.enough.clone());
+        let mut watch = FioRunMonitor::new(options.end_phase.clone());
         let mut live = LiveProgress::default();
         let done = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
             watch.update(plan, &event, &mut |text| print_note(request, terminal, text));
@@ -238,7 +238,7 @@ impl FioRun<'_> {
         }
         match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)) {
             Some(failure) => Err(failure),
-            None if interrupted => Err(runner::interrupted()),
+            None if interrupted => Err(runner::interrupted_failure()),
             None => Ok(0),
         }
     }
@@ -289,7 +289,7 @@ fn run_options(request: &FioRequest, plan: &FioPlan) -> RunOptions {
         // fio keeps its files unless `unlink` is set.
         keep: !plan.options.iter().any(|job| job.unlink),
         keeps_partial: true,
-        enough: has_steady_state(plan).then(Arc::default),
+        end_phase: has_steady_state(plan).then(Arc::default),
         store: request.store_options.store.as_deref().map(path_text::decode_path),
         ..RunOptions::default()
     }
@@ -313,7 +313,7 @@ fn has_steady_state(plan: &FioPlan) -> bool {
 fn reject_foreign_logs(plan: &FioPlan) -> Result<(), CommandFailure> {
     let is_log = |start: &[u8]| start.first().is_some_and(u8::is_ascii_digit);
     log::log_files(plan).iter().try_for_each(|file| {
-        opening::replaces_its_own(&path_text::decode_path(&file.path), is_log).map_err(
+        safe_open::check_replaceable(&path_text::decode_path(&file.path), is_log).map_err(
             |error| {
                 CommandFailure::usage(format!("the log {} is not written", file.path))
                     .with_cause(&error)
@@ -332,7 +332,7 @@ fn write_logs(
     for file in log::log_files(plan) {
         let write = || {
             let mut to =
-                BufWriter::new(opening::output(&path_text::decode_path(&file.path), false)?);
+                BufWriter::new(safe_open::open_output(&path_text::decode_path(&file.path), false)?);
             file.write(plan, outcomes, counted_from_ms, &mut to)?;
             to.flush()
         };

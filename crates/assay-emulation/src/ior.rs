@@ -15,8 +15,8 @@ use assay_model::workload::file_set::FilePlan;
 use assay_run::failure::CommandFailure;
 use assay_run::recording::RecordingRequest;
 use assay_run::sink::Sink;
-use assay_run::storage::foreseen::{Extent, Refusal, Subject};
-use assay_run::storage::ior::{self as driver, Notice};
+use assay_run::storage::plan_check::{RequiredPhases, PlanRefusal, RefusedAspect};
+use assay_run::storage::ior::{self as driver, IorEvent};
 use assay_run::storage::volume;
 use assay_store::Store;
 
@@ -75,11 +75,11 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
         terminal.note(&format!("note: {note}"));
     }
     let is_dry = tests.iter().any(|options| options.dry_run);
-    let extent = if is_dry { Extent::All } else { Extent::Any };
+    let extent = if is_dry { RequiredPhases::All } else { RequiredPhases::Any };
     driver::check(&tests, keep.store.folder.as_deref(), extent)
         .map_err(|(refusal, test)| locate_refusal(*refusal, &tests[test], &words, &files))?;
     for options in &tests {
-        volume::reported(&compile(options, 0).0, &FilePlan::default())
+        volume::describe_volumes(&compile(options, 0).0, &FilePlan::default())
             .iter()
             .for_each(|said| terminal.note(&said.to_string()));
     }
@@ -106,17 +106,17 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
 /// Adds the location of the rejected setting: the directive of a script, or else the end of its
 /// test. Without a script, it is the word on the command line.
 fn locate_refusal(
-    refusal: Refusal,
+    refusal: PlanRefusal,
     test: &IorOptions,
     words: &[String],
     files: &NamedFiles,
 ) -> CommandFailure {
-    let Refusal { failure, asked_by } = refusal;
+    let PlanRefusal { failure, origin: asked_by } = refusal;
     let (directives, letters): (&[&str], &[&str]) = match asked_by.map(|it| it.subject) {
-        Some(Subject::Sizes) => {
+        Some(RefusedAspect::Sizes) => {
             (&["transfersize", "blocksize", "useo_direct", "testfile"], &["-t", "-b", "-o"])
         }
-        Some(Subject::Target | Subject::Rate | Subject::Engine) | None => {
+        Some(RefusedAspect::Target | RefusedAspect::Rate | RefusedAspect::Engine) | None => {
             (&["testfile"], &["-o"])
         }
     };
@@ -183,32 +183,32 @@ fn execute(
     let (format, file) = (tests[0].format, tests[0].summary_file.clone());
     let on_screen = format == IorFormat::Text && file.is_none();
     let mut live = LiveProgress::default();
-    let mut see = |notice: Notice<'_>| match notice {
-        Notice::Meanwhile { phase, event } => live.update(phase, event, terminal),
-        Notice::TimeIsUp { repetitions } => {
+    let mut see = |notice: IorEvent<'_>| match notice {
+        IorEvent::PhaseProgress { phase, event } => live.update(phase, event, terminal),
+        IorEvent::TimeIsUp { repetitions } => {
             terminal.note(&format!("-T: {repetitions} repetitions in the time"));
         }
-        Notice::Starts { .. } | Notice::Result { .. } | Notice::Ends { .. } if !on_screen => {}
-        Notice::Starts { test, number } => {
+        IorEvent::TestStarted { .. } | IorEvent::Result { .. } | IorEvent::TestEnded { .. } if !on_screen => {}
+        IorEvent::TestStarted { test, number } => {
             if number == 0 {
                 terminal.print(&text::render_head(circumstances));
             }
             terminal.print(&text::render_start(test, number));
         }
-        Notice::Result { options, result } => {
+        IorEvent::Result { options, result } => {
             terminal.print(&text::render_result(options, result))
         }
-        Notice::Ends { test } => terminal.print(&text::render_maximum(test)),
+        IorEvent::TestEnded { test } => terminal.print(&text::render_maximum(test)),
     };
     let mut quiet = QuietStoreSink::new(keep);
     let kept = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Sink);
-    let found = driver::carry_out(tests, kept, &stop, &mut see)?;
+    let found = driver::run_tests(tests, kept, &stop, &mut see)?;
     if found.tests.iter().all(|test| test.results.is_empty()) {
         return Err(found
-            .failed
+            .io_failure
             .unwrap_or_else(|| CommandFailure::measurement("nothing was measured")));
     }
-    let finished = driver::finished(&found.run);
+    let finished = driver::format_end(&found.run);
     let written = match format {
         IorFormat::Text if on_screen => text::render_end(&found.tests, &finished),
         IorFormat::Text => text::document(circumstances, &found.tests, &finished),
@@ -219,7 +219,7 @@ fn execute(
         None => terminal.print(&written),
         Some(path) => output_file::write(&path_text::decode_path(&path), &written)?,
     }
-    found.failed.map_or(Ok(0), Err)
+    found.io_failure.map_or(Ok(0), Err)
 }
 
 /// Renders a stored run as IOR would have printed it.
@@ -242,8 +242,8 @@ pub fn render_stored(
         .ok_or_else(|| {
             CommandFailure::measurement(format!("{} has lost its {RUN_INFO}", run.started.run))
         })?;
-    let tests = driver::again(run, &tests, &raw);
-    let finished = driver::finished(run);
+    let tests = driver::stored_tests(run, &tests, &raw);
+    let finished = driver::format_end(run);
     Ok(match as_json {
         true => json::document(&circumstances, &tests, &finished),
         false => text::document(&circumstances, &tests, &finished),
@@ -258,7 +258,7 @@ fn run_info(words: &[String]) -> IorRunInfo {
     };
     IorRunInfo {
         version: VERSION.to_owned(),
-        began: driver::now(),
+        began: driver::format_now(),
         command: format!("ior {}", words.join(" ")),
         machine: (kernel("ostype"), kernel("hostname")),
     }

@@ -23,9 +23,9 @@ use crate::storage_plan;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::run_request::random_seed;
-use assay_run::storage::file_trees::{self, FoldersAbove};
-use assay_run::storage::foreseen::{self, Extent, Refusal};
-use assay_run::storage::vdbench::repeat::Repeat;
+use assay_run::storage::file_trees::{self, MissingParents};
+use assay_run::storage::plan_check::{self, RequiredPhases, PlanRefusal};
+use assay_run::storage::vdbench::repeat::RunRepetition;
 use assay_run::storage::volume;
 
 mod execute;
@@ -68,14 +68,14 @@ pub fn vdbench(
         read_and_compile(&input, &|path| find_present(path).ok().flatten(), terminal)?;
     if elsewhere.is_none() {
         let allowed = execute::run_options(typed, &execution);
-        let extent = if typed.simulate { Extent::All } else { Extent::Any };
-        foreseen::check(&execution.plan, &allowed, extent)
+        let extent = if typed.simulate { RequiredPhases::All } else { RequiredPhases::Any };
+        plan_check::check(&execution.plan, &allowed, extent)
             .map_err(|refusal| locate_refusal(*refusal, &execution, &found))?;
         let trees = match typed.simulate {
             // A real run is checked again later, after its initial commands.
             false => volume::check(&execution.plan, &execution.files, &allowed),
             true => {
-                let above = FoldersAbove::of_vdbench(execution.create_anchors);
+                let above = MissingParents::from_create_anchors(execution.create_anchors);
                 file_trees::check(&execution.files, &allowed, above)
             }
         };
@@ -110,7 +110,7 @@ fn parse_input(typed: &VdbenchArguments) -> Result<VdbenchInput, CommandFailure>
              earlier execution wrote",
         ));
     }
-    Repeat::read(typed.again.as_ref())?;
+    RunRepetition::parse(typed.again.as_ref())?;
     let format = match &typed.clean {
         None => None,
         Some(None) => Some(FormatOption::Yes),
@@ -223,11 +223,11 @@ fn read_and_compile(
 
 /// Adds the location of the target that requested the rejected setting.
 fn locate_refusal(
-    refusal: Refusal,
+    refusal: PlanRefusal,
     execution: &VdbenchExecution,
     found: &CompileInputs,
 ) -> CommandFailure {
-    let Refusal { failure, asked_by } = refusal;
+    let PlanRefusal { failure, origin: asked_by } = refusal;
     let target = asked_by
         .and_then(|it| execution.plan.phases.get(it.phase)?.workload.targets.get(it.target));
     match target {

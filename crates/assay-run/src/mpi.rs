@@ -5,10 +5,10 @@
 //! ranks agree on them. This module never starts a job; the launcher does.
 
 pub mod job;
-pub mod ladder;
-pub mod launched;
-pub mod libraries;
-mod locate;
+pub mod size_sweep;
+pub mod launcher_env;
+pub mod library_names;
+mod library_search;
 pub mod method;
 pub mod options;
 pub mod ranks;

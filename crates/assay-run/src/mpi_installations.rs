@@ -14,9 +14,9 @@ use assay_model::mpi_outcome::MpiAbi;
 use assay_model::path_text;
 
 use crate::failure::CommandFailure;
-use crate::mpi::launched::Make;
-use crate::mpi::libraries;
-use crate::mpi::ranks::identify;
+use crate::mpi::launcher_env::MpiMake;
+use crate::mpi::library_names;
+use crate::mpi::ranks::parse_banner;
 
 /// Time limit of a launcher that prints its version.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
@@ -151,7 +151,7 @@ fn find_in_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, CommandFailure>
         "{} holds no MPI that can be used",
         prefix.display()
     ));
-    let lone = mpi::library(&absolute, &libraries::of(Make::Any));
+    let lone = mpi::library(&absolute, &library_names::names_of_make(MpiMake::Any));
     Err(match (last, lone) {
         (None, Some(library)) => failure
             .with_reason(format!(
@@ -186,13 +186,13 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, LauncherPr
     let version = launcher.version.unwrap_or_default();
     let (name, starter, make) = match launcher.kind {
         LauncherKind::OpenMpi if major_version(&version) >= 5 => {
-            ("Open MPI", MpiLauncherKind::Prrte, Make::OpenMpi)
+            ("Open MPI", MpiLauncherKind::Prrte, MpiMake::OpenMpi)
         }
-        LauncherKind::OpenMpi => ("Open MPI", MpiLauncherKind::Orte, Make::OpenMpi),
-        LauncherKind::IntelMpi => ("Intel MPI", MpiLauncherKind::IntelHydra, Make::Mpich),
-        LauncherKind::Hydra => ("MPICH", MpiLauncherKind::Hydra, Make::Mpich),
+        LauncherKind::OpenMpi => ("Open MPI", MpiLauncherKind::Orte, MpiMake::OpenMpi),
+        LauncherKind::IntelMpi => ("Intel MPI", MpiLauncherKind::IntelHydra, MpiMake::Mpich),
+        LauncherKind::Hydra => ("MPICH", MpiLauncherKind::Hydra, MpiMake::Mpich),
     };
-    let names = libraries::of(make);
+    let names = library_names::names_of_make(make);
     let (prefix, library) =
         find_library(candidate, &names).ok_or(LauncherProblem::Library(names))?;
     let mvapich =
@@ -217,10 +217,10 @@ const MVAPICH: &str = "MVAPICH";
 /// ranks with MPICH's Hydra, which prints the version of MPICH that it came with.
 fn mvapich_version(prefix: &Path, library: &Path) -> Option<String> {
     let reported = program_output(&prefix.join("bin/mpichversion"), &[]);
-    let (name, version) = reported.map(|reported| identify(&reported)).unwrap_or_default();
+    let (name, version) = reported.map(|reported| parse_banner(&reported)).unwrap_or_default();
     let is_mvapich = name == MVAPICH
         || prefix.join("bin/mpiname").is_file()
-        || library.ends_with(libraries::MVAPICH);
+        || library.ends_with(library_names::MVAPICH);
     is_mvapich.then(|| if name == MVAPICH { version } else { String::new() })
 }
 

@@ -5,7 +5,7 @@
 //! and options.
 
 mod far_end;
-mod lasting;
+mod timed_size;
 mod outcome;
 mod perftest;
 mod perftest_figures;
@@ -31,42 +31,42 @@ use crate::network::control::ControlConnection;
 use crate::network::error::NetworkError;
 use crate::network::target::NetworkTarget;
 
-pub(crate) use far_end::attend;
-pub use far_end::{Served, serve};
-pub use outcome::{Joined, Rates, Size, Values};
-pub(crate) use perftest::Peer;
-pub use perftest_figures::row as perftest_row;
+pub(crate) use far_end::serve_agent;
+pub use far_end::{RdmaServerReport, serve};
+pub use outcome::{RdmaConnectionInfo, RdmaProgress, RdmaSizeResult, RdmaValues};
+pub(crate) use perftest::PerftestPeer;
+pub use perftest_figures::stored_row as perftest_row;
 
 use far_end::Loopback;
-use wire::{Chosen, Hello, Line, Message, Names};
+use wire::{ChosenDevice, RdmaHello, MessageChannel, RdmaMessage, WirePeerInfo};
 
 /// Default port, the same as perftest's programs: only one of them can listen.
 pub const PORT: u16 = 18_515;
 /// Largest message: perftest's `-a` ends at 8 MiB, and the far end pins the memory of larger ones.
-pub const MOST_BYTES: u64 = 1 << 30;
+pub const MAX_BYTES: u64 = 1 << 30;
 /// Time limit for the other end to prepare or to check a size.
-const PATIENCE: Duration = Duration::from_secs(60);
+const STEP_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time limit of the far end for one size; a leading end that stops earlier closes the connection.
-const A_SIZE: Duration = Duration::from_secs(24 * 3600);
+const SIZE_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 /// Other host of a pair: the connection to its agent, and its device as far as it was named.
-pub(crate) struct Partner {
+pub(crate) struct RdmaPartner {
     pub(crate) call: Call,
     pub(crate) device: RdmaDevice,
 }
 
 /// Progress of a running test.
 #[derive(Debug)]
-pub enum Observed<'a> {
+pub enum RdmaEvent<'a> {
     /// Both ends are connected.
-    Joined(&'a Joined),
+    Joined(&'a RdmaConnectionInfo),
     /// A size is measured, and its contents were right.
-    Size(&'a Size),
+    SizeMeasured(&'a RdmaSizeResult),
 }
 
 /// Reason why a test ended without a result.
 #[derive(Debug, thiserror::Error)]
-pub enum TestError {
+pub enum RdmaTestError {
     #[error(transparent)]
     Verbs(#[from] RdmaError),
     #[error(transparent)]
@@ -74,13 +74,13 @@ pub enum TestError {
     #[error("the far end, {peer}, failed: {reason}")]
     FarEnd { peer: String, reason: String, advice: String },
     #[error("{peer} does not speak this protocol: {said}")]
-    Stranger { peer: String, said: String },
+    ProtocolMismatch { peer: String, said: String },
     #[error("messages of {bytes} B arrived with wrong contents")]
     WrongContents { bytes: u64 },
     #[error("none of the datagrams of {bytes} B arrived")]
     NothingArrived { bytes: u64 },
     #[error("the far end, {peer}, has gone")]
-    Gone { peer: String, source: RdmaError },
+    Disconnected { peer: String, source: RdmaError },
     #[error("perftest at the far end: {reason}")]
     Perftest { reason: String, advice: &'static str },
 }
@@ -93,42 +93,42 @@ pub enum TestError {
 pub fn run(
     work: &RdmaWorkload,
     cancel: &AtomicBool,
-    observe: &mut dyn FnMut(Observed<'_>) -> Result<(), CommandFailure>,
+    observe: &mut dyn FnMut(RdmaEvent<'_>) -> Result<(), CommandFailure>,
 ) -> Result<(), CommandFailure> {
-    run_with(work, None, cancel, observe)
+    run_with_partner(work, None, cancel, observe)
 }
 
 /// Like [`run`], with the other host of a pair if there is one.
-pub(crate) fn run_with(
+pub(crate) fn run_with_partner(
     work: &RdmaWorkload,
-    pair: Option<Partner>,
+    pair: Option<RdmaPartner>,
     cancel: &AtomicBool,
-    observe: &mut dyn FnMut(Observed<'_>) -> Result<(), CommandFailure>,
+    observe: &mut dyn FnMut(RdmaEvent<'_>) -> Result<(), CommandFailure>,
 ) -> Result<(), CommandFailure> {
     let far = pair.as_ref().map(|it| it.device.clone()).unwrap_or_default();
     let most_bytes = work.sizes.iter().copied().max().unwrap_or(1);
-    let load = Load::of(work);
-    let device = chosen(&work.device);
+    let load = RdmaLoad::from_workload(work);
+    let device = resolve_device(&work.device);
     // Memory is placed by the thread that touches it first: this one.
-    let beside = Beside::device(&device);
+    let beside = NodePinning::near_device(&device);
     let mut end =
-        open(&device, &load, most_bytes).map_err(|error| TestError::from(error).failure())?;
+        open_endpoint(&device, &load, most_bytes).map_err(|error| RdmaTestError::from(error).failure())?;
     let (mut line, _loopback) =
-        reach_far_end(work, pair, cancel).map_err(|error| error.failure())?;
+        open_channel(work, pair, cancel).map_err(|error| error.failure())?;
     let far =
-        join((work, far), &mut end, &mut line, cancel).map_err(|error| error.failure())?;
+        join_far_end((work, far), &mut end, &mut line, cancel).map_err(|error| error.failure())?;
     let node = beside.as_ref().map(|it| it.node);
-    observe(Observed::Joined(&Joined::of(&end, (work, far), node)))?;
+    observe(RdmaEvent::Joined(&RdmaConnectionInfo::from_endpoint(&end, (work, far), node)))?;
     let began_ns = clock::now_ns();
     for bytes in &work.sizes {
         let from_ns = clock::now_ns();
         let measured = match work.duration {
             Some(duration) => {
-                lasting::size(&mut end, &mut line, (&load, *bytes, duration), cancel)
+                timed_size::measure_timed_size(&mut end, &mut line, (&load, *bytes, duration), cancel)
             }
             None => {
                 let pass = load.pass(*bytes, work.iterations);
-                size(&mut end, &mut line, (&load, &pass), cancel)
+                measure_size(&mut end, &mut line, (&load, &pass), cancel)
                     .map(|values| (work.iterations, values))
             }
         };
@@ -137,32 +137,32 @@ pub(crate) fn run_with(
         let (from_s, to_s) = (since(from_ns), since(clock::now_ns()));
         let seconds = (from_s, to_s - from_s);
         let lasted = work.duration.is_some();
-        let measured = Size { bytes: *bytes, iterations, lasted, seconds, values };
-        observe(Observed::Size(&measured))?;
+        let measured = RdmaSizeResult { bytes: *bytes, iterations, is_timed: lasted, span_s: seconds, values };
+        observe(RdmaEvent::SizeMeasured(&measured))?;
     }
     // Everything is measured and checked; the results stay valid even if the far end has gone by
     // now.
-    let _ = line.say(&Message::Over);
+    let _ = line.send(&RdmaMessage::Over);
     Ok(())
 }
 
 /// Parameters that both ends share, except for sizes and devices.
 #[derive(Debug, Clone, Copy)]
-struct Load {
+struct RdmaLoad {
     test: RdmaTest,
     connection: RdmaConnection,
     depth: u64,
     queue_pairs: u32,
-    both: bool,
+    bidirectional: bool,
     moderation: Option<u64>,
     warms_up: bool,
 }
 
-impl Load {
-    const fn of(work: &RdmaWorkload) -> Self {
+impl RdmaLoad {
+    const fn from_workload(work: &RdmaWorkload) -> Self {
         let RdmaWorkload { test, connection, depth, queue_pairs, .. } = *work;
-        let RdmaWorkload { both, moderation, warms_up, .. } = *work;
-        Self { test, connection, depth, queue_pairs, both, moderation, warms_up }
+        let RdmaWorkload { both: bidirectional, moderation, warms_up, .. } = *work;
+        Self { test, connection, depth, queue_pairs, bidirectional, moderation, warms_up }
     }
 
     const fn connection(&self) -> Connection {
@@ -180,19 +180,19 @@ impl Load {
             RdmaTest::AtomicLatency => RdmaOperation::FetchAdd,
         };
         let depth = if self.test.is_bandwidth() { self.depth } else { 1 };
-        let (both, moderation) = (self.both, self.moderation);
+        let (both, moderation) = (self.bidirectional, self.moderation);
         RdmaPass { operation, depth, both, bytes, iterations, moderation }
     }
 
     /// Returns the minimum number of messages of a pass: as many as are in flight, or one.
-    const fn least(&self) -> u64 {
+    const fn min_iterations(&self) -> u64 {
         if self.test.is_bandwidth() { self.depth } else { 1 }
     }
 
     /// Returns the uncounted pass before a size: as many messages as are in flight, from this end
     /// alone (perftest: `perform_warm_up`). Only operations that the far end's device completes by
     /// itself need no cooperation.
-    fn warm_up(&self, pass: &RdmaPass) -> Option<RdmaPass> {
+    fn warm_up_pass(&self, pass: &RdmaPass) -> Option<RdmaPass> {
         let is_alone = matches!(pass.operation, RdmaOperation::Write | RdmaOperation::Read);
         (self.warms_up && is_alone && pass.depth > 1).then_some(RdmaPass {
             both: false,
@@ -204,14 +204,14 @@ impl Load {
 
 /// Fills in the device and port that were left open. A missing device keeps its name, and the
 /// library reports it.
-fn chosen(device: &RdmaDevice) -> RdmaDevice {
+fn resolve_device(device: &RdmaDevice) -> RdmaDevice {
     let found =
         rdma_device::choose(&Root::machine(), device.name.as_deref(), device.device_port);
     let Some((name, port)) = found else { return device.clone() };
     RdmaDevice { name: Some(name), device_port: Some(port), ..device.clone() }
 }
 
-fn open(device: &RdmaDevice, load: &Load, most_bytes: u64) -> Result<Endpoint, RdmaError> {
+fn open_endpoint(device: &RdmaDevice, load: &RdmaLoad, most_bytes: u64) -> Result<Endpoint, RdmaError> {
     // Without any device, not even the library has to be installed.
     if !has_devices() {
         return Err(RdmaError::NoDevice);
@@ -229,11 +229,11 @@ fn open(device: &RdmaDevice, load: &Load, most_bytes: u64) -> Result<Endpoint, R
         inline_bytes: device
             .inline_bytes
             .unwrap_or_else(|| load.connection.default_inline_bytes(load.test)),
-        tuning: tuning(&device.tuning),
+        tuning: resolve_tuning(&device.tuning),
     })
 }
 
-fn tuning(asked: &RdmaTuning) -> Tuning {
+fn resolve_tuning(asked: &RdmaTuning) -> Tuning {
     let usual = Tuning::default();
     Tuning {
         service_level: asked.service_level.unwrap_or(usual.service_level),
@@ -246,14 +246,14 @@ fn tuning(asked: &RdmaTuning) -> Tuning {
 /// Pins the calling thread to the CPUs of the device's NUMA node; restores the previous CPUs when
 /// dropped.
 #[derive(Debug)]
-struct Beside {
+struct NodePinning {
     node: u32,
     before: Vec<usize>,
 }
 
-impl Beside {
+impl NodePinning {
     /// Pins the thread; `None` if the device is on no node, or the system allows none of its CPUs.
-    fn device(device: &RdmaDevice) -> Option<Self> {
+    fn near_device(device: &RdmaDevice) -> Option<Self> {
         let (node, cpus) = rdma_device::place(&Root::machine(), device.name.as_deref())?;
         let before = pin::allowed_cpus().ok()?;
         let near = before
@@ -266,7 +266,7 @@ impl Beside {
     }
 }
 
-impl Drop for Beside {
+impl Drop for NodePinning {
     fn drop(&mut self) {
         // Restores the CPUs that were allowed before.
         let _ = pin::restrict_current_thread(&self.before);
@@ -274,25 +274,25 @@ impl Drop for Beside {
 }
 
 /// Connects the queue pairs; the far end must have the same number.
-fn connect(line: &Line, end: &mut Endpoint, names: Names) -> Result<(), TestError> {
+fn connect_queue_pairs(line: &MessageChannel, end: &mut Endpoint, names: WirePeerInfo) -> Result<(), RdmaTestError> {
     let far: PeerInfo = names.into();
     let (own, others) = (end.info.numbers.len(), far.numbers.len());
     if own != others {
         let said = format!("it has {others} queue pairs, and this end {own}");
-        return Err(TestError::Stranger { peer: line.peer().to_owned(), said });
+        return Err(RdmaTestError::ProtocolMismatch { peer: line.peer().to_owned(), said });
     }
     Ok(end.connect(&far)?)
 }
 
 /// Opens the channel to the far end, and the far end itself if it is in this process.
-fn reach_far_end(
+fn open_channel(
     work: &RdmaWorkload,
-    pair: Option<Partner>,
+    pair: Option<RdmaPartner>,
     cancel: &AtomicBool,
-) -> Result<(Line, Option<Loopback>), TestError> {
+) -> Result<(MessageChannel, Option<Loopback>), RdmaTestError> {
     match (pair, &work.to) {
-        (Some(partner), _) => Ok((Line::between_agents(partner.call), None)),
-        (None, Some(host)) => Ok((reach(host, work.port.unwrap_or(PORT), cancel)?, None)),
+        (Some(partner), _) => Ok((MessageChannel::between_agents(partner.call), None)),
+        (None, Some(host)) => Ok((connect_tcp(host, work.port.unwrap_or(PORT), cancel)?, None)),
         (None, None) => {
             let (own, line) = Loopback::start(&work.device, None);
             Ok((line, Some(own)))
@@ -301,20 +301,20 @@ fn reach_far_end(
 }
 
 /// Connects to a listening far end over TCP.
-fn reach(host: &str, port: u16, cancel: &AtomicBool) -> Result<Line, TestError> {
+fn connect_tcp(host: &str, port: u16, cancel: &AtomicBool) -> Result<MessageChannel, RdmaTestError> {
     let (stream, address) = NetworkTarget::new(host, port).connect(cancel)?;
-    Ok(Line::over_tcp(ControlConnection::new(stream, address.to_string())?))
+    Ok(MessageChannel::over_tcp(ControlConnection::new(stream, address.to_string())?))
 }
 
 /// Sends the request, connects the queue pairs of both ends, and returns the device that the far
 /// end chose.
-fn join(
+fn join_far_end(
     (work, far): (&RdmaWorkload, RdmaDevice),
     end: &mut Endpoint,
-    line: &mut Line,
+    line: &mut MessageChannel,
     cancel: &AtomicBool,
-) -> Result<Chosen, TestError> {
-    line.say(&Message::Hello(Box::new(Hello {
+) -> Result<ChosenDevice, RdmaTestError> {
+    line.send(&RdmaMessage::Hello(Box::new(RdmaHello {
         assay: env!("CARGO_PKG_VERSION").to_owned(),
         test: work.test,
         connection: work.connection,
@@ -326,87 +326,87 @@ fn join(
         device: far,
         card: (&end.info).into(),
     })))?;
-    match line.hear("its answer", PATIENCE, cancel)? {
-        Message::Welcome { card, chosen } => connect(line, end, card).map(|()| chosen),
-        other => Err(line.unexpected(other)),
+    match line.receive("its answer", STEP_TIMEOUT, cancel)? {
+        RdmaMessage::Welcome { card, chosen } => connect_queue_pairs(line, end, card).map(|()| chosen),
+        other => Err(line.unexpected_message(other)),
     }
 }
 
 /// Runs this end's part of a size, including the warm-up.
-fn lead(
+fn lead_pass(
     end: &mut Endpoint,
-    (load, pass): (&Load, &RdmaPass),
+    (load, pass): (&RdmaLoad, &RdmaPass),
     cancel: &AtomicBool,
-) -> Result<Values, RdmaError> {
-    if let Some(before) = load.warm_up(pass) {
+) -> Result<RdmaValues, RdmaError> {
+    if let Some(before) = load.warm_up_pass(pass) {
         end.run_pass(&before, true, cancel)?;
     }
     if pass.depth == 1 {
-        return end.lead_one_by_one(pass, cancel).map(Values::Times);
+        return end.lead_one_by_one(pass, cancel).map(RdmaValues::Times);
     }
     let carried = end.run_pass(pass, true, cancel)?;
     let peaks = carried.peak.into_iter().collect();
-    Ok(Values::Marks(Rates { own: carried.sent, peaks, ..Rates::default() }))
+    Ok(RdmaValues::Marks(RdmaProgress { own: carried.sent, peaks, ..RdmaProgress::default() }))
 }
 
 /// Measures one size: both ends prepare, this end leads, both check.
-fn size(
+fn measure_size(
     end: &mut Endpoint,
-    line: &mut Line,
-    (load, pass): (&Load, &RdmaPass),
+    line: &mut MessageChannel,
+    (load, pass): (&RdmaLoad, &RdmaPass),
     cancel: &AtomicBool,
-) -> Result<Values, TestError> {
-    line.say(&Message::Next { bytes: pass.bytes, iterations: pass.iterations })?;
+) -> Result<RdmaValues, RdmaTestError> {
+    line.send(&RdmaMessage::Next { bytes: pass.bytes, iterations: pass.iterations })?;
     end.prepare(pass, true)?;
-    match line.hear("the beginning of a size", PATIENCE, cancel)? {
-        Message::Ready => {}
-        other => return Err(line.unexpected(other)),
+    match line.receive("the beginning of a size", STEP_TIMEOUT, cancel)? {
+        RdmaMessage::Ready => {}
+        other => return Err(line.unexpected_message(other)),
     }
     if pass.both {
         // The far end writes into memory that is prepared by now.
-        line.say(&Message::Ready)?;
+        line.send(&RdmaMessage::Ready)?;
     }
-    let mut values = match lead(end, (load, pass), cancel) {
+    let mut values = match lead_pass(end, (load, pass), cancel) {
         Ok(values) => values,
         Err(error) => {
             // A reason from the far end, if any, explains more than the local error.
-            return Err(match line.hear("a reason", Duration::from_secs(1), cancel) {
-                Ok(other @ Message::Failed { .. }) => line.unexpected(other),
-                Err(TestError::Network(NetworkError::Closed { peer, .. })) => {
-                    TestError::Gone { peer, source: error }
+            return Err(match line.receive("a reason", Duration::from_secs(1), cancel) {
+                Ok(other @ RdmaMessage::Failed { .. }) => line.unexpected_message(other),
+                Err(RdmaTestError::Network(NetworkError::Closed { peer, .. })) => {
+                    RdmaTestError::Disconnected { peer, source: error }
                 }
                 _ => error.into(),
             });
         }
     };
-    line.say(&Message::Done)?;
-    let (is_right, seen) = match line.hear("the check of a size", PATIENCE, cancel)? {
-        Message::Checked { is_right, seen } => (is_right, seen),
-        other => return Err(line.unexpected(other)),
+    line.send(&RdmaMessage::Done)?;
+    let (is_right, seen) = match line.receive("the check of a size", STEP_TIMEOUT, cancel)? {
+        RdmaMessage::Checked { is_right, seen } => (is_right, seen),
+        other => return Err(line.unexpected_message(other)),
     };
-    if let (Values::Marks(rates), Some(seen)) = (&mut values, seen) {
+    if let (RdmaValues::Marks(rates), Some(seen)) = (&mut values, seen) {
         let sent = pass.iterations * u64::from(load.queue_pairs);
-        rates.complete(&seen, pass, (load.connection(), sent));
+        rates.add_far_end(&seen, pass, (load.connection(), sent));
     }
-    if matches!(&values, Values::Marks(rates) if rates.lost.is_some_and(|it| it.part == it.whole))
+    if matches!(&values, RdmaValues::Marks(rates) if rates.lost.is_some_and(|it| it.part == it.whole))
     {
-        return Err(TestError::NothingArrived { bytes: pass.bytes });
+        return Err(RdmaTestError::NothingArrived { bytes: pass.bytes });
     }
     if !is_right || !end.has_expected_contents(pass, true) {
-        return Err(TestError::WrongContents { bytes: pass.bytes });
+        return Err(RdmaTestError::WrongContents { bytes: pass.bytes });
     }
     Ok(values)
 }
 
-const START_FAR_END: &str =
+const START_FAR_END_ADVICE: &str =
     "start the far end first: the same command without a host (`assay rdma send-lat`)";
 
-impl TestError {
+impl RdmaTestError {
     /// Converts the error into a failure with advice.
     pub fn failure(&self) -> CommandFailure {
         let failure = CommandFailure::measurement("no RDMA measurement");
         if let Self::Network(NetworkError::Known(known)) = self {
-            return unreached(self, failure, known);
+            return connect_failure(self, failure, known);
         }
         let failure = failure.with_cause(self);
         match self {
@@ -414,15 +414,15 @@ impl TestError {
             Self::Network(NetworkError::Closed { .. } | NetworkError::Call(_)) => {
                 failure.advise("look at the far end why it ended")
             }
-            Self::Network(_) => failure.advise(START_FAR_END),
+            Self::Network(_) => failure.advise(START_FAR_END_ADVICE),
             Self::FarEnd { advice, .. } => failure.advise(advice.clone()),
-            Self::Stranger { .. } => failure.advise(
+            Self::ProtocolMismatch { .. } => failure.advise(
                 "both ends must be `assay rdma` of the same version; programs of perftest only understand each other",
             ),
             Self::NothingArrived { .. } => failure.advise(
                 "the far end's GID or path MTU may be another (-x, -m), or the network drops RoCE (UDP port 4791)",
             ),
-            Self::Gone { .. } => failure.advise("look at the far end why it ended, and start it again"),
+            Self::Disconnected { .. } => failure.advise("look at the far end why it ended, and start it again"),
             Self::Perftest { advice, .. } => failure.advise(*advice),
             Self::WrongContents { .. } => failure.advise(
                 "repeat once; if it fails again, suspect the network cards, their firmware or the memory of both hosts",
@@ -433,8 +433,8 @@ impl TestError {
 
 /// Explains why the far end was not reached. Reports have their own texts for known failures; these
 /// are the command's.
-fn unreached(
-    error: &TestError,
+fn connect_failure(
+    error: &RdmaTestError,
     failure: CommandFailure,
     known: &CaseFailure,
 ) -> CommandFailure {
@@ -452,14 +452,14 @@ fn unreached(
             .advise("write the interface behind the address: `fe80::1%eth0`"),
         CaseFailure::NotConnected { address, causes, .. } => failure
             .with_reason(format!("no connection to {address}: {}", causes.join(": ")))
-            .advise(START_FAR_END),
-        _ => failure.with_cause(error).advise(START_FAR_END),
+            .advise(START_FAR_END_ADVICE),
+        _ => failure.with_cause(error).advise(START_FAR_END_ADVICE),
     }
 }
 
 /// Converts the failure of a case for the record.
 #[must_use]
-pub fn of_case(failure: &CommandFailure) -> CaseFailure {
+pub fn to_case_failure(failure: &CommandFailure) -> CaseFailure {
     failure.to_case_failure(ErrorArea::Rdma)
 }
 
@@ -470,7 +470,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_far_end_that_was_not_reached_is_named_with_the_reason() {
+    fn reports_reason_of_failed_connection() {
         let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
         let address = "192.0.2.7:18515".parse().unwrap();
         let unknown =
@@ -479,7 +479,7 @@ mod tests {
             (
                 NetworkError::not_connected(address, &refused),
                 "no connection to 192.0.2.7:18515: connection refused",
-                START_FAR_END,
+                START_FAR_END_ADVICE,
             ),
             (
                 NetworkError::Known(unknown),
@@ -487,7 +487,7 @@ mod tests {
                 "check the name, or write the address",
             ),
         ] {
-            let said = TestError::from(error).failure().to_string();
+            let said = RdmaTestError::from(error).failure().to_string();
             assert!(said.contains(why) && said.contains(help), "{said}");
         }
     }

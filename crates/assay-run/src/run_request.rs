@@ -28,9 +28,9 @@ use assay_store::Store;
 use crate::execution::{self, PlanExecution};
 use crate::failure::{CommandFailure, FailureKind};
 use crate::forecast::{MemoryCosts, RunForecast};
-use crate::rdma::TestError;
+use crate::rdma::RdmaTestError;
 use crate::sink::Sink;
-use crate::storage::file_trees::{self, FoldersAbove};
+use crate::storage::file_trees::{self, MissingParents};
 use crate::storage::options::RunOptions;
 use crate::storage::{precondition, runner, volume};
 use crate::tools::{self, Tools};
@@ -136,7 +136,7 @@ pub fn prepare(question: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure>
     preflight::reject_idle_tools(&plan, &question.by, &choices, question)?;
     tools.omit_other_mpis(&mut plan)?;
     if !choices.has_rdma && plan.cases.iter().any(is_rdma_over_loopback) {
-        return Err(TestError::from(RdmaError::NoDevice).failure());
+        return Err(RdmaTestError::from(RdmaError::NoDevice).failure());
     }
     volume::check(&storage_plan(&plan), &file_plan(&plan), &question.storage)?;
     let is_alone = question.by.iter().any(|it| it == "all")
@@ -199,8 +199,8 @@ pub fn measure(
     let storage = &question.storage;
     let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
     runner::check(&of_storage, storage)?;
-    file_trees::check(&of_files, storage, FoldersAbove::REFUSED)?;
-    volume::reported(&of_storage, &of_files).iter().for_each(|line| sink.note(None, line));
+    file_trees::check(&of_files, storage, MissingParents::REFUSE)?;
+    volume::describe_volumes(&of_storage, &of_files).iter().for_each(|line| sink.note(None, line));
     let execution = PlanExecution {
         plan,
         label: question.label.map(str::to_owned),
@@ -281,7 +281,7 @@ fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> Command
 fn storage_plan(plan: &Plan) -> StoragePlan {
     let phases = |case: &Case| {
         let Workload::Storage(test) = &case.workload else { return Vec::new() };
-        let phases = precondition::phases(test).into_iter().map(|(_, phase)| phase);
+        let phases = precondition::precondition_phases(test).into_iter().map(|(_, phase)| phase);
         let mut phases: Vec<StoragePhase> = phases.collect();
         phases.push(StoragePhase {
             name: case.id.clone(),

@@ -1,16 +1,16 @@
 //! Execution of storage plans: safety checks of targets, creation and removal of files, and the
 //! phases in order. The kernels do the I/O itself.
 
-pub mod aim;
-pub mod created;
-pub(crate) mod distinct;
+pub mod target_overrides;
+pub mod created_files;
+pub(crate) mod target_overlap;
 pub mod file_trees;
-pub mod foreseen;
-mod holding;
+pub mod plan_check;
+mod held_targets;
 pub mod ior;
 mod layers;
-mod made_tree;
-pub mod opening;
+mod created_tree;
+pub mod safe_open;
 pub mod options;
 pub mod precondition;
 pub mod runner;

@@ -28,7 +28,7 @@ use crate::failure::exit_code;
 use crate::progress_sink::ProgressSink;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
-use assay_run::mpi::launched::Launched;
+use assay_run::mpi::launcher_env::LauncherEnv;
 
 fn main() -> ExitCode {
     let words = insert_command_of_link(std::env::args_os());
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     let typed = match parsed.or_else(|error| help::parse_negative_values(error, &words)) {
         Ok(checked) => checked,
         // A single rank of an MPI job reports errors for all.
-        Err(error) if error.use_stderr() && !Launched::here().speaks() => {
+        Err(error) if error.use_stderr() && !LauncherEnv::from_process_env().is_reporting_rank() => {
             return ExitCode::from(exit_code(FailureKind::Usage));
         }
         Err(error) => return commands::help::report_parse_error(error, words),

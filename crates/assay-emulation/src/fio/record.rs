@@ -82,12 +82,12 @@ impl FinishedFioRun<'_> {
             };
             let id = &planned.cases[number].id;
             let name = id.strip_prefix(LANGUAGE).map_or(id.as_str(), |it| &it[1..]);
-            let entries = outcome.to_entries().into_iter().chain(series::samples(outcome));
+            let entries = outcome.to_entries().into_iter().chain(series::stretch_samples(outcome));
             let workload = &self.plan.plan.phases[number].workload;
-            let entries = entries.chain(volume::facts(workload));
+            let entries = entries.chain(volume::workload_facts(workload));
             let entries = entries.map(|entry| entry.with_dimension(Attribute::Phase, name));
             let journals = if self.journals { outcome.journals() } else { Vec::new() };
-            let failure = series::failure(workload, outcome);
+            let failure = series::io_case_failure(workload, outcome);
             recording.record_case(number, entries, &journals, failure)?;
         }
         recording.store_raw(RUN_INFO, &self.run_info_output()?)?;

@@ -9,9 +9,9 @@ use assay_run::failure::CommandFailure;
 use assay_run::recording::RecordingRequest;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
-use assay_run::storage::shares::sharers::Sharers;
-use assay_run::storage::vdbench::repeat::Repeat;
-use assay_run::storage::vdbench::{self as driver, Question};
+use assay_run::storage::shares::storage_hosts::StorageHosts;
+use assay_run::storage::vdbench::repeat::RunRepetition;
+use assay_run::storage::vdbench::{self as driver, VdbenchRequest};
 use assay_run::storage::volume;
 
 use super::CompileInputs;
@@ -59,7 +59,7 @@ pub(super) fn run_options(
 pub(super) fn execute(
     typed: &VdbenchArguments,
     (input, execution): (&VdbenchInput, &VdbenchExecution),
-    (found, hosts): (&CompileInputs, Option<&mut Sharers<'_>>),
+    (found, hosts): (&CompileInputs, Option<&mut StorageHosts<'_>>),
     stop: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
@@ -68,15 +68,15 @@ pub(super) fn execute(
     let output = folder.path.clone();
     let options = run_options(typed, execution);
     if hosts.is_none() {
-        for said in volume::reported(&execution.plan, &execution.files) {
+        for said in volume::describe_volumes(&execution.plan, &execution.files) {
             terminal.note(&said.to_string());
         }
     }
     let mut report = VdbenchReport::new(folder, terminal, execution);
     write_opening(&mut report, (input, execution), found);
-    let question = Question {
+    let question = VdbenchRequest {
         execution,
-        repeat: Repeat::read(typed.again.as_ref())?.or(execution.repetition),
+        repeat: RunRepetition::parse(typed.again.as_ref())?.or_from_files(execution.repetition),
         options: options.clone(),
         output: &output,
         opening: RecordingRequest {
@@ -91,11 +91,11 @@ pub(super) fn execute(
         },
     };
     let mut quiet = QuietStoreSink::new(&typed.keep);
-    let mut on = |notice: driver::Notice<'_>| report.notice(&notice);
-    let verdict = driver::carry_out((&question, &mut quiet), hosts, stop, &mut on);
+    let mut on = |notice: driver::VdbenchEvent<'_>| report.notice(&notice);
+    let verdict = driver::run_all((&question, &mut quiet), hosts, stop, &mut on);
     if typed.test.is_some() {
         // Vdbench's installation test leaves no files behind.
-        runner::remove_made(&options)?;
+        runner::remove_created(&options)?;
     }
     runner::finish(&options)?;
     write_closing(report, verdict.is_ok())?;

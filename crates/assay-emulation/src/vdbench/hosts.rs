@@ -17,7 +17,7 @@ use assay_fleet::remote::controller::Course;
 use assay_fleet::remote::{Program, Via};
 use assay_kernels::clock;
 use assay_run::failure::{CommandFailure, FailureKind};
-use assay_run::storage::shares::sharers::Sharers;
+use assay_run::storage::shares::storage_hosts::StorageHosts;
 use fs_err as fs;
 
 use super::{execute, load_file, read_and_compile, report_diagnostics};
@@ -122,8 +122,8 @@ impl RemoteHosts {
         let course =
             Course { via: &self.via, program: &program, relays: &[], deadline, cancel: &stop };
         let body = |hosts: &mut dyn Hosts| {
-            let mut sharers = Sharers::gather(&self.names, hosts, deadline, &stop)?;
-            let looked = sharers.look(&self.paths, &stop)?;
+            let mut sharers = StorageHosts::gather(&self.names, hosts, deadline, &stop)?;
+            let looked = sharers.inspect_paths(&self.paths, &stop)?;
             let mut present = BTreeMap::new();
             for ((name, paths), found) in self.names.iter().zip(&self.paths).zip(looked) {
                 for (path, at) in paths.iter().zip(found) {

@@ -10,7 +10,7 @@ use jiff::Zoned;
 use assay_model::path_text::decode_path;
 use assay_model::sanitize;
 use assay_run::failure::CommandFailure;
-use assay_run::storage::opening;
+use assay_run::storage::safe_open;
 
 /// Files of one execution.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl OutputFolder {
             VdbenchPage::create(&self.path, &file)
                 .and_then(|mut page| page.write(&format!("{head}\n{text}")))
         } else {
-            opening::output(&path, true).and_then(|mut file| writeln!(file, "{text}"))
+            safe_open::open_output(&path, true).and_then(|mut file| writeln!(file, "{text}"))
         };
         if let Err(error) = written {
             self.first_error.get_or_insert(error);
@@ -142,8 +142,8 @@ impl VdbenchPage {
         /// Invisible in browsers; scripts that skip the first line find what they expect.
         const START: &str = "<title>Vdbench ";
         let path = folder.join(name);
-        opening::replaces_its_own(&path, |start| start.starts_with(START.as_bytes()))?;
-        let mut file = opening::output(&path, false)?;
+        safe_open::check_replaceable(&path, |start| start.starts_with(START.as_bytes()))?;
+        let mut file = safe_open::open_output(&path, false)?;
         let title = path.display().to_string();
         writeln!(file, "{START}{}</title><pre>", sanitize::escape_tags(&title))?;
         Ok(Self { file: Some(file), first_error: None })

@@ -9,7 +9,7 @@ use assay_model::event::RunStatus;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_run::failure::{CommandFailure, FailureKind};
-use assay_run::storage::vdbench::{self as driver, Notice};
+use assay_run::storage::vdbench::{self as driver, VdbenchEvent};
 use assay_store::Store;
 use serde::{Deserialize, Serialize};
 
@@ -93,10 +93,10 @@ pub fn render_stored(
     let folder = output.map_or_else(OutputFolder::discard, OutputFolder::create)?;
     let mut report = VdbenchReport::new(folder, terminal, &execution);
     if let Ok(started) = run.started.started.parse() {
-        report.notice(&Notice::At(started));
+        report.notice(&VdbenchEvent::Time(started));
     }
     write_opening(&mut report, (&input, &execution), &found);
     let raw = |hash: &str| store.raw(hash).ok();
-    driver::again(run, &execution, &raw, &mut |notice| report.notice(&notice))?;
+    driver::replay(run, &execution, &raw, &mut |notice| report.notice(&notice))?;
     write_closing(report, run.status == RunStatus::Complete)
 }

@@ -10,8 +10,8 @@ use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::file_set::FileOperation;
 use assay_model::workload::storage::StoragePhase;
 use assay_report::words;
-use assay_run::storage::vdbench::Notice;
-use assay_run::storage::vdbench::reported::Reported;
+use assay_run::storage::vdbench::VdbenchEvent;
+use assay_run::storage::vdbench::run_notes::RunNote;
 use jiff::{Zoned, tz::TimeZone};
 
 use super::output_folder::OutputFolder;
@@ -65,45 +65,45 @@ impl<'t> VdbenchReport<'t> {
     }
 
     /// Reports an event.
-    pub(super) fn notice(&mut self, notice: &Notice<'_>) {
+    pub(super) fn notice(&mut self, notice: &VdbenchEvent<'_>) {
         match notice {
-            Notice::At(time) => self.replay_time = Some(time.to_zoned(TimeZone::system())),
-            Notice::Reported(reported) => self.print_reported(reported),
-            Notice::Starts { label, rate_per_s } => self.start_run(label, *rate_per_s),
-            Notice::Part { host, tally } => self.add_host_part(host, tally),
-            Notice::Interval(tally) => self.interval(tally),
-            Notice::Done { phase, outcome, average, is_stopped, .. } => {
+            VdbenchEvent::Time(time) => self.replay_time = Some(time.to_zoned(TimeZone::system())),
+            VdbenchEvent::Note(reported) => self.print_reported(reported),
+            VdbenchEvent::Starts { label, rate_per_s } => self.start_run(label, *rate_per_s),
+            VdbenchEvent::HostInterval { host, tally } => self.add_host_part(host, tally),
+            VdbenchEvent::Interval(tally) => self.interval(tally),
+            VdbenchEvent::Done { phase, outcome, average, is_stopped, .. } => {
                 let current = self.current.take();
                 if let (Some(current), Some(average)) = (current, average) {
                     self.print_average(&current, (phase, outcome), average, *is_stopped);
                 }
                 self.write_failed_io(phase, outcome);
             }
-            Notice::TreesStart { label, rate_per_s } => self.trees_start(label, *rate_per_s),
-            Notice::TreesPart { host, interval } => self.add_trees_host_part(host, interval),
-            Notice::TreesInterval(interval) => self.trees_interval(interval),
-            Notice::TreesDone { outcome, average, is_stopped, .. } => {
+            VdbenchEvent::TreesStart { label, rate_per_s } => self.trees_start(label, *rate_per_s),
+            VdbenchEvent::TreesHostInterval { host, interval } => self.add_trees_host_part(host, interval),
+            VdbenchEvent::TreesInterval(interval) => self.trees_interval(interval),
+            VdbenchEvent::TreesDone { outcome, average, is_stopped, .. } => {
                 self.trees_done(outcome, *average, *is_stopped);
             }
         }
     }
 
-    fn print_reported(&mut self, reported: &Reported) {
+    fn print_reported(&mut self, reported: &RunNote) {
         match reported {
-            Reported::LayingOut { path, bytes } => {
+            RunNote::LayingOut { path, bytes } => {
                 let bytes = assay_model::quantity::Bytes(*bytes).to_quantity();
                 self.print_timed(&format!("Laying out {} ({bytes})", path.display()));
             }
-            Reported::Noted { host, text } => self.print_timed(&format!("{host}: {text}")),
-            Reported::Doubted { doubt } => {
+            RunNote::Noted { host, text } => self.print_timed(&format!("{host}: {text}")),
+            RunNote::Doubted { doubt } => {
                 let said = words::doubt(doubt).without_no_break_spaces();
                 self.print_timed(&format!("{}; {}", said.text, said.advice));
             }
-            Reported::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
-            Reported::Command { line } => {
+            RunNote::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
+            RunNote::Command { line } => {
                 self.print_timed(&format!("Start/end command: executing '{line}'"));
             }
-            Reported::Printed { to, line } => {
+            RunNote::Printed { to, line } => {
                 let line = format!("{} Cmd: {line}", self.time_of_day());
                 match to {
                     CommandOutput::Console => self.print_line(&line),
@@ -111,19 +111,19 @@ impl<'t> VdbenchReport<'t> {
                     CommandOutput::Log => self.folder.log.line(&line),
                 }
             }
-            Reported::LimitReached { limit } => {
+            RunNote::LimitReached { limit } => {
                 self.print_timed(&format!("Reached {limit}; the run ends"));
             }
-            Reported::MonitorEndsRun => {
+            RunNote::MonitorEndsRun => {
                 self.print_timed("The monitor file says that the run ends")
             }
-            Reported::MonitorEndsAll => {
+            RunNote::MonitorEndsAll => {
                 self.print_timed("The monitor file says that the execution ends");
             }
-            Reported::LeftOut { run } => {
+            RunNote::LeftOut { run } => {
                 self.print_timed(&format!("RD={run} is left out: its rate would be 0"));
             }
-            Reported::CurveEnds => {
+            RunNote::CurveEnds => {
                 self.print_timed("stopcurve: the response time is greater; the execution ends");
             }
         }

@@ -256,7 +256,7 @@ fn coalescing(set: Coalescing) -> (bool, Phrase) {
     if set.adaptive_receive {
         return (true, phrase!("adaptive", "adaptive"));
     }
-    // A device that interrupts for every packet does not wait, whatever its time limit.
+    // A device that interrupts for every packet does not wait, regardless of its time limit.
     let waits = set.receive_frames != 1 && set.receive_us > LONG_WAIT_US;
     let [receive, send] =
         [set.receive_us, set.send_us].map(|time| Phrase::exact_value(format!("{time} µs")));

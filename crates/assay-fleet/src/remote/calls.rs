@@ -79,7 +79,7 @@ pub(super) struct Calls {
 /// Channel for the messages of a conversation, and the flag for its end.
 type Open = (Sender<String>, Arc<AtomicBool>);
 
-/// One end of a conversation.
+/// End of a conversation with another agent.
 #[expect(missing_debug_implementations, reason = "a pipe has no text")]
 pub struct Call {
     line: Arc<Line>,

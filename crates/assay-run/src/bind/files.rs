@@ -16,7 +16,7 @@ use assay_model::workload::file_set::{FilePlan, FileTest, FileWorkload};
 use assay_stats::stopping::NextStep;
 
 use crate::recorder::{CaseError, Recorder};
-use crate::storage::file_trees::{self, FoldersAbove};
+use crate::storage::file_trees::{self, MissingParents};
 use crate::storage::options::RunOptions;
 use crate::storage::{series, volume};
 
@@ -28,7 +28,7 @@ pub(super) fn measure(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<StopReason, CaseError> {
     let plan = FilePlan { phases: file_trees::phases(test) };
-    file_trees::prepare(&plan, options, FoldersAbove::REFUSED)
+    file_trees::prepare(&plan, options, MissingParents::REFUSE)
         .map_err(|failure| CaseError::from_failure(ErrorArea::Storage, &failure))?;
     loop {
         let began_s = recorder.elapsed_s();
@@ -57,7 +57,7 @@ fn run_phase(
     workload: &FileWorkload,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(FileOutcome, Vec<FileInterval>), CaseError> {
-    let phase = file_trees::phase_of(workload);
+    let phase = file_trees::to_phase(workload);
     let stop: &AtomicBool = recorder.cancel();
     let mut intervals = Vec::new();
     let mut on_interval = |interval: &FileInterval| {
@@ -81,7 +81,7 @@ fn run_phase(
     if outcome.ended == EndReason::Interrupted {
         return Err(CaseError::Interrupted);
     }
-    match file_trees::failure(&outcome) {
+    match file_trees::operation_failure(&outcome) {
         Some(failure) => Err(failure.into()),
         None => Ok((outcome, intervals)),
     }
@@ -108,11 +108,11 @@ fn record(
         | MeasurementEntry::Doubt(_) => true,
     };
     recorder.record_all(outcome.to_entries(intervals).into_iter().filter(is_asked));
-    recorder.record_all(volume::facts_of_trees(&test.workload));
+    recorder.record_all(volume::tree_workload_facts(&test.workload));
     let anchors = test.workload.trees.iter().map(|tree| tree.anchor.as_path());
-    recorder.record_all(volume::in_memory(anchors));
+    recorder.record_all(volume::memory_doubt(anchors));
     recorder.record_all(series::file_samples(&test.workload, outcome, intervals));
-    let missed = series::rate_missed(test.workload.load.rate_per_s(), count, outcome.elapsed_s);
+    let missed = series::rate_missed_doubt(test.workload.load.rate_per_s(), count, outcome.elapsed_s);
     recorder.record_all(missed.map(MeasurementEntry::Doubt));
     Ok(())
 }

@@ -17,7 +17,7 @@ use super::tool;
 use crate::fleet::pairs::{self, PairEnd};
 use crate::measurement_loop::{self, Turns};
 use crate::network::error::NetworkError;
-use crate::rdma::{self, Observed, Partner, Peer, TestError};
+use crate::rdma::{self, RdmaEvent, RdmaPartner, PerftestPeer, RdmaTestError};
 use crate::recorder::{CaseError, Recorder};
 
 pub(super) fn turns(work: &RdmaWorkload) -> Turns<'_> {
@@ -31,14 +31,14 @@ fn repetition(work: &RdmaWorkload, recorder: &mut Recorder<'_, '_>) -> Result<()
     recorder.wait_for_start()?;
     let mut entries = Vec::new();
     let (work, pair) = (&on_device(work, recorder), partner(work, recorder)?);
-    let tested = rdma::run_with(work, pair, recorder.cancel(), &mut |observed| {
+    let tested = rdma::run_with_partner(work, pair, recorder.cancel(), &mut |observed| {
         entries.extend(match observed {
-            Observed::Joined(joined) => joined.entries(),
-            Observed::Size(size) => size.entries(work.test),
+            RdmaEvent::Joined(joined) => joined.entries(),
+            RdmaEvent::SizeMeasured(size) => size.entries(work.test),
         });
         Ok(())
     });
-    tested.map_err(|failure| CaseError::Failed(rdma::of_case(&failure)))?;
+    tested.map_err(|failure| CaseError::Failed(rdma::to_case_failure(&failure)))?;
     recorder.record_all(entries);
     Ok(())
 }
@@ -53,12 +53,12 @@ fn on_device(work: &RdmaWorkload, recorder: &Recorder<'_, '_>) -> RdmaWorkload {
 fn partner(
     work: &RdmaWorkload,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Partner>, CaseError> {
+) -> Result<Option<RdmaPartner>, CaseError> {
     let Some(pair) = recorder.pair() else { return Ok(None) };
     let (device, peer) = (pair.far.with_defaults(&work.device), pair.peer.clone());
     let gone = || case_error(&NetworkError::Call(CallError::Over { peer }).into());
     let call = recorder.call_peer(pairs::RDMA).ok_or_else(gone)?;
-    Ok(Some(Partner { call, device }))
+    Ok(Some(RdmaPartner { call, device }))
 }
 
 /// Returns the partner for perftest, whose two ends communicate over TCP, with an address of that
@@ -66,13 +66,13 @@ fn partner(
 fn partner_for_perftest(
     work: &RdmaWorkload,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<(Partner, IpAddr)>, CaseError> {
+) -> Result<Option<(RdmaPartner, IpAddr)>, CaseError> {
     let proven = PairEnd::open(recorder).map_err(|error| case_error(&error.into()))?;
     Ok(partner(work, recorder)?.zip(proven.map(|it| it.address.ip())))
 }
 
-fn case_error(error: &TestError) -> CaseError {
-    CaseError::Failed(rdma::of_case(&error.failure()))
+fn case_error(error: &RdmaTestError) -> CaseError {
+    CaseError::Failed(rdma::to_case_failure(&error.failure()))
 }
 
 /// Returns turns of perftest: one round over all sizes each, with the client here and the server at
@@ -110,7 +110,7 @@ fn perftest_round(
         let began_s = recorder.elapsed_s();
         let pair = partner_for_perftest(&work, recorder)?;
         let program = Path::new(&found.path);
-        let peer = Peer::start((&work, *bytes), pair, program, recorder.cancel())
+        let peer = PerftestPeer::start((&work, *bytes), pair, program, recorder.cancel())
             .map_err(|error| case_error(&error))?;
         let workload = Workload::Rdma(peer.work.clone());
         let request =

@@ -115,7 +115,7 @@ pub(super) fn prepare(
             if let StorageLoad::Open { rate_per_s, .. } = test.workload.load {
                 recorder.add_fact(Attribute::RequestedRate, rate_per_s);
             }
-            recorder.record_all(volume::facts(&test.workload));
+            recorder.record_all(volume::workload_facts(&test.workload));
             Ok(Some(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() }))
         }
     }
@@ -161,7 +161,7 @@ struct StorageCaseRun<'m, 'a, 't> {
 impl StorageCaseRun<'_, '_, '_> {
     /// Runs the write phases that precede the measurement.
     fn precondition(&mut self, test: &StorageTest) -> Result<(), CaseError> {
-        let (notes, phases): (Vec<_>, Vec<_>) = precondition::phases(test).into_iter().unzip();
+        let (notes, phases): (Vec<_>, Vec<_>) = precondition::precondition_phases(test).into_iter().unzip();
         notes.iter().for_each(|it| self.recorder.note(it));
         self.run_phases(&StoragePlan { phases }).map(drop)
     }
@@ -173,7 +173,7 @@ impl StorageCaseRun<'_, '_, '_> {
         let outcome = self.run_plan(&StoragePlan { phases: vec![phase] }, &options)?;
         let outcome = outcome.into_iter().next();
         match outcome {
-            Some(it) if it.ended == EndReason::Interrupted && series::count(&it) == 0 => {
+            Some(it) if it.ended == EndReason::Interrupted && series::io_count(&it) == 0 => {
                 Err(CaseError::Interrupted)
             }
             other => other.ok_or_else(|| FailureReason::NoIo.into()),
@@ -212,7 +212,7 @@ impl StorageCaseRun<'_, '_, '_> {
             passed_bytes: 0,
         };
         let done =
-            runner::carry_out(plan, options, cancel, &mut |event| watcher.handle_event(&event));
+            runner::run_phases(plan, options, cancel, &mut |event| watcher.handle_event(&event));
         let outcomes = match done {
             Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
             Err(failure) => return Err(CaseError::from_failure(ErrorArea::Storage, &failure)),

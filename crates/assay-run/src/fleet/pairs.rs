@@ -133,7 +133,7 @@ fn sort_addresses(mut found: Vec<IpAddr>, peer: &str) -> Vec<IpAddr> {
 pub fn serve_call(call: Call, takes_ranks: bool) {
     match call.subject() {
         NETWORK => serve_network(&call),
-        RDMA => rdma::attend(call),
+        RDMA => rdma::serve_agent(call),
         MPI if takes_ranks => ranks::serve_call(&call),
         // Dropping a call with an unknown subject reports its end to the peer.
         _ => drop(call),

@@ -15,51 +15,51 @@ use assay_model::path_text;
 use assay_model::phrase::Phrase;
 use assay_model::workload::{Domain, MpiHosts, MpiWorkload, Workload};
 
-use super::ladder::{self, Step};
-use super::launched::Launched;
+use super::size_sweep::{self, SizeStep};
+use super::launcher_env::LauncherEnv;
 use super::method;
-use super::options::Options;
-use super::ranks::{self, Ranks};
+use super::options::MpiOptions;
+use super::ranks::{self, ConnectedRanks};
 use crate::failure::CommandFailure;
 
 /// Delay before a library that may not fit is initialised, so that the note about it reaches the
 /// launcher. Such a library ends its process at once; a launcher then ends all ranks and drops
 /// output that it has not read yet.
-pub const NOTE_TRAVELS: Duration = Duration::from_millis(300);
+pub const NOTE_DELAY: Duration = Duration::from_millis(300);
 
 /// Event of a running job, for the code that prints and stores. Only notes and aborts occur on
 /// ranks other than 0.
 #[derive(Debug)]
-pub enum Heard<'a> {
+pub enum JobEvent<'a> {
     /// Note that is printed on a line of its own.
     Note(&'a Phrase),
     /// The ranks are connected and will measure.
-    Began(&'a MpiOutcome),
+    Started(&'a MpiOutcome),
     /// Another size is measured.
-    Size(&'a MpiOutcome, &'a MpiSizeResult),
+    SizeMeasured(&'a MpiOutcome, &'a MpiSizeResult),
     /// All sizes are measured.
-    Measured(&'a MpiOutcome),
+    AllMeasured(&'a MpiOutcome),
     /// This rank failed alone, and ends all others.
-    GivesUp(&'a CommandFailure),
+    Aborting(&'a CommandFailure),
 }
 
 /// Receiver of job events; an error from it ends the job.
-pub type Listener<'l> = dyn FnMut(Heard<'_>) -> Result<(), CommandFailure> + 'l;
+pub type JobListener<'l> = dyn FnMut(JobEvent<'_>) -> Result<(), CommandFailure> + 'l;
 
 /// Options and environment of one rank.
 #[derive(Debug, Clone, Copy)]
-pub struct Duty<'j> {
-    pub asked: &'j Options,
-    pub launched: &'j Launched,
+pub struct RankTask<'j> {
+    pub options: &'j MpiOptions,
+    pub env: &'j LauncherEnv,
     /// File to which rank 0 writes the outcome so far after every size.
-    pub raw: Option<&'j Path>,
+    pub outcome_file: Option<&'j Path>,
     /// Exit code of the process if a single rank fails.
-    pub failed_code: u8,
+    pub failure_exit_code: u8,
 }
 
 /// Result of a rank that has ended.
 #[derive(Debug)]
-pub struct Done {
+pub struct RankOutcome {
     /// Whether this is rank 0, the only one with the complete outcome.
     pub is_root: bool,
     pub outcome: MpiOutcome,
@@ -73,67 +73,67 @@ pub struct Done {
 ///
 /// # Errors
 /// When nothing can be measured; all ranks fail for the same reason.
-pub fn run(duty: &Duty<'_>, listener: &mut Listener<'_>) -> Result<Done, CommandFailure> {
-    let Duty { asked, launched, raw, .. } = *duty;
-    let sizes = method::sizes(asked);
-    check_ranks(asked, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
-    let library = ranks::open(asked, launched)?;
-    ranks::check_served(&library, launched)?;
-    if let Some(note) = ranks::misfit(&library, launched) {
-        if launched.speaks() {
-            listener(Heard::Note(&note))?;
+pub fn run(duty: &RankTask<'_>, listener: &mut JobListener<'_>) -> Result<RankOutcome, CommandFailure> {
+    let RankTask { options: asked, env: launched, outcome_file: raw, .. } = *duty;
+    let sizes = method::message_sizes(asked);
+    check_rank_count(asked, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
+    let library = ranks::open_library(asked, launched)?;
+    ranks::check_pmix_support(&library, launched)?;
+    if let Some(note) = ranks::launcher_mismatch(&library, launched) {
+        if launched.is_reporting_rank() {
+            listener(JobEvent::Note(&note))?;
         }
-        thread::sleep(NOTE_TRAVELS);
+        thread::sleep(NOTE_DELAY);
     }
-    let mut ranks = ranks::start(&library, launched, asked)?;
-    if let Err(failure) = check(asked, &ranks, &sizes) {
+    let mut ranks = ranks::initialize(&library, launched, asked)?;
+    if let Err(failure) = check_ranks_and_memory(asked, &ranks, &sizes) {
         drop(ranks.world.finish());
         return Err(failure);
     }
-    if let Err(failure) = measure(duty, &sizes, &mut ranks, listener) {
+    if let Err(failure) = measure_sizes(duty, &sizes, &mut ranks, listener) {
         // Only this rank knows of the failure, and the others wait for it. Failing to report a
         // failure has no remedy.
-        drop(listener(Heard::GivesUp(&failure)));
-        ranks.world.abort(duty.failed_code)
+        drop(listener(JobEvent::Aborting(&failure)));
+        ranks.world.abort(duty.failure_exit_code)
     }
-    ranks.look_again()?;
+    ranks.record_current_cpus()?;
     if ranks.world.rank() == 0 {
-        listener(Heard::Measured(&ranks.outcome))?;
+        listener(JobEvent::AllMeasured(&ranks.outcome))?;
     }
-    conclude(ranks, raw)
+    finish_job(ranks, raw)
 }
 
-fn measure(
-    duty: &Duty<'_>,
+fn measure_sizes(
+    duty: &RankTask<'_>,
     sizes: &[u64],
-    ranks: &mut Ranks,
-    listener: &mut Listener<'_>,
+    ranks: &mut ConnectedRanks,
+    listener: &mut JobListener<'_>,
 ) -> Result<(), CommandFailure> {
     let is_root = ranks.world.rank() == 0;
     if is_root {
-        listener(Heard::Began(&ranks.outcome))?;
+        listener(JobEvent::Started(&ranks.outcome))?;
     }
-    let budget_s = duty.asked.budget_s / sizes.len() as f64;
+    let budget_s = duty.options.budget_s / sizes.len() as f64;
     for bytes in sizes {
-        let step = Step { typed: duty.asked, bytes: *bytes, budget_s };
+        let step = SizeStep { options: duty.options, bytes: *bytes, budget_s };
         let size =
-            ladder::measure(&ranks.world, &step).map_err(|error| ranks::failed(&error))?;
+            size_sweep::measure_size(&ranks.world, &step).map_err(|error| ranks::mpi_failure(&error))?;
         if is_root {
-            listener(Heard::Size(&ranks.outcome, &size))?;
+            listener(JobEvent::SizeMeasured(&ranks.outcome, &size))?;
         }
         ranks.outcome.sizes.push(size);
-        if let Some(file) = duty.raw.filter(|_| is_root) {
-            write_raw(file, &ranks.outcome)?;
+        if let Some(file) = duty.outcome_file.filter(|_| is_root) {
+            write_outcome(file, &ranks.outcome)?;
         }
     }
     Ok(())
 }
 
 /// Finishes the job; no result counts if any contents were wrong.
-fn conclude(ranks: Ranks, raw: Option<&Path>) -> Result<Done, CommandFailure> {
-    let Ranks { world, mut outcome, .. } = ranks;
+fn finish_job(ranks: ConnectedRanks, raw: Option<&Path>) -> Result<RankOutcome, CommandFailure> {
+    let ConnectedRanks { world, mut outcome, .. } = ranks;
     let is_root = world.rank() == 0;
-    let verdict = match damaged(&outcome) {
+    let verdict = match first_damaged_size(&outcome) {
         // The ranks agree on the number, so that all of them end alike.
         Some((bytes, wrong)) => {
             Err(CommandFailure::measurement(format!("{wrong} messages of {bytes} B arrived damaged"))
@@ -142,19 +142,19 @@ fn conclude(ranks: Ranks, raw: Option<&Path>) -> Result<Done, CommandFailure> {
         None => Ok(()),
     };
     outcome.complete = verdict.is_ok();
-    outcome.failure = verdict.as_ref().err().map(failure_of);
+    outcome.failure = verdict.as_ref().err().map(to_mpi_failure);
     let failed = world
         .broadcast_number(u64::from(verdict.is_err()))
-        .map_err(|error| ranks::failed(&error))?;
-    world.finish().map_err(|error| ranks::failed(&error))?;
+        .map_err(|error| ranks::mpi_failure(&error))?;
+    world.finish().map_err(|error| ranks::mpi_failure(&error))?;
     if let Some(file) = raw.filter(|_| is_root) {
-        write_raw(file, &outcome)?;
+        write_outcome(file, &outcome)?;
     }
-    Ok(Done { is_root, outcome, is_damaged: failed > 0, verdict })
+    Ok(RankOutcome { is_root, outcome, is_damaged: failed > 0, verdict })
 }
 
 /// Returns the first size with wrong contents, and the number of wrong messages.
-fn damaged(outcome: &MpiOutcome) -> Option<(u64, u64)> {
+fn first_damaged_size(outcome: &MpiOutcome) -> Option<(u64, u64)> {
     let wrong = |size: &MpiSizeResult| Some((size.bytes, size.validation?.wrong));
     outcome.sizes.iter().filter_map(wrong).find(|(_, wrong)| *wrong > 0)
 }
@@ -162,7 +162,7 @@ fn damaged(outcome: &MpiOutcome) -> Option<(u64, u64)> {
 /// Returns the job as a named workload, as soon as the ranks are connected; `None` without a known
 /// library.
 #[must_use]
-pub fn phase(asked: &Options, outcome: &MpiOutcome) -> Option<(String, Workload)> {
+pub fn named_workload(asked: &MpiOptions, outcome: &MpiOutcome) -> Option<(String, Workload)> {
     Some((asked.test.name().to_owned(), Workload::Mpi(workload(asked, outcome)?)))
 }
 
@@ -182,8 +182,8 @@ pub fn entries(outcome: &MpiOutcome) -> Vec<MeasurementEntry> {
 ///
 /// # Errors
 /// Contents were wrong.
-pub fn ending(outcome: &MpiOutcome) -> Result<StopReason, CaseFailure> {
-    if let Some((bytes, _)) = damaged(outcome) {
+pub fn stop_reason(outcome: &MpiOutcome) -> Result<StopReason, CaseFailure> {
+    if let Some((bytes, _)) = first_damaged_size(outcome) {
         return Err(CaseFailure::WrongContents { bytes });
     }
     let known = |size: &MpiSizeResult| size.precise;
@@ -197,8 +197,8 @@ pub fn ending(outcome: &MpiOutcome) -> Result<StopReason, CaseFailure> {
 
 /// Builds the workload that a suite would have requested; the launcher chose the library and the
 /// CPUs.
-fn workload(asked: &Options, outcome: &MpiOutcome) -> Option<MpiWorkload> {
-    let sizes = method::sizes(asked);
+fn workload(asked: &MpiOptions, outcome: &MpiOutcome) -> Option<MpiWorkload> {
+    let sizes = method::message_sizes(asked);
     let library = outcome.library.as_ref()?;
     let prefix =
         asked.prefix.as_deref().map_or(String::new(), |it| path_text::encode(it.as_os_str()));
@@ -235,15 +235,15 @@ fn workload(asked: &Options, outcome: &MpiOutcome) -> Option<MpiWorkload> {
     })
 }
 
-fn check(asked: &Options, ranks: &Ranks, sizes: &[u64]) -> Result<(), CommandFailure> {
-    check_ranks(asked, ranks.world.size())?;
+fn check_ranks_and_memory(asked: &MpiOptions, ranks: &ConnectedRanks, sizes: &[u64]) -> Result<(), CommandFailure> {
+    check_rank_count(asked, ranks.world.size())?;
     let Some(most) = sizes.last() else {
         return Err(CommandFailure::usage(
             "there is no size between the smallest and the largest",
         )
         .advise("write the smallest before the largest, like -m 1:4MiB"));
     };
-    let kind = method::kind(asked.test);
+    let kind = method::benchmark_kind(asked.test);
     let size = ranks.world.size() as usize;
     let each = usize::try_from(*most)
         .ok()
@@ -253,7 +253,7 @@ fn check(asked: &Options, ranks: &Ranks, sizes: &[u64]) -> Result<(), CommandFai
 
 /// Checks the number of ranks: some benchmarks need exactly two, some an even number, all at least
 /// two.
-fn check_ranks(asked: &Options, ranks: u32) -> Result<(), CommandFailure> {
+fn check_rank_count(asked: &MpiOptions, ranks: u32) -> Result<(), CommandFailure> {
     let name = asked.test.name();
     let wrong = match asked.test.pattern() {
         _ if ranks < 2 => Some("two ranks or more"),
@@ -274,10 +274,10 @@ fn check_ranks(asked: &Options, ranks: u32) -> Result<(), CommandFailure> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_failed(
+pub fn write_failed_outcome(
     file: &Path,
-    asked: &Options,
-    launched: &Launched,
+    asked: &MpiOptions,
+    launched: &LauncherEnv,
     failure: &CommandFailure,
 ) -> Result<(), CommandFailure> {
     let outcome = MpiOutcome {
@@ -292,17 +292,17 @@ pub fn write_failed(
         window: method::window(asked),
         sizes: Vec::new(),
         complete: false,
-        failure: Some(failure_of(failure)),
+        failure: Some(to_mpi_failure(failure)),
     };
-    write_raw(file, &outcome)
+    write_outcome(file, &outcome)
 }
 
-fn failure_of(failure: &CommandFailure) -> MpiFailure {
+fn to_mpi_failure(failure: &CommandFailure) -> MpiFailure {
     MpiFailure { reason: failure.reason(), advice: failure.advice() }
 }
 
 /// Writes a temporary file and renames it, so that no reader sees a partial outcome.
-fn write_raw(file: &Path, outcome: &MpiOutcome) -> Result<(), CommandFailure> {
+fn write_outcome(file: &Path, outcome: &MpiOutcome) -> Result<(), CommandFailure> {
     let text = serde_json::to_vec(outcome).expect("an outcome has only text keys");
     let mut beside = file.as_os_str().to_owned();
     beside.push(".part");

@@ -6,18 +6,18 @@ use assay_kernels::mpi::{Collective, MpiBenchmarkKind, MpiPass, ReductionElement
 use assay_model::benchmark::MpiTest;
 use assay_model::workload::MpiPreset;
 
-use super::options::Options;
+use super::options::MpiOptions;
 
 /// Messages above this size are large and are sent fewer times.
 const LARGE_BYTES: u64 = 8192;
 /// The same limit for reductions: OSU 5 compares it with their number of floats.
 const LARGE_REDUCTION_BYTES: u64 = 4 * LARGE_BYTES;
 /// Largest default message between pairs, and of a collective.
-const PAIR_MOST_BYTES: u64 = 4 << 20;
-const COLLECTIVE_MOST_BYTES: u64 = 1 << 20;
+const MAX_PAIR_BYTES: u64 = 4 << 20;
+const MAX_COLLECTIVE_BYTES: u64 = 1 << 20;
 
 /// Returns the kernel of a test.
-pub const fn kind(test: MpiTest) -> MpiBenchmarkKind {
+pub const fn benchmark_kind(test: MpiTest) -> MpiBenchmarkKind {
     match test {
         MpiTest::Latency => MpiBenchmarkKind::Latency,
         MpiTest::Bandwidth => MpiBenchmarkKind::Bandwidth,
@@ -46,7 +46,7 @@ pub const fn kind(test: MpiTest) -> MpiBenchmarkKind {
 }
 
 /// Returns the type of the elements that reductions sum.
-pub fn element(typed: &Options) -> ReductionElement {
+pub fn reduction_element(typed: &MpiOptions) -> ReductionElement {
     match (typed.element, typed.preset) {
         (Some(ReductionElement::Integer), _) | (None, MpiPreset::Osu7) => {
             ReductionElement::Integer
@@ -63,16 +63,16 @@ pub const fn is_large(bytes: u64) -> bool {
 /// Whether a turn is a single message or call; such turns are also timed one by one, without being
 /// requested.
 pub const fn has_single_turns(test: MpiTest) -> bool {
-    let kind = kind(test);
+    let kind = benchmark_kind(test);
     !kind.is_windowed() && !matches!(kind, MpiBenchmarkKind::Overlap(_))
 }
 
 /// OSU's default number of messages in flight.
-const USUAL_WINDOW: u32 = 64;
+const DEFAULT_WINDOW: u32 = 64;
 
 /// Returns the number of messages in flight in bandwidth tests.
-pub fn window(typed: &Options) -> u32 {
-    typed.window.unwrap_or(USUAL_WINDOW)
+pub fn window(typed: &MpiOptions) -> u32 {
+    typed.window.unwrap_or(DEFAULT_WINDOW)
 }
 
 /// Whether the ranks compute a sum.
@@ -81,8 +81,8 @@ pub const fn is_reduction(kind: MpiBenchmarkKind) -> bool {
 }
 
 /// Returns the sizes in bytes, each twice the one before: OSU's, or the requested ones.
-pub fn sizes(typed: &Options) -> Vec<u64> {
-    let kind = kind(typed.test);
+pub fn message_sizes(typed: &MpiOptions) -> Vec<u64> {
+    let kind = benchmark_kind(typed.test);
     if !typed.test.has_sizes() {
         return vec![0];
     }
@@ -97,8 +97,8 @@ pub fn sizes(typed: &Options) -> Vec<u64> {
         _ => 1,
     };
     let most_bytes = match kind.collective() {
-        Some(_) => COLLECTIVE_MOST_BYTES,
-        None => PAIR_MOST_BYTES,
+        Some(_) => MAX_COLLECTIVE_BYTES,
+        None => MAX_PAIR_BYTES,
     };
     let minimum = typed.minimum_bytes.unwrap_or(minimum_bytes);
     let most = typed.maximum_bytes.unwrap_or(most_bytes.max(minimum));
@@ -113,8 +113,8 @@ pub fn sizes(typed: &Options) -> Vec<u64> {
 
 /// Returns OSU's pass for one figure: untimed turns, timed turns, and the points where the clock is
 /// read.
-pub fn osu_pass(typed: &Options, bytes: u64) -> MpiPass {
-    let kind = kind(typed.test);
+pub fn osu_pass(typed: &MpiOptions, bytes: u64) -> MpiPass {
+    let kind = benchmark_kind(typed.test);
     let large_bytes = match typed.preset {
         MpiPreset::Osu5 if is_reduction(kind) => LARGE_REDUCTION_BYTES,
         _ => LARGE_BYTES,

@@ -8,7 +8,7 @@ use assay_model::workload::MpiPreset;
 
 /// MPI benchmark with its method.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct MpiOptions {
     pub test: MpiTest,
     /// Preset whose method is used.
     pub preset: MpiPreset,
@@ -25,7 +25,7 @@ pub struct Options {
     /// Placement of the messages of a window in memory.
     pub buffers: WindowBuffers,
     /// Calls of `MPI_Test` during the computation that overlaps a non-blocking collective.
-    pub tests: u32,
+    pub test_calls: u32,
     /// Whether the library is initialised through a session (MPI 4).
     pub process_set: bool,
     /// Whether the contents of every message are compared, in a pass of their own.
@@ -33,7 +33,7 @@ pub struct Options {
     /// Iterations before those whose contents are compared.
     pub validation_warm_up: u64,
     /// Whether all parts of a non-blocking collective are reported.
-    pub full: bool,
+    pub overlap_parts: bool,
     /// Percentiles of single messages; if there are any, messages are also timed one by one.
     pub percentiles: Vec<f64>,
     /// Type of the elements that reductions sum [default: the preset's].

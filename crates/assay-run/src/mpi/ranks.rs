@@ -13,17 +13,17 @@ use assay_model::phrase::Phrase;
 use assay_model::quantity::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::launched::{HYDRA, Launched, Make, SLURM};
-use super::locate::{self, Surroundings};
+use super::launcher_env::{HYDRA, LauncherEnv, MpiMake, SLURM};
+use super::library_search::{self, LibrarySearchEnv};
 use super::method;
-use super::options::Options;
+use super::options::MpiOptions;
 use crate::failure::CommandFailure;
 
-const START_WITH_ITS_OWN: &str = "start with the mpirun of that library, or name the launcher's own library with --mpi PREFIX";
+const MATCHING_LAUNCHER_ADVICE: &str = "start with the mpirun of that library, or name the launcher's own library with --mpi PREFIX";
 
 /// Maximum number of programs between this process and the launcher: a shell, `taskset`, `numactl`,
 /// a wrapper of the site.
-const ANCESTORS: usize = 8;
+const MAX_ANCESTORS: usize = 8;
 
 /// Prefixes of variables that choose networks, transports and algorithms.
 const TRANSPORT_VARIABLES: &[&str] = &[
@@ -48,7 +48,7 @@ const TRANSPORT_VARIABLES: &[&str] = &[
 
 /// First message of each rank to the others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Hello {
+struct RankHello {
     assay: String,
     /// Command line after the program's name: ranks that measure different things would wait for
     /// each other for ever.
@@ -61,20 +61,20 @@ struct Hello {
 
 /// World of ranks that have exchanged their hellos.
 #[derive(Debug)]
-pub struct Ranks {
+pub struct ConnectedRanks {
     pub world: MpiWorld,
     /// Outcome before the first size; the same on all ranks except for the environment.
     pub outcome: MpiOutcome,
     /// Host and available memory of every rank.
-    memory: Vec<(String, Option<u64>)>,
+    host_memory: Vec<(String, Option<u64>)>,
 }
 
 /// Opens the requested library, or the one that belongs to the launcher.
-pub fn open(typed: &Options, launched: &Launched) -> Result<LoadedMpi, CommandFailure> {
+pub fn open_library(typed: &MpiOptions, launched: &LauncherEnv) -> Result<LoadedMpi, CommandFailure> {
     let variable = |name: &str| std::env::var_os(name);
     let ancestors = ancestors();
     let resolve = |path: &Path| path.canonicalize().ok();
-    let around = Surroundings {
+    let around = LibrarySearchEnv {
         variable: &variable,
         ancestors: &ancestors,
         resolve: &resolve,
@@ -84,8 +84,8 @@ pub fn open(typed: &Options, launched: &Launched) -> Result<LoadedMpi, CommandFa
         (Some(file), _) => vec![path_text::encode(file.as_os_str())],
         (None, Some(prefix)) => {
             // The size of the world later reveals a prefix with a library of another make.
-            let files = [launched.make, Make::Any]
-                .map(|make| locate::below(prefix, make, &around))
+            let files = [launched.make, MpiMake::Any]
+                .map(|make| library_search::libraries_below(prefix, make, &around))
                 .concat();
             if files.is_empty() {
                 let what = format!("there is no MPI library below {}", prefix.display());
@@ -98,27 +98,27 @@ pub fn open(typed: &Options, launched: &Launched) -> Result<LoadedMpi, CommandFa
         (None, None) => {
             // A request for PMIx from a batch system probably means Open MPI rather than
             // MPICH.
-            let asked_for = (launched.launcher == SLURM && launched.serves_pmix)
-                .then(|| locate::candidates(Make::OpenMpi, &around));
-            let others = locate::candidates(launched.make, &around);
+            let asked_for = (launched.launcher == SLURM && launched.provides_pmix)
+                .then(|| library_search::candidate_libraries(MpiMake::OpenMpi, &around));
+            let others = library_search::candidate_libraries(launched.make, &around);
             asked_for.into_iter().flatten().chain(others).collect()
         }
     };
-    first_that_opens(&files)
+    open_first(&files)
 }
 
 /// Returns why a library may not find the other ranks: it ends the process during initialisation,
 /// or makes each rank a world of one.
-pub fn misfit(mpi: &LoadedMpi, launched: &Launched) -> Option<Phrase> {
-    doubt(&identify(mpi.banner()).0, mpi.path(), launched)
+pub fn launcher_mismatch(mpi: &LoadedMpi, launched: &LauncherEnv) -> Option<Phrase> {
+    find_mismatch(&parse_banner(mpi.banner()).0, mpi.path(), launched)
 }
 
-fn doubt(name: &str, path: &str, launched: &Launched) -> Option<Phrase> {
+fn find_mismatch(name: &str, path: &str, launched: &LauncherEnv) -> Option<Phrase> {
     let is_open_mpi = name == "Open MPI";
     let is_foreign = match launched.make {
-        Make::OpenMpi => !is_open_mpi,
-        Make::Mpich => is_open_mpi,
-        Make::Any => false,
+        MpiMake::OpenMpi => !is_open_mpi,
+        MpiMake::Mpich => is_open_mpi,
+        MpiMake::Any => false,
     };
     let launcher = launched.launcher;
     if is_foreign {
@@ -128,7 +128,7 @@ fn doubt(name: &str, path: &str, launched: &Launched) -> Option<Phrase> {
             path = path,
             launcher = launcher,
         ))
-    } else if launcher == SLURM && is_open_mpi && !launched.serves_pmix {
+    } else if launcher == SLURM && is_open_mpi && !launched.provides_pmix {
         Some(phrase!(
             "not-served",
             "{path} is Open MPI, and srun was started without PMIx: add `--mpi=pmix`",
@@ -150,10 +150,10 @@ fn doubt(name: &str, path: &str, launched: &Launched) -> Option<Phrase> {
 /// Returns an error if every rank would certainly be a world of one: Open MPI from version 5 on
 /// supports `PMIx` alone. Starting it nevertheless would leave a segment of 16 MiB in `/dev/shm`
 /// for each rank.
-pub fn check_served(mpi: &LoadedMpi, launched: &Launched) -> Result<(), CommandFailure> {
-    let (name, version) = identify(mpi.banner());
+pub fn check_pmix_support(mpi: &LoadedMpi, launched: &LauncherEnv) -> Result<(), CommandFailure> {
+    let (name, version) = parse_banner(mpi.banner());
     let major = version.split('.').next().and_then(|it| it.parse().ok()).unwrap_or(0);
-    if name != "Open MPI" || major < 5 || launched.make != Make::Mpich || launched.serves_pmix {
+    if name != "Open MPI" || major < 5 || launched.make != MpiMake::Mpich || launched.provides_pmix {
         return Ok(());
     }
     let what = format!("{} cannot serve {name} {version}", launched.launcher);
@@ -161,10 +161,10 @@ pub fn check_served(mpi: &LoadedMpi, launched: &Launched) -> Result<(), CommandF
         "{} needs PMIx, which this launcher does not speak: every rank would be a world of one",
         mpi.path()
     );
-    Err(CommandFailure::measurement(what).with_reason(why).advise(START_WITH_ITS_OWN))
+    Err(CommandFailure::measurement(what).with_reason(why).advise(MATCHING_LAUNCHER_ADVICE))
 }
 
-fn first_that_opens(files: &[String]) -> Result<LoadedMpi, CommandFailure> {
+fn open_first(files: &[String]) -> Result<LoadedMpi, CommandFailure> {
     let mut failure = CommandFailure::measurement("no MPI library can be opened");
     for file in files {
         match LoadedMpi::open(file) {
@@ -188,27 +188,27 @@ fn ancestors() -> Vec<PathBuf> {
     };
     let processes = std::iter::successors(parent(std::process::id()), |it| parent(*it));
     processes
-        .take(ANCESTORS)
+        .take(MAX_ANCESTORS)
         .filter_map(|process| std::fs::read_link(format!("/proc/{process}/exe")).ok())
         .collect()
 }
 
 /// Initialises the library and exchanges the hellos of all ranks.
-pub fn start(
+pub fn initialize(
     mpi: &LoadedMpi,
-    launched: &Launched,
-    typed: &Options,
-) -> Result<Ranks, CommandFailure> {
-    let library = library(mpi);
+    launched: &LauncherEnv,
+    typed: &MpiOptions,
+) -> Result<ConnectedRanks, CommandFailure> {
+    let library = describe_library(mpi);
     let started = if typed.process_set { mpi.start_session() } else { mpi.start() };
-    let world = started.map_err(|error| failed(&error))?;
-    if let Err(failure) = one_world(&world, launched, &library) {
+    let world = started.map_err(|error| mpi_failure(&error))?;
+    if let Err(failure) = check_world_size(&world, launched, &library) {
         // Each isolated rank ends its own world; there is nothing else to end.
         drop(world.finish());
         return Err(failure);
     }
     let cpus = pin::allowed_cpus().unwrap_or_default();
-    let hello = Hello {
+    let hello = RankHello {
         assay: env!("CARGO_PKG_VERSION").to_owned(),
         words: std::env::args_os().skip(1).map(|it| path_text::encode(&it)).collect(),
         host: Root::machine().text("proc/sys/kernel/hostname").unwrap_or_default(),
@@ -218,7 +218,7 @@ pub fn start(
     };
     let reported =
         world.all_gather(&serde_json::to_vec(&hello).expect("a greeting has only text keys"));
-    let hellos = met(&reported.map_err(|error| failed(&error))?, &hello)?;
+    let hellos = parse_hellos(&reported.map_err(|error| mpi_failure(&error))?, &hello)?;
     let outcome = MpiOutcome {
         format: FORMAT,
         assay: hello.assay,
@@ -226,7 +226,7 @@ pub fn start(
         preset: typed.preset.name().to_owned(),
         library: Some(library),
         launcher: launched.launcher.to_owned(),
-        ranks: hellos.iter().zip(0..).map(|(hello, rank)| place(hello, rank)).collect(),
+        ranks: hellos.iter().zip(0..).map(|(hello, rank)| to_mpi_rank(hello, rank)).collect(),
         environment: transport_variables(),
         window: method::window(typed),
         sizes: Vec::new(),
@@ -235,10 +235,10 @@ pub fn start(
     };
     let memory =
         hellos.into_iter().map(|hello| (hello.host, hello.memory_available_bytes)).collect();
-    Ok(Ranks { world, outcome, memory })
+    Ok(ConnectedRanks { world, outcome, host_memory: memory })
 }
 
-impl Ranks {
+impl ConnectedRanks {
     /// Returns an error unless each host has enough memory for all of its ranks.
     pub fn check_memory(
         &self,
@@ -247,7 +247,7 @@ impl Ranks {
     ) -> Result<(), CommandFailure> {
         let mut hosts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         let needed = each_rank_bytes.map_or(u64::MAX, |bytes| bytes as u64);
-        for (host, available) in &self.memory {
+        for (host, available) in &self.host_memory {
             let entry = hosts.entry(host).or_insert((0, u64::MAX));
             entry.0 = entry.0.saturating_add(needed);
             entry.1 = entry.1.min(available.unwrap_or(u64::MAX));
@@ -272,10 +272,10 @@ impl Ranks {
     }
 
     /// Adds the CPU that each rank runs on now to those seen before.
-    pub fn look_again(&mut self) -> Result<(), CommandFailure> {
+    pub fn record_current_cpus(&mut self) -> Result<(), CommandFailure> {
         let now = pin::current_cpu().map_or(u32::MAX, |cpu| cpu as u32);
         let reported =
-            self.world.all_gather(&now.to_le_bytes()).map_err(|error| failed(&error))?;
+            self.world.all_gather(&now.to_le_bytes()).map_err(|error| mpi_failure(&error))?;
         for (rank, reported) in self.outcome.ranks.iter_mut().zip(reported) {
             let cpu = reported.try_into().map_or(u32::MAX, u32::from_le_bytes);
             if cpu != u32::MAX && !rank.seen_on.contains(&cpu) {
@@ -286,7 +286,7 @@ impl Ranks {
     }
 }
 
-pub fn failed(error: &MpiError) -> CommandFailure {
+pub fn mpi_failure(error: &MpiError) -> CommandFailure {
     let advice = match error {
         MpiError::Symbol { missing: "MPI_Session_init", .. } => {
             "sessions are new in MPI 4: leave -I out, or use a newer library"
@@ -299,9 +299,9 @@ pub fn failed(error: &MpiError) -> CommandFailure {
 
 /// Checks the size of the world: a library that does not understand its launcher makes every rank a
 /// world of one.
-fn one_world(
+fn check_world_size(
     world: &MpiWorld,
-    launched: &Launched,
+    launched: &LauncherEnv,
     library: &MpiLibrary,
 ) -> Result<(), CommandFailure> {
     let size = world.size();
@@ -330,12 +330,12 @@ fn one_world(
             .with_reason(format!(
                 "{library} is of another make or age than the launcher, and measured nothing"
             ))
-            .advise(START_WITH_ITS_OWN)
+            .advise(MATCHING_LAUNCHER_ADVICE)
     })
 }
 
 /// Parses the hellos of all ranks; all must run this version of assay.
-fn met(reported: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, CommandFailure> {
+fn parse_hellos(reported: &[Vec<u8>], own: &RankHello) -> Result<Vec<RankHello>, CommandFailure> {
     #[derive(Deserialize)]
     struct Version {
         assay: String,
@@ -356,17 +356,17 @@ fn met(reported: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, CommandFailure> 
                 .advise("install the same assay on all hosts, best on a shared file system"));
         }
     }
-    let hellos: Option<Vec<Hello>> =
+    let hellos: Option<Vec<RankHello>> =
         reported.iter().map(|text| serde_json::from_slice(text).ok()).collect();
     let hellos = hellos.ok_or_else(|| {
         CommandFailure::measurement("a rank greeted in words nobody understands")
     })?;
-    same_words(&hellos)?;
+    check_same_command(&hellos)?;
     Ok(hellos)
 }
 
 /// Returns an error unless all ranks were started with the same command line.
-fn same_words(hellos: &[Hello]) -> Result<(), CommandFailure> {
+fn check_same_command(hellos: &[RankHello]) -> Result<(), CommandFailure> {
     let Some(first) = hellos.first() else { return Ok(()) };
     let other = hellos.iter().zip(0..).find(|(hello, _)| hello.words != first.words);
     let Some((hello, rank)) = other else { return Ok(()) };
@@ -380,7 +380,7 @@ fn same_words(hellos: &[Hello]) -> Result<(), CommandFailure> {
         .advise("give one command to all ranks: mpirun -n 2 assay mpi latency"))
 }
 
-fn place(hello: &Hello, rank: u32) -> MpiRank {
+fn to_mpi_rank(hello: &RankHello, rank: u32) -> MpiRank {
     MpiRank {
         rank,
         host: hello.host.clone(),
@@ -407,8 +407,8 @@ fn transport_variables() -> BTreeMap<String, String> {
 }
 
 /// Describes a library by its banner and path.
-fn library(mpi: &LoadedMpi) -> MpiLibrary {
-    let (name, version) = identify(mpi.banner());
+fn describe_library(mpi: &LoadedMpi) -> MpiLibrary {
+    let (name, version) = parse_banner(mpi.banner());
     let (major, minor) = mpi.standard();
     MpiLibrary {
         name,
@@ -435,7 +435,7 @@ const BANNERS: &[(&str, &str, &str)] = &[
 ];
 
 /// Parses name and version from the banner of a library or the output of its `mpichversion`.
-pub fn identify(banner: &str) -> (String, String) {
+pub fn parse_banner(banner: &str) -> (String, String) {
     let found = BANNERS.iter().find(|(word, ..)| banner.contains(word));
     let Some((_, name, before)) = found else {
         let name = banner.split_whitespace().next().unwrap_or("unknown");
@@ -453,7 +453,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn libraries_say_who_they_are() {
+    fn parses_banners_of_libraries() {
         for (banner, name, version) in [
             (
                 "MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022",
@@ -484,13 +484,13 @@ mod tests {
             ("Fancy: something", "Fancy", ""),
             ("", "unknown", ""),
         ] {
-            assert_eq!(identify(banner), (name.to_owned(), version.to_owned()), "{banner}");
+            assert_eq!(parse_banner(banner), (name.to_owned(), version.to_owned()), "{banner}");
         }
     }
 
     #[test]
-    fn ranks_of_another_assay_are_reported_by_host() {
-        let hello = |assay: &str, host: &str| Hello {
+    fn rejects_rank_of_other_version() {
+        let hello = |assay: &str, host: &str| RankHello {
             assay: assay.to_owned(),
             words: vec!["mpi".to_owned(), "bw".to_owned()],
             host: host.to_owned(),
@@ -499,45 +499,45 @@ mod tests {
             memory_available_bytes: None,
         };
         let own = hello("1.0.0", "a");
-        let text = |hello: &Hello| serde_json::to_vec(hello).unwrap();
-        assert_eq!(met(&[text(&own), text(&own)], &own).unwrap().len(), 2);
+        let text = |hello: &RankHello| serde_json::to_vec(hello).unwrap();
+        assert_eq!(parse_hellos(&[text(&own), text(&own)], &own).unwrap().len(), 2);
         for (other, expected) in [
             (text(&hello("1.0.1", "b")), "rank 1 on b is assay 1.0.1, this is 1.0.0 on a"),
             (b"\x01\x02".to_vec(), "rank 1 on an unknown host"),
             (b"{\"assay\":\"2\",\"host\":\"c\"}".to_vec(), "rank 1 on c is assay 2"),
         ] {
-            let message = met(&[text(&own), other], &own).unwrap_err().to_string();
+            let message = parse_hellos(&[text(&own), other], &own).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
         }
         let other =
-            Hello { words: vec!["mpi".to_owned(), "latency".to_owned()], ..own.clone() };
-        let message = met(&[text(&own), text(&other)], &own).unwrap_err().to_string();
+            RankHello { words: vec!["mpi".to_owned(), "latency".to_owned()], ..own.clone() };
+        let message = parse_hellos(&[text(&own), text(&other)], &own).unwrap_err().to_string();
         let expected =
             "rank 0 was started as `assay mpi bw`, rank 1 on a as `assay mpi latency`";
         assert!(message.contains(expected), "{message}");
     }
 
     #[test]
-    fn a_library_is_doubted_under_a_launcher_that_may_not_serve_it() {
-        let by = |launcher, make| Launched {
+    fn warns_of_library_and_launcher_mismatch() {
+        let by = |launcher, make| LauncherEnv {
             launcher,
             make,
             rank: Some(0),
             ranks: Some(2),
-            serves_pmix: false,
+            provides_pmix: false,
         };
         for (name, launched, expected) in [
-            ("MPICH", by(HYDRA, Make::Mpich), None),
-            ("MVAPICH", by(HYDRA, Make::Mpich), None),
-            ("Intel MPI", by("intel-hydra", Make::Mpich), None),
-            ("Intel MPI", by(HYDRA, Make::Mpich), Some("works with some of its versions only")),
-            ("Open MPI", by(HYDRA, Make::Mpich), Some("of another make than hydra")),
-            ("MPICH", by("orterun", Make::OpenMpi), Some("of another make than orterun")),
-            ("Open MPI", by("orterun", Make::OpenMpi), None),
-            ("Open MPI", by(SLURM, Make::Any), Some("--mpi=pmix")),
-            ("MPICH", by(SLURM, Make::Any), None),
+            ("MPICH", by(HYDRA, MpiMake::Mpich), None),
+            ("MVAPICH", by(HYDRA, MpiMake::Mpich), None),
+            ("Intel MPI", by("intel-hydra", MpiMake::Mpich), None),
+            ("Intel MPI", by(HYDRA, MpiMake::Mpich), Some("works with some of its versions only")),
+            ("Open MPI", by(HYDRA, MpiMake::Mpich), Some("of another make than hydra")),
+            ("MPICH", by("orterun", MpiMake::OpenMpi), Some("of another make than orterun")),
+            ("Open MPI", by("orterun", MpiMake::OpenMpi), None),
+            ("Open MPI", by(SLURM, MpiMake::Any), Some("--mpi=pmix")),
+            ("MPICH", by(SLURM, MpiMake::Any), None),
         ] {
-            let reported = doubt(name, "/x/libmpi.so", &launched);
+            let reported = find_mismatch(name, "/x/libmpi.so", &launched);
             let is_right = match (&reported, expected) {
                 (Some(reported), Some(expected)) => reported.to_string().contains(expected),
                 (reported, expected) => reported.is_none() && expected.is_none(),

@@ -14,15 +14,15 @@ use assay_stats::doubts::series_doubts;
 use assay_stats::quantile::supports_quantile;
 use assay_stats::tails::quantile_effective_count;
 
-use super::ladder::TARGET;
+use super::size_sweep::TARGET_PRECISION;
 use super::method;
-use super::options::Options;
+use super::options::MpiOptions;
 
 /// Percentile that is reported by default, next to the interval.
-const USUAL_TAIL: f64 = 99.0;
+const DEFAULT_PERCENTILE: f64 = 99.0;
 
 /// Builds the table without rows.
-pub fn columns(asked: &Options, outcome: &MpiOutcome) -> OsuTable {
+pub fn empty_table(asked: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
     let shape = match asked.preset {
         MpiPreset::Assay => OsuLayout::Assay,
         MpiPreset::Osu5 => OsuLayout::Osu5,
@@ -30,18 +30,18 @@ pub fn columns(asked: &Options, outcome: &MpiOutcome) -> OsuTable {
     };
     let is_usual = asked.preset == MpiPreset::Assay && method::has_single_turns(asked.test);
     let percentiles = match asked.percentiles.is_empty() {
-        true if is_usual => vec![USUAL_TAIL],
+        true if is_usual => vec![DEFAULT_PERCENTILE],
         _ => asked.percentiles.clone(),
     };
     OsuTable {
         test: asked.test,
         layout: shape,
-        full: asked.full,
+        full: asked.overlap_parts,
         percentiles,
         validation: asked.validate,
         ranks: outcome.ranks.len() as u32,
         window: method::window(asked),
-        element: match method::element(asked) {
+        element: match method::reduction_element(asked) {
             ReductionElement::Integer => "MPI_INT",
             ReductionElement::Float => "MPI_FLOAT",
         },
@@ -52,29 +52,29 @@ pub fn columns(asked: &Options, outcome: &MpiOutcome) -> OsuTable {
 pub fn row(table: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> OsuRow {
     let metrics = size.samples.keys();
     let values =
-        metrics.filter_map(|name| Some((name.clone(), analysis(size, name)?.median))).collect();
-    let analysis = analysis(size, first(size));
+        metrics.filter_map(|name| Some((name.clone(), analyse_metric(size, name)?.median))).collect();
+    let analysis = analyse_metric(size, first_metric(size));
     OsuRow {
         bytes: size.bytes,
         values,
         iterations: size.iterations,
         interval: analysis.as_ref().and_then(|it| it.interval),
-        batches: size.samples.get(first(size)).map_or(0, Vec::len),
-        percentiles: tails(&outcome.single_values(table.test, size), &table.percentiles),
+        batches: size.samples.get(first_metric(size)).map_or(0, Vec::len),
+        percentiles: percentile_values(&outcome.single_values(table.test, size), &table.percentiles),
         is_valid: size.validation.map(|it| it.wrong == 0),
     }
 }
 
 /// Returns the doubts about the median of a size, except for its width, which the row already has.
-pub fn doubts_about(asked: &Options, size: &MpiSizeResult) -> Vec<Doubt> {
-    let metric = Benchmark::Mpi(asked.test).metric(first(size));
-    let (Some(analysis), Some(metric)) = (analysis(size, first(size)), metric) else {
+pub fn size_doubts(asked: &MpiOptions, size: &MpiSizeResult) -> Vec<Doubt> {
+    let metric = Benchmark::Mpi(asked.test).metric(first_metric(size));
+    let (Some(analysis), Some(metric)) = (analyse_metric(size, first_metric(size)), metric) else {
         return Vec::new();
     };
     let shows =
         |it: &Doubt| matches!(it, Doubt::SeveralModes { .. } | Doubt::Autocorrelated { .. });
     let stopping =
-        StoppingRule { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
+        StoppingRule { target: TARGET_PRECISION, repetitions: 1, preparations: 1, budget_s: 0.0 };
     let doubts = series_doubts(
         &analysis,
         &stopping,
@@ -86,18 +86,18 @@ pub fn doubts_about(asked: &Options, size: &MpiSizeResult) -> Vec<Doubt> {
 }
 
 /// Returns the metric of the first column.
-fn first(size: &MpiSizeResult) -> &'static str {
+fn first_metric(size: &MpiSizeResult) -> &'static str {
     if size.samples.contains_key("bandwidth") { "bandwidth" } else { "latency" }
 }
 
 /// Analyses the batches of one metric; `None` without a finite sample.
-fn analysis(size: &MpiSizeResult, metric: &str) -> Option<Analysis> {
+fn analyse_metric(size: &MpiSizeResult, metric: &str) -> Option<Analysis> {
     analyse(&[size.samples.get(metric)?.clone()])
 }
 
 /// Returns percentiles of single turns in order of time, by nearest rank; `None` for those that the
 /// effective samples cannot support.
-fn tails(values: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
+fn percentile_values(values: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
@@ -116,21 +116,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tails_need_data() {
+    fn percentile_needs_enough_samples() {
         // Every value of 1 … 997 once, in an order without a trend: 7 is a primitive root of 997.
         let steps = std::iter::successors(Some(1_u32), |last| Some(last * 7 % 997));
         let mut messages: Vec<f64> = steps.take(996).map(f64::from).collect();
         assert_eq!(
-            tails(&messages, &[50.0, 99.0, 99.9]),
+            percentile_values(&messages, &[50.0, 99.0, 99.9]),
             [Some(498.0), Some(987.0), None],
             "p99.9 takes 2995 values"
         );
         messages.sort_by(f64::total_cmp);
         assert_eq!(
-            tails(&messages, &[50.0, 99.0]),
+            percentile_values(&messages, &[50.0, 99.0]),
             [Some(498.0), None],
             "the longest came all at once"
         );
-        assert_eq!(tails(&[], &[50.0]), [None]);
+        assert_eq!(percentile_values(&[], &[50.0]), [None]);
     }
 }

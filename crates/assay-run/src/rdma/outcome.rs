@@ -11,13 +11,13 @@ use super::{perftest_figures, wire};
 use crate::round_trips;
 
 /// Maximum number of samples for the interval of the median, as for other round trips.
-const SAMPLES: usize = 300;
+const MAX_SAMPLES: usize = 300;
 /// Number of parts of a transfer; each is a sample of its rate.
-const PARTS: usize = 16;
+const RATE_PARTS: usize = 16;
 
 /// Connection of both ends, from this end's view.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Joined {
+pub struct RdmaConnectionInfo {
     pub device: String,
     /// Firmware version; empty for software devices.
     pub firmware: String,
@@ -32,7 +32,7 @@ pub struct Joined {
     /// Whether the far end is in this process.
     pub is_loopback: bool,
     /// Device of the far end with its port, `mlx5_0:1`, and its GID index, as that end chose them.
-    pub far: (String, Option<u32>),
+    pub far_device: (String, Option<u32>),
     /// Requested options other than the dimensions.
     pub options: Option<String>,
     /// Messages of each size on each queue pair; `None` if a time was requested.
@@ -45,30 +45,30 @@ pub struct Joined {
 
 /// Result of one size.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Size {
+pub struct RdmaSizeResult {
     /// Message size in bytes.
     pub bytes: u64,
     /// Messages on each queue pair.
     pub iterations: u64,
     /// Whether the size was measured for a fixed time instead of a number of messages.
-    pub lasted: bool,
+    pub is_timed: bool,
     /// Start and length in seconds, checks included.
-    pub seconds: (f64, f64),
-    pub values: Values,
+    pub span_s: (f64, f64),
+    pub values: RdmaValues,
 }
 
 /// Values of one size.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Values {
+pub enum RdmaValues {
     /// Every round trip or operation in ns, in order.
     Times(Vec<u64>),
     /// Progress over time.
-    Marks(Rates),
+    Marks(RdmaProgress),
 }
 
 /// Progress of both ends with many requests in flight.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Rates {
+pub struct RdmaProgress {
     /// Completed requests of this end; for datagrams, those that arrived.
     pub own: Vec<ProgressMark>,
     /// Completed requests of the far end, if both send.
@@ -79,9 +79,9 @@ pub struct Rates {
     pub lost: Option<EventCount>,
 }
 
-impl Values {
+impl RdmaValues {
     /// Appends values of the same kind; the time between both does not count.
-    pub(super) fn and(mut self, next: Self) -> Self {
+    pub(super) fn concat(mut self, next: Self) -> Self {
         match (&mut self, next) {
             (Self::Times(all), Self::Times(more)) => all.extend(more),
             (Self::Marks(all), Self::Marks(more)) => all.append(&more),
@@ -92,29 +92,29 @@ impl Values {
 }
 
 /// Appends the marks of the next part, thinned: a day has as many parts as seconds.
-fn follow(all: &mut Vec<ProgressMark>, more: &[ProgressMark]) {
+fn append_marks(all: &mut Vec<ProgressMark>, more: &[ProgressMark]) {
     let before = all.last().copied().unwrap_or(ProgressMark { done: 0, at_ns: 0 });
     let behind =
         |(done, at_ns)| ProgressMark { done: before.done + done, at_ns: before.at_ns + at_ns };
-    all.extend(thinned(more).into_iter().map(behind));
+    all.extend(thin_marks(more).into_iter().map(behind));
 }
 
 /// Returns the messages per second up to a mark.
-fn rate(mark: &ProgressMark) -> Option<f64> {
+fn mark_rate(mark: &ProgressMark) -> Option<f64> {
     (mark.at_ns > 0).then(|| mark.done as f64 / (mark.at_ns as f64 * 1e-9))
 }
 
 /// Returns at most [`RATE_PARTS`] marks, including the last.
-pub(super) fn thinned(marks: &[ProgressMark]) -> Vec<(u64, u64)> {
-    let parts = marks.chunks(marks.len().div_ceil(PARTS).max(1));
+pub(super) fn thin_marks(marks: &[ProgressMark]) -> Vec<(u64, u64)> {
+    let parts = marks.chunks(marks.len().div_ceil(RATE_PARTS).max(1));
     parts.filter_map(|part| part.last().map(|mark| (mark.done, mark.at_ns))).collect()
 }
 
-impl Rates {
+impl RdmaProgress {
     /// Appends the next part of a test with a fixed time.
     fn append(&mut self, more: &Self) {
-        follow(&mut self.own, &more.own);
-        follow(&mut self.far, &more.far);
+        append_marks(&mut self.own, &more.own);
+        append_marks(&mut self.far, &more.far);
         if let (Some(lost), Some(more)) = (&mut self.lost, more.lost) {
             lost.part += more.part;
             lost.whole += more.whole;
@@ -122,9 +122,9 @@ impl Rates {
     }
 
     /// Adds the counts of the far end for this pass.
-    pub(super) fn complete(
+    pub(super) fn add_far_end(
         &mut self,
-        seen: &wire::Seen,
+        seen: &wire::FarEndCounts,
         pass: &RdmaPass,
         (connection, sent): (Connection, u64),
     ) {
@@ -145,27 +145,27 @@ impl Rates {
     }
 
     /// Returns the messages per second of the whole, summed over both ends.
-    fn per_s(&self) -> Option<f64> {
-        let far = if self.far.is_empty() { 0.0 } else { rate(self.far.last()?)? };
-        Some(rate(self.own.last()?)? + far)
+    fn rate_per_s(&self) -> Option<f64> {
+        let far = if self.far.is_empty() { 0.0 } else { mark_rate(self.far.last()?)? };
+        Some(mark_rate(self.own.last()?)? + far)
     }
 
     /// Returns the rate of the fastest window, summed over sending ends as perftest does; `None` if
     /// one took no time. Windows are the sender's: datagrams may have arrived faster than any of
     /// them left.
-    fn peak_per_s(&self) -> Option<f64> {
+    fn peak_rate_per_s(&self) -> Option<f64> {
         if self.peaks.is_empty() {
             return None;
         }
-        let peak: f64 = self.peaks.iter().map(rate).sum::<Option<f64>>()?;
-        Some(self.per_s().map_or(peak, |whole| peak.max(whole)))
+        let peak: f64 = self.peaks.iter().map(mark_rate).sum::<Option<f64>>()?;
+        Some(self.rate_per_s().map_or(peak, |whole| peak.max(whole)))
     }
 }
 
-impl Joined {
-    pub(super) fn of(
+impl RdmaConnectionInfo {
+    pub(super) fn from_endpoint(
         end: &Endpoint,
-        (work, far): (&RdmaWorkload, wire::Chosen),
+        (work, far): (&RdmaWorkload, wire::ChosenDevice),
         node: Option<u32>,
     ) -> Self {
         Self {
@@ -176,7 +176,7 @@ impl Joined {
             mtu_bytes: end.info.mtu,
             inline_bytes: end.inline_bytes,
             is_loopback: work.to.is_none(),
-            far: (format!("{}:{}", far.device, far.port), far.gid_index),
+            far_device: (format!("{}:{}", far.device, far.port), far.gid_index),
             options: work.requested_options(),
             iterations: work.duration.is_none().then_some(work.iterations),
             node,
@@ -194,7 +194,7 @@ impl Joined {
             MeasurementEntry::Fact(Attribute::Device, self.device.as_str().into()),
             MeasurementEntry::Fact(Attribute::LinkLayer, link.into()),
             MeasurementEntry::Fact(Attribute::FarEnd, "assay".into()),
-            MeasurementEntry::Fact(Attribute::FarDevice, self.far.0.as_str().into()),
+            MeasurementEntry::Fact(Attribute::FarDevice, self.far_device.0.as_str().into()),
             MeasurementEntry::Fact(Attribute::PathMtuBytes, self.mtu_bytes.into()),
             MeasurementEntry::Fact(Attribute::InlineBytes, self.inline_bytes.into()),
         ];
@@ -213,7 +213,7 @@ impl Joined {
             self.iterations.map(|it| MeasurementEntry::Fact(Attribute::Iterations, it.into()));
         entries.extend(node.into_iter().chain(huge).chain(iterations));
         let far_index =
-            self.far.1.map(|it| MeasurementEntry::Fact(Attribute::FarGidIndex, it.into()));
+            self.far_device.1.map(|it| MeasurementEntry::Fact(Attribute::FarGidIndex, it.into()));
         let options = self.options.as_deref();
         let options =
             options.map(|it| MeasurementEntry::Fact(Attribute::RdmaOptions, it.into()));
@@ -226,61 +226,61 @@ impl Joined {
     }
 }
 
-impl Size {
+impl RdmaSizeResult {
     /// Returns the payload per second of the whole; `None` if messages were timed one by one.
     #[must_use]
     pub fn bytes_per_s(&self) -> Option<f64> {
-        let Values::Marks(rates) = &self.values else { return None };
-        Some(rates.per_s()? * self.bytes as f64)
+        let RdmaValues::Marks(rates) = &self.values else { return None };
+        Some(rates.rate_per_s()? * self.bytes as f64)
     }
 
     /// Returns the payload per second of the fastest window; `None` for a fixed time, as in
     /// perftest.
     #[must_use]
     pub fn peak_bytes_per_s(&self) -> Option<f64> {
-        let Values::Marks(rates) = &self.values else { return None };
-        if self.lasted {
+        let RdmaValues::Marks(rates) = &self.values else { return None };
+        if self.is_timed {
             return None;
         }
-        Some(rates.peak_per_s()? * self.bytes as f64)
+        Some(rates.peak_rate_per_s()? * self.bytes as f64)
     }
 
     /// Returns all values, the samples for the interval, and the figures that perftest would print.
     #[must_use]
     pub fn entries(&self, test: RdmaTest) -> Vec<MeasurementEntry> {
         let entries = match &self.values {
-            Values::Times(times_ns) => {
-                let mut entries = times(times_ns, test, self.span());
+            RdmaValues::Times(times_ns) => {
+                let mut entries = latency_entries(times_ns, test, self.span());
                 // For a fixed time perftest prints only the mean.
-                if !self.lasted {
-                    entries.extend(perftest_figures::entries(self.bytes, times_ns, test));
+                if !self.is_timed {
+                    entries.extend(perftest_figures::figure_entries(self.bytes, times_ns, test));
                 }
                 entries
             }
-            Values::Marks(seen) => {
-                let peak = self.peak_bytes_per_s().map(perftest_figures::peak);
-                rates(seen, self.bytes, self.span()).into_iter().chain(peak).collect()
+            RdmaValues::Marks(seen) => {
+                let peak = self.peak_bytes_per_s().map(perftest_figures::peak_entry);
+                rate_entries(seen, self.bytes, self.span()).into_iter().chain(peak).collect()
             }
         };
         let mut entries: Vec<MeasurementEntry> = entries
             .into_iter()
             .map(|entry| entry.with_dimension(Attribute::Bytes, self.bytes))
             .collect();
-        if self.lasted {
+        if self.is_timed {
             entries.push(MeasurementEntry::Fact(Attribute::Iterations, self.iterations.into()));
         }
         entries
     }
 
     fn span(&self) -> MeasuredSpan {
-        MeasuredSpan::from_seconds(self.seconds.0, self.seconds.1, false)
+        MeasuredSpan::from_seconds(self.span_s.0, self.span_s.1, false)
     }
 }
 
-fn times(times_ns: &[u64], test: RdmaTest, span: MeasuredSpan) -> Vec<MeasurementEntry> {
+fn latency_entries(times_ns: &[u64], test: RdmaTest, span: MeasuredSpan) -> Vec<MeasurementEntry> {
     let (metric, divisor) =
         (test.latency_metric(), if test.is_half_round_trip() { 2 } else { 1 });
-    let step = times_ns.len().div_ceil(SAMPLES).max(1);
+    let step = times_ns.len().div_ceil(MAX_SAMPLES).max(1);
     let sample =
         |ns: &u64| MeasurementEntry::sample(metric, *ns as f64 * 1e-9 / divisor as f64);
     let mut entries: Vec<MeasurementEntry> =
@@ -298,10 +298,10 @@ fn times(times_ns: &[u64], test: RdmaTest, span: MeasuredSpan) -> Vec<Measuremen
 
 /// Returns the rate of each part of a transfer in order; parts end where something completed. If
 /// both ends send, a part's rate is the sum of both.
-fn rates(seen: &Rates, bytes: u64, span: MeasuredSpan) -> Vec<MeasurementEntry> {
-    let far = parts(&seen.far);
+fn rate_entries(seen: &RdmaProgress, bytes: u64, span: MeasuredSpan) -> Vec<MeasurementEntry> {
+    let far = part_rates(&seen.far);
     let mut entries = Vec::new();
-    for (at, (own_per_s, seconds)) in parts(&seen.own).into_iter().enumerate() {
+    for (at, (own_per_s, seconds)) in part_rates(&seen.own).into_iter().enumerate() {
         let far_per_s = match (far.get(at), far.last()) {
             (Some((per_s, _)), _) | (None, Some((per_s, _))) => *per_s,
             (None, None) => 0.0,
@@ -325,10 +325,10 @@ fn rates(seen: &Rates, bytes: u64, span: MeasuredSpan) -> Vec<MeasurementEntry> 
 }
 
 /// Returns rate and seconds of each part.
-fn parts(marks: &[ProgressMark]) -> Vec<(f64, f64)> {
+fn part_rates(marks: &[ProgressMark]) -> Vec<(f64, f64)> {
     let mut found = Vec::new();
     let mut before = ProgressMark { done: 0, at_ns: 0 };
-    for part in marks.chunks(marks.len().div_ceil(PARTS).max(1)) {
+    for part in marks.chunks(marks.len().div_ceil(RATE_PARTS).max(1)) {
         // The far end's marks are not trusted to increase.
         let is_later =
             |last: &&ProgressMark| last.at_ns > before.at_ns && last.done >= before.done;
@@ -347,14 +347,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_that_of_the_whole_and_parts_add_up_to_it() {
+    fn part_rates_add_up_to_whole_rate() {
         // 64 marks of 10 messages each: the second half takes twice as long.
         let at_ns = |at: u64| if at <= 32 { at * 1000 } else { 32_000 + (at - 32) * 2000 };
         let marks: Vec<ProgressMark> =
             (1..=64).map(|at| ProgressMark { done: at * 10, at_ns: at_ns(at) }).collect();
-        let values = Values::Marks(Rates { own: marks.clone(), ..Rates::default() });
+        let values = RdmaValues::Marks(RdmaProgress { own: marks.clone(), ..RdmaProgress::default() });
         let size =
-            Size { bytes: 100, iterations: 640, lasted: false, seconds: (0.0, 1.0), values };
+            RdmaSizeResult { bytes: 100, iterations: 640, is_timed: false, span_s: (0.0, 1.0), values };
         assert!((size.bytes_per_s().unwrap() - 64_000.0 / 96e-6).abs() < 1.0);
         let entries = size.entries(RdmaTest::SendBandwidth);
         let parts = entries.iter().filter_map(|entry| match entry {
@@ -372,42 +372,42 @@ mod tests {
         assert!((parts[0].0 / parts[15].0 - 2.0).abs() < 1e-9);
         // The far end sends as much at the same time.
         let (own, far) = (marks.clone(), marks);
-        let values = Values::Marks(Rates { own, far, ..Rates::default() });
+        let values = RdmaValues::Marks(RdmaProgress { own, far, ..RdmaProgress::default() });
         let both =
-            Size { bytes: 100, iterations: 640, lasted: false, seconds: (0.0, 1.0), values };
+            RdmaSizeResult { bytes: 100, iterations: 640, is_timed: false, span_s: (0.0, 1.0), values };
         let (one, two) = (size.bytes_per_s().unwrap(), both.bytes_per_s().unwrap());
         assert!((two / one - 2.0).abs() < 1e-9);
     }
 
-    fn values_of(rates: &Rates) -> Values {
-        Values::Marks(rates.clone())
+    fn values_of(rates: &RdmaProgress) -> RdmaValues {
+        RdmaValues::Marks(rates.clone())
     }
 
     #[test]
-    fn parts_of_a_time_follow_each_other_without_a_pause() {
+    fn concatenated_parts_have_no_gap() {
         let marks = |done: u64| {
             vec![
                 ProgressMark { done, at_ns: 1000 },
                 ProgressMark { done: 2 * done, at_ns: 2000 },
             ]
         };
-        let part = |done| Rates {
+        let part = |done| RdmaProgress {
             own: marks(done),
             far: marks(done),
             peaks: marks(done),
             lost: Some(EventCount { part: 1, whole: 10 }),
         };
-        let values = Values::Marks(part(100)).and(Values::Marks(part(300)));
+        let values = RdmaValues::Marks(part(100)).concat(RdmaValues::Marks(part(300)));
         let size =
-            Size { bytes: 10, iterations: 800, lasted: true, seconds: (0.0, 1.0), values };
+            RdmaSizeResult { bytes: 10, iterations: 800, is_timed: true, span_s: (0.0, 1.0), values };
         // 800 messages of each end in 4 µs.
         assert!((size.bytes_per_s().unwrap() - 2.0 * 8000.0 / 4e-6).abs() < 1.0);
         assert_eq!(size.peak_bytes_per_s(), None);
-        let Values::Marks(rates) = &size.values else { panic!() };
+        let RdmaValues::Marks(rates) = &size.values else { panic!() };
         assert_eq!(rates.lost, Some(EventCount { part: 2, whole: 20 }));
         let many = (1..=65_536).map(|done| ProgressMark { done, at_ns: done });
-        let many = Rates { own: many.collect(), ..Rates::default() };
-        let Values::Marks(whole) = values_of(&many).and(values_of(&many)).and(values_of(&many))
+        let many = RdmaProgress { own: many.collect(), ..RdmaProgress::default() };
+        let RdmaValues::Marks(whole) = values_of(&many).concat(values_of(&many)).concat(values_of(&many))
         else {
             panic!()
         };
@@ -420,8 +420,8 @@ mod tests {
         assert!(
             entries.contains(&MeasurementEntry::Fact(Attribute::Iterations, 800_u64.into()))
         );
-        let times = Values::Times(vec![2000; 3]).and(Values::Times(vec![4000; 3]));
-        let size = Size { iterations: 6, values: times, ..size };
+        let times = RdmaValues::Times(vec![2000; 3]).concat(RdmaValues::Times(vec![4000; 3]));
+        let size = RdmaSizeResult { iterations: 6, values: times, ..size };
         let entries = size.entries(RdmaTest::SendLatency);
         let is_perftests =
             |entry: &&MeasurementEntry| matches!(entry, MeasurementEntry::SeriesFact(..));
@@ -429,20 +429,20 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_go_backwards_are_passed_over() {
+    fn skips_decreasing_marks() {
         let marks = [(10, 1000), (5, 2000), (10, 500), (20, 3000)];
         let marks = marks.map(|(done, at_ns)| ProgressMark { done, at_ns });
-        let found = parts(&marks);
+        let found = part_rates(&marks);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!((found[1].0 - 10.0 / 2e-6).abs() < 1.0, "{found:?}");
     }
 
     #[test]
-    fn of_datagrams_only_those_that_arrived_count() {
+    fn counts_only_received_datagrams() {
         let sent = vec![ProgressMark { done: 1000, at_ns: 1000 }];
         let received = vec![(899, 2000)];
         let peak = Some((100, 100));
-        let seen = wire::Seen { sent: vec![], received, arrived: 900, peak };
+        let seen = wire::FarEndCounts { sent: vec![], received, arrived: 900, peak };
         let pass = RdmaPass {
             operation: RdmaOperation::Send,
             depth: 128,
@@ -461,30 +461,30 @@ mod tests {
             (Connection::Rc, both, 1000.0 / 1e-6, 3e9, None),
         ] {
             let peaks = vec![ProgressMark { done: 200, at_ns: 100 }];
-            let mut rates = Rates { own: sent.clone(), peaks, ..Rates::default() };
-            rates.complete(&seen, &pass, (connection, 1000));
-            assert!((rates.peak_per_s().unwrap() / peak_per_s - 1.0).abs() < 1e-9, "{pass:?}");
-            assert!((rates.per_s().unwrap() / per_s - 1.0).abs() < 1e-9, "{connection:?}");
+            let mut rates = RdmaProgress { own: sent.clone(), peaks, ..RdmaProgress::default() };
+            rates.add_far_end(&seen, &pass, (connection, 1000));
+            assert!((rates.peak_rate_per_s().unwrap() / peak_per_s - 1.0).abs() < 1e-9, "{pass:?}");
+            assert!((rates.rate_per_s().unwrap() / per_s - 1.0).abs() < 1e-9, "{connection:?}");
             assert_eq!(rates.lost, lost);
         }
     }
 
     #[test]
-    fn no_peak_is_below_the_whole() {
+    fn peak_is_at_least_whole_rate() {
         let own = vec![ProgressMark { done: 100, at_ns: 1_000_000 }];
         for (peak_at_ns, expected) in [(500_000, 200_000.0), (2_000_000, 100_000.0)] {
             let peaks = vec![ProgressMark { done: 100, at_ns: peak_at_ns }];
-            let rates = Rates { own: own.clone(), peaks, ..Rates::default() };
-            let peak = rates.peak_per_s().unwrap();
+            let rates = RdmaProgress { own: own.clone(), peaks, ..RdmaProgress::default() };
+            let peak = rates.peak_rate_per_s().unwrap();
             assert!((peak - expected).abs() < 1e-6, "{peak}");
         }
     }
 
     #[test]
-    fn sends_are_halved_and_reads_are_not() {
-        let values = Values::Times((1..=1000).map(|at| at * 2000).collect());
+    fn halves_send_latency_only() {
+        let values = RdmaValues::Times((1..=1000).map(|at| at * 2000).collect());
         let size =
-            Size { bytes: 2, iterations: 1000, lasted: false, seconds: (0.0, 1.0), values };
+            RdmaSizeResult { bytes: 2, iterations: 1000, is_timed: false, span_s: (0.0, 1.0), values };
         for (test, expected_s) in [(RdmaTest::SendLatency, 1e-6), (RdmaTest::ReadLatency, 2e-6)]
         {
             let entries = size.entries(test);

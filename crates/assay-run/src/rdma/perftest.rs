@@ -16,57 +16,57 @@ use assay_fleet::root::Root;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_model::workload::{RdmaDevice, RdmaWorkload};
 
-use super::far_end::{Loopback, Served, same_version, taken};
-use super::wire::{Line, Message, Perftest};
+use super::far_end::{Loopback, RdmaServerReport, check_version, resolve_own_device};
+use super::wire::{MessageChannel, RdmaMessage, PerftestRequest};
 use super::{
-    A_SIZE, Load, MOST_BYTES, PATIENCE, PORT, Partner, TestError, chosen, open, reach,
+    SIZE_TIMEOUT, RdmaLoad, MAX_BYTES, STEP_TIMEOUT, PORT, RdmaPartner, RdmaTestError, resolve_device, open_endpoint, connect_tcp,
 };
 use crate::network::error::NetworkError;
 
 /// Time limit for a perftest program to listen, and to end after its client.
-const A_MOMENT: Duration = Duration::from_secs(20);
-const LOOK: Duration = Duration::from_millis(20);
-const BY_HAND: &str = "run it by hand with the same device, port and GID (-d, -i, -x)";
-const PACKAGE: &str = "install perftest at both ends (Debian: `apt install perftest`)";
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+const RUN_BY_HAND_ADVICE: &str = "run it by hand with the same device, port and GID (-d, -i, -x)";
+const INSTALL_ADVICE: &str = "install perftest at both ends (Debian: `apt install perftest`)";
 
 /// Other host of a pair, with its address for perftest's TCP connection.
-pub(crate) type OfPair = (Partner, IpAddr);
+pub(crate) type PartnerWithAddress = (RdmaPartner, IpAddr);
 
 /// Far end with perftest's server, for one run of its client.
-pub(crate) struct Peer {
-    line: Line,
+pub(crate) struct PerftestPeer {
+    line: MessageChannel,
     _loopback: Option<Loopback>,
     /// Workload of the client: the requested one, with the server's host and port.
     pub(crate) work: RdmaWorkload,
 }
 
-impl Peer {
+impl PerftestPeer {
     /// Makes the far end start its server for messages of this size. `program` is the client's; it
     /// is also the server's if both ends are this machine.
     pub(crate) fn start(
         (work, bytes): (&RdmaWorkload, u64),
-        pair: Option<OfPair>,
+        pair: Option<PartnerWithAddress>,
         program: &Path,
         cancel: &AtomicBool,
-    ) -> Result<Self, TestError> {
+    ) -> Result<Self, RdmaTestError> {
         if !has_devices() {
             return Err(RdmaError::NoDevice.into());
         }
-        let device = settled(&chosen(&work.device), &Load::of(work))?;
+        let device = with_path_settings(&resolve_device(&work.device), &RdmaLoad::from_workload(work))?;
         let far = pair.as_ref().map(|(partner, _)| partner.device.clone()).unwrap_or_default();
         let (mut line, host, loopback) = match (pair, &work.to) {
             (Some((partner, address)), _) => {
-                (Line::between_agents(partner.call), address.to_string(), None)
+                (MessageChannel::between_agents(partner.call), address.to_string(), None)
             }
             (None, Some(host)) => {
-                (reach(host, work.port.unwrap_or(PORT), cancel)?, host.clone(), None)
+                (connect_tcp(host, work.port.unwrap_or(PORT), cancel)?, host.clone(), None)
             }
             (None, None) => {
                 let (own, line) = Loopback::start(&work.device, Some(program.to_owned()));
                 (line, "127.0.0.1".to_owned(), Some(own))
             }
         };
-        line.say(&Message::Perftest(Box::new(Perftest {
+        line.send(&RdmaMessage::Perftest(Box::new(PerftestRequest {
             assay: env!("CARGO_PKG_VERSION").to_owned(),
             test: work.test,
             connection: work.connection,
@@ -77,9 +77,9 @@ impl Peer {
             both: work.both,
             device: far,
         })))?;
-        let port = match line.hear("the start of perftest", PATIENCE, cancel)? {
-            Message::Listening { port } => port,
-            other => return Err(line.unexpected(other)),
+        let port = match line.receive("the start of perftest", STEP_TIMEOUT, cancel)? {
+            RdmaMessage::Listening { port } => port,
+            other => return Err(line.unexpected_message(other)),
         };
         let work = RdmaWorkload {
             to: Some(host),
@@ -94,75 +94,75 @@ impl Peer {
     /// Reports that the client has ended.
     pub(crate) fn finish(mut self) {
         // The far end also notices a closed connection.
-        let _ = self.line.say(&Message::Done);
+        let _ = self.line.send(&RdmaMessage::Done);
     }
 }
 
 /// Serves a perftest request: starts the server, reports its port, and ends it.
 pub(super) fn serve(
-    line: &mut Line,
-    asked: &Perftest,
+    line: &mut MessageChannel,
+    asked: &PerftestRequest,
     (device, program): (&RdmaDevice, Option<&Path>),
     cancel: &AtomicBool,
-) -> Result<Served, TestError> {
-    same_version(line, &asked.assay)?;
+) -> Result<RdmaServerReport, RdmaTestError> {
+    check_version(line, &asked.assay)?;
     if !has_devices() {
         return Err(RdmaError::NoDevice.into());
     }
-    if !(1..=MOST_BYTES).contains(&asked.bytes) {
+    if !(1..=MAX_BYTES).contains(&asked.bytes) {
         let said = format!("it asks for messages of {} B", asked.bytes);
-        return Err(TestError::Stranger { peer: line.peer().to_owned(), said });
+        return Err(RdmaTestError::ProtocolMismatch { peer: line.peer().to_owned(), said });
     }
     let name = format!("ib_{}", asked.test.name());
-    let load = Load {
+    let load = RdmaLoad {
         test: asked.test,
         connection: asked.connection,
         depth: asked.depth,
         queue_pairs: asked.queue_pairs,
-        both: asked.both,
+        bidirectional: asked.both,
         moderation: None,
         warms_up: false,
     };
-    let device = &settled(&taken(line, device, &asked.device), &load)?;
+    let device = &with_path_settings(&resolve_own_device(line, device, &asked.device), &load)?;
     let found = program.map(Path::to_owned).or_else(|| process::find_executable(&name));
     let missing =
-        || TestError::Perftest { reason: format!("{name} is not installed"), advice: PACKAGE };
+        || RdmaTestError::Perftest { reason: format!("{name} is not installed"), advice: INSTALL_ADVICE };
     let port = free_port()?;
-    let server = Server::start(found.ok_or_else(missing)?, asked, device, port)?;
-    let server = server.listening(port, cancel)?;
-    line.say(&Message::Listening { port })?;
-    match line.hear("the end of perftest", A_SIZE, cancel)? {
-        Message::Done => {}
-        other => return Err(line.unexpected(other)),
+    let server = PerftestServer::start(found.ok_or_else(missing)?, asked, device, port)?;
+    let server = server.wait_until_listening(port, cancel)?;
+    line.send(&RdmaMessage::Listening { port })?;
+    match line.receive("the end of perftest", SIZE_TIMEOUT, cancel)? {
+        RdmaMessage::Done => {}
+        other => return Err(line.unexpected_message(other)),
     }
-    server.end();
+    server.wait_for_end();
     let device = device.name.clone().unwrap_or_else(|| "the first device".to_owned());
-    Ok(Served { peer: line.peer().to_owned(), device, sizes: 1 })
+    Ok(RdmaServerReport { peer: line.peer().to_owned(), device, sizes: 1 })
 }
 
 /// Sets the GID and path MTU that assay would use: perftest would choose others, and measure
 /// another path. perftest uses the smaller path MTU of both ends, as assay does.
-fn settled(device: &RdmaDevice, load: &Load) -> Result<RdmaDevice, TestError> {
+fn with_path_settings(device: &RdmaDevice, load: &RdmaLoad) -> Result<RdmaDevice, RdmaTestError> {
     // Opens an endpoint that sends nothing, to read the device's values.
-    let idle = Load { queue_pairs: 1, depth: 1, ..*load };
-    let end = open(device, &idle, 1)?;
+    let idle = RdmaLoad { queue_pairs: 1, depth: 1, ..*load };
+    let end = open_endpoint(device, &idle, 1)?;
     let (gid_index, mtu_bytes) = (end.gid_index, Some(end.info.mtu));
     Ok(RdmaDevice { gid_index, mtu_bytes, ..device.clone() })
 }
 
 /// Running perftest server; ended when dropped.
-struct Server {
+struct PerftestServer {
     stop: Arc<AtomicBool>,
     running: Option<JoinHandle<Result<Completed, ProcessError>>>,
 }
 
-impl Server {
+impl PerftestServer {
     fn start(
         program: PathBuf,
-        asked: &Perftest,
+        asked: &PerftestRequest,
         device: &RdmaDevice,
         port: u16,
-    ) -> Result<Self, TestError> {
+    ) -> Result<Self, RdmaTestError> {
         let work = RdmaWorkload {
             test: asked.test,
             to: None,
@@ -182,13 +182,13 @@ impl Server {
         command.arguments =
             perftest_arguments(&work, asked.bytes).into_iter().map(Into::into).collect();
         command.environment = vec![("LC_ALL".into(), Some("C".into()))];
-        command.deadline = Some(A_SIZE);
+        command.deadline = Some(SIZE_TIMEOUT);
         let stop = Arc::new(AtomicBool::new(false));
         let reported = Arc::clone(&stop);
         let running = thread::Builder::new()
             .name("perftest".to_owned())
             .spawn(move || process::run(&command, &reported))
-            .map_err(|error| TestError::Perftest {
+            .map_err(|error| RdmaTestError::Perftest {
                 reason: error.to_string(),
                 advice: "free memory or processes",
             })?;
@@ -197,27 +197,27 @@ impl Server {
 
     /// Waits until the server listens. A probing connection is not possible: perftest takes the
     /// first peer for its client.
-    fn listening(mut self, port: u16, cancel: &AtomicBool) -> Result<Self, TestError> {
+    fn wait_until_listening(mut self, port: u16, cancel: &AtomicBool) -> Result<Self, RdmaTestError> {
         let since = Instant::now();
         loop {
-            if listens(&Root::machine(), port) {
+            if is_listening(&Root::machine(), port) {
                 return Ok(self);
             }
             if self.running.as_ref().is_none_or(JoinHandle::is_finished) {
-                return Err(self.ended_early());
+                return Err(self.early_end_error());
             }
             if cancel.load(Ordering::Relaxed) {
                 return Err(NetworkError::Interrupted.into());
             }
-            if since.elapsed() > A_MOMENT {
-                let reason = format!("it did not listen within {} s", A_MOMENT.as_secs());
-                return Err(TestError::Perftest { reason, advice: BY_HAND });
+            if since.elapsed() > START_TIMEOUT {
+                let reason = format!("it did not listen within {} s", START_TIMEOUT.as_secs());
+                return Err(RdmaTestError::Perftest { reason, advice: RUN_BY_HAND_ADVICE });
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
-    fn ended_early(&mut self) -> TestError {
+    fn early_end_error(&mut self) -> RdmaTestError {
         let ended = self.running.take().and_then(|running| running.join().ok());
         let reason = match ended {
             Some(Ok(completed)) => {
@@ -230,21 +230,21 @@ impl Server {
             Some(Err(error)) => error.to_string(),
             None => "it could not be started".to_owned(),
         };
-        TestError::Perftest { reason, advice: BY_HAND }
+        RdmaTestError::Perftest { reason, advice: RUN_BY_HAND_ADVICE }
     }
 
     /// Waits for the server to end by itself soon after its client; dropping stops it otherwise.
-    fn end(self) {
+    fn wait_for_end(self) {
         let since = Instant::now();
         while self.running.as_ref().is_some_and(|it| !it.is_finished())
-            && since.elapsed() < A_MOMENT
+            && since.elapsed() < START_TIMEOUT
         {
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }
 
-impl Drop for Server {
+impl Drop for PerftestServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(running) = self.running.take() {
@@ -255,11 +255,11 @@ impl Drop for Server {
 }
 
 /// Returns a TCP port that is free at the moment.
-fn free_port() -> Result<u16, TestError> {
+fn free_port() -> Result<u16, RdmaTestError> {
     let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
     let bound = TcpListener::bind(any).or_else(|_| TcpListener::bind("0.0.0.0:0"));
     bound.and_then(|listener| listener.local_addr()).map(|address| address.port()).map_err(
-        |error| TestError::Perftest {
+        |error| RdmaTestError::Perftest {
             reason: format!("there is no free TCP port: {error}"),
             advice: "close connections",
         },
@@ -267,7 +267,7 @@ fn free_port() -> Result<u16, TestError> {
 }
 
 /// Whether a socket listens on a TCP port, from the kernel's table (`proc(5)`, `/proc/net/tcp`).
-fn listens(root: &Root, port: u16) -> bool {
+fn is_listening(root: &Root, port: u16) -> bool {
     /// State of a listening socket.
     const LISTENING: &str = "0A";
     let own = format!(":{port:04X}");
@@ -286,12 +286,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_listens_is_found_without_asking_him() {
+    fn detects_listening_port_without_connecting() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let root = Root::machine();
-        assert!(listens(&root, port));
+        assert!(is_listening(&root, port));
         drop(listener);
-        assert!(!listens(&root, port));
+        assert!(!is_listening(&root, port));
     }
 }

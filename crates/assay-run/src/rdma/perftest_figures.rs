@@ -10,7 +10,7 @@ use assay_model::entry::{MeasurementEntry, SeriesKey};
 const MICROSECOND_S: f64 = 1e-6;
 
 /// Returns perftest's figures of all messages in order; empty for fewer messages than it can print.
-pub(super) fn entries(bytes: u64, times_ns: &[u64], test: RdmaTest) -> Vec<MeasurementEntry> {
+pub(super) fn figure_entries(bytes: u64, times_ns: &[u64], test: RdmaTest) -> Vec<MeasurementEntry> {
     let divisor = if test.is_half_round_trip() { 2 } else { 1 };
     let Some(row) = LatencyRow::from_times_ns(bytes, times_ns, divisor) else {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn entries(bytes: u64, times_ns: &[u64], test: RdmaTest) -> Vec<Measu
 }
 
 /// Returns perftest's `BW peak`.
-pub(super) fn peak(bytes_per_s: f64) -> MeasurementEntry {
+pub(super) fn peak_entry(bytes_per_s: f64) -> MeasurementEntry {
     MeasurementEntry::SeriesFact(
         SeriesKey::only_series("bandwidth"),
         Attribute::PerftestPeak,
@@ -43,7 +43,7 @@ pub(super) fn peak(bytes_per_s: f64) -> MeasurementEntry {
 
 /// Returns the row that was stored with a series; `None` if it has none.
 #[must_use]
-pub fn row((bytes, iterations): (u64, u64), facts: &Attributes) -> Option<LatencyRow> {
+pub fn stored_row((bytes, iterations): (u64, u64), facts: &Attributes) -> Option<LatencyRow> {
     let us = |name| Some(facts.get(&name)?.as_number()? / MICROSECOND_S);
     Some(LatencyRow {
         bytes,
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_perftest_would_print_is_stored_and_comes_back() {
+    fn perftest_figures_round_trip() {
         let times_ns: Vec<u64> = (1..=1000).rev().map(|us| us * 2000).collect();
         for (test, divisor) in [
             (RdmaTest::SendLatency, 2),
@@ -72,7 +72,7 @@ mod tests {
             (RdmaTest::AtomicLatency, 1),
         ] {
             let mut facts = Attributes::new();
-            for entry in entries(2, &times_ns, test) {
+            for entry in figure_entries(2, &times_ns, test) {
                 let MeasurementEntry::SeriesFact(key, name, value) = entry else {
                     panic!("{entry:?}")
                 };
@@ -80,11 +80,11 @@ mod tests {
                 facts.insert(name, value);
             }
             let expected = LatencyRow::from_times_ns(2, &times_ns, divisor).unwrap();
-            let stored = row((2, 1000), &facts).unwrap();
+            let stored = stored_row((2, 1000), &facts).unwrap();
             assert_eq!(stored.to_string(), expected.to_string(), "{test:?}");
             assert!((stored.max_us - expected.max_us).abs() < 1e-9, "{stored:?}");
         }
-        assert_eq!(entries(2, &[1000; 4], RdmaTest::SendLatency), []);
-        assert_eq!(row((2, 4), &Attributes::new()), None);
+        assert_eq!(figure_entries(2, &[1000; 4], RdmaTest::SendLatency), []);
+        assert_eq!(stored_row((2, 4), &Attributes::new()), None);
     }
 }

@@ -12,26 +12,26 @@ use assay_model::benchmark::RdmaTest;
 use assay_model::workload::{RdmaConnection, RdmaDevice};
 use serde::{Deserialize, Serialize};
 
-use super::TestError;
+use super::RdmaTestError;
 use crate::network::control::{ControlConnection, StepDeadline};
 use crate::network::error::NetworkError;
 
 /// Maximum length of a line; the numbers of 16384 queue pairs take 144 KiB.
 const LINE_LIMIT_BYTES: usize = 256 << 10;
 /// Interval between checks for cancellation.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Message of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "kebab-case")]
-pub(super) enum Message {
+pub(super) enum RdmaMessage {
     /// Leading end: requests a test.
-    Hello(Box<Hello>),
+    Hello(Box<RdmaHello>),
     /// Far end: accepts the test.
     Welcome {
-        card: Names,
+        card: WirePeerInfo,
         /// Device that the far end chose.
-        chosen: Chosen,
+        chosen: ChosenDevice,
     },
     /// Far end: refuses or aborts the test.
     Failed { reason: String, advice: String },
@@ -45,10 +45,10 @@ pub(super) enum Message {
     Checked {
         is_right: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        seen: Option<Seen>,
+        seen: Option<FarEndCounts>,
     },
     /// Leading end: requests perftest's server for a test.
-    Perftest(Box<Perftest>),
+    Perftest(Box<PerftestRequest>),
     /// Far end: perftest's server listens on this TCP port.
     Listening { port: u16 },
     /// Leading end: there are no more sizes.
@@ -57,7 +57,7 @@ pub(super) enum Message {
 
 /// Request of the leading end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Hello {
+pub(super) struct RdmaHello {
     /// Version; both ends must have the same.
     pub(super) assay: String,
     pub(super) test: RdmaTest,
@@ -70,26 +70,26 @@ pub(super) struct Hello {
     pub(super) moderation: Option<u64>,
     /// Far end's device, used between agents only; other far ends have their own options.
     pub(super) device: RdmaDevice,
-    pub(super) card: Names,
+    pub(super) card: WirePeerInfo,
 }
 
 /// Device of the far end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Chosen {
+pub(super) struct ChosenDevice {
     pub(super) device: String,
     pub(super) port: u8,
     pub(super) gid_index: Option<u32>,
 }
 
-impl Chosen {
-    pub(super) fn of(end: &Endpoint) -> Self {
+impl ChosenDevice {
+    pub(super) fn from_endpoint(end: &Endpoint) -> Self {
         Self { device: end.device.clone(), port: end.port, gid_index: end.gid_index }
     }
 }
 
 /// Counts of the far end for one pass, as `(messages, ns)`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Seen {
+pub(super) struct FarEndCounts {
     pub(super) sent: Vec<(u64, u64)>,
     pub(super) received: Vec<(u64, u64)>,
     pub(super) arrived: u64,
@@ -99,7 +99,7 @@ pub(super) struct Seen {
 
 /// Request for perftest's server, with the parameters of its client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Perftest {
+pub(super) struct PerftestRequest {
     /// Version; both ends must have the same.
     pub(super) assay: String,
     pub(super) test: RdmaTest,
@@ -115,7 +115,7 @@ pub(super) struct Perftest {
 
 /// Serialized form of a [`PeerInfo`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Names {
+pub(super) struct WirePeerInfo {
     lid: u16,
     numbers: Vec<u32>,
     sequence: u32,
@@ -127,7 +127,7 @@ pub(super) struct Names {
     reads: u8,
 }
 
-impl From<&PeerInfo> for Names {
+impl From<&PeerInfo> for WirePeerInfo {
     fn from(card: &PeerInfo) -> Self {
         let PeerInfo { lid, sequence, gid, mtu, address, source, key, reads, .. } = *card;
         let numbers = card.numbers.clone();
@@ -135,9 +135,9 @@ impl From<&PeerInfo> for Names {
     }
 }
 
-impl From<Names> for PeerInfo {
-    fn from(names: Names) -> Self {
-        let Names { lid, numbers, sequence, gid, mtu, address, source, key, reads } = names;
+impl From<WirePeerInfo> for PeerInfo {
+    fn from(names: WirePeerInfo) -> Self {
+        let WirePeerInfo { lid, numbers, sequence, gid, mtu, address, source, key, reads } = names;
         // Other values have no code; the clamp also prevents a division by zero.
         let mtu = mtu.clamp(256, 4096);
         Self { lid, numbers, sequence, gid, mtu, address, source, key, reads }
@@ -145,7 +145,7 @@ impl From<Names> for PeerInfo {
 }
 
 /// End of a two-way channel of messages.
-pub(super) struct Line {
+pub(super) struct MessageChannel {
     peer: String,
     carrier: Carrier,
 }
@@ -160,7 +160,7 @@ enum Carrier {
     Thread(Sender<String>, Receiver<String>),
 }
 
-impl Line {
+impl MessageChannel {
     pub(super) fn over_tcp(control: ControlConnection) -> Self {
         Self { peer: control.peer.clone(), carrier: Carrier::Tcp(control, Vec::new()) }
     }
@@ -170,7 +170,7 @@ impl Line {
     }
 
     /// Returns both ends, for two threads of this process.
-    pub(super) fn within() -> [Self; 2] {
+    pub(super) fn in_process_pair() -> [Self; 2] {
         let ((to_b, from_a), (to_a, from_b)) = (mpsc::channel(), mpsc::channel());
         [(to_b, from_b), (to_a, from_a)].map(|(to, from)| Self {
             peer: "this process".to_owned(),
@@ -187,22 +187,22 @@ impl Line {
         &self.peer
     }
 
-    pub(super) fn say(&mut self, message: &Message) -> Result<(), NetworkError> {
+    pub(super) fn send(&mut self, message: &RdmaMessage) -> Result<(), NetworkError> {
         let form = || serde_json::to_string(message).expect("messages have a form");
         match &mut self.carrier {
             Carrier::Tcp(control, _) => control.send(format!("{}\n", form()).as_bytes()),
             Carrier::Agents(call) => call.say(message).map_err(NetworkError::Call),
-            Carrier::Thread(to, _) => to.send(form()).map_err(|_| self.closed("an answer")),
+            Carrier::Thread(to, _) => to.send(form()).map_err(|_| self.closed_error("an answer")),
         }
     }
 
     /// Receives the next message.
-    pub(super) fn hear(
+    pub(super) fn receive(
         &mut self,
         expected: &str,
         patience: Duration,
         cancel: &AtomicBool,
-    ) -> Result<Message, TestError> {
+    ) -> Result<RdmaMessage, RdmaTestError> {
         let step = StepDeadline::new(patience);
         let is_cancelled = || cancel.load(Ordering::Relaxed);
         loop {
@@ -217,14 +217,14 @@ impl Line {
                         rest.drain(..=end.unwrap_or(LINE_LIMIT_BYTES)).collect();
                     String::from_utf8_lossy(&line).into_owned()
                 }
-                Carrier::Agents(call) => match call.hear::<Message>(patience) {
+                Carrier::Agents(call) => match call.hear::<RdmaMessage>(patience) {
                     Ok(message) => return Ok(message),
-                    Err(error) => return Err(self.not_heard(error, &step, expected)),
+                    Err(error) => return Err(self.call_error(error, &step, expected)),
                 },
-                Carrier::Thread(_, from) => match from.recv_timeout(LOOK) {
+                Carrier::Thread(_, from) => match from.recv_timeout(POLL_INTERVAL) {
                     Ok(text) => text,
                     Err(RecvTimeoutError::Disconnected) => {
-                        return Err(self.closed(expected).into());
+                        return Err(self.closed_error(expected).into());
                     }
                     Err(RecvTimeoutError::Timeout) if is_cancelled() => {
                         return Err(NetworkError::Interrupted.into());
@@ -235,38 +235,38 @@ impl Line {
                     Err(RecvTimeoutError::Timeout) => continue,
                 },
             };
-            return serde_json::from_str(&text).map_err(|_| self.stranger(&text));
+            return serde_json::from_str(&text).map_err(|_| self.mismatch_error(&text));
         }
     }
 
-    fn closed(&self, expected: &str) -> NetworkError {
+    fn closed_error(&self, expected: &str) -> NetworkError {
         NetworkError::Closed { peer: self.peer.clone(), expected: expected.to_owned() }
     }
 
     /// Maps errors of a call to those of the other carriers.
-    fn not_heard(&self, error: CallError, step: &StepDeadline, expected: &str) -> TestError {
+    fn call_error(&self, error: CallError, step: &StepDeadline, expected: &str) -> RdmaTestError {
         match error {
-            CallError::Over { .. } => self.closed(expected).into(),
+            CallError::Over { .. } => self.closed_error(expected).into(),
             CallError::Late { .. } => step.timeout_error(&self.peer, expected).into(),
             CallError::Interrupted => NetworkError::Interrupted.into(),
-            CallError::Foreign { source, .. } => self.stranger(&source.to_string()),
+            CallError::Foreign { source, .. } => self.mismatch_error(&source.to_string()),
         }
     }
 
-    fn stranger(&self, said: &str) -> TestError {
+    fn mismatch_error(&self, said: &str) -> RdmaTestError {
         /// Maximum number of characters of foreign text in an error.
         const SHOWN: usize = 60;
         let shown: String = said.chars().take(SHOWN).collect();
         let said = shown.escape_debug().to_string();
-        TestError::Stranger { peer: self.peer().to_owned(), said }
+        RdmaTestError::ProtocolMismatch { peer: self.peer().to_owned(), said }
     }
 
     /// Returns the error for a message that was not expected.
-    pub(super) fn unexpected(&self, message: Message) -> TestError {
+    pub(super) fn unexpected_message(&self, message: RdmaMessage) -> RdmaTestError {
         let peer = self.peer().to_owned();
         match message {
-            Message::Failed { reason, advice } => TestError::FarEnd { peer, reason, advice },
-            other => TestError::Stranger { peer, said: format!("{other:?}") },
+            RdmaMessage::Failed { reason, advice } => RdmaTestError::FarEnd { peer, reason, advice },
+            other => RdmaTestError::ProtocolMismatch { peer, said: format!("{other:?}") },
         }
     }
 }
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_come_back_as_they_were() {
+    fn messages_round_trip() {
         let card = PeerInfo {
             lid: 7,
             numbers: vec![0x11, 0x12],
@@ -288,25 +288,25 @@ mod tests {
             key: 2,
             reads: 128,
         };
-        assert_eq!(PeerInfo::from(Names::from(&card)), card);
+        assert_eq!(PeerInfo::from(WirePeerInfo::from(&card)), card);
         for message in [
-            Message::Ready,
-            Message::Next { bytes: 2, iterations: 1000 },
-            Message::Checked { is_right: false, seen: None },
-            Message::Checked {
+            RdmaMessage::Ready,
+            RdmaMessage::Next { bytes: 2, iterations: 1000 },
+            RdmaMessage::Checked { is_right: false, seen: None },
+            RdmaMessage::Checked {
                 is_right: true,
-                seen: Some(Seen {
+                seen: Some(FarEndCounts {
                     sent: vec![(1, 2)],
                     received: vec![],
                     arrived: 3,
                     peak: Some((1, 1)),
                 }),
             },
-            Message::Welcome {
+            RdmaMessage::Welcome {
                 card: (&card).into(),
-                chosen: Chosen { device: "rxe0".to_owned(), port: 1, gid_index: None },
+                chosen: ChosenDevice { device: "rxe0".to_owned(), port: 1, gid_index: None },
             },
-            Message::Hello(Box::new(Hello {
+            RdmaMessage::Hello(Box::new(RdmaHello {
                 assay: "0.1.0".to_owned(),
                 test: RdmaTest::ReadLatency,
                 connection: RdmaConnection::Ud,
@@ -320,34 +320,34 @@ mod tests {
             })),
         ] {
             let text = serde_json::to_string(&message).unwrap();
-            assert_eq!(serde_json::from_str::<Message>(&text).unwrap(), message, "{text}");
+            assert_eq!(serde_json::from_str::<RdmaMessage>(&text).unwrap(), message, "{text}");
         }
     }
 
     /// Returns both ends of each carrier that can be tested without agents.
-    fn ends() -> [(&'static str, [Line; 2]); 2] {
+    fn ends() -> [(&'static str, [MessageChannel; 2]); 2] {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let there = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let streams = [listener.accept().unwrap().0, there];
         let tcp = streams.map(|stream| {
-            Line::over_tcp(ControlConnection::new(stream, "peer".to_owned()).unwrap())
+            MessageChannel::over_tcp(ControlConnection::new(stream, "peer".to_owned()).unwrap())
         });
-        [("TCP", tcp), ("a thread", Line::within())]
+        [("TCP", tcp), ("a thread", MessageChannel::in_process_pair())]
     }
 
     #[test]
-    fn whatever_carries_messages_they_come_in_order_and_an_end_is_heard() {
+    fn carriers_keep_order_and_report_closing() {
         let go_on = AtomicBool::new(false);
         for (name, [mut here, mut there]) in ends() {
             // Sends all before any is received, like a fast far end.
-            for message in [Message::Ready, Message::Listening { port: 7 }, Message::Done] {
-                here.say(&message).unwrap();
+            for message in [RdmaMessage::Ready, RdmaMessage::Listening { port: 7 }, RdmaMessage::Done] {
+                here.send(&message).unwrap();
             }
-            let mut hear = || there.hear("more", Duration::from_secs(10), &go_on);
-            assert_eq!(hear().unwrap(), Message::Ready, "{name}");
-            assert_eq!(hear().unwrap(), Message::Listening { port: 7 }, "{name}");
+            let mut hear = || there.receive("more", Duration::from_secs(10), &go_on);
+            assert_eq!(hear().unwrap(), RdmaMessage::Ready, "{name}");
+            assert_eq!(hear().unwrap(), RdmaMessage::Listening { port: 7 }, "{name}");
             drop(here);
-            assert_eq!(hear().unwrap(), Message::Done, "{name}");
+            assert_eq!(hear().unwrap(), RdmaMessage::Done, "{name}");
             let gone = hear().unwrap_err().to_string();
             assert!(
                 gone.contains("closed the connection while more was due"),
@@ -357,11 +357,11 @@ mod tests {
     }
 
     #[test]
-    fn whatever_carries_messages_a_wait_ends() {
+    fn receive_ends_at_timeout_or_cancellation() {
         for (name, [_here, mut there]) in ends() {
             let mut hear = |cancel| {
                 let waited =
-                    there.hear("more", Duration::from_millis(1), &AtomicBool::new(cancel));
+                    there.receive("more", Duration::from_millis(1), &AtomicBool::new(cancel));
                 waited.unwrap_err().to_string()
             };
             assert!(hear(false).contains("more did not come from"), "{name}");
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_mtu_that_is_none_is_not_taken() {
+    fn clamps_invalid_path_mtu() {
         let card = PeerInfo {
             lid: 0,
             numbers: vec![0],
@@ -382,6 +382,6 @@ mod tests {
             key: 0,
             reads: 0,
         };
-        assert_eq!(PeerInfo::from(Names::from(&card)).mtu, 256);
+        assert_eq!(PeerInfo::from(WirePeerInfo::from(&card)).mtu, 256);
     }
 }

@@ -12,8 +12,8 @@ use assay_model::workload::Workload;
 
 use super::{RunRequest, file_plan, plan_failure, storage_plan};
 use crate::failure::{CommandFailure, FailureKind};
-use crate::storage::file_trees::{self, FoldersAbove};
-use crate::storage::{distinct, runner, volume};
+use crate::storage::file_trees::{self, MissingParents};
+use crate::storage::{target_overlap, runner, volume};
 use crate::tools;
 
 /// Returns the suite without optional measures whose library is missing.
@@ -190,9 +190,9 @@ fn check_storage(mut plan: Plan, question: &RunRequest<'_>) -> Result<(), KeyedF
     let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
     volume::check(&of_storage, &of_files, options).map_err(of_path)?;
     let workloads = || of_storage.phases.iter().map(|phase| &phase.workload);
-    workloads().try_for_each(distinct::check).map_err(of_path)?;
+    workloads().try_for_each(target_overlap::check).map_err(of_path)?;
     runner::check(&of_storage, options).map_err(of_path)?;
-    file_trees::check(&of_files, options, FoldersAbove::REFUSED).map_err(of_path)?;
+    file_trees::check(&of_files, options, MissingParents::REFUSE).map_err(of_path)?;
     let mut foresight = PhasePrecheck::default();
     for phase in &of_storage.phases {
         foresight.check(&phase.workload).map_err(|error| {

@@ -20,40 +20,40 @@ use assay_model::workload::file_set::{
 use assay_model::workload::storage::StoragePlan;
 use fs_err as fs;
 
-use super::created::{Created, Made};
-use super::made_tree;
+use super::created_files::{CreatedFiles, CreatedKind};
+use super::created_tree;
 use super::options::RunOptions;
 use super::safety;
 use crate::failure::CommandFailure;
 
-mod others;
+mod foreign_contents;
 
 /// Name of the mark in a tree's folder, the same as Vdbench's.
-const MARK: &str = "vdb_control.file";
+const MARK_FILE: &str = "vdb_control.file";
 /// Contents of the mark.
-const WORDS: &str = "assay made the directories and files below this folder\n";
+const MARK_TEXT: &str = "assay made the directories and files below this folder\n";
 
 /// Policy for missing parent folders of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FoldersAbove {
-    Made,
+pub enum MissingParents {
+    Create,
     /// Refused, with advice in the terms of the language.
-    Refused {
+    Refuse {
         advice: &'static str,
     },
 }
 
-impl FoldersAbove {
+impl MissingParents {
     /// Default for languages without such an option.
-    pub const REFUSED: Self =
-        Self::Refused { advice: "make the folder above it, or mount the volume, first" };
+    pub const REFUSE: Self =
+        Self::Refuse { advice: "make the folder above it, or mount the volume, first" };
 
     /// Returns the policy of Vdbench's `create_anchors`.
     #[must_use]
-    pub const fn of_vdbench(creates_anchors: bool) -> Self {
+    pub const fn from_create_anchors(creates_anchors: bool) -> Self {
         const ADVICE: &str =
             "make the folder above it, or mount the volume, first; create_anchors=yes makes it";
-        if creates_anchors { Self::Made } else { Self::Refused { advice: ADVICE } }
+        if creates_anchors { Self::Create } else { Self::Refuse { advice: ADVICE } }
     }
 }
 
@@ -61,38 +61,38 @@ impl FoldersAbove {
 pub fn check(
     plan: &FilePlan,
     options: &RunOptions,
-    above: FoldersAbove,
+    above: MissingParents,
 ) -> Result<(), CommandFailure> {
-    let uses = uses(plan);
+    let uses = tree_uses(plan);
     super::volume::check(&StoragePlan::default(), plan, options)?;
-    let created = Created::open(options.store.as_deref())?;
+    let created = CreatedFiles::open(options.store.as_deref())?;
     let mounts = mounts::read(&Root::machine());
     for (anchor, usage) in &uses {
         let may_be_made = || match above {
-            FoldersAbove::Refused { advice } => refuse_to_make_above(anchor, advice),
-            FoldersAbove::Made => Ok(()),
+            MissingParents::Refuse { advice } => check_parent_exists(anchor, advice),
+            MissingParents::Create => Ok(()),
         };
-        may_use(usage, options, &created)
+        check_permission(usage, options, &created)
             .and_then(|()| may_be_made())
-            .and_then(|()| refuse_where_only_the_kernel_makes_files(usage, &mounts))
+            .and_then(|()| refuse_kernel_folders(usage, &mounts))
             .and_then(|()| refuse_mounts(usage))
             .map_err(|failure| failure.with_target(anchor))?;
     }
-    enough_space(&uses, &created)?;
-    others::refuse_hard_links(plan)
+    check_space(&uses, &created)?;
+    foreign_contents::refuse_hard_links(plan)
 }
 
 /// Checks all trees of a plan, and creates and marks their folders.
 pub fn prepare(
     plan: &FilePlan,
     options: &RunOptions,
-    above: FoldersAbove,
+    above: MissingParents,
 ) -> Result<(), CommandFailure> {
     check(plan, options, above)?;
-    let uses = uses(plan);
-    let created = Created::open(options.store.as_deref())?;
+    let uses = tree_uses(plan);
+    let created = CreatedFiles::open(options.store.as_deref())?;
     for anchor in uses.keys().filter(|anchor| is_marked(anchor, &created)) {
-        made_tree::rename(anchor).map_err(|error| {
+        created_tree::rename_old_directories(anchor).map_err(|error| {
             CommandFailure::measurement(format!(
                 "folders in {} cannot be renamed",
                 anchor.display()
@@ -101,23 +101,23 @@ pub fn prepare(
         })?;
     }
     for usage in uses.values().filter(|usage| usage.is_written) {
-        make_and_mark(&usage.tree.anchor, above, &created)?;
+        create_and_mark(&usage.tree.anchor, above, &created)?;
     }
     Ok(())
 }
 
 /// Refuses written trees that are not the ones another host has created or marked.
-pub fn join(
+pub fn check_shared(
     plan: &FilePlan,
     options: &RunOptions,
     theirs: &[TreeMark],
 ) -> Result<(), CommandFailure> {
     super::volume::check(&StoragePlan::default(), plan, options)?;
-    let ours = marks(plan);
-    for (anchor, _) in uses(plan).iter().filter(|(_, usage)| usage.is_written) {
+    let ours = tree_marks(plan);
+    for (anchor, _) in tree_uses(plan).iter().filter(|(_, usage)| usage.is_written) {
         let of = |marks: &[TreeMark]| marks.iter().find(|it| it.anchor == *anchor).cloned();
         let mark = of(&ours);
-        others::refuse_mounts(anchor)?;
+        foreign_contents::refuse_mounts(anchor)?;
         if mark.is_none() || mark != of(theirs) {
             let path = anchor.display();
             return Err(CommandFailure::measurement(format!(
@@ -131,11 +131,11 @@ pub fn join(
 }
 
 /// Returns the marks of the trees that are written.
-pub fn marks(plan: &FilePlan) -> Vec<TreeMark> {
-    let written = uses(plan).into_iter().filter(|(_, usage)| usage.is_written);
-    let mark = |(anchor, _): (&Path, Use<'_>)| {
+pub fn tree_marks(plan: &FilePlan) -> Vec<TreeMark> {
+    let written = tree_uses(plan).into_iter().filter(|(_, usage)| usage.is_written);
+    let mark = |(anchor, _): (&Path, TreeUse<'_>)| {
         let found =
-            anchor.join(MARK).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+            anchor.join(MARK_FILE).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
         Some(TreeMark {
             anchor: anchor.to_path_buf(),
             inode: found.ino(),
@@ -147,11 +147,11 @@ pub fn marks(plan: &FilePlan) -> Vec<TreeMark> {
 
 /// Returns the phases of a test in order.
 pub fn phases(test: &FileTest) -> Vec<FilePhase> {
-    test.before.iter().chain([&test.workload]).map(phase_of).collect()
+    test.before.iter().chain([&test.workload]).map(to_phase).collect()
 }
 
 /// Returns a phase with only this workload.
-pub fn phase_of(workload: &FileWorkload) -> FilePhase {
+pub fn to_phase(workload: &FileWorkload) -> FilePhase {
     let name = workload.streams.first().map(|stream| stream.name.clone());
     let (name, workload) = (name.unwrap_or_default(), workload.clone());
     FilePhase { name, pause_before_s: 0.0, workload }
@@ -170,7 +170,7 @@ pub fn run_phase(
 }
 
 /// Returns the failure for failed operations of a phase; `None` if all succeeded.
-pub fn failure(outcome: &FileOutcome) -> Option<CaseFailure> {
+pub fn operation_failure(outcome: &FileOutcome) -> Option<CaseFailure> {
     let first = outcome.errors.first()?;
     Some(CaseFailure::FileOperationFailed {
         count: outcome.error_count,
@@ -181,28 +181,28 @@ pub fn failure(outcome: &FileOutcome) -> Option<CaseFailure> {
 }
 
 /// Use of one tree by a plan; for trees that share a folder, the largest.
-struct Use<'p> {
+struct TreeUse<'p> {
     tree: &'p FileTree,
     is_written: bool,
-    is_made: bool,
+    is_created: bool,
 }
 
-fn uses(plan: &FilePlan) -> BTreeMap<&Path, Use<'_>> {
-    let mut uses: BTreeMap<&Path, Use<'_>> = BTreeMap::new();
+fn tree_uses(plan: &FilePlan) -> BTreeMap<&Path, TreeUse<'_>> {
+    let mut uses: BTreeMap<&Path, TreeUse<'_>> = BTreeMap::new();
     for workload in plan.phases.iter().map(|phase| &phase.workload) {
         for (index, tree) in workload.trees.iter().enumerate() {
             let streams = || workload.streams.iter().filter(|stream| stream.tree == index);
-            let usage = uses.entry(&tree.anchor).or_insert(Use {
+            let usage = uses.entry(&tree.anchor).or_insert(TreeUse {
                 tree,
                 is_written: false,
-                is_made: false,
+                is_created: false,
             });
             if tree.bytes() > usage.tree.bytes() {
                 usage.tree = tree;
             }
-            usage.is_written |= streams().any(writes);
+            usage.is_written |= streams().any(changes_tree);
             // A sequential write may create a new file.
-            usage.is_made |= streams().any(|it| {
+            usage.is_created |= streams().any(|it| {
                 let fills = it.operation == FileOperation::Create && it.stop_after.is_none();
                 fills || it.operation == FileOperation::Write
             });
@@ -211,7 +211,7 @@ fn uses(plan: &FilePlan) -> BTreeMap<&Path, Use<'_>> {
     uses
 }
 
-fn writes(stream: &FileStream) -> bool {
+fn changes_tree(stream: &FileStream) -> bool {
     stream.operations().into_iter().any(|operation| match operation {
         FileOperation::Read
         | FileOperation::Open
@@ -227,10 +227,10 @@ fn writes(stream: &FileStream) -> bool {
     })
 }
 
-fn may_use(
-    usage: &Use<'_>,
+fn check_permission(
+    usage: &TreeUse<'_>,
     options: &RunOptions,
-    created: &Created,
+    created: &CreatedFiles,
 ) -> Result<(), CommandFailure> {
     let anchor = &usage.tree.anchor;
     let resolved = anchor.canonicalize().unwrap_or_else(|_| anchor.clone());
@@ -267,7 +267,7 @@ fn may_use(
 }
 
 /// Refuses to create missing parent folders: a mistyped name would create unwanted ones.
-fn refuse_to_make_above(anchor: &Path, advice: &str) -> Result<(), CommandFailure> {
+fn check_parent_exists(anchor: &Path, advice: &str) -> Result<(), CommandFailure> {
     let above = anchor.parent().filter(|above| !above.as_os_str().is_empty());
     let Some(above) = above.filter(|above| !anchor.is_dir() && !above.is_dir()) else {
         return Ok(());
@@ -278,19 +278,19 @@ fn refuse_to_make_above(anchor: &Path, advice: &str) -> Result<(), CommandFailur
 }
 
 /// Returns the innermost existing folder of an anchor, even for a relative name.
-fn folder_there(anchor: &Path) -> Option<PathBuf> {
+fn existing_folder(anchor: &Path) -> Option<PathBuf> {
     let anchor = std::path::absolute(anchor).ok()?;
     anchor.ancestors().find(|folder| folder.is_dir()).map(Path::to_path_buf)
 }
 
 /// Refuses folders below `/proc` or `/dev`, which are not on a disk.
-fn refuse_where_only_the_kernel_makes_files(
-    usage: &Use<'_>,
+fn refuse_kernel_folders(
+    usage: &TreeUse<'_>,
     mounts: &[Mount],
 ) -> Result<(), CommandFailure> {
     let anchor = &usage.tree.anchor;
-    let folder = folder_there(anchor).and_then(|it| it.canonicalize().ok());
-    match folder.and_then(|folder| safety::of_the_kernel(mounts, &folder)) {
+    let folder = existing_folder(anchor).and_then(|it| it.canonicalize().ok());
+    match folder.and_then(|folder| safety::kernel_mount_point(mounts, &folder)) {
         Some(point) if usage.is_written => Err(CommandFailure::usage(format!(
             "the folder {} cannot be used",
             anchor.display()
@@ -301,20 +301,20 @@ fn refuse_where_only_the_kernel_makes_files(
     }
 }
 
-fn refuse_mounts(usage: &Use<'_>) -> Result<(), CommandFailure> {
-    if usage.is_written { others::refuse_mounts(&usage.tree.anchor) } else { Ok(()) }
+fn refuse_mounts(usage: &TreeUse<'_>) -> Result<(), CommandFailure> {
+    if usage.is_written { foreign_contents::refuse_mounts(&usage.tree.anchor) } else { Ok(()) }
 }
 
 /// Whether assay created the mark and it is unchanged; the mark in a copy of a tree does not count.
-fn is_marked(anchor: &Path, created: &Created) -> bool {
-    let mark = anchor.canonicalize().ok().and_then(|it| created.find(&it.join(MARK)));
-    mark.is_some_and(|mark| mark.is_of_tree())
+fn is_marked(anchor: &Path, created: &CreatedFiles) -> bool {
+    let mark = anchor.canonicalize().ok().and_then(|it| created.find(&it.join(MARK_FILE)));
+    mark.is_some_and(|mark| mark.is_tree())
 }
 
-fn make_and_mark(
+fn create_and_mark(
     anchor: &Path,
-    above: FoldersAbove,
-    created: &Created,
+    above: MissingParents,
+    created: &CreatedFiles,
 ) -> Result<(), CommandFailure> {
     if is_marked(anchor, created) {
         return Ok(());
@@ -322,31 +322,31 @@ fn make_and_mark(
     let is_there = anchor.is_dir();
     let made = match is_there {
         true => Ok(()),
-        false if above == FoldersAbove::Made => fs::create_dir_all(anchor),
+        false if above == MissingParents::Create => fs::create_dir_all(anchor),
         false => fs::create_dir(anchor),
     };
     let folder = made.and_then(|()| anchor.canonicalize()).map_err(|error| {
         CommandFailure::measurement(format!("the folder {} cannot be made", anchor.display()))
             .with_cause(&error)
     })?;
-    let mark = folder.join(MARK);
+    let mark = folder.join(MARK_FILE);
     if mark.symlink_metadata().is_ok() {
         // The user permitted this folder; a mark from another program stays.
         return Ok(());
     }
-    let made = if is_there { Made::Tree } else { Made::TreeAndFolder };
-    created.mark(&mark, WORDS, made)
+    let made = if is_there { CreatedKind::Tree } else { CreatedKind::TreeAndFolder };
+    created.create_mark(&mark, MARK_TEXT, made)
 }
 
 /// Checks that all trees on one file system fit together.
-fn enough_space(
-    uses: &BTreeMap<&Path, Use<'_>>,
-    created: &Created,
+fn check_space(
+    uses: &BTreeMap<&Path, TreeUse<'_>>,
+    created: &CreatedFiles,
 ) -> Result<(), CommandFailure> {
     let mut needs: BTreeMap<u64, (f64, PathBuf, &Path)> = BTreeMap::new();
-    for usage in uses.values().filter(|usage| usage.is_made) {
+    for usage in uses.values().filter(|usage| usage.is_created) {
         let tree = usage.tree;
-        let Some(folder) = folder_there(&tree.anchor) else { continue };
+        let Some(folder) = existing_folder(&tree.anchor) else { continue };
         let Ok(found) = std::fs::metadata(&folder) else { continue };
         let files =
             if is_marked(&tree.anchor, created) { tree.file_count().unwrap_or(0) } else { 0 };
@@ -360,7 +360,7 @@ fn enough_space(
         needs.entry(found.dev()).or_insert(first).0 += need;
     }
     for (need, folder, anchor) in needs.into_values() {
-        safety::must_fit(&folder, need as u64, "give smaller sizes, or another anchor")
+        safety::check_fits(&folder, need as u64, "give smaller sizes, or another anchor")
             .map_err(|failure| failure.with_target(anchor))?;
     }
     Ok(())

@@ -22,8 +22,8 @@ use assay_model::workload::storage::{StoragePhase, StorageTest};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
-use self::test::Running;
-use super::foreseen::{self, Extent, Refusal};
+use self::test::RunningIorTest;
+use super::plan_check::{self, RequiredPhases, PlanRefusal};
 use super::runner::StorageEvent;
 use super::volume;
 use crate::failure::CommandFailure;
@@ -35,40 +35,40 @@ mod test;
 /// Language of these runs.
 pub const LANGUAGE: &str = "ior";
 /// Raw output of every case: facts from the start of its test.
-const FOUND: &str = "test.json";
+const TEST_START_FILE: &str = "test.json";
 
 /// Event of a run.
 #[derive(Debug)]
-pub enum Notice<'n> {
+pub enum IorEvent<'n> {
     /// A test begins; its number counts from 0.
-    Starts { test: &'n IorTestResult, number: usize },
+    TestStarted { test: &'n IorTestResult, number: usize },
     /// A phase makes progress.
-    Meanwhile { phase: &'n StoragePhase, event: &'n StorageEvent<'n> },
+    PhaseProgress { phase: &'n StoragePhase, event: &'n StorageEvent<'n> },
     /// A result is available.
     Result { options: &'n IorOptions, result: &'n AccessResult },
     /// No further repetition begins, because the minutes of `-T` are over.
     TimeIsUp { repetitions: u32 },
     /// A test has ended.
-    Ends { test: &'n IorTestResult },
+    TestEnded { test: &'n IorTestResult },
 }
 
 /// Receiver of events.
-pub type Listener<'l> = dyn FnMut(Notice<'_>) + 'l;
+pub type IorListener<'l> = dyn FnMut(IorEvent<'_>) + 'l;
 
 /// Result of all tests.
 #[derive(Debug)]
-pub struct Finished {
+pub struct CompletedIorRun {
     /// Run as stored.
     pub run: Run,
     /// Tests with the figures of that run.
     pub tests: Vec<IorTestResult>,
     /// First failed I/O; later I/O continued.
-    pub failed: Option<CommandFailure>,
+    pub io_failure: Option<CommandFailure>,
 }
 
 /// Facts about a test that only the machine can provide when it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Found {
+struct IorTestStart {
     began: String,
     capacity: Option<FileSystemCapacity>,
     /// Number of transfers that an earlier run reached before its deadline.
@@ -77,7 +77,7 @@ struct Found {
 
 /// Phase of a test.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Step {
+struct IorStep {
     test: usize,
     repetition: u32,
     access: IorAccess,
@@ -93,80 +93,80 @@ struct Step {
 pub fn check(
     tests: &[IorOptions],
     folder: Option<&Path>,
-    extent: Extent,
-) -> Result<(), (Box<Refusal>, usize)> {
+    extent: RequiredPhases,
+) -> Result<(), (Box<PlanRefusal>, usize)> {
     for (number, options) in tests.iter().enumerate() {
         let is_kept =
             |it: &IorOptions| it.write && it.keep && it.test_file == options.test_file;
         let is_left = tests[..number].iter().any(is_kept);
-        checked(options, is_left, folder, extent).map_err(|refusal| (refusal, number))?;
+        check_test(options, is_left, folder, extent).map_err(|refusal| (refusal, number))?;
     }
     Ok(())
 }
 
 /// Checks one test; `is_left` if an earlier test leaves its files.
-fn checked(
+fn check_test(
     options: &IorOptions,
     is_left: bool,
     folder: Option<&Path>,
-    extent: Extent,
-) -> Result<(), Box<Refusal>> {
-    let refusal = |failure| Box::new(Refusal { failure, asked_by: None });
+    extent: RequiredPhases,
+) -> Result<(), Box<PlanRefusal>> {
+    let refusal = |failure| Box::new(PlanRefusal { failure, origin: None });
     let plan = compile(options, 0).0;
-    let allowed = test::permissions(options, folder, Arc::default());
+    let allowed = test::run_options(options, folder, Arc::default());
     // Folders for the ranks do not exist yet, and contain nothing.
     if is_left || !compile::folders(options).iter().all(|it| it.is_dir()) {
         return volume::check(&plan, &FilePlan::default(), &allowed).map_err(refusal);
     }
-    test::is_readable(options).map_err(refusal)?;
-    foreseen::check(&plan, &allowed, extent)
+    test::check_readable(options).map_err(refusal)?;
+    plan_check::check(&plan, &allowed, extent)
 }
 
 /// Runs the tests. `folder` is that of the store, which also lists the created files.
 ///
 /// # Errors
 /// When a test cannot be carried out or stored.
-pub fn carry_out(
+pub fn run_tests(
     tests: &[IorOptions],
     (opening, folder, sink): (RecordingRequest<'_>, Option<&Path>, &mut dyn Sink),
     stop: &AtomicBool,
-    on: &mut Listener<'_>,
-) -> Result<Finished, CommandFailure> {
-    let steps = steps(tests);
+    on: &mut IorListener<'_>,
+) -> Result<CompletedIorRun, CommandFailure> {
+    let steps = plan_steps(tests);
     let mut opening = Some(opening);
     let mut recording = None;
     let (mut found, mut failed, mut verdict) = (Vec::new(), None, Ok(()));
     for (number, options) in tests.iter().enumerate() {
-        let mut test = Running::new(number, options.clone(), folder, stop);
+        let mut test = RunningIorTest::new(number, options.clone(), folder, stop);
         // A refused test leaves no run.
         verdict = test.prepare();
         if let (Ok(()), Some(opening)) = (&verdict, opening.take_if(|_| verdict.is_ok())) {
             recording = Some(Recording::begin(opening, sink)?);
         }
         if let (Ok(()), Some(recording)) = (&verdict, &mut recording) {
-            on(Notice::Starts { test: &test.test, number });
-            verdict = test.repetitions(&steps, recording, on);
-            found.push(test.found());
+            on(IorEvent::TestStarted { test: &test.test, number });
+            verdict = test.run_repetitions(&steps, recording, on);
+            found.push(test.start_info());
         }
-        test.clean(verdict.is_err())?;
+        test.clean_up(verdict.is_err())?;
         failed = failed.or(test.failed.take());
         if verdict.is_err() || stop.load(Ordering::Relaxed) {
             break;
         }
-        on(Notice::Ends { test: &test.test });
+        on(IorEvent::TestEnded { test: &test.test });
     }
     let Some(recording) = recording else {
         return Err(verdict
             .err()
             .unwrap_or_else(|| CommandFailure::measurement("there is no test")));
     };
-    let run = close(recording, verdict.is_ok(), stop)?;
+    let run = finish_recording(recording, verdict.is_ok(), stop)?;
     verdict?;
     let tests = with_results(&run, tests, &|test, _| found.get(test).cloned());
-    Ok(Finished { run, tests, failed })
+    Ok(CompletedIorRun { run, tests, io_failure: failed })
 }
 
-fn close(
+fn finish_recording(
     mut recording: Recording<'_>,
     is_well: bool,
     stop: &AtomicBool,
@@ -182,7 +182,7 @@ fn close(
 
 /// Returns the tests of a stored run; `raw` reads a raw output by its hash.
 #[must_use]
-pub fn again(
+pub fn stored_tests(
     run: &Run,
     tests: &[IorOptions],
     raw: &dyn Fn(&str) -> Option<Vec<u8>>,
@@ -195,12 +195,12 @@ pub fn again(
 fn with_results(
     run: &Run,
     options: &[IorOptions],
-    found: &dyn Fn(usize, Option<&str>) -> Option<Found>,
+    found: &dyn Fn(usize, Option<&str>) -> Option<IorTestStart>,
 ) -> Vec<IorTestResult> {
-    let steps = steps(options);
+    let steps = plan_steps(options);
     let planned = &run.started.plan.cases;
     let mut tests: Vec<IorTestResult> = Vec::new();
-    let mut first: Option<(Step, StorageOutcome)> = None;
+    let mut first: Option<(IorStep, StorageOutcome)> = None;
     let mut rest = Vec::new();
     for record in &run.cases {
         let at = planned.iter().position(|case| case.id == record.case.id);
@@ -212,9 +212,9 @@ fn with_results(
         }
         add_result(&mut tests, first.take(), &std::mem::take(&mut rest));
         if tests.len() <= step.test {
-            let hash = record.raw.get(FOUND).map(String::as_str);
+            let hash = record.raw.get(TEST_START_FILE).map(String::as_str);
             let Some(found) = found(step.test, hash) else { continue };
-            tests.push(found.test(&options[step.test]));
+            tests.push(found.to_test(&options[step.test]));
         }
         first = Some((step, outcome));
     }
@@ -224,12 +224,12 @@ fn with_results(
 
 fn add_result(
     tests: &mut [IorTestResult],
-    first: Option<(Step, StorageOutcome)>,
+    first: Option<(IorStep, StorageOutcome)>,
     rest: &[StorageOutcome],
 ) {
     let Some((step, outcome)) = first else { return };
     let Some(test) = tests.get_mut(step.test) else { return };
-    if let Some(result) = step.result(&test.options, &outcome, rest) {
+    if let Some(result) = step.to_result(&test.options, &outcome, rest) {
         test.results.push(result);
     }
 }
@@ -237,7 +237,7 @@ fn add_result(
 /// Returns the tests as a plan for the store, as requested, regardless of deadlines.
 #[must_use]
 pub fn plan(tests: &[IorOptions]) -> Plan {
-    let phases = steps(tests).into_iter().map(|step| {
+    let phases = plan_steps(tests).into_iter().map(|step| {
         let phase = compile::phase(&tests[step.test], step.access, step.repetition);
         let test = StorageTest {
             name: phase.name.clone(),
@@ -255,12 +255,12 @@ pub fn plan(tests: &[IorOptions]) -> Plan {
 }
 
 /// Returns every phase of every test, in order.
-fn steps(tests: &[IorOptions]) -> Vec<Step> {
+fn plan_steps(tests: &[IorOptions]) -> Vec<IorStep> {
     let mut steps = Vec::new();
     for (test, options) in tests.iter().enumerate() {
         for repetition in 0..options.repetitions {
             for access in compile(options, repetition).1 {
-                let step = |rest| Step { test, repetition, access, rest };
+                let step = |rest| IorStep { test, repetition, access, rest };
                 steps.push(step(None));
                 if options.wear_out {
                     steps.extend([0, 1].map(|rest| step(Some(rest))));
@@ -271,9 +271,9 @@ fn steps(tests: &[IorOptions]) -> Vec<Step> {
     steps
 }
 
-impl Step {
+impl IorStep {
     /// Returns the result; `None` for an untimed phase.
-    fn result(
+    fn to_result(
         self,
         options: &IorOptions,
         outcome: &StorageOutcome,
@@ -281,14 +281,14 @@ impl Step {
     ) -> Option<AccessResult> {
         let result = AccessResult::from_outcome(self.access, self.repetition, outcome)?;
         Some(match options.wear_out {
-            true => result.with_wear_out(options, &transfers(options, outcome), rest),
+            true => result.with_wear_out(options, &transfers_by_rank(options, outcome), rest),
             false => result,
         })
     }
 }
 
-impl Found {
-    fn test(self, options: &IorOptions) -> IorTestResult {
+impl IorTestStart {
+    fn to_test(self, options: &IorOptions) -> IorTestResult {
         let Self { began, capacity, wear_out_transfers } = self;
         let options = IorOptions { wear_out_transfers, ..options.clone() };
         IorTestResult { options, began, capacity, results: vec![] }
@@ -296,7 +296,7 @@ impl Found {
 }
 
 /// Returns the number of transfers of every rank.
-fn transfers(options: &IorOptions, outcome: &StorageOutcome) -> Vec<u64> {
+fn transfers_by_rank(options: &IorOptions, outcome: &StorageOutcome) -> Vec<u64> {
     let mut done = vec![0; options.ranks as usize];
     for tally in &outcome.tallies {
         done[tally.stream] += tally.tally.count;
@@ -305,23 +305,23 @@ fn transfers(options: &IorOptions, outcome: &StorageOutcome) -> Vec<u64> {
 }
 
 /// Returns the capacity of the file system of a test file.
-fn capacity_of(options: &IorOptions) -> Option<FileSystemCapacity> {
+fn target_capacity(options: &IorOptions) -> Option<FileSystemCapacity> {
     capacity::of(Path::new(&compile::file_name(options, 0, 0)))
 }
 
 /// Formats the current time like IOR.
 #[must_use]
-pub fn now() -> String {
-    written(&Zoned::now())
+pub fn format_now() -> String {
+    format_time(&Zoned::now())
 }
 
 /// Formats the end of a run like IOR.
 #[must_use]
-pub fn finished(run: &Run) -> String {
+pub fn format_end(run: &Run) -> String {
     let end = run.finished.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
-    end.map_or_else(String::new, |end| written(&end.to_zoned(TimeZone::system())))
+    end.map_or_else(String::new, |end| format_time(&end.to_zoned(TimeZone::system())))
 }
 
-fn written(time: &Zoned) -> String {
+fn format_time(time: &Zoned) -> String {
     time.strftime("%a %b %e %H:%M:%S %Y").to_string()
 }

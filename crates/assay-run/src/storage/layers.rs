@@ -13,7 +13,7 @@ use assay_fleet::mounts::{DeviceNumber, Mount};
 use assay_fleet::root::Root;
 use assay_kernels::loop_device::{self, LoopBacking};
 
-use super::opening;
+use super::safe_open;
 
 /// File or device behind a path, independent of the path's spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) enum Layer {
 }
 
 impl Layer {
-    pub(super) fn of(found: &Metadata) -> Self {
+    pub(super) fn from_metadata(found: &Metadata) -> Self {
         match found.file_type().is_block_device() {
             true => Self::Device(block_device::number(found.rdev())),
             false => {
@@ -35,28 +35,28 @@ impl Layer {
 
 /// Byte range of a file or a device behind a loop device or a partition of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Shown {
-    of: Layer,
-    place: Range<u64>,
+struct BackingRange {
+    layer: Layer,
+    bytes: Range<u64>,
 }
 
-impl Shown {
+impl BackingRange {
     fn overlaps(&self, other: &Self) -> bool {
-        self.of == other.of
-            && self.place.start < other.place.end
-            && other.place.start < self.place.end
+        self.layer == other.layer
+            && self.bytes.start < other.bytes.end
+            && other.bytes.start < self.bytes.end
     }
 }
 
 /// Loop device with a backing file.
 #[derive(Debug)]
-struct Loop {
+struct LoopLayer {
     name: String,
     device: DeviceNumber,
-    shown: Shown,
+    backing: BackingRange,
 }
 
-impl Loop {
+impl LoopLayer {
     fn read(root: &Root, name: &str) -> Option<Self> {
         let folder = format!("sys/block/{name}");
         let named = root.text(&format!("{folder}/loop/backing_file"))?;
@@ -65,18 +65,18 @@ impl Loop {
         let of = match loop_device::find_backing(&Path::new("/dev").join(name)) {
             Some(LoopBacking { backing_device: Some(device), .. }) => Layer::Device(device),
             Some(LoopBacking { device, inode, .. }) => Layer::File { device, inode },
-            None => Layer::of(&Path::new(&named).metadata().ok()?),
+            None => Layer::from_metadata(&Path::new(&named).metadata().ok()?),
         };
         let bytes = |of: &str| root.number::<u64>(&format!("{folder}/loop/{of}")).unwrap_or(0);
         let start = bytes("offset");
         // Without a limit the device ends where the file does.
         let length = Some(bytes("sizelimit")).filter(|it| *it > 0).unwrap_or(u64::MAX);
         let device = block_device::parse(&root.text(&format!("{folder}/dev"))?)?;
-        let shown = Shown { of, place: start..start.saturating_add(length) };
-        Some(Self { name: name.to_owned(), device, shown })
+        let shown = BackingRange { layer: of, bytes: start..start.saturating_add(length) };
+        Some(Self { name: name.to_owned(), device, backing: shown })
     }
 
-    fn words(&self, what: &str, mounts: &[Mount]) -> String {
+    fn describe_use(&self, what: &str, mounts: &[Mount]) -> String {
         let mounted = mounts.iter().find(|mount| mount.device == self.device);
         let on = mounted.map(|it| format!(", mounted on {}", it.point.display()));
         format!("{what} lies behind /dev/{}{}", self.name, on.unwrap_or_default())
@@ -86,42 +86,42 @@ impl Loop {
 /// Stacking of the block devices of a machine.
 pub(super) struct Layers {
     root: Root,
-    loops: Vec<Loop>,
+    loops: Vec<LoopLayer>,
 }
 
 impl Layers {
     pub(super) fn read() -> Self {
         let root = Root::machine();
         let names = root.names("sys/block").into_iter().filter(|it| it.starts_with("loop"));
-        let loops = names.filter_map(|name| Loop::read(&root, &name)).collect();
+        let loops = names.filter_map(|name| LoopLayer::read(&root, &name)).collect();
         Self { root, loops }
     }
 
     /// Returns the loop device of a layer, or of the disk it is a partition of, with the backing
     /// range.
-    fn shown(&self, layer: Layer) -> Option<(&Loop, Shown)> {
+    fn backing_of(&self, layer: Layer) -> Option<(&LoopLayer, BackingRange)> {
         /// Sector size of `/sys`, independent of the device's own.
         const SECTOR_BYTES: u64 = 512;
         let Layer::Device(device) = layer else { return None };
         let disk = block_device::disk_of(&self.root, device);
         let found = self.loops.iter().find(|it| it.device == disk.unwrap_or(device))?;
-        let mut shown = found.shown.clone();
+        let mut shown = found.backing.clone();
         if let Some(part) = disk.and_then(|_| block_device::place(&self.root, device)) {
             let at = |sector: u64| {
-                shown.place.start.saturating_add(sector.saturating_mul(SECTOR_BYTES))
+                shown.bytes.start.saturating_add(sector.saturating_mul(SECTOR_BYTES))
             };
-            shown.place = at(part.start)..at(part.end);
+            shown.bytes = at(part.start)..at(part.end);
         }
         Some((found, shown))
     }
 
     /// Returns the layer and all layers below it, down to disks and files.
-    fn down_from(&self, layer: Layer) -> Vec<Layer> {
+    fn with_lower_layers(&self, layer: Layer) -> Vec<Layer> {
         let mut all = vec![layer];
         let mut next = 0;
         while let Some(layer) = all.get(next).copied() {
-            let below = match (self.shown(layer), layer) {
-                (Some((_, shown)), _) => vec![shown.of],
+            let below = match (self.backing_of(layer), layer) {
+                (Some((_, shown)), _) => vec![shown.layer],
                 (None, Layer::Device(device)) => {
                     let below = block_device::below(&self.root, device);
                     below.into_iter().map(Layer::Device).collect()
@@ -144,23 +144,23 @@ impl Layers {
             return one == other;
         }
         let shown = |layer| {
-            let all = self.down_from(layer).into_iter();
-            all.filter_map(|it| self.shown(it)).map(|(_, shown)| shown).collect::<Vec<_>>()
+            let all = self.with_lower_layers(layer).into_iter();
+            all.filter_map(|it| self.backing_of(it)).map(|(_, shown)| shown).collect::<Vec<_>>()
         };
-        self.lies_on(one, other)
-            || self.lies_on(other, one)
+        self.is_built_on(one, other)
+            || self.is_built_on(other, one)
             || shown(one).iter().any(|one| shown(other).iter().any(|it| one.overlaps(it)))
     }
 
     /// Whether one is built on the other, or on a part of it.
-    fn lies_on(&self, one: Layer, other: Layer) -> bool {
-        self.down_from(one).into_iter().any(|layer| match (layer, other) {
+    fn is_built_on(&self, one: Layer, other: Layer) -> bool {
+        self.with_lower_layers(one).into_iter().any(|layer| match (layer, other) {
             (Layer::Device(one), Layer::Device(other)) => {
                 block_device::overlap(&self.root, one, other)
             }
             // The bytes of a file are sectors of its file system's device.
             (Layer::File { device, .. }, Layer::Device(_)) => {
-                self.lies_on(Layer::Device(device), other)
+                self.is_built_on(Layer::Device(device), other)
             }
             (one, other) => one == other,
         })
@@ -168,7 +168,7 @@ impl Layers {
 
     /// Whether the device shares a disk with the system.
     pub(super) fn is_system(&self, found: &Metadata, mounts: &[Mount]) -> bool {
-        self.down_from(Layer::of(found)).into_iter().any(|layer| match layer {
+        self.with_lower_layers(Layer::from_metadata(found)).into_iter().any(|layer| match layer {
             Layer::Device(device) => block_device::is_system(&self.root, device, mounts),
             Layer::File { .. } => false,
         })
@@ -176,14 +176,14 @@ impl Layers {
 
     /// Describes all other users of a file or device and of its layers.
     pub(super) fn users(&self, found: &Metadata, mounts: &[Mount]) -> Vec<String> {
-        let top = Layer::of(found);
+        let top = Layer::from_metadata(found);
         let mut users = match top {
             Layer::Device(device) => block_device::users(&self.root, device, mounts),
-            Layer::File { .. } => self.swap(found).into_iter().collect(),
+            Layer::File { .. } => self.swap_use(found).into_iter().collect(),
         };
-        let above = self.loops.iter().filter(|it| it.shown.of == top);
-        users.extend(above.map(|it| it.words("it", mounts)));
-        let down = self.down_from(top);
+        let above = self.loops.iter().filter(|it| it.backing.layer == top);
+        users.extend(above.map(|it| it.describe_use("it", mounts)));
+        let down = self.with_lower_layers(top);
         for layer in &down[1..] {
             if let Layer::Device(device) = layer {
                 // Other devices on it use other sectors.
@@ -191,20 +191,20 @@ impl Layers {
                 users.extend(by.iter().map(|by| format!("a device below it is {by}")));
             }
         }
-        let own: Vec<(&Loop, Shown)> = down.iter().filter_map(|it| self.shown(*it)).collect();
+        let own: Vec<(&LoopLayer, BackingRange)> = down.iter().filter_map(|it| self.backing_of(*it)).collect();
         let others =
             self.loops.iter().filter(|it| own.iter().all(|(own, _)| own.device != it.device));
-        let others = others.filter(|it| own.iter().any(|(_, own)| own.overlaps(&it.shown)));
-        users.extend(others.map(|it| it.words("what it shows also", mounts)));
+        let others = others.filter(|it| own.iter().any(|(_, own)| own.overlaps(&it.backing)));
+        users.extend(others.map(|it| it.describe_use("what it shows also", mounts)));
         users
     }
 
-    fn swap(&self, found: &Metadata) -> Option<String> {
+    fn swap_use(&self, found: &Metadata) -> Option<String> {
         let swaps = self.root.text("proc/swaps").unwrap_or_default();
         let is_swap = |line: &str| {
             let file = line.split_whitespace().next().map(PathBuf::from);
             file.and_then(|file| file.metadata().ok())
-                .is_some_and(|it| opening::is_same(&it, found))
+                .is_some_and(|it| safe_open::is_same(&it, found))
         };
         swaps.lines().any(is_swap).then(|| "it is swap space".to_owned())
     }
@@ -272,16 +272,16 @@ mod tests {
         }
         let shown =
             [(FILE, 0..u64::MAX), (FILE, 0..4096), (FILE, 4096..8192), (LOOPS[0], 0..1)];
-        let loops = shown.into_iter().zip(0..).map(|((of, place), number)| Loop {
+        let loops = shown.into_iter().zip(0..).map(|((of, place), number)| LoopLayer {
             name: format!("loop{number}"),
             device: (7, number),
-            shown: Shown { of, place },
+            backing: BackingRange { layer: of, bytes: place },
         });
         Layers { root: Root::at(folder), loops: loops.collect() }
     }
 
     #[test]
-    fn what_is_made_of_another_overlaps_it() {
+    fn stacked_devices_overlap() {
         let folder = tempfile::tempdir().unwrap();
         let layers = machine(folder.path());
         for (one, other, expected) in [

@@ -22,7 +22,7 @@ pub struct RunOptions {
     pub keeps_partial: bool,
     /// Flag that ends a phase as if its work were done; set by the listener, checked at every
     /// interval.
-    pub enough: Option<Arc<AtomicBool>>,
+    pub end_phase: Option<Arc<AtomicBool>>,
     /// Targets that stay open from the check to the end of the run; those who share it share the
     /// run.
     pub held: Arc<OpenTargets>,

@@ -17,7 +17,7 @@ const DEPTH: u32 = 32;
 
 /// Returns the phases before the test: the requested passes over all targets in order. If the
 /// test's own I/O is random, a pass in random order with its own size follows.
-pub fn phases(test: &StorageTest) -> Vec<(Phrase, StoragePhase)> {
+pub fn precondition_phases(test: &StorageTest) -> Vec<(Phrase, StoragePhase)> {
     let mut phases = Vec::new();
     let Some(stream) = test.workload.streams.first().filter(|_| test.precondition_passes > 0)
     else {
@@ -38,7 +38,7 @@ pub fn phases(test: &StorageTest) -> Vec<(Phrase, StoragePhase)> {
             pass = pass,
             all = passes,
         );
-        let phase = pass_over(test, stream, said.to_string(), (in_order, block_bytes));
+        let phase = write_pass(test, stream, said.to_string(), (in_order, block_bytes));
         phases.push((said, phase));
     }
     if matches!(stream.pattern, AccessPattern::Random | AccessPattern::Permutation) {
@@ -52,13 +52,13 @@ pub fn phases(test: &StorageTest) -> Vec<(Phrase, StoragePhase)> {
             "{test}, preconditioning in random order",
             test = test.name.as_str(),
         );
-        let phase = pass_over(test, stream, said.to_string(), (shuffled, own_bytes));
+        let phase = write_pass(test, stream, said.to_string(), (shuffled, own_bytes));
         phases.push((said, phase));
     }
     phases
 }
 
-fn pass_over(
+fn write_pass(
     test: &StorageTest,
     stream: &StorageStream,
     name: String,

@@ -21,14 +21,14 @@ use assay_model::workload::storage::{
     EngineChoice, NewFile, StorageLoad, StoragePhase, StoragePlan, StorageTarget,
 };
 
-use super::created::{Created, Record};
-use super::holding;
+use super::created_files::{CreatedFiles, CreatedRecord};
+use super::held_targets;
 use super::options::RunOptions;
-use super::safety::{self, ToLayOut};
+use super::safety::{self, FileToLayOut};
 use crate::failure::CommandFailure;
 
 /// Maximum number of failed I/O that are reported with their position.
-const TOLD: usize = 3;
+const MAX_REPORTED_ERRORS: usize = 3;
 
 /// Event of a run.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub enum StorageEvent<'a> {
     PhaseFailed,
 }
 
-type Listener<'l> = dyn FnMut(StorageEvent<'_>) + 'l;
+type StorageListener<'l> = dyn FnMut(StorageEvent<'_>) + 'l;
 
 /// Runs a plan and removes the files created for it, unless they are to be kept. Returns the result
 /// of each phase, up to the one that the user interrupted.
@@ -57,49 +57,49 @@ pub fn run_plan(
     plan: &StoragePlan,
     options: &RunOptions,
     stop: &AtomicBool,
-    on: &mut Listener<'_>,
+    on: &mut StorageListener<'_>,
 ) -> Result<Vec<Result<StorageOutcome, CommandFailure>>, CommandFailure> {
-    let outcomes = phases(plan, options, stop, on);
+    let outcomes = run_each_phase(plan, options, stop, on);
     finish(options)?;
     outcomes
 }
 
 /// Like [`run_plan`], but one failed phase fails the plan, and all files stay until [`finish`].
-pub fn carry_out(
+pub fn run_phases(
     plan: &StoragePlan,
     options: &RunOptions,
     stop: &AtomicBool,
-    on: &mut Listener<'_>,
+    on: &mut StorageListener<'_>,
 ) -> Result<Vec<StorageOutcome>, CommandFailure> {
-    phases(plan, options, stop, on)?.into_iter().collect()
+    run_each_phase(plan, options, stop, on)?.into_iter().collect()
 }
 
-fn phases(
+fn run_each_phase(
     plan: &StoragePlan,
     options: &RunOptions,
     stop: &AtomicBool,
-    on: &mut Listener<'_>,
+    on: &mut StorageListener<'_>,
 ) -> Result<Vec<Result<StorageOutcome, CommandFailure>>, CommandFailure> {
-    let mut fillings = make_files(plan, options, stop, on)?;
+    let mut fillings = create_files(plan, options, stop, on)?;
     let reached_per_s = vec![None; plan.phases.len()];
-    let (enough, held) = (options.enough.as_deref(), options.held.as_ref());
-    let mut run = PhaseRun { reached_per_s, stop, enough, held, on };
+    let (enough, held) = (options.end_phase.as_deref(), options.held.as_ref());
+    let mut run = PhaseRun { reached_per_s, stop, end_phase: enough, held, listener: on };
     let mut outcomes = Vec::new();
     for (index, phase) in plan.phases.iter().enumerate() {
-        match run.phase(index, phase) {
+        match run.run_phase(index, phase) {
             Ok(outcome) => {
-                (run.on)(StorageEvent::PhaseDone { outcome: &outcome });
+                (run.listener)(StorageEvent::PhaseDone { outcome: &outcome });
                 let here = fillings.iter_mut().filter(|filling| filling.phase == index);
-                here.into_iter().try_for_each(|filling| filling.is_done(&outcome))?;
+                here.into_iter().try_for_each(|filling| filling.record_if_complete(&outcome))?;
                 outcomes.push(Ok(outcome));
             }
             Err(failure) => {
-                (run.on)(StorageEvent::PhaseFailed);
+                (run.listener)(StorageEvent::PhaseFailed);
                 outcomes.push(Err(failure));
             }
         }
         if stop.load(Ordering::Relaxed) {
-            return if options.keeps_partial { Ok(outcomes) } else { Err(interrupted()) };
+            return if options.keeps_partial { Ok(outcomes) } else { Err(interrupted_failure()) };
         }
     }
     Ok(outcomes)
@@ -107,25 +107,25 @@ fn phases(
 
 /// Refuses a plan that must not be carried out, before anything is written.
 pub fn check(plan: &StoragePlan, options: &RunOptions) -> Result<(), CommandFailure> {
-    let created = Created::open(options.store.as_deref())?;
+    let created = CreatedFiles::open(options.store.as_deref())?;
     safety::check(plan, options, &created).map(drop)
 }
 
 /// File that a phase fills, so that it need not be laid out now or later.
 #[derive(Debug)]
-struct Filling {
-    record: Record,
+struct FillingPhase {
+    record: CreatedRecord,
     phase: usize,
     bytes: u64,
 }
 
-impl Filling {
+impl FillingPhase {
     /// Records that the file is complete, if the phase did all its work.
-    fn is_done(&mut self, outcome: &StorageOutcome) -> Result<(), CommandFailure> {
+    fn record_if_complete(&mut self, outcome: &StorageOutcome) -> Result<(), CommandFailure> {
         if outcome.ended != EndReason::Work || outcome.error_count > 0 {
             return Ok(());
         }
-        noted(self.record.laid_out(self.bytes))
+        check_recorded(self.record.set_laid_out(self.bytes))
     }
 }
 
@@ -134,41 +134,41 @@ pub fn prepare(
     plan: &StoragePlan,
     options: &RunOptions,
     stop: &AtomicBool,
-    on: &mut Listener<'_>,
+    on: &mut StorageListener<'_>,
 ) -> Result<(), CommandFailure> {
-    make_files(plan, options, stop, on).map(drop)
+    create_files(plan, options, stop, on).map(drop)
 }
 
 /// Like [`prepare`]; returns the files that a phase fills.
-fn make_files(
+fn create_files(
     plan: &StoragePlan,
     options: &RunOptions,
     stop: &AtomicBool,
-    on: &mut Listener<'_>,
-) -> Result<Vec<Filling>, CommandFailure> {
-    let created = Created::open(options.store.as_deref())?;
+    on: &mut StorageListener<'_>,
+) -> Result<Vec<FillingPhase>, CommandFailure> {
+    let created = CreatedFiles::open(options.store.as_deref())?;
     let mut fillings = Vec::new();
     let files = safety::check(plan, options, &created)?;
-    let files = made(plan, files, &created, &options.held)?;
+    let files = create_missing(plan, files, &created, &options.held)?;
     for phase in &plan.phases {
-        holding::hold(&options.held, &phase.workload)?;
+        held_targets::hold(&options.held, &phase.workload)?;
     }
-    use_written(plan, &created)?;
+    record_uses(plan, &created)?;
     for mut file in files {
         // The record has changed since, because the file is in use now.
         let record = file.record.as_ref().map(|it| created.find(&it.path));
         file.record = record.flatten();
         fillings.extend(lay_out(plan, file, (stop, &options.held), on)?);
     }
-    for path in trimmed(plan) {
+    for path in trimmed_targets(plan) {
         let record = path.canonicalize().ok().and_then(|path| created.find(&path));
-        record.map_or(Ok(()), |mut it| noted(it.has_holes()))?;
+        record.map_or(Ok(()), |mut it| check_recorded(it.clear_laid_out()))?;
     }
     Ok(fillings)
 }
 
 /// Returns the targets that the plan deallocates, so that a later run lays them out again.
-fn trimmed(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
+fn trimmed_targets(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
     let workloads = plan.phases.iter().map(|phase| &phase.workload);
     let real = workloads.filter(|workload| workload.engine != EngineChoice::Null);
     real.flat_map(|workload| {
@@ -179,22 +179,22 @@ fn trimmed(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
 }
 
 /// Records which of the files that assay created this run writes.
-fn use_written(plan: &StoragePlan, created: &Created) -> Result<(), CommandFailure> {
-    let mut records: BTreeMap<PathBuf, Record> =
+fn record_uses(plan: &StoragePlan, created: &CreatedFiles) -> Result<(), CommandFailure> {
+    let mut records: BTreeMap<PathBuf, CreatedRecord> =
         created.list().into_iter().map(|record| (record.path.clone(), record)).collect();
     for workload in plan.phases.iter().map(|phase| &phase.workload) {
         if workload.engine == EngineChoice::Null {
             continue;
         }
         for (index, target) in workload.targets.iter().enumerate() {
-            let path = safety::resolved(&target.path)?;
+            let path = safety::resolve_path(&target.path)?;
             // Laying out a file is writing it.
-            let record = records.remove(&path).filter(Record::is_still_there);
+            let record = records.remove(&path).filter(CreatedRecord::is_unchanged);
             let Some(mut record) = record else { continue };
             let bytes = target.size_bytes.unwrap_or(0);
             let lacks = record.laid_out_bytes.is_none_or(|it| it < bytes);
             if lacks || safety::is_written(workload, index) {
-                noted(record.used(bytes))?;
+                check_recorded(record.begin_use(bytes))?;
             } else {
                 records.insert(path, record);
             }
@@ -207,17 +207,17 @@ fn use_written(plan: &StoragePlan, created: &Created) -> Result<(), CommandFailu
 /// others.
 pub fn finish(options: &RunOptions) -> Result<(), CommandFailure> {
     if !options.keep {
-        remove_made(options)?;
+        remove_created(options)?;
     }
-    noted(Created::open(options.store.as_deref())?.leave_used())
+    check_recorded(CreatedFiles::open(options.store.as_deref())?.end_all_uses())
 }
 
 /// Removes the files that this process created.
-pub fn remove_made(options: &RunOptions) -> Result<(), CommandFailure> {
+pub fn remove_created(options: &RunOptions) -> Result<(), CommandFailure> {
     let is_device =
         |file: &File| file.metadata().is_ok_and(|it| it.file_type().is_block_device());
     options.held.retain(|_, file| is_device(file));
-    let left = Created::open(options.store.as_deref())?.remove_own();
+    let left = CreatedFiles::open(options.store.as_deref())?.remove_created();
     match left.first() {
         None => Ok(()),
         Some((path, error)) => Err(CommandFailure::measurement(format!(
@@ -237,7 +237,7 @@ pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Com
         1 => format!("one I/O of {} failed", phase.name),
         more => format!("{more} I/O of {} failed", phase.name),
     };
-    let reported = outcome.errors.iter().take(TOLD).map(|error| {
+    let reported = outcome.errors.iter().take(MAX_REPORTED_ERRORS).map(|error| {
         let operation = error.operation.name();
         let target = phase.workload.targets.get(error.target);
         let target = target.map_or_else(String::new, |it| it.path.display().to_string());
@@ -256,24 +256,24 @@ struct PhaseRun<'r, 'l> {
     /// Rate of each finished phase in IO/s.
     reached_per_s: Vec<Option<f64>>,
     stop: &'r AtomicBool,
-    enough: Option<&'r AtomicBool>,
+    end_phase: Option<&'r AtomicBool>,
     held: &'r OpenTargets,
-    on: &'r mut Listener<'l>,
+    listener: &'r mut StorageListener<'l>,
 }
 
 impl PhaseRun<'_, '_> {
-    fn phase(
+    fn run_phase(
         &mut self,
         index: usize,
         phase: &StoragePhase,
     ) -> Result<StorageOutcome, CommandFailure> {
         let mut workload = phase.workload.clone();
-        workload.load = self.resolved(&workload.load)?;
+        workload.load = self.resolve_load(&workload.load)?;
         let rate_per_s = workload.load.rate_per_s();
-        pause(phase.pause_before_s, self.stop);
-        holding::check_again(self.held, &workload, &mounts::read(&Root::machine()))?;
-        (self.on)(StorageEvent::PhaseStarts { rate_per_s });
-        let (on, stop, enough) = (RefCell::new(&mut self.on), self.stop, self.enough);
+        wait_unless_stopped(phase.pause_before_s, self.stop);
+        held_targets::recheck(self.held, &workload, &mounts::read(&Root::machine()))?;
+        (self.listener)(StorageEvent::PhaseStarts { rate_per_s });
+        let (on, stop, enough) = (RefCell::new(&mut self.listener), self.stop, self.end_phase);
         if let Some(enough) = enough {
             enough.store(false, Ordering::Relaxed);
         }
@@ -307,7 +307,7 @@ impl PhaseRun<'_, '_> {
     }
 
     /// Converts a share of another phase's rate into a rate.
-    fn resolved(&self, load: &StorageLoad) -> Result<StorageLoad, CommandFailure> {
+    fn resolve_load(&self, load: &StorageLoad) -> Result<StorageLoad, CommandFailure> {
         let StorageLoad::ShareOf { phase, percent, rounding, arrivals } = load else {
             return Ok(load.clone());
         };
@@ -330,12 +330,12 @@ impl PhaseRun<'_, '_> {
 
 /// Creates missing files, empty, and prechecks every phase on their file system. Nothing is written
 /// if none of the phases is possible.
-fn made(
+fn create_missing(
     plan: &StoragePlan,
-    mut files: Vec<ToLayOut>,
-    created: &Created,
+    mut files: Vec<FileToLayOut>,
+    created: &CreatedFiles,
     held: &OpenTargets,
-) -> Result<Vec<ToLayOut>, CommandFailure> {
+) -> Result<Vec<FileToLayOut>, CommandFailure> {
     if files.is_empty() {
         return Ok(files);
     }
@@ -343,13 +343,13 @@ fn made(
     let done = files.iter_mut().filter(|file| file.is_missing).try_for_each(|file| {
         let bytes = file.target.size_bytes.unwrap_or(0);
         let (record, opened) = created.create(&file.target.path, bytes)?;
-        holding::let_go(held, &file.target.path);
+        held_targets::release(held, &file.target.path);
         held.insert(&file.target.path, Arc::new(opened));
         file.record = Some(record);
         new.extend(file.record.clone());
         Ok(())
     });
-    if let Err(failure) = done.and_then(|()| foresee(plan)) {
+    if let Err(failure) = done.and_then(|()| precheck(plan)) {
         for record in &new {
             held.retain(|path, _| *path != record.path);
             // Remaining files are in the list, and `assay storage clean` reports the reason.
@@ -361,50 +361,50 @@ fn made(
 }
 
 /// Fails if every phase would fail; single phases fail in their turn.
-fn foresee(plan: &StoragePlan) -> Result<(), CommandFailure> {
+fn precheck(plan: &StoragePlan) -> Result<(), CommandFailure> {
     let mut foresight = PhasePrecheck::default();
     let mut first = None;
     for phase in &plan.phases {
         match foresight.check(&phase.workload) {
             Ok(()) => return Ok(()),
-            Err(error) => first = first.or(Some(impossible(phase, &error))),
+            Err(error) => first = first.or(Some(impossible_phase(phase, &error))),
         }
     }
     first.map_or(Ok(()), Err)
 }
 
 fn phase_failed(phase: &StoragePhase, error: &StorageError) -> CommandFailure {
-    stated(format!("phase {} failed", phase.name), error)
+    storage_failure(format!("phase {} failed", phase.name), error)
 }
 
 /// Returns the failure of a phase that was not tried because it is impossible.
-pub(super) fn impossible(phase: &StoragePhase, error: &StorageError) -> CommandFailure {
-    stated(format!("phase {} cannot be carried out", phase.name), error)
+pub(super) fn impossible_phase(phase: &StoragePhase, error: &StorageError) -> CommandFailure {
+    storage_failure(format!("phase {} cannot be carried out", phase.name), error)
 }
 
-fn stated(what: String, error: &StorageError) -> CommandFailure {
+fn storage_failure(what: String, error: &StorageError) -> CommandFailure {
     CommandFailure::measurement(what).with_cause(error).with_known_advice()
 }
 
 fn lay_out(
     plan: &StoragePlan,
-    file: ToLayOut,
+    file: FileToLayOut,
     (stop, held): (&AtomicBool, &OpenTargets),
-    on: &mut Listener<'_>,
-) -> Result<Option<Filling>, CommandFailure> {
+    on: &mut StorageListener<'_>,
+) -> Result<Option<FillingPhase>, CommandFailure> {
     let target = &file.target;
     let record = file.record;
     let bytes = target.size_bytes.unwrap_or(0);
-    let filling = |record: Option<Record>| {
+    let filling = |record: Option<CreatedRecord>| {
         let record = record.filter(|_| file.is_filled_first);
-        record.map(|record| Filling { record, phase: file.phase, bytes })
+        record.map(|record| FillingPhase { record, phase: file.phase, bytes })
     };
-    if file.only_made {
+    if file.create_only {
         return Ok(filling(record));
     }
     if target.opening.new_file != NewFile::Written {
         kernel::create_unwritten(target, held)
-            .map_err(|error| cannot_lay_out(target, &error))?;
+            .map_err(|error| layout_failure(target, &error))?;
         return Ok(filling(record));
     }
     let workload = &plan.phases[file.phase].workload;
@@ -412,20 +412,20 @@ fn lay_out(
         on(StorageEvent::LayingOut { target, done_bytes, total_bytes });
     };
     kernel::lay_out(target, &workload.data, workload.seed, (stop, held), &mut on_progress)
-        .map_err(|error| cannot_lay_out(target, &error))?;
+        .map_err(|error| layout_failure(target, &error))?;
     if stop.load(Ordering::Relaxed) {
-        return Err(interrupted());
+        return Err(interrupted_failure());
     }
-    record.map_or(Ok(()), |mut it| noted(it.laid_out(bytes)))?;
+    record.map_or(Ok(()), |mut it| check_recorded(it.set_laid_out(bytes)))?;
     Ok(None)
 }
 
-fn cannot_lay_out(target: &StorageTarget, error: &StorageError) -> CommandFailure {
+fn layout_failure(target: &StorageTarget, error: &StorageError) -> CommandFailure {
     let what = format!("the file {} cannot be laid out", target.path.display());
     CommandFailure::measurement(what).with_cause(error).with_known_advice()
 }
 
-fn noted(result: std::io::Result<()>) -> Result<(), CommandFailure> {
+fn check_recorded(result: std::io::Result<()>) -> Result<(), CommandFailure> {
     result.map_err(|error| {
         CommandFailure::measurement("the list of files that assay made cannot be written")
             .with_cause(&error)
@@ -433,7 +433,7 @@ fn noted(result: std::io::Result<()>) -> Result<(), CommandFailure> {
 }
 
 /// Waits, unless the user stops the run.
-fn pause(seconds: f64, stop: &AtomicBool) {
+fn wait_unless_stopped(seconds: f64, stop: &AtomicBool) {
     const SLICE: Duration = Duration::from_millis(50);
     let Ok(whole) = Duration::try_from_secs_f64(seconds) else { return };
     let began = Instant::now();
@@ -447,6 +447,6 @@ fn pause(seconds: f64, stop: &AtomicBool) {
 }
 
 /// Returns the failure of an interrupted run.
-pub fn interrupted() -> CommandFailure {
+pub fn interrupted_failure() -> CommandFailure {
     CommandFailure::measurement("the run was interrupted")
 }

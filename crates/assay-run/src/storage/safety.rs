@@ -19,41 +19,41 @@ use assay_model::workload::storage::{
     AccessPattern, EngineChoice, NewFile, StoragePlan, StorageTarget, StorageWorkload,
 };
 
-use super::created::{Created, Record};
-use super::holding;
+use super::created_files::{CreatedFiles, CreatedRecord};
+use super::held_targets;
 use super::layers::Layers;
 use super::options::RunOptions;
 use super::volume::Volumes;
 use crate::failure::CommandFailure;
 
 /// Space that stays free for the file system's own needs.
-const MARGIN_BYTES: u64 = 64 << 20;
+const FREE_MARGIN_BYTES: u64 = 64 << 20;
 
 /// File systems in which only the kernel creates files. `/dev` counts as one of them, whatever its
 /// type.
-const OF_THE_KERNEL: [&str; 8] =
+const KERNEL_FILE_SYSTEMS: [&str; 8] =
     ["devtmpfs", "proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "configfs"];
 
 /// File that must be created or laid out before the first phase.
 #[derive(Debug)]
-pub(super) struct ToLayOut {
+pub(super) struct FileToLayOut {
     /// Phase whose data fills it.
     pub(super) phase: usize,
     /// Target with its resolved path and the largest requested size.
     pub(super) target: StorageTarget,
     /// Record from an earlier run of assay; `None` if the file is missing or not assay's.
-    pub(super) record: Option<Record>,
+    pub(super) record: Option<CreatedRecord>,
     /// Whether the file does not exist yet.
     pub(super) is_missing: bool,
     /// Whether it is only created empty, because the first phase that uses it writes it from start
     /// to end.
-    pub(super) only_made: bool,
+    pub(super) create_only: bool,
     /// Whether that phase writes it from start to end.
     pub(super) is_filled_first: bool,
 }
 
 /// Use of one path by a plan.
-struct Use<'p> {
+struct PathUse<'p> {
     target: &'p StorageTarget,
     phase: usize,
     size_bytes: Option<u64>,
@@ -65,34 +65,34 @@ struct Use<'p> {
 pub(super) fn check(
     plan: &StoragePlan,
     options: &RunOptions,
-    created: &Created,
-) -> Result<Vec<ToLayOut>, CommandFailure> {
+    created: &CreatedFiles,
+) -> Result<Vec<FileToLayOut>, CommandFailure> {
     let volumes = Volumes::read();
     let mounts = &volumes.mounts;
     let mut missing = Vec::new();
     // Read once, because a plan may have a thousand files.
     let records = created.list();
-    for (path, usage) in uses(plan)? {
-        let judge = Judge { path: &path, usage: &usage, options, records: &records, mounts };
-        let judged = volumes.refuse_root(&path, options).and_then(|()| judge.judge());
+    for (path, usage) in path_uses(plan)? {
+        let judge = PathCheck { path: &path, usage: &usage, options, records: &records, mounts };
+        let judged = volumes.refuse_root(&path, options).and_then(|()| judge.check_path());
         missing.extend(judged.map_err(|failure| failure.with_target(&path))?);
     }
-    refuse_lack_of_space(&missing)?;
+    check_space(&missing)?;
     Ok(missing)
 }
 
 /// Returns every path of the plan, without links, with all its uses.
-fn uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, Use<'_>>, CommandFailure> {
-    let mut uses: BTreeMap<PathBuf, Use<'_>> = BTreeMap::new();
+fn path_uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, PathUse<'_>>, CommandFailure> {
+    let mut uses: BTreeMap<PathBuf, PathUse<'_>> = BTreeMap::new();
     for (phase, workload) in plan.phases.iter().map(|phase| &phase.workload).enumerate() {
         if workload.engine == EngineChoice::Null {
             continue;
         }
         for (index, target) in workload.targets.iter().enumerate() {
             let is_written = is_written(workload, index);
-            let is_filled_first = is_filled(workload, index);
-            let path = resolved(&target.path).map_err(|it| it.with_target(&target.path))?;
-            let found = uses.entry(path).or_insert_with(|| Use {
+            let is_filled_first = is_filled_in_order(workload, index);
+            let path = resolve_path(&target.path).map_err(|it| it.with_target(&target.path))?;
+            let found = uses.entry(path).or_insert_with(|| PathUse {
                 target,
                 phase,
                 size_bytes: None,
@@ -112,7 +112,7 @@ pub(super) fn is_written(workload: &StorageWorkload, target: usize) -> bool {
 }
 
 /// Whether the workload only writes the target, block after block.
-fn is_filled(workload: &StorageWorkload, target: usize) -> bool {
+fn is_filled_in_order(workload: &StorageWorkload, target: usize) -> bool {
     let mut streams = workload.streams.iter().filter(|it| it.targets.contains(&target));
     streams.all(|stream| {
         let in_order = matches!(
@@ -126,7 +126,7 @@ fn is_filled(workload: &StorageWorkload, target: usize) -> bool {
 }
 
 /// Resolves the links of a path. Its folder must exist; the file itself need not.
-pub(super) fn resolved(path: &Path) -> Result<PathBuf, CommandFailure> {
+pub(super) fn resolve_path(path: &Path) -> Result<PathBuf, CommandFailure> {
     if let Ok(path) = path.canonicalize() {
         return Ok(path);
     }
@@ -144,41 +144,41 @@ pub(super) fn resolved(path: &Path) -> Result<PathBuf, CommandFailure> {
 }
 
 /// Inputs of the check of one path.
-struct Judge<'a> {
+struct PathCheck<'a> {
     path: &'a Path,
-    usage: &'a Use<'a>,
+    usage: &'a PathUse<'a>,
     options: &'a RunOptions,
-    records: &'a [Record],
+    records: &'a [CreatedRecord],
     mounts: &'a [Mount],
 }
 
-impl Judge<'_> {
-    fn judge(&self) -> Result<Option<ToLayOut>, CommandFailure> {
+impl PathCheck<'_> {
+    fn check_path(&self) -> Result<Option<FileToLayOut>, CommandFailure> {
         match std::fs::metadata(self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                self.refuse_to_make()?;
-                self.lay_out(None, 0).map(Some)
+                self.refuse_creation()?;
+                self.plan_layout(None, 0).map(Some)
             }
-            Err(error) => Err(CommandFailure::measurement(self.unusable())
+            Err(error) => Err(CommandFailure::measurement(self.unusable_text())
                 .with_cause(&error)
                 .with_known_advice()),
-            Ok(found) if found.file_type().is_block_device() => self.device(&found),
-            Ok(found) if found.is_file() => self.file(&found),
+            Ok(found) if found.file_type().is_block_device() => self.check_device(&found),
+            Ok(found) if found.is_file() => self.check_file(&found),
             Ok(found) => Err(self
                 .cannot_use()
-                .with_reason(kind(found.file_type()))
+                .with_reason(describe_kind(found.file_type()))
                 .advise("name a file, a folder or a block device; `lsblk` lists the devices")),
         }
     }
 
-    fn file(&self, found: &Metadata) -> Result<Option<ToLayOut>, CommandFailure> {
-        let is_it = |it: &&Record| it.path == self.path && it.is_still_there();
+    fn check_file(&self, found: &Metadata) -> Result<Option<FileToLayOut>, CommandFailure> {
+        let is_it = |it: &&CreatedRecord| it.path == self.path && it.is_unchanged();
         let record = self.records.iter().find(is_it).cloned();
         let needed = self.usage.size_bytes.unwrap_or(0);
         let is_short = found.len() < needed;
         if self.usage.is_written {
             self.refuse_read_only()?;
-            self.refuse_used(found)?;
+            self.refuse_in_use(found)?;
             self.refuse_hard_links(found)?;
         }
         let own = record.as_ref();
@@ -188,7 +188,7 @@ impl Judge<'_> {
         if own.is_none() && (self.usage.is_written || is_short) && !self.is_named() {
             return Err(match self.usage.is_written {
                 true => self
-                    .refused("assay did not make this file, and what is in it would be lost"),
+                    .permission_failure("assay did not make this file, and what is in it would be lost"),
                 false => self.too_short(found.len(), needed),
             });
         }
@@ -199,13 +199,13 @@ impl Judge<'_> {
         }
         if is_short || !is_done {
             self.refuse_hard_links(found)?;
-            self.lay_out(record, found.len()).map(Some)
+            self.plan_layout(record, found.len()).map(Some)
         } else {
             Ok(None)
         }
     }
 
-    fn device(&self, found: &Metadata) -> Result<Option<ToLayOut>, CommandFailure> {
+    fn check_device(&self, found: &Metadata) -> Result<Option<FileToLayOut>, CommandFailure> {
         if capacity::size(self.path).ok().flatten() == Some(0) {
             return Err(self
                 .cannot_use()
@@ -217,19 +217,19 @@ impl Judge<'_> {
         }
         if Layers::read().is_system(found, self.mounts) {
             let why = "it shares a disk with the system";
-            return Err(holding::never_written(self.path, why));
+            return Err(held_targets::protected_target(self.path, why));
         }
-        self.refuse_used(found)?;
+        self.refuse_in_use(found)?;
         if !self.is_named() {
-            return Err(self.refused("it is a device, and what is on it would be lost"));
+            return Err(self.permission_failure("it is a device, and what is on it would be lost"));
         }
-        holding::claim(&self.options.held, self.path).map(|()| None)
+        held_targets::claim(&self.options.held, self.path).map(|()| None)
     }
 
-    fn refuse_used(&self, found: &Metadata) -> Result<(), CommandFailure> {
+    fn refuse_in_use(&self, found: &Metadata) -> Result<(), CommandFailure> {
         match Layers::read().users(found, self.mounts).first() {
             Some(user) => {
-                Err(holding::never_written(self.path, format!("it is in use: {user}")))
+                Err(held_targets::protected_target(self.path, format!("it is in use: {user}")))
             }
             None => Ok(()),
         }
@@ -237,7 +237,7 @@ impl Judge<'_> {
 
     /// Applies even if the file is named: its other names are not.
     fn refuse_hard_links(&self, found: &Metadata) -> Result<(), CommandFailure> {
-        several_hard_links(found).map_or(Ok(()), |links| Err(never_through(self.path, links)))
+        several_hard_links(found).map_or(Ok(()), |links| Err(hard_link_failure(self.path, links)))
     }
 
     fn is_named(&self) -> bool {
@@ -246,14 +246,14 @@ impl Judge<'_> {
     }
 
     /// Refuses to create files where only the kernel does, and through a dangling link.
-    fn refuse_to_make(&self) -> Result<(), CommandFailure> {
+    fn refuse_creation(&self) -> Result<(), CommandFailure> {
         if std::fs::symlink_metadata(self.path).is_ok() {
             return Err(self
                 .cannot_use()
                 .with_reason("it is a link to something that is not there")
                 .advise("mend the link, or name what it should lead to"));
         }
-        let Some(point) = of_the_kernel(self.mounts, self.path) else { return Ok(()) };
+        let Some(point) = kernel_mount_point(self.mounts, self.path) else { return Ok(()) };
         Err(self
             .cannot_use()
             .with_reason(format!(
@@ -275,11 +275,11 @@ impl Judge<'_> {
     }
 
     /// Plans to lay out a file of `has_bytes`, or a new one, with the requested size.
-    fn lay_out(
+    fn plan_layout(
         &self,
-        record: Option<Record>,
+        record: Option<CreatedRecord>,
         has_bytes: u64,
-    ) -> Result<ToLayOut, CommandFailure> {
+    ) -> Result<FileToLayOut, CommandFailure> {
         self.refuse_read_only()?;
         let size_bytes = self.usage.size_bytes.unwrap_or(has_bytes);
         if size_bytes == 0 {
@@ -289,7 +289,7 @@ impl Judge<'_> {
                 .advise("give a size, like --size 1GiB"));
         }
         let is_missing = record.is_none() && !self.path.exists();
-        Ok(ToLayOut {
+        Ok(FileToLayOut {
             phase: self.usage.phase,
             target: StorageTarget {
                 path: self.path.to_path_buf(),
@@ -298,16 +298,16 @@ impl Judge<'_> {
             },
             record,
             is_missing,
-            only_made: self.options.writers_make_files && self.usage.is_filled_first,
+            create_only: self.options.writers_make_files && self.usage.is_filled_first,
             is_filled_first: self.usage.is_filled_first,
         })
     }
 
     fn cannot_use(&self) -> CommandFailure {
-        CommandFailure::usage(self.unusable())
+        CommandFailure::usage(self.unusable_text())
     }
 
-    fn unusable(&self) -> String {
+    fn unusable_text(&self) -> String {
         format!("the target {} cannot be used", self.path.display())
     }
 
@@ -321,7 +321,7 @@ impl Judge<'_> {
             ))
     }
 
-    fn refused(&self, why: &str) -> CommandFailure {
+    fn permission_failure(&self, why: &str) -> CommandFailure {
         let path = self.path.display();
         let failure = CommandFailure::usage(format!("{path} is not written unless you say so"))
             .with_reason(why)
@@ -334,7 +334,7 @@ impl Judge<'_> {
 }
 
 /// Returns the failure for a file with further hard links.
-pub(super) fn never_through(path: &Path, links: u64) -> CommandFailure {
+pub(super) fn hard_link_failure(path: &Path, links: u64) -> CommandFailure {
     CommandFailure::usage(format!("cannot write {}", path.display()))
         .with_reason(format!(
             "it has {links} hard links, and the file under its other names would be overwritten"
@@ -343,14 +343,14 @@ pub(super) fn never_through(path: &Path, links: u64) -> CommandFailure {
 }
 
 /// Returns the mount point of the path if only the kernel creates files there.
-pub(super) fn of_the_kernel(mounts: &[Mount], path: &Path) -> Option<String> {
+pub(super) fn kernel_mount_point(mounts: &[Mount], path: &Path) -> Option<String> {
     let mount = mounts::of(mounts, path)?;
     let is_kernels =
-        mount.point == Path::new("/dev") || OF_THE_KERNEL.contains(&mount.kind.as_str());
+        mount.point == Path::new("/dev") || KERNEL_FILE_SYSTEMS.contains(&mount.kind.as_str());
     is_kernels.then(|| mount.point.display().to_string())
 }
 
-fn kind(found: FileType) -> &'static str {
+fn describe_kind(found: FileType) -> &'static str {
     match () {
         () if found.is_dir() => "it is a folder; name a file in it, or a device",
         () if found.is_char_device() => "it is a character device",
@@ -361,7 +361,7 @@ fn kind(found: FileType) -> &'static str {
 }
 
 /// Checks that all files on one file system fit together.
-fn refuse_lack_of_space(missing: &[ToLayOut]) -> Result<(), CommandFailure> {
+fn check_space(missing: &[FileToLayOut]) -> Result<(), CommandFailure> {
     let mut needs: BTreeMap<u64, (u64, &Path)> = BTreeMap::new();
     for file in missing {
         let path = file.target.path.as_path();
@@ -374,13 +374,13 @@ fn refuse_lack_of_space(missing: &[ToLayOut]) -> Result<(), CommandFailure> {
         *total = total.saturating_add(need);
     }
     for (need, folder) in needs.into_values() {
-        must_fit(folder, need, "give smaller sizes, or another target")?;
+        check_fits(folder, need, "give smaller sizes, or another target")?;
     }
     Ok(())
 }
 
 /// Refuses to write `need_bytes` more below `folder` if they do not fit.
-pub(super) fn must_fit(
+pub(super) fn check_fits(
     folder: &Path,
     need_bytes: u64,
     advice: &'static str,
@@ -392,12 +392,12 @@ pub(super) fn must_fit(
         ))
         .with_cause(&error)
     })?;
-    if need_bytes == 0 || need_bytes.saturating_add(MARGIN_BYTES) <= free {
+    if need_bytes == 0 || need_bytes.saturating_add(FREE_MARGIN_BYTES) <= free {
         return Ok(());
     }
     let what = format!("{} has no room for the files of this plan", folder.display());
     let [need, margin, free] =
-        [need_bytes, MARGIN_BYTES, free].map(|bytes| Bytes(bytes).to_quantity());
+        [need_bytes, FREE_MARGIN_BYTES, free].map(|bytes| Bytes(bytes).to_quantity());
     Err(CommandFailure::measurement(what)
         .with_reason(format!(
             "{need:.3} are needed and {free:.3} are free, of which {margin:.3} stay with the file system"

@@ -16,7 +16,7 @@ use hdrhistogram::Histogram;
 
 /// Neighbouring intervals with at least one I/O in total.
 #[derive(Debug)]
-pub struct Stretch {
+pub struct StorageStretch {
     length_s: f64,
     count: u64,
     bytes: u64,
@@ -25,19 +25,19 @@ pub struct Stretch {
 }
 
 /// Interval of a series of block I/O or of file operations.
-pub trait Interval {
+pub trait PhaseInterval {
     /// Whether the interval belongs to the warm-up.
     fn is_warmup(&self) -> bool;
     /// Adds the interval to a stretch.
-    fn add_to(&self, stretch: &mut Stretch);
+    fn add_to(&self, stretch: &mut StorageStretch);
 }
 
-impl Interval for IntervalTally {
+impl PhaseInterval for IntervalTally {
     fn is_warmup(&self) -> bool {
         self.warmup
     }
 
-    fn add_to(&self, stretch: &mut Stretch) {
+    fn add_to(&self, stretch: &mut StorageStretch) {
         stretch.length_s += self.length_s;
         for tally in [&self.reads, &self.writes] {
             stretch.add_tally(tally);
@@ -45,54 +45,54 @@ impl Interval for IntervalTally {
     }
 }
 
-impl Interval for FileInterval {
+impl PhaseInterval for FileInterval {
     fn is_warmup(&self) -> bool {
         self.warmup
     }
 
-    fn add_to(&self, stretch: &mut Stretch) {
+    fn add_to(&self, stretch: &mut StorageStretch) {
         let tally = &self.tally;
         stretch.length_s += self.length_s;
         stretch.count += tally.requested.count;
         stretch.bytes += tally.read_bytes + tally.written_bytes;
         if let Some(service) = &tally.service_ns {
-            join(&mut stretch.service, service);
+            add_histogram(&mut stretch.service, service);
         }
         if let Some(from_intended) = &tally.from_intended_ns {
-            join(&mut stretch.from_intended, from_intended);
+            add_histogram(&mut stretch.from_intended, from_intended);
         }
     }
 }
 
 /// Number of stretches per phase, enough for a 95 % interval of the median of their rates.
-const STRETCHES: f64 = 12.0;
+const STRETCHES_PER_PHASE: f64 = 12.0;
 /// Maximum length of a stretch: 100 slices of a throttle that lets I/O through every 100 ms.
-const LONGEST_S: f64 = 10.0;
+const MAX_STRETCH_S: f64 = 10.0;
 
 /// Returns the length of a stretch for a phase with `counting_s` seconds after the warm-up.
 ///
 /// Throttles let I/O through in bursts: the median over intervals as short as the bursts would be
 /// the rate of a burst, or of the pause between two.
-pub fn stretch_s(counting_s: f64) -> f64 {
-    (counting_s / STRETCHES).min(LONGEST_S)
+pub fn stretch_length_s(counting_s: f64) -> f64 {
+    (counting_s / STRETCHES_PER_PHASE).min(MAX_STRETCH_S)
 }
 
 /// Joins the intervals after the warm-up to stretches of at least `minimum_s` with some I/O in
 /// each; the rest at the end joins the last one.
-pub fn stretches<I: Interval>(intervals: &[I], minimum_s: f64) -> Vec<Stretch> {
+pub fn join_stretches<I: PhaseInterval>(intervals: &[I], minimum_s: f64) -> Vec<StorageStretch> {
     // Intervals end slightly late or early; ten short ones must not require an eleventh.
     let enough_s = 0.95 * minimum_s;
-    let mut stretches: Vec<Stretch> = Vec::new();
-    let mut open: Option<Stretch> = None;
+    let mut stretches: Vec<StorageStretch> = Vec::new();
+    let mut open: Option<StorageStretch> = None;
     for interval in intervals.iter().filter(|it| !it.is_warmup()) {
-        let stretch = open.get_or_insert_with(Stretch::new);
+        let stretch = open.get_or_insert_with(StorageStretch::new);
         interval.add_to(stretch);
         if stretch.count > 0 && stretch.length_s >= enough_s {
             stretches.extend(open.take());
         }
     }
     match (open, stretches.last_mut()) {
-        (Some(rest), Some(last)) => last.join(&rest),
+        (Some(rest), Some(last)) => last.merge(&rest),
         (Some(rest), None) if rest.count > 0 => stretches.push(rest),
         _ => {}
     }
@@ -100,18 +100,18 @@ pub fn stretches<I: Interval>(intervals: &[I], minimum_s: f64) -> Vec<Stretch> {
 }
 
 /// Returns the number of I/O after the warm-up.
-pub fn count(outcome: &StorageOutcome) -> u64 {
+pub fn io_count(outcome: &StorageOutcome) -> u64 {
     outcome.tallies.iter().map(|it| it.tally.count).sum()
 }
 
 /// Returns the rate after the warm-up in IO/s; 0 without measured time.
 pub fn rate_per_s(outcome: &StorageOutcome) -> f64 {
-    if outcome.elapsed_s > 0.0 { count(outcome) as f64 / outcome.elapsed_s } else { 0.0 }
+    if outcome.elapsed_s > 0.0 { io_count(outcome) as f64 / outcome.elapsed_s } else { 0.0 }
 }
 
 /// Concatenates phases with the same streams and targets, without the time between them. `None`
 /// without any.
-pub fn joined(outcomes: &[StorageOutcome]) -> Option<StorageOutcome> {
+pub fn concatenate(outcomes: &[StorageOutcome]) -> Option<StorageOutcome> {
     let (first, others) = outcomes.split_first()?;
     let mut all = first.clone();
     for other in others {
@@ -133,13 +133,13 @@ pub fn joined(outcomes: &[StorageOutcome]) -> Option<StorageOutcome> {
 }
 
 /// Returns rate, bandwidth and latency of the stretches as samples, and the CPU time per I/O.
-pub fn samples(outcome: &StorageOutcome) -> Vec<MeasurementEntry> {
+pub fn stretch_samples(outcome: &StorageOutcome) -> Vec<MeasurementEntry> {
     let mut entries = Vec::new();
-    for stretch in stretches(&outcome.intervals, stretch_s(outcome.elapsed_s)) {
-        stretch.samples(&mut entries);
+    for stretch in join_stretches(&outcome.intervals, stretch_length_s(outcome.elapsed_s)) {
+        stretch.push_samples(&mut entries);
     }
     let cpu_s = outcome.cpu_user_s + outcome.cpu_system_s;
-    let count = count(outcome);
+    let count = io_count(outcome);
     if count > 0 {
         entries.push(MeasurementEntry::sample("cpu_per_io", cpu_s / count as f64));
     }
@@ -154,12 +154,12 @@ pub fn file_samples(
     intervals: &[FileInterval],
 ) -> Vec<MeasurementEntry> {
     let minimum_s = match workload.timing.duration_s {
-        Some(_) => stretch_s(outcome.elapsed_s),
+        Some(_) => stretch_length_s(outcome.elapsed_s),
         None => outcome.elapsed_s,
     };
     let mut entries = Vec::new();
-    for stretch in stretches(intervals, minimum_s) {
-        stretch.samples(&mut entries);
+    for stretch in join_stretches(intervals, minimum_s) {
+        stretch.push_samples(&mut entries);
     }
     let asked: BTreeSet<FileOperation> =
         workload.streams.iter().flat_map(FileStream::operations).collect();
@@ -168,8 +168,8 @@ pub fn file_samples(
             intervals.iter().map(|interval| interval.for_operation(*operation)).collect();
         let operation = Attributes::from([(Attribute::Operation, operation.name().into())]);
         let mut found = Vec::new();
-        for stretch in stretches(&alone, minimum_s) {
-            stretch.rates(&mut found);
+        for stretch in join_stretches(&alone, minimum_s) {
+            stretch.push_rates(&mut found);
         }
         entries.extend(found.into_iter().map(|entry| entry.with_dimensions(&operation)));
     }
@@ -177,14 +177,14 @@ pub fn file_samples(
 }
 
 /// Returns the doubt about an open loop that missed its rate by more than chance explains.
-pub fn rate_missed(asked_per_s: Option<f64>, count: u64, elapsed_s: f64) -> Option<Doubt> {
+pub fn rate_missed_doubt(asked_per_s: Option<f64>, count: u64, elapsed_s: f64) -> Option<Doubt> {
     let asked_per_s = asked_per_s.filter(|rate| is_rate_missed(count, rate * elapsed_s))?;
     let reached_per_s = count as f64 / elapsed_s;
     Some(Doubt::RateMissed { asked_per_s, reached_per_s })
 }
 
 /// Returns the failure for I/O errors of a phase; `None` if all I/O succeeded.
-pub fn failure(workload: &StorageWorkload, outcome: &StorageOutcome) -> Option<FailureReason> {
+pub fn io_case_failure(workload: &StorageWorkload, outcome: &StorageOutcome) -> Option<FailureReason> {
     let first = outcome.errors.first()?;
     let target = workload.targets.get(first.target);
     Some(FailureReason::IoFailed {
@@ -197,14 +197,14 @@ pub fn failure(workload: &StorageWorkload, outcome: &StorageOutcome) -> Option<F
 }
 
 /// Returns the mean number of I/O in flight after the warm-up; `None` if it is 0.
-pub fn in_flight(outcome: &StorageOutcome) -> Option<f64> {
+pub fn mean_in_flight(outcome: &StorageOutcome) -> Option<f64> {
     let counting = outcome.intervals.iter().filter(|interval| !interval.warmup);
     let time_s: f64 = counting.clone().map(|interval| interval.length_s).sum();
     let weighted: f64 = counting.map(|interval| interval.in_flight * interval.length_s).sum();
     (time_s > 0.0 && weighted > 0.0).then_some(weighted / time_s)
 }
 
-impl Stretch {
+impl StorageStretch {
     fn new() -> Self {
         Self {
             length_s: 0.0,
@@ -218,22 +218,22 @@ impl Stretch {
     fn add_tally(&mut self, tally: &IoTally) {
         self.count += tally.count;
         self.bytes += tally.bytes;
-        join(&mut self.service, &tally.service_ns);
-        join(&mut self.from_intended, &tally.from_intended_ns);
+        add_histogram(&mut self.service, &tally.service_ns);
+        add_histogram(&mut self.from_intended, &tally.from_intended_ns);
     }
 
-    fn join(&mut self, other: &Self) {
+    fn merge(&mut self, other: &Self) {
         self.length_s += other.length_s;
         self.count += other.count;
         self.bytes += other.bytes;
-        join(&mut self.service, &other.service);
-        join(&mut self.from_intended, &other.from_intended);
+        add_histogram(&mut self.service, &other.service);
+        add_histogram(&mut self.from_intended, &other.from_intended);
     }
 
     /// Appends samples of rate, bandwidth and latencies.
-    fn samples(&self, entries: &mut Vec<MeasurementEntry>) {
-        self.rates(entries);
-        entries.push(MeasurementEntry::sample("latency", self.service_median_s()));
+    fn push_samples(&self, entries: &mut Vec<MeasurementEntry>) {
+        self.push_rates(entries);
+        entries.push(MeasurementEntry::sample("latency", self.median_service_s()));
         let intended = self.median_from_intended_s();
         entries.extend(
             intended
@@ -242,7 +242,7 @@ impl Stretch {
     }
 
     /// Appends samples of rate and bandwidth; operations on directories move no bytes.
-    fn rates(&self, entries: &mut Vec<MeasurementEntry>) {
+    fn push_rates(&self, entries: &mut Vec<MeasurementEntry>) {
         let mut weighted = |metric, value| {
             let sample = EntryValue::weighted(value, self.length_s);
             entries.push(MeasurementEntry::Measured(SeriesKey::only_series(metric), sample));
@@ -289,7 +289,7 @@ impl Stretch {
         known.map(|(metric, times)| (metric, LatencyDistribution::from_histogram(times)))
     }
 
-    pub fn service_median_s(&self) -> f64 {
+    pub fn median_service_s(&self) -> f64 {
         median_s(&self.service)
     }
 
@@ -299,7 +299,7 @@ impl Stretch {
     }
 }
 
-fn join(all: &mut Histogram<u64>, other: &Histogram<u64>) {
+fn add_histogram(all: &mut Histogram<u64>, other: &Histogram<u64>) {
     all.add(other).expect("a histogram without bounds grows to hold any other");
 }
 
@@ -345,7 +345,7 @@ mod tests {
     fn check(intervals: &[(f64, usize)], expected: &[f64]) {
         let mut all = vec![interval(true, 1.0, &[7; 100])];
         all.extend(intervals.iter().map(|(s, count)| interval(false, *s, &vec![1000; *count])));
-        let rates: Vec<f64> = stretches(&all, 1.0).iter().map(Stretch::rate_per_s).collect();
+        let rates: Vec<f64> = join_stretches(&all, 1.0).iter().map(StorageStretch::rate_per_s).collect();
         assert_eq!(rates.len(), expected.len(), "{rates:?}");
         for (rate, expected) in rates.iter().zip(expected) {
             assert!((rate - expected).abs() < 1e-9, "{rates:?}");
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn every_stretch_has_io_and_the_warm_up_is_none() {
+    fn stretches_have_io_and_exclude_warm_up() {
         check(&[(1.0, 10), (1.0, 20)], &[10.0, 20.0]);
         // A stall belongs to the I/O that ended it.
         check(&[(1.0, 10), (1.0, 0), (1.0, 20)], &[10.0, 10.0]);
@@ -390,15 +390,15 @@ mod tests {
     }
 
     #[test]
-    fn phases_add_up_to_one() {
-        let all = joined(&[outcome(&[1000; 10]), outcome(&[3000; 30])]).unwrap();
-        assert_eq!((count(&all), all.elapsed_s, all.cpu_user_s), (40, 2.0, 0.5));
+    fn concatenates_phases() {
+        let all = concatenate(&[outcome(&[1000; 10]), outcome(&[3000; 30])]).unwrap();
+        assert_eq!((io_count(&all), all.elapsed_s, all.cpu_user_s), (40, 2.0, 0.5));
         assert!((rate_per_s(&all) - 20.0).abs() < 1e-9);
         let rates: Vec<f64> =
-            stretches(&all.intervals, 1.0).iter().map(Stretch::rate_per_s).collect();
+            join_stretches(&all.intervals, 1.0).iter().map(StorageStretch::rate_per_s).collect();
         assert_eq!(rates, [10.0, 30.0]);
         let starts: Vec<f64> = all.intervals.iter().map(|it| it.start_s).collect();
         assert_eq!(starts, [0.0, 0.0, 1.0, 1.0]);
-        assert!(joined(&[]).is_none());
+        assert!(concatenate(&[]).is_none());
     }
 }

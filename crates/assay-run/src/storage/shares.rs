@@ -10,15 +10,15 @@ use assay_model::storage_outcome::{
 };
 use assay_model::workload::storage::{StorageLoad, StorageStream, StorageWorkload};
 
-mod bounds;
+mod plausibility;
 pub mod far_end;
-mod kind;
-pub mod sharers;
+mod shared_work;
+pub mod storage_hosts;
 mod trees;
 
 /// Share of one host in a workload.
 #[derive(Debug, Clone)]
-pub struct Share {
+pub struct HostShare {
     /// Workload with the host's own targets and streams.
     pub workload: StorageWorkload,
     /// Indices in the whole workload, by own stream and own target.
@@ -26,14 +26,14 @@ pub struct Share {
     targets: Vec<usize>,
 }
 
-impl Share {
+impl HostShare {
     /// Returns the share of `host`; `places` holds the host of each target. `None` if the host has
     /// nothing to do.
     ///
     /// Each stream's rate is divided in proportion to its targets: ten hosts of one target each do
     /// a tenth each.
     #[must_use]
-    pub fn of(whole: &StorageWorkload, places: &[usize], host: usize) -> Option<Self> {
+    pub fn for_host(whole: &StorageWorkload, places: &[usize], host: usize) -> Option<Self> {
         let targets: Vec<usize> = (0..whole.targets.len())
             .filter(|target| places.get(*target) == Some(&host))
             .collect();
@@ -59,7 +59,7 @@ impl Share {
         }
         let mut workload = StorageWorkload {
             targets: targets.iter().map(|target| whole.targets[*target].clone()).collect(),
-            load: load(whole, &own),
+            load: host_load(whole, &own),
             streams: own,
             seed: seed::derive_seed(whole.seed, host as u64 + 1),
             ..whole.clone()
@@ -71,7 +71,7 @@ impl Share {
 }
 
 /// Returns the load of a host with the streams `own`.
-fn load(whole: &StorageWorkload, own: &[StorageStream]) -> StorageLoad {
+fn host_load(whole: &StorageWorkload, own: &[StorageStream]) -> StorageLoad {
     let sum = |streams: &[StorageStream]| -> (f64, f64) {
         let (alone, sharing): (Vec<_>, Vec<_>) =
             streams.iter().partition(|it| it.own_rate_per_s.is_some());
@@ -96,7 +96,7 @@ fn load(whole: &StorageWorkload, own: &[StorageStream]) -> StorageLoad {
 
 /// Returns an interval without activity.
 #[must_use]
-pub fn idle(like: &IntervalTally) -> IntervalTally {
+pub fn idle_interval(like: &IntervalTally) -> IntervalTally {
     IntervalTally {
         reads: IoTally::empty(),
         writes: IoTally::empty(),
@@ -110,7 +110,7 @@ pub fn idle(like: &IntervalTally) -> IntervalTally {
 
 /// Minimum length of a full interval relative to the longest; hosts with a shorter one finished
 /// within it.
-const WHOLE: f64 = 0.9;
+const FULL_INTERVAL_SHARE: f64 = 0.9;
 
 /// Returns the common length of an interval of several hosts, not shortened by hosts that finished
 /// within it.
@@ -120,12 +120,12 @@ const WHOLE: f64 = 0.9;
 /// maxima do not.
 fn common_length_s(lengths: impl Iterator<Item = f64> + Clone) -> f64 {
     let longest_s = lengths.clone().fold(0.0, f64::max);
-    let whole: Vec<f64> = lengths.filter(|it| *it >= WHOLE * longest_s).collect();
+    let whole: Vec<f64> = lengths.filter(|it| *it >= FULL_INTERVAL_SHARE * longest_s).collect();
     whole.iter().sum::<f64>() / whole.len().max(1) as f64
 }
 
 /// Returns one end reason for all hosts.
-fn ended(ends: &[EndReason]) -> EndReason {
+fn combine_ends(ends: &[EndReason]) -> EndReason {
     [EndReason::Errors, EndReason::Interrupted, EndReason::Time, EndReason::Work]
         .into_iter()
         .find(|end| ends.contains(end))
@@ -134,14 +134,14 @@ fn ended(ends: &[EndReason]) -> EndReason {
 
 /// Merges the same interval of several hosts.
 #[must_use]
-pub fn interval(
-    parts: &[(&Share, &IntervalTally)],
+pub fn merge_intervals(
+    parts: &[(&HostShare, &IntervalTally)],
     start_s: f64,
     streams: usize,
 ) -> Option<IntervalTally> {
     let (_, first) = parts.first()?;
     let length_s = common_length_s(parts.iter().map(|(_, it)| it.length_s));
-    let mut all = IntervalTally { start_s, length_s, ..idle(first) };
+    let mut all = IntervalTally { start_s, length_s, ..idle_interval(first) };
     all.streams = vec![StreamCount::default(); streams];
     for (share, part) in parts {
         all.reads.merge(&part.reads);
@@ -162,8 +162,8 @@ pub fn interval(
 /// Merges the outcomes of all hosts; `intervals` are those of [`merge_intervals`]. `None` without
 /// any.
 #[must_use]
-pub fn together(
-    parts: Vec<(&str, &Share, StorageOutcome)>,
+pub fn merge_outcomes(
+    parts: Vec<(&str, &HostShare, StorageOutcome)>,
     intervals: Vec<IntervalTally>,
     streams: usize,
 ) -> Option<StorageOutcome> {
@@ -179,7 +179,7 @@ pub fn together(
         streams: vec![StreamDetails::default(); streams],
         ..first.clone()
     };
-    all.ended = ended(&parts.iter().map(|(.., it)| it.ended).collect::<Vec<_>>());
+    all.ended = combine_ends(&parts.iter().map(|(.., it)| it.ended).collect::<Vec<_>>());
     for (host, share, part) in parts {
         all.elapsed_s = all.elapsed_s.max(part.elapsed_s);
         all.open_s = all.open_s.max(part.open_s);
@@ -202,23 +202,23 @@ pub fn together(
             Some(IoFailure { target, reason: format!("{host}: {}", it.reason), ..it })
         }));
         for (record, stream) in part.streams.into_iter().zip(&share.streams) {
-            add_record(&mut all.streams[*stream], record);
+            merge_details(&mut all.streams[*stream], record);
         }
     }
     Some(all)
 }
 
-fn add_record(to: &mut StreamDetails, more: StreamDetails) {
+fn merge_details(to: &mut StreamDetails, more: StreamDetails) {
     to.active_s = to.active_s.max(more.active_s);
-    add_tally(&mut to.syncs, more.syncs);
+    merge_tally(&mut to.syncs, more.syncs);
     let mine = to.submissions.iter_mut().chain(&mut to.completions);
     for (to, more) in mine.zip(more.submissions.into_iter().chain(more.completions)) {
-        add_tally(to, more);
+        merge_tally(to, more);
     }
     to.journal.extend(more.journal);
 }
 
-fn add_tally(to: &mut Option<IoTally>, more: Option<IoTally>) {
+fn merge_tally(to: &mut Option<IoTally>, more: Option<IoTally>) {
     match (to, more) {
         (_, None) => {}
         (Some(to), Some(more)) => to.merge(&more),
@@ -283,7 +283,7 @@ mod tests {
     ) {
         let whole = workload(load, streams);
         for (host, expected) in expected.into_iter().enumerate() {
-            let share = Share::of(&whole, &[0, 0, 0, 1], host);
+            let share = HostShare::for_host(&whole, &[0, 0, 0, 1], host);
             let found = share.as_ref().map(|it| (it.workload.load.clone(), it.streams.len()));
             assert_eq!(found, expected, "{host} of {whole:?}");
             let timing = share.map(|it| it.workload.timing.stop_after_bytes);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_shared_as_targets_are() {
+    fn divides_rates_by_targets() {
         let open = |rate_per_s| StorageLoad::Open {
             rate_per_s,
             arrivals: ArrivalProcess::Exponential,
@@ -350,12 +350,12 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_hosts_add_up() {
+    fn merges_intervals_of_hosts() {
         let whole = workload(StorageLoad::Closed, &[(&[0, 1], 0.5, None), (&[3], 0.5, None)]);
-        let shares = [0, 1].map(|host| Share::of(&whole, &[0, 0, 0, 1], host).unwrap());
+        let shares = [0, 1].map(|host| HostShare::for_host(&whole, &[0, 0, 0, 1], host).unwrap());
         let parts = [of_host(1.02, &[10, 20]), of_host(0.98, &[30])];
         let both = [(&shares[0], &parts[0]), (&shares[1], &parts[1])];
-        let all = interval(&both, 3.0, 2).unwrap();
+        let all = merge_intervals(&both, 3.0, 2).unwrap();
         assert_eq!((all.start_s, all.reads.count, all.reads.bytes), (3.0, 3, 12_288));
         assert!((all.length_s - 1.0).abs() < 1e-12, "{}", all.length_s);
         assert_eq!(all.reads.service_ns, done(&[10, 20, 30]).service_ns);
@@ -364,8 +364,8 @@ mod tests {
         // The second host finished after a tenth of the interval.
         let parts = [of_host(1.0, &[10]), of_host(0.1, &[30])];
         let both = [(&shares[0], &parts[0]), (&shares[1], &parts[1])];
-        let all = interval(&both, 0.0, 2).unwrap();
+        let all = merge_intervals(&both, 0.0, 2).unwrap();
         assert!((all.length_s - 1.0).abs() < 1e-12 && (all.in_flight - 2.2).abs() < 1e-12);
-        assert!(interval(&[], 0.0, 1).is_none());
+        assert!(merge_intervals(&[], 0.0, 1).is_none());
     }
 }

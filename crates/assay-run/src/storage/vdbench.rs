@@ -21,25 +21,25 @@ use assay_model::workload::storage::{StoragePhase, StoragePlan, StorageTest, Sto
 use assay_model::workload::{self, Workload};
 use jiff::Timestamp;
 
-use self::reported::{Course, Reported};
-use super::file_trees::FoldersAbove;
+use self::run_notes::{RunNotes, RunNote};
+use super::file_trees::MissingParents;
 use super::options::RunOptions;
 use super::runner::{self, StorageEvent};
 use super::series;
-use super::shares::sharers::{self, Sharers};
+use super::shares::storage_hosts::{self, StorageHosts};
 use crate::failure::CommandFailure;
 use crate::recording::{self, Recording, RecordingRequest};
 use crate::sink::Sink;
 
-mod again;
-mod around;
-mod ending;
+mod replay;
+mod commands;
+mod early_end;
 pub mod repeat;
-pub mod reported;
+pub mod run_notes;
 mod runs;
 mod trees;
 
-pub use again::again;
+pub use replay::replay;
 pub use runs::first_run_fills_all;
 
 /// Language of these runs.
@@ -47,11 +47,11 @@ pub const LANGUAGE: &str = "vdbench";
 
 /// Request to execute parameter files, with its permissions.
 #[derive(Debug)]
-pub struct Question<'q> {
+pub struct VdbenchRequest<'q> {
     /// The parameter files.
     pub execution: &'q VdbenchExecution,
     /// Repetition of the files.
-    pub repeat: repeat::Repeat,
+    pub repeat: repeat::RunRepetition,
     /// Permissions.
     pub options: RunOptions,
     /// Folder that replaces `$output` in commands.
@@ -62,15 +62,15 @@ pub struct Question<'q> {
 
 /// Event of an execution.
 #[derive(Debug)]
-pub enum Notice<'n> {
+pub enum VdbenchEvent<'n> {
     /// Time of the following events in a stored run.
-    At(Timestamp),
+    Time(Timestamp),
     /// Note on something other than I/O.
-    Reported(&'n Reported),
+    Note(&'n RunNote),
     /// A run begins; `rate_per_s` in IO/s if it has a fixed rate.
     Starts { label: &'n RunLabel, rate_per_s: Option<f64> },
     /// Part of one host in the interval that follows.
-    Part { host: &'n str, tally: &'n IntervalTally },
+    HostInterval { host: &'n str, tally: &'n IntervalTally },
     /// Interval of the run's series.
     Interval(&'n IntervalTally),
     /// The run ended, with its average if there is anything to report.
@@ -84,7 +84,7 @@ pub enum Notice<'n> {
     /// A run on file trees begins; `rate_per_s` in operations per second if it has a fixed rate.
     TreesStart { label: &'n RunLabel, rate_per_s: Option<f64> },
     /// Part of one host in the interval that follows.
-    TreesPart { host: &'n str, interval: &'n FileInterval },
+    TreesHostInterval { host: &'n str, interval: &'n FileInterval },
     /// Interval of the run's series.
     TreesInterval(&'n FileInterval),
     /// The run on file trees ended, with its average if there is anything to report.
@@ -97,17 +97,17 @@ pub enum Notice<'n> {
 }
 
 /// Receiver of events.
-pub type Listener<'l> = dyn FnMut(Notice<'_>) + 'l;
+pub type VdbenchListener<'l> = dyn FnMut(VdbenchEvent<'_>) + 'l;
 
 /// Executes all runs, once or repeatedly, here or on `hosts`. Every pass is a stored run.
 ///
 /// # Errors
 /// When a run cannot be executed or stored, I/O failed, or the user stopped it.
-pub fn carry_out(
-    (question, sink): (&Question<'_>, &mut dyn Sink),
-    mut hosts: Option<&mut Sharers<'_>>,
+pub fn run_all(
+    (question, sink): (&VdbenchRequest<'_>, &mut dyn Sink),
+    mut hosts: Option<&mut StorageHosts<'_>>,
     stop: &AtomicBool,
-    on: &mut Listener<'_>,
+    on: &mut VdbenchListener<'_>,
 ) -> Result<(), CommandFailure> {
     let (began, mut done) = (Instant::now(), 0);
     loop {
@@ -115,36 +115,36 @@ pub fn carry_out(
         let execution = question.execution.for_pass(done);
         let opening = RecordingRequest { plan: plan(&execution), ..question.opening.clone() };
         let options = question.options.clone();
-        let question = &Question { execution: &execution, opening, options, ..*question };
+        let question = &VdbenchRequest { execution: &execution, opening, options, ..*question };
         let hosts = hosts.as_deref_mut();
-        let mut underway = Underway {
-            question,
+        let mut underway = ExecutionState {
+            request: question,
             hosts,
             stop,
-            on,
-            reported: Vec::new(),
+            listener: on,
+            notes: Vec::new(),
             is_over: false,
             errors: 0,
         };
         if done == 1 {
-            around::run(question.execution.commands.start.as_ref(), &mut underway)?;
+            commands::run_commands(question.execution.commands.start.as_ref(), &mut underway)?;
         }
         // A refused execution leaves no run.
         underway.prepare()?;
         let mut recording = Recording::begin(question.opening.clone(), &mut *sink)?;
         let verdict = match question.execution.files.phases.is_empty() {
-            true => runs::all(&mut underway, &mut recording),
-            false => trees::all(&mut underway, &mut recording),
+            true => runs::run_all(&mut underway, &mut recording),
+            false => trees::run_all(&mut underway, &mut recording),
         };
         let is_last =
-            verdict.is_err() || underway.is_over || !question.repeat.again(began, done);
+            verdict.is_err() || underway.is_over || !question.repeat.has_next_pass(began, done);
         let verdict = match is_last {
             true => verdict.and_then(|()| {
-                around::run(question.execution.commands.end.as_ref(), &mut underway)
+                commands::run_commands(question.execution.commands.end.as_ref(), &mut underway)
             }),
             false => verdict,
         };
-        let closed = underway.close(recording, verdict.is_ok());
+        let closed = underway.finish_recording(recording, verdict.is_ok());
         if is_last {
             return verdict.and(closed);
         }
@@ -170,18 +170,18 @@ pub fn plan(execution: &VdbenchExecution) -> Plan {
         Workload::Files(Box::new(FileTest { name, before: None, workload }))
     });
     // At most one of the two lists has entries.
-    let named = execution.runs.iter().map(named);
+    let named = execution.runs.iter().map(unique_name);
     recording::phase_plan(LANGUAGE, named.zip(blocks.chain(trees)).collect())
 }
 
 /// Returns a unique name: Vdbench distinguishes runs by their loops.
-fn named(label: &RunLabel) -> String {
+fn unique_name(label: &RunLabel) -> String {
     let loops = label.loops.iter().map(|(key, value)| format!(",{key}={value}"));
     label.name.clone() + &loops.collect::<String>()
 }
 
 /// Next step after a run.
-enum Next {
+enum NextRun {
     Run,
     /// The rest of the curve with the same first run is skipped.
     SkipCurve,
@@ -189,9 +189,9 @@ enum Next {
 }
 
 /// Executes the runs in order; `bases` are the runs whose rates theirs are shares of.
-fn one_after_another(
+fn run_in_order(
     bases: &[Option<usize>],
-    mut one: impl FnMut(usize) -> Result<Next, CommandFailure>,
+    mut one: impl FnMut(usize) -> Result<NextRun, CommandFailure>,
 ) -> Result<(), CommandFailure> {
     let mut left_out = None;
     for (index, base) in bases.iter().enumerate() {
@@ -199,16 +199,16 @@ fn one_after_another(
             continue;
         }
         match one(index)? {
-            Next::Run => {}
-            Next::SkipCurve => left_out = *base,
-            Next::End => break,
+            NextRun::Run => {}
+            NextRun::SkipCurve => left_out = *base,
+            NextRun::End => break,
         }
     }
     Ok(())
 }
 
 /// Finished run, as it is stored.
-struct Over {
+struct CompletedRun {
     entries: Vec<MeasurementEntry>,
     /// Requested rate, if any.
     rate_per_s: Option<f64>,
@@ -218,28 +218,28 @@ struct Over {
     journals: Vec<(String, Vec<u8>)>,
     failure: Option<CaseFailure>,
     /// Reason for an early end.
-    early_end: Option<Reported>,
+    early_end: Option<RunNote>,
 }
 
 /// State of an execution.
-struct Underway<'d, 'l, 'h> {
-    question: &'d Question<'d>,
+struct ExecutionState<'d, 'l, 'h> {
+    request: &'d VdbenchRequest<'d>,
     /// Hosts that do the I/O instead of this machine.
-    hosts: Option<&'d mut Sharers<'h>>,
+    hosts: Option<&'d mut StorageHosts<'h>>,
     stop: &'d AtomicBool,
-    on: &'d mut Listener<'l>,
+    listener: &'d mut VdbenchListener<'l>,
     /// Notes since the last run was stored.
-    reported: Vec<Reported>,
+    notes: Vec<RunNote>,
     /// Whether no further run follows.
     is_over: bool,
     /// Number of failed I/O or operations so far.
     errors: u64,
 }
 
-impl Underway<'_, '_, '_> {
-    fn report(&mut self, reported: Reported) {
-        (self.on)(Notice::Reported(&reported));
-        self.reported.push(reported);
+impl ExecutionState<'_, '_, '_> {
+    fn report(&mut self, reported: RunNote) {
+        (self.listener)(VdbenchEvent::Note(&reported));
+        self.notes.push(reported);
     }
 
     fn is_stopped(&self) -> bool {
@@ -248,7 +248,7 @@ impl Underway<'_, '_, '_> {
 
     /// Refuses forbidden targets, and lays files out.
     fn prepare(&mut self) -> Result<(), CommandFailure> {
-        let Question { execution, options, .. } = self.question;
+        let VdbenchRequest { execution, options, .. } = self.request;
         if !execution.files.phases.is_empty() {
             return self.prepare_trees();
         }
@@ -260,21 +260,21 @@ impl Underway<'_, '_, '_> {
                 target_on_root: options.target_on_root,
                 writers_make_files: options.writers_make_files,
             };
-            let mut on = |event: sharers::Event<'_>| {
-                if let sharers::Event::Note { host, said } = event {
-                    (self.on)(Notice::Reported(&Reported::noted(host, said)));
-                    self.reported.push(Reported::noted(host, said));
+            let mut on = |event: storage_hosts::SharedRunEvent<'_>| {
+                if let storage_hosts::SharedRunEvent::Note { host, said } = event {
+                    (self.listener)(VdbenchEvent::Note(&RunNote::from_host_note(host, said)));
+                    self.notes.push(RunNote::from_host_note(host, said));
                 }
             };
             return hosts.prepare(&asked, &execution.host_indices, stop, &mut on);
         }
-        runner::prepare(&execution.plan, options, stop, &mut |event| self.laid_out(&event))
+        runner::prepare(&execution.plan, options, stop, &mut |event| self.report_layout(&event))
     }
 
     fn prepare_trees(&mut self) -> Result<(), CommandFailure> {
-        let Question { execution, options, .. } = self.question;
+        let VdbenchRequest { execution, options, .. } = self.request;
         let Some(hosts) = &mut self.hosts else {
-            let above = FoldersAbove::of_vdbench(execution.create_anchors);
+            let above = MissingParents::from_create_anchors(execution.create_anchors);
             return super::file_trees::prepare(&execution.files, options, above);
         };
         let asked = TreesAsked {
@@ -287,33 +287,33 @@ impl Underway<'_, '_, '_> {
         hosts.prepare_trees(&asked, &execution.host_indices, self.stop)
     }
 
-    fn laid_out(&mut self, event: &StorageEvent<'_>) {
+    fn report_layout(&mut self, event: &StorageEvent<'_>) {
         let StorageEvent::LayingOut { target, done_bytes, total_bytes } = event else { return };
-        let begins = Reported::LayingOut { path: target.path.clone(), bytes: *total_bytes };
-        if !self.reported.contains(&begins) {
+        let begins = RunNote::LayingOut { path: target.path.clone(), bytes: *total_bytes };
+        if !self.notes.contains(&begins) {
             self.report(begins);
         }
         if done_bytes == total_bytes {
-            self.report(Reported::LaidOut);
+            self.report(RunNote::LaidOut);
         }
     }
 
     /// Reports the reason for an early end, which may end the whole execution.
-    fn ended(&mut self, reason: Option<&Reported>) {
+    fn report_early_end(&mut self, reason: Option<&RunNote>) {
         if let Some(reason) = reason {
-            (self.on)(Notice::Reported(reason));
-            self.is_over |= *reason == Reported::MonitorEndsAll;
+            (self.listener)(VdbenchEvent::Note(reason));
+            self.is_over |= *reason == RunNote::MonitorEndsAll;
         }
     }
 
     /// Stores a run. Nothing is measured now, so writing disturbs nothing.
-    fn store(
+    fn store_run(
         &mut self,
         recording: &mut Recording<'_>,
         index: usize,
-        over: Over,
+        over: CompletedRun,
     ) -> Result<(), CommandFailure> {
-        let label = &self.question.execution.runs[index];
+        let label = &self.request.execution.runs[index];
         let mut dimensions = Attributes::from([(Attribute::Phase, label.name.as_str().into())]);
         if !label.loops.is_empty() {
             let loops = label.loops.iter().map(|(key, value)| format!("{key}={value}"));
@@ -322,17 +322,17 @@ impl Underway<'_, '_, '_> {
         }
         let rate = over.rate_per_s;
         let missed =
-            series::rate_missed(rate, over.count, over.elapsed_s).map(MeasurementEntry::Doubt);
+            series::rate_missed_doubt(rate, over.count, over.elapsed_s).map(MeasurementEntry::Doubt);
         let rate =
             rate.map(|rate| MeasurementEntry::Fact(Attribute::RequestedRate, rate.into()));
         let entries = over.entries.into_iter().chain(rate).chain(missed);
         let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
-        let before = std::mem::take(&mut self.reported);
-        let course = Course { before, end: over.early_end, is_stopped: self.is_stopped() };
-        let raw = [over.journals, vec![course.file()]].concat();
+        let before = std::mem::take(&mut self.notes);
+        let course = RunNotes { before, end: over.early_end, is_stopped: self.is_stopped() };
+        let raw = [over.journals, vec![course.to_raw_output()]].concat();
         match over.failure {
             // A format run may find all files already present.
-            None if over.count == 0 && !self.question.execution.files.phases.is_empty() => {
+            None if over.count == 0 && !self.request.execution.files.phases.is_empty() => {
                 recording.record_idle_case(index, entries, &raw)
             }
             failure => recording.record_case(index, entries, &raw, failure),
@@ -341,17 +341,17 @@ impl Underway<'_, '_, '_> {
 
     /// Returns an error if more I/O failed than `data_errors` allows; `what` is the kind of
     /// operation.
-    fn few_errors(&self, what: &str) -> Result<(), CommandFailure> {
-        let most = self.question.execution.data_errors;
+    fn check_error_limit(&self, what: &str) -> Result<(), CommandFailure> {
+        let most = self.request.execution.data_errors;
         if self.errors < most.max(1) {
             return Ok(());
         }
         let allowed = format!("data_errors allows fewer than {most}");
-        self.no_errors(what).map_err(|failure| failure.with_reason(allowed))
+        self.check_no_errors(what).map_err(|failure| failure.with_reason(allowed))
     }
 
     /// Returns an error if any I/O failed; the verdict at the end.
-    fn no_errors(&self, what: &str) -> Result<(), CommandFailure> {
+    fn check_no_errors(&self, what: &str) -> Result<(), CommandFailure> {
         let what = match (self.errors, what) {
             (0, _) => return Ok(()),
             (1, what) => format!("one {what} failed"),
@@ -361,13 +361,13 @@ impl Underway<'_, '_, '_> {
         Err(CommandFailure::measurement(what).advise("see errorlog.html"))
     }
 
-    fn close(
+    fn finish_recording(
         &mut self,
         mut recording: Recording<'_>,
         is_well: bool,
     ) -> Result<(), CommandFailure> {
-        let before = std::mem::take(&mut self.reported);
-        let (name, bytes) = Course { before, ..Course::default() }.file();
+        let before = std::mem::take(&mut self.notes);
+        let (name, bytes) = RunNotes { before, ..RunNotes::default() }.to_raw_output();
         recording.store_raw(&name, &bytes)?;
         if is_well {
             recording.skip_remaining()?;
@@ -379,7 +379,7 @@ impl Underway<'_, '_, '_> {
 }
 
 /// Returns the average to report; `None` for a run that the user stopped during the warm-up.
-fn averaged(
+fn reported_average(
     label: &RunLabel,
     outcome: &StorageOutcome,
     is_stopped: bool,
@@ -395,6 +395,6 @@ fn averaged(
 }
 
 /// Returns a plan with one phase.
-fn alone(phase: &StoragePhase, workload: StorageWorkload) -> StoragePlan {
+fn single_phase_plan(phase: &StoragePhase, workload: StorageWorkload) -> StoragePlan {
     StoragePlan { phases: vec![StoragePhase { workload, ..phase.clone() }] }
 }

@@ -21,7 +21,7 @@ use assay_model::workload::storage::{
     EngineChoice, StoragePlan, StorageTarget, StorageWorkload,
 };
 
-use super::aim;
+use super::target_overrides;
 use super::options::RunOptions;
 use crate::failure::CommandFailure;
 
@@ -39,7 +39,7 @@ struct Volume {
     /// Device, or the source of a network file system.
     device: String,
     /// Mount point.
-    point: Option<PathBuf>,
+    mount_point: Option<PathBuf>,
 }
 
 /// Refuses plans whose targets are on the root file system by mistake.
@@ -49,19 +49,19 @@ pub fn check(
     options: &RunOptions,
 ) -> Result<(), CommandFailure> {
     let volumes = Volumes::read();
-    let paths = paths_of(storage, files);
+    let paths = plan_paths(storage, files);
     paths.into_iter().try_for_each(|path| {
-        volumes.refuse_root(&real(path), options).map_err(|failure| failure.with_target(path))
+        volumes.refuse_root(&resolve_existing(path), options).map_err(|failure| failure.with_target(path))
     })
 }
 
 /// Returns one line for each volume that a plan uses, with its targets.
 #[must_use]
-pub fn reported(storage: &StoragePlan, files: &FilePlan) -> Vec<Phrase> {
+pub fn describe_volumes(storage: &StoragePlan, files: &FilePlan) -> Vec<Phrase> {
     let volumes = Volumes::read();
     let mut on: BTreeMap<Volume, Vec<&Path>> = BTreeMap::new();
-    for path in paths_of(storage, files) {
-        let Some(volume) = volumes.of(path) else { continue };
+    for path in plan_paths(storage, files) {
+        let Some(volume) = volumes.volume_of(path) else { continue };
         let targets = on.entry(volume).or_default();
         if !targets.contains(&path) {
             targets.push(path);
@@ -73,34 +73,34 @@ pub fn reported(storage: &StoragePlan, files: &FilePlan) -> Vec<Phrase> {
             1 => first.into(),
             many => phrase!("and-more", "{first} and {n} more", first = first, n = many - 1),
         };
-        Phrase::list(": ", [named, volume.words()])
+        Phrase::list(": ", [named, volume.describe()])
     };
     on.into_iter().map(line).collect()
 }
 
 /// Returns the facts about the volumes of one workload.
 #[must_use]
-pub fn facts(workload: &StorageWorkload) -> Vec<MeasurementEntry> {
+pub fn workload_facts(workload: &StorageWorkload) -> Vec<MeasurementEntry> {
     let size = |target: &StorageTarget| {
         let there = || capacity::size(&target.path).ok().flatten();
         target.size_bytes.or_else(there)
     };
-    let opened = workload.targets.iter().filter(|_| opens(workload));
+    let opened = workload.targets.iter().filter(|_| opens_targets(workload));
     let total: Option<u64> = opened.map(size).sum();
     let total = total.filter(|bytes| *bytes > 0);
     let total = total.map(|bytes| MeasurementEntry::Fact(Attribute::TargetBytes, bytes.into()));
-    facts_of(used(workload)).into_iter().chain(total).collect()
+    volume_facts(opened_paths(workload)).into_iter().chain(total).collect()
 }
 
 /// Returns the facts about the volumes of one workload on file trees.
 #[must_use]
-pub fn facts_of_trees(workload: &FileWorkload) -> Vec<MeasurementEntry> {
-    facts_of(workload.trees.iter().map(|tree| tree.anchor.as_path()))
+pub fn tree_workload_facts(workload: &FileWorkload) -> Vec<MeasurementEntry> {
+    volume_facts(workload.trees.iter().map(|tree| tree.anchor.as_path()))
 }
 
-fn facts_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Vec<MeasurementEntry> {
+fn volume_facts<'p>(paths: impl Iterator<Item = &'p Path>) -> Vec<MeasurementEntry> {
     let volumes = Volumes::read();
-    let mut on: Vec<Volume> = paths.filter_map(|path| volumes.of(path)).collect();
+    let mut on: Vec<Volume> = paths.filter_map(|path| volumes.volume_of(path)).collect();
     on.sort();
     on.dedup();
     let joined = |of: fn(&Volume) -> &String| {
@@ -119,10 +119,10 @@ fn facts_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Vec<MeasurementEntry> 
 }
 
 /// Returns the doubt about the first target that is in memory.
-pub fn in_memory<'p>(mut paths: impl Iterator<Item = &'p Path>) -> Option<MeasurementEntry> {
+pub fn memory_doubt<'p>(mut paths: impl Iterator<Item = &'p Path>) -> Option<MeasurementEntry> {
     let volumes = Volumes::read();
     paths.find_map(|path| {
-        let Volume { file_system, .. } = volumes.of(path).filter(Volume::is_memory)?;
+        let Volume { file_system, .. } = volumes.volume_of(path).filter(Volume::is_memory)?;
         Some(MeasurementEntry::Doubt(Doubt::TargetInMemory {
             path: path.to_path_buf(),
             file_system,
@@ -130,24 +130,24 @@ pub fn in_memory<'p>(mut paths: impl Iterator<Item = &'p Path>) -> Option<Measur
     })
 }
 
-const fn opens(workload: &StorageWorkload) -> bool {
+const fn opens_targets(workload: &StorageWorkload) -> bool {
     !matches!(workload.engine, EngineChoice::Null)
 }
 
 /// Returns the paths that a workload opens.
-fn used(workload: &StorageWorkload) -> impl Iterator<Item = &Path> {
-    let targets = workload.targets.iter().filter(|_| opens(workload));
+fn opened_paths(workload: &StorageWorkload) -> impl Iterator<Item = &Path> {
+    let targets = workload.targets.iter().filter(|_| opens_targets(workload));
     targets.map(|target| target.path.as_path())
 }
 
-fn paths_of<'p>(storage: &'p StoragePlan, files: &'p FilePlan) -> Vec<&'p Path> {
-    let of_storage = storage.phases.iter().flat_map(|phase| used(&phase.workload));
+fn plan_paths<'p>(storage: &'p StoragePlan, files: &'p FilePlan) -> Vec<&'p Path> {
+    let of_storage = storage.phases.iter().flat_map(|phase| opened_paths(&phase.workload));
     let trees = files.phases.iter().flat_map(|phase| &phase.workload.trees);
     of_storage.chain(trees.map(|tree| tree.anchor.as_path())).collect()
 }
 
 /// Resolves the links of the existing part of a path.
-fn real(path: &Path) -> PathBuf {
+fn resolve_existing(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     for folder in path.ancestors() {
         if let Ok(found) = folder.canonicalize() {
@@ -163,9 +163,9 @@ impl Volume {
         matches!(self.file_system.as_str(), "tmpfs" | "ramfs")
     }
 
-    fn words(&self) -> Phrase {
+    fn describe(&self) -> Phrase {
         let device = self.device.as_str();
-        match &self.point {
+        match &self.mount_point {
             Some(point) if self.is_memory() => phrase!(
                 "mounted-in-memory",
                 "{kind}, which is memory: no storage device is measured; mounted on {point}",
@@ -186,8 +186,8 @@ impl Volume {
 
 /// Whether a path looks like a missing mount point: a new name directly in `/mnt`, unless assay
 /// chose it.
-fn is_volume_to_be(path: &Path, point: &Path) -> bool {
-    path.parent() == Some(point) && !path.exists() && !path.ends_with(aim::NAME)
+fn is_likely_mount_point(path: &Path, point: &Path) -> bool {
+    path.parent() == Some(point) && !path.exists() && !path.ends_with(target_overrides::DATA_FILE_NAME)
 }
 
 impl Volumes {
@@ -209,16 +209,16 @@ impl Volumes {
             return Ok(());
         }
         let missing = mounts::missing(&self.mounts, &self.configured, path);
-        let is_at_the_root = missing.is_none() && is_volume_to_be(path, Path::new("/"));
+        let is_at_the_root = missing.is_none() && is_likely_mount_point(path, Path::new("/"));
         let Some(point) = missing.or_else(|| is_at_the_root.then(|| path.to_path_buf())) else {
             return Ok(());
         };
-        if self.wakes(path) {
+        if self.triggers_automount(path) {
             return Self::read().refuse_root(path, options);
         }
         let on =
-            self.on(path).map_or_else(|| "the root".to_owned(), |it| it.words().to_string());
-        let is_new_there = is_volume_to_be(path, &point);
+            self.mounted_volume(path).map_or_else(|| "the root".to_owned(), |it| it.describe().to_string());
+        let is_new_there = is_likely_mount_point(path, &point);
         let (path, mount) = (path.display(), point.display());
         let make = || format!("make the folder {path} and mount the volume on it");
         let (what, help) = match is_new_there {
@@ -236,7 +236,7 @@ impl Volumes {
     }
 
     /// Whether an automatic mount was pending and the access has mounted it.
-    fn wakes(&self, path: &Path) -> bool {
+    fn triggers_automount(&self, path: &Path) -> bool {
         let waits = mounts::of(&self.mounts, path).is_some_and(|it| it.kind == "autofs");
         let folder = path.ancestors().find(|folder| folder.is_dir());
         waits
@@ -245,24 +245,24 @@ impl Volumes {
                 .is_some_and(|it| it.kind != "autofs")
     }
 
-    fn of(&self, path: &Path) -> Option<Volume> {
-        let path = real(path);
-        let Ok(found) = path.metadata() else { return self.on(&path) };
+    fn volume_of(&self, path: &Path) -> Option<Volume> {
+        let path = resolve_existing(path);
+        let Ok(found) = path.metadata() else { return self.mounted_volume(&path) };
         if !found.file_type().is_block_device() {
-            return self.on(&path);
+            return self.mounted_volume(&path);
         }
         let number = block_device::number(found.rdev());
         let name = block_device::name(&Root::machine(), number);
         let device = name.map_or_else(|| path.display().to_string(), |it| format!("/dev/{it}"));
-        Some(Volume { file_system: "none".to_owned(), device, point: None })
+        Some(Volume { file_system: "none".to_owned(), device, mount_point: None })
     }
 
-    fn on(&self, path: &Path) -> Option<Volume> {
+    fn mounted_volume(&self, path: &Path) -> Option<Volume> {
         let mount = mounts::of(&self.mounts, path)?;
         Some(Volume {
             file_system: mount.kind.clone(),
             device: mount.source.clone(),
-            point: Some(mount.point.clone()),
+            mount_point: Some(mount.point.clone()),
         })
     }
 }
@@ -272,14 +272,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_that_assay_would_add_is_no_volume_to_be() {
+    fn own_file_name_is_not_mount_point() {
         for (path, point, expected) in [
             ("/nowhere/vol1", "/nowhere", true),
             ("/nowhere/vol1/file", "/nowhere", false),
             ("/nowhere/vol1/assay-storage.data", "/nowhere/vol1", false),
             ("/proc", "/", false),
         ] {
-            assert_eq!(is_volume_to_be(path.as_ref(), point.as_ref()), expected, "{path}");
+            assert_eq!(is_likely_mount_point(path.as_ref(), point.as_ref()), expected, "{path}");
         }
     }
 }

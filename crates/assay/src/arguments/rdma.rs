@@ -12,7 +12,7 @@ use assay_model::workload::{
     RdmaTuning, RdmaWorkload,
 };
 use assay_run::failure::CommandFailure;
-use assay_run::rdma::{MOST_BYTES, PORT};
+use assay_run::rdma::{MAX_BYTES, PORT};
 use clap::{Args, ValueEnum};
 
 use assay_console::options::{self, RecordArguments};
@@ -249,8 +249,8 @@ fn parse_size(text: &str) -> Result<u64, String> {
     };
     let bytes = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(factor));
     let wanted =
-        || format!("it is a number from 1 to {MOST_BYTES}, or one with K or M, like 64K");
-    bytes.filter(|bytes| (1..=MOST_BYTES).contains(bytes)).ok_or_else(wanted)
+        || format!("it is a number from 1 to {MAX_BYTES}, or one with K or M, like 64K");
+    bytes.filter(|bytes| (1..=MAX_BYTES).contains(bytes)).ok_or_else(wanted)
 }
 
 fn parse_connection(text: &str) -> Result<RdmaConnection, String> {

@@ -24,7 +24,7 @@ use assay_run::network::setup::PathRequest;
 use assay_run::run_request::RunRequest;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
-use assay_run::storage::shares::far_end::{self, FarEnd};
+use assay_run::storage::shares::far_end::{self, StorageFarEnd};
 
 /// Returns the words after `agent`. The command is internal: it appears neither in help nor in
 /// completions.
@@ -75,10 +75,10 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
     process::end_descendants();
     match share.try_lock().ok().as_deref() {
         // The files of a shared job stay, like those of a job on a single host.
-        Some(Some(share)) => drop(FarEnd::finish(share)),
+        Some(Some(share)) => drop(StorageFarEnd::finish(share)),
         // The share is still in progress.
         None => {}
-        Some(None) => drop(runner::remove_made(&RunOptions::default())),
+        Some(None) => drop(runner::remove_created(&RunOptions::default())),
     }
     served.map_err(|error| {
         CommandFailure::new(FailureKind::Measurement, "the agent ends").with_cause(&error)
@@ -98,28 +98,28 @@ fn remove_copy(folder: &Path) {
     }
 }
 
-fn handle_request(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
+fn handle_request(request: Request, share: &Mutex<Option<StorageFarEnd>>, line: &Arc<Line>) {
     // Locked while the share does its work, and at no other time.
     let held = || share.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = match request {
-        Request::Look(paths) => Ok(Reply::Looked(far_end::look(&paths))),
+        Request::Look(paths) => Ok(Reply::Looked(far_end::inspect_paths(&paths))),
         Request::Share(asked) => {
             line.stay_in_touch();
             let mut held = held();
-            FarEnd::prepare(*asked, line).map(|prepared| {
+            StorageFarEnd::prepare(*asked, line).map(|prepared| {
                 *held = Some(prepared);
                 Reply::Done
             })
         }
         Request::Phase(phase) => match held().as_mut() {
-            Some(share) => share.phase(*phase, line).map(|it| Reply::Outcome(Box::new(it))),
+            Some(share) => share.run_phase(*phase, line).map(|it| Reply::Outcome(Box::new(it))),
             None => Err(CommandFailure::new(FailureKind::Internal, "it has no share")),
         },
         Request::Trees(asked) => {
             line.stay_in_touch();
             far_end::prepare_trees(*asked, &mut held()).map(Reply::Marks)
         }
-        Request::TreesPhase(asked) => far_end::trees_phase(&asked, line)
+        Request::TreesPhase(asked) => far_end::run_trees_phase(&asked, line)
             .map(|outcome| Reply::TreesOutcome(Box::new(outcome))),
         Request::Examine => doctor::examine(&PathRequest::default())
             .map(|examined| Reply::Examined(Box::new(examined))),

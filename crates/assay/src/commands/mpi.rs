@@ -20,26 +20,26 @@ use crate::progress_sink::QuietStoreSink;
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
-use assay_run::mpi::job::{self, Duty, Heard, NOTE_TRAVELS};
-use assay_run::mpi::launched::Launched;
-use assay_run::mpi::options::Options;
+use assay_run::mpi::job::{self, RankTask, JobEvent, NOTE_DELAY};
+use assay_run::mpi::launcher_env::LauncherEnv;
+use assay_run::mpi::options::MpiOptions;
 use assay_run::mpi::table;
 use assay_run::recording::Recording;
 
 mod options;
 
 pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    let launched = Launched::here();
+    let launched = LauncherEnv::from_process_env();
     match run_rank(typed, &launched, terminal) {
         // All ranks fail for the same reason before they are connected. One of them reports it; the
         // others wait, because a launcher kills all ranks after the first error.
-        Err(failure) if !launched.speaks() => {
-            thread::sleep(NOTE_TRAVELS);
+        Err(failure) if !launched.is_reporting_rank() => {
+            thread::sleep(NOTE_DELAY);
             Ok(exit_code(failure.kind))
         }
         Err(failure) => {
             if let Some(file) = &typed.raw {
-                job::write_failed(file, &options::to_mpi_options(typed), &launched, &failure)?;
+                job::write_failed_outcome(file, &options::to_mpi_options(typed), &launched, &failure)?;
             }
             Err(failure)
         }
@@ -50,44 +50,44 @@ pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, C
 /// Runs a rank from start to end.
 fn run_rank(
     typed: &MpiArguments,
-    launched: &Launched,
+    launched: &LauncherEnv,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     options::check_options(typed)?;
     let asked = options::to_mpi_options(typed);
     let failed_code = exit_code(FailureKind::Measurement);
-    let duty = Duty { asked: &asked, launched, raw: typed.raw.as_deref(), failed_code };
+    let duty = RankTask { options: &asked, env: launched, outcome_file: typed.raw.as_deref(), failure_exit_code: failed_code };
     let prints = !typed.json && typed.raw.is_none();
     let mut quiet = QuietStoreSink::new(&typed.keep);
     let mut quiet = Some(&mut quiet);
     let mut recording: Option<Recording<'_>> = None;
     let done = job::run(&duty, &mut |heard| {
         match heard {
-            Heard::Note(said) => terminal.note(&words::phrase(said)),
-            Heard::GivesUp(failure) => {
+            JobEvent::Note(said) => terminal.note(&words::phrase(said)),
+            JobEvent::Aborting(failure) => {
                 terminal.print_failure(failure);
                 record_failure(recording.take(), failure)?;
             }
-            Heard::Began(outcome) => {
+            JobEvent::Started(outcome) => {
                 // If results go to a file, the program that started the launcher stores them.
                 if let (None, Some(quiet)) = (&typed.raw, quiet.take()) {
-                    recording = begin_recording(typed, job::phase(&asked, outcome), quiet)?;
+                    recording = begin_recording(typed, job::named_workload(&asked, outcome), quiet)?;
                 }
                 if prints {
                     terminal.print(&table_head(&asked, outcome));
                 }
             }
-            Heard::Size(outcome, size) if prints => {
-                terminal.print(&table_row(&table::columns(&asked, outcome), outcome, size));
+            JobEvent::SizeMeasured(outcome, size) if prints => {
+                terminal.print(&table_row(&table::empty_table(&asked, outcome), outcome, size));
             }
-            Heard::Measured(outcome) if prints && typed.preset == PresetArgument::Assay => {
+            JobEvent::AllMeasured(outcome) if prints && typed.preset == PresetArgument::Assay => {
                 terminal.print(&format_doubts(
                     &asked,
                     outcome,
                     outcome.binding_doubt().as_ref(),
                 ));
             }
-            Heard::Size(..) | Heard::Measured(_) => {}
+            JobEvent::SizeMeasured(..) | JobEvent::AllMeasured(_) => {}
         }
         Ok(())
     });
@@ -103,7 +103,7 @@ fn run_rank(
     }
     if let Some(mut recording) = recording {
         recording.record_partial(0, job::entries(&done.outcome), &[])?;
-        recording.end_case(0, job::ending(&done.outcome))?;
+        recording.end_case(0, job::stop_reason(&done.outcome))?;
         let run = recording.finish(false)?;
         if typed.json {
             terminal.print(&render::json::summary(&summarize(&run)));
@@ -148,7 +148,7 @@ pub(crate) fn render_stored(
     let host = run.first_host().map(|joined| joined.host.as_str()).unwrap_or_default();
     let record = run.cases.first().ok_or_else(nothing)?;
     let outcome = MpiOutcome::from_record(record, host).ok_or_else(nothing)?;
-    let columns = table::columns(&asked, &outcome);
+    let columns = table::empty_table(&asked, &outcome);
     let mut text = table_head(&asked, &outcome);
     text.extend(outcome.sizes.iter().map(|size| table_row(&columns, &outcome, size)));
     if typed.preset == PresetArgument::Assay {
@@ -159,8 +159,8 @@ pub(crate) fn render_stored(
     Ok(text)
 }
 
-fn table_head(asked: &Options, outcome: &MpiOutcome) -> String {
-    format_setup(outcome) + &table::columns(asked, outcome).render_head()
+fn table_head(asked: &MpiOptions, outcome: &MpiOutcome) -> String {
+    format_setup(outcome) + &table::empty_table(asked, outcome).render_head()
 }
 
 fn table_row(columns: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> String {
@@ -168,9 +168,9 @@ fn table_row(columns: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> 
 }
 
 /// Formats doubts as comments below the table.
-fn format_doubts(asked: &Options, outcome: &MpiOutcome, unbound: Option<&Doubt>) -> String {
+fn format_doubts(asked: &MpiOptions, outcome: &MpiOutcome, unbound: Option<&Doubt>) -> String {
     let of_size = |size: &MpiSizeResult| {
-        let doubts = table::doubts_about(asked, size).into_iter();
+        let doubts = table::size_doubts(asked, size).into_iter();
         let bytes = Bytes(size.bytes);
         doubts.map(move |doubt| format!("at {bytes}: {}", words::doubt(&doubt).text))
     };

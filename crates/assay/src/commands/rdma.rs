@@ -25,7 +25,7 @@ use crate::terminal::Terminal;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
-use assay_run::rdma::{self, Joined, Observed, Rates, Size, TestError, Values};
+use assay_run::rdma::{self, RdmaConnectionInfo, RdmaEvent, RdmaProgress, RdmaSizeResult, RdmaTestError, RdmaValues};
 use assay_run::recording::Recording;
 use assay_run::round_trips::RoundTripStatistics;
 
@@ -40,7 +40,7 @@ pub(crate) fn rdma(
     let work = typed.to_workload()?;
     // Without a device, fail before waiting for the other end or storing anything.
     if !has_devices() {
-        return Err(TestError::from(RdmaError::NoDevice).failure());
+        return Err(RdmaTestError::from(RdmaError::NoDevice).failure());
     }
     if typed.host.is_none() && !typed.loopback {
         return serve(typed, cancel, terminal);
@@ -56,16 +56,16 @@ pub(crate) fn rdma(
     let mut reported = String::new();
     let tested = rdma::run(&work, cancel, &mut |observed| {
         let (entries, line) = match observed {
-            Observed::Joined(joined) => {
+            RdmaEvent::Joined(joined) => {
                 (joined.entries(), table_head(rate_unit(typed), &work, joined).to_string())
             }
-            Observed::Size(size) => {
+            RdmaEvent::SizeMeasured(size) => {
                 reported.push_str(&format_own_figures(&work, size));
                 (size.entries(work.test), table_row(typed, &work, size))
             }
         };
         if !typed.json {
-            if let Observed::Size(size) = observed {
+            if let RdmaEvent::SizeMeasured(size) = observed {
                 terminal.print(&list_results(typed, &work, size));
             }
             terminal.print(&line);
@@ -75,7 +75,7 @@ pub(crate) fn rdma(
     });
     let raw = [(TABLE_OUTPUT.to_owned(), printed.clone().into_bytes())];
     if let Err(failure) = tested {
-        recording.record_case(0, [], &raw, Some(rdma::of_case(&failure)))?;
+        recording.record_case(0, [], &raw, Some(rdma::to_case_failure(&failure)))?;
         recording.finish(cancel.load(Ordering::Relaxed))?;
         return Err(failure);
     }
@@ -213,8 +213,8 @@ fn serve(
                 ));
             }
             Err(
-                error @ (TestError::Network(NetworkError::Listen { .. })
-                | TestError::Verbs(RdmaError::NoDevice)),
+                error @ (RdmaTestError::Network(NetworkError::Listen { .. })
+                | RdmaTestError::Verbs(RdmaError::NoDevice)),
             ) => return Err(serve_failure(&error)),
             Err(error) if is_last => return Err(serve_failure(&error)),
             Err(error) => terminal.print_failure(&serve_failure(&error)),
@@ -225,9 +225,9 @@ fn serve(
     }
 }
 
-fn serve_failure(error: &TestError) -> CommandFailure {
+fn serve_failure(error: &RdmaTestError) -> CommandFailure {
     match error {
-        TestError::Network(_) => {
+        RdmaTestError::Network(_) => {
             CommandFailure::measurement("nothing was served").with_cause(error)
         }
         other => other.failure(),
@@ -235,7 +235,7 @@ fn serve_failure(error: &TestError) -> CommandFailure {
 }
 
 /// Returns the lines above the table, in perftest's wording.
-fn table_head(unit: RateUnit, work: &RdmaWorkload, joined: &Joined) -> PerftestHead {
+fn table_head(unit: RateUnit, work: &RdmaWorkload, joined: &RdmaConnectionInfo) -> PerftestHead {
     let index = joined.gid_index.map_or_else(|| "none".to_owned(), |index| index.to_string());
     let link = if joined.is_ethernet { "Ethernet" } else { "IB" };
     let facts = vec![
@@ -275,8 +275,8 @@ const fn rate_unit(typed: &RdmaArguments) -> RateUnit {
 }
 
 /// Lists every result of a size, if requested.
-fn list_results(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
-    let Values::Times(times_ns) = &size.values else { return String::new() };
+fn list_results(typed: &RdmaArguments, work: &RdmaWorkload, size: &RdmaSizeResult) -> String {
+    let RdmaValues::Times(times_ns) = &size.values else { return String::new() };
     let divisor = if work.test.is_half_round_trip() { 2 } else { 1 };
     let kinds = [(typed.report_unsorted, false), (typed.report_histogram, true)];
     let wanted = kinds.into_iter().filter(|(is_wanted, _)| *is_wanted);
@@ -284,11 +284,11 @@ fn list_results(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> Stri
 }
 
 /// Formats a size as perftest does.
-fn table_row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
+fn table_row(typed: &RdmaArguments, work: &RdmaWorkload, size: &RdmaSizeResult) -> String {
     match &size.values {
-        Values::Times(times_ns) => {
+        RdmaValues::Times(times_ns) => {
             let divisor = if work.test.is_half_round_trip() { 2 } else { 1 };
-            let row = match size.lasted {
+            let row = match size.is_timed {
                 true => MeanRow::from_times_ns(size.bytes, times_ns, divisor)
                     .map(|row| row.to_string()),
                 false => LatencyRow::from_times_ns(size.bytes, times_ns, divisor)
@@ -296,12 +296,12 @@ fn table_row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String 
             };
             row.unwrap_or_default()
         }
-        Values::Marks(_) => {
+        RdmaValues::Marks(_) => {
             let row = BandwidthRow {
                 bytes: size.bytes,
                 // In tests with a duration, perftest counts the messages of all queue pairs
                 // together.
-                iterations: if size.lasted {
+                iterations: if size.is_timed {
                     size.iterations * u64::from(work.queue_pairs)
                 } else {
                     size.iterations
@@ -316,10 +316,10 @@ fn table_row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String 
 }
 
 /// Formats assay's own figures of a size, over all messages without exception.
-fn format_own_figures(work: &RdmaWorkload, size: &Size) -> String {
+fn format_own_figures(work: &RdmaWorkload, size: &RdmaSizeResult) -> String {
     let times_ns = match &size.values {
-        Values::Times(times_ns) => times_ns,
-        Values::Marks(Rates { lost: Some(lost), .. }) => {
+        RdmaValues::Times(times_ns) => times_ns,
+        RdmaValues::Marks(RdmaProgress { lost: Some(lost), .. }) => {
             let share = lost.part as f64 / lost.whole as f64 * 100.0;
             let (part, whole) = (lost.part, lost.whole);
             return format!(
@@ -327,7 +327,7 @@ fn format_own_figures(work: &RdmaWorkload, size: &Size) -> String {
                 size.bytes
             );
         }
-        Values::Marks(_) => return String::new(),
+        RdmaValues::Marks(_) => return String::new(),
     };
     let halved = work.test.is_half_round_trip();
     let divisor = if halved { 2 } else { 1 };

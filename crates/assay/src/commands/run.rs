@@ -24,7 +24,7 @@ use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi_installations::{self, AbiSelection};
 use assay_run::run_request::RunRequest;
-use assay_run::storage::aim::Aim;
+use assay_run::storage::target_overrides::StorageOverrides;
 use assay_run::switching;
 
 use super::storage;
@@ -81,7 +81,7 @@ pub(super) fn with_targets(
     mut suite: Suite,
 ) -> Result<Suite, CommandFailure> {
     reject_unused_options(&suite, typed)?;
-    let aim = Aim {
+    let aim = StorageOverrides {
         targets: typed.storage.targets.clone(),
         size_bytes: typed.storage.size.map(|size| size.0),
         provisioned_bytes_per_s: typed.storage.provisioned,

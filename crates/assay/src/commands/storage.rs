@@ -22,8 +22,8 @@ use crate::terminal::Terminal;
 use assay_console::options::StoreArguments;
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::RunRequest;
-use assay_run::storage::aim::Aim;
-use assay_run::storage::created::Created;
+use assay_run::storage::target_overrides::StorageOverrides;
+use assay_run::storage::created_files::CreatedFiles;
 use assay_run::storage::options::RunOptions;
 
 /// Target relative half-width of the interval, as for figures of a remote volume.
@@ -118,7 +118,7 @@ fn measure(
     let budget_s = length_s * (1.0 + WARMUP_SHARE) * f64::from(course.max_measurements());
     let mut suite =
         single_suite(Benchmark::Storage, budget_s, MeasureRequest::Storage(Box::new(request)));
-    let aim = Aim {
+    let aim = StorageOverrides {
         targets: typed.targets.clone(),
         size_bytes: typed.size.map(|size| size.0),
         provisioned_bytes_per_s: None,
@@ -188,8 +188,8 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
         files.push(json!({ "path": path_text::encode(path.as_os_str()), "what": what }));
         lines.push(line);
     };
-    let created = Created::open(typed.store.folder.as_deref())?;
-    for path in created.unproven() {
+    let created = CreatedFiles::open(typed.store.folder.as_deref())?;
+    for path in created.invalid_records() {
         let line = format!("{} proves nothing; what it names is left alone", path.display());
         report(&path, "unproven", line);
     }
@@ -198,7 +198,7 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
         let mut report = |what, line| report(&record.path, what, line);
         match record.in_use_by() {
             Some(process) => report("used", format!("{path} stays: process {process} uses it")),
-            None if typed.dry_run && record.is_still_there() => report("there", path),
+            None if typed.dry_run && record.is_unchanged() => report("there", path),
             None if typed.dry_run => report("gone", format!("{path} is gone or replaced")),
             None => match record.remove() {
                 Ok(true) => report("removed", format!("{path} removed")),

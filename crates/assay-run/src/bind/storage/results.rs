@@ -29,23 +29,23 @@ pub(super) fn record(
     workload: &StorageWorkload,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    if series::count(outcome) == 0 {
+    if series::io_count(outcome) == 0 {
         return Err(FailureReason::NoIo.into());
     }
     recorder.record_all(outcome.to_entries());
-    recorder.record_all(series::samples(outcome));
-    recorder.record_all(volume::facts(workload));
+    recorder.record_all(series::stretch_samples(outcome));
+    recorder.record_all(volume::workload_facts(workload));
     for (name, bytes) in outcome.journals() {
         recorder.store_raw(&name, &bytes)?;
     }
-    if let Some(in_flight) = series::in_flight(outcome) {
+    if let Some(in_flight) = series::mean_in_flight(outcome) {
         recorder.add_fact(Attribute::InFlight, in_flight);
     }
     let asked_per_s = workload.load.rate_per_s();
     recorder.record_all(
         asked_per_s.map(|it| MeasurementEntry::Fact(Attribute::RequestedRate, it.into())),
     );
-    let missed = series::rate_missed(asked_per_s, series::count(outcome), outcome.elapsed_s);
+    let missed = series::rate_missed_doubt(asked_per_s, series::io_count(outcome), outcome.elapsed_s);
     recorder.record_all(missed.map(MeasurementEntry::Doubt));
     Ok(())
 }
@@ -56,7 +56,7 @@ pub(super) fn check_targets(workload: &StorageWorkload, recorder: &mut Recorder<
     if workload.engine == EngineChoice::Null {
         return;
     }
-    recorder.record_all(volume::in_memory(workload.targets.iter().map(|it| it.path.as_path())));
+    recorder.record_all(volume::memory_doubt(workload.targets.iter().map(|it| it.path.as_path())));
     for target in &workload.targets {
         let Ok(found) = std::fs::metadata(&target.path) else { continue };
         // `blocks` counts units of 512 bytes, independent of the file system.

@@ -46,7 +46,7 @@ pub(super) fn measure(
             break;
         }
     }
-    series::joined(&rounds).ok_or_else(|| FailureReason::NoIo.into())
+    series::concatenate(&rounds).ok_or_else(|| FailureReason::NoIo.into())
 }
 
 /// Formats the progress: `round 6: 412.3 kIO/s; the last differ by 3.2 % and change by -1.0 %`.

@@ -16,7 +16,7 @@ use assay_stats::rate_search::{GoalVerdict, LateCount, RateSearch, RateTry};
 
 use super::StorageCaseRun;
 use crate::recorder::{CaseError, Recorder};
-use crate::storage::series::{self, Stretch};
+use crate::storage::series::{self, StorageStretch};
 
 /// Number of stretches of a try: as many as the verdict needs, with a reserve for stretches without
 /// I/O.
@@ -56,7 +56,7 @@ pub(super) fn measure(
         let shown = search.record_try(tried.clone(), goal);
         measurer.recorder.note(&format_try(&tried, shown));
         last = Some((tried, shown));
-        let outcome = (shown == GoalVerdict::Met).then(|| series::joined(&tries)).flatten();
+        let outcome = (shown == GoalVerdict::Met).then(|| series::concatenate(&tries)).flatten();
         kept.add(&search, outcome.map(|all| (open, all)));
     }
     kept.best().ok_or_else(|| {
@@ -87,15 +87,15 @@ impl<T> OutcomesInGoal<T> {
     }
 }
 
-fn stretches(outcome: &StorageOutcome) -> Vec<Stretch> {
-    series::stretches(&outcome.intervals, outcome.elapsed_s / STRETCHES)
+fn stretches(outcome: &StorageOutcome) -> Vec<StorageStretch> {
+    series::join_stretches(&outcome.intervals, outcome.elapsed_s / STRETCHES)
 }
 
-fn evaluate_try(asked_per_s: f64, seen: &[Stretch], goal: &LatencyGoal) -> RateTry {
+fn evaluate_try(asked_per_s: f64, seen: &[StorageStretch], goal: &LatencyGoal) -> RateTry {
     RateTry {
         requested_per_s: asked_per_s,
-        elapsed_s: seen.iter().map(Stretch::length_s).sum(),
-        done: seen.iter().map(Stretch::count).sum(),
+        elapsed_s: seen.iter().map(StorageStretch::length_s).sum(),
+        done: seen.iter().map(StorageStretch::count).sum(),
         stretches: seen.iter().map(|it| it.lateness(goal.most_s)).collect(),
     }
 }
@@ -168,7 +168,7 @@ fn record_step(
         start_s += weight;
     }
     start_s = 0.0;
-    for part in series::stretches(&outcome.intervals, outcome.elapsed_s / PARTS) {
+    for part in series::join_stretches(&outcome.intervals, outcome.elapsed_s / PARTS) {
         let span = MeasuredSpan::from_seconds(start_s, part.length_s(), false);
         recorder.record_all(part.latency().map(|(metric, latency)| {
             MeasurementEntry::Measured(key(metric), EntryValue::Distribution(span, latency))

@@ -54,13 +54,13 @@ fn plan(anchor: &Path, operation: FileOperation, files: u64) -> FilePlan {
 }
 
 #[test]
-fn foreign_files_stay() {
+fn keeps_foreign_files() {
     let root = tempfile::tempdir().unwrap();
     let store = tempfile::tempdir().unwrap();
     let options =
         RunOptions { store: Some(store.path().to_path_buf()), ..RunOptions::default() };
     let check = |anchor: &Path, operation, options: &RunOptions| {
-        prepare(&plan(anchor, operation, 2), options, FoldersAbove::REFUSED)
+        prepare(&plan(anchor, operation, 2), options, MissingParents::REFUSE)
             .map_err(|failure| failure.to_string())
     };
     let full = root.path().join("full");
@@ -70,46 +70,46 @@ fn foreign_files_stay() {
         check(&full, FileOperation::Create, &options).unwrap_err().contains("--destroy-data")
     );
     check(&full, FileOperation::Read, &options).unwrap();
-    assert!(!full.join(MARK).exists(), "reading leaves no mark");
+    assert!(!full.join(MARK_FILE).exists(), "reading leaves no mark");
     let named = RunOptions { destroy_data: vec![full.clone()], ..options.clone() };
     check(&full, FileOperation::Create, &named).unwrap();
     // The folder is marked now and needs no permission any more.
     check(&full, FileOperation::Delete, &options).unwrap();
     let new = root.path().join("new");
     check(&new, FileOperation::Create, &options).unwrap();
-    assert!(new.join(MARK).exists());
+    assert!(new.join(MARK_FILE).exists());
     let deep = root.path().join("a/b/c");
     assert!(
         check(&deep, FileOperation::Create, &options)
             .unwrap_err()
             .contains("make the folder above it")
     );
-    prepare(&plan(&deep, FileOperation::Create, 2), &options, FoldersAbove::Made).unwrap();
+    prepare(&plan(&deep, FileOperation::Create, 2), &options, MissingParents::Create).unwrap();
     // Marked files can be found and removed; the folder itself only if assay created it.
     std::fs::create_dir(new.join("vdb.1_1.dir")).unwrap();
     std::fs::write(new.join("vdb.1_1.dir/vdb_f0001.file"), "x").unwrap();
-    let made = Created::open(Some(store.path())).unwrap();
-    assert!(made.remove_own().is_empty() && made.list().is_empty());
-    assert!(full.join("precious").exists() && !full.join(MARK).exists());
+    let made = CreatedFiles::open(Some(store.path())).unwrap();
+    assert!(made.remove_created().is_empty() && made.list().is_empty());
+    assert!(full.join("precious").exists() && !full.join(MARK_FILE).exists());
     assert!(!new.exists() && !deep.exists());
 }
 
 #[test]
-fn what_does_not_fit_is_not_begun() {
+fn refuses_tree_without_space() {
     let root = tempfile::tempdir().unwrap();
     let anchor = root.path().join("large");
     let large = plan(&anchor, FileOperation::Create, 1 << 45);
     let failure =
-        prepare(&large, &RunOptions::default(), FoldersAbove::REFUSED).unwrap_err().to_string();
+        prepare(&large, &RunOptions::default(), MissingParents::REFUSE).unwrap_err().to_string();
     assert!(failure.contains("has no room"), "{failure}");
     assert!(!anchor.exists());
 }
 
 #[test]
-fn what_is_not_mounted_is_not_filled() {
+fn refuses_unmounted_volume() {
     let plan = plan(Path::new("/mnt/assay-nobody-mounts-this"), FileOperation::Create, 2);
     let failure =
-        prepare(&plan, &RunOptions::default(), FoldersAbove::REFUSED).unwrap_err().to_string();
+        prepare(&plan, &RunOptions::default(), MissingParents::REFUSE).unwrap_err().to_string();
     assert!(failure.contains("nothing is mounted"), "{failure}");
     assert!(failure.contains("there is no /mnt/assay-nobody-mounts-this"), "{failure}");
 }

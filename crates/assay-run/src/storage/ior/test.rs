@@ -17,7 +17,7 @@ use assay_model::quantity::Bytes;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
-use super::{FOUND, Found, Listener, Notice, Step, capacity_of, now, transfers};
+use super::{TEST_START_FILE, IorTestStart, IorListener, IorEvent, IorStep, target_capacity, format_now, transfers_by_rank};
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
@@ -25,7 +25,7 @@ use crate::storage::runner::{self, StorageEvent};
 use crate::storage::{series, volume};
 
 /// Running test.
-pub(super) struct Running<'a> {
+pub(super) struct RunningIorTest<'a> {
     pub(super) test: IorTestResult,
     number: usize,
     /// Folder of the store.
@@ -39,7 +39,7 @@ pub(super) struct Running<'a> {
 }
 
 /// Returns the storage options of a test.
-pub(super) fn permissions(
+pub(super) fn run_options(
     options: &IorOptions,
     store: Option<&Path>,
     held: Arc<OpenTargets>,
@@ -61,7 +61,7 @@ pub(super) fn permissions(
 }
 
 /// Refuses to read missing or short files.
-pub(super) fn is_readable(options: &IorOptions) -> Result<(), CommandFailure> {
+pub(super) fn check_readable(options: &IorOptions) -> Result<(), CommandFailure> {
     if options.write {
         return Ok(());
     }
@@ -74,7 +74,7 @@ pub(super) fn is_readable(options: &IorOptions) -> Result<(), CommandFailure> {
                 "there is no file {name} to read"
             ))
             .with_reason("without -w nothing is written")
-            .advise(WRITE_IT));
+            .advise(WRITE_FIRST_ADVICE));
         };
         if let Some(needs) = options.required_file_bytes().filter(|needs| has < *needs) {
             let (has, needs) = (Bytes(has), Bytes(needs));
@@ -82,7 +82,7 @@ pub(super) fn is_readable(options: &IorOptions) -> Result<(), CommandFailure> {
                 "{name} holds {has}, and {needs} are to be read"
             ))
             .with_reason("block size × segments, for all ranks in one file, is what is read")
-            .advise(WRITE_IT));
+            .advise(WRITE_FIRST_ADVICE));
         }
         if !options.file_per_rank {
             break;
@@ -91,48 +91,48 @@ pub(super) fn is_readable(options: &IorOptions) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-const WRITE_IT: &str = "write it first, with the same options and -w -k: -k lets it stay";
+const WRITE_FIRST_ADVICE: &str = "write it first, with the same options and -w -k: -k lets it stay";
 
 /// Destination of the results of a test.
-struct Record<'r, 's, 'l> {
-    steps: &'r [Step],
-    kept: &'r mut Recording<'s>,
-    on: &'r mut Listener<'l>,
-    found: Found,
+struct IorTestRecorder<'r, 's, 'l> {
+    steps: &'r [IorStep],
+    recording: &'r mut Recording<'s>,
+    listener: &'r mut IorListener<'l>,
+    start: IorTestStart,
 }
 
-impl<'a> Running<'a> {
+impl<'a> RunningIorTest<'a> {
     pub(super) fn new(
         number: usize,
         options: IorOptions,
         store: Option<&'a Path>,
         stop: &'a AtomicBool,
     ) -> Self {
-        let capacity = capacity_of(&options);
-        let test = IorTestResult { options, began: now(), capacity, results: vec![] };
+        let capacity = target_capacity(&options);
+        let test = IorTestResult { options, began: format_now(), capacity, results: vec![] };
         Self { test, number, store, stop, failed: None, folders: vec![], held: Arc::default() }
     }
 
-    pub(super) fn found(&self) -> Found {
-        Found {
+    pub(super) fn start_info(&self) -> IorTestStart {
+        IorTestStart {
             began: self.test.began.clone(),
             capacity: self.test.capacity,
             wear_out_transfers: self.test.options.wear_out_transfers,
         }
     }
 
-    fn permissions(&self) -> RunOptions {
-        permissions(&self.test.options, self.store, Arc::clone(&self.held))
+    fn run_options(&self) -> RunOptions {
+        run_options(&self.test.options, self.store, Arc::clone(&self.held))
     }
 
     /// Removes created files, unless they are to be kept.
-    pub(super) fn clean(&self, is_broken: bool) -> Result<(), CommandFailure> {
+    pub(super) fn clean_up(&self, is_broken: bool) -> Result<(), CommandFailure> {
         let options = &self.test.options;
         let has_errors = is_broken || self.failed.is_some();
         if options.keep || (options.keep_with_error && has_errors) {
-            return runner::finish(&self.permissions());
+            return runner::finish(&self.run_options());
         }
-        runner::finish(&RunOptions { keep: false, ..self.permissions() })?;
+        runner::finish(&RunOptions { keep: false, ..self.run_options() })?;
         for folder in self.folders.iter().rev() {
             // A folder that is not empty contains files that are not assay's.
             drop(std::fs::remove_dir(folder));
@@ -140,32 +140,32 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    pub(super) fn repetitions(
+    pub(super) fn run_repetitions(
         &mut self,
-        steps: &[Step],
+        steps: &[IorStep],
         recording: &mut Recording<'_>,
-        on: &mut Listener<'_>,
+        on: &mut IorListener<'_>,
     ) -> Result<(), CommandFailure> {
         let began = Instant::now();
         let most_s = u64::from(self.test.options.max_minutes) * 60;
-        self.take_status();
-        let found = self.found();
-        let mut record = Record { steps, kept: recording, on, found };
+        self.read_status();
+        let found = self.start_info();
+        let mut record = IorTestRecorder { steps, recording, listener: on, start: found };
         for repetition in 0..self.test.options.repetitions {
             if most_s > 0 && began.elapsed().as_secs() >= most_s {
-                (record.on)(Notice::TimeIsUp { repetitions: repetition });
+                (record.listener)(IorEvent::TimeIsUp { repetitions: repetition });
                 break;
             }
             if self.test.options.wear_out {
-                self.worn_out(repetition, &mut record)?;
+                self.run_worn_out(repetition, &mut record)?;
             } else {
-                self.repetition(repetition, &mut record)?;
+                self.run_repetition(repetition, &mut record)?;
             }
             let options = &self.test.options;
             let last = repetition + 1 == options.repetitions;
             // Like IOR, every repetition writes a new file, unless the old one is to be used.
             if !last && !options.keep && !options.use_existing && options.write {
-                runner::remove_made(&self.permissions())?;
+                runner::remove_created(&self.run_options())?;
             }
             if self.stop.load(Ordering::Relaxed) {
                 break;
@@ -176,13 +176,13 @@ impl<'a> Running<'a> {
 
     /// Refuses impossible tests before anything is shown.
     pub(super) fn prepare(&mut self) -> Result<(), CommandFailure> {
-        self.make_folders()?;
+        self.create_folders()?;
         let options = &self.test.options;
-        is_readable(options)?;
-        runner::check(&compile(options, 0).0, &self.permissions())
+        check_readable(options)?;
+        runner::check(&compile(options, 0).0, &self.run_options())
     }
 
-    fn make_folders(&mut self) -> Result<(), CommandFailure> {
+    fn create_folders(&mut self) -> Result<(), CommandFailure> {
         for folder in compile::folders(&self.test.options) {
             if folder.is_dir() {
                 continue;
@@ -198,7 +198,7 @@ impl<'a> Running<'a> {
     }
 
     /// Reads how far an earlier run came before its deadline, so that no more is read.
-    fn take_status(&mut self) {
+    fn read_status(&mut self) {
         let options = &mut self.test.options;
         let Some(file) = options.status_file.as_ref().filter(|_| !options.write) else {
             return;
@@ -220,18 +220,18 @@ impl<'a> Running<'a> {
         })
     }
 
-    fn step(&self, repetition: u32, access: IorAccess, rest: Option<usize>) -> Step {
-        Step { test: self.number, repetition, access, rest }
+    fn step(&self, repetition: u32, access: IorAccess, rest: Option<usize>) -> IorStep {
+        IorStep { test: self.number, repetition, access, rest }
     }
 
-    fn repetition(
+    fn run_repetition(
         &mut self,
         repetition: u32,
-        record: &mut Record<'_, '_, '_>,
+        record: &mut IorTestRecorder<'_, '_, '_>,
     ) -> Result<(), CommandFailure> {
         let (plan, accesses) = compile(&self.test.options, repetition);
-        let permissions = self.permissions();
-        let steps: Vec<Step> =
+        let permissions = self.run_options();
+        let steps: Vec<IorStep> =
             accesses.into_iter().map(|access| self.step(repetition, access, None)).collect();
         let mut phases = plan.phases.iter().zip(steps).peekable();
         let test = &mut self.test;
@@ -239,16 +239,16 @@ impl<'a> Running<'a> {
         let mut see = |event: StorageEvent<'_>| match event {
             StorageEvent::PhaseDone { outcome } => {
                 let Some((phase, step)) = phases.next() else { return };
-                (record.on)(Notice::Meanwhile { phase, event: &event });
+                (record.listener)(IorEvent::PhaseProgress { phase, event: &event });
                 if kept.is_ok() {
-                    kept = record.keep(step, phase, outcome);
+                    kept = record.store_phase(step, phase, outcome);
                 }
                 record.report(test, step, outcome, &[]);
             }
             StorageEvent::PhaseFailed => {
                 let Some((_, step)) = phases.next() else { return };
                 if kept.is_ok() {
-                    kept = record.failed(step);
+                    kept = record.store_failed(step);
                 }
             }
             StorageEvent::LayingOut { .. }
@@ -256,10 +256,10 @@ impl<'a> Running<'a> {
             | StorageEvent::PhaseReady { .. }
             | StorageEvent::Interval { .. } => {
                 let Some((phase, _)) = phases.peek() else { return };
-                (record.on)(Notice::Meanwhile { phase, event: &event });
+                (record.listener)(IorEvent::PhaseProgress { phase, event: &event });
             }
         };
-        let outcomes = runner::carry_out(&plan, &permissions, self.stop, &mut see);
+        let outcomes = runner::run_phases(&plan, &permissions, self.stop, &mut see);
         kept?;
         let failed = runner::io_failure(&plan, &outcomes?);
         self.failed = self.failed.take().or(failed);
@@ -268,22 +268,22 @@ impl<'a> Running<'a> {
 
     /// Runs a repetition in which all ranks continue after the deadline until each has done as much
     /// as the one that did most.
-    fn worn_out(
+    fn run_worn_out(
         &mut self,
         repetition: u32,
-        record: &mut Record<'_, '_, '_>,
+        record: &mut IorTestRecorder<'_, '_, '_>,
     ) -> Result<(), CommandFailure> {
         let asked = self.test.options.wear_out_transfers;
         for access in compile(&self.test.options, repetition).1 {
             let phase = compile::phase(&self.test.options, access, repetition);
             let step = self.step(repetition, access, None);
-            let Some(first) = self.alone(phase, step, record)? else { continue };
-            let done = transfers(&self.test.options, &first);
+            let Some(first) = self.run_single_phase(phase, step, record)? else { continue };
+            let done = transfers_by_rank(&self.test.options, &first);
             let lacking =
                 compile::wear_out_phases(&self.test.options, access, repetition, &done);
             let mut rest = Vec::new();
             for (at, phase) in lacking.into_iter().enumerate() {
-                rest.extend(self.alone(phase, Step { rest: Some(at), ..step }, record)?);
+                rest.extend(self.run_single_phase(phase, IorStep { rest: Some(at), ..step }, record)?);
             }
             if access == IorAccess::Write {
                 // Only written blocks are read.
@@ -295,67 +295,67 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    fn alone(
+    fn run_single_phase(
         &mut self,
         phase: StoragePhase,
-        step: Step,
-        record: &mut Record<'_, '_, '_>,
+        step: IorStep,
+        record: &mut IorTestRecorder<'_, '_, '_>,
     ) -> Result<Option<StorageOutcome>, CommandFailure> {
         let plan = StoragePlan { phases: vec![phase] };
         let mut see = |event: StorageEvent<'_>| {
-            (record.on)(Notice::Meanwhile { phase: &plan.phases[0], event: &event });
+            (record.listener)(IorEvent::PhaseProgress { phase: &plan.phases[0], event: &event });
         };
-        let mut outcomes = runner::carry_out(&plan, &self.permissions(), self.stop, &mut see)?;
+        let mut outcomes = runner::run_phases(&plan, &self.run_options(), self.stop, &mut see)?;
         let failed = runner::io_failure(&plan, &outcomes);
         self.failed = self.failed.take().or(failed);
         let outcome = outcomes.pop();
         if let Some(outcome) = &outcome {
-            record.keep(step, &plan.phases[0], outcome)?;
+            record.store_phase(step, &plan.phases[0], outcome)?;
         }
         Ok(outcome)
     }
 }
 
-impl Record<'_, '_, '_> {
-    fn case(&self, step: Step) -> Option<usize> {
+impl IorTestRecorder<'_, '_, '_> {
+    fn case_number(&self, step: IorStep) -> Option<usize> {
         self.steps.iter().position(|it| *it == step)
     }
 
     /// Stores a finished phase.
-    fn keep(
+    fn store_phase(
         &mut self,
-        step: Step,
+        step: IorStep,
         phase: &StoragePhase,
         outcome: &StorageOutcome,
     ) -> Result<(), CommandFailure> {
-        let Some(number) = self.case(step) else { return Ok(()) };
+        let Some(number) = self.case_number(step) else { return Ok(()) };
         let loops = format!("test={} repetition={}", step.test, step.repetition);
         let dimensions = Attributes::from([
             (Attribute::Phase, phase.name.as_str().into()),
             (Attribute::Loops, loops.into()),
         ]);
-        let entries = outcome.to_entries().into_iter().chain(series::samples(outcome));
-        let entries = entries.chain(volume::facts(&phase.workload));
+        let entries = outcome.to_entries().into_iter().chain(series::stretch_samples(outcome));
+        let entries = entries.chain(volume::workload_facts(&phase.workload));
         let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
-        let found = serde_json::to_vec(&self.found).expect("names and numbers are JSON");
-        let failure = series::failure(&phase.workload, outcome);
-        self.kept.record_case(number, entries, &[(FOUND.to_owned(), found)], failure)
+        let found = serde_json::to_vec(&self.start).expect("names and numbers are JSON");
+        let failure = series::io_case_failure(&phase.workload, outcome);
+        self.recording.record_case(number, entries, &[(TEST_START_FILE.to_owned(), found)], failure)
     }
 
-    fn failed(&mut self, step: Step) -> Result<(), CommandFailure> {
-        let Some(number) = self.case(step) else { return Ok(()) };
-        self.kept.record_case(number, [], &[], Some(CaseFailure::NoIo))
+    fn store_failed(&mut self, step: IorStep) -> Result<(), CommandFailure> {
+        let Some(number) = self.case_number(step) else { return Ok(()) };
+        self.recording.record_case(number, [], &[], Some(CaseFailure::NoIo))
     }
 
     fn report(
         &mut self,
         test: &mut IorTestResult,
-        step: Step,
+        step: IorStep,
         outcome: &StorageOutcome,
         rest: &[StorageOutcome],
     ) {
-        if let Some(result) = step.result(&test.options, outcome, rest) {
-            (self.on)(Notice::Result { options: &test.options, result: &result });
+        if let Some(result) = step.to_result(&test.options, outcome, rest) {
+            (self.listener)(IorEvent::Result { options: &test.options, result: &result });
             test.results.push(result);
         }
     }

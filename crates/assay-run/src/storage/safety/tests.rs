@@ -43,15 +43,15 @@ fn plan(path: &Path, size_bytes: Option<u64>, read_share: f64) -> StoragePlan {
 
 /// Folder with a foreign file of 8 KiB, a laid-out file of assay's, and one whose layout was
 /// interrupted.
-struct World {
+struct SafetyFixture {
     folder: tempfile::TempDir,
-    created: Created,
+    created: CreatedFiles,
 }
 
-impl World {
+impl SafetyFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let created = Created::open(Some(folder.path())).unwrap();
+        let created = CreatedFiles::open(Some(folder.path())).unwrap();
         let world = Self { folder, created };
         std::fs::write(world.path("foreign"), [7; 8192]).unwrap();
         std::os::unix::fs::symlink("nothing", world.path("dangling")).unwrap();
@@ -59,7 +59,7 @@ impl World {
             let (mut record, _) = world.created.create(&world.path(name), 8192).unwrap();
             std::fs::write(world.path(name), [7; 8192]).unwrap();
             if name == "own" {
-                record.laid_out(8192).unwrap();
+                record.set_laid_out(8192).unwrap();
             }
         }
         world
@@ -90,8 +90,8 @@ impl World {
 }
 
 #[test]
-fn files_are_judged_by_who_made_them() {
-    let world = World::new();
+fn decides_by_creator_of_file() {
+    let world = SafetyFixture::new();
     for (name, size, read_share, named, expected) in [
         ("foreign", None, 1.0, false, "nothing to do"),
         ("foreign", Some(4096), 1.0, false, "nothing to do"),
@@ -119,32 +119,32 @@ fn files_are_judged_by_who_made_them() {
 }
 
 #[test]
-fn a_link_does_not_hide_what_it_leads_to() {
-    let world = World::new();
+fn checks_target_of_link() {
+    let world = SafetyFixture::new();
     std::os::unix::fs::symlink(world.path("foreign"), world.path("link")).unwrap();
     assert!(world.judge("link", None, 0.0, false).contains("assay did not make this file"));
 }
 
 #[test]
-fn other_kinds_of_files_are_refused() {
+fn refuses_character_device() {
     let failure = check(
         &plan(Path::new("/dev/zero"), Some(8192), 1.0),
         &RunOptions::default(),
-        &World::new().created,
+        &SafetyFixture::new().created,
     );
     assert!(failure.unwrap_err().to_string().contains("character device"));
 }
 
 #[test]
-fn the_null_engine_touches_nothing() {
+fn null_engine_needs_no_layout() {
     let mut plan = plan(Path::new("/dev/zero"), Some(8192), 0.0);
     plan.phases[0].workload.engine = EngineChoice::Null;
-    let found = check(&plan, &RunOptions::default(), &World::new().created);
+    let found = check(&plan, &RunOptions::default(), &SafetyFixture::new().created);
     assert!(found.unwrap().is_empty());
 }
 
 #[test]
-fn the_disk_of_the_system_is_never_written() {
+fn refuses_disk_of_system() {
     let mounts = mounts::read(&assay_fleet::root::Root::machine());
     let root = mounts.iter().find(|it| it.point == Path::new("/")).map(|it| it.source.clone());
     let Some(device) = root.filter(|it| Path::new(it).exists() && it.starts_with("/dev/"))
@@ -154,17 +154,17 @@ fn the_disk_of_the_system_is_never_written() {
     };
     let device = PathBuf::from(device);
     let options = RunOptions { destroy_data: vec![device.clone()], ..RunOptions::default() };
-    let found = check(&plan(&device, None, 0.0), &options, &World::new().created);
+    let found = check(&plan(&device, None, 0.0), &options, &SafetyFixture::new().created);
     assert!(found.unwrap_err().to_string().contains("is never written"));
 }
 
 #[test]
-fn a_file_written_in_order_may_be_left_to_its_first_phase() {
-    let world = World::new();
+fn first_phase_creates_file_written_in_order() {
+    let world = SafetyFixture::new();
     let path = world.path("missing");
     for (read_share, only_made) in [(0.0, true), (1.0, false), (0.5, false)] {
         let options = RunOptions { writers_make_files: true, ..RunOptions::default() };
         let found = check(&plan(&path, Some(8192), read_share), &options, &world.created);
-        assert_eq!(found.unwrap()[0].only_made, only_made, "{read_share}");
+        assert_eq!(found.unwrap()[0].create_only, only_made, "{read_share}");
     }
 }

@@ -21,18 +21,18 @@ use assay_model::workload::storage::{AccessPattern, Cursor, StoragePhase, Storag
 
 use crate::failure::CommandFailure;
 use crate::fleet::member::StartReport;
-use crate::storage::file_trees::{self, FoldersAbove};
+use crate::storage::file_trees::{self, MissingParents};
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::volume;
 
 /// Far end of one job on this host.
 #[derive(Debug)]
-pub struct FarEnd {
+pub struct StorageFarEnd {
     options: RunOptions,
 }
 
-impl FarEnd {
+impl StorageFarEnd {
     /// Refuses forbidden targets, and lays files out; they stay after the job.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl FarEnd {
             ..RunOptions::default()
         };
         volume::check(&plan, &FilePlan::default(), &options)?;
-        let mut on = |event: StorageEvent<'_>| laid_out(&event, line);
+        let mut on = |event: StorageEvent<'_>| report_layout(&event, line);
         runner::prepare(&plan, &options, line.cancel(), &mut on)?;
         Ok(Self { options })
     }
@@ -57,7 +57,7 @@ impl FarEnd {
     ///
     /// # Errors
     /// When nothing of it could be done.
-    pub fn phase(
+    pub fn run_phase(
         &mut self,
         mut phase: StoragePhase,
         line: &Arc<Line>,
@@ -78,9 +78,9 @@ impl FarEnd {
         let mut outcome = None;
         let mut start = StartReport::new(line);
         let mut on = |event: StorageEvent<'_>| match event {
-            StorageEvent::LayingOut { .. } => laid_out(&event, line),
+            StorageEvent::LayingOut { .. } => report_layout(&event, line),
             StorageEvent::PhaseReady { begins_ns } => {
-                begins_ns.set(ready(line));
+                begins_ns.set(wait_for_start(line));
                 match begins_ns.get() {
                     Some(at_ns) => drop(start.wait_until(at_ns)),
                     None => ends.store(true, Ordering::Relaxed),
@@ -97,13 +97,13 @@ impl FarEnd {
             StorageEvent::PhaseStarts { .. } | StorageEvent::PhaseFailed => {}
         };
         let plan = StoragePlan { phases: vec![phase] };
-        let done = runner::carry_out(&plan, &self.options, ends, &mut on);
+        let done = runner::run_phases(&plan, &self.options, ends, &mut on);
         // Only the first phase is known to fill the files it creates.
         self.options.writers_make_files = false;
         match outcome {
             // The series has been sent already.
             Some(outcome) => Ok(StorageOutcome { intervals: Vec::new(), ..outcome }),
-            None => Err(done.err().unwrap_or_else(runner::interrupted)),
+            None => Err(done.err().unwrap_or_else(runner::interrupted_failure)),
         }
     }
 
@@ -123,32 +123,32 @@ impl FarEnd {
 /// When a tree is forbidden, or preparation fails.
 pub fn prepare_trees(
     asked: TreesAsked,
-    far_end: &mut Option<FarEnd>,
+    far_end: &mut Option<StorageFarEnd>,
 ) -> Result<Vec<TreeMark>, CommandFailure> {
     let TreesAsked { plan, destroy_data, target_on_root, makes_above, prepared } = asked;
     let options =
         RunOptions { destroy_data, target_on_root, keep: true, ..RunOptions::default() };
-    let above = FoldersAbove::of_vdbench(makes_above);
+    let above = MissingParents::from_create_anchors(makes_above);
     match prepared {
-        Some(marks) => file_trees::join(&plan, &options, &marks)?,
+        Some(marks) => file_trees::check_shared(&plan, &options, &marks)?,
         None => file_trees::prepare(&plan, &options, above)?,
     }
-    far_end.get_or_insert(FarEnd { options });
-    Ok(file_trees::marks(&plan))
+    far_end.get_or_insert(StorageFarEnd { options });
+    Ok(file_trees::tree_marks(&plan))
 }
 
 /// Runs one phase on file trees from the start time that the coordinator names.
 ///
 /// # Errors
 /// When it cannot run.
-pub fn trees_phase(
+pub fn run_trees_phase(
     asked: &TreesPhase,
     line: &Arc<Line>,
 ) -> Result<FileOutcome, CommandFailure> {
     let ends = line.enough();
     ends.store(false, Ordering::Relaxed);
     let start = RefCell::new(StartReport::new(line));
-    let mut on_ready = || match ready(line) {
+    let mut on_ready = || match wait_for_start(line) {
         Some(at_ns) => drop(start.borrow_mut().wait_until(at_ns)),
         None => ends.store(true, Ordering::Relaxed),
     };
@@ -168,12 +168,12 @@ pub fn trees_phase(
 }
 
 /// Reports that a phase is ready, and waits for the start time.
-fn ready(line: &Line) -> Option<u64> {
+fn wait_for_start(line: &Line) -> Option<u64> {
     line.say(&Reply::Ready(Ready { cases: Vec::new(), step: 0, run_started_ns: 0 }));
     line.next_start()
 }
 
-fn laid_out(event: &StorageEvent<'_>, line: &Line) {
+fn report_layout(event: &StorageEvent<'_>, line: &Line) {
     let StorageEvent::LayingOut { target, done_bytes: 0, total_bytes } = event else { return };
     let size = Phrase::Measured(Bytes(*total_bytes).to_quantity(), 4);
     let path = target.path.display().to_string();
@@ -183,7 +183,7 @@ fn laid_out(event: &StorageEvent<'_>, line: &Line) {
 
 /// Returns the size and kind of each path; `None` for one that cannot be read.
 #[must_use]
-pub fn look(paths: &[PathBuf]) -> Vec<Option<AtPath>> {
+pub fn inspect_paths(paths: &[PathBuf]) -> Vec<Option<AtPath>> {
     use std::os::unix::fs::FileTypeExt;
     let at = |path: &PathBuf| {
         let is_device = std::fs::metadata(path).ok()?.file_type().is_block_device();

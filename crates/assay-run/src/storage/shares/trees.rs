@@ -14,11 +14,11 @@ use assay_model::workload::file_set::{
 
 /// Returns the share of `host`; `places` holds the host of each tree. `None` if the host has
 /// nothing to do.
-pub(super) fn share(whole: &FilePhase, places: &[usize], host: usize) -> Option<FilePhase> {
-    part(whole, host, |tree, _| places.get(tree) == Some(&host))
+pub(super) fn host_share(whole: &FilePhase, places: &[usize], host: usize) -> Option<FilePhase> {
+    filter_phase(whole, host, |tree, _| places.get(tree) == Some(&host))
 }
 
-fn part(
+fn filter_phase(
     whole: &FilePhase,
     host: usize,
     is_wanted: impl Fn(usize, &FileTree) -> bool,
@@ -45,14 +45,14 @@ fn part(
 
 /// Assignment of the preparation: every host prepares its own trees, and one host those that it
 /// shares with others.
-pub(super) struct Preparing<'p> {
+pub(super) struct TreePreparation<'p> {
     plan: &'p FilePlan,
     places: &'p [Vec<usize>],
     first: BTreeMap<&'p PathBuf, usize>,
 }
 
-impl<'p> Preparing<'p> {
-    pub(super) fn of(plan: &'p FilePlan, places: &'p [Vec<usize>]) -> Self {
+impl<'p> TreePreparation<'p> {
+    pub(super) fn new(plan: &'p FilePlan, places: &'p [Vec<usize>]) -> Self {
         let mut first: BTreeMap<&PathBuf, usize> = BTreeMap::new();
         for (phase, places) in plan.phases.iter().zip(places) {
             let placed = phase.workload.trees.iter().zip(places);
@@ -65,12 +65,12 @@ impl<'p> Preparing<'p> {
     }
 
     /// Returns the plan of the trees that `host` creates and marks.
-    pub(super) fn made_by(&self, host: usize) -> FilePlan {
+    pub(super) fn plan_to_create(&self, host: usize) -> FilePlan {
         self.plan_of(host, |tree| self.is_first(tree, host))
     }
 
     /// Returns the plan of the trees that another host has created and marked.
-    pub(super) fn found_by(&self, host: usize) -> FilePlan {
+    pub(super) fn plan_to_check(&self, host: usize) -> FilePlan {
         self.plan_of(host, |tree| !self.is_first(tree, host))
     }
 
@@ -80,22 +80,22 @@ impl<'p> Preparing<'p> {
 
     fn plan_of(&self, host: usize, is_wanted: impl Fn(&FileTree) -> bool) -> FilePlan {
         let phases = self.plan.phases.iter().zip(self.places).filter_map(|(phase, places)| {
-            part(phase, host, |at, tree| places.get(at) == Some(&host) && is_wanted(tree))
+            filter_phase(phase, host, |at, tree| places.get(at) == Some(&host) && is_wanted(tree))
         });
         FilePlan { phases: phases.collect() }
     }
 }
 
 /// Returns an interval without activity.
-pub(super) fn idle(like: &FileInterval) -> FileInterval {
+pub(super) fn idle_interval(like: &FileInterval) -> FileInterval {
     FileInterval { tally: FileTally::default(), cpu_user: 0.0, cpu_system: 0.0, ..*like }
 }
 
 /// Merges the same interval of several hosts.
-pub(super) fn interval(parts: &[&FileInterval], start_s: f64) -> Option<FileInterval> {
+pub(super) fn merge_intervals(parts: &[&FileInterval], start_s: f64) -> Option<FileInterval> {
     let first = parts.first()?;
     let length_s = super::common_length_s(parts.iter().map(|it| it.length_s));
-    let mut all = FileInterval { start_s, length_s, ..idle(first) };
+    let mut all = FileInterval { start_s, length_s, ..idle_interval(first) };
     for part in parts {
         all.tally.merge(&part.tally);
         all.cpu_user += part.cpu_user / parts.len() as f64;
@@ -105,7 +105,7 @@ pub(super) fn interval(parts: &[&FileInterval], start_s: f64) -> Option<FileInte
 }
 
 /// Merges the outcomes of all hosts; `None` without any.
-pub(super) fn together(parts: Vec<(&str, FileOutcome)>) -> Option<FileOutcome> {
+pub(super) fn merge_outcomes(parts: Vec<(&str, FileOutcome)>) -> Option<FileOutcome> {
     if parts.is_empty() {
         return None;
     }
@@ -114,7 +114,7 @@ pub(super) fn together(parts: Vec<(&str, FileOutcome)>) -> Option<FileOutcome> {
         total: FileTally::default(),
         errors: Vec::new(),
         error_count: 0,
-        ended: super::ended(&parts.iter().map(|(_, it)| it.ended).collect::<Vec<_>>()),
+        ended: super::combine_ends(&parts.iter().map(|(_, it)| it.ended).collect::<Vec<_>>()),
     };
     for (host, part) in parts {
         all.elapsed_s = all.elapsed_s.max(part.elapsed_s);

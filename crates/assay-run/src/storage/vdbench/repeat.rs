@@ -9,7 +9,7 @@ use crate::failure::CommandFailure;
 
 /// Repetition of the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repeat {
+pub enum RunRepetition {
     /// No repetition.
     Once,
     /// Until the user stops them.
@@ -20,12 +20,12 @@ pub enum Repeat {
     For(Duration),
 }
 
-impl Repeat {
+impl RunRepetition {
     /// Parses the option: none, `-l`, `-l30`, `-l30s`, `-l5m`, `-l2h`.
     ///
     /// # Errors
     /// When the value is not a duration.
-    pub fn read(typed: Option<&Option<String>>) -> Result<Self, CommandFailure> {
+    pub fn parse(typed: Option<&Option<String>>) -> Result<Self, CommandFailure> {
         let Some(typed) = typed else { return Ok(Self::Once) };
         let Some(text) = typed else { return Ok(Self::Forever) };
         let lower = text.to_ascii_lowercase();
@@ -45,7 +45,7 @@ impl Repeat {
 
     /// Uses the setting of the files if there is no option.
     #[must_use]
-    pub const fn or(self, in_files: Option<LoopLimit>) -> Self {
+    pub const fn or_from_files(self, in_files: Option<LoopLimit>) -> Self {
         match (self, in_files) {
             (Self::Once, Some(LoopLimit::Times(number))) => Self::Times(number),
             (Self::Once, Some(LoopLimit::Seconds(s))) => Self::For(Duration::from_secs(s)),
@@ -54,7 +54,7 @@ impl Repeat {
     }
 
     /// Whether another pass follows `done` passes since `began`.
-    pub(super) fn again(self, began: Instant, done: u64) -> bool {
+    pub(super) fn has_next_pass(self, began: Instant, done: u64) -> bool {
         match self {
             Self::Once => false,
             Self::Forever => true,
@@ -69,8 +69,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths() {
-        let seconds = |n| Some(Repeat::For(Duration::from_secs(n)));
+    fn parses_durations() {
+        let seconds = |n| Some(RunRepetition::For(Duration::from_secs(n)));
         for (text, expected) in [
             ("30", seconds(30)),
             ("2M", seconds(120)),
@@ -78,21 +78,21 @@ mod tests {
             ("x", None),
             ("0", None),
         ] {
-            assert_eq!(Repeat::read(Some(&Some(text.to_owned()))).ok(), expected, "{text}");
+            assert_eq!(RunRepetition::parse(Some(&Some(text.to_owned()))).ok(), expected, "{text}");
         }
-        assert_eq!(Repeat::read(None).ok(), Some(Repeat::Once));
-        assert_eq!(Repeat::read(Some(&None)).ok(), Some(Repeat::Forever));
+        assert_eq!(RunRepetition::parse(None).ok(), Some(RunRepetition::Once));
+        assert_eq!(RunRepetition::parse(Some(&None)).ok(), Some(RunRepetition::Forever));
     }
 
     #[test]
-    fn what_was_typed_comes_before_what_the_files_say() {
+    fn option_overrides_files() {
         let twice = Some(LoopLimit::Times(2));
-        assert_eq!(Repeat::Once.or(twice), Repeat::Times(2));
-        assert_eq!(Repeat::Forever.or(twice), Repeat::Forever);
+        assert_eq!(RunRepetition::Once.or_from_files(twice), RunRepetition::Times(2));
+        assert_eq!(RunRepetition::Forever.or_from_files(twice), RunRepetition::Forever);
         let half = LoopLimit::Seconds(30);
-        assert_eq!(Repeat::Once.or(Some(half)), Repeat::For(Duration::from_secs(30)));
-        assert_eq!(Repeat::Once.or(None), Repeat::Once);
+        assert_eq!(RunRepetition::Once.or_from_files(Some(half)), RunRepetition::For(Duration::from_secs(30)));
+        assert_eq!(RunRepetition::Once.or_from_files(None), RunRepetition::Once);
         let now = Instant::now();
-        assert!(Repeat::Times(2).again(now, 1) && !Repeat::Times(2).again(now, 2));
+        assert!(RunRepetition::Times(2).has_next_pass(now, 1) && !RunRepetition::Times(2).has_next_pass(now, 2));
     }
 }

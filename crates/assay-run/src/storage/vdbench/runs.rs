@@ -13,108 +13,108 @@ use assay_model::workload::storage::{
     AccessPattern, AtEnd, StorageLoad, StoragePhase, StoragePlan, StorageWorkload,
 };
 
-use super::ending::{self, Ending};
-use super::reported::Reported;
+use super::early_end::{self, EarlyEnd};
+use super::run_notes::RunNote;
 use super::{
-    Listener, Next, Notice, Over, Underway, alone, around, averaged, one_after_another,
+    VdbenchListener, NextRun, VdbenchEvent, CompletedRun, ExecutionState, single_phase_plan, commands, reported_average, run_in_order,
 };
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
-use crate::storage::shares::sharers::{Blocks, Event, Sharers};
+use crate::storage::shares::storage_hosts::{BlockWork, SharedRunEvent, StorageHosts};
 use crate::storage::{series, volume};
 
 /// Executes all runs of the plan once.
-pub(super) fn all(
-    underway: &mut Underway<'_, '_, '_>,
+pub(super) fn run_all(
+    underway: &mut ExecutionState<'_, '_, '_>,
     recording: &mut Recording<'_>,
 ) -> Result<(), CommandFailure> {
-    let phases = &underway.question.execution.plan.phases;
+    let phases = &underway.request.execution.plan.phases;
     let done = vec![None; phases.len()];
-    let options = underway.question.options.clone();
-    let mut runs = Runs { underway, recording, options, done };
-    let bases: Vec<_> = phases.iter().map(base).collect();
-    one_after_another(&bases, |index| {
-        let next = runs.one(index)?;
+    let options = underway.request.options.clone();
+    let mut runs = BlockRuns { underway, recording, options, done };
+    let bases: Vec<_> = phases.iter().map(base_run).collect();
+    run_in_order(&bases, |index| {
+        let next = runs.run_one(index)?;
         // Only the first run is known to fill the files it creates.
         runs.options.writers_make_files = false;
         Ok(next)
     })?;
-    runs.underway.no_errors("I/O")
+    runs.underway.check_no_errors("I/O")
 }
 
 /// Runs with the rates that they reached.
-struct Runs<'r, 'd, 'l, 'h, 's> {
-    underway: &'r mut Underway<'d, 'l, 'h>,
+struct BlockRuns<'r, 'd, 'l, 'h, 's> {
+    underway: &'r mut ExecutionState<'d, 'l, 'h>,
     recording: &'r mut Recording<'s>,
     options: RunOptions,
-    done: Vec<Option<Reached>>,
+    done: Vec<Option<ReachedRates>>,
 }
 
 /// Result of one run.
-struct Done {
+struct BlockRunResult {
     outcome: StorageOutcome,
     /// Reason for an early end.
-    end: Option<Reported>,
+    end: Option<RunNote>,
     /// Additional entries to store.
     entries: Vec<MeasurementEntry>,
 }
 
 /// Rates of a run, for the runs that depend on it.
 #[derive(Debug, Clone)]
-pub(super) struct Reached {
+pub(super) struct ReachedRates {
     rate_per_s: f64,
     /// Share of each stream.
     shares: Vec<f64>,
 }
 
-impl Runs<'_, '_, '_, '_, '_> {
-    fn one(&mut self, index: usize) -> Result<Next, CommandFailure> {
-        let execution = self.underway.question.execution;
+impl BlockRuns<'_, '_, '_, '_, '_> {
+    fn run_one(&mut self, index: usize) -> Result<NextRun, CommandFailure> {
+        let execution = self.underway.request.execution;
         let (phase, label) = (&execution.plan.phases[index], &execution.runs[index]);
         let mut workload = phase.workload.clone();
-        if let Some(of) = base(phase) {
-            let rate_per_s = self.share_of(of, &workload, label)?;
+        if let Some(of) = base_run(phase) {
+            let rate_per_s = self.requested_rate(of, &workload, label)?;
             if rate_per_s <= 0.0 {
-                self.underway.report(Reported::LeftOut { run: label.name.clone() });
-                return Ok(Next::SkipCurve);
+                self.underway.report(RunNote::LeftOut { run: label.name.clone() });
+                return Ok(NextRun::SkipCurve);
             }
-            workload = at_rate(&workload, label, rate_per_s, self.done[of].as_ref());
+            workload = with_rate(&workload, label, rate_per_s, self.done[of].as_ref());
         }
-        around::run(label.commands.start.as_ref(), self.underway)?;
-        let plan = alone(phase, workload);
+        commands::run_commands(label.commands.start.as_ref(), self.underway)?;
+        let plan = single_phase_plan(phase, workload);
         let done = match self.underway.hosts {
-            None => self.carry_out(&plan, label)?,
-            Some(_) => self.share(&plan.phases[0], index, label)?,
+            None => self.run_here(&plan, label)?,
+            Some(_) => self.run_on_hosts(&plan.phases[0], index, label)?,
         };
-        let next = self.judge(index, &plan.phases[0], label, done)?;
-        around::run(label.commands.end.as_ref(), self.underway)?;
-        Ok(if self.underway.is_over { Next::End } else { next })
+        let next = self.conclude_run(index, &plan.phases[0], label, done)?;
+        commands::run_commands(label.commands.end.as_ref(), self.underway)?;
+        Ok(if self.underway.is_over { NextRun::End } else { next })
     }
 
     /// Executes a plan of one phase on this machine; byte limits or the monitor file may end it
     /// early.
-    fn carry_out(
+    fn run_here(
         &mut self,
         plan: &StoragePlan,
         label: &RunLabel,
-    ) -> Result<Done, CommandFailure> {
+    ) -> Result<BlockRunResult, CommandFailure> {
         let ends = AtomicBool::new(false);
         let underway = &mut *self.underway;
         let stop = underway.stop;
         let mut ending =
-            Ending::new(label.limits, underway.question.execution.monitor.as_ref());
+            EarlyEnd::new(label.limits, underway.request.execution.monitor.as_ref());
         let mut outcome = None;
         let mut on = |event: StorageEvent<'_>| match event {
-            StorageEvent::LayingOut { .. } => underway.laid_out(&event),
+            StorageEvent::LayingOut { .. } => underway.report_layout(&event),
             StorageEvent::PhaseStarts { rate_per_s } => {
-                (underway.on)(Notice::Starts { label, rate_per_s });
+                (underway.listener)(VdbenchEvent::Starts { label, rate_per_s });
             }
             StorageEvent::Interval { tally } => {
-                (underway.on)(Notice::Interval(tally));
+                (underway.listener)(VdbenchEvent::Interval(tally));
                 let (read, written) = (tally.reads.bytes, tally.writes.bytes);
-                if ending.interval(tally.warmup, read, written) {
+                if ending.add_interval(tally.warmup, read, written) {
                     ends.store(true, Ordering::Relaxed);
                 }
             }
@@ -122,8 +122,8 @@ impl Runs<'_, '_, '_, '_, '_> {
             // The failure is also returned.
             StorageEvent::PhaseReady { .. } | StorageEvent::PhaseFailed => {}
         };
-        let done = ending::following(stop, &ends, || {
-            runner::carry_out(plan, &self.options, &ends, &mut on)
+        let done = early_end::run_stoppable(stop, &ends, || {
+            runner::run_phases(plan, &self.options, &ends, &mut on)
         });
         // An early end is not a failure, and results until then are reported.
         let is_stopped = self.underway.is_stopped();
@@ -131,106 +131,106 @@ impl Runs<'_, '_, '_, '_, '_> {
             done?;
         }
         let reason = ending.reason.filter(|_| !is_stopped);
-        self.underway.ended(reason.as_ref());
+        self.underway.report_early_end(reason.as_ref());
         let outcome = outcome.ok_or_else(|| {
             CommandFailure::measurement(format!("RD={} did no I/O", label.name))
         })?;
-        let entries = volume::facts(&plan.phases[0].workload);
-        Ok(Done { outcome, end: reason, entries })
+        let entries = volume::workload_facts(&plan.phases[0].workload);
+        Ok(BlockRunResult { outcome, end: reason, entries })
     }
 
     /// Executes a phase on several hosts.
-    fn share(
+    fn run_on_hosts(
         &mut self,
         phase: &StoragePhase,
         index: usize,
         label: &RunLabel,
-    ) -> Result<Done, CommandFailure> {
+    ) -> Result<BlockRunResult, CommandFailure> {
         let ends = AtomicBool::new(false);
-        let Underway { question, hosts, stop, on, reported, .. } = &mut *self.underway;
-        let Some(hosts) = hosts else { return Err(runner::interrupted()) };
+        let ExecutionState { request: question, hosts, stop, listener: on, notes: reported, .. } = &mut *self.underway;
+        let Some(hosts) = hosts else { return Err(runner::interrupted_failure()) };
         let execution = question.execution;
-        let mut ending = Ending::new(label.limits, execution.monitor.as_ref());
+        let mut ending = EarlyEnd::new(label.limits, execution.monitor.as_ref());
         let mut entries = Vec::new();
-        let mut on_event = |event: Event<'_>| match event {
-            Event::Note { host, said } => {
-                on(Notice::Reported(&Reported::noted(host, said)));
-                reported.push(Reported::noted(host, said));
+        let mut on_event = |event: SharedRunEvent<'_>| match event {
+            SharedRunEvent::Note { host, said } => {
+                on(VdbenchEvent::Note(&RunNote::from_host_note(host, said)));
+                reported.push(RunNote::from_host_note(host, said));
             }
-            Event::Starts => {
-                on(Notice::Starts { label, rate_per_s: phase.workload.load.rate_per_s() });
+            SharedRunEvent::Started => {
+                on(VdbenchEvent::Starts { label, rate_per_s: phase.workload.load.rate_per_s() });
             }
-            Event::Part { host, tally } => {
-                on(Notice::Part { host, tally });
+            SharedRunEvent::HostInterval { host, tally } => {
+                on(VdbenchEvent::HostInterval { host, tally });
                 entries.extend(tally.to_member_entries(host));
             }
-            Event::Interval { tally } => {
-                on(Notice::Interval(tally));
-                if ending.interval(tally.warmup, tally.reads.bytes, tally.writes.bytes) {
+            SharedRunEvent::Interval { tally } => {
+                on(VdbenchEvent::Interval(tally));
+                if ending.add_interval(tally.warmup, tally.reads.bytes, tally.writes.bytes) {
                     ends.store(true, Ordering::Relaxed);
                 }
             }
         };
         let places = &execution.host_indices[index];
-        let done = ending::following(stop, &ends, || {
-            hosts.phase::<Blocks>(phase, places, &ends, &mut on_event)
+        let done = early_end::run_stoppable(stop, &ends, || {
+            hosts.run_phase::<BlockWork>(phase, places, &ends, &mut on_event)
         })?;
-        entries.extend(of_hosts(done.skew_s, hosts, on, reported));
+        entries.extend(host_entries(done.skew_s, hosts, on, reported));
         let end = ending.reason.filter(|_| !self.underway.is_stopped());
-        self.underway.ended(end.as_ref());
-        Ok(Done { outcome: done.outcome, end, entries })
+        self.underway.report_early_end(end.as_ref());
+        Ok(BlockRunResult { outcome: done.outcome, end, entries })
     }
 
     /// Reports and stores a finished run, and decides how to continue.
-    fn judge(
+    fn conclude_run(
         &mut self,
         index: usize,
         phase: &StoragePhase,
         label: &RunLabel,
-        Done { outcome, end, entries }: Done,
-    ) -> Result<Next, CommandFailure> {
+        BlockRunResult { outcome, end, entries }: BlockRunResult,
+    ) -> Result<NextRun, CommandFailure> {
         let outcome = &outcome;
         let is_stopped = self.underway.is_stopped();
-        let average = averaged(label, outcome, is_stopped);
-        (self.underway.on)(Notice::Done {
+        let average = reported_average(label, outcome, is_stopped);
+        (self.underway.listener)(VdbenchEvent::Done {
             label,
             phase,
             outcome,
             average: average.as_ref(),
             is_stopped,
         });
-        let over = Over {
-            entries: [outcome.to_entries(), series::samples(outcome), entries].concat(),
+        let over = CompletedRun {
+            entries: [outcome.to_entries(), series::stretch_samples(outcome), entries].concat(),
             rate_per_s: phase.workload.load.rate_per_s(),
-            count: series::count(outcome),
+            count: series::io_count(outcome),
             elapsed_s: outcome.elapsed_s,
             journals: outcome.journals(),
-            failure: series::failure(&phase.workload, outcome),
+            failure: series::io_case_failure(&phase.workload, outcome),
             early_end: end,
         };
-        self.underway.store(self.recording, index, over)?;
+        self.underway.store_run(self.recording, index, over)?;
         self.underway.errors += outcome.error_count;
-        self.underway.few_errors("I/O")?;
-        if let Some(lost) = self.underway.hosts.as_ref().and_then(|it| it.failure()) {
+        self.underway.check_error_limit("I/O")?;
+        if let Some(lost) = self.underway.hosts.as_ref().and_then(|it| it.lost_host_failure()) {
             return Err(lost);
         }
         if is_stopped {
-            return Err(runner::interrupted());
+            return Err(runner::interrupted_failure());
         }
         let Some(Average { totals: measured, .. }) = average else {
             return Err(CommandFailure::measurement(format!("RD={} did no I/O", label.name))
                 .advise("lengthen elapsed=, or see errorlog.html"));
         };
-        self.done[index] = Some(Reached::of(phase, outcome, &measured));
+        self.done[index] = Some(ReachedRates::from_outcome(phase, outcome, &measured));
         if label.stop_curve_ms.is_some_and(|limit_ms| measured.response_ms() > limit_ms) {
-            self.underway.report(Reported::CurveEnds);
-            return Ok(Next::End);
+            self.underway.report(RunNote::CurveEnds);
+            return Ok(NextRun::End);
         }
-        Ok(Next::Run)
+        Ok(NextRun::Run)
     }
 
     /// Returns the load of a run in IO/s as a share of the rate of the run `of`.
-    fn share_of(
+    fn requested_rate(
         &self,
         of: usize,
         workload: &StorageWorkload,
@@ -254,15 +254,15 @@ impl Runs<'_, '_, '_, '_, '_> {
 
 /// Returns the entries about the hosts: the start skew, a lost host, and clock steps, which are
 /// also reported.
-pub(super) fn of_hosts(
+pub(super) fn host_entries(
     skew_s: Option<(f64, f64)>,
-    hosts: &mut Sharers<'_>,
-    on: &mut Listener<'_>,
-    reported: &mut Vec<Reported>,
+    hosts: &mut StorageHosts<'_>,
+    on: &mut VdbenchListener<'_>,
+    reported: &mut Vec<RunNote>,
 ) -> Vec<MeasurementEntry> {
     let doubts = hosts.doubts();
-    for said in doubts.iter().filter_map(Reported::doubted) {
-        on(Notice::Reported(&said));
+    for said in doubts.iter().filter_map(RunNote::from_doubt) {
+        on(VdbenchEvent::Note(&said));
         reported.push(said);
     }
     let mut entries: Vec<MeasurementEntry> =
@@ -276,11 +276,11 @@ pub(super) fn of_hosts(
 
 /// Returns the workload at a rate that an earlier run determined, with the observed shares of the
 /// streams if requested.
-pub(super) fn at_rate(
+pub(super) fn with_rate(
     workload: &StorageWorkload,
     label: &RunLabel,
     rate_per_s: f64,
-    base: Option<&Reached>,
+    base: Option<&ReachedRates>,
 ) -> StorageWorkload {
     let mut workload = workload.clone();
     if let StorageLoad::ShareOf { arrivals, .. } = workload.load {
@@ -295,8 +295,8 @@ pub(super) fn at_rate(
     workload
 }
 
-impl Reached {
-    pub(super) fn of(
+impl ReachedRates {
+    pub(super) fn from_outcome(
         phase: &StoragePhase,
         outcome: &StorageOutcome,
         measured: &StorageTotals,
@@ -312,7 +312,7 @@ impl Reached {
 }
 
 /// Returns the run whose rate is the base of this run's rate.
-pub(super) fn base(phase: &StoragePhase) -> Option<usize> {
+pub(super) fn base_run(phase: &StoragePhase) -> Option<usize> {
     match phase.workload.load {
         StorageLoad::ShareOf { phase, .. } => Some(phase),
         StorageLoad::Closed
@@ -323,7 +323,7 @@ pub(super) fn base(phase: &StoragePhase) -> Option<usize> {
 }
 
 /// Whether a workload writes all of its targets from start to end.
-fn fills(workload: &StorageWorkload) -> bool {
+fn fills_targets(workload: &StorageWorkload) -> bool {
     let is_whole = workload.targets.iter().all(|target| target.range_bytes.is_none());
     is_whole
         && workload.timing.stop_after_bytes.is_none()
@@ -344,5 +344,5 @@ pub fn first_run_fills_all(plan: &StoragePlan) -> bool {
         phase.workload.targets.iter().map(|target| Path::to_path_buf(&target.path)).collect()
     };
     let filled = paths(first);
-    fills(&first.workload) && others.iter().all(|phase| paths(phase).is_subset(&filled))
+    fills_targets(&first.workload) && others.iter().all(|phase| paths(phase).is_subset(&filled))
 }

@@ -12,41 +12,41 @@ use assay_model::entry::MeasurementEntry;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::workload::file_set::{FileLoad, FilePhase};
 
-use super::ending::{self, Ending};
-use super::reported::Reported;
-use super::runs::of_hosts;
-use super::{Next, Notice, Over, Underway, around, one_after_another};
+use super::early_end::{self, EarlyEnd};
+use super::run_notes::RunNote;
+use super::runs::host_entries;
+use super::{NextRun, VdbenchEvent, CompletedRun, ExecutionState, commands, run_in_order};
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
-use crate::storage::runner::interrupted;
-use crate::storage::shares::sharers::{Event, Trees};
+use crate::storage::runner::interrupted_failure;
+use crate::storage::shares::storage_hosts::{SharedRunEvent, TreeWork};
 use crate::storage::{file_trees, series, volume};
 
 /// Executes all runs once.
-pub(super) fn all(
-    underway: &mut Underway<'_, '_, '_>,
+pub(super) fn run_all(
+    underway: &mut ExecutionState<'_, '_, '_>,
     recording: &mut Recording<'_>,
 ) -> Result<(), CommandFailure> {
-    let phases = &underway.question.execution.files.phases;
-    let mut runs = Runs { underway, recording, reached_per_s: vec![None; phases.len()] };
-    let bases: Vec<_> = phases.iter().map(base).collect();
-    one_after_another(&bases, |index| {
-        pause(phases[index].pause_before_s, runs.underway.stop);
-        runs.one(index)
+    let phases = &underway.request.execution.files.phases;
+    let mut runs = TreeRuns { underway, recording, reached_per_s: vec![None; phases.len()] };
+    let bases: Vec<_> = phases.iter().map(base_run).collect();
+    run_in_order(&bases, |index| {
+        wait_unless_stopped(phases[index].pause_before_s, runs.underway.stop);
+        runs.run_one(index)
     })?;
-    runs.underway.no_errors("operation")
+    runs.underway.check_no_errors("operation")
 }
 
-struct Runs<'r, 'd, 'l, 'h, 's> {
-    underway: &'r mut Underway<'d, 'l, 'h>,
+struct TreeRuns<'r, 'd, 'l, 'h, 's> {
+    underway: &'r mut ExecutionState<'d, 'l, 'h>,
     recording: &'r mut Recording<'s>,
     /// Rate of each finished run in operations per second.
     reached_per_s: Vec<Option<f64>>,
 }
 
-impl Runs<'_, '_, '_, '_, '_> {
-    fn one(&mut self, index: usize) -> Result<Next, CommandFailure> {
-        let execution = self.underway.question.execution;
+impl TreeRuns<'_, '_, '_, '_, '_> {
+    fn run_one(&mut self, index: usize) -> Result<NextRun, CommandFailure> {
+        let execution = self.underway.request.execution;
         let label = &execution.runs[index];
         let mut phase = execution.files.phases[index].clone();
         phase.workload.load = match phase.workload.load {
@@ -58,79 +58,79 @@ impl Runs<'_, '_, '_, '_, '_> {
                 })?;
                 let per_s = rounding.round_share(reached, percent);
                 if per_s <= 0.0 {
-                    self.underway.report(Reported::LeftOut { run: label.name.clone() });
-                    return Ok(Next::SkipCurve);
+                    self.underway.report(RunNote::LeftOut { run: label.name.clone() });
+                    return Ok(NextRun::SkipCurve);
                 }
                 FileLoad::Open { per_s, arrivals }
             }
             load => load,
         };
-        around::run(label.commands.start.as_ref(), self.underway)?;
-        let average = self.carry_out(index, &phase)?;
-        let next = self.judge(index, &phase, &average.totals)?;
-        around::run(label.commands.end.as_ref(), self.underway)?;
-        Ok(if self.underway.is_over { Next::End } else { next })
+        commands::run_commands(label.commands.start.as_ref(), self.underway)?;
+        let average = self.run_and_store(index, &phase)?;
+        let next = self.conclude_run(index, &phase, &average.totals)?;
+        commands::run_commands(label.commands.end.as_ref(), self.underway)?;
+        Ok(if self.underway.is_over { NextRun::End } else { next })
     }
 
     /// Executes and stores a phase; byte limits or the monitor file may end it early.
-    fn carry_out(
+    fn run_and_store(
         &mut self,
         index: usize,
         phase: &FilePhase,
     ) -> Result<Average<FileTotals>, CommandFailure> {
-        let execution = self.underway.question.execution;
+        let execution = self.underway.request.execution;
         let label = &execution.runs[index];
-        let mut ending = Ending::new(label.limits, execution.monitor.as_ref());
+        let mut ending = EarlyEnd::new(label.limits, execution.monitor.as_ref());
         let mut intervals = Vec::new();
         let rate_per_s = phase.workload.load.rate_per_s();
-        (self.underway.on)(Notice::TreesStart { label, rate_per_s });
+        (self.underway.listener)(VdbenchEvent::TreesStart { label, rate_per_s });
         let (outcome, of_place) = match self.underway.hosts {
-            None => self.measure(phase, &mut ending, &mut intervals)?,
-            Some(_) => self.share(index, phase, &mut ending, &mut intervals)?,
+            None => self.run_here(phase, &mut ending, &mut intervals)?,
+            Some(_) => self.run_on_hosts(index, phase, &mut ending, &mut intervals)?,
         };
         let underway = &mut *self.underway;
         let is_stopped = underway.is_stopped();
-        let average = averaged(label, &intervals);
+        let average = run_average(label, &intervals);
         let reported = (average.excludes_warmup || !is_stopped).then_some(&average);
-        (underway.on)(Notice::TreesDone {
+        (underway.listener)(VdbenchEvent::TreesDone {
             label,
             outcome: &outcome,
             average: reported,
             is_stopped,
         });
         let early_end = ending.reason.filter(|_| !is_stopped);
-        underway.ended(early_end.as_ref());
+        underway.report_early_end(early_end.as_ref());
         let samples = series::file_samples(&phase.workload, &outcome, &intervals);
         let entries = outcome.to_entries(&intervals).into_iter().chain(of_place);
-        let over = Over {
-            entries: entries.filter(is_kept).chain(samples).collect(),
+        let over = CompletedRun {
+            entries: entries.filter(is_stored).chain(samples).collect(),
             rate_per_s,
             count: outcome.total.requested.count,
             elapsed_s: outcome.elapsed_s,
             journals: Vec::new(),
-            failure: file_trees::failure(&outcome),
+            failure: file_trees::operation_failure(&outcome),
             early_end,
         };
-        underway.store(self.recording, index, over)?;
+        underway.store_run(self.recording, index, over)?;
         underway.errors += outcome.error_count;
         Ok(average)
     }
 
     /// Runs a phase on this machine; also returns the facts about its volumes.
-    fn measure(
+    fn run_here(
         &mut self,
         phase: &FilePhase,
-        ending: &mut Ending<'_>,
+        ending: &mut EarlyEnd<'_>,
         intervals: &mut Vec<FileInterval>,
     ) -> Result<(FileOutcome, Vec<MeasurementEntry>), CommandFailure> {
         let most_errors = self.errors_left();
-        let Underway { stop, on, .. } = &mut *self.underway;
+        let ExecutionState { stop, listener: on, .. } = &mut *self.underway;
         let ends = AtomicBool::new(false);
         let mut on_interval = |interval: &FileInterval| {
-            on(Notice::TreesInterval(interval));
+            on(VdbenchEvent::TreesInterval(interval));
             intervals.push(interval.clone());
             let tally = &interval.tally;
-            if ending.interval(interval.warmup, tally.read_bytes, tally.written_bytes) {
+            if ending.add_interval(interval.warmup, tally.read_bytes, tally.written_bytes) {
                 ends.store(true, Ordering::Relaxed);
             }
         };
@@ -141,71 +141,71 @@ impl Runs<'_, '_, '_, '_, '_> {
             max_errors: most_errors,
         };
         let outcome =
-            ending::following(stop, &ends, || file_trees::run_phase(phase, &mut control))?;
-        Ok((outcome, volume::facts_of_trees(&phase.workload)))
+            early_end::run_stoppable(stop, &ends, || file_trees::run_phase(phase, &mut control))?;
+        Ok((outcome, volume::tree_workload_facts(&phase.workload)))
     }
 
     /// Runs a phase on several hosts; also returns the entries about each of them.
-    fn share(
+    fn run_on_hosts(
         &mut self,
         index: usize,
         phase: &FilePhase,
-        ending: &mut Ending<'_>,
+        ending: &mut EarlyEnd<'_>,
         intervals: &mut Vec<FileInterval>,
     ) -> Result<(FileOutcome, Vec<MeasurementEntry>), CommandFailure> {
         let asked = (phase.clone(), self.errors_left());
-        let Underway { question, hosts, stop, on, reported, .. } = &mut *self.underway;
-        let Some(hosts) = hosts else { return Err(interrupted()) };
+        let ExecutionState { request: question, hosts, stop, listener: on, notes: reported, .. } = &mut *self.underway;
+        let Some(hosts) = hosts else { return Err(interrupted_failure()) };
         let ends = AtomicBool::new(false);
         let mut entries = Vec::new();
-        let mut on_event = |event: Event<'_, FileInterval>| match event {
-            Event::Note { host, said } => {
-                on(Notice::Reported(&Reported::noted(host, said)));
-                reported.push(Reported::noted(host, said));
+        let mut on_event = |event: SharedRunEvent<'_, FileInterval>| match event {
+            SharedRunEvent::Note { host, said } => {
+                on(VdbenchEvent::Note(&RunNote::from_host_note(host, said)));
+                reported.push(RunNote::from_host_note(host, said));
             }
             // The start is reported earlier, as for a run on this machine.
-            Event::Starts => {}
-            Event::Part { host, tally } => {
-                on(Notice::TreesPart { host, interval: tally });
+            SharedRunEvent::Started => {}
+            SharedRunEvent::HostInterval { host, tally } => {
+                on(VdbenchEvent::TreesHostInterval { host, interval: tally });
                 entries.extend(tally.to_member_entries(host));
             }
-            Event::Interval { tally: interval } => {
-                on(Notice::TreesInterval(interval));
+            SharedRunEvent::Interval { tally: interval } => {
+                on(VdbenchEvent::TreesInterval(interval));
                 intervals.push(interval.clone());
                 let tally = &interval.tally;
-                if ending.interval(interval.warmup, tally.read_bytes, tally.written_bytes) {
+                if ending.add_interval(interval.warmup, tally.read_bytes, tally.written_bytes) {
                     ends.store(true, Ordering::Relaxed);
                 }
             }
         };
         let places = &question.execution.host_indices[index];
-        let done = ending::following(stop, &ends, || {
-            hosts.phase::<Trees>(&asked, places, &ends, &mut on_event)
+        let done = early_end::run_stoppable(stop, &ends, || {
+            hosts.run_phase::<TreeWork>(&asked, places, &ends, &mut on_event)
         })?;
-        entries.extend(of_hosts(done.skew_s, hosts, on, reported));
+        entries.extend(host_entries(done.skew_s, hosts, on, reported));
         Ok((done.outcome, entries))
     }
 
     /// Returns the number of operations that may still fail before the execution ends.
     fn errors_left(&self) -> u64 {
-        let most = self.underway.question.execution.data_errors;
+        let most = self.underway.request.execution.data_errors;
         most.saturating_sub(self.underway.errors).max(1)
     }
 
-    fn judge(
+    fn conclude_run(
         &mut self,
         index: usize,
         phase: &FilePhase,
         measured: &FileTotals,
-    ) -> Result<Next, CommandFailure> {
-        self.underway.few_errors("operation")?;
-        if let Some(lost) = self.underway.hosts.as_ref().and_then(|it| it.failure()) {
+    ) -> Result<NextRun, CommandFailure> {
+        self.underway.check_error_limit("operation")?;
+        if let Some(lost) = self.underway.hosts.as_ref().and_then(|it| it.lost_host_failure()) {
             return Err(lost);
         }
         if self.underway.is_stopped() {
-            return Err(interrupted());
+            return Err(interrupted_failure());
         }
-        let label = &self.underway.question.execution.runs[index];
+        let label = &self.underway.request.execution.runs[index];
         // A format run has nothing to do if all files are present.
         if measured.tally.requested.count == 0 && !phase.workload.in_turn {
             return Err(CommandFailure::measurement(format!("RD={} did nothing", label.name))
@@ -215,15 +215,15 @@ impl Runs<'_, '_, '_, '_, '_> {
         self.reached_per_s[index] = Some(measured.rate_per_s());
         let mean_ms = measured.tally.requested.mean_ms();
         if label.stop_curve_ms.is_some_and(|limit_ms| mean_ms > limit_ms) {
-            self.underway.report(Reported::CurveEnds);
-            return Ok(Next::End);
+            self.underway.report(RunNote::CurveEnds);
+            return Ok(NextRun::End);
         }
-        Ok(Next::Run)
+        Ok(NextRun::Run)
     }
 }
 
 /// Returns the average of a run.
-pub(super) fn averaged(label: &RunLabel, intervals: &[FileInterval]) -> Average<FileTotals> {
+pub(super) fn run_average(label: &RunLabel, intervals: &[FileInterval]) -> Average<FileTotals> {
     output::average(
         label,
         intervals,
@@ -234,7 +234,7 @@ pub(super) fn averaged(label: &RunLabel, intervals: &[FileInterval]) -> Average<
 }
 
 /// Whether an entry is stored; single kinds of operation are stored by interval only.
-fn is_kept(entry: &MeasurementEntry) -> bool {
+fn is_stored(entry: &MeasurementEntry) -> bool {
     match entry {
         MeasurementEntry::Measured(key, _) => {
             let has = |name| key.dimensions.contains_key(&name);
@@ -247,7 +247,7 @@ fn is_kept(entry: &MeasurementEntry) -> bool {
 }
 
 /// Returns the run whose rate is the base of this run's rate.
-fn base(phase: &FilePhase) -> Option<usize> {
+fn base_run(phase: &FilePhase) -> Option<usize> {
     match phase.workload.load {
         FileLoad::ShareOf { phase, .. } => Some(phase),
         FileLoad::Closed | FileLoad::Open { .. } => None,
@@ -255,7 +255,7 @@ fn base(phase: &FilePhase) -> Option<usize> {
 }
 
 /// Waits, unless the user stops the run.
-fn pause(seconds: f64, stop: &AtomicBool) {
+fn wait_unless_stopped(seconds: f64, stop: &AtomicBool) {
     const SLICE: Duration = Duration::from_millis(50);
     let began = Instant::now();
     while !stop.load(Ordering::Relaxed) && began.elapsed().as_secs_f64() < seconds {

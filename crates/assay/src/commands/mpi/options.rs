@@ -2,14 +2,14 @@
 
 use assay_kernels::mpi::{MpiBenchmarkKind, ReductionElement, WindowBuffers};
 use assay_run::failure::CommandFailure;
-use assay_run::mpi::method::{is_reduction, kind};
-use assay_run::mpi::options::Options;
+use assay_run::mpi::method::{is_reduction, benchmark_kind};
+use assay_run::mpi::options::MpiOptions;
 
 use crate::arguments::mpi::{BufferNumber, ElementType, MpiArguments};
 
 /// Returns the options for the engine.
-pub(crate) fn to_mpi_options(typed: &MpiArguments) -> Options {
-    Options {
+pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
+    MpiOptions {
         test: typed.test,
         preset: typed.preset.to_preset(),
         minimum_bytes: typed.sizes.and_then(|sizes| sizes.minimum_bytes),
@@ -21,11 +21,11 @@ pub(crate) fn to_mpi_options(typed: &MpiArguments) -> Options {
             Some(BufferNumber::Multiple) => WindowBuffers::Multiple,
             Some(BufferNumber::Single) | None => WindowBuffers::Single,
         },
-        tests: typed.tests.unwrap_or(0),
+        test_calls: typed.tests.unwrap_or(0),
         process_set: typed.process_set,
         validate: typed.validate,
         validation_warm_up: typed.validation_warm_up,
-        full: typed.full,
+        overlap_parts: typed.full,
         percentiles: typed.percentiles.clone(),
         element: match typed.element {
             Some(ElementType::Integer) => Some(ReductionElement::Integer),
@@ -45,7 +45,7 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
             .with_reason(refusal.reason)
             .advise(refusal.instead));
     }
-    let (kind, name) = (kind(typed.test), typed.test.name());
+    let (kind, name) = (benchmark_kind(typed.test), typed.test.name());
     let senseless = [
         (
             typed.buffers.is_some() && !kind.is_pairwise(),
@@ -91,7 +91,7 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
 
 #[cfg(test)]
 mod tests {
-    use assay_run::mpi::method::{osu_pass, sizes};
+    use assay_run::mpi::method::{osu_pass, message_sizes};
     use clap::Parser;
 
     use super::*;
@@ -121,7 +121,7 @@ mod tests {
             ("latency -m 16MiB:", 16 << 20, 16 << 20, 1),
             ("latency -m 1:4503599627370496", 1, 1 << 52, 53),
         ] {
-            let sizes = sizes(&to_mpi_options(&typed(words)));
+            let sizes = message_sizes(&to_mpi_options(&typed(words)));
             assert_eq!((sizes[0], sizes[sizes.len() - 1], sizes.len()), (first, last, count));
         }
     }

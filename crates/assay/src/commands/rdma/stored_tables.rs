@@ -7,7 +7,7 @@ use assay_dialects::perftest::{BandwidthRow, RateUnit};
 use assay_model::attribute::{Attribute, AttributeValue, Attributes, LOOPBACK};
 use assay_model::run::{CaseRecord, Run, SeriesRecord};
 use assay_model::workload::{RdmaWorkload, Workload};
-use assay_run::rdma::{self, Joined};
+use assay_run::rdma::{self, RdmaConnectionInfo};
 
 use super::table_head;
 
@@ -85,7 +85,7 @@ fn table_row(series: &SeriesRecord, work: &RdmaWorkload, facts: &Attributes) -> 
 }
 
 /// Restores the properties of the connection from the stored facts.
-fn stored_connection(facts: &Attributes, work: &RdmaWorkload) -> Joined {
+fn stored_connection(facts: &Attributes, work: &RdmaWorkload) -> RdmaConnectionInfo {
     let words = |name| {
         facts.get(&name).and_then(AttributeValue::as_text).unwrap_or_default().to_owned()
     };
@@ -93,7 +93,7 @@ fn stored_connection(facts: &Attributes, work: &RdmaWorkload) -> Joined {
         Some(AttributeValue::Integer(number)) => u32::try_from(*number).ok(),
         _ => None,
     };
-    Joined {
+    RdmaConnectionInfo {
         device: words(Attribute::Device),
         firmware: words(Attribute::Firmware),
         is_ethernet: words(Attribute::LinkLayer) == "Ethernet",
@@ -101,7 +101,7 @@ fn stored_connection(facts: &Attributes, work: &RdmaWorkload) -> Joined {
         mtu_bytes: number(Attribute::PathMtuBytes).unwrap_or_default(),
         inline_bytes: number(Attribute::InlineBytes).unwrap_or_default(),
         is_loopback: words(Attribute::Path) == LOOPBACK,
-        far: (words(Attribute::FarDevice), number(Attribute::FarGidIndex)),
+        far_device: (words(Attribute::FarDevice), number(Attribute::FarGidIndex)),
         options: None,
         iterations: Some(work.iterations),
         node: number(Attribute::DeviceNode),
@@ -115,14 +115,14 @@ mod tests {
     use assay_kernels::rdma::ProgressMark;
     use assay_model::benchmark::RdmaTest;
     use assay_model::event::{RequestedCommand, StopReason};
-    use assay_run::rdma::{Rates, Size, Values};
+    use assay_run::rdma::{RdmaProgress, RdmaSizeResult, RdmaValues};
     use assay_run::recording::{self, Recording, RecordingRequest};
     use assay_run::sink::SilentSink;
 
     use super::*;
 
-    fn example_connection() -> Joined {
-        Joined {
+    fn example_connection() -> RdmaConnectionInfo {
+        RdmaConnectionInfo {
             device: "rxe0".to_owned(),
             firmware: String::new(),
             is_ethernet: true,
@@ -130,7 +130,7 @@ mod tests {
             mtu_bytes: 1024,
             inline_bytes: 236,
             is_loopback: false,
-            far: ("rxe1:1".to_owned(), Some(1)),
+            far_device: ("rxe1:1".to_owned(), Some(1)),
             options: None,
             iterations: Some(1000),
             node: None,
@@ -139,7 +139,7 @@ mod tests {
     }
 
     /// Returns a run as a suite stores it.
-    fn suite_run(phases: &[(RdmaTest, &[Size])]) -> Run {
+    fn suite_run(phases: &[(RdmaTest, &[RdmaSizeResult])]) -> Run {
         let work =
             |test| Workload::Rdma(RdmaWorkload::perftest_default(test, Some("far".to_owned())));
         let named = phases.iter().map(|(test, _)| (test.name().to_owned(), work(*test)));
@@ -168,23 +168,23 @@ mod tests {
     #[test]
     fn renders_tables_of_suite_runs() {
         let times_ns: Vec<u64> = (1..=1000).map(|us| us * 2000).collect();
-        let size = |bytes| Size {
+        let size = |bytes| RdmaSizeResult {
             bytes,
             iterations: 1000,
-            lasted: false,
-            seconds: (0.0, 1.0),
-            values: Values::Times(times_ns.clone()),
+            is_timed: false,
+            span_s: (0.0, 1.0),
+            values: RdmaValues::Times(times_ns.clone()),
         };
         // 1000 messages, the second half twice as fast.
         let marks = [(500, 1_000_000), (1000, 1_500_000)];
         let own = marks.map(|(done, at_ns)| ProgressMark { done, at_ns }).to_vec();
         let peaks = vec![ProgressMark { done: 500, at_ns: 500_000 }];
-        let values = Values::Marks(Rates { peaks, own, ..Rates::default() });
-        let rate = Size {
+        let values = RdmaValues::Marks(RdmaProgress { peaks, own, ..RdmaProgress::default() });
+        let rate = RdmaSizeResult {
             bytes: 65_536,
             iterations: 1000,
-            lasted: false,
-            seconds: (1.0, 1.0),
+            is_timed: false,
+            span_s: (1.0, 1.0),
             values,
         };
         let mut run = suite_run(&[

@@ -16,48 +16,48 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::opening;
+use super::safe_open;
 
 /// Removes directories `vdb.1_1.dir` and files `vdb_f0001.file` below `folder`; removes nothing if
 /// a file system is mounted inside.
-pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    if let Some(path) = mounted(folder)? {
+pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
+    if let Some(path) = find_mount(folder)? {
         let why =
             format!("{} is mounted inside, so nothing of the tree is removed", path.display());
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
     }
-    let folder = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    let folder = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
     remove_in(&folder, folder.metadata()?.dev())
 }
 
 /// Whether a directory or a file of a tree has this name.
-pub(super) fn is_name(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| is_directory(name) || is_file(name))
+pub(super) fn is_tree_name(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| is_tree_directory(name) || is_tree_file(name))
 }
 
 /// Returns the first directory or file of the tree in `folder` that is on another mount than
 /// `folder`.
-pub(super) fn mounted(folder: &Path) -> io::Result<Option<PathBuf>> {
-    let opened = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+pub(super) fn find_mount(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
     let mount = mount::mount_id(&opened)?;
-    mounted_in(&opened, folder, mount)
+    find_mount_in(&opened, folder, mount)
 }
 
-fn mounted_in(folder: &File, path: &Path, mount: u64) -> io::Result<Option<PathBuf>> {
+fn find_mount_in(folder: &File, path: &Path, mount: u64) -> io::Result<Option<PathBuf>> {
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
         let name = entry.file_name();
         let Ok(text) = name.to_str() else { continue };
-        if !is_directory(text) && !is_file(text) {
+        if !is_tree_directory(text) && !is_tree_file(text) {
             continue;
         }
         let path = path.join(text);
         if mount::entry_mount_id(folder, text)? != mount {
             return Ok(Some(path));
         }
-        if is_directory(text) && is_folder(folder, &entry)? {
-            let Some(inner) = enter(folder, name)? else { return Ok(Some(path)) };
-            if let Some(path) = mounted_in(&inner, &path, mount)? {
+        if is_tree_directory(text) && is_directory_entry(folder, &entry)? {
+            let Some(inner) = open_directory(folder, name)? else { return Ok(Some(path)) };
+            if let Some(path) = find_mount_in(&inner, &path, mount)? {
                 return Ok(Some(path));
             }
         }
@@ -66,7 +66,7 @@ fn mounted_in(folder: &File, path: &Path, mount: u64) -> io::Result<Option<PathB
 }
 
 /// Whether an entry is a directory; most file systems report the type in the listing.
-fn is_folder(folder: &File, entry: &DirEntry) -> io::Result<bool> {
+fn is_directory_entry(folder: &File, entry: &DirEntry) -> io::Result<bool> {
     let kind = match entry.file_type() {
         FileType::Unknown => {
             let found = fs::statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
@@ -84,10 +84,10 @@ fn remove_in(folder: &File, device: u64) -> io::Result<()> {
         let Ok(text) = name.to_str() else { continue };
         let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         match FileType::from_raw_mode(found.st_mode) {
-            FileType::RegularFile if is_file(text) => {
+            FileType::RegularFile if is_tree_file(text) => {
                 fs::unlinkat(folder, name, AtFlags::empty())?;
             }
-            FileType::Directory if is_directory(text) && found.st_dev == device => {
+            FileType::Directory if is_tree_directory(text) && found.st_dev == device => {
                 remove_directory(folder, name, device)?;
             }
             _ => {}
@@ -97,7 +97,7 @@ fn remove_in(folder: &File, device: u64) -> io::Result<()> {
 }
 
 fn remove_directory(folder: &File, name: &CStr, device: u64) -> io::Result<()> {
-    let Some(inner) = enter(folder, name)? else { return Ok(()) };
+    let Some(inner) = open_directory(folder, name)? else { return Ok(()) };
     if inner.metadata()?.dev() == device {
         remove_in(&inner, device)?;
     }
@@ -108,7 +108,7 @@ fn remove_directory(folder: &File, name: &CStr, device: u64) -> io::Result<()> {
 }
 
 /// Opens a directory of a folder; `None` if a file system is mounted on it.
-fn enter(folder: &File, name: &CStr) -> io::Result<Option<File>> {
+fn open_directory(folder: &File, name: &CStr) -> io::Result<Option<File>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let resolve = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
     match fs::openat2(folder, name, flags, Mode::empty(), resolve) {
@@ -123,19 +123,19 @@ fn enter(folder: &File, name: &CStr) -> io::Result<Option<File>> {
     }
 }
 
-fn is_file(name: &str) -> bool {
+fn is_tree_file(name: &str) -> bool {
     let number = name.strip_prefix("vdb_f").and_then(|rest| rest.strip_suffix(".file"));
     number.is_some_and(is_number)
 }
 
 /// Renames directories below `folder` with the name of an older assay, `vdb1_1.dir`, to Vdbench's
 /// name, so that the tree is found again.
-pub(super) fn rename(folder: &Path) -> io::Result<()> {
-    let folder = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
-    rename_in(&folder, folder.metadata()?.dev())
+pub(super) fn rename_old_directories(folder: &Path) -> io::Result<()> {
+    let folder = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    rename_old_in(&folder, folder.metadata()?.dev())
 }
 
-fn rename_in(folder: &File, device: u64) -> io::Result<()> {
+fn rename_old_in(folder: &File, device: u64) -> io::Result<()> {
     // Reads all names before changing any: a renamed directory could be listed again.
     let entries = Dir::read_from(folder)?.collect::<Result<Vec<_>, _>>()?;
     for entry in entries {
@@ -144,18 +144,18 @@ fn rename_in(folder: &File, device: u64) -> io::Result<()> {
         let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let is_ours = FileType::from_raw_mode(found.st_mode) == FileType::Directory
             && found.st_dev == device
-            && is_directory(text);
+            && is_tree_directory(text);
         let former = text.strip_prefix("vdb").filter(|rest| !rest.starts_with('.'));
         let Some(former) = former.filter(|_| is_ours) else { continue };
-        let Some(inner) = enter(folder, name)? else { continue };
-        rename_in(&inner, device)?;
+        let Some(inner) = open_directory(folder, name)? else { continue };
+        rename_old_in(&inner, device)?;
         let now = format!("vdb.{former}");
         fs::renameat_with(folder, name, folder, now, RenameFlags::NOREPLACE)?;
     }
     Ok(())
 }
 
-fn is_directory(name: &str) -> bool {
+fn is_tree_directory(name: &str) -> bool {
     let numbers = name.strip_prefix("vdb").and_then(|rest| rest.strip_suffix(".dir"));
     // An older assay omitted the dot.
     let numbers = numbers.map(|rest| rest.strip_prefix('.').unwrap_or(rest));
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_of_the_tree_stays() {
+    fn keeps_foreign_entries() {
         let root = tempfile::tempdir().unwrap();
         let at = |path: &str| root.path().join(path);
         for folder in ["vdb.1_1.dir/vdb.2_1.dir", "vdb1_2.dir", "vdb.1_x.dir"] {
@@ -189,7 +189,7 @@ mod tests {
         let elsewhere = tempfile::tempdir().unwrap();
         std_fs::write(elsewhere.path().join("vdb_f0001.file"), "x").unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), at("vdb.1_3.dir")).unwrap();
-        remove(root.path()).unwrap();
+        remove_tree(root.path()).unwrap();
         for (path, stays) in [
             ("vdb.1_1.dir", false),
             ("vdb1_2.dir/mine", true),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn former_names_become_those_of_vdbench() {
+    fn renames_directories_of_older_versions() {
         let root = tempfile::tempdir().unwrap();
         let at = |path: &str| root.path().join(path);
         for folder in ["vdb1_1.dir/vdb2_1.dir", "vdb1_2.dir/mine", "vdb.1_3.dir", "vdbs"] {
@@ -211,7 +211,7 @@ mod tests {
         }
         std_fs::write(at("vdb1_1.dir/vdb2_1.dir/vdb_f0001.file"), "x").unwrap();
         std_fs::write(at("vdb1_4.dir"), "a file").unwrap();
-        rename(root.path()).unwrap();
+        rename_old_directories(root.path()).unwrap();
         for path in [
             "vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file",
             "vdb.1_2.dir/mine",

@@ -8,31 +8,31 @@ use std::path::Path;
 use assay_dialects::vdbench::commands::CommandLines;
 use assay_fleet::process::{self, Command};
 
-use super::Underway;
-use super::reported::Reported;
+use super::ExecutionState;
+use super::run_notes::RunNote;
 use crate::failure::CommandFailure;
 
 /// Runs the commands and reports their output.
-pub(super) fn run(
+pub(super) fn run_commands(
     commands: Option<&CommandLines>,
-    underway: &mut Underway<'_, '_, '_>,
+    underway: &mut ExecutionState<'_, '_, '_>,
 ) -> Result<(), CommandFailure> {
     let Some(commands) = commands else { return Ok(()) };
     for line in &commands.lines {
-        let line = line.replace("$output", &underway.question.output.display().to_string());
-        underway.report(Reported::Command { line: line.clone() });
+        let line = line.replace("$output", &underway.request.output.display().to_string());
+        underway.report(RunNote::Command { line: line.clone() });
         let failed = |why: String| {
             CommandFailure::measurement(format!(
                 "the command '{line}' of the parameter file failed"
             ))
             .with_reason(why)
         };
-        let completed = process::run(&shell(&line), underway.stop)
+        let completed = process::run(&shell_command(&line), underway.stop)
             .map_err(|error| failed(error.to_string()))?;
         let (out, err) = (&completed.output.stdout, &completed.output.stderr);
         for text in [out, err].map(|bytes| String::from_utf8_lossy(bytes)) {
             for printed in text.lines() {
-                underway.report(Reported::Printed {
+                underway.report(RunNote::Printed {
                     to: commands.output,
                     line: printed.to_owned(),
                 });
@@ -45,7 +45,7 @@ pub(super) fn run(
     Ok(())
 }
 
-fn shell(line: &str) -> Command {
+fn shell_command(line: &str) -> Command {
     let mut command = Command::new("sh");
     command.arguments = ["-c", line].map(Into::into).to_vec();
     // Paths in a parameter file are relative to the current folder.

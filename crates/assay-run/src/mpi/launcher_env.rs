@@ -15,7 +15,7 @@ const MPIRUN_RSH: &str = "mpirun_rsh";
 
 /// Make of the MPI libraries that a launcher's ranks can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Make {
+pub enum MpiMake {
     /// MPICH, Intel MPI, MVAPICH and others that support Hydra's protocol.
     Mpich,
     /// Open MPI.
@@ -26,19 +26,19 @@ pub enum Make {
 
 /// Environment that the launcher set for this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Launched {
+pub struct LauncherEnv {
     /// The launcher's name; `unknown` if there was none.
     pub launcher: &'static str,
-    pub make: Make,
+    pub make: MpiMake,
     pub rank: Option<u32>,
     pub ranks: Option<u32>,
     /// Whether it provides `PMIx`, which Open MPI needs.
-    pub serves_pmix: bool,
+    pub provides_pmix: bool,
 }
 
-struct Row {
+struct LauncherRow {
     launcher: &'static str,
-    make: Make,
+    make: MpiMake,
     rank: &'static str,
     /// Variables that hold the number of ranks, in order of precedence.
     ranks: &'static [&'static str],
@@ -46,66 +46,66 @@ struct Row {
 
 /// Launchers by the variable that holds the rank; the first one set decides. Slurm comes last: its
 /// variables are also set when another launcher runs inside its job.
-const TABLE: &[Row] = &[
-    Row {
+const LAUNCHERS: &[LauncherRow] = &[
+    LauncherRow {
         launcher: "orterun",
-        make: Make::OpenMpi,
+        make: MpiMake::OpenMpi,
         rank: "OMPI_COMM_WORLD_RANK",
         ranks: &["OMPI_COMM_WORLD_SIZE"],
     },
-    Row {
+    LauncherRow {
         launcher: MPIRUN_RSH,
-        make: Make::Mpich,
+        make: MpiMake::Mpich,
         rank: "MV2_COMM_WORLD_RANK",
         ranks: &["MV2_COMM_WORLD_SIZE"],
     },
-    Row { launcher: "pals", make: Make::Any, rank: "PALS_RANKID", ranks: &["PMI_SIZE"] },
-    Row { launcher: HYDRA, make: Make::Mpich, rank: "PMI_RANK", ranks: &["PMI_SIZE"] },
-    Row {
+    LauncherRow { launcher: "pals", make: MpiMake::Any, rank: "PALS_RANKID", ranks: &["PMI_SIZE"] },
+    LauncherRow { launcher: HYDRA, make: MpiMake::Mpich, rank: "PMI_RANK", ranks: &["PMI_SIZE"] },
+    LauncherRow {
         launcher: "flux",
-        make: Make::Any,
+        make: MpiMake::Any,
         rank: "FLUX_TASK_RANK",
         ranks: &["FLUX_JOB_SIZE"],
     },
-    Row {
+    LauncherRow {
         launcher: SLURM,
-        make: Make::Any,
+        make: MpiMake::Any,
         rank: "SLURM_PROCID",
         ranks: &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"],
     },
-    Row { launcher: "prterun", make: Make::OpenMpi, rank: "PMIX_RANK", ranks: &[] },
+    LauncherRow { launcher: "prterun", make: MpiMake::OpenMpi, rank: "PMIX_RANK", ranks: &[] },
 ];
 
-impl Launched {
+impl LauncherEnv {
     /// Reads the environment of this process.
-    pub fn here() -> Self {
-        Self::read(|name| std::env::var(name).ok())
+    pub fn from_process_env() -> Self {
+        Self::from_variables(|name| std::env::var(name).ok())
     }
 
     /// Reads the environment through `variable`.
-    fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
+    fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         let number = |name: &str| variable(name)?.trim().parse().ok();
         let is_set = |name: &str| variable(name).is_some();
         let serves_pmix = is_set("PMIX_RANK");
         let is_started_by_hydra = is_set("HYDI_CONTROL_FD");
-        let counts = |row: &Row| match row.launcher {
+        let counts = |row: &LauncherRow| match row.launcher {
             // A batch script also gets a rank, but is not one.
             SLURM => is_set("SLURM_STEP_ID"),
             // MVAPICH2's Hydra sets the variables of its mpirun_rsh, too.
             MPIRUN_RSH => !is_started_by_hydra,
             _ => true,
         };
-        let row = TABLE.iter().find(|row| is_set(row.rank) && counts(row));
+        let row = LAUNCHERS.iter().find(|row| is_set(row.rank) && counts(row));
         let Some(row) = row else {
-            let (launcher, make) = ("unknown", Make::Any);
-            return Self { launcher, make, rank: None, ranks: None, serves_pmix };
+            let (launcher, make) = ("unknown", MpiMake::Any);
+            return Self { launcher, make, rank: None, ranks: None, provides_pmix: serves_pmix };
         };
         let found = Self {
             launcher: row.launcher,
             make: row.make,
             rank: number(row.rank),
             ranks: row.ranks.iter().find_map(|name| number(name)),
-            serves_pmix,
+            provides_pmix: serves_pmix,
         };
         match row.launcher {
             "orterun" if is_set("PRTE_LAUNCHED") => Self { launcher: "prterun", ..found },
@@ -117,7 +117,7 @@ impl Launched {
                     && !is_set("MPI_LOCALNRANKS")
                     && !is_started_by_hydra =>
             {
-                Self { launcher: SLURM, make: Make::Any, ..found }
+                Self { launcher: SLURM, make: MpiMake::Any, ..found }
             }
             _ => found,
         }
@@ -125,7 +125,7 @@ impl Launched {
 
     /// Whether this rank reports for all before they are connected: rank 0, or a process without a
     /// rank.
-    pub fn speaks(&self) -> bool {
+    pub fn is_reporting_rank(&self) -> bool {
         self.rank.is_none_or(|rank| rank == 0)
     }
 }
@@ -134,67 +134,67 @@ impl Launched {
 mod tests {
     use super::*;
 
-    fn check(environment: &str, expected: (&str, Make, Option<u32>, Option<u32>)) {
-        let launched = Launched::read(|name| {
+    fn check(environment: &str, expected: (&str, MpiMake, Option<u32>, Option<u32>)) {
+        let launched = LauncherEnv::from_variables(|name| {
             let words = environment.split_whitespace();
             let mut pairs = words.filter_map(|word| word.split_once('='));
             pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
         });
-        let Launched { launcher, make, rank, ranks, .. } = launched;
+        let LauncherEnv { launcher, make, rank, ranks, .. } = launched;
         assert_eq!((launcher, make, rank, ranks), expected, "{environment}");
     }
 
     #[test]
-    fn launchers_are_reported_by_what_they_set() {
-        check("HOME=/root", ("unknown", Make::Any, None, None));
+    fn detects_launcher_from_variables() {
+        check("HOME=/root", ("unknown", MpiMake::Any, None, None));
         check(
             "PMI_RANK=1 PMI_SIZE=2 PMI_FD=7 HYDI_CONTROL_FD=8",
-            ("hydra", Make::Mpich, Some(1), Some(2)),
+            ("hydra", MpiMake::Mpich, Some(1), Some(2)),
         );
         check(
             "PMI_RANK=0 PMI_SIZE=4 I_MPI_HYDRA_UUID=ab",
-            ("intel-hydra", Make::Mpich, Some(0), Some(4)),
+            ("intel-hydra", MpiMake::Mpich, Some(0), Some(4)),
         );
         check(
             "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 PMIX_RANK=3",
-            ("orterun", Make::OpenMpi, Some(3), Some(4)),
+            ("orterun", MpiMake::OpenMpi, Some(3), Some(4)),
         );
         check(
             "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 PMIX_RANK=3 PRTE_LAUNCHED=1",
-            ("prterun", Make::OpenMpi, Some(3), Some(4)),
+            ("prterun", MpiMake::OpenMpi, Some(3), Some(4)),
         );
-        check("PMIX_RANK=1 PMIX_NAMESPACE=x", ("prterun", Make::OpenMpi, Some(1), None));
+        check("PMIX_RANK=1 PMIX_NAMESPACE=x", ("prterun", MpiMake::OpenMpi, Some(1), None));
         check(
             "MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2",
-            ("mpirun_rsh", Make::Mpich, Some(1), Some(2)),
+            ("mpirun_rsh", MpiMake::Mpich, Some(1), Some(2)),
         );
         // Variables set by Hydra of MVAPICH2 2.3.7.
         check(
             "HYDI_CONTROL_FD=7 PMI_RANK=0 PMI_FD=6 PMI_SIZE=2 MV2_COMM_WORLD_SIZE=2 MV2_COMM_WORLD_RANK=0",
-            ("hydra", Make::Mpich, Some(0), Some(2)),
+            ("hydra", MpiMake::Mpich, Some(0), Some(2)),
         );
         check(
             "SLURM_PROCID=5 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=8 SLURM_NTASKS=9 PMIX_RANK=5",
-            ("slurm", Make::Any, Some(5), Some(8)),
+            ("slurm", MpiMake::Any, Some(5), Some(8)),
         );
         check(
             "SLURM_PROCID=5 SLURM_STEP_ID=0 PMI_RANK=5 PMI_SIZE=8 PMI_JOBID=17.0",
-            ("slurm", Make::Any, Some(5), Some(8)),
+            ("slurm", MpiMake::Any, Some(5), Some(8)),
         );
-        check("PMI_RANK=x PMI_SIZE=-1", ("hydra", Make::Mpich, None, None));
+        check("PMI_RANK=x PMI_SIZE=-1", ("hydra", MpiMake::Mpich, None, None));
     }
 
     #[test]
-    fn inside_a_job_of_slurm_other_launchers_start_ranks_too() {
+    fn detects_other_launcher_inside_slurm_job() {
         let job = "SLURM_PROCID=0 SLURM_NTASKS=8 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1";
         check(
             &format!("{job} PMI_RANK=1 PMI_SIZE=2 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2"),
-            ("hydra", Make::Mpich, Some(1), Some(2)),
+            ("hydra", MpiMake::Mpich, Some(1), Some(2)),
         );
         check(
             &format!("{job} OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2"),
-            ("orterun", Make::OpenMpi, Some(1), Some(2)),
+            ("orterun", MpiMake::OpenMpi, Some(1), Some(2)),
         );
-        check("SLURM_PROCID=0 SLURM_NTASKS=8", ("unknown", Make::Any, None, None));
+        check("SLURM_PROCID=0 SLURM_NTASKS=8", ("unknown", MpiMake::Any, None, None));
     }
 }

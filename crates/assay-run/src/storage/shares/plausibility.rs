@@ -10,33 +10,33 @@ use assay_model::storage_outcome::{IntervalTally, IoTally, StorageOutcome, Strea
 
 /// Maximum sum over all hosts; the rest of 64 bits is left for sums of sums. With a thousand hosts
 /// it allows 4 PB each.
-const MOST: u64 = u64::MAX / 4;
+const MAX_COUNT: u64 = u64::MAX / 4;
 /// Maximum time in seconds: thirty years.
-const MOST_S: f64 = 1e9;
+const MAX_TIME_S: f64 = 1e9;
 /// Minimum time in seconds: differences of clocks may be slightly negative.
-const ZERO: f64 = -1e-3;
+const MIN_TIME_S: f64 = -1e-3;
 
 /// Sum of the counts that a host has reported.
 #[derive(Debug, Default)]
-pub(super) struct Account(u64);
+pub(super) struct HostAccount(u64);
 
-impl Account {
+impl HostAccount {
     /// Adds an interval; returns whether it is plausible together with earlier reports.
-    pub(super) fn takes_interval(&mut self, it: &IntervalTally, hosts: usize) -> bool {
+    pub(super) fn accept_interval(&mut self, it: &IntervalTally, hosts: usize) -> bool {
         let streams = it
             .streams
             .iter()
             .flat_map(|it| [it.reads, it.read_bytes, it.writes, it.write_bytes].into_iter());
-        let counts = [&it.reads, &it.writes].into_iter().flat_map(counts).chain(streams);
-        let is_possible = [&it.reads, &it.writes].into_iter().all(is_possible)
-            && it.streams.iter().all(|it| it.read_service_ns.max(it.write_service_ns) <= MOST)
-            && [it.start_s, it.length_s, it.cpu_user, it.cpu_system].into_iter().all(is_time)
-            && (ZERO..=MOST as f64).contains(&it.in_flight);
-        is_possible && self.takes(counts, hosts)
+        let counts = [&it.reads, &it.writes].into_iter().flat_map(tally_counts).chain(streams);
+        let is_possible = [&it.reads, &it.writes].into_iter().all(is_plausible)
+            && it.streams.iter().all(|it| it.read_service_ns.max(it.write_service_ns) <= MAX_COUNT)
+            && [it.start_s, it.length_s, it.cpu_user, it.cpu_system].into_iter().all(is_plausible_time)
+            && (MIN_TIME_S..=MAX_COUNT as f64).contains(&it.in_flight);
+        is_possible && self.accept_counts(counts, hosts)
     }
 
     /// Adds an outcome; returns whether it is plausible.
-    pub(super) fn takes_outcome(&mut self, it: &StorageOutcome, hosts: usize) -> bool {
+    pub(super) fn accept_outcome(&mut self, it: &StorageOutcome, hosts: usize) -> bool {
         let of_stream = |it: &StreamDetails| {
             let apart = it.submissions.iter().chain(&it.completions).flatten();
             it.syncs.iter().chain(apart).cloned().collect::<Vec<_>>()
@@ -46,36 +46,36 @@ impl Account {
         let times = [it.elapsed_s, it.open_s, it.close_s, it.cpu_user_s, it.cpu_system_s];
         let active = it.streams.iter().map(|it| it.active_s);
         let is_possible =
-            tallies.clone().all(is_possible) && times.into_iter().chain(active).all(is_time);
-        let counts = tallies.flat_map(counts).chain([it.error_count, it.not_started]);
+            tallies.clone().all(is_plausible) && times.into_iter().chain(active).all(is_plausible_time);
+        let counts = tallies.flat_map(tally_counts).chain([it.error_count, it.not_started]);
         is_possible
-            && self.takes(counts, hosts)
-            && it.intervals.iter().all(|it| self.takes_interval(it, hosts))
+            && self.accept_counts(counts, hosts)
+            && it.intervals.iter().all(|it| self.accept_interval(it, hosts))
     }
 
     /// Adds an interval on file trees; returns whether it is plausible.
-    pub(super) fn takes_trees_interval(&mut self, it: &FileInterval, hosts: usize) -> bool {
+    pub(super) fn accept_trees_interval(&mut self, it: &FileInterval, hosts: usize) -> bool {
         let times = [it.start_s, it.length_s, it.cpu_user, it.cpu_system];
-        times.into_iter().all(is_time) && self.takes_files(&it.tally, &[], hosts)
+        times.into_iter().all(is_plausible_time) && self.accept_files(&it.tally, &[], hosts)
     }
 
     /// Adds an outcome on file trees; returns whether it is plausible.
-    pub(super) fn takes_trees_outcome(&mut self, it: &FileOutcome, hosts: usize) -> bool {
-        is_time(it.elapsed_s) && self.takes_files(&it.total, &[it.error_count], hosts)
+    pub(super) fn accept_trees_outcome(&mut self, it: &FileOutcome, hosts: usize) -> bool {
+        is_plausible_time(it.elapsed_s) && self.accept_files(&it.total, &[it.error_count], hosts)
     }
 
-    fn takes_files(&mut self, it: &FileTally, more: &[u64], hosts: usize) -> bool {
+    fn accept_files(&mut self, it: &FileTally, more: &[u64], hosts: usize) -> bool {
         let operations = || it.operations.iter().chain([&it.requested]);
         let values = [&it.service_ns, &it.from_intended_ns].into_iter().flatten();
         let counts = operations().map(|it| it.count).chain(values.map(|it| it.len()));
         let bytes = [it.read_bytes, it.written_bytes];
-        operations().all(|it| it.sum_ns <= MOST)
-            && self.takes(counts.chain(bytes).chain(more.iter().copied()), hosts)
+        operations().all(|it| it.sum_ns <= MAX_COUNT)
+            && self.accept_counts(counts.chain(bytes).chain(more.iter().copied()), hosts)
     }
 
-    fn takes(&mut self, counts: impl Iterator<Item = u64>, hosts: usize) -> bool {
+    fn accept_counts(&mut self, counts: impl Iterator<Item = u64>, hosts: usize) -> bool {
         let all = counts.fold(self.0, u64::saturating_add);
-        let is_covered = all <= MOST / hosts.max(1) as u64;
+        let is_covered = all <= MAX_COUNT / hosts.max(1) as u64;
         if is_covered {
             self.0 = all;
         }
@@ -83,18 +83,18 @@ impl Account {
     }
 }
 
-fn counts(tally: &IoTally) -> [u64; 4] {
+fn tally_counts(tally: &IoTally) -> [u64; 4] {
     [tally.count, tally.bytes, tally.service_ns.len(), tally.from_intended_ns.len()]
 }
 
 /// Sums of times are checked but not added: a thousand I/O in flight take a thousand seconds in
 /// one.
-fn is_possible(tally: &IoTally) -> bool {
-    tally.service_sum_ns <= MOST && (0.0..=f64::MAX.sqrt()).contains(&tally.service_square_sum)
+fn is_plausible(tally: &IoTally) -> bool {
+    tally.service_sum_ns <= MAX_COUNT && (0.0..=f64::MAX.sqrt()).contains(&tally.service_square_sum)
 }
 
-fn is_time(seconds: f64) -> bool {
-    (ZERO..=MOST_S).contains(&seconds)
+fn is_plausible_time(seconds: f64) -> bool {
+    (MIN_TIME_S..=MAX_TIME_S).contains(&seconds)
 }
 
 #[cfg(test)]
@@ -121,11 +121,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_not_taken() {
+    fn rejects_implausible_interval() {
         let check = |change: &dyn Fn(&mut IntervalTally), expected: bool| {
             let mut it = interval();
             change(&mut it);
-            assert_eq!(Account::default().takes_interval(&it, 1000), expected, "{it:?}");
+            assert_eq!(HostAccount::default().accept_interval(&it, 1000), expected, "{it:?}");
         };
         check(&|_| {}, true);
         check(&|it| it.reads.bytes = 4_000_000_000_000_000, true);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_on_trees_is_not_taken() {
+    fn rejects_implausible_tree_interval() {
         let check = |change: &dyn Fn(&mut FileInterval), expected: bool| {
             let mut it = FileInterval {
                 start_s: 0.0,
@@ -154,7 +154,7 @@ mod tests {
                 cpu_system: 0.25,
             };
             change(&mut it);
-            assert_eq!(Account::default().takes_trees_interval(&it, 1000), expected, "{it:?}");
+            assert_eq!(HostAccount::default().accept_trees_interval(&it, 1000), expected, "{it:?}");
         };
         check(&|_| {}, true);
         check(&|it| it.tally.read_bytes = 4_000_000_000_000_000, true);
@@ -166,11 +166,11 @@ mod tests {
     }
 
     #[test]
-    fn a_host_cannot_say_too_much_in_small_pieces() {
-        let mut account = Account::default();
+    fn limits_sum_of_small_reports() {
+        let mut account = HostAccount::default();
         let mut it = interval();
-        it.reads.bytes = MOST / 10 / 8;
-        let taken = (0..10).filter(|_| account.takes_interval(&it, 10)).count();
+        it.reads.bytes = MAX_COUNT / 10 / 8;
+        let taken = (0..10).filter(|_| account.accept_interval(&it, 10)).count();
         assert_eq!(taken, 7, "what was taken before counts, and what was refused does not");
     }
 }

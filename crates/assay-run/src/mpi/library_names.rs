@@ -1,6 +1,6 @@
 //! File names of the libraries of each make of MPI, in the order to try them.
 
-use super::launched::Make;
+use super::launcher_env::MpiMake;
 
 /// MVAPICH from version 3 on, whose sources set the version of the interface to 0.
 pub const MVAPICH: &str = "libmpi.so.0";
@@ -12,10 +12,10 @@ const OPEN_MPI: &[&str] = &["libmpi.so.40", "libmpi.so.20"];
 const STANDARD: &[&str] = &["libmpi_abi.so.1"];
 
 /// Returns the library names of one make.
-pub fn of(make: Make) -> Vec<&'static str> {
+pub fn names_of_make(make: MpiMake) -> Vec<&'static str> {
     match make {
-        Make::Mpich => [MPICH, STANDARD].concat(),
-        Make::OpenMpi => [OPEN_MPI, STANDARD].concat(),
-        Make::Any => [MPICH, OPEN_MPI, STANDARD].concat(),
+        MpiMake::Mpich => [MPICH, STANDARD].concat(),
+        MpiMake::OpenMpi => [OPEN_MPI, STANDARD].concat(),
+        MpiMake::Any => [MPICH, OPEN_MPI, STANDARD].concat(),
     }
 }

@@ -9,12 +9,12 @@ use assay_model::phrase::Phrase;
 use serde::{Deserialize, Serialize};
 
 /// Name of the raw output with the [`RunNotes`].
-pub(super) const COURSE: &str = "course.json";
+pub(super) const NOTES_FILE: &str = "course.json";
 
 /// Note on one event; the code that prints it provides the text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "told", rename_all = "kebab-case")]
-pub enum Reported {
+pub enum RunNote {
     /// A file is being laid out before the first run.
     LayingOut {
         /// Path of the file.
@@ -67,14 +67,14 @@ pub enum Reported {
     CurveEnds,
 }
 
-impl Reported {
+impl RunNote {
     /// Creates a note from a host's phrase, stored in English.
-    pub(super) fn noted(host: &str, said: &Phrase) -> Self {
+    pub(super) fn from_host_note(host: &str, said: &Phrase) -> Self {
         Self::Noted { host: host.to_owned(), text: said.to_string() }
     }
 
     /// Returns the note for a doubt about a host that is reported at once.
-    pub(super) fn doubted(doubt: &Doubt) -> Option<Self> {
+    pub(super) fn from_doubt(doubt: &Doubt) -> Option<Self> {
         let Doubt::OnHost { doubt: on_host, .. } = doubt else { return None };
         let is_said = matches!(**on_host, Doubt::ClockStepped { .. });
         is_said.then(|| Self::Doubted { doubt: doubt.clone() })
@@ -83,24 +83,24 @@ impl Reported {
 
 /// Notes on one run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Course {
+pub struct RunNotes {
     /// Notes since the run before it.
-    pub before: Vec<Reported>,
+    pub before: Vec<RunNote>,
     /// Reason for an early end.
-    pub end: Option<Reported>,
+    pub end: Option<RunNote>,
     /// Whether the user stopped it.
     pub is_stopped: bool,
 }
 
-impl Course {
+impl RunNotes {
     /// Serializes the notes as a raw output.
-    pub(super) fn file(&self) -> (String, Vec<u8>) {
+    pub(super) fn to_raw_output(&self) -> (String, Vec<u8>) {
         let text = serde_json::to_vec(self).expect("names and numbers are JSON");
-        (COURSE.to_owned(), text)
+        (NOTES_FILE.to_owned(), text)
     }
 
     /// Parses a raw output; empty if there is none.
-    pub(super) fn read(bytes: Option<Vec<u8>>) -> Self {
+    pub(super) fn from_raw_output(bytes: Option<Vec<u8>>) -> Self {
         bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 }

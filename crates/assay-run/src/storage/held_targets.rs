@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::layers::Layers;
-use super::{opening, safety};
+use super::{safe_open, safety};
 use crate::failure::CommandFailure;
 
 /// Claims a device for as long as `held` lives; it cannot be mounted or used by other block devices
@@ -23,10 +23,10 @@ pub(super) fn claim(held: &OpenTargets, device: &Path) -> Result<(), CommandFail
     if is_claimed(held, device) {
         return Ok(());
     }
-    let file = opening::open(device, OFlags::RDONLY | OFlags::EXCL).map_err(|error| {
+    let file = safe_open::open(device, OFlags::RDONLY | OFlags::EXCL).map_err(|error| {
         if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) {
             let why = "it is in use: the kernel grants no exclusive access";
-            return never_written(device, why);
+            return protected_target(device, why);
         }
         let what = format!("the device {} cannot be opened", device.display());
         CommandFailure::measurement(what).with_cause(&error).with_known_advice()
@@ -41,24 +41,24 @@ fn is_claimed(held: &OpenTargets, device: &Path) -> bool {
     })
 }
 
-pub(super) fn never_written(path: &Path, why: impl Into<String>) -> CommandFailure {
+pub(super) fn protected_target(path: &Path, why: impl Into<String>) -> CommandFailure {
     CommandFailure::usage(format!("{} is never written", path.display()))
         .with_reason(why)
         .advise("choose a device that nobody uses, or a file on a file system")
 }
 
 /// Reason for a replaced target.
-const ELSEWHERE: &str = "its path leads to something else since the run began";
+const PATH_CHANGED: &str = "its path leads to something else since the run began";
 
-fn changed_hands(path: &Path, why: impl Into<String>) -> CommandFailure {
+fn replaced_target(path: &Path, why: impl Into<String>) -> CommandFailure {
     CommandFailure::measurement(format!("the target {} changed hands", path.display()))
         .with_reason(why)
         .advise("see who replaces it; nothing more is read or written there")
 }
 
 /// Releases a file that is gone, under all of its paths, before another is created in its place.
-pub(super) fn let_go(held: &OpenTargets, path: &Path) {
-    held.retain(|it, _| safety::resolved(it).is_ok_and(|it| it != path));
+pub(super) fn release(held: &OpenTargets, path: &Path) {
+    held.retain(|it, _| safety::resolve_path(it).is_ok_and(|it| it != path));
 }
 
 /// Opens all targets of a workload, each under its own path and under the one without links.
@@ -72,18 +72,18 @@ pub(super) fn hold(
     // Each target needs one descriptor more than its phase.
     resource_limits::raise_open_files();
     for target in &workload.targets {
-        let path = safety::resolved(&target.path)?;
+        let path = safety::resolve_path(&target.path)?;
         let file = match held.file(&path) {
             Some(file) => file,
-            None => Arc::new(opening::open(&path, OFlags::PATH).map_err(|error| {
+            None => Arc::new(safe_open::open(&path, OFlags::PATH).map_err(|error| {
                 let what = format!("the target {} cannot be used", path.display());
                 CommandFailure::measurement(what).with_cause(&error).with_known_advice()
             })?),
         };
         if let Some(before) = held.file(&target.path) {
             let both = before.metadata().and_then(|one| Ok((one, file.metadata()?)));
-            if !both.is_ok_and(|(one, other)| opening::is_same(&one, &other)) {
-                return Err(changed_hands(&target.path, ELSEWHERE));
+            if !both.is_ok_and(|(one, other)| safe_open::is_same(&one, &other)) {
+                return Err(replaced_target(&target.path, PATH_CHANGED));
             }
         }
         held.insert(&path, Arc::clone(&file));
@@ -94,7 +94,7 @@ pub(super) fn hold(
 
 /// Checks before a phase that the paths still lead to the open targets, and that no one else has
 /// begun to use them.
-pub(super) fn check_again(
+pub(super) fn recheck(
     held: &OpenTargets,
     workload: &StorageWorkload,
     mounts: &[Mount],
@@ -102,18 +102,18 @@ pub(super) fn check_again(
     for (index, target) in workload.targets.iter().enumerate() {
         let path = target.path.as_path();
         let Some(ours) =
-            held.metadata(path).map_err(|error| changed_hands(path, error.to_string()))?
+            held.metadata(path).map_err(|error| replaced_target(path, error.to_string()))?
         else {
             continue;
         };
-        let found = path.metadata().map_err(|error| changed_hands(path, error.to_string()))?;
-        if !opening::is_same(&ours, &found) {
-            return Err(changed_hands(path, ELSEWHERE));
+        let found = path.metadata().map_err(|error| replaced_target(path, error.to_string()))?;
+        if !safe_open::is_same(&ours, &found) {
+            return Err(replaced_target(path, PATH_CHANGED));
         }
         if safety::is_written(workload, index)
             && let Some(user) = Layers::read().users(&found, mounts).first()
         {
-            return Err(changed_hands(path, format!("it is in use: {user}")));
+            return Err(replaced_target(path, format!("it is in use: {user}")));
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use assay_kernels::storage::StorageError;
 use assay_kernels::storage::files::Changes;
 use assay_model::workload::file_set::{FilePlan, FileTree};
 
-use super::{made_tree, safety};
+use super::{created_tree, safety};
 use crate::failure::CommandFailure;
 
 /// Refuses the first file of a plan whose change would also affect its other hard links.
@@ -39,7 +39,7 @@ pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), CommandFailure> {
         let before = Changes { deletes: false, ..changes };
         before.refuse_hard_links(tree).map_err(|error| {
             match error {
-                StorageError::HardLinks { path, links } => safety::never_through(&path, links),
+                StorageError::HardLinks { path, links } => safety::hard_link_failure(&path, links),
                 other => {
                     CommandFailure::measurement("the tree cannot be checked").with_cause(&other)
                 }
@@ -53,7 +53,7 @@ pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), CommandFailure> {
 /// Whether the folder has entries with names of a tree, apart from the mark.
 fn has_files_of_a_tree(anchor: &Path) -> bool {
     let Ok(mut entries) = std::fs::read_dir(anchor) else { return false };
-    entries.any(|entry| entry.is_ok_and(|it| made_tree::is_name(&it.file_name())))
+    entries.any(|entry| entry.is_ok_and(|it| created_tree::is_tree_name(&it.file_name())))
 }
 
 /// Refuses to write a tree if a file system is mounted on one of its directories or files.
@@ -62,7 +62,7 @@ pub(super) fn refuse_mounts(anchor: &Path) -> Result<(), CommandFailure> {
     let Ok(folder) = anchor.canonicalize() else { return Ok(()) };
     let cannot =
         || CommandFailure::usage(format!("cannot write the tree in {}", anchor.display()));
-    match made_tree::mounted(&folder) {
+    match created_tree::find_mount(&folder) {
         Ok(None) => Ok(()),
         Ok(Some(path)) => {
             let path = path.display();

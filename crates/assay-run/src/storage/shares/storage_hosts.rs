@@ -18,11 +18,11 @@ use assay_model::phrase::Phrase;
 use assay_model::storage_outcome::IntervalTally;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
-use super::Share;
-use super::bounds::Account;
-use super::kind::Kind;
-pub(crate) use super::kind::{Blocks, Trees};
-use super::trees::Preparing;
+use super::HostShare;
+use super::plausibility::HostAccount;
+use super::shared_work::SharedWork;
+pub(crate) use super::shared_work::{BlockWork, TreeWork};
+use super::trees::TreePreparation;
 use crate::failure::CommandFailure;
 use crate::fleet::clocks::{self, RemoteClock, SynchronisedHosts};
 use crate::fleet::{POLL_INTERVAL, STOP_GRACE_NS, nanoseconds};
@@ -30,23 +30,23 @@ use crate::storage::runner;
 
 /// Event of a job.
 #[derive(Debug)]
-pub enum Event<'e, I = IntervalTally> {
+pub enum SharedRunEvent<'e, I = IntervalTally> {
     /// Note of a host for the screen.
     Note { host: &'e str, said: &'e Phrase },
     /// All hosts start now.
-    Starts,
+    Started,
     /// Part of one host in the interval that follows.
-    Part { host: &'e str, tally: &'e I },
+    HostInterval { host: &'e str, tally: &'e I },
     /// Merged interval of all hosts.
     Interval { tally: &'e I },
 }
 
 /// Receiver of events.
-pub type Listener<'l, I = IntervalTally> = dyn FnMut(Event<'_, I>) + 'l;
+pub type SharedRunListener<'l, I = IntervalTally> = dyn FnMut(SharedRunEvent<'_, I>) + 'l;
 
 /// Result of a phase.
 #[derive(Debug)]
-pub struct Phase<O> {
+pub struct SharedPhaseResult<O> {
     /// Merged outcome of all hosts.
     pub outcome: O,
     /// Skew from the first start to the last, and its uncertainty; in seconds.
@@ -55,47 +55,47 @@ pub struct Phase<O> {
 
 /// Hosts of a job.
 #[expect(missing_debug_implementations, reason = "processes have no text")]
-pub struct Sharers<'h> {
+pub struct StorageHosts<'h> {
     names: &'h [String],
     hosts: &'h mut dyn Hosts,
     deadline: Duration,
-    members: Vec<Member>,
+    members: Vec<StorageHost>,
     notes: VecDeque<(usize, Phrase)>,
     /// First host that was lost.
-    lost: Option<(usize, HostFailure)>,
+    first_lost: Option<(usize, HostFailure)>,
 }
 
 /// State of one host of the job.
 #[derive(Default)]
-pub(crate) struct Member {
+pub(crate) struct StorageHost {
     clock: RemoteClock,
     has_joined: bool,
     is_gone: bool,
     /// Whether its last request is complete, or it waits for a start.
     is_done: bool,
-    looked: Vec<Option<AtPath>>,
-    late_s: Option<(f64, f64)>,
+    path_infos: Vec<Option<AtPath>>,
+    start_delay_s: Option<(f64, f64)>,
     /// Sum of the counts that it has reported.
-    account: Account,
+    account: HostAccount,
     marks: Vec<TreeMark>,
-    pub(super) blocks: Told<Blocks>,
-    pub(super) trees: Told<Trees>,
+    pub(super) blocks: PhaseReports<BlockWork>,
+    pub(super) trees: PhaseReports<TreeWork>,
 }
 
 /// Reports of a host about the current phase.
-pub(crate) struct Told<K: Kind> {
+pub(crate) struct PhaseReports<K: SharedWork> {
     /// Intervals that are not merged yet.
     intervals: VecDeque<K::Interval>,
     outcome: Option<K::Outcome>,
 }
 
-impl<K: Kind> Default for Told<K> {
+impl<K: SharedWork> Default for PhaseReports<K> {
     fn default() -> Self {
         Self { intervals: VecDeque::new(), outcome: None }
     }
 }
 
-impl<'h> Sharers<'h> {
+impl<'h> StorageHosts<'h> {
     /// Waits until every host has joined.
     ///
     /// # Errors
@@ -106,10 +106,10 @@ impl<'h> Sharers<'h> {
         deadline: Duration,
         stop: &AtomicBool,
     ) -> Result<Self, CommandFailure> {
-        let members = names.iter().map(|_| Member::default()).collect();
+        let members = names.iter().map(|_| StorageHost::default()).collect();
         let (notes, lost) = (VecDeque::new(), None);
-        let mut all = Self { names, hosts, deadline, members, notes, lost };
-        all.wait(stop, |member| member.has_joined)?;
+        let mut all = Self { names, hosts, deadline, members, notes, first_lost: lost };
+        all.wait_until(stop, |member| member.has_joined)?;
         Ok(all)
     }
 
@@ -117,14 +117,14 @@ impl<'h> Sharers<'h> {
     ///
     /// # Errors
     /// When a host is lost, or the user stops the run.
-    pub fn look(
+    pub fn inspect_paths(
         &mut self,
         paths: &[Vec<PathBuf>],
         stop: &AtomicBool,
     ) -> Result<Vec<Vec<Option<AtPath>>>, CommandFailure> {
-        self.ask(|host| Some(Request::Look(paths[host].clone())));
-        self.wait(stop, |member| member.is_done)?;
-        Ok(self.members.iter_mut().map(|it| std::mem::take(&mut it.looked)).collect())
+        self.send_requests(|host| Some(Request::Look(paths[host].clone())));
+        self.wait_until(stop, |member| member.is_done)?;
+        Ok(self.members.iter_mut().map(|it| std::mem::take(&mut it.path_infos)).collect())
     }
 
     /// Makes every host check its share and create its files.
@@ -136,20 +136,20 @@ impl<'h> Sharers<'h> {
         asked: &ShareAsked,
         places: &[Vec<usize>],
         stop: &AtomicBool,
-        on: &mut Listener<'_>,
+        on: &mut SharedRunListener<'_>,
     ) -> Result<(), CommandFailure> {
-        self.ask(|host| {
+        self.send_requests(|host| {
             let phases = asked.plan.phases.iter().zip(places);
             let own = phases.filter_map(|(phase, places)| {
-                let Share { workload, .. } = Share::of(&phase.workload, places, host)?;
+                let HostShare { workload, .. } = HostShare::for_host(&phase.workload, places, host)?;
                 Some(StoragePhase { workload, ..phase.clone() })
             });
             let plan = StoragePlan { phases: own.collect() };
             Some(Request::Share(Box::new(ShareAsked { plan, ..asked.clone() })))
         });
         // Laying out has no time limit; the host sends a sign of life every second.
-        let done = self.wait(stop, |member| member.is_done);
-        self.tell_notes(on);
+        let done = self.wait_until(stop, |member| member.is_done);
+        self.report_notes(on);
         done
     }
 
@@ -164,54 +164,54 @@ impl<'h> Sharers<'h> {
         places: &[Vec<usize>],
         stop: &AtomicBool,
     ) -> Result<(), CommandFailure> {
-        let preparing = Preparing::of(&asked.plan, places);
-        self.ask(|host| {
-            let plan = preparing.made_by(host);
+        let preparing = TreePreparation::new(&asked.plan, places);
+        self.send_requests(|host| {
+            let plan = preparing.plan_to_create(host);
             Some(Request::Trees(Box::new(TreesAsked { plan, ..asked.clone() })))
         });
-        self.wait(stop, |member| member.is_done)?;
+        self.wait_until(stop, |member| member.is_done)?;
         let marks: Vec<TreeMark> =
             self.members.iter_mut().flat_map(|it| std::mem::take(&mut it.marks)).collect();
-        self.ask(|host| {
-            let plan = preparing.found_by(host);
+        self.send_requests(|host| {
+            let plan = preparing.plan_to_check(host);
             let prepared = Some(marks.clone());
             let asked = TreesAsked { plan, prepared, ..asked.clone() };
             (!asked.plan.phases.is_empty()).then(|| Request::Trees(Box::new(asked)))
         });
-        self.wait(stop, |member| member.is_done)
+        self.wait_until(stop, |member| member.is_done)
     }
 
     /// Runs one phase; `ends` ends it early.
     ///
     /// # Errors
     /// When no host did anything.
-    pub(crate) fn phase<K: Kind>(
+    pub(crate) fn run_phase<K: SharedWork>(
         &mut self,
         phase: &K::Phase,
         places: &[usize],
         ends: &AtomicBool,
-        on: &mut Listener<'_, K::Interval>,
-    ) -> Result<Phase<K::Outcome>, CommandFailure> {
+        on: &mut SharedRunListener<'_, K::Interval>,
+    ) -> Result<SharedPhaseResult<K::Outcome>, CommandFailure> {
         let (mut shares, mut requests) = (Vec::new(), Vec::new());
         for host in 0..self.names.len() {
-            let (share, request) = K::share(phase, places, host).unzip();
+            let (share, request) = K::host_share(phase, places, host).unzip();
             shares.push(share);
             requests.push(request);
         }
         let with: Vec<usize> =
             (0..shares.len()).filter(|host| shares[*host].is_some()).collect();
-        self.ask(|host| requests[host].clone());
-        self.wait(ends, |member| member.is_done)?;
-        self.tell_notes(on);
+        self.send_requests(|host| requests[host].clone());
+        self.wait_until(ends, |member| member.is_done)?;
+        self.report_notes(on);
         clocks::synchronise(self, &with)?;
         let at_ns = clocks::next_start_ns(self, &with);
-        on(Event::Starts);
+        on(SharedRunEvent::Started);
         for host in with.iter().copied() {
-            (self.members[host].is_done, self.members[host].late_s) = (false, None);
+            (self.members[host].is_done, self.members[host].start_delay_s) = (false, None);
             clocks::schedule_start(self, host, at_ns);
         }
-        let (timing, pause_before_s) = K::times(phase);
-        let mut joint = Joint::<K> {
+        let (timing, pause_before_s) = K::timing(phase);
+        let mut joint = JointSeries::<K> {
             shares: &shares,
             phase,
             most_bytes: timing.stop_after_bytes.unwrap_or(u64::MAX),
@@ -220,23 +220,23 @@ impl<'h> Sharers<'h> {
             bytes: 0,
         };
         let planned_s = timing.duration_s.map(|it| it + timing.warmup_s + pause_before_s);
-        self.follow((at_ns, planned_s), ends, &mut joint, on)?;
+        self.follow_phase((at_ns, planned_s), ends, &mut joint, on)?;
         clocks::query_clocks(self, &with)?;
-        self.together(&with, joint)
-            .ok_or_else(|| self.failure().unwrap_or_else(runner::interrupted))
+        self.merge_outcomes(&with, joint)
+            .ok_or_else(|| self.lost_host_failure().unwrap_or_else(runner::interrupted_failure))
     }
 
     /// Returns the reason why the job cannot continue, if a host is lost.
     #[must_use]
-    pub fn failure(&self) -> Option<CommandFailure> {
-        let (host, failure) = self.lost.as_ref()?;
+    pub fn lost_host_failure(&self) -> Option<CommandFailure> {
+        let (host, failure) = self.first_lost.as_ref()?;
         let lost = CommandFailure::measurement(format!("host {} is lost", self.names[*host]));
         Some(lost.with_cause(failure).advise(failure.advice()))
     }
 
     /// Returns the lost host as a doubt, and the clock steps of each host since the last call.
     pub fn doubts(&mut self) -> Vec<Doubt> {
-        let lost = self.lost.as_ref().map(|(host, failure)| Doubt::HostLost {
+        let lost = self.first_lost.as_ref().map(|(host, failure)| Doubt::HostLost {
             host: self.names[*host].clone(),
             why: failure.id().to_owned(),
             reason: CaseFailure::error_chain(failure).join(": "),
@@ -250,7 +250,7 @@ impl<'h> Sharers<'h> {
         lost.into_iter().chain(stepped).collect()
     }
 
-    fn ask(&mut self, request: impl Fn(usize) -> Option<Request>) {
+    fn send_requests(&mut self, request: impl Fn(usize) -> Option<Request>) {
         for host in 0..self.members.len() {
             let asked = request(host);
             self.members[host].is_done = asked.is_none();
@@ -261,17 +261,17 @@ impl<'h> Sharers<'h> {
     }
 
     /// Receives messages until `is_far` holds for all hosts; a lost host is an error.
-    fn wait(
+    fn wait_until(
         &mut self,
         stop: &AtomicBool,
-        is_far: impl Fn(&Member) -> bool,
+        is_far: impl Fn(&StorageHost) -> bool,
     ) -> Result<(), CommandFailure> {
         while !self.members.iter().all(&is_far) {
-            if let Some(failure) = self.failure() {
+            if let Some(failure) = self.lost_host_failure() {
                 return Err(failure);
             }
             if stop.load(Ordering::Relaxed) {
-                return Err(runner::interrupted());
+                return Err(runner::interrupted_failure());
             }
             if let Some((host, heard)) = self.hosts.hear(POLL_INTERVAL) {
                 SynchronisedHosts::handle(self, host, heard)?;
@@ -280,27 +280,27 @@ impl<'h> Sharers<'h> {
         Ok(())
     }
 
-    fn tell_notes<I>(&mut self, on: &mut Listener<'_, I>) {
+    fn report_notes<I>(&mut self, on: &mut SharedRunListener<'_, I>) {
         for (host, said) in self.notes.drain(..) {
-            on(Event::Note { host: &self.names[host], said: &said });
+            on(SharedRunEvent::Note { host: &self.names[host], said: &said });
         }
     }
 
     /// Receives messages until all hosts have finished a phase. A host that does not end in time is
     /// lost, and a lost host ends the phase for the others.
-    fn follow<K: Kind>(
+    fn follow_phase<K: SharedWork>(
         &mut self,
         (start_ns, planned_s): (u64, Option<f64>),
         ends: &AtomicBool,
-        joint: &mut Joint<'_, K>,
-        on: &mut Listener<'_, K::Interval>,
+        joint: &mut JointSeries<'_, K>,
+        on: &mut SharedRunListener<'_, K::Interval>,
     ) -> Result<(), CommandFailure> {
         let allowed_ns = nanoseconds(self.deadline);
         let planned = planned_s.and_then(|it| Duration::try_from_secs_f64(it).ok());
         let mut due_ns = planned.map(|it| start_ns + nanoseconds(it) + allowed_ns);
         let mut is_ending = false;
         while !self.members.iter().all(|it| it.is_done || it.is_gone) {
-            let is_enough = joint.bytes >= joint.most_bytes || self.lost.is_some();
+            let is_enough = joint.bytes >= joint.most_bytes || self.first_lost.is_some();
             let is_stopped = ends.load(Ordering::Relaxed);
             if (is_enough || is_stopped) && !is_ending {
                 is_ending = true;
@@ -327,31 +327,31 @@ impl<'h> Sharers<'h> {
             }
         }
         joint.advance(self.names, &mut self.members, on);
-        self.tell_notes(on);
+        self.report_notes(on);
         Ok(())
     }
 
-    fn together<K: Kind>(
+    fn merge_outcomes<K: SharedWork>(
         &mut self,
         with: &[usize],
-        joint: Joint<'_, K>,
-    ) -> Option<Phase<K::Outcome>> {
-        let late_s = with.iter().filter_map(|host| self.members[*host].late_s);
+        joint: JointSeries<'_, K>,
+    ) -> Option<SharedPhaseResult<K::Outcome>> {
+        let late_s = with.iter().filter_map(|host| self.members[*host].start_delay_s);
         let skew_s = (late_s.clone().count() > 1).then(|| clocks::skew_s(late_s));
         let mut parts = Vec::new();
         for host in with {
-            let outcome = K::told(&mut self.members[*host]).outcome.take();
+            let outcome = K::reports(&mut self.members[*host]).outcome.take();
             let share = joint.shares[*host].as_ref();
             if let (Some(outcome), Some(share)) = (outcome, share) {
                 parts.push((self.names[*host].as_str(), share, outcome));
             }
         }
-        let outcome = K::together(joint.phase, parts, joint.intervals)?;
-        Some(Phase { outcome, skew_s })
+        let outcome = K::merge_outcomes(joint.phase, parts, joint.intervals)?;
+        Some(SharedPhaseResult { outcome, skew_s })
     }
 }
 
-impl SynchronisedHosts for Sharers<'_> {
+impl SynchronisedHosts for StorageHosts<'_> {
     fn hosts(&mut self) -> &mut dyn Hosts {
         self.hosts
     }
@@ -377,23 +377,23 @@ impl SynchronisedHosts for Sharers<'_> {
         let all = self.names.len();
         match *reply {
             Reply::Clock(theirs) => member.clock.update(theirs, at_ns),
-            Reply::Looked(found) => (member.looked, member.is_done) = (found, true),
+            Reply::Looked(found) => (member.path_infos, member.is_done) = (found, true),
             Reply::Ready(_) | Reply::Done => member.is_done = true,
             Reply::Started(theirs_ns) => {
-                member.late_s = Some((member.clock.late_s(theirs_ns), member.clock.bound_s()));
+                member.start_delay_s = Some((member.clock.late_s(theirs_ns), member.clock.bound_s()));
             }
-            Reply::Interval(tally) if member.account.takes_interval(&tally, all) => {
+            Reply::Interval(tally) if member.account.accept_interval(&tally, all) => {
                 member.blocks.intervals.push_back(*tally);
             }
-            Reply::Outcome(outcome) if member.account.takes_outcome(&outcome, all) => {
+            Reply::Outcome(outcome) if member.account.accept_outcome(&outcome, all) => {
                 (member.blocks.outcome, member.is_done) = (Some(*outcome), true);
             }
             Reply::Marks(marks) => (member.marks, member.is_done) = (marks, true),
-            Reply::TreesInterval(it) if member.account.takes_trees_interval(&it, all) => {
+            Reply::TreesInterval(it) if member.account.accept_trees_interval(&it, all) => {
                 member.trees.intervals.push_back(*it);
             }
             Reply::TreesOutcome(outcome)
-                if member.account.takes_trees_outcome(&outcome, all) =>
+                if member.account.accept_trees_outcome(&outcome, all) =>
             {
                 (member.trees.outcome, member.is_done) = (Some(*outcome), true);
             }
@@ -423,14 +423,14 @@ impl SynchronisedHosts for Sharers<'_> {
     fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), CommandFailure> {
         if !std::mem::replace(&mut self.members[host].is_gone, true) {
             self.hosts.leave(host);
-            self.lost.get_or_insert((host, failure));
+            self.first_lost.get_or_insert((host, failure));
         }
         Ok(())
     }
 }
 
 /// Merges the intervals of all hosts.
-struct Joint<'s, K: Kind> {
+struct JointSeries<'s, K: SharedWork> {
     /// Shares by host.
     shares: &'s [Option<K::Share>],
     phase: &'s K::Phase,
@@ -441,36 +441,36 @@ struct Joint<'s, K: Kind> {
     bytes: u64,
 }
 
-impl<K: Kind> Joint<'_, K> {
+impl<K: SharedWork> JointSeries<'_, K> {
     /// Merges intervals once every host has sent theirs or has ended.
     fn advance(
         &mut self,
         names: &[String],
-        members: &mut [Member],
-        on: &mut Listener<'_, K::Interval>,
+        members: &mut [StorageHost],
+        on: &mut SharedRunListener<'_, K::Interval>,
     ) {
-        let mut is_told = |it: &mut Member| !K::told(it).intervals.is_empty();
+        let mut is_told = |it: &mut StorageHost| !K::reports(it).intervals.is_empty();
         while members.iter_mut().all(|it| is_told(it) || it.is_done || it.is_gone)
             && members.iter_mut().any(&mut is_told)
         {
             let own: Vec<Option<K::Interval>> =
-                members.iter_mut().map(|it| K::told(it).intervals.pop_front()).collect();
+                members.iter_mut().map(|it| K::reports(it).intervals.pop_front()).collect();
             let both = own.iter().zip(self.shares);
             let parts: Vec<_> = both
                 .filter_map(|(own, share)| Some((share.as_ref()?, own.as_ref()?)))
                 .collect();
-            let Some(all) = K::interval(self.phase, &parts, self.ended_s) else {
+            let Some(all) = K::merge_intervals(self.phase, &parts, self.ended_s) else {
                 return;
             };
-            let nothing = K::idle(&all);
+            let nothing = K::idle_interval(&all);
             for (host, own) in
                 own.iter().enumerate().filter(|(host, _)| self.shares[*host].is_some())
             {
                 // All parts use the common times, so that they add up to the merged interval.
-                let tally = K::at(own.as_ref().unwrap_or(&nothing), &all);
-                on(Event::Part { host: &names[host], tally: &tally });
+                let tally = K::with_span(own.as_ref().unwrap_or(&nothing), &all);
+                on(SharedRunEvent::HostInterval { host: &names[host], tally: &tally });
             }
-            on(Event::Interval { tally: &all });
+            on(SharedRunEvent::Interval { tally: &all });
             self.bytes += K::bytes(&all);
             self.ended_s += K::length_s(&all);
             self.intervals.push(all);

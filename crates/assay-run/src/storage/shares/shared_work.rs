@@ -6,11 +6,11 @@ use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::file_set::FilePhase;
 use assay_model::workload::storage::{StoragePhase, StorageTiming};
 
-use super::sharers::{Member, Told};
-use super::{Share, trees};
+use super::storage_hosts::{StorageHost, PhaseReports};
+use super::{HostShare, trees};
 
 /// Kind of work, from the coordinator's view.
-pub(crate) trait Kind: Sized {
+pub(crate) trait SharedWork: Sized {
     /// Phase of this work.
     type Phase;
     /// Share of a host, if more than its outcome is needed for the merge.
@@ -21,31 +21,31 @@ pub(crate) trait Kind: Sized {
     type Outcome;
 
     /// Returns the share of a host, and the request for it.
-    fn share(
+    fn host_share(
         phase: &Self::Phase,
         places: &[usize],
         host: usize,
     ) -> Option<(Self::Share, Request)>;
     /// Returns the timing of a phase, and the pause before it in seconds.
-    fn times(phase: &Self::Phase) -> (&StorageTiming, f64);
+    fn timing(phase: &Self::Phase) -> (&StorageTiming, f64);
     /// Returns the reports of a host.
-    fn told(member: &mut Member) -> &mut Told<Self>;
+    fn reports(member: &mut StorageHost) -> &mut PhaseReports<Self>;
     /// Merges the same interval of several hosts.
-    fn interval(
+    fn merge_intervals(
         phase: &Self::Phase,
         parts: &[(&Self::Share, &Self::Interval)],
         start_s: f64,
     ) -> Option<Self::Interval>;
     /// Returns an interval without activity.
-    fn idle(like: &Self::Interval) -> Self::Interval;
+    fn idle_interval(like: &Self::Interval) -> Self::Interval;
     /// Returns the interval `own` with start and length of `all`.
-    fn at(own: &Self::Interval, all: &Self::Interval) -> Self::Interval;
+    fn with_span(own: &Self::Interval, all: &Self::Interval) -> Self::Interval;
     /// Returns the length in seconds.
     fn length_s(interval: &Self::Interval) -> f64;
     /// Returns the bytes after the warm-up.
     fn bytes(interval: &Self::Interval) -> u64;
     /// Merges the outcomes of all hosts.
-    fn together(
+    fn merge_outcomes(
         phase: &Self::Phase,
         parts: Vec<(&str, &Self::Share, Self::Outcome)>,
         intervals: Vec<Self::Interval>,
@@ -53,41 +53,41 @@ pub(crate) trait Kind: Sized {
 }
 
 /// I/O on files and devices.
-pub(crate) enum Blocks {}
+pub(crate) enum BlockWork {}
 
-impl Kind for Blocks {
+impl SharedWork for BlockWork {
     type Phase = StoragePhase;
-    type Share = Share;
+    type Share = HostShare;
     type Interval = IntervalTally;
     type Outcome = StorageOutcome;
 
-    fn share(phase: &StoragePhase, places: &[usize], host: usize) -> Option<(Share, Request)> {
-        let share = Share::of(&phase.workload, places, host)?;
+    fn host_share(phase: &StoragePhase, places: &[usize], host: usize) -> Option<(HostShare, Request)> {
+        let share = HostShare::for_host(&phase.workload, places, host)?;
         let own = StoragePhase { workload: share.workload.clone(), ..phase.clone() };
         Some((share, Request::Phase(Box::new(own))))
     }
 
-    fn times(phase: &StoragePhase) -> (&StorageTiming, f64) {
+    fn timing(phase: &StoragePhase) -> (&StorageTiming, f64) {
         (&phase.workload.timing, phase.pause_before_s)
     }
 
-    fn told(member: &mut Member) -> &mut Told<Self> {
+    fn reports(member: &mut StorageHost) -> &mut PhaseReports<Self> {
         &mut member.blocks
     }
 
-    fn interval(
+    fn merge_intervals(
         phase: &StoragePhase,
-        parts: &[(&Share, &IntervalTally)],
+        parts: &[(&HostShare, &IntervalTally)],
         start_s: f64,
     ) -> Option<IntervalTally> {
-        super::interval(parts, start_s, phase.workload.streams.len())
+        super::merge_intervals(parts, start_s, phase.workload.streams.len())
     }
 
-    fn idle(like: &IntervalTally) -> IntervalTally {
-        super::idle(like)
+    fn idle_interval(like: &IntervalTally) -> IntervalTally {
+        super::idle_interval(like)
     }
 
-    fn at(own: &IntervalTally, all: &IntervalTally) -> IntervalTally {
+    fn with_span(own: &IntervalTally, all: &IntervalTally) -> IntervalTally {
         IntervalTally { start_s: all.start_s, length_s: all.length_s, ..own.clone() }
     }
 
@@ -99,19 +99,19 @@ impl Kind for Blocks {
         if interval.warmup { 0 } else { interval.reads.bytes + interval.writes.bytes }
     }
 
-    fn together(
+    fn merge_outcomes(
         phase: &StoragePhase,
-        parts: Vec<(&str, &Share, StorageOutcome)>,
+        parts: Vec<(&str, &HostShare, StorageOutcome)>,
         intervals: Vec<IntervalTally>,
     ) -> Option<StorageOutcome> {
-        super::together(parts, intervals, phase.workload.streams.len())
+        super::merge_outcomes(parts, intervals, phase.workload.streams.len())
     }
 }
 
 /// Operations on file trees.
-pub(crate) enum Trees {}
+pub(crate) enum TreeWork {}
 
-impl Kind for Trees {
+impl SharedWork for TreeWork {
     /// Phase with the maximum number of errors of a host.
     type Phase = (FilePhase, u64);
     type Share = ();
@@ -119,39 +119,39 @@ impl Kind for Trees {
     /// Outcome without its series, which is sent during the phase.
     type Outcome = FileOutcome;
 
-    fn share(
+    fn host_share(
         (phase, most_errors): &(FilePhase, u64),
         places: &[usize],
         host: usize,
     ) -> Option<((), Request)> {
-        let phase = trees::share(phase, places, host)?;
+        let phase = trees::host_share(phase, places, host)?;
         let own = TreesPhase { phase, most_errors: *most_errors };
         Some(((), Request::TreesPhase(Box::new(own))))
     }
 
-    fn times((phase, _): &(FilePhase, u64)) -> (&StorageTiming, f64) {
+    fn timing((phase, _): &(FilePhase, u64)) -> (&StorageTiming, f64) {
         // The caller of these phases already waits before them.
         (&phase.workload.timing, 0.0)
     }
 
-    fn told(member: &mut Member) -> &mut Told<Self> {
+    fn reports(member: &mut StorageHost) -> &mut PhaseReports<Self> {
         &mut member.trees
     }
 
-    fn interval(
+    fn merge_intervals(
         _: &(FilePhase, u64),
         parts: &[(&(), &FileInterval)],
         start_s: f64,
     ) -> Option<FileInterval> {
         let parts: Vec<&FileInterval> = parts.iter().map(|(_, it)| *it).collect();
-        trees::interval(&parts, start_s)
+        trees::merge_intervals(&parts, start_s)
     }
 
-    fn idle(like: &FileInterval) -> FileInterval {
-        trees::idle(like)
+    fn idle_interval(like: &FileInterval) -> FileInterval {
+        trees::idle_interval(like)
     }
 
-    fn at(own: &FileInterval, all: &FileInterval) -> FileInterval {
+    fn with_span(own: &FileInterval, all: &FileInterval) -> FileInterval {
         FileInterval { start_s: all.start_s, length_s: all.length_s, ..own.clone() }
     }
 
@@ -164,11 +164,11 @@ impl Kind for Trees {
         if interval.warmup { 0 } else { tally.read_bytes + tally.written_bytes }
     }
 
-    fn together(
+    fn merge_outcomes(
         _: &(FilePhase, u64),
         parts: Vec<(&str, &(), FileOutcome)>,
         _: Vec<FileInterval>,
     ) -> Option<FileOutcome> {
-        trees::together(parts.into_iter().map(|(host, (), outcome)| (host, outcome)).collect())
+        trees::merge_outcomes(parts.into_iter().map(|(host, (), outcome)| (host, outcome)).collect())
     }
 }

@@ -14,65 +14,65 @@ use assay_model::workload::MpiPreset;
 use assay_stats::stopping::{self, CaseTime, NextStep};
 
 use super::method;
-use super::options::Options;
+use super::options::MpiOptions;
 
 /// Length of one batch in seconds: long against a clock reading, and short enough for hundreds of
 /// batches in a second.
 const BATCH_S: f64 = 1e-3;
 /// Turns of the first, rough measurement. Turns that take milliseconds each get fewer: windows of
 /// large messages, and messages beyond OSU's largest.
-const ROUGH: u64 = 20;
-const ROUGH_HEAVY: u64 = 2;
+const ROUGH_TURNS: u64 = 20;
+const ROUGH_HEAVY_TURNS: u64 = 2;
 const HEAVY_BYTES: u64 = 4 << 20;
 /// Half-width of the interval relative to the median at which a size is precise enough.
-pub(super) const TARGET: f64 = 0.01;
+pub(super) const TARGET_PRECISION: f64 = 0.01;
 /// Minimum number of batches per size, unless it is out of time.
-const BATCHES: u32 = 20;
+const MIN_BATCHES: u32 = 20;
 /// Maximum number of single messages that are timed: enough for p99.9, which takes 2995.
-const SINGLES: f64 = 3000.0;
+const MAX_SINGLES: f64 = 3000.0;
 /// Share of a size's time that single messages may take.
 const SINGLES_SHARE: f64 = 0.25;
 /// Minimum number of single messages that are timed, however long they take.
-const MINIMUM_SINGLES: f64 = 20.0;
+const MIN_SINGLES: f64 = 20.0;
 /// Turns whose contents are compared.
-const VALIDATED: u64 = 10;
+const VALIDATED_TURNS: u64 = 10;
 
 /// Size to measure.
 #[derive(Debug, Clone, Copy)]
-pub struct Step<'a> {
-    pub typed: &'a Options,
+pub struct SizeStep<'a> {
+    pub options: &'a MpiOptions,
     pub bytes: u64,
     /// Time budget of this size in seconds.
     pub budget_s: f64,
 }
 
 /// Measures one size. Only the result of rank 0 counts.
-pub fn measure(world: &MpiWorld, step: &Step<'_>) -> Result<MpiSizeResult, MpiError> {
-    let typed = step.typed;
+pub fn measure_size(world: &MpiWorld, step: &SizeStep<'_>) -> Result<MpiSizeResult, MpiError> {
+    let typed = step.options;
     let request = MpiBenchmarkRequest {
-        kind: method::kind(typed.test),
+        kind: method::benchmark_kind(typed.test),
         bytes: step.bytes as usize,
         window: method::window(typed),
-        element: method::element(typed),
+        element: method::reduction_element(typed),
         buffers: typed.buffers,
-        tests: typed.tests,
-        times_parts: typed.full,
+        tests: typed.test_calls,
+        times_parts: typed.overlap_parts,
     };
     let mut exchange = world.prepare(&request)?;
     let mut size = match typed.preset {
-        MpiPreset::Assay => batches(world, &mut exchange, step)?,
-        MpiPreset::Osu5 | MpiPreset::Osu7 => one_figure(&mut exchange, step)?,
+        MpiPreset::Assay => measure_batches(world, &mut exchange, step)?,
+        MpiPreset::Osu5 | MpiPreset::Osu7 => measure_osu(&mut exchange, step)?,
     };
     let is_usual = typed.preset == MpiPreset::Assay && method::has_single_turns(typed.test);
     if is_usual || !typed.percentiles.is_empty() {
-        let singles = world.broadcast_number(singles(&size, step))?;
-        size.messages_s = exchange.time_turns(size.warm_up.min(ROUGH), singles as usize)?;
+        let singles = world.broadcast_number(single_message_count(&size, step))?;
+        size.messages_s = exchange.time_turns(size.warm_up.min(ROUGH_TURNS), singles as usize)?;
     }
     if typed.validate {
         let before =
             MpiPass { warm_up: typed.validation_warm_up, iterations: 1, timing: Timing::Batch };
         exchange.time_batch(&before)?;
-        let (messages, wrong) = exchange.validate(VALIDATED)?;
+        let (messages, wrong) = exchange.validate(VALIDATED_TURNS)?;
         size.validation = Some(MpiValidation { messages, wrong });
     }
     exchange.release()?;
@@ -80,11 +80,11 @@ pub fn measure(world: &MpiWorld, step: &Step<'_>) -> Result<MpiSizeResult, MpiEr
 }
 
 /// Measures one size by OSU's method: a fixed number of turns gives one figure.
-fn one_figure(
+fn measure_osu(
     exchange: &mut MpiBenchmark<'_>,
-    step: &Step<'_>,
+    step: &SizeStep<'_>,
 ) -> Result<MpiSizeResult, MpiError> {
-    let pass = method::osu_pass(step.typed, step.bytes);
+    let pass = method::osu_pass(step.options, step.bytes);
     let mut size = MpiSizeResult {
         bytes: step.bytes,
         iterations: pass.iterations,
@@ -92,40 +92,40 @@ fn one_figure(
         ..MpiSizeResult::default()
     };
     let figures = exchange.time_batch(&pass)?;
-    keep(&mut size, step, figures);
+    add_samples(&mut size, step, figures);
     Ok(size)
 }
 
 /// Measures one size by assay's method: batches of about a millisecond until the median is precise
 /// enough.
-fn batches(
+fn measure_batches(
     world: &MpiWorld,
     exchange: &mut MpiBenchmark<'_>,
-    step: &Step<'_>,
+    step: &SizeStep<'_>,
 ) -> Result<MpiSizeResult, MpiError> {
-    let is_windowed = method::kind(step.typed.test).is_windowed();
+    let is_windowed = method::benchmark_kind(step.options.test).is_windowed();
     let is_heavy = step.bytes > HEAVY_BYTES || is_windowed && method::is_large(step.bytes);
-    let few = if is_heavy { ROUGH_HEAVY } else { ROUGH };
-    let warm_up = step.typed.warm_up.unwrap_or(few);
+    let few = if is_heavy { ROUGH_HEAVY_TURNS } else { ROUGH_TURNS };
+    let warm_up = step.options.warm_up.unwrap_or(few);
     let start = Instant::now();
     let rough = MpiPass { warm_up, iterations: few, timing: Timing::Batch };
     exchange.time_batch(&rough)?;
     let turn_s = start.elapsed().as_secs_f64() / (few + warm_up) as f64;
     let fitting = (BATCH_S / turn_s).clamp(1.0, 1e6) as u64;
-    let iterations = step.typed.iterations.unwrap_or(world.broadcast_number(fitting)?);
+    let iterations = step.options.iterations.unwrap_or(world.broadcast_number(fitting)?);
     // The first turn after a barrier differs from those of a steady stream.
     let pass = MpiPass { warm_up: 1, iterations, timing: Timing::Batch };
     let mut size =
         MpiSizeResult { bytes: step.bytes, iterations, warm_up, ..MpiSizeResult::default() };
     let stopping = StoppingRule {
-        target: TARGET,
-        repetitions: BATCHES,
+        target: TARGET_PRECISION,
+        repetitions: MIN_BATCHES,
         preparations: 1,
         budget_s: step.budget_s * (1.0 - SINGLES_SHARE),
     };
     loop {
         let figures = exchange.time_batch(&pass)?;
-        keep(&mut size, step, figures);
+        add_samples(&mut size, step, figures);
         let spent = CaseTime::from(start.elapsed().as_secs_f64());
         let series = size.samples.values().take(1).map(|samples| [samples.clone()]);
         let next = stopping::next_step(series, &stopping, spent);
@@ -139,23 +139,23 @@ fn batches(
 }
 
 /// Returns the number of single messages that fit into their share of the time.
-fn singles(size: &MpiSizeResult, step: &Step<'_>) -> u64 {
+fn single_message_count(size: &MpiSizeResult, step: &SizeStep<'_>) -> u64 {
     let last = |metric: &str| size.samples.get(metric).and_then(|it| it.last()).copied();
-    let window_bytes = (size.bytes * u64::from(method::window(step.typed))) as f64;
+    let window_bytes = (size.bytes * u64::from(method::window(step.options))) as f64;
     let window_s = || last("bandwidth").map(|bytes_per_s| window_bytes / bytes_per_s);
     let turn_s = last("latency").or_else(window_s).unwrap_or(1.0);
     let turns = step.budget_s * SINGLES_SHARE / (2.0 * turn_s).max(1e-9);
-    turns.clamp(MINIMUM_SINGLES, SINGLES) as u64
+    turns.clamp(MIN_SINGLES, MAX_SINGLES) as u64
 }
 
-fn keep(size: &mut MpiSizeResult, step: &Step<'_>, figures: MpiFigures) {
-    for (metric, value) in named(step.typed.test, step.bytes, figures) {
+fn add_samples(size: &mut MpiSizeResult, step: &SizeStep<'_>, figures: MpiFigures) {
+    for (metric, value) in name_figures(step.options.test, step.bytes, figures) {
         size.samples.entry(metric.to_owned()).or_default().push(value);
     }
 }
 
 /// Pairs the figures with the names of their metrics in the table of benchmarks.
-fn named(test: MpiTest, bytes: u64, figures: MpiFigures) -> Vec<(&'static str, f64)> {
+fn name_figures(test: MpiTest, bytes: u64, figures: MpiFigures) -> Vec<(&'static str, f64)> {
     match figures {
         MpiFigures::Latency { seconds } => vec![("latency", seconds)],
         MpiFigures::Bandwidth { bytes_per_s } if test == MpiTest::MessageRate => {
@@ -192,8 +192,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_figure_is_a_metric_of_its_benchmark() {
-        let figures = |test: MpiTest| match method::kind(test) {
+    fn figures_match_benchmark_metrics() {
+        let figures = |test: MpiTest| match method::benchmark_kind(test) {
             kind if kind.is_windowed() => MpiFigures::Bandwidth { bytes_per_s: 1.0 },
             assay_kernels::mpi::MpiBenchmarkKind::Collective(_) => {
                 MpiFigures::Call { mean_s: 1.0, minimum_s: 1.0, maximum_s: 1.0 }
@@ -219,7 +219,7 @@ mod tests {
         for test in MpiTest::ALL {
             let benchmark = assay_model::benchmark::Benchmark::Mpi(test);
             let mut names: Vec<_> =
-                named(test, 8, figures(test)).into_iter().map(|(name, _)| name).collect();
+                name_figures(test, 8, figures(test)).into_iter().map(|(name, _)| name).collect();
             let mut metrics: Vec<_> =
                 benchmark.definition().metrics.iter().map(|metric| metric.name).collect();
             names.sort_unstable();

@@ -9,20 +9,20 @@ use std::time::Duration;
 
 use assay_dialects::vdbench::commands::DataLimits;
 
-use super::reported::Reported;
+use super::run_notes::RunNote;
 
 /// Conditions for an early end of one run.
 #[derive(Debug)]
-pub(super) struct Ending<'a> {
+pub(super) struct EarlyEnd<'a> {
     limits: DataLimits,
     monitor: Option<&'a Path>,
     read_bytes: u64,
     written_bytes: u64,
     /// Reason for the end, once a condition holds.
-    pub(super) reason: Option<Reported>,
+    pub(super) reason: Option<RunNote>,
 }
 
-impl<'a> Ending<'a> {
+impl<'a> EarlyEnd<'a> {
     pub(super) fn new(limits: DataLimits, monitor: Option<&'a PathBuf>) -> Self {
         Self {
             limits,
@@ -34,7 +34,7 @@ impl<'a> Ending<'a> {
     }
 
     /// Adds an interval's bytes, except during the warm-up; returns whether the run is over.
-    pub(super) fn interval(&mut self, is_warmup: bool, read: u64, written: u64) -> bool {
+    pub(super) fn add_interval(&mut self, is_warmup: bool, read: u64, written: u64) -> bool {
         if !is_warmup {
             self.read_bytes += read;
             self.written_bytes += written;
@@ -46,12 +46,12 @@ impl<'a> Ending<'a> {
         let reached =
             limits.iter().find(|(_, limit, has)| limit.is_some_and(|most| *has >= most));
         if let Some((name, ..)) = reached {
-            self.reason = Some(Reported::LimitReached { limit: (*name).to_owned() });
+            self.reason = Some(RunNote::LimitReached { limit: (*name).to_owned() });
         }
         let word = self.monitor.and_then(|path| std::fs::read_to_string(path).ok());
         match word.as_deref().map(str::trim) {
-            Some("end_rd" | "shutdown") => self.reason = Some(Reported::MonitorEndsRun),
-            Some("end_vdbench" | "terminate") => self.reason = Some(Reported::MonitorEndsAll),
+            Some("end_rd" | "shutdown") => self.reason = Some(RunNote::MonitorEndsRun),
+            Some("end_vdbench" | "terminate") => self.reason = Some(RunNote::MonitorEndsAll),
             _ => {}
         }
         self.reason.is_some()
@@ -59,7 +59,7 @@ impl<'a> Ending<'a> {
 }
 
 /// Calls `run` while a thread copies the user's `stop` to `ends`, twenty times a second.
-pub(super) fn following<T>(stop: &AtomicBool, ends: &AtomicBool, run: impl FnOnce() -> T) -> T {
+pub(super) fn run_stoppable<T>(stop: &AtomicBool, ends: &AtomicBool, run: impl FnOnce() -> T) -> T {
     const LOOK: Duration = Duration::from_millis(50);
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -82,41 +82,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_end_a_run_when_they_count() {
+    fn byte_limit_ends_run_after_warm_up() {
         let limits = DataLimits { read_bytes: Some(100), written_bytes: None };
-        let mut ending = Ending::new(limits, None);
-        assert!(!ending.interval(true, 1000, 1000), "a warm-up does not count");
-        assert!(!ending.interval(false, 99, 1000));
-        assert!(ending.interval(false, 1, 0));
+        let mut ending = EarlyEnd::new(limits, None);
+        assert!(!ending.add_interval(true, 1000, 1000), "a warm-up does not count");
+        assert!(!ending.add_interval(false, 99, 1000));
+        assert!(ending.add_interval(false, 1, 0));
         assert_eq!(
             ending.reason,
-            Some(Reported::LimitReached { limit: "maxdataread".to_owned() })
+            Some(RunNote::LimitReached { limit: "maxdataread".to_owned() })
         );
     }
 
     #[test]
-    fn a_word_in_a_file_ends_the_run_or_all() {
+    fn monitor_file_ends_run_or_execution() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("monitor");
         for (word, reason) in [
             ("go on", None),
-            ("end_rd\n", Some(Reported::MonitorEndsRun)),
-            ("end_vdbench", Some(Reported::MonitorEndsAll)),
+            ("end_rd\n", Some(RunNote::MonitorEndsRun)),
+            ("end_vdbench", Some(RunNote::MonitorEndsAll)),
         ] {
             std::fs::write(&path, word).unwrap();
-            let mut ending = Ending::new(DataLimits::default(), Some(&path));
-            assert_eq!(ending.interval(false, 1, 1), reason.is_some(), "{word}");
+            let mut ending = EarlyEnd::new(DataLimits::default(), Some(&path));
+            assert_eq!(ending.add_interval(false, 1, 1), reason.is_some(), "{word}");
             assert_eq!(ending.reason, reason, "{word}");
         }
         let missing = folder.path().join("none");
-        let mut ending = Ending::new(DataLimits::default(), Some(&missing));
-        assert!(!ending.interval(false, 1, 1));
+        let mut ending = EarlyEnd::new(DataLimits::default(), Some(&missing));
+        assert!(!ending.add_interval(false, 1, 1));
     }
 
     #[test]
-    fn the_users_wish_reaches_the_run() {
+    fn forwards_stop_to_run() {
         let (stop, ends) = (AtomicBool::new(true), AtomicBool::new(false));
-        following(&stop, &ends, || {
+        run_stoppable(&stop, &ends, || {
             while !ends.load(Ordering::Relaxed) {
                 thread::yield_now();
             }

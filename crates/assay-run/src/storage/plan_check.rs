@@ -16,24 +16,24 @@ use crate::failure::CommandFailure;
 
 /// Refusal with its origin in the plan.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct PlanRefusal {
     pub failure: CommandFailure,
-    pub asked_by: Option<AskedBy>,
+    pub origin: Option<StreamOrigin>,
 }
 
 /// Position of a stream in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AskedBy {
+pub struct StreamOrigin {
     pub phase: usize,
     pub stream: usize,
     /// Index of the target in the phase.
     pub target: usize,
-    pub subject: Subject,
+    pub subject: RefusedAspect,
 }
 
 /// Aspect of a stream that is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub enum RefusedAspect {
     /// Target of the I/O.
     Target,
     /// Sizes and offsets of the I/O.
@@ -46,7 +46,7 @@ pub enum Subject {
 
 /// Phases of a plan that must be possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum RequiredPhases {
     /// All phases; for checks without a run.
     All,
     /// At least one phase: the others fail in their turn.
@@ -60,18 +60,18 @@ pub enum Extent {
 pub fn check(
     plan: &StoragePlan,
     options: &RunOptions,
-    extent: Extent,
-) -> Result<(), Box<Refusal>> {
+    extent: RequiredPhases,
+) -> Result<(), Box<PlanRefusal>> {
     volume::check(plan, &FilePlan::default(), options)
         .and_then(|()| runner::check(plan, options))
         .map_err(|failure| {
-            let asked_by = failure.target().and_then(|path| user(plan, path));
-            Box::new(Refusal { failure, asked_by })
+            let asked_by = failure.target().and_then(|path| target_user(plan, path));
+            Box::new(PlanRefusal { failure, origin: asked_by })
         })?;
-    let mut refused = sizes(plan);
+    let mut refused = phase_refusals(plan);
     let is_refused = match extent {
-        Extent::All => !refused.is_empty(),
-        Extent::Any => refused.len() == plan.phases.len(),
+        RequiredPhases::All => !refused.is_empty(),
+        RequiredPhases::Any => refused.len() == plan.phases.len(),
     };
     match refused.drain(..).next().filter(|_| is_refused) {
         Some(first) => Err(Box::new(first)),
@@ -80,11 +80,11 @@ pub fn check(
 }
 
 /// Returns the stream that uses the target, preferably one that writes it.
-fn user(plan: &StoragePlan, path: &Path) -> Option<AskedBy> {
+fn target_user(plan: &StoragePlan, path: &Path) -> Option<StreamOrigin> {
     let is_it =
-        |found: &Path| found == path || safety::resolved(found).is_ok_and(|it| it == path);
+        |found: &Path| found == path || safety::resolve_path(found).is_ok_and(|it| it == path);
     let phases = plan.phases.iter().enumerate();
-    let mut users: Vec<(bool, AskedBy)> = phases
+    let mut users: Vec<(bool, StreamOrigin)> = phases
         .flat_map(|(phase, it)| {
             let targets = it.workload.targets.iter().enumerate();
             let here = targets.filter(|(_, target)| is_it(&target.path)).map(|(at, _)| at);
@@ -92,8 +92,8 @@ fn user(plan: &StoragePlan, path: &Path) -> Option<AskedBy> {
                 let streams = it.workload.streams.iter().enumerate();
                 let users = streams.filter(move |(_, stream)| stream.targets.contains(&target));
                 users.map(move |(stream, it)| {
-                    let subject = Subject::Target;
-                    (it.read_share >= 1.0, AskedBy { phase, stream, target, subject })
+                    let subject = RefusedAspect::Target;
+                    (it.read_share >= 1.0, StreamOrigin { phase, stream, target, subject })
                 })
             })
         })
@@ -103,40 +103,40 @@ fn user(plan: &StoragePlan, path: &Path) -> Option<AskedBy> {
 }
 
 /// Returns the refusals of all phases by the file system or direct I/O.
-fn sizes(plan: &StoragePlan) -> Vec<Refusal> {
+fn phase_refusals(plan: &StoragePlan) -> Vec<PlanRefusal> {
     let mut foresight = PhasePrecheck::default();
     let mut refused = Vec::new();
     for (phase, it) in plan.phases.iter().enumerate() {
-        let workload = with_sizes(&it.workload, plan);
+        let workload = resolve_sizes(&it.workload, plan);
         let Err(error) = foresight.check(&workload) else { continue };
         let streams = 0..workload.streams.len();
         let stream =
-            streams.into_iter().find(|at| foresight.check(&alone(&workload, *at)).is_err());
+            streams.into_iter().find(|at| foresight.check(&with_single_stream(&workload, *at)).is_err());
         let asked_by = stream.and_then(|stream| {
             let mut slow =
-                StorageWorkload { load: StorageLoad::Closed, ..alone(&workload, stream) };
+                StorageWorkload { load: StorageLoad::Closed, ..with_single_stream(&workload, stream) };
             slow.streams.iter_mut().for_each(|it| it.own_rate_per_s = None);
             let waits = StorageWorkload { engine: EngineChoice::Auto, ..slow.clone() };
             let subject = match (foresight.check(&slow), foresight.check(&waits)) {
-                (Ok(()), _) => Subject::Rate,
-                (_, Ok(())) => Subject::Engine,
-                _ => Subject::Sizes,
+                (Ok(()), _) => RefusedAspect::Rate,
+                (_, Ok(())) => RefusedAspect::Engine,
+                _ => RefusedAspect::Sizes,
             };
             let target = *workload.streams[stream].targets.first()?;
-            Some(AskedBy { phase, stream, target, subject })
+            Some(StreamOrigin { phase, stream, target, subject })
         });
-        let failure = runner::impossible(it, &error);
-        refused.push(Refusal { failure, asked_by });
+        let failure = runner::impossible_phase(it, &error);
+        refused.push(PlanRefusal { failure, origin: asked_by });
     }
     refused
 }
 
-fn alone(workload: &StorageWorkload, stream: usize) -> StorageWorkload {
+fn with_single_stream(workload: &StorageWorkload, stream: usize) -> StorageWorkload {
     StorageWorkload { streams: vec![workload.streams[stream].clone()], ..workload.clone() }
 }
 
 /// Returns the workload with the present or future sizes of its targets.
-fn with_sizes(workload: &StorageWorkload, plan: &StoragePlan) -> StorageWorkload {
+fn resolve_sizes(workload: &StorageWorkload, plan: &StoragePlan) -> StorageWorkload {
     let mut workload = workload.clone();
     for target in &mut workload.targets {
         let others = plan.phases.iter().flat_map(|phase| &phase.workload.targets);

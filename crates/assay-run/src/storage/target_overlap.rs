@@ -13,16 +13,16 @@ use crate::failure::CommandFailure;
 
 /// File or device behind a path, independent of the path's spelling.
 #[derive(PartialEq, Eq)]
-enum Identity {
-    There(Layer),
+enum TargetIdentity {
+    Existing(Layer),
     Missing(PathBuf),
 }
 
-impl Identity {
-    fn of(path: &Path) -> Result<Self, CommandFailure> {
+impl TargetIdentity {
+    fn from_path(path: &Path) -> Result<Self, CommandFailure> {
         match path.metadata() {
-            Ok(found) => Ok(Self::There(Layer::of(&found))),
-            Err(_) => safety::resolved(path).map(Self::Missing),
+            Ok(found) => Ok(Self::Existing(Layer::from_metadata(&found))),
+            Err(_) => safety::resolve_path(path).map(Self::Missing),
         }
     }
 }
@@ -33,22 +33,22 @@ pub(crate) fn check(workload: &StorageWorkload) -> Result<(), CommandFailure> {
         return Ok(());
     }
     let layers = Layers::read();
-    let mut known: Vec<(Identity, &Path)> = Vec::new();
+    let mut known: Vec<(TargetIdentity, &Path)> = Vec::new();
     for path in workload.targets.iter().map(|target| target.path.as_path()) {
-        let new = Identity::of(path)?;
+        let new = TargetIdentity::from_path(path)?;
         for (identity, other) in &known {
             let (one, other) = (other.display(), path.display());
             match (identity, &new) {
                 (before, new) if before == new && one.to_string() == other.to_string() => {
-                    return Err(twice(format!("the target {one} is named twice")));
+                    return Err(duplicate_failure(format!("the target {one} is named twice")));
                 }
                 (before, new) if before == new => {
-                    return Err(twice(format!("the targets {one} and {other} are the same")));
+                    return Err(duplicate_failure(format!("the targets {one} and {other} are the same")));
                 }
-                (Identity::There(before), Identity::There(new))
+                (TargetIdentity::Existing(before), TargetIdentity::Existing(new))
                     if layers.overlap(*before, *new) =>
                 {
-                    return Err(twice(format!("the targets {one} and {other} overlap"))
+                    return Err(duplicate_failure(format!("the targets {one} and {other} overlap"))
                         .with_reason(
                             "one of them is made of the other, or both hold the same sectors",
                         ));
@@ -61,7 +61,7 @@ pub(crate) fn check(workload: &StorageWorkload) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-fn twice(what: String) -> CommandFailure {
+fn duplicate_failure(what: String) -> CommandFailure {
     CommandFailure::usage(what)
         .with_reason("it would get twice the I/O that is asked for, and count as two")
         .advise("name each file and each device once")

@@ -31,7 +31,7 @@ pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
 ///
 /// # Errors
 /// The system's error.
-pub fn output(path: &Path, grows: bool) -> io::Result<fs_err::File> {
+pub fn open_output(path: &Path, grows: bool) -> io::Result<fs_err::File> {
     let flags = OFlags::NOFOLLOW.bits().cast_signed();
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(!grows).append(grows).custom_flags(flags);
@@ -47,7 +47,7 @@ pub fn output(path: &Path, grows: bool) -> io::Result<fs_err::File> {
 ///
 /// # Errors
 /// The path, and that it exists already.
-pub fn replaces_its_own(path: &Path, begins: impl Fn(&[u8]) -> bool) -> io::Result<()> {
+pub fn check_replaceable(path: &Path, begins: impl Fn(&[u8]) -> bool) -> io::Result<()> {
     const ENOUGH_BYTES: u64 = 64;
     if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
         return Ok(());

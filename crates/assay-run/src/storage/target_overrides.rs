@@ -9,26 +9,26 @@ use assay_model::suite::{MeasureRequest, StorageRequest, Suite, TargetRequest};
 use assay_model::workload::storage::EngineChoice;
 
 /// Name of the file that is created in a folder.
-pub(super) const NAME: &str = "assay-storage.data";
+pub(super) const DATA_FILE_NAME: &str = "assay-storage.data";
 /// Default size of a new file.
-const USUAL_BYTES: u64 = 1 << 30;
+const DEFAULT_FILE_BYTES: u64 = 1 << 30;
 /// Address range of the null engine, which opens nothing.
-const NULL_BYTES: u64 = 100 << 30;
+const NULL_TARGET_BYTES: u64 = 100 << 30;
 
 /// Storage options of the command line.
 #[derive(Debug, Clone, Default)]
-pub struct Aim {
+pub struct StorageOverrides {
     pub targets: Vec<PathBuf>,
     pub size_bytes: Option<u64>,
     pub provisioned_bytes_per_s: Option<f64>,
 }
 
-impl Aim {
+impl StorageOverrides {
     /// Sets the targets of all measures in the suite; the command line wins over the suite.
     pub fn apply(&self, suite: &mut Suite) {
         for measure in &mut suite.measures {
             if let MeasureRequest::Storage(request) = &mut measure.request {
-                self.apply_to(request);
+                self.apply_to_request(request);
             }
             if let MeasureRequest::Files(request) = &mut measure.request {
                 // A tree needs one folder: the first of several targets.
@@ -38,11 +38,11 @@ impl Aim {
         }
     }
 
-    fn apply_to(&self, request: &mut StorageRequest) {
+    fn apply_to_request(&self, request: &mut StorageRequest) {
         let said = self.provisioned_bytes_per_s;
         request.provisioned_bytes_per_s = said.or(request.provisioned_bytes_per_s);
         if request.engine == EngineChoice::Null {
-            let bytes = Some(self.size_bytes.unwrap_or(NULL_BYTES));
+            let bytes = Some(self.size_bytes.unwrap_or(NULL_TARGET_BYTES));
             request.targets = vec![TargetRequest { path: PathBuf::from("null"), bytes }];
             return;
         }
@@ -52,15 +52,15 @@ impl Aim {
         }
         for target in &mut request.targets {
             let asked = self.size_bytes.or(request.size.map(|size| size.0));
-            *target = resolved(&target.path, asked);
+            *target = resolve_target(&target.path, asked);
         }
     }
 }
 
 /// Resolves a target: a folder becomes a file in it; a missing file gets a default size.
-fn resolved(path: &Path, bytes: Option<u64>) -> TargetRequest {
-    let path = if path.is_dir() { path.join(NAME) } else { path.to_path_buf() };
+fn resolve_target(path: &Path, bytes: Option<u64>) -> TargetRequest {
+    let path = if path.is_dir() { path.join(DATA_FILE_NAME) } else { path.to_path_buf() };
     let path = std::path::absolute(&path).unwrap_or(path);
     let is_there = path.exists();
-    TargetRequest { path, bytes: bytes.or_else(|| (!is_there).then_some(USUAL_BYTES)) }
+    TargetRequest { path, bytes: bytes.or_else(|| (!is_there).then_some(DEFAULT_FILE_BYTES)) }
 }

