@@ -35,28 +35,28 @@ mod workplace;
 
 /// Options of all comparisons.
 pub(crate) const USAGE: &str = "\
-cargo xtask bench memory     beside likwid-bench and a plain C loop → docs/benchmarks/memory.md
-cargo xtask bench compute    beside OpenBLAS and HPL → docs/benchmarks/compute.md
-cargo xtask bench network    beside iperf3, qperf and a bare loop, loopback and veth → docs/benchmarks/network.md
-cargo xtask bench mpi        beside C compiled with each MPI's mpicc → docs/benchmarks/mpi.md
-cargo xtask bench storage    beside fio → docs/benchmarks/storage.md
-cargo xtask bench dialects   assay fio beside fio, small jobs of every kind → docs/benchmarks/dialects.md
-cargo xtask bench fleet      a coordinator of 10 to 1,000 agents, beside pdsh, clush and fio → docs/scaling-fleet.md
+cargo xtask bench memory     against likwid-bench and a plain C loop → docs/benchmarks/memory.md
+cargo xtask bench compute    against OpenBLAS and HPL → docs/benchmarks/compute.md
+cargo xtask bench network    against iperf3, qperf and a bare loop, over loopback and veth → docs/benchmarks/network.md
+cargo xtask bench mpi        against C compiled with each MPI's mpicc → docs/benchmarks/mpi.md
+cargo xtask bench storage    against fio → docs/benchmarks/storage.md
+cargo xtask bench dialects   assay fio against fio, small jobs of every kind → docs/benchmarks/dialects.md
+cargo xtask bench fleet      a coordinator of 10 to 1,000 agents, against pdsh, clush and fio → docs/scaling-fleet.md
 cargo xtask bench store      list, show, compare, report and import over 10,000 runs → docs/benchmarks/store.md
 cargo xtask bench build      start-up, size and cold build → docs/benchmarks/build.md
-    --turns N       how often everything is measured (10; at least 6 for an interval)
-    --threads N     how many CPUs are used, one per core first (all cores)
-    --seed N        draws the order of the turns (1)
+    --turns N       number of turns (10; at least 6 for an interval)
+    --threads N     number of CPUs, one per core first (all cores)
+    --seed N        seed of the order of the turns (1)
     --bytes SIZE    memory: size of one array (4 × the sum of the last-level caches, 256 MiB at least)
     --n N,N,…       compute: orders of the system (4000,8000,16000)
-    --hpcc-up-to N  compute: hpcc is not run beyond this order (8000); its other tests take too long
+    --hpcc-up-to N  compute: maximum order for hpcc (8000), whose other tests take too long beyond
 ";
 
 /// Runs one comparison.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     let (what, options) = match arguments {
         [what, rest @ ..] => (*what, BenchOptions::parse(rest)?),
-        [] => bail!("bench of what?\n{USAGE}"),
+        [] => bail!("expected a comparison\n{USAGE}"),
     };
     match what {
         "memory" => memory::run(root, &options),
@@ -68,6 +68,6 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         "fleet" => fleet::run(root, &options),
         "store" => store::run(root, &options),
         "build" => footprint::run(root, &options),
-        other => bail!("no such comparison: {other}\n{USAGE}"),
+        other => bail!("unknown comparison: {other}\n{USAGE}"),
     }
 }

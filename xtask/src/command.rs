@@ -35,7 +35,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
         .status()
         .with_context(|| format!("cannot start {}", format_command(command)))?;
     if !status.success() {
-        bail!("{} ended with {status}", format_command(command));
+        bail!("{} failed: {status}", format_command(command));
     }
     Ok(())
 }
@@ -54,7 +54,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         );
     }
     String::from_utf8(output.stdout)
-        .with_context(|| format!("{} printed what is not UTF-8", format_command(command)))
+        .with_context(|| format!("{} printed invalid UTF-8", format_command(command)))
 }
 
 /// Runs a command to the end and returns both outputs, with any exit status.

@@ -49,7 +49,7 @@ pub(crate) struct TriedFault {
 pub(crate) fn run(root: &Path, kinds: &[&str]) -> Result<()> {
     if let Some(kind) = kinds.iter().find(|kind| KINDS.iter().all(|it| it.name != **kind)) {
         let known: Vec<&str> = KINDS.iter().map(|it| it.name).collect();
-        bail!("no such kind of fault: {kind}; there are {}", known.join(", "));
+        bail!("unknown kind of fault: {kind}; expected one of {}", known.join(", "));
     }
     let all = try_kinds(root, kinds, false)?;
     if kinds.is_empty() {
@@ -79,12 +79,12 @@ const KINDS: [Kind; 7] = [
     },
     Kind {
         name: "calls",
-        title: "A disk that is full, calls that fail",
+        title: "Full disk and failing system calls",
         make: |_, program, is_brief| failing_calls::try_all(program, is_brief),
     },
     Kind {
         name: "storage",
-        title: "Storage that changes under a run",
+        title: "Storage changed during a run",
         make: |_, program, _| {
             let mut all = storage_changes::try_all(program)?;
             all.extend(foreign::all(program)?);
@@ -93,7 +93,7 @@ const KINDS: [Kind; 7] = [
     },
     Kind {
         name: "measuring",
-        title: "Faults in the middle of a measurement",
+        title: "Faults during a measurement",
         make: |_, program, is_brief| during_measurement::try_all(program, is_brief),
     },
     Kind {
@@ -122,7 +122,7 @@ fn try_kinds(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
     let program = root.join("target/debug/assay");
     let of_kind = |kind: &Kind| {
         let tried = (kind.make)(root, &program, is_brief)
-            .with_context(|| format!("{}: cannot be tried", kind.title))?;
+            .with_context(|| format!("cannot inject faults of kind {}", kind.title))?;
         println!("-- {}: {}", kind.name, kind.title);
         for it in &tried {
             println!("{:>9}  {}", it.result.word(), it.fault);
@@ -149,14 +149,14 @@ fn check_results(all: &Sections) -> Result<()> {
     let broke = all.iter().flat_map(|(_, tried)| tried);
     match broke.filter(|it| matches!(it.result, FaultResult::Broke(_))).count() {
         0 => Ok(()),
-        count => bail!("{count} faults had another end than expected, see above"),
+        count => bail!("{count} faults had an unexpected result, see above"),
     }
 }
 
 fn write_page(root: &Path, all: &[(&str, Vec<TriedFault>)]) -> Result<()> {
     let mut page = MarkdownPage::new("Reliability", "cargo xtask faults");
     page.paragraph(
-        "What was done to assay, and what became of it and of the data of others. \"Held\" is the expected end.",
+        "Injected faults, with their effect on assay and on other data of the host. \"Held\" means the expected result.",
     );
     for (section, tried) in all {
         page.heading(section);
@@ -248,7 +248,7 @@ impl FaultSandbox {
     pub(crate) fn spawn_assay(&self, arguments: &[&str]) -> Result<Child> {
         let mut command = self.command(&[], arguments);
         let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        quiet.spawn().context("assay cannot be started")
+        quiet.spawn().context("cannot start assay")
     }
 }
 

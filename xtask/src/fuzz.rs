@@ -18,7 +18,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         options.push((*word).to_owned());
         if *word == "--for" {
             options.push(
-                parse_seconds(words.next().context("--for takes a time, like 10m")?)?
+                parse_seconds(words.next().context("--for needs a duration, like 10m")?)?
                     .to_string(),
             );
         }
@@ -42,9 +42,9 @@ fn parse_seconds(text: &str) -> Result<u64> {
     let found =
         units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
     let Some((number, factor)) = found else {
-        bail!("`{text}` is no time; write it like 90s, 10m or 2h");
+        bail!("`{text}` is not a duration; write it like 90s, 10m or 2h");
     };
-    let number: u64 = number.parse().with_context(|| format!("`{text}` is no time"))?;
+    let number: u64 = number.parse().with_context(|| format!("`{text}` is not a duration"))?;
     Ok(number * factor)
 }
 

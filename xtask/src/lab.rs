@@ -149,7 +149,7 @@ const SCENARIOS: &[Scenario] = &[
 pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     let known = || SCENARIOS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
     if let Some(name) = names.iter().find(|name| SCENARIOS.iter().all(|it| it.name != **name)) {
-        bail!("no such scenario: {name}; there are {}", known());
+        bail!("unknown scenario: {name}; use one of {}", known());
     }
     let began = Instant::now();
     let requested = SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name));
@@ -172,11 +172,11 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             let found = it.carry_out(root, &ready.image, RunExtent::Full)?;
             let _alone = page.lock().expect("errors are passed on");
             write_page(root, it.title, |page| it.write_section(&found, &program, page))?;
-            println!("lab: {} is written to {PAGE}", it.name);
+            println!("lab: {} written to {PAGE}", it.name);
             Ok(found)
         });
     let whole = format!(
-        "Made ready in {} s, {} scenarios carried out in {} s.",
+        "Prepared in {} s, {} scenarios run in {} s.",
         ready_after.as_secs(),
         found.len(),
         (began.elapsed() - ready_after).as_secs()
@@ -202,7 +202,7 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
         (count, []) => bail!("{count} figures are wrong, see above"),
         (count, names) => {
             bail!(
-                "{} did not end well, and {count} figures are wrong, see above",
+                "{} failed, and {count} figures are wrong, see above",
                 names.join(", ")
             )
         }
@@ -218,7 +218,7 @@ fn describe_program(root: &Path) -> Result<String> {
     let commit = output("git", &["log", "-1", "--format=%h of %cs"])?;
     // Documents are not part of the program, and this page changes while it is written.
     let changed = output("git", &["status", "--porcelain", "--", ".", ":!docs"])?;
-    let beyond = if changed.is_empty() { "" } else { " and changes that are not committed" };
+    let beyond = if changed.is_empty() { "" } else { " and uncommitted changes" };
     Ok(format!("on {day} with assay at commit {commit}{beyond}"))
 }
 
@@ -228,10 +228,10 @@ fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut MarkdownPage))
     let before = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
     let mut page = MarkdownPage::new("The laboratory", "cargo xtask lab");
     page.paragraph(
-        "Measurements in small virtual machines under software emulation: their speed means nothing, and \
-         each has a truth of its own. \"Wrong\" is beyond the tolerance, and what is neither is undecided.",
+        "Measurements in small virtual machines under software emulation. Speeds are meaningless; \
+         each figure has a known truth. \"WRONG\" is beyond the tolerance; an empty verdict is undecided.",
     );
-    page.paragraph("CI runs all of them, and of `rdma` three rounds or more.");
+    page.paragraph("CI runs all scenarios, with at least three rounds of `rdma`.");
     let mut section = Some(section);
     for heading in SCENARIOS.iter().map(|it| it.title).chain([TOTALS_HEADING]) {
         let new = section.take_if(|_| heading == title);
@@ -287,7 +287,7 @@ impl<'s> Queue<'s> {
     /// Takes the scenario with the longest timeout: the last one is then short and ends in parallel
     /// with another.
     fn pop_longest(&self) -> Option<&'s Scenario> {
-        self.0.lock().expect("nobody panics while taking one").pop()
+        self.0.lock().expect("no thread panics while holding the lock").pop()
     }
 }
 
@@ -336,7 +336,7 @@ fn prepare_lab<'s>(
             }
         }
         let image = image.join().expect("errors are passed on");
-        image.context("the image of the guests cannot be made")
+        image.context("cannot build the image of the guests")
     })?;
     Ok(Ok(LabSetup { image, runnable: chosen, skipped: impossible, failed: broken }))
 }
@@ -367,7 +367,7 @@ impl Scenario {
     fn prepare(&self, root: &Path) -> Result<()> {
         match &self.runner {
             ScenarioRunner::Local(here) => (here.prepare)(root, &image::cache()?)
-                .with_context(|| format!("scenario {} cannot be made ready", self.name)),
+                .with_context(|| format!("cannot prepare scenario {}", self.name)),
             ScenarioRunner::Guest(..) | ScenarioRunner::Guests(..) => Ok(()),
         }
     }
@@ -399,7 +399,7 @@ impl Scenario {
         // Print all rows at once: another scenario may print at the same time.
         let rows: String = found.figures.iter().map(|it| it.row().join("  ") + "\n").collect();
         let seconds = found.elapsed.as_secs();
-        println!("-- {}, {seconds} s, said {}\n{rows}", self.name, kept.display());
+        println!("-- {}, {seconds} s, output in {}\n{rows}", self.name, kept.display());
         Ok(found)
     }
 
@@ -407,10 +407,10 @@ impl Scenario {
     fn write_section(&self, found: &ScenarioResult, program: &str, page: &mut MarkdownPage) {
         page.paragraph(self.description);
         let rows: Vec<Vec<String>> = found.figures.iter().map(LabFigure::row).collect();
-        page.table(&["what", "truth", "reported", ""], &rows);
+        page.table(&["figure", "truth", "reported", ""], &rows);
         let ScenarioResult { elapsed: taken, load_before: load, .. } = found;
         page.paragraph(&format!(
-            "Recorded {program}. Carried out in {} s; load of the machine before: {load}.",
+            "Recorded {program}. Ran for {} s; load of the machine before: {load}.",
             taken.as_secs()
         ));
     }
@@ -465,9 +465,9 @@ pub(crate) fn section<'s>(output: &'s str, wanted: &str) -> Result<&'s str> {
 
 /// Parses the first JSON document in a text.
 pub(crate) fn document(text: &str) -> Result<Value> {
-    let start = text.find('{').context("there is no JSON")?;
+    let start = text.find('{').context("no JSON in the output")?;
     let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter();
-    Ok(documents.next().context("the JSON does not end")??)
+    Ok(documents.next().context("incomplete JSON")??)
 }
 
 /// Returns the names of the rows whose verdict satisfies `is_meant`.

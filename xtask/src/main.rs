@@ -25,15 +25,15 @@ mod truth;
 mod wheels;
 
 const USAGE: &str = "\
-cargo xtask tidy             check the rules of the house that no other tool knows
-cargo xtask test             install what the tests need, run them all, list what was skipped
-cargo xtask truth            decide the known truths, on a quiet machine, beside the real tools
-cargo xtask truth statistics [SEED] how often intervals, verdicts and change points are right, simulated
-cargo xtask truth aa [SUITE]  12 runs of `quick` under equal conditions: a difference is a false verdict
-cargo xtask faults [--brief] [KIND…]   kills, full disks, attacks, storage, CPUs and links that fail, into docs/reliability.md
-cargo xtask lab [SCENARIO…]  assay in virtual machines with known truths, into docs/laboratory.md
-cargo xtask fuzz [READER…] [--for 10m] [--seed N]   every reader against changed inputs
-cargo xtask ci               fmt, tidy, clippy, doc, fuzz, faults, test, lab, truth: all that has to pass before a change lands
+cargo xtask tidy             check the project's rules that no other tool checks
+cargo xtask test             install the dependencies of the tests, run all, list the skipped ones
+cargo xtask truth            decide the known truths on a quiet machine, compared with the reference tools
+cargo xtask truth statistics [SEED] simulate the error rates of intervals, verdicts and change points
+cargo xtask truth aa [SUITE]  12 runs of `quick` under equal conditions: any difference is a false verdict
+cargo xtask faults [--brief] [KIND…]   inject kills, full disks, attacks, failures of storage, CPUs and links, into docs/reliability.md
+cargo xtask lab [SCENARIO…]  run assay in virtual machines with known truths, into docs/laboratory.md
+cargo xtask fuzz [READER…] [--for 10m] [--seed N]   run every reader with mutated inputs
+cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, fuzz, faults, test, lab, truth
 ";
 
 fn main() -> ExitCode {
@@ -58,7 +58,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
             return Ok(truth::statistics::run(truth::statistics::DEFAULT_SEED));
         }
         ["truth", "statistics", seed] => {
-            let seed = seed.parse().with_context(|| format!("`{seed}` is no seed"))?;
+            let seed = seed.parse().with_context(|| format!("`{seed}` is not a valid seed"))?;
             return Ok(truth::statistics::run(seed));
         }
         ["truth", "aa"] => return truth::aa::run(root(), "quick"),
@@ -68,7 +68,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         ["ci"] => return ci::run(root()),
         ["bench", rest @ ..] => bench::run(root(), rest)?,
         [] | ["help" | "--help" | "-h"] => print!("{USAGE}{}", bench::USAGE),
-        other => bail!("no such chore: {}\n{USAGE}", other.join(" ")),
+        other => bail!("unknown task: {}\n{USAGE}", other.join(" ")),
     }
     Ok(ExitCode::SUCCESS)
 }

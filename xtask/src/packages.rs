@@ -26,9 +26,9 @@ const fn package(name: &'static str, reason: &'static str) -> SystemPackage {
 const GCC: SystemPackage =
     package("gcc", "compiles the plain C programs assay is compared with");
 const LIBC: SystemPackage = package("libc6-dev", "headers and start files for gcc");
-const GIT: SystemPackage = package("git", "`tidy` asks it which files belong to the tree");
+const GIT: SystemPackage = package("git", "lists the files of the tree for `tidy`");
 const HPCC: SystemPackage =
-    package("hpcc", "HPL and STREAM, the official ones, run beside our own");
+    package("hpcc", "the official HPL and STREAM, as peers");
 const OPENMPI: SystemPackage =
     package("openmpi-bin", "`mpirun`, without which hpcc does not start");
 const LIKWID: SystemPackage =
@@ -36,23 +36,23 @@ const LIKWID: SystemPackage =
 const OPENBLAS: SystemPackage = package("libopenblas0-pthread", "the BLAS that `--blas` opens");
 
 const MPICH: SystemPackage =
-    package("mpich", "an MPI with MPICH's binary interface, for `assay mpi`");
+    package("mpich", "an MPI with the MPICH ABI, for `assay mpi`");
 const OPENMPI_HEADERS: SystemPackage = package("libopenmpi-dev", "its `mpicc`");
 const MPICH_HEADERS: SystemPackage = package("libmpich-dev", "its `mpicc`");
 const SLURM_CONTROLLER: SystemPackage =
     package("slurmctld", "a Slurm of one node, whose `srun` starts ranks of `assay mpi`");
 const SLURM_NODE: SystemPackage = package("slurmd", "its node");
 const SLURM_CLIENT: SystemPackage = package("slurm-client", "`srun`, `salloc` and `sbatch`");
-const MUNGE: SystemPackage = package("munge", "by which Slurm's daemons trust each other");
-const SSH: SystemPackage = package("openssh-client", "the way to other hosts");
-const SSH_SERVER: SystemPackage = package("openssh-server", "what stands at their end of it");
-const SUDO: SystemPackage = package("sudo", "the rights of another user, as a way to hosts");
+const MUNGE: SystemPackage = package("munge", "authentication between Slurm's daemons");
+const SSH: SystemPackage = package("openssh-client", "the transport to other hosts");
+const SSH_SERVER: SystemPackage = package("openssh-server", "the SSH server on those hosts");
+const SUDO: SystemPackage = package("sudo", "another user's permissions, as a transport");
 const BUSYBOX: SystemPackage =
-    package("busybox", "a shell and commands of small systems, for scripts");
-const PODMAN: SystemPackage = package("podman", "containers that are hosts");
+    package("busybox", "the shell and commands of small systems, to test scripts");
+const PODMAN: SystemPackage = package("podman", "containers as hosts");
 const PMIX: SystemPackage = package(
     "libpmix-dev",
-    "the unversioned name by which Slurm's plugin opens PMIx for Open MPI",
+    "the unversioned library name that Slurm's plugin loads for PMIx",
 );
 const VENV: SystemPackage =
     package("python3-venv", "environments for the MPIs that Debian lacks, and for fio-plot");
@@ -61,41 +61,41 @@ const IPERF3: SystemPackage =
     package("iperf3", "client and server of the network tests, in all pairings");
 const QPERF: SystemPackage =
     package("qperf", "client and server of the ping-pong, in all pairings");
-const PING: SystemPackage = package("iputils-ping", "`ping`, run beside our own echoes");
+const PING: SystemPackage = package("iputils-ping", "`ping`, as a peer");
 const IPROUTE: SystemPackage =
     package("iproute2", "`ip` and `tc`: namespaces and a link of known speed");
 const ETHTOOL: SystemPackage =
     package("ethtool", "turns off offloads on the link of known speed");
 
-const CHROMIUM: SystemPackage = package("chromium", "shows the pages of reports, headless");
+const CHROMIUM: SystemPackage = package("chromium", "renders HTML reports, headless");
 
 const FIO: SystemPackage =
-    package("fio", "the storage tester of the field, run beside our own");
+    package("fio", "the usual storage benchmark, as a peer");
 
 const FAKETIME: SystemPackage =
-    package("faketime", "a clock of a host that is set while a run goes on");
+    package("faketime", "sets the clock of a host during a run");
 
 const PDSH: SystemPackage =
-    package("pdsh", "starts a command on many hosts, beside our agents");
+    package("pdsh", "starts a command on many hosts, as a peer of agents");
 const CLUSH: SystemPackage = package("clustershell", "`clush`, likewise");
 
 const QEMU: SystemPackage =
-    package("qemu-system-x86", "runs the guests of the laboratory, by software where need be");
+    package("qemu-system-x86", "runs the guests of the laboratory, emulated if necessary");
 const CPIO: SystemPackage = package("cpio", "packs their file systems");
 const KMOD: SystemPackage =
-    package("kmod", "`depmod` and `modprobe`: which modules need which");
+    package("kmod", "`depmod` and `modprobe`: dependencies of modules");
 const QEMU_USER: SystemPackage =
-    package("qemu-user", "`qemu-aarch64`: programs of aarch64 on this machine");
-const GCC_ARM: SystemPackage = package("gcc-aarch64-linux-gnu", "links programs of aarch64");
-const LIBC_ARM: SystemPackage = package("libc6-dev-arm64-cross", "the C library of aarch64");
+    package("qemu-user", "`qemu-aarch64`: runs aarch64 programs on this machine");
+const GCC_ARM: SystemPackage = package("gcc-aarch64-linux-gnu", "links aarch64 programs");
+const LIBC_ARM: SystemPackage = package("libc6-dev-arm64-cross", "the C library for aarch64");
 const BINUTILS: SystemPackage = package("binutils", "`strip`: a guest has little memory");
 
 const STRACE: SystemPackage =
     package("strace", "makes the n-th call of a run fail, for `cargo xtask faults`");
 
-const TIME: SystemPackage = package("time", "the peak memory of a program that has ended");
+const TIME: SystemPackage = package("time", "reports the peak memory of a program");
 const TASKSET: SystemPackage =
-    package("util-linux", "`taskset` and `lscpu`: everybody on the same CPUs");
+    package("util-linux", "`taskset` and `lscpu`: runs all contenders on the same CPUs");
 
 /// Packages of the memory bandwidth comparison.
 pub(crate) const FOR_BENCH_MEMORY: &[SystemPackage] = &[GCC, LIBC, LIKWID, TASKSET];
@@ -162,7 +162,7 @@ pub(crate) const FOR_BENCH_STORAGE: &[SystemPackage] = &[FIO, TASKSET];
 /// Installs the missing ones of `packages`. Prints and skips those that cannot be installed.
 pub(crate) fn install(root: &Path, packages: &[SystemPackage]) -> Result<()> {
     if !command::is_installed("dpkg-query") || !command::is_installed("apt-get") {
-        println!("packages: no apt here, so what is installed has to do");
+        println!("packages: apt is not available; using the installed packages");
         return Ok(());
     }
     let missing = find_missing(root, packages)?;
@@ -174,12 +174,12 @@ pub(crate) fn install(root: &Path, packages: &[SystemPackage]) -> Result<()> {
         println!("packages: {} is missing: {}", package.name, package.reason);
     }
     if !is_root() {
-        println!("packages: not root, so nothing is installed");
+        println!("packages: cannot install: not root");
         return Ok(());
     }
     let updated = command::run(command::at_root(root, "apt-get").args(["update", "-qq"]));
     if let Err(error) = updated.and_then(|()| apt_install(root, &missing)) {
-        println!("packages: {error:#}; going on without them");
+        println!("packages: {error:#}; continuing without them");
     }
     Ok(())
 }

@@ -27,11 +27,11 @@ const MAX_RETRIES: usize = 2;
 /// Tests that CI machines may skip, with the reason. With `CI=true` any other skipped test is a
 /// failure.
 const CI_EXCEPTIONS: &[(&str, &str)] = &[
-    ("containers_of_podman_are_hosts", NO_CONTAINER),
-    ("a_container_of_podman_behind_ssh_is_a_host", NO_CONTAINER),
-    ("a_container_of_podman_is_a_relay", NO_CONTAINER),
+    ("podman_containers_can_be_hosts", NO_CONTAINER),
+    ("podman_container_behind_ssh_can_be_host", NO_CONTAINER),
+    ("podman_container_can_be_relay", NO_CONTAINER),
 ];
-const NO_CONTAINER: &str = "a machine may let podman run no container, which the test says";
+const NO_CONTAINER: &str = "podman may be unable to run containers on this machine";
 
 /// Prefix of the names of known truths: their module.
 pub(crate) const TRUTH_PREFIX: &str = "truth::";
@@ -73,7 +73,7 @@ pub(crate) fn run_all(root: &Path) -> Result<TestOutcome> {
     let failures = tally.failures().to_vec();
     if tally.failed() == failures.len() && (1..=MAX_RETRIES).contains(&failures.len()) {
         for test in &failures {
-            println!("== {test} failed beside other tests and is run once more alone");
+            println!("== {test} failed in the parallel run; running it again alone");
             let (alone, passed) = run_selected(root, &["--exact", test])?;
             if passed && alone.passed() > 0 {
                 tally.mark_passed_on_retry(test);
@@ -95,7 +95,7 @@ fn run_selected(root: &Path, choice: &[&str]) -> Result<(TestTally, bool)> {
         .spawn()
         .with_context(|| format!("cannot start {}", command::format_command(&cargo)))?;
     let mut tally = TestTally::default();
-    let lines = BufReader::new(child.stdout.take().expect("it was asked to be a pipe"));
+    let lines = BufReader::new(child.stdout.take().expect("its output is a pipe"));
     for line in lines.split(b'\n') {
         // The output of tests may be invalid UTF-8.
         let line = String::from_utf8_lossy(&line?).into_owned();
@@ -131,7 +131,7 @@ impl TestOutcome {
             println!("skipped {}: {}", skip.test, skip.reason);
         }
         for test in self.tally.passed_on_retry() {
-            println!("{test} failed once and passed alone: its failure is above");
+            println!("{test} failed once and passed when run alone; see the failure above");
         }
         let verdict = self.check();
         if let Err(error) = &verdict {
@@ -156,14 +156,14 @@ impl TestOutcome {
     /// Fails unless at least one test ran, none failed, and no skip was unexpected.
     fn check(&self) -> Result<()> {
         if self.tally.passed() == 0 {
-            bail!("no test ran");
+            bail!("no tests ran");
         }
         if self.tally.failed() > 0 || !self.cargo_succeeded {
-            bail!("the tests did not pass");
+            bail!("tests failed");
         }
         let undue: Vec<&str> = self.unexpected_skips().map(|skip| skip.test.as_str()).collect();
         if !undue.is_empty() {
-            bail!("skipped, though CI can run it: {}", undue.join(", "));
+            bail!("skipped in CI without a known reason: {}", undue.join(", "));
         }
         Ok(())
     }
@@ -224,7 +224,7 @@ mod tests {
             ("truth::other", because("no root"), false),
             ("truth::other", TruthVerdict::Fails, false),
             ("lab::other", because(NO_GUEST_PREFIX), true),
-            ("lab::other", because("it did not end in 300s"), false),
+            ("lab::other", because("no exit code in 300s"), false),
             ("lab::other", TruthVerdict::Fails, false),
             ("other", because(NO_GUEST_PREFIX), false),
         ] {

@@ -144,12 +144,12 @@ impl std::fmt::Display for TryResult {
                     match figures.judge() {
                         TryVerdict::Hit => "hit",
                         TryVerdict::Miss => "miss",
-                        TryVerdict::SharedMiss => "a miss that the peer shares",
+                        TryVerdict::SharedMiss => "a miss shared by the peer",
                     }
                 )
             }
             Self::Skipped(reason) => write!(f, "skipped: {reason}"),
-            Self::Broken(output) => write!(f, "miss, ended without figures:\n{output}"),
+            Self::Broken(output) => write!(f, "miss, no figures in the output:\n{output}"),
         }
     }
 }
@@ -198,10 +198,10 @@ impl Truth {
             Decision::Open if log_likelihood_ratio(hits, misses) > 0.0 => TruthVerdict::Fails,
             Decision::Open => match self.count(TryVerdict::SharedMiss) {
                 0 => TruthVerdict::Skipped(format!(
-                    "the time was up after {hits} hits, {misses} misses"
+                    "out of time after {hits} hits, {misses} misses"
                 )),
                 shared => TruthVerdict::Skipped(format!(
-                    "{NOISE_PREFIX}: {hits} hits, {misses} misses, and {shared} misses that the peer shared"
+                    "{NOISE_PREFIX}: {hits} hits, {misses} misses, and {shared} misses shared by the peer"
                 )),
             },
         }
@@ -233,8 +233,8 @@ fn find_truths(root: &Path) -> Result<Vec<Truth>> {
         if message["target"]["name"] != "it" {
             continue;
         }
-        let manifest = message["manifest_path"].as_str().context("cargo names no manifest")?;
-        let folder = Path::new(manifest).parent().context("a manifest lies in a folder")?;
+        let manifest = message["manifest_path"].as_str().context("cargo reported no manifest")?;
+        let folder = Path::new(manifest).parent().context("the manifest has no parent folder")?;
         let mut list = Command::new(executable);
         list.args(["--list", "--format=terse", TRUTH_PREFIX]);
         for name in
@@ -249,7 +249,7 @@ fn find_truths(root: &Path) -> Result<Vec<Truth>> {
         }
     }
     if truths.is_empty() {
-        bail!("there is no truth to be found");
+        bail!("found no tests of known truths");
     }
     Ok(truths)
 }

@@ -38,7 +38,7 @@ pub(crate) const MPI: [Wheel; 3] = [
 pub(crate) const FIO_PLOT: Wheel = Wheel {
     name: "fio-plot",
     parent_folder: "fio",
-    purpose: "it draws what fio and assay measured",
+    purpose: "draws the results of fio and assay",
     version: "1.1.21",
     development_package: None,
     installed_file: "bin/fio-plot",
@@ -120,7 +120,7 @@ pub(crate) fn install<'w>(
         }
         println!("packages: {} {} is missing: {}", wheel.name, wheel.version, wheel.purpose);
         if let Err(error) = create_environment(root, &folder, wheel, development) {
-            println!("packages: {error:#}; going on without it");
+            println!("packages: {error:#}; continuing without it");
         }
     }
 }

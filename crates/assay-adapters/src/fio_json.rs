@@ -118,7 +118,7 @@ fn parse_document(text: &str) -> Result<Value, ToolError> {
             Err(ToolError::Missing { what: format!("JSON: {error}"), place: "fio's output" })
         }
         _ => Err(ToolError::Truncated {
-            missing: "the end of fio's JSON is not there".to_owned(),
+            missing: "the end of fio's JSON is missing".to_owned(),
         }),
     }
 }
@@ -201,7 +201,7 @@ impl FioTotals {
 
     fn into_result(self, version: Option<String>) -> Result<FioResult, ToolError> {
         if self.failed.is_none() && (self.ios == 0 || self.rate_per_s <= 0.0) {
-            return Err(missing("I/O that was done"));
+            return Err(missing("completed I/O"));
         }
         let latency = self.latency();
         let cpu_per_io_s = self.cpu_s.map(|cpu_s| cpu_s / self.ios.max(1) as f64);

@@ -160,13 +160,13 @@ const fn format(
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ImportError {
     /// No known tool writes this text.
-    #[error("no known tool writes this{}", begins(.first))]
+    #[error("unknown format{}", begins(.first))]
     UnknownFormat {
         /// First line that is not blank.
         first: String,
     },
     /// The tool is known, but its output is not a measurement.
-    #[error("it is {about}, but {error}")]
+    #[error("recognised as {about}, but {error}")]
     Malformed {
         /// Description of the detected format.
         about: &'static str,
@@ -193,19 +193,19 @@ impl ImportError {
         match self {
             Self::UnknownFormat { .. } => {
                 "give the output as the tool wrote it, whole and with its heading; `assay help \
-                 formats` lists what is read"
+                 formats` lists the supported formats"
             }
             Self::Malformed { error, .. } => match error {
                 ToolError::Truncated { .. } => "the file is cut off: copy it again",
                 ToolError::Missing { .. }
                 | ToolError::InvalidNumber { .. }
                 | ToolError::UnknownColumn { .. } => {
-                    "look at that line; the file may have been edited, or come from a version of \
-                     the tool that assay does not know"
+                    "check that line; the file may have been edited, or come from a version of \
+                     the tool that assay does not support"
                 }
                 ToolError::Contradiction { .. } | ToolError::InconsistentLine { .. } => {
-                    "its figures contradict each other, so that one of them is wrong: look at \
-                     what wrote the file"
+                    "its figures contradict each other, so that one of them is wrong: check the \
+                     program that wrote the file"
                 }
                 other => other.advice(),
             },
@@ -215,7 +215,7 @@ impl ImportError {
 
 fn begins(first: &str) -> String {
     if first.is_empty() {
-        ": it is empty".to_owned()
+        ": the file is empty".to_owned()
     } else {
         format!("; it begins with {first:?}")
     }
@@ -246,7 +246,7 @@ pub fn read(
 /// Checks that there are figures, not too many, and that each of them is plausible.
 fn check_measurements(found: &[ImportedMeasurement]) -> Result<(), ToolError> {
     if found.iter().all(|it| it.parsed.values.is_empty()) {
-        return Err(missing("figure that assay knows"));
+        return Err(missing("known figure"));
     }
     if found.len() > MAX_MEASUREMENTS {
         let what = format!(
@@ -328,7 +328,7 @@ fn split_parts(text: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
 fn reject_cut_number(text: &str) -> Result<(), ToolError> {
     if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') {
         return Err(ToolError::Truncated {
-            missing: "the end of its last line is not there".to_owned(),
+            missing: "its last line is incomplete".to_owned(),
         });
     }
     Ok(())

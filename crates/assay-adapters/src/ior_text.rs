@@ -80,7 +80,7 @@ fn parse_text(text: &str) -> Result<IorText, ToolError> {
     let rows = parse_table(text, ' ')?;
     let mut lines = text.lines().skip_while(|line| !line.starts_with("Operation "));
     let Some(heading) = lines.next() else {
-        return Err(ToolError::Truncated { missing: "IOR's summary is not there".to_owned() });
+        return Err(ToolError::Truncated { missing: "IOR's summary is missing".to_owned() });
     };
     let at = heading.split_whitespace().position(|word| word == "#Tasks");
     let words = lines.find(|line| begins_row(line, ' ')).map(str::split_whitespace);
@@ -108,10 +108,10 @@ fn parse_table(text: &str, separator: char) -> Result<Vec<IorRow>, ToolError> {
     let is_heading = |line: &&str| line.starts_with("access") && line.contains("bw(MiB/s)");
     let headings: Vec<&str> = text.lines().filter(is_heading).collect();
     let [heading] = headings.as_slice() else {
-        let what = format!("{} tables of results, where one test has one", headings.len());
+        let what = format!("expected one table of results, found {}", headings.len());
         return match headings.len() {
             0 if parse_version(text).is_some() => Err(ToolError::Truncated {
-                missing: "IOR's table of results is not there".to_owned(),
+                missing: "IOR's table of results is missing".to_owned(),
             }),
             0 => Err(missing("table of results")),
             _ => Err(ToolError::Contradiction { what }),
@@ -193,14 +193,14 @@ fn parse_json(text: &str) -> Result<IorText, ToolError> {
     let start = text.find('{').unwrap_or_default();
     let document: Value = serde_json::from_str(&text[start..]).map_err(|error| {
         if error.is_eof() {
-            ToolError::Truncated { missing: "the end of IOR's JSON is not there".to_owned() }
+            ToolError::Truncated { missing: "the end of IOR's JSON is missing".to_owned() }
         } else {
             ToolError::Missing { what: format!("JSON: {error}"), place: PLACE }
         }
     })?;
     let tests = document.get("tests").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let [test] = tests else {
-        let what = format!("{} tests, where one was asked for", tests.len());
+        let what = format!("expected one test, found {}", tests.len());
         return Err(ToolError::Contradiction { what });
     };
     let results =

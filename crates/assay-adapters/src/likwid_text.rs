@@ -66,7 +66,7 @@ fn labelled_value<'a>(text: &'a str, label: &str) -> Result<&'a str, ToolError> 
     match (found.next(), found.next()) {
         (Some(value), None) => Ok(value.trim()),
         (None, _) => {
-            let missing = format!("likwid-bench's line {label:?} is not there");
+            let missing = format!("likwid-bench's line {label:?} is missing");
             Err(ToolError::Truncated { missing })
         }
         (Some(_), Some(_)) => {

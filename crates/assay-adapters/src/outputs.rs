@@ -71,7 +71,7 @@ pub struct ReportedAttribute {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ToolError {
     /// The tool does not support this workload.
-    #[error("{tool} cannot be asked for this: {why}")]
+    #[error("{tool} does not support this workload: {why}")]
     UnsupportedWorkload {
         /// Name of the tool.
         tool: &'static str,
@@ -105,7 +105,7 @@ pub enum ToolError {
         place: &'static str,
     },
     /// Not a plain, finite number.
-    #[error("{what} is {text:?}, which is no plain number")]
+    #[error("expected a plain number for {what}, found {text:?}")]
     InvalidNumber {
         /// Meaning of the number.
         what: String,
@@ -113,13 +113,13 @@ pub enum ToolError {
         text: String,
     },
     /// A column of unknown meaning or unit precedes a known one.
-    #[error("{name:?} is no column that assay knows")]
+    #[error("unknown column {name:?}")]
     UnknownColumn {
         /// Its label in the head.
         name: String,
     },
     /// The output is truncated.
-    #[error("the output breaks off: {missing}")]
+    #[error("the output is truncated: {missing}")]
     Truncated {
         /// Missing part.
         missing: String,
@@ -131,7 +131,7 @@ pub enum ToolError {
         verdict: String,
     },
     /// The operating system returned an error to the tool; its results may still be right.
-    #[error("the tool met an error: {what}")]
+    #[error("the tool reported an error: {what}")]
     SystemError {
         /// The tool's message.
         what: String,
@@ -171,7 +171,7 @@ impl Outputs {
     pub(crate) fn check_exit(&self) -> Result<(), ToolError> {
         let how = match self.exit_code {
             Some(0) => return Ok(()),
-            Some(code) => format!("the tool ended with code {code}"),
+            Some(code) => format!("the tool exited with code {code}"),
             None => "the tool was killed by a signal".to_owned(),
         };
         Err(ToolError::ProcessFailed { how, last_words: self.find_error_message() })
@@ -301,8 +301,8 @@ impl ToolError {
                 "run the recorded command by hand and read its standard error"
             }
             Self::Missing { .. } | Self::InvalidNumber { .. } | Self::UnknownColumn { .. } => {
-                "look at the stored raw output; if it is a version of the tool that assay does \
-                 not know, report it with that output"
+                "check the stored raw output; if it is from a version of the tool that assay does \
+                 not support, report it with that output"
             }
             Self::Truncated { .. } => {
                 "the tool was stopped or the disk was full; give it more time, then repeat"
@@ -313,15 +313,15 @@ impl ToolError {
             }
             // Error numbers of Linux (asm-generic/errno-base.h).
             Self::SystemError { number, .. } => match number {
-                Some(2) => "name a file that is there, then repeat",
-                Some(5) => "the device fails: look into the kernel's log, `dmesg`",
+                Some(2) => "name an existing file, then repeat",
+                Some(5) => "the device fails: check the kernel's log with `dmesg`",
                 Some(13) => "let the tool read and write its files, then repeat",
                 Some(28) => "free some space where the tool writes, then repeat",
-                _ => "mend what the tool names, then repeat",
+                _ => "fix the reported problem, then repeat",
             },
             Self::Unchecked { .. } => "use a build and an input that check the result",
             Self::Contradiction { .. } | Self::InconsistentLine { .. } => {
-                "look at the stored raw output: another program of that name, a launcher of \
+                "check the stored raw output for another program of that name, a launcher of \
                  another MPI than the tool was built with, or a modified tool"
             }
         }
@@ -398,7 +398,7 @@ pub(crate) fn system_error_text(number: u64) -> String {
 }
 
 fn quote_error_message(last_words: &str) -> String {
-    if last_words.is_empty() { String::new() } else { format!("; it said: {last_words}") }
+    if last_words.is_empty() { String::new() } else { format!(": {last_words}") }
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ pub(crate) fn parse_rows_with_lines(text: &str) -> Result<Vec<(&str, PerftestRow
     let head = lines.find(|line| is_head(line)).ok_or_else(|| find("table"))?;
     let head = TableHead::parse(head)?;
     if head.labels.len() < 3 {
-        return Err(find("column that assay knows"));
+        return Err(find("known column"));
     }
     let mut rows = Vec::new();
     for text in lines.take_while(|line| !line.trim_start().starts_with("-----")) {
@@ -267,14 +267,14 @@ impl TableHead {
             return Err(ToolError::Truncated { missing });
         }
         if are > known && !self.has_unknown_columns {
-            let what = format!("a row has {are} figures, its head {known} columns");
+            let what = format!("a row has {are} figures, but its head has {known} columns");
             return Err(ToolError::InconsistentLine { what, line: text.to_owned() });
         }
         let (mut row, mut rounding) = (PerftestRow::new(), PerftestRow::new());
         for (figure, (label, column, factor)) in figures.iter().zip(&self.labels) {
             let Some(column) = *column else { continue };
             if *figure == "inf" {
-                let what = "it did not learn the frequency of the CPU (a busy machine, or no cpu MHz in /proc/cpuinfo) and printed inf";
+                let what = "it could not determine the frequency of the CPU (a busy machine, or no cpu MHz in /proc/cpuinfo) and printed inf";
                 return Err(ToolError::SystemError { what: what.to_owned(), number: None });
             }
             // perftest prints -nan for no data, and negative times in very long tests.
@@ -535,7 +535,7 @@ mod tests {
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 inf\n",
-                "the tool met an error: it did not learn the frequency of the CPU (a busy machine, or no cpu MHz in /proc/cpuinfo) and printed inf",
+                "the tool met an error: it could not determine the frequency of the CPU (a busy machine, or no cpu MHz in /proc/cpuinfo) and printed inf",
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 -3.5\n",

@@ -103,7 +103,7 @@ fn require_validation(lines: &[&str]) -> Result<(), ToolError> {
     if lines.iter().any(|line| line.starts_with("Solution Validates")) {
         return Ok(());
     }
-    let missing = "STREAM's \"Solution Validates\" is not there".to_owned();
+    let missing = "STREAM's \"Solution Validates\" is missing".to_owned();
     Err(ToolError::Truncated { missing })
 }
 

@@ -122,7 +122,7 @@ pub const TOOLS: &[ToolAdapter] = &[
     ToolAdapter {
         name: "stream",
         about: "McCalpin's STREAM as you compiled it. The size of its arrays is fixed when it is \
-                compiled; the actual size is reported beside the result.",
+                compiled; the actual size is reported with the result.",
         detect: stream::detect(),
         supports: stream::supports,
         command: stream::command,
@@ -298,7 +298,7 @@ fn server_address(work: &NetworkWorkload) -> &str {
 /// Returns the error for a workload that a tool does not support.
 fn unsupported(tool: &'static str, workload: &Workload) -> ToolError {
     let benchmark = workload.benchmark().id();
-    let why = format!("it takes no {benchmark} of this size, placement or library");
+    let why = format!("{benchmark} of this size, placement or library");
     ToolError::UnsupportedWorkload { tool, why }
 }
 

@@ -57,7 +57,7 @@ impl FlatFile {
         }
         let average = rows.iter().find_map(|row| row[interval].strip_prefix(AVERAGE));
         let counted = average.ok_or_else(|| ToolError::Truncated {
-            missing: format!("the average of {name} is not there"),
+            missing: format!("the average of {name} is missing"),
         })?;
         let (first, last) =
             parse_range(counted).ok_or_else(|| missing("range of intervals"))?;
@@ -76,7 +76,7 @@ impl FlatFile {
         }
         match intervals.iter().any(|it| it.rate_per_s > 0.0 && it.bytes_per_s > 0.0) {
             true => Ok(Self { intervals }),
-            false => Err(missing("I/O that was done")),
+            false => Err(missing("completed I/O")),
         }
     }
 

@@ -120,7 +120,7 @@ pub fn read(text: &str) -> Result<Vec<MetricGate>, GateError> {
         GateError::Toml { place, message }
     })?;
     if file.gate.is_empty() {
-        return Err(GateError::Read("there is no [[gate]]".to_owned()));
+        return Err(GateError::Read("the file has no [[gate]]".to_owned()));
     }
     let read = |(number, typed)| {
         build_gate(text, typed).map_err(|(span, what)| {
@@ -182,7 +182,7 @@ pub fn judge(gates: &[MetricGate], comparison: &Comparison) -> Vec<GateResult> {
             judged.extend(gate.judge_pair(pair));
         }
         if judged.len() == before {
-            let reason = "nothing that both conditions measured".to_owned();
+            let reason = "not measured under both conditions".to_owned();
             judged.push(GateResult {
                 name: gate.metric.clone(),
                 outcome: GateOutcome::CannotTell,
@@ -246,7 +246,7 @@ pub fn judge_hosts<'r>(
     let changes =
         (1..).zip(gates).find_map(|(number, gate)| Some((number, gate.change.clone()?)));
     if let Some((number, place)) = changes {
-        let what = "`worse_by` compares two conditions: assay compare --gate".to_owned();
+        let what = "`worse_by` needs two conditions; use assay compare --gate".to_owned();
         return Err(GateError::Gate { place, number, what });
     }
     let mut judged = Vec::new();
@@ -281,7 +281,7 @@ pub fn judge_hosts<'r>(
 /// interval it uses the ratio and adds a note.
 fn judge_change(pair: &MetricComparison, most: f64) -> (GateOutcome, String) {
     let Some(ratio) = pair.ratio else {
-        return (GateOutcome::CannotTell, "a run has no number above 0".to_owned());
+        return (GateOutcome::CannotTell, "a run has no value above 0".to_owned());
     };
     let loss = |ratio: f64| match pair.b.better {
         Better::Higher => 1.0 - ratio,
@@ -352,7 +352,7 @@ fn escape_xml(text: &str) -> String {
 /// Formats the results as a Markdown table, for the summary of a job.
 #[must_use]
 pub fn markdown(judged: &[GateResult]) -> String {
-    let mut text = "| gate | outcome | why |\n|---|---|---|\n".to_owned();
+    let mut text = "| gate | outcome | reason |\n|---|---|---|\n".to_owned();
     for it in judged {
         let outcome = match it.outcome {
             GateOutcome::Passed => "passed",

@@ -77,17 +77,17 @@ impl Rule {
     /// Every rule, with its name and description.
     pub const ALL: [(Self, &'static str, &'static str); 12] = [
         (Self::WrongUnit, "wrong-unit", "A unit of the wrong kind"),
-        (Self::UnitSpelling, "unit-spelling", "A unit that no standard writes so"),
-        (Self::Digits, "digits", "A value that is not that of the source"),
-        (Self::Precision, "precision", "Trailing zeros are gone"),
+        (Self::UnitSpelling, "unit-spelling", "A non-standard spelling of a unit"),
+        (Self::Digits, "digits", "A value that differs from the source"),
+        (Self::Precision, "precision", "Missing trailing zeros"),
         (Self::DecimalMark, "decimal-mark", "The decimal mark of another language"),
         (Self::Grouping, "grouping", "Digits grouped in several ways"),
-        (Self::Qualifier, "qualifier", "\"About\" is gone or displaced"),
-        (Self::Direction, "direction", "Reads and writes cannot be told apart"),
+        (Self::Qualifier, "qualifier", "\"About\" is missing or misplaced"),
+        (Self::Direction, "direction", "Ambiguous reads and writes"),
         (Self::Name, "name", "A translated name"),
         (Self::MixedScripts, "mixed-scripts", "Letters of two scripts in one word"),
         (Self::Impossible, "impossible", "Figures that contradict each other"),
-        (Self::Table, "table", "A table that is not whole"),
+        (Self::Table, "table", "An incomplete table"),
     ];
 
     /// Returns the stable name.

@@ -165,7 +165,7 @@ pub enum EntryError {
     #[error(transparent)]
     Figure(QuantityError),
     /// Limit for a time or a cost.
-    #[error("`{0}` is better when it is lower, and a limit is what nothing exceeds")]
+    #[error("`{0}` cannot have a limit: it is better when it is lower")]
     NoLimit(String),
     /// Figure without a unit.
     #[error("`{text}` has no unit; write it like `{example}`")]
@@ -400,7 +400,7 @@ const fn exactly() -> Qualifier {
 pub fn read(text: &str) -> Result<Vec<Claim>, ReferenceError> {
     let file = parse_file(text)?;
     if file.claim.is_empty() {
-        return Err(ReferenceError::Read("there is no [[claim]]".to_owned()));
+        return Err(ReferenceError::Read("the file has no [[claim]]".to_owned()));
     }
     build_claims(text, "claim", file.claim, file.system)
 }
@@ -412,7 +412,7 @@ pub fn read(text: &str) -> Result<Vec<Claim>, ReferenceError> {
 pub fn read_limits(text: &str) -> Result<Vec<Claim>, ReferenceError> {
     let file = parse_file(text)?;
     if file.limit.is_empty() {
-        return Err(ReferenceError::Read("there is no [[limit]]".to_owned()));
+        return Err(ReferenceError::Read("the file has no [[limit]]".to_owned()));
     }
     build_claims(text, "limit", file.limit, file.system)
 }

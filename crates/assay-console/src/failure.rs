@@ -12,13 +12,13 @@ pub const UNDECIDED: u8 = 6;
 
 /// Exit codes with their meaning; 5 and 6 belong to comparisons.
 pub const EXIT_CODES: [(u8, &str); 7] = [
-    (0, "fine"),
+    (0, "success"),
     (1, "a bug in assay"),
     (
         2,
         "wrong usage: an unknown command, option, suite, run, placement or unit, an impossible value, or a target that assay must not use",
     ),
-    (3, "a suite file does not parse, or names what does not exist"),
+    (3, "a suite file is malformed, or refers to something that does not exist"),
     (
         4,
         "a host, library, tool, disk or measurement failed, the run was interrupted, or `doctor --strict` found a deviation",

@@ -19,7 +19,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other("it has more than 128 MiB"));
+        return Err(io::Error::other("the file is larger than 128 MiB"));
     }
     Ok(bytes)
 }
@@ -27,9 +27,9 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Returns the failure for a file named by the user that cannot be read.
 pub fn unreadable_error(path: &Path, error: &io::Error) -> CommandFailure {
     let failure =
-        CommandFailure::usage(format!("{} cannot be read", path.display())).with_cause(error);
+        CommandFailure::usage(format!("cannot read {}", path.display())).with_cause(error);
     match error.kind() {
-        io::ErrorKind::NotFound => failure.advise("check its name, and the folder it is in"),
+        io::ErrorKind::NotFound => failure.advise("check the name and the folder"),
         _ => failure.with_known_advice(),
     }
 }

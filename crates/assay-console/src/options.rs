@@ -38,7 +38,7 @@ pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
     // Checked first: advice to add a unit would lead to a value that is also rejected.
     if quantity.value <= 0.0 || quantity.value > quantity::MAX_DURATION_S {
-        return Err("it must be more than zero and at most a year".into());
+        return Err("expected a time above zero, at most a year".into());
     }
     // A reader of a script could take a bare number for seconds or minutes.
     if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
@@ -73,17 +73,17 @@ pub fn parse_host(text: &str, option: Option<&str>) -> Result<String, String> {
     match (parts, option) {
         (Some((name, port)), Some(option)) => {
             let port = port.parse::<u16>().map_or("PORT".to_owned(), |port| port.to_string());
-            Err(format!("the port is an option of its own: `{name} {option} {port}`"))
+            Err(format!("give the port as an option: `{name} {option} {port}`"))
         }
         (Some(_), None) => Err(NO_PORT_ERROR.to_owned()),
-        (None, _) if text.is_empty() => Err("a name or an address is wanted".to_owned()),
+        (None, _) if text.is_empty() => Err("expected a host name or an address".to_owned()),
         (None, _) => address.map_or_else(|| Ok(text.to_owned()), Err),
     }
 }
 
 /// Error for a host with a port where only a suite can set the port.
 const NO_PORT_ERROR: &str =
-    "a host is wanted, without a port; a suite of your own may say `port = 5300`";
+    "expected a host without a port; set the port in a suite: `port = 5300`";
 
 /// Returns a parser for words that may contain file names, whose bytes may not be UTF-8; see
 /// [`path_text`].
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn rejects_host_with_port() {
-        let both = "the port is an option of its own: `";
+        let both = "give the port as an option: `";
         for (text, option, expected) in [
             ("far", Some("-p"), Ok("far")),
             ("::1", Some("-p"), Ok("::1")),
@@ -117,7 +117,7 @@ mod tests {
             ("far:99999", Some("-p"), Err(format!("{both}far -p PORT`"))),
             ("[::1]:5999", Some("-p"), Err(format!("{both}[::1] -p 5999`"))),
             ("far:80", None, Err(NO_PORT_ERROR.to_owned())),
-            ("", None, Err("a name or an address is wanted".to_owned())),
+            ("", None, Err("expected a host name or an address".to_owned())),
         ] {
             assert_eq!(parse_host(text, option), expected.map(str::to_owned), "{text}");
         }

@@ -43,12 +43,12 @@ fn write_error(path: &Path, error: &io::Error) -> CommandFailure {
     // The error names the temporary file, which means nothing to the user.
     let why = error.to_string();
     let why = why.split(" at path \"").next().unwrap_or_default();
-    let failure = CommandFailure::measurement(format!("{} cannot be written", path.display()))
+    let failure = CommandFailure::measurement(format!("cannot write {}", path.display()))
         .with_reason(why);
     match error.kind() {
         io::ErrorKind::NotFound => failure.advise("name a file in a folder that exists"),
-        io::ErrorKind::PermissionDenied => failure.advise("name a file in a folder of yours"),
-        io::ErrorKind::IsADirectory => failure.advise("name a file in it"),
+        io::ErrorKind::PermissionDenied => failure.advise("name a file in a folder that you may write to"),
+        io::ErrorKind::IsADirectory => failure.advise("name a file in that folder"),
         io::ErrorKind::StorageFull => {
             failure.advise("free some space, or name a file on another file system")
         }

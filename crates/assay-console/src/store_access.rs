@@ -50,7 +50,7 @@ pub fn read_raw(
     name: &str,
 ) -> Result<Vec<u8>, CommandFailure> {
     let hash = outputs.get(name).ok_or_else(|| {
-        CommandFailure::measurement(format!("the run has no output called {name}"))
+        CommandFailure::measurement(format!("the run has no output named {name}"))
     })?;
     store.raw(hash).map_err(|error| CommandFailure::from_store(&error))
 }
@@ -90,7 +90,7 @@ pub fn read_condition(
             Err(unknown) => match &runs_with_label(typed, (name, host))?[..] {
                 [] => {
                     return Err(unknown
-                        .advise("a label is given to a run with `assay run … --label NAME`"));
+                        .advise("label runs with `assay run … --label NAME`"));
                 }
                 ids => ids
                     .iter()
@@ -145,10 +145,10 @@ fn runs_with_label(
         });
         let reported = reported.collect::<Vec<_>>().join(", ");
         return Err(CommandFailure::usage(format!(
-            "label `{label}` names runs of different machines"
+            "label `{label}` matches runs of different machines"
         ))
         .with_reason(reported)
-        .advise("choose one with --host, or name the runs with commas between them"));
+        .advise("choose one with --host, or name the runs, separated by commas"));
     }
     Ok(runs.into_iter().map(|run| run.id).collect())
 }
@@ -201,7 +201,7 @@ pub fn read_all(
             Err(unknown) => match runs_with_label(typed, (name, None))? {
                 ids if ids.is_empty() => {
                     return Err(unknown
-                        .advise("a label is given to a run with `assay run … --label NAME`"));
+                        .advise("label runs with `assay run … --label NAME`"));
                 }
                 // The list begins with the newest run.
                 ids => ids
@@ -247,7 +247,7 @@ fn store_folder(typed: &StoreArguments) -> Result<PathBuf, CommandFailure> {
     let given = typed.folder.clone();
     given.or_else(|| assay_store::default_folder(|name| std::env::var_os(name))).ok_or_else(
         || {
-            CommandFailure::measurement("there is no place for the store")
+            CommandFailure::measurement("cannot choose a folder for the store")
                 .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")
         },
     )

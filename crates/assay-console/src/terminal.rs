@@ -238,9 +238,9 @@ fn neutralise(text: &str, is_coloured: bool) -> Cow<'_, str> {
 
 /// Returns the failure for a result that could not be written to standard output.
 pub fn stdout_failure(error: &io::Error) -> CommandFailure {
-    CommandFailure::measurement("standard output cannot be written")
+    CommandFailure::measurement("cannot write to standard output")
         .with_cause(error)
-        .advise("what was written there is not whole; runs that were measured stay stored")
+        .advise("the output is incomplete; the measured runs are stored")
 }
 
 /// Returns an error if the process was started with standard output closed: its results would be

@@ -315,9 +315,9 @@ fn reject_foreign_logs(plan: &FioPlan) -> Result<(), CommandFailure> {
     log::log_files(plan).iter().try_for_each(|file| {
         safe_open::check_replaceable(&path_text::decode_path(&file.path), is_log).map_err(
             |error| {
-                CommandFailure::usage(format!("the log {} is not written", file.path))
+                CommandFailure::usage(format!("cannot write the log {}", file.path))
                     .with_cause(&error)
-                    .advise("give another name to write_bw_log and its like, or move that file")
+                    .advise("set another name with write_bw_log or a similar option, or move that file")
             },
         )
     })
@@ -337,9 +337,9 @@ fn write_logs(
             to.flush()
         };
         write().map_err(|error| {
-            CommandFailure::measurement(format!("the log {} cannot be written", file.path))
+            CommandFailure::measurement(format!("cannot write the log {}", file.path))
                 .with_cause(&error)
-                .advise("make its folder, or give another name to write_bw_log and its like")
+                .advise("create its folder, or set another name with write_bw_log or a similar option")
         })?;
     }
     Ok(())

@@ -66,10 +66,10 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
     if let Some(name) = LAUNCHER_VARIABLES.iter().find(|name| launched(name)) {
         return Err(CommandFailure::usage("assay ior does not run under an MPI launcher")
             .with_reason(format!(
-                "{name} says that several processes were started, and each would run the whole \
+                "{name} shows that several processes were started; each would run the whole \
                  test: ranks are threads of one process here"
             ))
-            .advise("start it once, with the number of ranks: assay ior -N 64 …"));
+            .advise("start assay ior once, with the number of ranks: assay ior -N 64 …"));
     }
     for note in tests.iter().flat_map(|options| &options.notes) {
         terminal.note(&format!("note: {note}"));
@@ -240,7 +240,7 @@ pub fn render_stored(
     let circumstances: IorRunInfo = circumstances
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .ok_or_else(|| {
-            CommandFailure::measurement(format!("{} has lost its {RUN_INFO}", run.started.run))
+            CommandFailure::measurement(format!("{} has no raw output {RUN_INFO}", run.started.run))
         })?;
     let tests = driver::stored_tests(run, &tests, &raw);
     let finished = driver::format_end(run);

@@ -64,7 +64,7 @@ pub fn iperf3(
         return Ok(0);
     }
     if !typed.interval.is_finite() || !(0.0..=3600.0).contains(&typed.interval) {
-        return Err(CommandFailure::usage("the interval must lie between 0 and 3600 seconds"));
+        return Err(CommandFailure::usage("expected an interval of 0 to 3600 seconds"));
     }
     match &typed.client {
         Some(host) => client(host, typed, cancel, terminal),
@@ -182,7 +182,7 @@ fn read_credentials(
         return Ok(None);
     };
     let unread = |error: std::io::Error| {
-        CommandFailure::usage("the password cannot be read").with_cause(&error)
+        CommandFailure::usage("cannot read the password").with_cause(&error)
     };
     let password = match std::env::var(PASSWORD_VARIABLE) {
         Ok(password) => password,
@@ -190,8 +190,8 @@ fn read_credentials(
             .read_secret(&format!("Password of {user}: "))
             .map_err(unread)?
             .ok_or_else(|| {
-                CommandFailure::usage(format!("there is no password for {user}"))
-                    .advise(format!("set {PASSWORD_VARIABLE}, or start it at a terminal"))
+                CommandFailure::usage(format!("no password for {user}"))
+                    .advise(format!("set {PASSWORD_VARIABLE}, or start assay on a terminal"))
             })?,
         Err(error) => return Err(CommandFailure::usage(PASSWORD_VARIABLE).with_cause(&error)),
     };
@@ -213,7 +213,7 @@ fn open_gate(typed: &Iperf3Arguments) -> Result<Option<LoginGate>, CommandFailur
 
 fn login_failure(error: &LoginError) -> CommandFailure {
     let advice = match error {
-        LoginError::Read { .. } => "name a file that may be read",
+        LoginError::Read { .. } => "name a readable file",
         LoginError::NoHash { source: OpenSslError::NoLibrary(_) }
         | LoginError::Key { source: OpenSslError::NoLibrary(_), .. } => {
             "logins need OpenSSL 1.1 or 3 (Debian: libssl3), as iperf3 itself does"
@@ -221,10 +221,10 @@ fn login_failure(error: &LoginError) -> CommandFailure {
         LoginError::Key { .. } | LoginError::NoHash { .. } => {
             "`openssl genrsa -out private.pem 2048` makes a private key, and `openssl rsa -in private.pem -pubout -out public.pem` its public one"
         }
-        LoginError::TooLong => "take a key of more bits, or a shorter password",
+        LoginError::TooLong => "use a longer key, or a shorter password",
         LoginError::NoWord { .. } => "iperf3 reads both up to the first white space",
     };
-    CommandFailure::usage("nobody can log in").with_cause(error).advise(advice)
+    CommandFailure::usage("cannot set up logins").with_cause(error).advise(advice)
 }
 
 /// Renders a stored test as text or, with `as_document`, as JSON.
@@ -234,7 +234,7 @@ pub fn render_stored(
     asked: &RequestedCommand,
     as_document: bool,
 ) -> Result<String, CommandFailure> {
-    let nothing = || CommandFailure::measurement(format!("{} holds no test", run.started.run));
+    let nothing = || CommandFailure::measurement(format!("{} contains no test", run.started.run));
     let record = run.cases.first().ok_or_else(nothing)?;
     let typed: Iperf3Arguments = options::parse_stored("iperf3", asked)?;
     let raw = |name: &str| store_access::read_raw(store, &record.raw, name).ok();
@@ -280,7 +280,7 @@ fn parameters(typed: &Typed) -> Result<Iperf3Parameters, CommandFailure> {
     let within = |what: &str, value: u64, minimum: u32, most: u32| match u32::try_from(value) {
         Ok(value) if (minimum..=most).contains(&value) => Ok(value),
         _ => Err(CommandFailure::usage(format!(
-            "{what} of {value} is impossible; it must be {minimum} to {most}"
+            "{what} of {value} is out of range; expected {minimum} to {most}"
         ))),
     };
     let bounded = |what: &str, value: Option<u64>, minimum: u32, most: u32| {
@@ -290,7 +290,7 @@ fn parameters(typed: &Typed) -> Result<Iperf3Parameters, CommandFailure> {
         typed.bitrate.unwrap_or((if typed.udp { DEFAULT_UDP_RATE_BIT_PER_S } else { 0 }, 0));
     let length = match (typed.bytes, typed.blockcount) {
         (Some(0), _) | (None, Some(0)) => {
-            return Err(CommandFailure::usage("a test of no bytes measures nothing"));
+            return Err(CommandFailure::usage("a test needs at least one byte"));
         }
         (Some(bytes), _) => TestLimit::Bytes(bytes),
         (None, Some(blocks)) => TestLimit::Blocks(blocks),
@@ -344,7 +344,7 @@ fn server(
         gate: open_gate(typed)?.map(Arc::new),
     };
     if service.listen.ip().is_loopback() && typed.bind.is_none() {
-        terminal.note("listening on loopback alone; -B 0.0.0.0 lets other hosts in");
+        terminal.note("listening on loopback only; use -B 0.0.0.0 to admit other hosts");
     }
     let mut page = Iperf3Output::new(typed, false);
     let mut failures = 0;

@@ -33,8 +33,8 @@ pub fn parse_stored<T: Args>(
     let words = network::normalize_qperf_words(words.map(path_text::decode_word).collect());
     let words = words.into_iter().skip(1).collect::<Vec<OsString>>();
     SingleCommand::try_parse_from(words).map(|alone: SingleCommand<T>| alone.typed).map_err(|error| {
-        CommandFailure::measurement(format!("what was asked of assay {command} is not understood"))
+        CommandFailure::measurement(format!("cannot parse the stored command of assay {command}"))
             .with_cause(&error)
-            .advise("leave out --as for assay's own report; the assay that stored it understands it")
+            .advise("leave out --as for assay's own report, or use the version of assay that stored it")
     })
 }

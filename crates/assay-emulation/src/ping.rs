@@ -36,14 +36,14 @@ pub fn ping(
         |what: &str, seconds: f64, minimum: f64| match Duration::try_from_secs_f64(seconds) {
             Ok(wait) if (minimum..=3600.0).contains(&seconds) => Ok(wait),
             _ => Err(CommandFailure::usage(format!(
-                "{what} must lie between {minimum} and 3600 seconds"
+                "{what} is out of range; expected {minimum} to 3600 seconds"
             ))),
         };
     let interval = wait("the interval", typed.interval, 0.0)?;
     let timeout = wait("the timeout", typed.timeout, 0.001)?;
     if typed.size as usize > PAYLOAD_LIMIT_BYTES {
         return Err(CommandFailure::usage(format!(
-            "a size must be at most {PAYLOAD_LIMIT_BYTES}"
+            "expected a size of at most {PAYLOAD_LIMIT_BYTES}"
         )));
     }
     let deadline =
@@ -101,9 +101,9 @@ fn open_pinger(typed: &PingArguments) -> Result<Pinger, CommandFailure> {
     let pinger = Pinger::open(remote).map_err(|error| {
         let advice = match error.kind() {
             std::io::ErrorKind::PermissionDenied => {
-                "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root"
+                "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` permits all users to ping; or run as root"
             }
-            _ => "see the addresses and routes of this host: `ip address`, `ip route`",
+            _ => "check the addresses and routes of this host: `ip address`, `ip route`",
         };
         impossible(error).advise(advice)
     })?;
@@ -193,7 +193,7 @@ fn print_summary(
     if tally.times_ns.is_empty() {
         let what = format!("{} answered none of {} requests", typed.host, tally.sent);
         return Err(CommandFailure::measurement(what)
-            .advise("the host may be down, or it or a firewall may ignore ICMP: try `assay net latency`"));
+            .advise("try `assay net latency`: the host may be down, or it or a firewall may ignore ICMP"));
     }
     Ok(0)
 }
@@ -201,7 +201,7 @@ fn print_summary(
 /// Renders the statistics of a stored run.
 pub fn render_stored(run: &Run, asked: &RequestedCommand) -> Result<String, CommandFailure> {
     let nothing =
-        || CommandFailure::measurement(format!("{} holds no echoes", run.started.run));
+        || CommandFailure::measurement(format!("{} contains no echoes", run.started.run));
     let record = run.cases.first().ok_or_else(nothing)?;
     let tally = EchoTally::from_record(record).ok_or_else(nothing)?;
     let host = record.case.workload.as_network().and_then(|it| it.to.clone());

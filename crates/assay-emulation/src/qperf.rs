@@ -56,7 +56,7 @@ fn server(
 ) -> Result<u8, CommandFailure> {
     let ip = typed.bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     if typed.bind.is_none() {
-        terminal.note("listening on loopback alone; -B 0.0.0.0 lets other hosts in");
+        terminal.note("listening on loopback only; use -B 0.0.0.0 to admit other hosts");
     }
     let service = QperfService {
         listen: SocketAddr::new(ip, typed.listen_port),
@@ -84,7 +84,7 @@ fn client(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     if typed.tests.is_empty() {
-        let failure = CommandFailure::usage("no test is named");
+        let failure = CommandFailure::usage("no test given");
         return Err(
             failure.advise("name one or more of tcp_lat, tcp_bw, udp_lat, udp_bw, conf")
         );
@@ -174,7 +174,7 @@ pub fn render_stored(
                 let all: Vec<QperfReport> =
                     serde_json::from_slice(&bytes).map_err(|error| {
                         CommandFailure::measurement(format!(
-                            "{} cannot be read",
+                            "cannot read {}",
                             qperf_record::REPORTED_FILE
                         ))
                         .with_cause(&error)
@@ -293,7 +293,7 @@ fn client_failure(error: &NetworkError, typed: &QperfArguments) -> CommandFailur
     let is_refused = matches!(error, NetworkError::Known(CaseFailure::NotConnected { .. }));
     match is_refused && typed.listen_port == qperf::DEFAULT_PORT {
         true => network_failure(error).advise(format!(
-            "`assay iperf3 -s` answers qperf, too, at its own port: -lp {}",
+            "if the server is `assay iperf3 -s`, use its port: -lp {}",
             iperf3::DEFAULT_PORT
         )),
         false => network_failure(error),
@@ -306,7 +306,7 @@ fn build_test(
     typed: &QperfArguments,
 ) -> Result<QperfTest, CommandFailure> {
     if request.test == QperfTestKind::Quit {
-        return Err(CommandFailure::usage("`quit` is not sent: stop the server where it runs"));
+        return Err(CommandFailure::usage("`quit` is not supported; stop the server on its host"));
     }
     Ok(QperfTest {
         target: NetworkTarget::new(host, typed.listen_port),
@@ -326,11 +326,11 @@ fn build_request(
     let fits = |what: &str, size: u64, most: u32| match u32::try_from(size) {
         Ok(size) if (1..=most).contains(&size) => Ok(size),
         _ => Err(CommandFailure::usage(format!(
-            "{what} of {size} is impossible; it must be 1 to {most}"
+            "{what} of {size} is out of range; expected 1 to {most}"
         ))),
     };
     if typed.time == 0 || typed.time > 86_400 {
-        return Err(CommandFailure::usage("the time must lie between 1 and 86400 seconds"));
+        return Err(CommandFailure::usage("expected a time of 1 to 86400 seconds"));
     }
     if let Some(size) = message_bytes {
         let most = if test.is_udp() { 65507 } else { 1 << 26 };

@@ -4,12 +4,12 @@
 /// Command, all spellings of an option, reason, alternative.
 type UnsupportedOption = (&'static str, &'static [&'static str], &'static str, &'static str);
 
-const RDMA_REASON: &str = "it is about RDMA, and tests of sockets alone are spoken";
+const RDMA_REASON: &str = "the option is about RDMA; only socket tests are supported";
 const UNSUPPORTED_OPTIONS: &[UnsupportedOption] = &[
     (
         "iperf3",
         &["-A", "--affinity"],
-        "CPUs are named by their pinning",
+        "CPUs are chosen by --pinned",
         "--pinned takes one CPU per stream; `taskset -c N assay iperf3 …` names them",
     ),
     (
@@ -27,62 +27,62 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedOption] = &[
     (
         "iperf3",
         &["-I", "--pidfile"],
-        "no file is left behind",
-        "`echo $!` after starting it in the background",
+        "PID files are not written",
+        "use `echo $!` after starting it in the background",
     ),
     (
         "iperf3",
         &["-L", "--flowlabel"],
         "flow labels are left to the kernel",
-        "net.ipv6.auto_flowlabels",
+        "set net.ipv6.auto_flowlabels",
     ),
     (
         "iperf3",
         &["-X", "--xbind", "--sctp", "--nstreams"],
-        "SCTP is not spoken",
-        "TCP, or -u for UDP",
+        "SCTP is not supported",
+        "use TCP, or -u for UDP",
     ),
     (
         "iperf3",
         &["-d", "--debug"],
-        "there is no trace of messages",
-        "an error says which message was due",
+        "messages are not traced",
+        "leave it out: errors name the expected message",
     ),
     (
         "iperf3",
         &["-m", "--mptcp"],
-        "multipath TCP is not spoken",
-        "leave it out: the server answers plain TCP as well",
+        "multipath TCP is not supported",
+        "leave it out: the server also accepts plain TCP",
     ),
     (
         "iperf3",
         &["--bind-dev"],
         "sockets are bound to addresses, not to devices",
-        "-B with an address of the device",
+        "use -B with an address of the device",
     ),
     (
         "iperf3",
         &["--cntl-ka"],
-        "the control connection is watched by timeouts",
+        "the control connection uses timeouts instead",
         "--rcv-timeout says how long nothing may move",
     ),
     (
         "iperf3",
         &["--dont-fragment"],
         "datagrams fill one segment of the path and are not cut, unless -l is larger",
-        "leave -l out; `assay doctor --to HOST` tells the path MTU",
+        "leave out -l; `assay doctor --to HOST` prints the path MTU",
     ),
     (
         "iperf3",
         &["--gsro"],
-        "datagrams leave one by one, as most programs send them",
+        "datagrams are sent one by one, as by most programs",
         "leave it out",
     ),
     (
         "iperf3",
         &["--json-stream-full-output"],
         "a document and a stream are two outputs",
-        "-J or --json-stream",
+        "use -J or --json-stream",
     ),
     ("iperf3", &["--logfile"], "output goes to standard output", "`… > FILE`"),
     (
@@ -94,20 +94,20 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedOption] = &[
     (
         "iperf3",
         &["--server-bitrate-limit", "--server-max-duration"],
-        "the server accepts or refuses, and does not ration",
-        "-1 or --idle-timeout ends it; limit the link with `tc`",
+        "the server does not limit clients",
+        "use -1 or --idle-timeout to stop the server; limit the link with `tc`",
     ),
     (
         "iperf3",
         &["--snd-timeout"],
-        "unacknowledged data is waited for as the system says",
+        "the system's timeout applies to unacknowledged data",
         "--rcv-timeout says how long nothing may move",
     ),
     (
         "iperf3",
         &["--timestamps"],
-        "lines tell the time since the start",
-        "`… | ts`, or --json-stream, whose start tells the time",
+        "lines contain the time since the start",
+        "use `… | ts`, or --json-stream, whose start event has the time",
     ),
     (
         "qperf",
@@ -125,8 +125,8 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedOption] = &[
             "--rem_cpu_affinity",
             "--rca",
         ],
-        "CPUs are not named",
-        "`taskset -c N assay qperf …` at either end",
+        "CPUs cannot be selected",
+        "use `taskset -c N assay qperf …` at either end",
     ),
     (
         "qperf",
@@ -134,7 +134,7 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedOption] = &[
         "the server chooses the port of the data, as qperf's does by default",
         "open the server's ephemeral ports (net.ipv4.ip_local_port_range)",
     ),
-    ("qperf", &["--no_msgs", "-n"], "a test ends by time", "-t SECONDS"),
+    ("qperf", &["--no_msgs", "-n"], "a test ends by time", "use -t SECONDS"),
     (
         "qperf",
         &["--flip", "-f", "--f1"],
@@ -145,7 +145,7 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedOption] = &[
         "qperf",
         &["--precision", "-e", "--unify_nodes", "--unify_units", "--un", "--uu"],
         "figures have three digits and the unit that fits",
-        "--json has all digits in base units",
+        "use --json for all digits in base units",
     ),
     (
         "qperf",
@@ -170,31 +170,31 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedOption] = &[
             "--sr",
         ],
         RDMA_REASON,
-        "leave it out; `qperf` itself measures RDMA",
+        "leave it out, or use `qperf` itself for RDMA",
     ),
     (
         "ping",
         &["-A"],
-        "requests leave at moments fixed in advance",
+        "requests are sent at times fixed in advance",
         "-i 0 sends the next when the answer is there",
     ),
     (
         "ping",
         &["-f"],
-        "requests leave one at a time, or the round trips would be those of a queue",
+        "requests are sent one at a time: queued requests would distort the round trips",
         "-i 0 sends the next when the answer is there; `assay net latency --load-streams` fills the link",
     ),
     (
         "ping",
         &["-D", "-O", "-v", "-U"],
-        "a line is printed for each answer, and lost ones are counted at the end",
-        "--json has everything",
+        "a line is printed for each reply, and losses are counted at the end",
+        "use --json for all results",
     ),
     (
         "ping",
         &["-I", "-B"],
-        "the route chooses where requests leave",
-        "`ip route get HOST` tells, `ip route add` changes it",
+        "the route selects the interface",
+        "show it with `ip route get HOST`, change it with `ip route add`",
     ),
     (
         "ping",
@@ -205,7 +205,7 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedOption] = &[
         "requests are plain echoes, one at a time",
         "`ping` itself",
     ),
-    ("ping", &["-V"], "the version is that of assay", "`assay --version`"),
+    ("ping", &["-V"], "the version is that of assay", "use `assay --version`"),
 ];
 
 /// Returns why `command` does not support this option of the tool, and an alternative.

@@ -100,13 +100,13 @@ fn parse_input(typed: &VdbenchArguments) -> Result<VdbenchInput, CommandFailure>
     {
         if seconds.is_some_and(|seconds| !seconds.is_finite() || seconds < 0.0) {
             return Err(CommandFailure::usage(format!(
-                "{option} takes seconds, like {option} 60"
+                "{option} expects seconds, like {option} 60"
             )));
         }
     }
     if typed.journal.is_some() {
-        return Err(CommandFailure::usage("-j is known to Vdbench but not supported here").advise(
-            "-v stamps blocks and checks them; run the files again with -v and rdpct=100 to check what an \
+        return Err(CommandFailure::usage("-j is not supported").advise(
+            "use -v to stamp and check blocks; run the files again with -v and rdpct=100 to check what an \
              earlier execution wrote",
         ));
     }
@@ -136,8 +136,8 @@ fn parse_input(typed: &VdbenchArguments) -> Result<VdbenchInput, CommandFailure>
         Some(Some(_)) => files.push(PathBuf::from(FILE_SELF_TEST)),
     }
     if files.is_empty() {
-        return Err(CommandFailure::usage("no parameter file is given")
-            .advise("name it: assay vdbench -f FILE name=value"));
+        return Err(CommandFailure::usage("no parameter file given")
+            .advise("name one: assay vdbench -f FILE name=value"));
     }
     Ok(VdbenchInput {
         files,
@@ -287,12 +287,12 @@ fn report_diagnostics(found: &[Diagnostic], terminal: &mut Terminal) -> CommandF
     let failure = CommandFailure::new(
         kind,
         match errors {
-            1 => "there is an error in the parameter files".to_owned(),
-            errors => format!("there are {errors} errors in the parameter files"),
+            1 => "1 error in the parameter files".to_owned(),
+            errors => format!("{errors} errors in the parameter files"),
         },
     );
     if more > 0 {
-        failure.with_reason(format!("{more} findings more are not shown"))
+        failure.with_reason(format!("{more} more findings are not printed"))
     } else {
         failure
     }

@@ -105,7 +105,7 @@ pub fn parse(text: &str) -> Result<Vec<FleetHost>, FleetFileError> {
         for host in hosts_of(entry, &file)? {
             if fleet.iter().any(|it| it.name == host.name) {
                 let message = format!("{} is named twice", host.name);
-                return Err(wrong(&entry.name, message, "leave one of them out"));
+                return Err(wrong(&entry.name, message, "leave out one of them"));
             }
             fleet.push(host);
         }

@@ -52,7 +52,7 @@ impl PairsError {
             Self::Busy { .. } => {
                 "write a comma between pairs that share a host: they take turns"
             }
-            Self::Twice { .. } => "leave one of them out",
+            Self::Twice { .. } => "leave out one of them",
             Self::Alone => "name more hosts with --hosts",
         }
     }

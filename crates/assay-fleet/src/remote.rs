@@ -4,7 +4,7 @@
 //! [`controller::examine_hosts`] starts the command once per host, has a shell at its far end start
 //! an agent ([`bootstrap`]), and sends requests to it. The agent is this same program
 //! ([`agent::serve`]). Nothing listens on a port, nothing is installed, and nothing is left behind:
-//! the agent ends when its pipe closes, or when it receives nothing for longer than the
+//! the agent failed when its pipe closes, or when it receives nothing for longer than the
 //! coordinator's own timeout.
 
 use std::collections::BTreeMap;

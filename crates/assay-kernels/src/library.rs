@@ -31,7 +31,7 @@ impl SharedLibrary {
             return Err("the name is empty".to_owned());
         }
         let name = CString::new(path_text::decode_bytes(file))
-            .map_err(|_| "the name holds a zero byte".to_owned())?;
+            .map_err(|_| "the name contains a NUL byte".to_owned())?;
         let visibility = match scope {
             SymbolScope::Local => libc::RTLD_LOCAL,
             SymbolScope::Global => libc::RTLD_GLOBAL,

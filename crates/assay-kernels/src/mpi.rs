@@ -52,7 +52,7 @@ pub enum MpiError {
         reason: String,
     },
     /// The file is not an MPI library, or too old.
-    #[error("{path} is no MPI library that can be used: it has no {missing}")]
+    #[error("{path} is not a usable MPI library: it lacks {missing}")]
     Symbol {
         /// The file.
         path: String,
@@ -68,7 +68,7 @@ pub enum MpiError {
         text: String,
     },
     /// The buffers exceed the memory or the library's `int` counts.
-    #[error("cannot have memory for messages of {bytes} B")]
+    #[error("cannot allocate memory for messages of {bytes} B")]
     Memory {
         /// Bytes of a message.
         bytes: usize,
@@ -413,7 +413,7 @@ mod tests {
         for (file, expected) in [
             ("", "the name is empty"),
             ("/nonexistent/libmpi.so", "/nonexistent/libmpi.so"),
-            ("libc.so.6", "no MPI library that can be used: it has no MPI_Init"),
+            ("libc.so.6", "not a usable MPI library: it lacks MPI_Init"),
         ] {
             let message = LoadedMpi::open(file).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");

@@ -53,13 +53,13 @@ pub enum KeyHalf {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenSslError {
     /// OpenSSL is missing or not usable.
-    #[error("there is no usable OpenSSL on this machine: {0}")]
+    #[error("no usable OpenSSL on this machine: {0}")]
     NoLibrary(String),
     /// Not PEM, encrypted with a passphrase, or the other half.
-    #[error("it holds no such key in PEM without a passphrase")]
+    #[error("no such key in PEM format without a passphrase")]
     NoKey,
     /// Not RSA, or too small or large.
-    #[error("it is no RSA key of {} to {} bits", BITS.start(), BITS.end())]
+    #[error("not an RSA key of {} to {} bits", BITS.start(), BITS.end())]
     Rejected,
 }
 
@@ -136,7 +136,7 @@ impl OpenSsl {
                 let opened = SharedLibrary::open(file, SymbolScope::Local)
                     .map_err(|reason| format!("{file}: {reason}"));
                 let found = opened.and_then(|library| {
-                    Self::load(&library).map_err(|lacks| format!("{file} has no {lacks}"))
+                    Self::load(&library).map_err(|lacks| format!("{file} lacks {lacks}"))
                 });
                 match found {
                     Ok(found) => return Ok(found),

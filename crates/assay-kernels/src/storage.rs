@@ -60,7 +60,7 @@ mod worker_plans;
 mod worker_recorder;
 
 /// Callbacks and controls of a running phase.
-#[expect(missing_debug_implementations, reason = "a function has no text")]
+#[expect(missing_debug_implementations, reason = "functions do not implement Debug")]
 pub struct PhaseControl<'a> {
     /// Ends the phase when set, by any thread; I/O in flight is completed first.
     pub stop: &'a AtomicBool,

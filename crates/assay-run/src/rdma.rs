@@ -73,13 +73,13 @@ pub enum RdmaTestError {
     Network(#[from] NetworkError),
     #[error("the far end, {peer}, failed: {reason}")]
     FarEnd { peer: String, reason: String, advice: String },
-    #[error("{peer} does not speak this protocol: {said}")]
+    #[error("{peer} does not support this protocol: {said}")]
     ProtocolMismatch { peer: String, said: String },
     #[error("messages of {bytes} B arrived with wrong contents")]
     WrongContents { bytes: u64 },
     #[error("none of the datagrams of {bytes} B arrived")]
     NothingArrived { bytes: u64 },
-    #[error("the far end, {peer}, has gone")]
+    #[error("the far end, {peer}, has disconnected")]
     Disconnected { peer: String, source: RdmaError },
     #[error("perftest at the far end: {reason}")]
     Perftest { reason: String, advice: &'static str },
@@ -412,17 +412,17 @@ impl RdmaTestError {
         match self {
             Self::Verbs(error) => failure.advise(error.advice()),
             Self::Network(NetworkError::Closed { .. } | NetworkError::Call(_)) => {
-                failure.advise("look at the far end why it ended")
+                failure.advise("check the far end's output for the reason")
             }
             Self::Network(_) => failure.advise(START_FAR_END_ADVICE),
             Self::FarEnd { advice, .. } => failure.advise(advice.clone()),
             Self::ProtocolMismatch { .. } => failure.advise(
-                "both ends must be `assay rdma` of the same version; programs of perftest only understand each other",
+                "use `assay rdma` of the same version at both ends; perftest's programs only work with each other",
             ),
             Self::NothingArrived { .. } => failure.advise(
                 "the far end's GID or path MTU may be another (-x, -m), or the network drops RoCE (UDP port 4791)",
             ),
-            Self::Disconnected { .. } => failure.advise("look at the far end why it ended, and start it again"),
+            Self::Disconnected { .. } => failure.advise("check the far end's output for the reason, and start it again"),
             Self::Perftest { advice, .. } => failure.advise(*advice),
             Self::WrongContents { .. } => failure.advise(
                 "repeat once; if it fails again, suspect the network cards, their firmware or the memory of both hosts",
@@ -449,7 +449,7 @@ fn connect_failure(
             .with_reason(format!(
                 "the link-local address {host} names no interface of this host"
             ))
-            .advise("write the interface behind the address: `fe80::1%eth0`"),
+            .advise("write the interface after the address: `fe80::1%eth0`"),
         CaseFailure::NotConnected { address, causes, .. } => failure
             .with_reason(format!("no connection to {address}: {}", causes.join(": ")))
             .advise(START_FAR_END_ADVICE),

@@ -142,7 +142,7 @@ pub fn prepare(question: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure>
     let is_alone = question.by.iter().any(|it| it == "all")
         && plan.cases.iter().all(|case| case.by == "assay");
     let alone = is_alone.then(|| {
-        phrase!("measures-alone", "no installed tool measures any of it: assay measures alone")
+        phrase!("measures-alone", "no installed tool measures any of this: only assay measures")
     });
     Ok(PreparedRun { plan, host, tools, single_measurer_note: alone })
 }
@@ -219,7 +219,7 @@ pub fn measure(
         false => {
             let has_made = !of_storage.phases.is_empty() || !of_files.phases.is_empty();
             if has_made && !storage.keep {
-                sink.progress(&phrase!("removing", "removing what was made for the run"));
+                sink.progress(&phrase!("removing", "removing the files of the run"));
             }
             runner::finish(storage)?;
         }
@@ -239,7 +239,7 @@ fn finish_soon(storage: &RunOptions, sink: &mut dyn Sink) -> Result<(), CommandF
     is_done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
         let left = phrase!(
             "files-left",
-            "files that were made for the run are left; `assay storage clean` removes them"
+            "files of the run remain; remove them with `assay storage clean`"
         );
         sink.note(None, &left);
         Ok(())
@@ -263,15 +263,15 @@ fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> Command
     match error {
         expand::PlanError::NoSuchMeasurer { name, .. } => tools::advise_on_tool(name, failure),
         expand::PlanError::TooManyThreads { cores, .. } => {
-            failure.advise(format!("ask for at most {cores}, or leave the number out"))
+            failure.advise(format!("request at most {cores}, or omit the number"))
         }
         expand::PlanError::DepthBelowThreads { threads, .. } => failure
-            .advise(format!("ask for a depth of {threads} or more, or for fewer threads")),
+            .advise(format!("request a depth of {threads} or more, or fewer threads")),
         expand::PlanError::NotEnoughMemory { .. } => {
-            failure.advise("ask for less, or leave the size out to have it chosen")
+            failure.advise("request less, or omit the size to let assay choose it")
         }
         expand::PlanError::NothingToMeasure { .. } => {
-            failure.advise("`assay help tools` says what each tool measures")
+            failure.advise("run `assay help tools` for the benchmarks of each tool")
         }
         _ => failure,
     }
@@ -350,7 +350,7 @@ pub fn check_summary(
         return Err(CommandFailure::measurement("hosts are missing")
             .with_reason(missing.collect::<Vec<_>>().join("; "))
             .advise(format!(
-                "what the others measured is kept: assay show {}",
+                "the results of the other hosts are kept: assay show {}",
                 summary.run.id
             )));
     }

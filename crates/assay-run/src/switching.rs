@@ -46,13 +46,13 @@ pub fn pair_conditions(
         [a, b] if a != b => [a, b],
         _ => {
             return Err(CommandFailure::usage(
-                "--label with --switch takes two different names",
+                "--label with --switch expects two different names",
             )
-            .advise("like --label on,off, in the order of the commands"));
+            .advise("use --label on,off, in the order of the commands"));
         }
     };
     let [first, second] = commands else {
-        return Err(CommandFailure::usage("--switch takes two commands"));
+        return Err(CommandFailure::usage("--switch expects two commands"));
     };
     let switch = |name: &str, command: &String| SwitchCommand {
         name: name.to_owned(),
@@ -279,7 +279,7 @@ impl CurrentCondition<'_> {
         }
         let [first, second] = self.conditions;
         run_switch(first, &AtomicBool::new(false)).map_err(|failure| {
-            failure.advise(format!("{second} may still be what holds on this machine"))
+            failure.advise(format!("check the condition: {second} may still be active on this machine"))
         })
     }
 }
@@ -318,7 +318,7 @@ impl fmt::Display for SwitchCommand {
 fn last_error_line(completed: &Completed) -> String {
     let text = String::from_utf8_lossy(&completed.output.stderr);
     let line = text.lines().rev().find(|line| !line.trim().is_empty());
-    line.map(|line| format!("; it said: {}", line.trim())).unwrap_or_default()
+    line.map(|line| format!("; it printed: {}", line.trim())).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -76,11 +76,11 @@ impl Tools {
             });
             if !plan.cases.iter().any(is_of_tool) {
                 return Err(CommandFailure::measurement(format!(
-                    "{} was built for another MPI than those that are measured",
+                    "{} was built for an MPI that is not measured",
                     tool.name
                 ))
                 .with_reason(format!("{} needs {}", found.path, linked.join(" or ")))
-                .advise("add the MPI it was built for with --mpi PREFIX, or build it again with the mpicc of one that is measured"));
+                .advise("add its MPI with --mpi PREFIX, or rebuild it with the mpicc of a measured MPI"));
             }
         }
         Ok(())
@@ -137,7 +137,7 @@ pub fn advise_on_tool(name: &str, failure: CommandFailure) -> CommandFailure {
     match tool::find(name) {
         Some(tool) => failure
             .advise(tool.detect.hint)
-            .advise(format!("if it is not on PATH, say where: --tool {name}=PATH")),
+            .advise(format!("if it is not on PATH, give its path: --tool {name}=PATH")),
         None => {
             let known: Vec<&str> =
                 TOOLS.iter().map(|tool| tool.name).chain(["assay", "all"]).collect();
@@ -150,12 +150,12 @@ fn check_tool_paths(given: &[(String, PathBuf)]) -> Result<(), CommandFailure> {
     for (name, path) in given {
         if tool::find(name).is_none() {
             let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-            return Err(CommandFailure::usage(format!("there is no tool `{name}`"))
+            return Err(CommandFailure::usage(format!("unknown tool `{name}`"))
                 .advise(suggest(name, &known)));
         }
         if find_executable(path).is_none() {
             return Err(CommandFailure::measurement(format!(
-                "{name} cannot be executed: {} is no executable file",
+                "cannot execute {name}: {} is not an executable file",
                 path.display()
             ))
             .advise("give the path of the program itself with --tool NAME=PATH"));

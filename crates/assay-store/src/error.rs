@@ -29,7 +29,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The store, or a run in it, was written by a newer assay.
-    #[error("{} has format {found}, and this assay knows formats up to {known}", path.display())]
+    #[error("{} has format {found}, but this assay supports formats up to {known}", path.display())]
     Newer {
         /// File with the format number.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum StoreError {
         known: u32,
     },
     /// The format file of the store does not contain a number.
-    #[error("{} should hold the format of the store and holds `{text}`", path.display())]
+    #[error("expected a format number in {}, found `{text}`", path.display())]
     Format {
         /// Format file.
         path: PathBuf,
@@ -47,7 +47,7 @@ pub enum StoreError {
         text: String,
     },
     /// An invalid identifier: it cannot be the name of a folder.
-    #[error("`{name}` cannot be the identifier of a run")]
+    #[error("`{name}` is not a valid identifier of a run")]
     RunName {
         /// Identifier.
         name: String,
@@ -81,7 +81,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A raw output of a removed run could not be removed.
-    #[error("cannot remove a raw output that no run names any more")]
+    #[error("cannot remove an unreferenced raw output")]
     RemoveRaw {
         /// System error.
         source: io::Error,
@@ -127,7 +127,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The run has no events.
-    #[error("{} holds no event: assay was stopped before the run began", path.display())]
+    #[error("{} has no events: assay was stopped before the run began", path.display())]
     Empty {
         /// File of events.
         path: PathBuf,
@@ -162,14 +162,14 @@ impl StoreError {
     pub const fn advice(&self) -> &'static str {
         match self {
             Self::NotAFolder { .. } | Self::Open { .. } | Self::Format { .. } => {
-                "choose another folder with --store, or mend this one"
+                "choose another folder with --store, or repair this one"
             }
             Self::NoStore { .. } => {
                 "measure something with `assay run`, or name the right folder with --store"
             }
             Self::Newer { .. } => "use the assay that wrote it, or a newer one",
             Self::RunName { .. } | Self::NoRun { .. } => {
-                "`assay list` shows the runs there are"
+                "`assay list` prints the existing runs"
             }
             Self::RunExists { .. } => "begin the run under another identifier",
             Self::Begin { .. } | Self::Append { .. } | Self::WriteRaw { .. } => {
@@ -183,9 +183,9 @@ impl StoreError {
             Self::Encode { .. } => "this is a bug in assay; please report it",
             Self::Read { .. } => "check the permissions of the file",
             Self::Empty { .. } | Self::FirstLine { .. } => {
-                "nothing can be saved of this run; `assay rm` removes what assay wrote of it"
+                "remove the run with `assay rm`: it cannot be recovered"
             }
-            Self::RawDamaged { .. } => "do not trust it; measure again",
+            Self::RawDamaged { .. } => "measure again: the output is damaged",
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn encode(number: u64, event: &RunEvent) -> Result<String, StoreError
     let refuse = |error: serde_json::Error| StoreError::Encode { reason: error.to_string() };
     let json = serde_json::to_string(event).map_err(refuse)?;
     if serde_json::from_str::<RunEvent>(&json).map_err(refuse)? != *event {
-        let reason = format!("it comes back as another one: {json}");
+        let reason = format!("it is read back as another one: {json}");
         return Err(StoreError::Encode { reason });
     }
     let body = format!("\"n\":{number},{}", json.strip_prefix('{').unwrap_or(&json));

@@ -50,7 +50,7 @@ fn proc_mount_id(opened: impl AsFd) -> io::Result<u64> {
     let number = opened.as_fd().as_raw_fd();
     let text = fs::read_to_string(format!("/proc/thread-self/fdinfo/{number}"))?;
     let id = text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
-    id.ok_or_else(|| io::Error::other("the kernel does not tell which mount a file is on"))
+    id.ok_or_else(|| io::Error::other("the kernel does not report the mount of a file"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use thiserror::Error;
 pub enum EventProblem {
     /// The run was written by a newer assay.
     #[error(
-        "line 1: the run has format {found}, and this assay knows formats up to {known}: what it does not know is left out"
+        "line 1: the run has format {found}, but this assay supports formats up to {known}: unknown events are skipped"
     )]
     Newer {
         /// Format number of the run.
@@ -16,19 +16,19 @@ pub enum EventProblem {
         known: u32,
     },
     /// The last line is incomplete.
-    #[error("line {line} was cut off while it was written; it is left out")]
+    #[error("line {line} was cut off while it was written; it is skipped")]
     CutOff {
         /// Line number.
         line: usize,
     },
     /// The checksum of a line is wrong.
-    #[error("line {line} is damaged; it is left out")]
+    #[error("line {line} is damaged; it is skipped")]
     Damaged {
         /// Line number.
         line: usize,
     },
     /// The checksum of the first line is wrong, but the line is readable.
-    #[error("line 1 was changed after it was written; what it says of the run may be wrong")]
+    #[error("line 1 was changed after it was written; its details of the run may be wrong")]
     BeginningChanged,
     /// Events are missing.
     #[error("before line {line}, {count} {} missing", if *count == 1 { "event is" } else { "events are" })]
@@ -40,7 +40,7 @@ pub enum EventProblem {
     },
     /// An event has the number of an earlier one.
     #[error(
-        "line {line} holds event {number}, which stands before it already or belongs there; it is left out"
+        "line {line} has event {number} again or out of order; it is skipped"
     )]
     OutOfOrder {
         /// Line number.
@@ -50,7 +50,7 @@ pub enum EventProblem {
     },
     /// An unknown event.
     #[error(
-        "line {line} holds the event `{event}`, which this assay does not know; it is left out"
+        "line {line} has the unknown event `{event}`; it is skipped"
     )]
     UnknownEvent {
         /// Line number.
@@ -60,7 +60,7 @@ pub enum EventProblem {
     },
     /// An event with malformed content, such as a histogram that cannot be decoded.
     #[error(
-        "line {line} holds an event `{event}` that cannot be understood: {reason}; it is left out"
+        "line {line} has a malformed event `{event}`: {reason}; it is skipped"
     )]
     Unusable {
         /// Line number.
@@ -71,7 +71,7 @@ pub enum EventProblem {
         reason: String,
     },
     /// An event belongs to a series that was never opened.
-    #[error("line {line} belongs to series {series}, which was never opened; it is left out")]
+    #[error("line {line} belongs to series {series}, which was never opened; it is skipped")]
     NeverOpened {
         /// Line number.
         line: usize,
@@ -79,7 +79,7 @@ pub enum EventProblem {
         series: u32,
     },
     /// An event opens a series that is open already.
-    #[error("line {line} opens series {series} again; it is left out")]
+    #[error("line {line} opens series {series} again; it is skipped")]
     OpenedTwice {
         /// Line number.
         line: usize,

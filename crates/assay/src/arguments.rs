@@ -509,7 +509,7 @@ fn parse_share(text: &str) -> Result<f64, String> {
     if ratio > 0.0 && ratio <= 0.95 {
         Ok(ratio)
     } else {
-        Err("it must lie above 0% and not above 95%".into())
+        Err("expected a share above 0%, at most 95%".into())
     }
 }
 
@@ -520,7 +520,7 @@ fn parse_margin(text: &str) -> Result<f64, String> {
     if ratio > 0.0 && ratio < 1.0 {
         Ok(ratio)
     } else {
-        Err("it must lie between 0% and 100%, and is written like `5%`".into())
+        Err("expected a share between 0% and 100%, like `5%`".into())
     }
 }
 
@@ -532,7 +532,7 @@ fn parse_pause(text: &str) -> Result<f64, String> {
 /// Parses a parameter of a result with its value.
 fn parse_parameter(text: &str) -> Result<(Attribute, String), String> {
     let (name, value) = text.split_once('=').ok_or_else(|| {
-        format!("`{text}` is not of the form NAME=VALUE, like placement=node")
+        format!("expected NAME=VALUE, like placement=node, found `{text}`")
     })?;
     let attribute = Attribute::from_name(name).ok_or_else(|| {
         let known = Attribute::ALL.iter().map(|it| it.name());
@@ -548,14 +548,14 @@ fn parse_parameter(text: &str) -> Result<(Attribute, String), String> {
 fn parse_label(text: &str) -> Result<String, String> {
     const LONGEST: usize = 40;
     if text == "latest" || text.starts_with("latest~") {
-        return Err(format!("`{text}` names a run everywhere, and cannot be a label"));
+        return Err(format!("`{text}` is reserved for runs and cannot be a label"));
     }
     let is_hidden = |it: char| it.is_control() || sanitize::is_hidden(it);
     let is_plain = !text.trim().is_empty() && !text.contains(is_hidden);
     if is_plain && text.chars().count() <= LONGEST {
         Ok(text.trim().to_owned())
     } else {
-        Err(format!("a name of 1 to {LONGEST} characters is wanted"))
+        Err(format!("expected a name of 1 to {LONGEST} characters"))
     }
 }
 
@@ -569,7 +569,7 @@ fn parse_note(text: &str) -> Result<String, String> {
     {
         Ok(text.to_owned())
     } else {
-        Err(format!("a line of 1 to {LONGEST} characters is wanted"))
+        Err(format!("expected a line of 1 to {LONGEST} characters"))
     }
 }
 
@@ -587,7 +587,7 @@ fn parse_turns(text: &str) -> Result<u32, String> {
     match text.parse() {
         // Both conditions take the same number of turns.
         Ok(turns) if turns > 0 && turns <= 1000 && turns % 2 == 0 => Ok(turns),
-        _ => Err("an even number from 2 to 1000 is wanted".into()),
+        _ => Err("expected an even number from 2 to 1000".into()),
     }
 }
 
@@ -596,6 +596,6 @@ fn parse_tool_path(text: &str) -> Result<(String, PathBuf), String> {
         Some((name, path)) if !name.is_empty() && !path.is_empty() => {
             Ok((name.to_owned(), path_text::decode_path(path)))
         }
-        _ => Err(format!("`{text}` is not of the form NAME=PATH")),
+        _ => Err(format!("expected NAME=PATH, found `{text}`")),
     }
 }

@@ -46,8 +46,8 @@ pub(crate) fn check(
         let is_own = COMPANION_STARTS.iter().any(|it| old.starts_with(it));
         if !(is_own && replaced.contains(&*name)) {
             let (page, path) = (page.display(), path.display());
-            return Err(CommandFailure::usage(format!("{path} is there already"))
-                .with_reason(format!("{page} would bring a file of that name along"))
+            return Err(CommandFailure::usage(format!("{path} already exists"))
+                .with_reason(format!("{page} needs a companion file of that name"))
                 .advise("give the page another name, or move that file"));
         }
     }

@@ -59,10 +59,10 @@ fn read_limits(file: &Path) -> Result<Vec<Claim>, CommandFailure> {
         let name = file.display().to_string();
         let failure = CommandFailure::new(
             FailureKind::Suite,
-            format!("{name} is no data sheet"),
+            format!("{name} is not a valid data sheet"),
         )
         .with_cause(&error)
-        .advise("docs/references.md shows one: [[limit]] with metric and value = \"6.9 GB/s\"");
+        .advise("see docs/references.md: [[limit]] with metric and value = \"6.9 GB/s\"");
         match error.place() {
             Some(place) => failure.at_span(&name, &text, place.span.clone()),
             None => failure,

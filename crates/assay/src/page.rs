@@ -108,8 +108,8 @@ fn has_companion(file: &Path) -> bool {
 
 /// Returns the failure for a publication page of results that are not stored.
 fn needs_stored_run() -> CommandFailure {
-    CommandFailure::usage("only stored runs become pages for publication")
-        .advise("`assay report RUN… --format learn`")
+    CommandFailure::usage("--format learn needs a stored run")
+        .advise("use `assay report RUN… --format learn`")
 }
 
 /// Publishes a document other than a run. It has no table of results, and a plot is required for an
@@ -127,10 +127,10 @@ pub(crate) fn publish<J: Serialize>(
         PageFormat::Json => self::to_json(&json())?,
         PageFormat::Csv | PageFormat::Learn => {
             return Err(CommandFailure::usage(format!(
-                "\"{}\" is no table of results",
+                "\"{}\" has no table of results",
                 document().title
             ))
-            .advise("`--format json` is for programs, `markdown` and `html` for people"));
+            .advise("use `--format json` for programs, `markdown` or `html` for people"));
         }
         format @ (PageFormat::Text
         | PageFormat::Markdown
@@ -187,7 +187,7 @@ pub(crate) fn print_or_write(
 /// Formats a value as indented JSON with a final newline.
 pub(crate) fn to_json(value: &impl Serialize) -> Result<String, CommandFailure> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| {
-        CommandFailure::new(FailureKind::Internal, "the result cannot be written as JSON")
+        CommandFailure::new(FailureKind::Internal, "cannot write the result as JSON")
             .with_cause(&error)
     })
 }
@@ -199,9 +199,9 @@ fn render_picture(page: &Document) -> Result<String, CommandFailure> {
 
 /// Returns the failure for an image of a page without a plot.
 pub(crate) fn no_plot_failure(title: &str) -> CommandFailure {
-    CommandFailure::usage(format!("there is no plot in \"{title}\""))
+    CommandFailure::usage(format!("no plots in \"{title}\""))
         .with_reason(
-            "plots are drawn of ladders of sizes, of scaling, of response curves and histories",
+            "only size ladders, scaling, response curves and histories have plots",
         )
-        .advise("`--format html` shows everything there is")
+        .advise("use `--format html` for all results")
 }

@@ -119,8 +119,8 @@ fn with_label<'a>(
         [] => None,
         [label] => Some(label.as_str()),
         _ => {
-            return Err(CommandFailure::usage("--label takes one name").advise(
-                "two names are for two conditions, which `assay run --switch` tells how to reach",
+            return Err(CommandFailure::usage("--label needs a single name").advise(
+                "use two names only with `assay run --switch`",
             ));
         }
     };
@@ -253,7 +253,7 @@ pub(crate) fn publish_plan(
     let text = match typed.format() {
         PageFormat::Json => to_json(plan)?,
         PageFormat::Text => terminal.render_document(document),
-        _ => return Err(CommandFailure::usage("a plan is printed as text or as JSON")),
+        _ => return Err(CommandFailure::usage("a plan has only the formats text and json")),
     };
     page::print_or_write(&text, typed, terminal)
 }

@@ -49,12 +49,12 @@ fn read_claims(path: &str) -> Result<Vec<Claim>, CommandFailure> {
 fn invalid_file(path: &str, text: &str, error: &ReferenceError) -> CommandFailure {
     let advice = match error {
         ReferenceError::Entry { wrong, .. } if matches!(**wrong, EntryError::NoUnit { .. }) => {
-            "a figure without its unit is none: write value = \"260 GB/s\""
+            "write the figure with its unit: value = \"260 GB/s\""
         }
-        _ => "docs/references.md shows a file of references",
+        _ => "see docs/references.md for an example",
     };
     let failure =
-        CommandFailure::new(FailureKind::Suite, format!("{path} is no file of references"));
+        CommandFailure::new(FailureKind::Suite, format!("{path} is not a valid file of references"));
     let failure = failure.with_cause(error).advise(advice);
     match error.place() {
         Some(place) => failure.at_span(path, text, place.span.clone()),
@@ -266,10 +266,10 @@ pub(crate) fn comparison_page<T>(
     let held = reference::check_claims(&summary.results, claims);
     if held.is_empty() {
         return Err(CommandFailure::usage(format!(
-            "nothing that was published of {name} was measured here"
+            "the run has no results with published figures of {name}"
         ))
         .advise(format!(
-            "`assay references {name}` shows what it is about; an imported run may lack \
+            "see `assay references {name}` for its figures; an imported run may lack \
                              dimensions: `assay import --set placement=node`"
         )));
     }
@@ -285,7 +285,7 @@ pub(crate) fn comparison_page<T>(
         })
         .collect();
     let json = serde_json::to_string_pretty(&rows).map_err(|error| {
-        CommandFailure::new(FailureKind::Internal, "the result cannot be written as JSON")
+        CommandFailure::new(FailureKind::Internal, "cannot write the result as JSON")
             .with_cause(&error)
     })? + "\n";
     let published = publish(OutputPage {

@@ -103,12 +103,12 @@ fn read_file(file: &OsStr) -> Result<String, CommandFailure> {
         return Err(unknown_suite(&file.to_string_lossy()));
     }
     std::fs::read_to_string(path).map_err(|error| {
-        let what = format!("the suite file {} cannot be read", path.display());
+        let what = format!("cannot read the suite file {}", path.display());
         let failure = CommandFailure::new(FailureKind::Suite, what).with_cause(&error);
         match error.kind() {
-            ErrorKind::PermissionDenied => failure.advise("let this user read it: `chmod +r`"),
-            ErrorKind::IsADirectory => failure.advise("name a file in it"),
-            ErrorKind::InvalidData => failure.advise("a suite is text in UTF-8"),
+            ErrorKind::PermissionDenied => failure.advise("make it readable: `chmod +r`"),
+            ErrorKind::IsADirectory => failure.advise("name a file in that folder"),
+            ErrorKind::InvalidData => failure.advise("convert the file to UTF-8"),
             _ => failure,
         }
     })
@@ -119,14 +119,14 @@ fn unknown_suite(name: &str) -> CommandFailure {
     let is_path = name.contains('/') || Path::new(name).extension().is_some();
     if is_path {
         return failure
-            .with_reason("there is no file of this name")
-            .advise("check its name, and the folder it is in");
+            .with_reason("the file does not exist")
+            .advise("check the name and the folder");
     }
     let known: Vec<&str> =
         BUILT_IN.iter().chain(&PAGE_SUITES).map(|(known, _)| *known).collect();
     failure
         .advise(suite::suggest(name, &known))
-        .advise("a suite file is named by its path, like ./mine.toml; `assay help suites` shows how to write one")
+        .advise("name a suite file by its path, like ./mine.toml; `assay help suites` prints an example")
 }
 
 fn invalid_suite(name: &str, text: &str, error: SuiteError) -> CommandFailure {
@@ -138,7 +138,7 @@ fn invalid_suite(name: &str, text: &str, error: SuiteError) -> CommandFailure {
     match error.help {
         Some(help) => failure.advise(help),
         None if error.message.starts_with("not TOML") => {
-            failure.advise("`assay help suites` shows how a suite is written")
+            failure.advise("see `assay help suites` for an example")
         }
         None => failure,
     }

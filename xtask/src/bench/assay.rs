@@ -33,7 +33,7 @@ pub(crate) fn parse_output(output: &str) -> Result<Value> {
     let summary: Value =
         serde_json::from_str(output).with_context(|| format!("assay printed {output:?}"))?;
     if let Some(failure) = summary["failures"].get(0) {
-        bail!("assay could not measure {}: {}", failure["benchmark"], failure["reason"]);
+        bail!("assay failed to measure {}: {}", failure["benchmark"], failure["reason"]);
     }
     Ok(summary)
 }
@@ -50,8 +50,8 @@ pub(crate) fn find_estimate(
         .filter(|estimate| estimate["benchmark"] == benchmark && estimate["metric"] == metric);
     match (found.next(), found.next()) {
         (Some(estimate), None) => Ok(AssayEstimate {
-            median: estimate["median"].as_f64().context("the median is no number")?,
-            n: estimate["n"].as_u64().context("n is no number")?.try_into()?,
+            median: estimate["median"].as_f64().context("the median is not a number")?,
+            n: estimate["n"].as_u64().context("n is not a number")?.try_into()?,
             parameters: estimate["parameters"].clone(),
         }),
         (None, _) => bail!("assay measured no {metric} of {benchmark}"),

@@ -24,7 +24,7 @@ impl Cpus {
         let cores = ranked.iter().filter(|(rank, _)| *rank == 0).count();
         let wanted = threads.unwrap_or(cores);
         if wanted == 0 || wanted > ranked.len() {
-            bail!("{wanted} threads asked for, and {} CPUs may be used", ranked.len());
+            bail!("{wanted} threads requested, but only {} CPUs are available", ranked.len());
         }
         Ok(Self(ranked[..wanted].iter().map(|(_, cpu)| *cpu).collect()))
     }

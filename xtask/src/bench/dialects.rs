@@ -55,13 +55,13 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     let figures = measure(&workplace, &assay, options)?;
     facts.push(("load after", machine::load_average()));
     let mut page =
-        MarkdownPage::new("fio's words compared with fio", "cargo xtask bench dialects");
+        MarkdownPage::new("fio's language compared with fio", "cargo xtask bench dialects");
     page.facts(&facts);
     page.heading("Figures");
     let head = ["job", "", "assay", "fio", "ratio", "95 %", ""];
     page.table(&head, &rows(&figures)?);
     page.paragraph(ABOUT);
-    page.heading("Question files");
+    page.heading("Job files");
     page.paragraph("All begin with `[global]`, `runtime=500ms` and `size=64m`; those on existing files have `time_based=1`.");
     let lines = |job: &FioTest| format!("{:36} {}", job.name, job.lines);
     page.commands(&FIO_TESTS.iter().map(lines).collect::<Vec<_>>());

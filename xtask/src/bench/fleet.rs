@@ -87,7 +87,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
 
     let mut page = MarkdownPage::new("A fleet of many hosts", "cargo xtask bench fleet");
     page.facts(&facts);
-    page.heading("What a coordinator needs");
+    page.heading("Coordinator resources");
     page.table(
         &[
             "agents",
@@ -107,25 +107,25 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     );
     page.paragraph(&format_targets(&rows));
     page.paragraph(&format!(
-        "{SLEEPERS} threads that only sleep until one moment and look at the clock then woke within {:.2} ms of each \
-         other here, in the middle of {TRIES} tries: what agents that share these CPUs cannot do better.",
+        "{SLEEPERS} threads that sleep until the same moment and then read the clock woke up within {:.2} ms of each \
+         other here, by the median of {TRIES} tries: a lower bound for agents that share these CPUs.",
         1e3 * sleepers_skew_s()
     ));
     page.paragraph(
-        "Every agent is a process of this machine that reads a file of its own ten times a second. It says once a \
-         second how it goes, and when the case ends it hands on one event for each second and each of the two things \
-         that it counted, which are stored and printed (`--events`). They share the machine's CPUs with the \
+        "Every agent is a process of this machine that reads a file of its own ten times a second. It reports its progress once a \
+         second, and when the case ends it sends one event for each second and each of the two counters, \
+         which are stored and printed (`--events`). The agents share the machine's CPUs with the \
          coordinator, which is why the time until all are ready and the skew grow with their number; agents on \
-         hosts of their own start beside each other. CPU is that of the coordinator alone, in percent of one CPU, \
-         from the first start until everything is handed on; memory is the most until the run is over. Relays are \
+         hosts of their own start in parallel. CPU is that of the coordinator alone, in percent of one CPU, \
+         from the first start until all events are sent; memory is the peak of the run. Relays are \
          processes of this machine, too.",
     );
-    page.heading("Ten thousand, and what breaks first");
+    page.heading("Limits at ten thousand agents");
     for paragraph in extrapolate(&rows) {
         page.paragraph(&paragraph);
     }
-    page.heading("Beside others");
-    page.table(&["what", "hosts", "time", "CPU of who starts them"], &peers.rows);
+    page.heading("Comparison with other tools");
+    page.table(&["command", "hosts", "time", "CPU of the starting process"], &peers.rows);
     for reason in &peers.skipped {
         page.paragraph(reason);
     }
@@ -186,13 +186,13 @@ fn extrapolate(rows: &[FleetRow]) -> Vec<String> {
     let open = open.lines().find_map(|line| line.strip_prefix("Max open files"));
     let open = open.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
     let needs = [
-        ("CPU", many(|row| row.cpu), Some(1.0), "CPU, since one thread hears all of them"),
+        ("CPU", many(|row| row.cpu), Some(1.0), "CPU, since one thread receives all of them"),
         ("open files", many(|row| row.files as f64), open, "allowed (hard limit of a process)"),
         (
             "processes",
             10_000.0,
             number("/proc/sys/kernel/pid_max"),
-            "process numbers (kernel.pid_max), which threads use, too",
+            "process IDs (kernel.pid_max), which threads use, too",
         ),
     ];
     let share =
@@ -214,9 +214,9 @@ fn extrapolate(rows: &[FleetRow]) -> Vec<String> {
     let mut paragraphs = vec![items.join("\n")];
     if let Some((name, ..)) = first {
         paragraphs.push(format!(
-            "What is nearest to its limit, and breaks first, is **{name}**. Straight lines through 100 and 1,000 \
-             agents without relays; nobody has measured ten thousand. Relays take over open files, processes \
-             and the copies of the program; what is heard and stored stays with the coordinator."
+            "The first limit to be reached is **{name}**. Linear extrapolation from 100 and 1,000 \
+             agents without relays; ten thousand were not measured. Relays take over open files, processes \
+             and the copies of the program; receiving and storing events stays with the coordinator."
         ));
     }
     paragraphs
@@ -248,9 +248,9 @@ fn measure_row(
     program: &Path,
     hosts: (usize, usize),
 ) -> Result<FleetRow> {
-    println!("{} agents behind {} relays …", hosts.0, hosts.1);
+    println!("{} agents through {} relays …", hosts.0, hosts.1);
     let folder = PathBuf::from(format!("/dev/shm/assay-fleet-{}", std::process::id()));
-    fs::create_dir_all(&folder).context("cannot make a folder in memory")?;
+    fs::create_dir_all(&folder).context("cannot create a folder in memory")?;
     let outcome = measure_in_folder(workplace, program, hosts, &folder);
     drop(fs::remove_dir_all(&folder));
     outcome
@@ -332,7 +332,7 @@ fn measure_in_folder(
         command.args(["--relays", &format!("r[1-{relays}]")]);
     }
     let begun = Instant::now();
-    let mut child = command.stdout(Stdio::piped()).spawn().context("assay did not start")?;
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start assay")?;
     let stdout = child.stdout.take().context("assay has no output")?;
     let (sender, events) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -387,7 +387,7 @@ fn measure_in_folder(
         totals.events as f64 / hosts as f64 / finished.duration_since(started).as_secs_f64();
     let within = |look: &&CpuSample| (started..=finished).contains(&look.time);
     let (first, last) = (looks.iter().find(within), looks.iter().rev().find(within));
-    let (first, last) = first.zip(last).context("the coordinator could not be looked at")?;
+    let (first, last) = first.zip(last).context("cannot read the coordinator's CPU time")?;
     row.cpu = (last.cpu_s - first.cpu_s) / last.time.duration_since(first.time).as_secs_f64();
     Ok(row)
 }

@@ -36,7 +36,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     let (build_s, slowest) = cold_build(&workplace)?;
     let program = workplace.folder.join("cold/release/assay");
     facts.push(machine::assay_version(&workplace, &program));
-    let bytes = fs::metadata(&program).context("the build left no program")?.len() as f64;
+    let bytes = fs::metadata(&program).context("the build produced no program")?.len() as f64;
     let starts = measure_starts(&workplace, &program)?;
     let start_s = ratio::median(&starts).context("nothing was started")?;
     let interval = ratio::median_interval(&starts);
@@ -50,7 +50,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     let start = format!("`assay --version`, median of {STARTS}");
     let megabytes = |bytes: f64| format!("{:.2} MB", bytes / 1e6);
     page.table(
-        &["what", "figure", "95 %", "target", ""],
+        &["quantity", "figure", "95 %", "target", ""],
         &[
             row(
                 &start,
@@ -80,7 +80,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     let mut build = build_command(root);
     page.commands(&[
         workplace.format_command(build.arg("--timings")),
-        "assay --version".into(),
+        "use assay --version".into(),
     ]);
     page.publish(root, "build")
 }
@@ -94,7 +94,7 @@ fn cold_build(workplace: &BenchWorkplace) -> Result<(f64, Vec<Vec<String>>)> {
     command::run(build.arg("--timings").env("CARGO_TARGET_DIR", &target))?;
     let build_s = start.elapsed().as_secs_f64();
     let report = fs::read_to_string(target.join("cargo-timings/cargo-timing.html"))
-        .context("cargo left no report of its timings")?;
+        .context("cargo wrote no timings report")?;
     let slowest = timings::slowest_units(&report, SLOWEST_COUNT)?;
     let rows = slowest
         .into_iter()

@@ -29,7 +29,7 @@ pub(crate) fn find_libraries(root: &Path) -> Result<Vec<LapackLibrary>> {
             wheels::find_installed_file(root, wheel).map(|file| LapackLibrary { name, file }),
         );
     }
-    ensure!(!libraries.is_empty(), "there is no LAPACK to compare with");
+    ensure!(!libraries.is_empty(), "no LAPACK library found");
     Ok(libraries)
 }
 

@@ -82,7 +82,7 @@ fn parse_rate(output: &str, family: &LikwidFamily, iterations: u64) -> Result<f6
     let bytes = text.bytes_per_element;
     ensure!(bytes == 8 * family.arrays, "{bytes} bytes per element");
     let counted = text.bytes.saturating_mul(iterations);
-    ensure!(text.volume_bytes == counted, "not every byte was counted once per iteration");
+    ensure!(text.volume_bytes == counted, "likwid did not count every byte once per iteration");
     Ok(text.rate)
 }
 

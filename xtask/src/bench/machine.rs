@@ -20,7 +20,7 @@ pub(crate) fn facts(workplace: &BenchWorkplace) -> Vec<Fact> {
     let field = |name: &str| labelled_value(&lscpu, name).unwrap_or_else(|| "not told".into());
     let virtualised = labelled_value(&lscpu, "Hypervisor vendor");
     let virtualised =
-        virtualised.map_or("none seen".into(), |vendor| format!("guest of {vendor}"));
+        virtualised.map_or("none detected".into(), |vendor| format!("guest of {vendor}"));
     let memory = labelled_value(&read_file("/proc/meminfo"), "MemTotal");
     let memory = memory.and_then(|memory| memory.strip_suffix(" kB")?.parse::<u64>().ok());
     let memory = memory.map(|kib| Bytes(kib << 10).to_quantity().to_string());
@@ -28,7 +28,7 @@ pub(crate) fn facts(workplace: &BenchWorkplace) -> Vec<Fact> {
         ("date", first_line(workplace, "date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
         ("CPU", format!("{}, {} CPUs, {virtualised}", field("Model name"), field("CPU(s)"))),
         ("caches", format!("L2 {}, L3 {}", field("L2 cache"), field("L3 cache"))),
-        ("memory", memory.unwrap_or_else(|| "not told".into())),
+        ("memory", memory.unwrap_or_else(|| "not reported".into())),
         (
             "huge pages",
             read_file("/sys/kernel/mm/transparent_hugepage/enabled").trim().to_owned(),
@@ -91,11 +91,11 @@ fn program_output(
 ) -> String {
     let program = program.as_ref();
     let output = command::output(workplace.command(program).args(arguments));
-    output.unwrap_or_else(|_| format!("{} does not tell", program.display()))
+    output.unwrap_or_else(|_| format!("{} failed", program.display()))
 }
 
 fn read_file(path: &str) -> String {
-    fs::read_to_string(path).unwrap_or_else(|_| "not told".into())
+    fs::read_to_string(path).unwrap_or_else(|_| "not reported".into())
 }
 
 /// Returns the value of `name: value`.

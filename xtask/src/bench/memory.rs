@@ -66,7 +66,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     let fewest = figures.our_samples.iter().min().copied().unwrap_or(0);
     facts.push((
         "samples",
-        format!("at least {fewest} behind each figure of assay's in a turn"),
+        format!("at least {fewest} for each of assay's figures in a turn"),
     ));
     let mut page = MarkdownPage::new(
         "Memory bandwidth compared with other tools",
@@ -79,7 +79,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
         &rows(&contest, &figures)?,
     );
     page.paragraph(ABOUT_FIGURES);
-    page.heading("What non-temporal stores gain here");
+    page.heading("Gain by non-temporal stores");
     page.paragraph(ABOUT_STORES);
     let head = ["likwid's kernels", "best with", "best without", "gain"];
     page.table(&head, &gain_rows(&contest.tried)?);
@@ -110,7 +110,7 @@ fn rows(
 ) -> Result<Vec<Vec<String>>> {
     let mut rows = Vec::new();
     for Operation { name, family, note, targets } in &OPERATIONS {
-        let missing = || format!("nobody measured {name}");
+        let missing = || format!("no figures of {name}");
         let ours = figures.ours.get(*name).with_context(missing)?;
         let our_kernel = figures.our_kernels.get(*name).with_context(missing)?;
         let label = format!("{name} (`{our_kernel}`)");

@@ -74,7 +74,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
         let place = match place {
             Ok(place) => place,
             Err(error) => {
-                println!("no veth pair here: {error:#}");
+                println!("cannot create a veth pair: {error:#}");
                 continue;
             }
         };
@@ -138,7 +138,7 @@ fn start_servers(programs: &Programs, place: &TestLink) -> Result<Vec<BenchServe
         let mut command = place.command(true, program);
         command.args(arguments.split(' '));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(BenchServer(command.spawn().context("a server cannot be started")?))
+        Ok(BenchServer(command.spawn().context("cannot start a server")?))
     })
     .collect();
     // None of them reports when it listens.
@@ -189,7 +189,7 @@ fn rows(figures: &Figures) -> Result<Vec<Vec<String>>> {
     let row =
         |(ours, theirs, kind, target): &(&'static str, &'static str, NetworkMetric, f64)| {
             let values = |name: &'static str| {
-                figures.get(&(name, *kind)).with_context(|| format!("nobody measured {name}"))
+                figures.get(&(name, *kind)).with_context(|| format!("no figures of {name}"))
             };
             let (our_values, their_values) = (values(ours)?, values(theirs)?);
             let median =

@@ -55,7 +55,7 @@ impl BenchOptions {
             "--bytes" => self.bytes = Some(value.parse()?),
             "--hpcc-up-to" => self.hpcc_up_to = positive(value)?,
             "--n" => self.orders = value.split(',').map(positive).collect::<Result<_>>()?,
-            _ => bail!("no such option\n{USAGE}"),
+            _ => bail!("unknown option\n{USAGE}"),
         }
         Ok(())
     }

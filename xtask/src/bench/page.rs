@@ -66,7 +66,7 @@ impl MarkdownPage {
     /// Writes the page to `docs/benchmarks/<name>.md` and prints it.
     pub(crate) fn publish(&self, root: &Path, name: &str) -> Result<()> {
         fs::create_dir_all(root.join("docs/benchmarks"))
-            .context("cannot make docs/benchmarks")?;
+            .context("cannot create docs/benchmarks")?;
         self.write(root, &format!("docs/benchmarks/{name}.md"))
     }
 

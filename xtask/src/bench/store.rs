@@ -84,7 +84,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     page.facts(&facts);
     page.paragraph(&format!(
         "The store has {RUNS} runs with {} results; each command is a process of its own, {} turns, files in the page \
-         cache. The first listing, which writes the index, took {}. Memory is the most that a process had at once \
+         cache. The first listing, which writes the index, took {}. Memory is the peak of a process \
          and may be {:.0} MB.",
         RUNS * CASES * generator::METRICS.len(),
         options.turns,
@@ -165,11 +165,11 @@ fn run_once(workplace: &BenchWorkplace, assay: &Path, words: &[String]) -> Resul
     // An inconclusive comparison has an exit code of its own.
     timed.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let start = Instant::now();
-    let status = timed.status().context("/usr/bin/time does not start")?;
+    let status = timed.status().context("cannot start /usr/bin/time")?;
     let seconds = start.elapsed().as_secs_f64();
     anyhow::ensure!(matches!(status.code(), Some(0 | 4..=6)), "{words:?} failed: {status}");
-    let kibibytes = fs::read_to_string(&note).context("time left no note")?;
-    let kibibytes: f64 = kibibytes.trim().parse().context("time noted no number")?;
+    let kibibytes = fs::read_to_string(&note).context("/usr/bin/time wrote no file")?;
+    let kibibytes: f64 = kibibytes.trim().parse().context("/usr/bin/time wrote no number")?;
     Ok((seconds, kibibytes * 1024.0))
 }
 

@@ -43,12 +43,12 @@ pub(crate) fn median(output: &str, operation: &str) -> Result<f64> {
     let output: Value = serde_json::from_str(output)?;
     output[operation]["median"]
         .as_f64()
-        .with_context(|| format!("STREAM in C has no {operation}"))
+        .with_context(|| format!("the STREAM program printed no {operation}"))
 }
 
 /// Parses the name of the sweep's fastest variant of an operation.
 pub(crate) fn best_variant(output: &str, operation: &str) -> Result<String> {
     let output: Value = serde_json::from_str(output)?;
     let name = output[operation]["kernel"].as_str();
-    Ok(name.with_context(|| format!("the sweep names no kernel for {operation}"))?.to_owned())
+    Ok(name.with_context(|| format!("the sweep printed no kernel for {operation}"))?.to_owned())
 }

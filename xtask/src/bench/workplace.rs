@@ -35,7 +35,7 @@ impl BenchWorkplace {
             "--locked",
         ]))?;
         let metadata: Value = serde_json::from_str(&metadata)?;
-        let target = metadata["target_directory"].as_str().context("cargo names no target")?;
+        let target = metadata["target_directory"].as_str().context("cargo printed no target directory")?;
         let target = PathBuf::from(target);
         let folder = target.join("bench");
         if folder.exists() {
@@ -43,7 +43,7 @@ impl BenchWorkplace {
                 .with_context(|| format!("cannot empty {}", folder.display()))?;
         }
         fs::create_dir_all(&folder)
-            .with_context(|| format!("cannot make {}", folder.display()))?;
+            .with_context(|| format!("cannot create {}", folder.display()))?;
         Ok(Self { root: root.to_owned(), target, folder, cpus })
     }
 

@@ -21,37 +21,37 @@ type Row = (&'static str, &'static str, fn(&Path) -> Result<FaultResult>, bool);
 
 const ROWS: &[Row] = &[
     (
-        "all threads lose a CPU, as when it is taken offline",
+        "all threads lose a CPU, as if it went offline",
         "the results carry the doubt `cpus-taken`",
         take_cpu,
         true,
     ),
     (
-        "the kernel kills a tool that has no memory left",
-        "its case fails and says so; the others are measured",
+        "the kernel kills a tool that runs out of memory",
+        "its case fails with that reason; the others are measured",
         exhaust_memory,
         true,
     ),
     (
-        "the file system turns read-only under a writing run",
+        "the file system turns read-only during a writing run",
         "the case fails with the kernel's error; nothing is stored as measured",
         abort_file_system,
         true,
     ),
     (
-        "the interface goes down under `net throughput`",
+        "the interface goes down during `net throughput`",
         "the case fails because nothing moves",
         |program| take_interface_down(program, &["net", "throughput", FAR, "--for", "6s"]),
         false,
     ),
     (
-        "the interface goes down under `net latency`",
+        "the interface goes down during `net latency`",
         "the case fails because nothing moves",
         |program| take_interface_down(program, &["net", "latency", FAR, "--for", "6s"]),
         false,
     ),
     (
-        "the interface goes down under `iperf3`",
+        "the interface goes down during `iperf3`",
         "the test fails because nothing moves; its intervals are kept",
         |program| {
             let words = ["iperf3", "-c", FAR, "-t", "6", "--rcv-timeout", "3000"];
@@ -93,7 +93,7 @@ fn take_cpu(program: &Path) -> Result<FaultResult> {
     wait_for_measurement(&world);
     if thread::available_parallelism()?.get() < 2 {
         child.wait()?;
-        return Ok(FaultResult::NotTried("there is one CPU".to_owned()));
+        return Ok(FaultResult::NotTried("only one CPU is available".to_owned()));
     }
     let cut = run_system(&["taskset", "-apc", "0", &child.id().to_string()]);
     let (code, shown) = wait_and_show(&world, &mut child)?;
@@ -141,13 +141,13 @@ fn exhaust_memory(program: &Path) -> Result<FaultResult> {
         .env("REAL_PATH", &path)
         .env("PATH", format!("{}:{path}", bin.display()))
         .output()
-        .context("assay cannot be started")?;
+        .context("cannot start assay")?;
     for group in ["/sys/fs/cgroup/memory/assay-faults", "/sys/fs/cgroup/assay-faults"] {
         drop(fs::remove_dir(group));
     }
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     if err.contains("77") {
-        return Ok(FaultResult::NotTried("no control group of memory can be made".to_owned()));
+        return Ok(FaultResult::NotTried("cannot create a memory control group".to_owned()));
     }
     let shown = world.run_assay(&["show", "--json"])?.out;
     let is_reported = output.status.code() == Some(4) && shown.contains("\"bandwidth\"");

@@ -26,7 +26,7 @@ pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<TriedFault>>
     ] {
         tried.push(TriedFault {
             fault,
-            expected: "a failure that says so, or a run that is stored whole; never a panic, and \
+            expected: "a failure with the reason, or a completely stored run; never a panic, and \
                        the next run works",
             result: fail_every_call(program, call, is_brief)?,
         });
@@ -66,7 +66,7 @@ fn fail_every_call(program: &Path, call: &str, is_brief: bool) -> Result<FaultRe
         let was_made =
             std::fs::read_to_string(&log).is_ok_and(|reported| reported.contains("(INJECTED)"));
         if run.code.is_none() && !was_made {
-            return Ok(FaultResult::NotTried("strace may not trace here".to_owned()));
+            return Ok(FaultResult::NotTried("strace is not permitted to trace here".to_owned()));
         }
         match run.code {
             Some(0) => {
@@ -74,7 +74,7 @@ fn fail_every_call(program: &Path, call: &str, is_brief: bool) -> Result<FaultRe
                 if verified.code != Some(0) {
                     let what = error_line(&verified.err);
                     return Ok(FaultResult::Broke(format!(
-                        "n = {nth}: ended well, but {what}"
+                        "n = {nth}: exited with 0, but {what}"
                     )));
                 }
                 stored += 1;

@@ -16,12 +16,12 @@ pub(super) fn all(program: &Path) -> Result<Vec<TriedFault>> {
     Ok(vec![
         TriedFault {
             fault: "a hard link to somebody's file in the place of a kept tree's, then a test that writes the tree",
-            expected: "a refusal that says so; the file is as it was",
+            expected: "a refusal with that reason; the file is as it was",
             result: linked_in_a_tree(program)?,
         },
         TriedFault {
             fault: "a target with a second hard link, which `--destroy-data` names",
-            expected: "a refusal that says so; the file is as it was",
+            expected: "a refusal with that reason; the file is as it was",
             result: linked_target(program)?,
         },
         TriedFault {

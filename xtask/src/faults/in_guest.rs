@@ -26,7 +26,7 @@ struct GuestRow {
 
 const NOT_MEASURED: &str =
     "the case fails with the kernel's error; nothing is stored as measured";
-const REFUSED: &str = "a refusal that names the user of the device";
+const REFUSED: &str = "a refusal that reports the user of the device";
 /// Errors of a removed device; its size may also read as 0 bytes.
 const DEVICE_REMOVED: &[&str] = &["Input/output error", "No such device", "short: 0 of"];
 
@@ -54,22 +54,22 @@ const ROWS: [GuestRow; 12] = [
     },
     GuestRow {
         section: "dm-error",
-        fault: "device-mapper exchanges the device below for errors, under a run",
+        fault: "device-mapper replaces the underlying device by errors, during a run",
         expected: NOT_MEASURED,
         code: 4,
         expected_output: DEVICE_REMOVED,
     },
     GuestRow {
         section: "removed",
-        fault: "the device is removed under a run (null_blk)",
+        fault: "the device is removed during a run (null_blk)",
         expected: NOT_MEASURED,
         code: 4,
         expected_output: DEVICE_REMOVED,
     },
     GuestRow {
         section: "zram-reset",
-        fault: "zram is reset under a writing run",
-        expected: "the kernel refuses the reset; the run ends well",
+        fault: "zram is reset during a writing run",
+        expected: "the kernel refuses the reset; the run succeeds",
         code: 0,
         expected_output: &["the reset is refused"],
     },
@@ -104,7 +104,7 @@ const ROWS: [GuestRow; 12] = [
     GuestRow {
         section: "disk",
         fault: "writing a partition of a disk whose other partition is mounted",
-        expected: "the one is written, the other is as it was",
+        expected: "one is written, the other is unchanged",
         code: 0,
         expected_output: &["same contents"],
     },
@@ -228,7 +228,7 @@ pub(super) fn try_all(root: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
         let row = |row: &GuestRow| row.with_result(FaultResult::NotTried(why.clone()));
         return Ok(ROWS.iter().map(row).collect());
     }
-    let image = image::ensure_image(root).context("the image of the guests cannot be made")?;
+    let image = image::ensure_image(root).context("cannot build the image of the guests")?;
     let said = guest::run(root, &image, (&[GuestMachine::PLAIN], SCRIPT), DEADLINE)?;
     let sections = sections(&said);
     let judged = ROWS.iter().map(|row| {

@@ -17,13 +17,13 @@ const SHORT_RUN: &[&str] =
 pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
     Ok(vec![
         TriedFault {
-            fault: "SIGKILL, every 80 ms of a run later",
+            fault: "SIGKILL, each 80 ms later in the run",
             expected: "the store can be read; `clean` removes the file; the next run works",
             result: try_kills(program, is_brief)?,
         },
         TriedFault {
             fault: "SIGSTOP for 2 s, then SIGCONT",
-            expected: "the run ends well and its results carry the doubt `paused`",
+            expected: "the run succeeds and its results carry the doubt `paused`",
             result: try_stop(program)?,
         },
     ])
@@ -42,7 +42,7 @@ fn try_kills(program: &Path, is_brief: bool) -> Result<FaultResult> {
         // The store may not exist yet, if no run began.
         if !matches!(listed.code, Some(0 | 2)) {
             return Ok(FaultResult::Broke(format!(
-                "kill {nth}: list ended with {:?}",
+                "kill {nth}: list exited with {:?}",
                 listed.code
             )));
         }

@@ -14,13 +14,13 @@ const PRECIOUS: &str = "what somebody would miss";
 pub(super) fn try_all(program: &Path) -> Result<Vec<TriedFault>> {
     Ok(vec![
         TriedFault {
-            fault: "a link to somebody's file in the place of the target, between two phases",
-            expected: "the second phase fails; the file is as it was",
+            fault: "the target is replaced by a link to another file, between two phases",
+            expected: "the second phase fails; the file is unchanged",
             result: replace_target_by_link(program)?,
         },
         TriedFault {
             fault: "`cp` over a kept file, then a run that writes it, then `clean`",
-            expected: "both leave it alone",
+            expected: "both leave it unchanged",
             result: copy_over_kept_file(program)?,
         },
         TriedFault {
@@ -29,13 +29,13 @@ pub(super) fn try_all(program: &Path) -> Result<Vec<TriedFault>> {
             result: mount_while_writing(program)?,
         },
         TriedFault {
-            fault: "the device shrinks under a run, as if it had gone",
+            fault: "the device shrinks during a run, as if removed",
             expected: "the case fails with the kernel's error; nothing is stored as measured",
             result: shrink_device(program)?,
         },
         TriedFault {
             fault: "the file system turns read-only between two runs",
-            expected: "a refusal that says so",
+            expected: "a refusal with that reason",
             result: remount_read_only(program)?,
         },
         TriedFault {

@@ -255,7 +255,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     for (name, _) in PROCESSORS {
         let text = section(output, &format!("kernels {name}"))?;
         let line = text.lines().find(|line| line.starts_with("test result: "));
-        let line = line.with_context(|| format!("the tests did not end: {text}"))?;
+        let line = line.with_context(|| format!("the tests printed no result: {text}"))?;
         figures.push(LabFigure {
             name: format!("checks of kernels, {name}"),
             truth: "all pass".to_owned(),
@@ -264,7 +264,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         });
     }
     let text = section(output, "quick")?;
-    let report = document(text).with_context(|| format!("`run quick` said: {text}"))?;
+    let report = document(text).with_context(|| format!("`run quick` printed: {text}"))?;
     let count = |name: &str| report[name].as_array().map_or(0, Vec::len);
     let (results, failures) = (count("results"), count("failures"));
     figures.push(LabFigure {

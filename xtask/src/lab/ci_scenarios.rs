@@ -70,7 +70,7 @@ mod tests {
             let figures = holds.iter().map(figure).collect();
             ScenarioResult { figures, elapsed: Duration::ZERO, load_before: String::new() }
         };
-        let late = || bail!("it did not end in 300s");
+        let late = || bail!("no exit code in 300s");
         for (tries, expected) in [
             (&[Some(&[Some(true), None][..])][..], TruthVerdict::Holds),
             (&[Some(&[None])], TruthVerdict::Holds),
@@ -81,7 +81,7 @@ mod tests {
             (&[None, None, Some(&[Some(true)])], TruthVerdict::Fails),
         ] {
             let mut left = tries.iter();
-            let verdict = SCENARIOS[0].verdict(|| match left.next().expect("so many tries") {
+            let verdict = SCENARIOS[0].verdict(|| match left.next().expect("no more tries than results") {
                 Some(rows) => Ok(found(rows)),
                 None => late().context("scenario x"),
             });

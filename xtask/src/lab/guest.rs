@@ -55,7 +55,7 @@ pub(crate) fn memory_shortage(machines: &[GuestMachine], available_mib: u64) -> 
         machines.iter().map(|it| u64::from(it.memory_mib) + QEMU_OVERHEAD_MIB).sum();
     (needed_mib > available_mib).then(|| {
         format!(
-            "its guests need {needed_mib} MiB of memory, and {available_mib} MiB are available"
+            "its guests need {needed_mib} MiB of memory, but only {available_mib} MiB are available"
         )
     })
 }
@@ -97,7 +97,7 @@ fn choose_accelerator(root: &Path, image: &Image) -> Result<Accelerator> {
             Ok(KVM)
         }
         Err(error) => {
-            println!("lab: no guest with KVM: {error:#}; emulation from now on");
+            println!("lab: guests do not boot with KVM: {error:#}; using emulation from now on");
             fs::write(&hangs, format!("{error:#}\n"))?;
             Ok(EMULATION)
         }
@@ -126,7 +126,7 @@ fn run_with(
         guests.push(scene.start(number, machine)?);
         scene.wait_for_sockets(number)?;
     }
-    let (first, others) = guests.split_first_mut().context("a scenario has a guest")?;
+    let (first, others) = guests.split_first_mut().context("a scenario has at least one guest")?;
     let output = first
         .wait_for_output(began, (accelerator.boot_timeout, deadline))
         .and_then(|output| script_output(&output));
@@ -343,7 +343,7 @@ impl Guest {
                 let output = fs::read(&self.output).unwrap_or_default();
                 if output.is_empty() {
                     bail!(
-                        "it ended before it began; {}",
+                        "it ended before its script began; {}",
                         last_lines(&self.read_console_and_errors())
                     );
                 }
@@ -356,7 +356,7 @@ impl Guest {
                 bail!("it printed nothing in {boot:?}; {reason}");
             }
             if began.elapsed() > deadline {
-                bail!("it did not end in {deadline:?}; {}", last_lines(&output));
+                bail!("no exit code in {deadline:?}; {}", last_lines(&output));
             }
             thread::sleep(POLL_INTERVAL);
         }

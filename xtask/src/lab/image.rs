@@ -133,7 +133,7 @@ pub(crate) fn ensure_image(root: &Path) -> Result<Image> {
     if image.base.exists() {
         return Ok(image);
     }
-    println!("lab: making the image {}", image.folder.display());
+    println!("lab: building the image {}", image.folder.display());
     fs::create_dir_all(&image.folder)?;
     let work = tempfile::tempdir_in(&cache)?;
     build_image(&kernel, work.path(), &image)?;
@@ -240,7 +240,7 @@ fn copy_modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
     }
     for file in &wanted {
         let to = root.join(file);
-        fs::create_dir_all(to.parent().expect("a file lies in a folder"))?;
+        fs::create_dir_all(to.parent().expect("every file has a parent folder"))?;
         fs::copy(system.join(file), &to).with_context(|| format!("cannot copy {file}"))?;
     }
     let count = wanted.iter().filter(|file| file.contains(".ko")).count();

@@ -96,7 +96,7 @@ fn check_delay(one_way_ms: f64, text: &str) -> Result<LabFigure> {
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("rtt min/avg/max/mdev = "))
-        .context("there are no round trips")?;
+        .context("no round trips in the output")?;
     let minimum_ms: f64 = line.split('/').next().unwrap_or_default().parse()?;
     let delay_ms = 2.0 * one_way_ms;
     Ok(LabFigure {
@@ -119,7 +119,7 @@ fn datagram_share(report: &Value, metric: &str) -> Result<DatagramShare> {
     let found = results.iter().find(|it| it["metric"] == metric);
     let found = found.with_context(|| format!("there is no {metric}"))?;
     let number =
-        |value: &Value| value.as_f64().with_context(|| format!("{metric} is no number"));
+        |value: &Value| value.as_f64().with_context(|| format!("{metric} is not a number"));
     let total = number(&found["n"])?;
     let interval = found["ci"][0].as_f64().zip(found["ci"][1].as_f64());
     Ok(DatagramShare { count: (number(&found["median"])? * total).round(), total, interval })
@@ -165,7 +165,7 @@ fn check_order(text: &str) -> Result<[LabFigure; 2]> {
             name: "datagrams out of order, every 100th overtakes".to_owned(),
             truth: match truth {
                 Some(truth) => format!("{truth} of {}", late.total),
-                None => format!("tcpdump has seen {} of {}", numbers.len(), late.total),
+                None => format!("tcpdump captured {} of {}", numbers.len(), late.total),
             },
             reported: format!("{} of {}", late.count, late.total),
             is_correct: truth.filter(|it| *it > 0).map(|truth| late.count as usize == truth),

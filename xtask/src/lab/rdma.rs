@@ -234,7 +234,7 @@ fn check_test(
         // perftest itself may fail under emulation; assay must not.
         return Ok(LabFigure {
             name: what,
-            truth: format_median(&theirs, "perftest gave nothing"),
+            truth: format_median(&theirs, "no result of perftest"),
             reported: format_median(&ours, "nothing"),
             is_correct: if typical(&ours).is_empty() { Some(false) } else { None },
         });
@@ -243,7 +243,7 @@ fn check_test(
     let mut ratios: Vec<f64> = rounds
         .filter_map(|(ours, theirs)| Some((*ours)?.typical / (*theirs)?.typical))
         .collect();
-    let Some(ratio) = median(&mut ratios) else { bail!("{test}: no round has both") };
+    let Some(ratio) = median(&mut ratios) else { bail!("{test}: no round has results of both programs") };
     let [their_spread, our_spread] = [&theirs, &ours].map(|all| spread(&typical(all)));
     let differ = match their_spread {
         1.0 => String::new(),

@@ -273,7 +273,7 @@ fn check_traffic_classes(output: &str) -> Result<LabFigure> {
 fn check_retry_timeout(output: &str, timeout: u32) -> Result<LabFigure> {
     let text = section(output, &format!("silence {timeout}"))?;
     let hundredths = text.lines().find_map(|line| line.strip_prefix("gave up after "));
-    let after_s = hundredths.context("nobody gave up")?.trim().parse::<f64>()? / 100.0;
+    let after_s = hundredths.context("no end gave up")?.trim().parse::<f64>()? / 100.0;
     let least_s = 7.0 * 4.096e-6 * 2_f64.powi(timeout.cast_signed());
     let most_s = least_s + 4.0;
     let is_named = text.contains("transport retry counter exceeded") && text.contains("exit 4");

@@ -314,7 +314,7 @@ fn parse_listening(text: &str) -> Result<(u64, u64)> {
     let line = text.lines().find_map(|line| line.strip_prefix("looks "));
     let (looks, seen) = line
         .and_then(|line| line.split_once(" listening "))
-        .context("nobody has looked who listens")?;
+        .context("the listening sockets were not read")?;
     Ok((looks.trim().parse()?, seen.trim().parse()?))
 }
 

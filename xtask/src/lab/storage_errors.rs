@@ -124,7 +124,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
 
 impl Fault {
     fn check(&self, text: &str) -> Result<LabFigure> {
-        let (printed, _) = text.split_once("\nexit ").context("it did not end")?;
+        let (printed, _) = text.split_once("\nexit ").context("no exit code")?;
         let is_reported = self.expected_texts.iter().all(|it| printed.contains(it));
         let stored = document(text)?;
         let results = stored["results"].as_array().context("nothing is stored")?;

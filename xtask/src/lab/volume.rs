@@ -236,7 +236,7 @@ fn find_result<'r>(
 }
 
 fn number(result: &Value, name: &str) -> Result<f64> {
-    result[name].as_f64().with_context(|| format!("{name} is no number: {result}"))
+    result[name].as_f64().with_context(|| format!("{name} is not a number: {result}"))
 }
 
 fn check_near_and_far(report: &Value) -> Result<Vec<LabFigure>> {
@@ -339,7 +339,7 @@ fn longest_wait_s(text: &str) -> Result<f64> {
     let asked = text.lines().filter_map(|line| line.strip_prefix("asked ")?.split_once(' '));
     let waits = asked
         .filter_map(|(from, to)| Some(to.parse::<f64>().ok()? - from.parse::<f64>().ok()?));
-    waits.max_by(f64::total_cmp).context("nobody has asked")
+    waits.max_by(f64::total_cmp).context("the probe printed no times")
 }
 
 fn check_outage(report: &Value, text: &str) -> Result<Vec<LabFigure>> {

@@ -25,8 +25,8 @@ fn without_module_comment(sources: &Sources) -> impl Iterator<Item = TidyFinding
             TidyFinding::new(
                 path,
                 1,
-                "no `//!` opens the file",
-                "a reader wants to know what a file is for, and what it never does",
+                "no `//!` comment at the start of the file",
+                "the first comment states the purpose of the file",
             )
         },
     )
@@ -41,8 +41,8 @@ fn vaguely_named(sources: &Sources) -> Vec<TidyFinding> {
             TidyFinding::new(
                 path,
                 1,
-                "named for no idea",
-                "name what it holds, not that it is shared",
+                "vague name",
+                "name the subject of the file",
             )
         })
         .collect()
@@ -61,8 +61,8 @@ fn unreachable_files(sources: &Sources) -> Result<Vec<TidyFinding>> {
             TidyFinding::new(
                 path,
                 1,
-                "no `mod` line leads here",
-                "what is not compiled is not checked",
+                "no `mod` declaration includes this file",
+                "files that are not compiled are not checked",
             )
         })
         .collect())
@@ -83,17 +83,17 @@ mod tests {
     #[test]
     fn requires_module_comment() {
         check(&[("a/src/lib.rs", "//! All of it.")], &[]);
-        check(&[("a/src/lib.rs", "use x;")], &["a/src/lib.rs: no `//!` opens the file"]);
-        check(&[("a/src/lib.rs", "// Plain.")], &["a/src/lib.rs: no `//!` opens the file"]);
+        check(&[("a/src/lib.rs", "use x;")], &["a/src/lib.rs: no `//!` comment at the start of the file"]);
+        check(&[("a/src/lib.rs", "// Plain.")], &["a/src/lib.rs: no `//!` comment at the start of the file"]);
     }
 
     #[test]
     fn rejects_vague_names() {
         let shelf = concat!("a/src/uti", "ls.rs");
         let root = ("a/src/lib.rs", concat!("//! All of it.\nmod uti", "ls;"));
-        check(&[root, (shelf, "//! Some.")], &[&format!("{shelf}: named for no idea")]);
+        check(&[root, (shelf, "//! Some.")], &[&format!("{shelf}: vague name")]);
         let folder = concat!("scripts/hel", "pers/x.sh");
-        check(&[(folder, "")], &[&format!("{folder}: named for no idea")]);
+        check(&[(folder, "")], &[&format!("{folder}: vague name")]);
         check(&[("scripts/sharing.sh", "")], &[]);
     }
 
@@ -103,8 +103,8 @@ mod tests {
         check(&[root, ("a/src/one.rs", "//! One.")], &[]);
         check(
             &[root, ("a/src/one.rs", "//! One."), ("a/src/two.rs", "//! Two.")],
-            &["a/src/two.rs: no `mod` line leads here"],
+            &["a/src/two.rs: no `mod` declaration includes this file"],
         );
-        check(&[("b/loose.rs", "//! None.")], &["b/loose.rs: no `mod` line leads here"]);
+        check(&[("b/loose.rs", "//! None.")], &["b/loose.rs: no `mod` declaration includes this file"]);
     }
 }

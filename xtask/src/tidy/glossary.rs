@@ -29,7 +29,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
             GLOSSARY,
             1,
             what,
-            "the words of the project are its law",
+            "GLOSSARY.md must define the words of the project",
         )]);
     }
     let mut findings: Vec<_> =
@@ -108,7 +108,7 @@ impl NameVisitor<'_> {
                 row.forbidden.iter().filter(|synonym| contains_synonym(&words, synonym))
             {
                 let line = name.span().start().line;
-                let what = format!("`{name}` says `{}` for `{}`", synonym.join("_"), row.word);
+                let what = format!("`{name}` uses `{}` for `{}`", synonym.join("_"), row.word);
                 let why = "GLOSSARY.md has one word for one thing";
                 self.findings.push(TidyFinding::new(self.path, line, what, why));
             }

@@ -42,7 +42,7 @@ fn mutual_imports(sources: &Sources, modules: &[SourceModule]) -> Vec<TidyFindin
                 "`{from}` imports `{to}`, and `{to}` imports `{from}` at {}:{}",
                 back.file, back.line
             );
-            let why = "find the noun both need and give it a module of its own";
+            let why = "move the concept that both need into its own module";
             findings.push(TidyFinding::new(file, *line, what, why));
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     {
         for (line, text) in (1..).zip(text.lines()) {
             if let Some(mark) = MARKS.iter().find(|mark| text.contains(**mark)) {
-                let why = "do it now, or open an issue and say nothing here";
+                let why = "do it now, or open an issue and remove the note";
                 findings.push(TidyFinding::new(path, line, format!("`{mark}`"), why));
             }
         }
@@ -44,7 +44,7 @@ impl<'ast> Visit<'ast> for IgnoreVisitor<'_> {
     fn visit_attribute(&mut self, attribute: &'ast Attribute) {
         if is_ignore_attribute(attribute) {
             let line = attribute.pound_token.span.start().line;
-            let why = "a test that never runs guards nothing: let it skip itself by name";
+            let why = "an ignored test checks nothing: let it skip itself by name";
             self.findings.push(TidyFinding::new(self.path, line, "an ignored test", why));
         }
         visit::visit_attribute(self, attribute);

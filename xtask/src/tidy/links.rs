@@ -15,7 +15,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
         for (target, offset) in find_links(text) {
             let line = text[..offset].lines().count().max(1);
             if let Some(what) = link_problem(sources, path, &target) {
-                let why = "a reader who follows it finds nothing";
+                let why = "the link is broken";
                 findings.push(TidyFinding::new(path, line, what, why));
             }
         }

@@ -137,7 +137,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
                 &package.name,
                 sources,
                 what,
-                "say who may know whom",
+                "add its allowed dependencies to the crate map",
             ));
             continue;
         };
@@ -158,13 +158,13 @@ fn forbidden_dependencies(
             CRATE_MAP.iter().any(|row| row.name == name) || name.starts_with("assay-");
         let what = format!("`{}` depends on `{name}`", package.name);
         if is_ours && !row.internal.contains(&name.as_str()) {
-            let why = "spokes never name each other: let `assay-run` bring them together";
+            let why = "spokes never depend on each other: combine them in `assay-run`";
             findings.push(finding_at_word(package, &name, sources, what, why));
         } else if !is_ours
             && section != "dev-dependencies"
             && row.external.is_some_and(|allowed| !allowed.contains(&name.as_str()))
         {
-            let why = "this crate stands on the system and little else, and compiles early";
+            let why = "this crate has few dependencies, so that it compiles early";
             findings.push(finding_at_word(package, &name, sources, what, why));
         }
     }
@@ -197,7 +197,7 @@ fn missing_lints(package: &CargoPackage) -> Option<TidyFinding> {
     let follows = lints.and_then(Value::as_bool).unwrap_or(false);
     (!follows && package.name != "assay-kernels").then(|| {
         let why = "`[lints] workspace = true` keeps the rules the same everywhere";
-        TidyFinding::new(&package.manifest, 1, "lints of its own", why)
+        TidyFinding::new(&package.manifest, 1, "does not use the lints of the workspace", why)
     })
 }
 

@@ -68,7 +68,7 @@ fn compare(
         if *length > limit {
             let path = name.split("::").next().unwrap_or(name);
             let what = format!("{kind} of {length} lines, {limit} allowed");
-            findings.push(TidyFinding::new(path, *line, what, "split it by idea"));
+            findings.push(TidyFinding::new(path, *line, what, "split it by subject"));
         }
     }
     for (name, limit) in allowed {

@@ -51,9 +51,9 @@ impl<'ast> Visit<'ast> for MatchVisitor<'_> {
         let rest = found.arms.iter().find(|arm| is_catch_all(&arm.pat));
         if let (Some(name), Some(rest)) = (named.found, rest) {
             let line = rest.fat_arrow_token.spans[0].start().line;
-            let what = format!("an arm for every other `{name}`");
+            let what = format!("a catch-all arm for `{name}`");
             let why =
-                "name the variants, so that the compiler leads whoever adds one to this place";
+                "list the variants, so that the compiler reports this place when one is added";
             self.findings.push(TidyFinding::new(self.path, line, what, why));
         }
         visit::visit_expr_match(self, found);

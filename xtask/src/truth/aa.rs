@@ -16,7 +16,7 @@ const TURNS: u32 = 12;
 pub(crate) fn run(root: &std::path::Path, suite: &str) -> Result<ExitCode> {
     let mut build = command::cargo(root);
     command::run(build.args(["build", "--release", "--locked", "--package=assay"]))?;
-    let store = tempfile::tempdir().context("cannot make a folder for the runs")?;
+    let store = tempfile::tempdir().context("cannot create a folder for the runs")?;
     let turns = TURNS.to_string();
     let mut assay = command::cargo(root);
     assay.args([

@@ -45,7 +45,7 @@ pub(super) fn log_likelihood_ratio(hits: u32, misses: u32) -> f64 {
 pub(super) fn describe() -> String {
     format!(
         "Wald's sequential test of single tries: sound = at most {:.0} % miss, faulty = at least {:.0} % miss, \
-         either error in at most {:.0} % of all decisions; a miss that the peer shares counts for neither",
+         either error in at most {:.0} % of all decisions; a miss shared by the peer counts for neither",
         SOUND_MISS_RATE * 100.0,
         FAULTY_MISS_RATE * 100.0,
         ERROR_RATE * 100.0

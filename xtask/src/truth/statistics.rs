@@ -32,7 +32,7 @@ pub(crate) fn run(seed: u64) -> ExitCode {
         );
     }
     println!(
-        "\ncovered, precise: of all cases; width: the median, over that of as many independent \
+        "\ncovered, precise: share of all cases; width: median width, relative to that of as many independent \
          samples\n"
     );
     faults += super::comparisons::print_tables(seed);

@@ -130,7 +130,7 @@ impl HplTestCounts {
             *field = field.saturating_add(parse_whole("the count of tests", count)?);
         }
         if !ended {
-            let missing = "HPL's last line, \"End of Tests.\", is not there".to_owned();
+            let missing = "HPL's last line, \"End of Tests.\", is missing".to_owned();
             return Err(ToolError::Truncated { missing });
         }
         Ok(counts)
@@ -162,8 +162,8 @@ fn failure_reason(text: &str) -> String {
         .map(str::trim)
         .find_map(|line| line.strip_prefix(">>>").and_then(|rest| rest.strip_suffix("<<<")));
     quoted.map_or_else(
-        || "HPL's count of tests, \"Finished … tests\", is not there".to_owned(),
-        |words| format!("HPL says: {}", words.trim()),
+        || "HPL's count of tests, \"Finished … tests\", is missing".to_owned(),
+        |words| format!("HPL reports: {}", words.trim()),
     )
 }
 

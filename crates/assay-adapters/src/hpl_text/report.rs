@@ -22,7 +22,7 @@ impl HplLog {
             self.rows.iter().filter(|row| parameter_set(row) == parameter_set(best)).collect();
         let others = self.rows.len() - rows.len();
         if others > 0 {
-            let problem = format!("{others} rows of another N, or slower ones, were left out");
+            let problem = format!("{others} rows of another N, or slower ones, were ignored");
             parsed.problems.push(problem);
         }
         let residual = rows.iter().map(|row| row.residual).fold(0.0, f64::max);

@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
         all.clone().find(|it| it.id == "SUM").or_else(|| all.next())
     };
     let received = of(true).ok_or_else(|| ToolError::Truncated {
-        missing: "the receiver's total is not there".to_owned(),
+        missing: "the receiver's total is missing".to_owned(),
     })?;
     let ids = totals.iter().filter(|it| it.is_receiver && it.id != "SUM");
     let streams = ids.count().max(1);

@@ -81,26 +81,26 @@ fn rejects_unknown_and_broken_files_with_line() {
     check(
         "",
         &expect![[r#"
-        line Some(1): no known tool writes this: it is empty
+        line Some(1): unknown format: the file is empty
     "#]],
     );
     check(
         "\n\nhello, world\n",
         &expect![[r#"
-        line Some(1): no known tool writes this; it begins with "hello, world"
+        line Some(1): unknown format; it begins with "hello, world"
     "#]],
     );
     check(
         "{\"fio version\": \"fio-3.36\", \"jobs\": [",
         &expect![[r#"
-            line Some(1): it is fio --output-format=json or json+, but the output breaks off: the end of fio's JSON is not there
+            line Some(1): recognised as fio --output-format=json or json+, but the output is truncated: the end of fio's JSON is missing
         "#]],
     );
     let broken = golden("stream/5.10-two-threads.out").replace("Solution Validates", "");
     check(
         &broken,
         &expect![[r#"
-        line Some(33): it is STREAM 5, but the output breaks off: STREAM's "Solution Validates" is not there
+        line Some(33): recognised as STREAM 5, but the output is truncated: STREAM's "Solution Validates" is missing
     "#]],
     );
 }
@@ -122,7 +122,7 @@ fn system_errors_have_their_own_advice() {
                 Run status group 0 (all jobs):\n";
     check(text, "error=No space left on device", "free some space");
     let no_file = "open64(\"/var/tmp/assay/none\", 0) failed: No such file or directory";
-    check(&golden("ior/4.1.0-no-file.out"), no_file, "name a file that is there");
+    check(&golden("ior/4.1.0-no-file.out"), no_file, "name an existing file");
 }
 
 /// A file truncated right after its heading is still detected as its format.
@@ -135,7 +135,7 @@ fn file_cut_after_heading_is_truncated() {
         let text: String = whole.split_inclusive('\n').take(lines).collect();
         let refused = read(&text).unwrap_err();
         let said = refused.to_string();
-        assert!(said.contains(format) && said.contains("breaks off"), "{said}");
+        assert!(said.contains(format) && said.contains("truncated"), "{said}");
         assert!(refused.advice().contains("cut off"), "{}", refused.advice());
     }
 }
@@ -154,7 +154,7 @@ fn file_cut_within_number_is_truncated() {
         let end = whole.rfind(|c: char| c.is_ascii_digit()).unwrap();
         assert!(read(&whole[..=end]).is_err() && read(&whole).is_ok(), "{path}");
         let refused = read(&whole[..end]).unwrap_err();
-        assert!(refused.to_string().contains("breaks off"), "{path}: {refused}");
+        assert!(refused.to_string().contains("truncated"), "{path}: {refused}");
         assert_eq!(refused.line(), Some(whole[..end].lines().count()), "{path}");
     }
 }
@@ -280,7 +280,7 @@ fn rejects_unreadable_perftest_tables_with_line() {
         golden("perftest/ib_send_lat.txt").replace("t_typical[usec]", "t_typical[nsec]");
     let error = read(&other).unwrap_err();
     assert_eq!(error.line(), Some(21));
-    assert!(error.to_string().ends_with("\"t_typical[nsec]\" is no column that assay knows"));
+    assert!(error.to_string().ends_with("unknown column \"t_typical[nsec]\""));
 }
 
 /// The same rule as when assay starts the tool.

@@ -33,18 +33,18 @@ fn failed_process_is_quoted() {
         let outputs = Outputs { exit_code, stderr: stderr.to_owned(), ..Outputs::default() };
         assert_eq!(outputs.check_exit().unwrap_err().to_string(), expected);
     };
-    check(Some(3), "", "the tool ended with code 3");
-    check(None, "a\nb\n\n", "the tool was killed by a signal; it said: b");
+    check(Some(3), "", "the tool exited with code 3");
+    check(None, "a\nb\n\n", "the tool was killed by a signal: b");
     check(
         Some(1),
         "HPL ERROR from process # 0, on line 419 of function HPL_pdinfo:\n\
          >>> Need at least 4 processes for these tests <<<\n---\nmpirun detected …\n",
-        "the tool ended with code 1; it said: >>> Need at least 4 processes for these tests <<<",
+        "the tool exited with code 1: >>> Need at least 4 processes for these tests <<<",
     );
     check(
         Some(1),
         "ERROR: Illegal instruction\nThis happens if …\n",
-        "the tool ended with code 1; it said: ERROR: Illegal instruction",
+        "the tool exited with code 1: ERROR: Illegal instruction",
     );
     assert_eq!(Outputs { exit_code: Some(0), ..Outputs::default() }.check_exit(), Ok(()));
 }

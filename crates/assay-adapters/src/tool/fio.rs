@@ -53,27 +53,27 @@ fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
     let table = [
         (
             streams.iter().any(|s| is_unsupported_pattern(&s.pattern)),
-            "fio has no such order of places",
+            "fio does not support this access pattern",
         ),
-        (work.load == StorageLoad::Balanced, "fio does not hold shares without a rate"),
-        (work.timing.duration_s.is_none(), "it has no length in time"),
-        (work.timing.stop_after_bytes.is_some(), "it ends by bytes"),
-        (streams.iter().any(|s| s.stop_after_bytes.is_some()), "it ends by bytes"),
-        (work.data.verify != Verify::Off, "its stamps are not fio's"),
-        (arrivals == Some(ArrivalProcess::Uniform), "fio has no uniform arrivals"),
-        (streams.iter().any(|s| s.hit_area.is_some()), "it has a hot area"),
-        (streams.iter().any(|s| !whole(s.read_share)), "fio mixes in whole percents"),
+        (work.load == StorageLoad::Balanced, "fio cannot balance shares without a rate"),
+        (work.timing.duration_s.is_none(), "it has no duration"),
+        (work.timing.stop_after_bytes.is_some(), "it stops after a number of bytes"),
+        (streams.iter().any(|s| s.stop_after_bytes.is_some()), "it stops after a number of bytes"),
+        (work.data.verify != Verify::Off, "fio cannot check assay's stamps"),
+        (arrivals == Some(ArrivalProcess::Uniform), "fio does not support uniform arrivals"),
+        (streams.iter().any(|s| s.hit_area.is_some()), "fio does not support a hot area"),
+        (streams.iter().any(|s| !whole(s.read_share)), "fio mixes only in whole percents"),
         (
             streams.iter().any(|s| size_option(&s.sizes).is_none()),
-            "fio has no such mix of sizes",
+            "fio does not support this mix of sizes",
         ),
         (
             streams.iter().any(|s| s.pattern == AccessPattern::Permutation && several(s)),
-            "jobs of fio do not share a map of what was read",
+            "fio's jobs do not share a map of visited blocks",
         ),
         (
             work.targets.iter().any(|t| t.path.to_str().is_none_or(|p| !p.starts_with('/'))),
-            "a path is not absolute, or not plain text",
+            "a path is not absolute, or not UTF-8",
         ),
     ];
     table.into_iter().find(|(refused, _)| *refused).map(|(_, why)| why)

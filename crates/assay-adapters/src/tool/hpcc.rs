@@ -131,7 +131,7 @@ pub(super) fn parse(
         return Err(unsupported("hpcc", &invocation.workload));
     }
     if summary.text("Success")? != "1" {
-        let verdict = "the summary says Success=0: one of hpcc's tests failed".to_owned();
+        let verdict = "Success=0 in the summary: one of hpcc's tests failed".to_owned();
         return Err(ToolError::CheckFailed { verdict });
     }
     parsed.set_attribute(Attribute::Ranks, summary.whole_number("CommWorldProcs")?);
@@ -192,7 +192,7 @@ fn add_stream(
     let ranks = summary.whole_number("CommWorldProcs")?;
     let cpus: u64 = work.domains.iter().map(|domain| domain.cpus.len() as u64).sum();
     if ranks != cpus {
-        let what = format!("{ranks} ranks, where {cpus} were started");
+        let what = format!("{ranks} ranks instead of {cpus}");
         return Err(ToolError::Contradiction { what });
     }
     // GB/s of one rank are 10⁹ B/s: hpcc's STREAM/stream.c multiplies by 1e-9.

@@ -98,7 +98,7 @@ pub(super) fn parse(
     let lines: Vec<&str> = outputs.stdout.lines().map(str::trim).collect();
     check_test_and_ranks(&lines, work)?;
     if !lines.contains(&"# All processes entering MPI_Finalize") {
-        let missing = "\"All processes entering MPI_Finalize\" is not there".to_owned();
+        let missing = "\"All processes entering MPI_Finalize\" is missing".to_owned();
         return Err(ToolError::Truncated { missing });
     }
     let is_heading =
@@ -151,14 +151,14 @@ fn check_test_and_ranks(lines: &[&str], work: &MpiWorkload) -> Result<(), ToolEr
         }
         several if several.iter().all(|test| test.trim() == wanted) => {
             let what = format!(
-                "{wanted} {} times: every rank thinks that it is alone, because the program was built \
+                "{wanted} {} times: every rank runs as a single process, because the program was built \
                  with another MPI than the launcher's",
                 several.len()
             );
             return Err(ToolError::Contradiction { what });
         }
         several => {
-            let what = format!("{} where {wanted} was asked for", several.join(", "));
+            let what = format!("{} instead of {wanted}", several.join(", "));
             return Err(ToolError::Contradiction { what });
         }
     }
@@ -166,7 +166,7 @@ fn check_test_and_ranks(lines: &[&str], work: &MpiWorkload) -> Result<(), ToolEr
     let processes = processes.and_then(|rest| rest.split_whitespace().next());
     if processes != Some(work.ranks.to_string().as_str()) {
         let what =
-            format!("{} ranks, where {} were started", processes.unwrap_or("no"), work.ranks);
+            format!("{} ranks instead of {}", processes.unwrap_or("no"), work.ranks);
         return Err(ToolError::Contradiction { what });
     }
     Ok(())

@@ -40,10 +40,10 @@ pub(super) fn supports(workload: &Workload) -> bool {
 /// Returns the reason why IOR does not support a workload.
 fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
     let ([stream], [target]) = (work.streams.as_slice(), work.targets.as_slice()) else {
-        return Some("it has one kind of access to one file");
+        return Some("IOR supports only one stream and one file");
     };
     let kind = match stream.pattern {
-        AccessPattern::Sequential { gap_bytes: 1.., .. } => Some("IOR leaves no gaps"),
+        AccessPattern::Sequential { gap_bytes: 1.., .. } => Some("IOR does not support gaps"),
         AccessPattern::Sequential { cursor: Cursor::PerThread, .. } => {
             Some("each byte belongs to one of IOR's tasks")
         }
@@ -55,15 +55,15 @@ fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
         AccessPattern::Sequential { .. }
         | AccessPattern::Random
         | AccessPattern::Permutation => None,
-        _ => Some("IOR is sequential or random"),
+        _ => Some("IOR supports only sequential and random access"),
     };
     let path = target.path.to_str();
     let table = [
         (work.load != StorageLoad::Closed, "IOR has no rate"),
-        (stream.read_share > 0.0 && stream.read_share < 1.0, "IOR does not mix"),
+        (stream.read_share > 0.0 && stream.read_share < 1.0, "IOR does not mix reads and writes"),
         (stream.own_rate_per_s.is_some(), "IOR has no rate"),
-        (!stream.conduct.is_nothing(), "it has pauses, zones or the like, which are not IOR's"),
-        (stream.hit_area.is_some(), "it has a hot area"),
+        (!stream.conduct.is_nothing(), "IOR does not support pauses, zones or the like"),
+        (stream.hit_area.is_some(), "IOR does not support a hot area"),
         (stream.sync_every > 1, "IOR syncs after every write or at the end"),
         (transfer_bytes(stream).is_none(), "IOR has one size of transfer"),
         (
@@ -73,16 +73,16 @@ fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
         (target.sync != WriteSync::None, "IOR opens without O_SYNC and O_DSYNC"),
         (target.range_bytes.is_some_and(|(start, _)| start > 0), "IOR begins at byte 0"),
         (target.align_bytes.is_some(), "IOR aligns to the transfer"),
-        (stream.in_flight_per_target > MAX_TASKS, "so many tasks cannot be started"),
-        (work.timing.duration_s.is_none(), "it has no length in time"),
+        (stream.in_flight_per_target > MAX_TASKS, "too many tasks"),
+        (work.timing.duration_s.is_none(), "it has no duration"),
         (
             work.timing.stop_after_bytes.or(stream.stop_after_bytes).is_some(),
-            "it ends by bytes",
+            "it stops after a number of bytes",
         ),
-        (work.data.verify != Verify::Off, "its stamps are not IOR's"),
+        (work.data.verify != Verify::Off, "IOR cannot check assay's stamps"),
         (
             path.is_none_or(|path| !path.starts_with('/') || path.contains('@')),
-            "a path is not absolute, or not plain text, or has an @",
+            "a path is not absolute, not UTF-8, or has an @",
         ),
     ];
     kind.or_else(|| table.into_iter().find(|(refused, _)| *refused).map(|(_, why)| why))
@@ -146,7 +146,7 @@ fn options(
     let is_random =
         matches!(stream.pattern, AccessPattern::Random | AccessPattern::Permutation);
     if transfers == 0 || (is_random && transfers < 2) {
-        return Err("its target is too small for so many tasks");
+        return Err("its target is too small for this number of tasks");
     }
     // Tasks that alternate traverse the file together, like one shared cursor.
     let (block, segments) = match stream.pattern {
@@ -193,7 +193,7 @@ pub(super) fn parse(
     let text = IorText::read(&outputs.stdout)?;
     let tasks = u64::from(stream.in_flight_per_target.max(1));
     if let Some(other) = text.tasks.filter(|other| *other != tasks) {
-        let what = format!("{other} tasks ran, where {tasks} were asked for");
+        let what = format!("{other} tasks ran instead of {tasks}");
         return Err(ToolError::Contradiction { what });
     }
     let writes = stream.read_share < 1.0;
@@ -249,7 +249,7 @@ pub(super) fn add_latency(
         parsed.set_metric_attribute("latency", Attribute::Statistic, "mean");
     } else {
         parsed.problems.push(
-            "the latency is left out: times the rate it is more than the tasks can have in \
+            "the latency is omitted: times the rate it exceeds the number of transfers in \
              flight, as with IOR 3.3 and 4.0 where a block is one transfer"
                 .to_owned(),
         );

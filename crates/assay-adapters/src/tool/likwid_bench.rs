@@ -125,11 +125,11 @@ pub(super) fn parse(
     let kernel =
         |operation: &&LikwidOperation| operation.kernels.contains(&text.kernel.as_str());
     let Some(operation) = OPERATIONS.iter().find(kernel) else {
-        let what = format!("the kernel {:?} is none that assay asks for", text.kernel);
+        let what = format!("unexpected kernel {:?}", text.kernel);
         return Err(ToolError::Contradiction { what });
     };
     if operation.metric != invocation.label {
-        let what = format!("{} was asked for, {:?} was run", invocation.label, text.kernel);
+        let what = format!("{} was requested, {:?} was run", invocation.label, text.kernel);
         return Err(ToolError::Contradiction { what });
     }
     let mut asked = invocation.cpus.clone();

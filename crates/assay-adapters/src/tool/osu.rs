@@ -21,7 +21,7 @@ pub(super) const fn detect() -> ToolDetection {
         version: VersionSource::FromMeasurement,
         launcher: false,
         hint: "build them from mvapich.cse.ohio-state.edu/benchmarks with the mpicc of the MPI to be \
-               measured, then name osu_latency in ASSAY_OSU; the others are found beside it",
+               measured, then name osu_latency in ASSAY_OSU; the others are found next to it",
     }
 }
 
@@ -125,7 +125,7 @@ pub(super) fn parse(
     };
     let (title, version) = printed.rsplit_once(" v").unwrap_or((printed, ""));
     if !title.trim().eq_ignore_ascii_case(work.test.osu_title()) {
-        let what = format!("{title:?} where {:?} was asked for", work.test.osu_title());
+        let what = format!("{title:?} instead of {:?}", work.test.osu_title());
         return Err(ToolError::Contradiction { what });
     }
     let heading = find_heading(&lines, work.test.has_sizes())?;
@@ -149,7 +149,7 @@ fn find_heading(lines: &[&str], has_sizes: bool) -> Result<usize, ToolError> {
         }),
         (Some(_), others) => Err(ToolError::Contradiction {
             what: format!(
-                "{} tables instead of one: every rank thinks that it is alone, because the program was \
+                "{} tables instead of one: every rank runs as a single process, because the program was \
                  built with another MPI than the launcher's",
                 others + 1
             ),

@@ -136,7 +136,7 @@ fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<ParsedOutput, Too
     for row in &table {
         let bytes = row.get(&PerftestColumn::Bytes).copied().unwrap_or_default() as u64;
         if !work.sizes.contains(&bytes) {
-            let what = format!("messages of {bytes} B, which were not asked for");
+            let what = format!("messages of {bytes} B, which were not requested");
             return Err(ToolError::Contradiction { what });
         }
         let apart = Attributes::from([(Attribute::Bytes, bytes.into())]);

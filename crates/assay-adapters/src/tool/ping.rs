@@ -77,11 +77,11 @@ pub(super) fn parse(
     }
     let (sent, received) = parse_counts(&outputs.stdout)?;
     if times_s.len() as u64 != received {
-        let what = format!("{received} answers were counted and {} are listed", times_s.len());
+        let what = format!("{received} replies were counted and {} are listed", times_s.len());
         return Err(ToolError::Contradiction { what });
     }
     if received == 0 || received > sent {
-        let what = format!("{received} answers to {sent} echoes");
+        let what = format!("{received} replies to {sent} echoes");
         return Err(ToolError::Contradiction { what });
     }
     // Below its resolution of a microsecond ping prints 0, which is not a measurement.
@@ -99,7 +99,7 @@ pub(super) fn parse(
 /// Parses sent and received: `100 packets transmitted, 98 received, …`.
 fn parse_counts(text: &str) -> Result<(u64, u64), ToolError> {
     let find =
-        || ToolError::Truncated { missing: "the line of packets transmitted".to_owned() };
+        || ToolError::Truncated { missing: "the line of packets transmitted is missing".to_owned() };
     let line = text.lines().find(|line| line.contains(" packets transmitted"));
     let mut parts = line.ok_or_else(find)?.split(',');
     let mut next = |what: &str| {

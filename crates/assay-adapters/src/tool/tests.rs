@@ -402,7 +402,7 @@ fn rejects_output_of_failed_process() {
 fn parses_likwid_version() {
     let VersionSource::FromOption { read, .. } = find("likwid-bench").unwrap().detect.version
     else {
-        panic!("likwid-bench tells its version");
+        panic!("likwid-bench prints its version");
     };
     assert_eq!(read("likwid-bench -- Version 5.2.2\n").as_deref(), Some("5.2.2"));
     assert_eq!(read("likwid-bench: not found"), None);

@@ -43,42 +43,42 @@ pub(super) fn supports(workload: &Workload) -> bool {
 /// Returns the reason why Vdbench does not support a workload.
 fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
     let [stream] = work.streams.as_slice() else {
-        return Some("several kinds of I/O share the threads of a file");
+        return Some("Vdbench supports only one stream");
     };
     let targets = &work.targets;
     let limited = work.timing.stop_after_bytes.or(stream.stop_after_bytes);
     let divided = divided_parts(stream);
     let table = [
-        (order_parameters(stream).is_none(), "Vdbench has no such order of I/O"),
-        (size_parameter(&stream.sizes).is_none(), "Vdbench has no such mix of sizes"),
-        (matches!(work.load, StorageLoad::Capped { .. }), "Vdbench limits I/O, not bytes"),
+        (order_parameters(stream).is_none(), "Vdbench does not support this access pattern"),
+        (size_parameter(&stream.sizes).is_none(), "Vdbench does not support this mix of sizes"),
+        (matches!(work.load, StorageLoad::Capped { .. }), "Vdbench limits IO/s, not bytes"),
         (divided.is_some() && work.load != StorageLoad::Closed, "its streams have no rate"),
         (
             divided.is_some_and(|parts| !stream.in_flight_per_target.is_multiple_of(parts)),
-            "threads of Vdbench are a multiple of its streams",
+            "Vdbench needs a number of threads that is a multiple of its streams",
         ),
         (
             !stream.conduct.is_nothing(),
-            "it has pauses, zones or the like, which are not Vdbench's",
+            "Vdbench does not support pauses, zones or the like",
         ),
-        (stream.own_rate_per_s.is_some(), "a rate of its own"),
-        (stream.hit_area.is_some(), "it has a hot area"),
+        (stream.own_rate_per_s.is_some(), "Vdbench does not support a rate per stream"),
+        (stream.hit_area.is_some(), "Vdbench does not support a hot area"),
         (stream.sync_every > 0, "Vdbench does not fsync between writes"),
-        (targets.iter().any(|it| it.sync_at_end), "fsync of Vdbench is not within its time"),
+        (targets.iter().any(|it| it.sync_at_end), "Vdbench does not time the final fsync"),
         (
             targets.iter().any(|it| it.range_bytes.is_some_and(|(start, _)| start > 0)),
-            "it begins within a target",
+            "it does not begin at byte 0",
         ),
         (
             !matches!(work.engine, EngineChoice::Auto | EngineChoice::Threads),
             "threads of Vdbench use blocking calls",
         ),
-        (work.timing.duration_s.is_none(), "it has no length in time"),
-        (limited.is_some(), "it ends by bytes"),
-        (work.data.verify != Verify::Off, "its stamps are not Vdbench's"),
+        (work.timing.duration_s.is_none(), "it has no duration"),
+        (limited.is_some(), "it stops after a number of bytes"),
+        (work.data.verify != Verify::Off, "Vdbench cannot check assay's stamps"),
         (
             targets.iter().any(|it| !it.path.to_str().is_some_and(can_be_quoted)),
-            "a path is not absolute, or has characters that mean something to Vdbench",
+            "a path is not absolute, or has special characters of Vdbench",
         ),
     ];
     table.into_iter().find(|(refused, _)| *refused).map(|(_, why)| why)
@@ -258,7 +258,7 @@ pub(super) fn interval_samples(stretches: &[VdbenchInterval]) -> ParsedOutput {
         // Mean of an interval of a second.
         parsed.set_metric_attribute("latency", Attribute::Statistic, "mean");
     } else {
-        let problem = "the latency is left out: it is below what the flatfile can tell, 100 ns";
+        let problem = "the latency is omitted: it is below the resolution of the flatfile, 100 ns";
         parsed.problems.push(problem.to_owned());
     }
     parsed

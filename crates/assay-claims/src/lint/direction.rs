@@ -128,7 +128,7 @@ pub(super) fn check(lint: &mut Linter<'_>, cell: &PageText) {
         (found.contains(&LintDirection::Reads), found.contains(&LintDirection::Writes));
     if reads != writes {
         let (there, gone) = if reads { ("reads", "writes") } else { ("writes", "reads") };
-        let message = format!("of two rates one {there}: the word for {gone} is gone");
+        let message = format!("one of two rates {there}: the word for {gone} is missing");
         lint.add(Rule::Direction, page_span(cell, second.number_span), message);
         return;
     }
@@ -136,7 +136,7 @@ pub(super) fn check(lint: &mut Linter<'_>, cell: &PageText) {
     let joined =
         ["읽기/쓰기", "reads/writes", "чтение/запись", "čtení/zápis", "lectures/écritures"];
     if joined.iter().any(|words| behind.contains(words)) {
-        let message = "both words for the direction stand behind the second rate".to_owned();
+        let message = "both direction words follow the second rate".to_owned();
         lint.add(Rule::Direction, page_span(cell, second.number_span), message);
     }
 }
@@ -154,7 +154,7 @@ pub(super) fn compare_directions(lint: &mut Linter<'_>, text: &PageText, source:
         if here != there {
             let start = text.text.len() - text.text.trim_start().len();
             let place = page_span(text, (start, text.text.trim_end().len().max(start)));
-            let message = format!("{}, and the source has {}", here.word(), there.word());
+            let message = format!("{}, but the source has {}", here.word(), there.word());
             lint.add(Rule::Direction, place, message);
         }
         return;
@@ -170,7 +170,7 @@ pub(super) fn compare_directions(lint: &mut Linter<'_>, text: &PageText, source:
     let is_turned = (second.base_value(), first.base_value())
         == (of_source.base_value(), other.base_value());
     if (is_kept && a != c) || (is_turned && a == c) {
-        let message = "reads and writes have changed places".to_owned();
+        let message = "reads and writes are swapped".to_owned();
         lint.add(Rule::Direction, page_span(text, first.number_span), message);
     }
 }

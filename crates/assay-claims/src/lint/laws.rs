@@ -30,7 +30,7 @@ fn check_header_rule(lint: &mut Linter<'_>, table: &PageTable) {
     };
     if cells != heading.len() {
         let message = format!(
-            "{cells} columns are ruled below a heading of {}: strict readers drop the table",
+            "the separator row has {cells} columns, the heading {}: strict readers drop the table",
             heading.len()
         );
         lint.add(Rule::Table, (start, start + 1), message);
@@ -59,7 +59,7 @@ fn check_bits_and_bytes(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
         let tolerance = half_digit + 1e-3 * expected;
         if (found - expected).abs() > tolerance {
             let message =
-                format!("bytes × 8 would be {:.4} and not {}", expected / unit, in_bits.value);
+                format!("expected {:.4} (bytes × 8), found {}", expected / unit, in_bits.value);
             lint.add(Rule::Impossible, page_span(cell, in_bits.number_span), message);
         }
     }
@@ -127,7 +127,7 @@ fn check_bandwidth_curve(
         let share = 100.0 * (1.0 - share(at_size));
         let (less, more) = (cell.text.trim(), before.text.trim());
         let message = format!(
-            "`{less}` is {share:.1} % less than `{more}` for the size before, which nothing explains"
+            "`{less}` is {share:.1} % less than `{more}` at the size before: bandwidth should not fall here"
         );
         lint.add(Rule::Impossible, page_span(cell, figure.number_span), message);
     }

@@ -109,7 +109,7 @@ fn check_transliteration(lint: &mut Linter<'_>, text: &PageText) {
         };
         if let Some(name) = TRANSLITERATED_NAMES.iter().find(is_name) {
             let message =
-                format!("`{word}` is {name} in other letters: names are not translated");
+                format!("`{word}` is a transliteration of {name}: names are not translated");
             let fix = (small == to_cyrillic(name)).then(|| (*name).to_owned());
             lint.add_fix(
                 Rule::Name,
@@ -129,7 +129,7 @@ fn check_mixed_scripts(lint: &mut Linter<'_>, text: &PageText) {
             word.chars().any(|c| ('а'..='я').contains(&c.to_lowercase().next().unwrap_or(c)));
         if latin && cyrillic {
             let message = format!(
-                "`{word}` has Latin and Cyrillic letters: nobody finds it by searching"
+                "`{word}` mixes Latin and Cyrillic letters: searches do not find it"
             );
             lint.add(Rule::MixedScripts, page_span(text, (start, start + word.len())), message);
         }
@@ -152,7 +152,7 @@ fn check_product_names(lint: &mut Linter<'_>, text: &PageText) {
         let has_azure = [-2, -1, 1, 2].into_iter().any(|offset| near(offset) == Some("Azure"));
         if has_azure {
             let message =
-                "the product is called Azure NetApp Files; Azure Files is another".to_owned();
+                "the product is Azure NetApp Files; Azure Files is a different one".to_owned();
             lint.add(Rule::Name, page_span(text, (*start, start + word.len())), message);
         }
     }

@@ -79,7 +79,7 @@ fn check_line_break(lint: &mut Linter<'_>, cell: &PageText, figure: &PrintedFigu
         let shown = &cell.text[figure.number_span.0..figure.number_span.1];
         let right = shown.replace(' ', "\u{a0}");
         let message =
-            format!("`{shown}` may break over two lines: its blank must be a no-break space");
+            format!("`{shown}` may break over two lines: use a no-break space");
         lint.add_fix(Rule::Grouping, page_span(cell, figure.number_span), message, Some(right));
     }
 }
@@ -97,7 +97,7 @@ fn check_trailing_zeros(lint: &mut Linter<'_>, table: &PageTable) {
         if let (true, Some((cell, figure))) = (2 * fractions > column.cells.len(), whole) {
             let shown = &cell.text[figure.number_span.0..figure.number_span.1];
             let message = format!(
-                "`{shown}` among figures with decimals: trailing zeros say how exact it is"
+                "`{shown}` among figures with decimals: trailing zeros show the precision"
             );
             lint.add(Rule::Precision, page_span(cell, figure.number_span), message);
         }
@@ -114,7 +114,7 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
         if ["MB", "GB", "Gb", "KB"].iter().any(|unit| rest.starts_with(unit)) {
             let start = text.text[..found].rfind("최대").unwrap_or(found);
             let message =
-                "a counter between number and unit: \"about\" has become \"at most so many\"";
+                "a counter between number and unit: \"about\" has become \"at most\"";
             lint.add(
                 Rule::Qualifier,
                 page_span(text, (start, found + "개의".len())),
@@ -178,7 +178,7 @@ fn check_genitive(lint: &mut Linter<'_>, text: &PageText) {
             continue;
         };
         let right = "микросекунды".to_owned();
-        let message = format!("`{}` behind a fraction is {right}", unit.text);
+        let message = format!("`{}` after a fraction must be {right}", unit.text);
         lint.add_fix(Rule::UnitSpelling, page_span(text, unit.span), message, Some(right));
     }
 }
@@ -213,7 +213,7 @@ fn check_hyphens(lint: &mut Linter<'_>, page: &LintPage) {
         let end = figure.unit.as_ref().map_or(figure.number_span.1, |unit| unit.span.1);
         let shown = &text.text[figure.number_span.0..end];
         let message =
-            format!("`{shown}` also stands here with a blank: write one of them everywhere");
+            format!("`{shown}` is also written with a blank on this page: use one form");
         lint.add(Rule::UnitSpelling, page_span(text, (figure.number_span.0, end)), message);
     }
 }

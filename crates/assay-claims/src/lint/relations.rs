@@ -167,7 +167,7 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable) {
         let needed = rate * latency;
         if most > 0.0 && needed > most * (1.0 + TOLERANCE) {
             let message = format!(
-                "rate × latency would be {needed:.1} in flight, and there are {most} (Little's law)"
+                "rate × latency = {needed:.1} in flight, but the depth is {most} (Little's law)"
             );
             let place = trimmed_span(cell);
             lint.add(Rule::Impossible, page_span(cell, place), message);

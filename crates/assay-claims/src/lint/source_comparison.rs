@@ -18,7 +18,7 @@ use crate::page::{LintPage, PageTable, PageText};
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
     if page.tables.len() != source.tables.len() {
         let message =
-            format!("{} tables, and the source has {}", page.tables.len(), source.tables.len());
+            format!("{} tables, but the source has {}", page.tables.len(), source.tables.len());
         lint.add(Rule::Table, (0, 0), message);
     }
     let marks = super::page_number_format(source);
@@ -68,7 +68,7 @@ fn compare_tables(
     let here = table.rows.first().and_then(|row| row.first()).map_or(0, |cell| cell.start);
     if table.rows.len() != source.rows.len() {
         let message =
-            format!("{} rows, and the source has {}", table.rows.len(), source.rows.len());
+            format!("{} rows, but the source has {}", table.rows.len(), source.rows.len());
         lint.add(Rule::Table, (here, here), message);
         return;
     }
@@ -95,7 +95,7 @@ fn compare_names(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
         let is_other = other.chars().count() >= 3 && small.contains(&other);
         if is_gone && !is_other {
             let message =
-                format!("{name} stands in the source and not here: names are not translated");
+                format!("{name} is in the source but not here: names are not translated");
             lint.add(Rule::Name, trimmed_span(cell), message);
             break;
         }
@@ -127,15 +127,15 @@ fn has_word(text: &str, word: &str, longest_ending: usize) -> bool {
 fn compare_headings(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
     match (heading_unit(&cell.text), heading_unit(&source.text)) {
         (Some(a), Some(b)) if !a.is_same(&b) => {
-            let message = format!("`{}`, and the source has `{}`", a.text, b.text);
+            let message = format!("`{}`, but the source has `{}`", a.text, b.text);
             lint.add(Rule::WrongUnit, page_span(cell, a.span), message);
         }
         (None, Some(b)) if !contains_unit(&cell.text, &b) => {
-            let message = format!("the source has `{}`, and here is no unit", b.text);
+            let message = format!("the unit is missing: the source has `{}`", b.text);
             lint.add(Rule::WrongUnit, trimmed_span(cell), message);
         }
         (Some(a), None) if !contains_unit(&source.text, &a) => {
-            let message = format!("`{}`, and the source has no unit", a.text);
+            let message = format!("`{}`, but the source has no unit", a.text);
             lint.add(Rule::WrongUnit, page_span(cell, a.span), message);
         }
         _ => {}
@@ -334,7 +334,7 @@ fn compare_figures(
         (Some(ours), Some(theirs))
             if !is_equal && !ours.is_same(theirs) && !source.lacks_time(theirs, ours) =>
         {
-            let message = format!("`{}`, and the source has `{}`", ours.text, theirs.text);
+            let message = format!("`{}`, but the source has `{}`", ours.text, theirs.text);
             lint.add(Rule::WrongUnit, page_span(page.text, ours.span), message);
         }
         (None, Some(theirs)) if !page.implies_unit(a, theirs) => {
@@ -343,14 +343,14 @@ fn compare_figures(
             lint.add(Rule::WrongUnit, here, message);
         }
         (Some(ours), None) if !source.implies_unit(b, ours) => {
-            let message = format!("`{}`, and the source has no unit", ours.text);
+            let message = format!("`{}`, but the source has no unit", ours.text);
             lint.add(Rule::WrongUnit, page_span(page.text, ours.span), message);
         }
         _ => {}
     }
     if b.is_approximate && !a.is_approximate {
         let message = format!(
-            "`{}`, and the source says about {}",
+            "`{}`, but the source has about {}",
             page.number_text(a),
             source.number_text(b)
         );

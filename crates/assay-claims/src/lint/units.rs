@@ -75,7 +75,7 @@ fn check_row_units(lint: &mut Linter<'_>, label: &str, cell: &PageText) {
         match printed.unit {
             Unit::BitPerSecond if is_bytes => {
                 let message = format!(
-                    "`{}` is bits: memory and storage are published in bytes, and a letter makes it 8 times less",
+                    "`{}` is in bits, but memory and storage are published in bytes: a factor of 8",
                     printed.text
                 );
                 lint.add(Rule::WrongUnit, here, message);
@@ -87,7 +87,7 @@ fn check_row_units(lint: &mut Linter<'_>, label: &str, cell: &PageText) {
                     .find(|link| (0.8..=1.0).contains(&(figure.value / **link)));
                 if let Some(link) = fits.filter(|link| gbit_per_s > 2.0 * **link) {
                     let message = format!(
-                        "`{}` would be {gbit_per_s:.0} Gbit/s, more than the link carries: the figure is \
+                        "`{}` would be {gbit_per_s:.0} Gbit/s, above the link rate: the figure is \
                          that of a link of {link} Gbit/s",
                         printed.text
                     );
@@ -142,7 +142,7 @@ fn check_sizes(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]
             let count = format!("{}", figure.value * 1000.0);
             if matches!(shown.as_str(), "kB" | "KB" | "кБ" | "ko") {
                 let message =
-                    format!("operations are counted: the k of {count} has become `{shown}`");
+                    format!("operations have no byte unit: the k of {count} has become `{shown}`");
                 lint.add(Rule::WrongUnit, here, message);
             }
         } else if let Some(rest) = behind.strip_prefix('/') {
@@ -151,11 +151,11 @@ fn check_sizes(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]
             let is_operation = OPERATIONS.iter().any(|word| noun.starts_with(word));
             if is_operation || direction::begins_with_direction(&noun) {
                 let message =
-                    format!("`{shown}/{noun}` is no unit: `{shown}` over a time was meant");
+                    format!("`{shown}/{noun}` is not a unit: expected `{shown}` per time");
                 lint.add(Rule::WrongUnit, here, message);
             }
         } else if is_large && has_rate {
-            let message = format!("`{shown}` beside a rate: the time is missing");
+            let message = format!("`{shown}` next to a rate: the time is missing");
             lint.add_fix(Rule::WrongUnit, here, message, Some(format!("{shown}/s")));
         } else if is_large && is_near_throughput(&text.text, printed.span) {
             let message = format!(
@@ -191,7 +191,7 @@ fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
             };
             for pair in units.windows(2).filter(|pair| alike(pair[0], pair[1])) {
                 let message = format!(
-                    "`{}` beside `{}`: a letter's case is 8 times",
+                    "`{}` next to `{}`: the letter's case is a factor of 8",
                     pair[1].text, pair[0].text
                 );
                 lint.add(Rule::UnitSpelling, page_span(cell, pair[1].span), message);
@@ -209,7 +209,7 @@ fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
         }
     }
     if let (Some(here), true) = (micro.get("usec"), micro.len() > 1) {
-        let message = "`usec` beside another word for it: the symbol is µs".to_owned();
+        let message = "`usec` next to another spelling: the symbol is µs".to_owned();
         lint.add_fix(Rule::UnitSpelling, *here, message, Some("µs".to_owned()));
     }
 }

@@ -91,8 +91,8 @@ const IGNORED: &[(&str, bool, &str)] = &[
     ("eta", true, ""),
     ("eta-interval", true, ""),
     ("eta-newline", true, ""),
-    ("status-interval", true, "results are printed when all is done, or at Ctrl-C"),
-    ("warnings-fatal", false, "notes end nothing"),
+    ("status-interval", true, "results are printed at the end, or at Ctrl-C"),
+    ("warnings-fatal", false, "notes never end a run"),
     ("max-jobs", true, ""),
     ("alloc-size", true, ""),
     ("aux-path", true, "no state is kept between runs"),
@@ -112,14 +112,14 @@ const REJECTED: &[(&str, &str)] = &[
     ("crctest", "it tests fio itself"),
     ("memcpytest", "it tests fio itself"),
     ("idle-prof", "idle time is not profiled"),
-    ("trigger-file", "nothing is triggered"),
-    ("trigger-timeout", "nothing is triggered"),
-    ("trigger", "nothing is triggered"),
-    ("trigger-remote", "nothing is triggered"),
+    ("trigger-file", "triggers are not supported"),
+    ("trigger-timeout", "triggers are not supported"),
+    ("trigger", "triggers are not supported"),
+    ("trigger-remote", "triggers are not supported"),
     ("merge-blktrace-only", "recorded I/O is not replayed"),
-    ("debug", "fio's debugging output is its own"),
-    ("cmdhelp", "`man fio` describes the options, docs/fio.md says which of them run"),
-    ("enghelp", "`man fio` describes the options, docs/fio.md says which of them run"),
+    ("debug", "fio's debugging output is not supported"),
+    ("cmdhelp", "`man fio` describes the options, docs/fio.md lists the supported ones"),
+    ("enghelp", "`man fio` describes the options, docs/fio.md lists the supported ones"),
 ];
 
 /// Implemented options of the program itself: name, and whether a value follows.
@@ -282,7 +282,7 @@ impl CommandLineParser<'_> {
                 self.take_value();
             }
             if !why.is_empty() {
-                self.request.notes.push(format!("--{known} changes nothing: {why}"));
+                self.request.notes.push(format!("--{known} has no effect: {why}"));
             }
             return Ok(());
         }
@@ -377,7 +377,7 @@ impl CommandLineParser<'_> {
             ("dry-run", _) => request.dry_run = true,
             ("target-on-root" | "allow-unmounted", _) => request.target_on_root = true,
             ("no-store", _) if request.store_options.store.is_some() => {
-                return refuse("a folder to store the run in is given");
+                return refuse("--store is given");
             }
             ("no-store", _) => request.store_options.no_store = true,
             ("store", Some(_)) if request.store_options.no_store => {

@@ -137,7 +137,7 @@ impl Compiler<'_> {
             return Err(conflict(
                 job,
                 "it writes and --readonly is given",
-                "leave one of them out",
+                "leave out one of them",
             ));
         }
         let index = self.phases.len();
@@ -165,7 +165,7 @@ impl Compiler<'_> {
             }
         }
         if let Some(other) = engines.iter().position(|engine| *engine != engines[0]) {
-            let why = "its ioengine or hipri is another than that of a job that runs at the same time";
+            let why = "its ioengine or hipri differs from that of a job that runs at the same time";
             return Err(conflict(&members[other], why, "separate them with stonewall"));
         }
         let load = streams::load(members, &mut streams)?;
@@ -214,7 +214,7 @@ impl Compiler<'_> {
         match members.iter().find(asks) {
             Some(placed) if self.reports.iter().filter(here).count() > 1 => Err(conflict(
                 placed,
-                "steadystate is that of all jobs that run together",
+                "steadystate applies to all jobs that run together",
                 "add group_reporting, or separate the jobs with stonewall",
             )),
             _ => Ok(()),
@@ -275,7 +275,7 @@ fn check_agreement(members: &[LocatedOptions]) -> Result<(), FioFault> {
         if let Some((name, _)) = differs.iter().find(|(_, differs)| *differs) {
             let other = &first.name;
             let why =
-                format!("its {name} is another than that of `{other}`, which runs with it");
+                format!("its {name} differs from that of `{other}`, which runs at the same time");
             return Err(conflict(
                 placed,
                 why,
@@ -356,7 +356,7 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
     let mut noted: Vec<_> = jobs.iter().flat_map(|(job, _)| job.ignored.clone()).collect();
     noted.sort_unstable();
     noted.dedup();
-    remarks.extend(noted.iter().map(|(name, why)| format!("{name} changes nothing: {why}")));
+    remarks.extend(noted.iter().map(|(name, why)| format!("{name} has no effect: {why}")));
     if jobs.iter().any(|(job, _)| job.repeats_offsets && job.rw.random && job.rw.reads) {
         remarks.push(
             "randrepeat=1, fio's default: every run reads the same offsets, and a cache below \
@@ -366,7 +366,7 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
     }
     if jobs.iter().any(|(job, _)| !job.direct && job.engine != "null") {
         remarks.push(
-            "direct=0, fio's default: the page cache takes part; direct=1 measures the storage"
+            "direct=0, fio's default: I/O goes through the page cache; direct=1 measures the storage"
                 .to_owned(),
         );
     }

@@ -39,7 +39,7 @@ pub enum FioFaultKind {
         near: Option<&'static str>,
     },
     /// Option of fio that would change the result and is not supported.
-    #[error("assay does not carry out fio's `{name}`: {why}")]
+    #[error("assay does not support fio's `{name}`: {why}")]
     Unsupported {
         /// Option, with its value if only that value is not supported.
         name: String,
@@ -47,7 +47,7 @@ pub enum FioFaultKind {
         why: &'static str,
     },
     /// Invalid value of an option.
-    #[error("`{value}` is no value of `{name}`: {why}")]
+    #[error("invalid value `{value}` for `{name}`: {why}")]
     InvalidValue {
         /// Option name.
         name: String,
@@ -57,7 +57,7 @@ pub enum FioFaultKind {
         why: String,
     },
     /// Line that is neither a section nor an option.
-    #[error("this line cannot be read: {why}")]
+    #[error("malformed line: {why}")]
     MalformedLine {
         /// Reason.
         why: &'static str,
@@ -81,7 +81,7 @@ pub enum FioFaultKind {
         hint: &'static str,
     },
     /// `--section` with a name that no job file contains.
-    #[error("no section is called `{name}`")]
+    #[error("section `{name}` not found")]
     UnknownSection {
         /// Name as typed.
         name: String,
@@ -121,13 +121,13 @@ impl FioFault {
             FioFaultKind::UnknownOption { near: Some(near), .. } => format!("did you mean `{near}`?"),
             FioFaultKind::UnknownSection { near: Some(near), .. } => format!("did you mean `{near}`?"),
             FioFaultKind::UnknownSection { near: None, .. } => {
-                "name a section of the job file as it stands between its brackets".to_owned()
+                "give a section name of the job file as written between its brackets".to_owned()
             }
             FioFaultKind::UnknownOption { near: None, .. } => {
-                "`man fio` lists fio's options; docs/fio.md says which of them run".to_owned()
+                "see `man fio` for fio's options and docs/fio.md for the supported ones".to_owned()
             }
             FioFaultKind::Unsupported { .. } => {
-                "remove it, or run this job with fio itself; docs/fio.md lists what runs".to_owned()
+                "remove it, or run this job with fio itself; docs/fio.md lists the supported options".to_owned()
             }
             FioFaultKind::InvalidValue { .. } => "see `man fio` for the values of this option".to_owned(),
             FioFaultKind::MalformedLine { .. } => {
@@ -137,7 +137,7 @@ impl FioFault {
             FioFaultKind::UnreadableFile { .. } => "check the path and the permissions".to_owned(),
             FioFaultKind::Conflict { hint, .. } => (*hint).to_owned(),
             FioFaultKind::Empty => {
-                "name a job file with a section like [job], or say --name=job --rw=randread \
+                "name a job file with a section like [job], or give --name=job --rw=randread \
                  --size=1g"
                     .to_owned()
             }

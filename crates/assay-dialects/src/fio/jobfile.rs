@@ -105,7 +105,7 @@ impl<'a> JobfileReader<'a> {
             )
         };
         if depth > MAX_INCLUDE_DEPTH {
-            return Err(failed("files include each other more than 16 deep".to_owned()));
+            return Err(failed("includes are nested more than 16 deep".to_owned()));
         }
         let text = (self.surroundings.read_file)(path).map_err(failed)?;
         self.texts.push((path.to_owned(), text.clone()));
@@ -138,7 +138,7 @@ impl<'a> JobfileReader<'a> {
             |why| Err(FioFault::new(origin.clone(), FioFaultKind::MalformedLine { why }));
         if let Some(rest) = trimmed.strip_prefix('[') {
             let Some((name, _)) = rest.split_once(']') else {
-                return refuse("a section has no closing bracket");
+                return refuse("the section name has no closing bracket");
             };
             *begun = true;
             self.begin_section(name.trim(), origin);
@@ -150,7 +150,7 @@ impl<'a> JobfileReader<'a> {
             return self.read_include(file, path.trim(), &origin, depth, begun);
         }
         if !*begun {
-            return refuse("it stands before the first section; fio would ignore it");
+            return refuse("the option precedes the first section; fio would ignore it");
         }
         let setting = parse_setting(trimmed, origin, self.surroundings)?;
         self.settings += 1;

@@ -389,7 +389,7 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "rw=read\n",
         &expect![[r#"
-        job:1:1: this line cannot be read: it stands before the first section; fio would ignore it
+        job:1:1: this line cannot be read: the option precedes the first section; fio would ignore it
         a job file has lines `[name]`, `option=value`, `option` and comments with ; or #
     "#]],
     );
@@ -397,7 +397,7 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "[a\n",
         &expect![[r#"
-        job:1:1: this line cannot be read: a section has no closing bracket
+        job:1:1: this line cannot be read: the section name has no closing bracket
         a job file has lines `[name]`, `option=value`, `option` and comments with ; or #
     "#]],
     );
@@ -413,7 +413,7 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "[a]\nzonemode=zbd\n",
         &expect![[r#"
-            job:2:1: `zbd` is no value of `zonemode`: devices with zones of their own are not supported
+            job:2:1: `zbd` is no value of `zonemode`: zoned block devices are not supported
             see `man fio` for the values of this option
         "#]],
     );
@@ -437,7 +437,7 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "[a]\nrw=trimwrite\n",
         &expect![[r#"
-            job:2:1: `trimwrite` is no value of `rw`: a job trims or it reads and writes, not both
+            job:2:1: `trimwrite` is no value of `rw`: trims cannot be combined with reads or writes
             see `man fio` for the values of this option
         "#]],
     );
@@ -486,7 +486,7 @@ fn faults_have_a_place_and_a_hint() {
         "[global]\nbs=4k\n",
         &expect![[r#"
         command line:1:1: no job is defined
-        name a job file with a section like [job], or say --name=job --rw=randread --size=1g
+        name a job file with a section like [job], or give --name=job --rw=randread --size=1g
     "#]],
     );
     check_refused(
@@ -494,7 +494,7 @@ fn faults_have_a_place_and_a_hint() {
         "",
         &expect![[r#"
         command line:1:1: assay does not carry out fio's `--server`: hosts are driven by assay's own agents
-        remove it, or run this job with fio itself; docs/fio.md lists what runs
+        remove it, or run this job with fio itself; docs/fio.md lists the supported options
     "#]],
     );
     check_refused(
@@ -502,7 +502,7 @@ fn faults_have_a_place_and_a_hint() {
         "",
         &expect![[r#"
         command line:1:1: job `a`: it writes and --readonly is given
-        leave one of them out
+        leave out one of them
     "#]],
     );
     check_refused(
@@ -529,7 +529,7 @@ fn rejects_rate_for_one_direction_only() {
         "job",
         "[a]\nrw=randrw\nrate_iops=100,\nsize=1m\n",
         &expect![[r#"
-        job:1:1: job `a`: reads or writes have a rate and the others none
+        job:1:1: job `a`: only one of reads and writes has a rate
         give both, like rate_iops=200,100
     "#]],
     );

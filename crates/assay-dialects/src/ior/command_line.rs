@@ -11,13 +11,13 @@ const VALUED: &str = "abtsiodDTQGNAOXjl";
 /// Rejected options with the reason.
 const REJECTED: &[(char, &str)] = &[
     ('c', "POSIX I/O is never collective"),
-    ('f', "a script is read only where `-f FILE` stands by itself"),
+    ('f', "a script needs a separate option `-f FILE`"),
     ('H', "there are no MPI hints"),
     ('I', "there are no data sets without HDF5"),
     ('J', "there is no alignment of HDF5"),
-    ('M', "no memory is set aside; --posix.odirect avoids the page cache"),
+    ('M', "no memory is reserved; --posix.odirect avoids the page cache"),
     ('n', "there are no files of HDF5"),
-    ('p', "space is not set aside; files are written whole"),
+    ('p', "space is not preallocated; files are written in full"),
     ('P', "there are no shared file pointers without MPI-IO"),
     ('S', "there are no strided types without MPI-IO"),
     ('U', "there are no MPI hints"),
@@ -27,10 +27,10 @@ const REJECTED: &[(char, &str)] = &[
 /// Rejected long options with the reason; a name matches by its prefix.
 const REJECTED_LONG: &[(&str, &str)] = &[
     ("collective", "POSIX I/O is never collective"),
-    ("posix.rangelocks", "ranks of one process would not keep each other out"),
-    ("dummy.", "assay has POSIX alone"),
-    ("mpiio.", "assay has POSIX alone"),
-    ("mmap.", "assay has POSIX alone"),
+    ("posix.rangelocks", "range locks have no effect between ranks of one process"),
+    ("dummy.", "only POSIX is supported"),
+    ("mpiio.", "only POSIX is supported"),
+    ("mmap.", "only POSIX is supported"),
 ];
 /// Implemented long options.
 const LONG: &[&str] = &[
@@ -158,7 +158,7 @@ fn parse_long_option(
         "warningAsErrors" => {
             options
                 .notes
-                .push("--warningAsErrors changes nothing: nothing is warned of".into());
+                .push("--warningAsErrors has no effect: there are no warnings".into());
         }
         "random-offset-seed" => match units::parse_size(&value()) {
             Some(seed) => options.signature = seed,

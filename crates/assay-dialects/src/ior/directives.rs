@@ -58,21 +58,21 @@ const OTHERS: &[&str] = &[
 const REJECTED: &[(&str, &str)] = &[
     ("allocateBufferOnGPU", "memory of graphics cards is not used"),
     ("collective", "POSIX I/O is never collective"),
-    ("debug", "there is nothing to debug"),
+    ("debug", "debugging output is not supported"),
     ("dualMount", "there is one mount point"),
     ("GPUDirect", "memory of graphics cards is not used"),
     ("GPUid", "memory of graphics cards is not used"),
     ("interIODelay", "transfers follow each other at once"),
-    ("memoryPerNode", "no memory is set aside; useO_DIRECT=1 avoids the page cache"),
-    ("memoryPerTask", "no memory is set aside; useO_DIRECT=1 avoids the page cache"),
+    ("memoryPerNode", "no memory is reserved; useO_DIRECT=1 avoids the page cache"),
+    ("memoryPerTask", "no memory is reserved; useO_DIRECT=1 avoids the page cache"),
     ("minTimeDuration", "a repetition is done once"),
     ("numNodes", "ranks are threads of one host"),
     ("numTasksOnNode0", "ranks are threads of one host"),
     ("platform", "the platform is this machine"),
-    ("savePerOpDataCSV", "single transfers are not written down"),
+    ("savePerOpDataCSV", "single transfers are not logged"),
     ("saveRankPerformanceDetailsCSV", "details of ranks are not written"),
-    ("summaryAlways", "there is one summary behind all tests"),
-    ("warningAsErrors", "nothing is warned of"),
+    ("summaryAlways", "there is one summary after all tests"),
+    ("warningAsErrors", "there are no warnings"),
 ];
 
 /// Applies `name=value`.

@@ -117,7 +117,7 @@ pub enum IorOptionsError {
         near: Option<&'static str>,
     },
     /// Option of IOR that would change the result and is not supported.
-    #[error("assay does not carry out IOR's `{name}`: {why}")]
+    #[error("assay does not support IOR's `{name}`: {why}")]
     Unsupported {
         /// Option name.
         name: String,
@@ -135,7 +135,7 @@ pub enum IorOptionsError {
         why: &'static str,
     },
     /// Script of `-f` that cannot be read.
-    #[error("the script `{file}` cannot be read: {why}")]
+    #[error("cannot read the script `{file}`: {why}")]
     UnreadableScript {
         /// Path as written.
         file: String,
@@ -171,7 +171,7 @@ pub enum IorOptionsError {
 fn describe_value_error(name: &str, value: &str) -> String {
     match value {
         "" => format!("`{name}` has no value"),
-        value => format!("`{value}` is no value of `{name}`"),
+        value => format!("invalid value `{value}` for `{name}`"),
     }
 }
 
@@ -182,17 +182,17 @@ impl IorOptionsError {
         match self {
             Self::UnknownOption { near: Some(near), .. } => format!("did you mean `{near}`?"),
             Self::UnknownOption { near: None, .. } | Self::InvalidValue { .. } => {
-                "docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE"
+                "see docs/ior.md for the supported options, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE"
                     .to_owned()
             }
             Self::Unsupported { .. } => {
-                "remove it, or run this test with IOR itself; docs/ior.md lists what runs".to_owned()
+                "remove it, or run this test with IOR itself; docs/ior.md lists the supported options".to_owned()
             }
             Self::UnreadableScript { .. } => {
                 "give it as -f FILE: lines of NAME=VALUE between `IOR START` and `IOR STOP`".to_owned()
             }
             Self::Words { what, .. } | Self::Line { what, .. } => what.hint(),
-            Self::Conflict { .. } => "IOR itself refuses this, too; see docs/ior.md".to_owned(),
+            Self::Conflict { .. } => "see docs/ior.md; IOR itself rejects this, too".to_owned(),
         }
     }
 }
@@ -267,9 +267,9 @@ impl IorOptions {
             'K' => return self.keep_with_error = true,
             'B' => return self.direct = true,
             'v' => return self.verbose += 1,
-            'g' => "-g changes nothing: all ranks begin and end a phase together",
-            'q' => "-q changes nothing: data that is damaged fails the test in any case",
-            _ => "-x changes nothing: a short transfer is an error",
+            'g' => "-g has no effect: all ranks begin and end a phase together",
+            'q' => "-q has no effect: damaged data always fails the test",
+            _ => "-x has no effect: a short transfer is an error",
         };
         self.notes.push(note.to_owned());
     }
@@ -294,7 +294,7 @@ impl IorOptions {
         let small = u32::try_from(number).unwrap_or(u32::MAX);
         match letter {
             'a' if value.eq_ignore_ascii_case("POSIX") => {}
-            'a' => return refuse("assay has POSIX alone"),
+            'a' => return refuse("only POSIX is supported"),
             'o' if value.is_empty() || value.contains('@') => {
                 return refuse("it must be one file");
             }
@@ -310,8 +310,8 @@ impl IorOptions {
                 Err(_) => return refuse("it must be a whole number"),
             },
             'b' | 't' | 's' | 'N' | 'i' if number == 0 => return refuse("it must be above 0"),
-            'N' if number > 4096 => return refuse("more than 4096 threads are no ranks"),
-            'i' if number > 100_000 => return refuse("100,000 repetitions are enough"),
+            'N' if number > 4096 => return refuse("at most 4096 ranks are supported"),
+            'i' if number > 100_000 => return refuse("at most 100,000 repetitions are supported"),
             'b' => self.block_bytes = number,
             't' => self.transfer_bytes = number,
             's' => self.segments = number,
@@ -323,7 +323,7 @@ impl IorOptions {
             'Q' => self.reorder_offset = small,
             'G' => self.signature = number,
             'A' => self.ref_num = number,
-            _ => self.notes.push("-j changes nothing: all times are reported".to_owned()),
+            _ => self.notes.push("-j has no effect: all times are reported".to_owned()),
         }
         Ok(())
     }
@@ -345,33 +345,33 @@ impl IorOptions {
             ),
             (
                 self.random > 0 && reordered && !self.file_per_rank,
-                "-z goes with neither -C nor -Z on a shared file",
+                "-z cannot be combined with -C or -Z on a shared file",
             ),
-            (self.reorder && self.reorder_random > 0, "-C and -Z do not go together"),
-            (self.random == 0 && self.prefill_bytes > 0, "--randomPrefill belongs to -z"),
+            (self.reorder && self.reorder_random > 0, "-C and -Z exclude each other"),
+            (self.random == 0 && self.prefill_bytes > 0, "--randomPrefill needs -z"),
             (
                 self.prefill_bytes > 0 && !self.block_bytes.is_multiple_of(self.prefill_bytes),
                 "--randomPrefill must divide the block size (-b)",
             ),
             (
                 self.wear_out && self.random == 1,
-                "-O stoneWallingWearOut goes with -z -z, not with one -z: its order ends with the time",
+                "-O stoneWallingWearOut needs -z -z; the order of a single -z ends at the deadline",
             ),
             (
                 self.wear_out && self.deadline_s == 0,
-                "-O stoneWallingWearOut belongs to a deadline, -D",
+                "-O stoneWallingWearOut needs a deadline, -D",
             ),
             (
                 self.status_file.is_some() && !self.keep,
-                "-O stoneWallingStatusFile belongs to files that stay, -k",
+                "-O stoneWallingStatusFile needs kept files, -k",
             ),
             (
                 self.status_file.is_some() && self.write && !self.wear_out,
-                "-O stoneWallingStatusFile belongs to -O stoneWallingWearOut=1 when writing",
+                "-O stoneWallingStatusFile needs -O stoneWallingWearOut=1 when writing",
             ),
             (
                 aggregate.is_none_or(|bytes| i64::try_from(bytes).is_err()),
-                "so much data cannot be counted",
+                "the total size exceeds 2^63 - 1 bytes",
             ),
         ];
         match table.into_iter().find(|(wrong, _)| *wrong) {

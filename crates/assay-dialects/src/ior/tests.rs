@@ -63,22 +63,22 @@ fn rejects_unsupported_options_by_name() {
     check_refused(
         "-a MPIIO",
         &expect![[r#"
-            0..2: `MPIIO` is no value of `-a`: assay has POSIX alone
-            docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+            0..2: `MPIIO` is no value of `-a`: only POSIX is supported
+            see docs/ior.md for the supported options, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
         "#]],
     );
     check_refused(
         "-L",
         &expect![[r#"
             0..1: IOR has no option `-L`
-            docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+            see docs/ior.md for the supported options, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
         "#]],
     );
     check_refused(
         "-c",
         &expect![[r#"
             0..1: assay does not carry out IOR's `-c`: POSIX I/O is never collective
-            remove it, or run this test with IOR itself; docs/ior.md lists what runs
+            remove it, or run this test with IOR itself; docs/ior.md lists the supported options
         "#]],
     );
     check_refused(
@@ -92,28 +92,28 @@ fn rejects_unsupported_options_by_name() {
         "-b 1m -t 300k",
         &expect![[r#"
             0..4: block size (-b) must be a multiple of transfer size (-t)
-            IOR itself refuses this, too; see docs/ior.md
+            see docs/ior.md; IOR itself rejects this, too
         "#]],
     );
     check_refused(
         "-b 1m -t 1m -z",
         &expect![[r#"
             0..5: -z shuffles the transfers of a block, and there is one transfer in a block
-            IOR itself refuses this, too; see docs/ior.md
+            see docs/ior.md; IOR itself rejects this, too
         "#]],
     );
     check_refused(
         "-b 1x",
         &expect![[r#"
             0..2: `1x` is no value of `-b`: it must be a number, or a size like 4k, 1m or 2g
-            docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+            see docs/ior.md for the supported options, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
         "#]],
     );
     check_refused(
         "-t",
         &expect![[r#"
             0..1: `-t` has no value: it must be a number, or a size like 4k, 1m or 2g
-            docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+            see docs/ior.md for the supported options, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
         "#]],
     );
     let table = [
@@ -146,27 +146,27 @@ fn rejects_unsupported_options_by_name() {
             .unwrap();
     }
     expect![[r#"
-        -O stoneWallingWearOut=1: 0..2: -O stoneWallingWearOut belongs to a deadline, -D
+        -O stoneWallingWearOut=1: 0..2: -O stoneWallingWearOut needs a deadline, -D
         -O stoneWallingWearOut=2 -D 1: 0..2: `2` is no value of `stoneWallingWearOut`: it must be 0 or 1
-        -O stoneWallingStatusFile=x: 0..2: -O stoneWallingStatusFile belongs to files that stay, -k
-        -O stoneWallingStatusFile=x -k -w -D 1: 0..6: -O stoneWallingStatusFile belongs to -O stoneWallingWearOut=1 when writing
+        -O stoneWallingStatusFile=x: 0..2: -O stoneWallingStatusFile needs kept files, -k
+        -O stoneWallingStatusFile=x -k -w -D 1: 0..6: -O stoneWallingStatusFile needs -O stoneWallingWearOut=1 when writing
         -O minTimeDuration=5: 0..2: assay does not carry out IOR's `minTimeDuration=5`: a repetition is done once
-        -O savePerOpDataCSV=x: 0..2: assay does not carry out IOR's `savePerOpDataCSV=x`: single transfers are not written down
+        -O savePerOpDataCSV=x: 0..2: assay does not carry out IOR's `savePerOpDataCSV=x`: single transfers are not logged
         -O keepFile=yes: 0..2: `yes` is no value of `keepFile`: it must be 0 or 1
         -O checkRea=1: 0..2: IOR has no option `checkRea`
         -O: 0..1: `-O` has no value: it must be NAME=VALUE, like blockSize=4m
-        -C -Z: 0..2: -C and -Z do not go together
-        -z -Z: 0..2: -z goes with neither -C nor -Z on a shared file
-        --randomPrefill=1m: 0..1: --randomPrefill belongs to -z
+        -C -Z: 0..2: -C and -Z exclude each other
+        -z -Z: 0..2: -z cannot be combined with -C or -Z on a shared file
+        --randomPrefill=1m: 0..1: --randomPrefill needs -z
         --randomPrefill=3m -z -b 4m: 0..4: --randomPrefill must divide the block size (-b)
         --randomPrefill=x -z: 0..1: `x` is no value of `--randomPrefill`: it must be a size like 2m
-        --posix.rangelocks: 0..1: assay does not carry out IOR's `--posix.rangelocks`: ranks of one process would not keep each other out
-        --mmap.madv_dont_need: 0..1: assay does not carry out IOR's `--mmap.madv_dont_need`: assay has POSIX alone
+        --posix.rangelocks: 0..1: assay does not carry out IOR's `--posix.rangelocks`: range locks have no effect between ranks of one process
+        --mmap.madv_dont_need: 0..1: assay does not carry out IOR's `--mmap.madv_dont_need`: only POSIX is supported
         -l x: 0..2: `x` is no value of `-l`: it must be offset, incompressible, timestamp or random
         -X a: 0..2: `a` is no value of `-X`: it must be a whole number
-        -z -D 1 -O stoneWallingWearOut=1: 0..5: -O stoneWallingWearOut goes with -z -z, not with one -z: its order ends with the time
+        -z -D 1 -O stoneWallingWearOut=1: 0..5: -O stoneWallingWearOut needs -z -z; the order of a single -z ends at the deadline
         -f script: 0..2: the script `script` cannot be read: entity not found
-        -kf script: 0..1: assay does not carry out IOR's `-f`: a script is read only where `-f FILE` stands by itself
+        -kf script: 0..1: assay does not carry out IOR's `-f`: a script needs a separate option `-f FILE`
         -f: 0..1: the script `` cannot be read: entity not found
     "#]].assert_eq(&shown);
     check_refused(
@@ -179,15 +179,15 @@ fn rejects_unsupported_options_by_name() {
     check_refused(
         "-N 4 -b 8388607t -t 1t -s 1000",
         &expect![[r#"
-            0..8: so much data cannot be counted
-            IOR itself refuses this, too; see docs/ior.md
+            0..8: the total size exceeds 2^63 - 1 bytes
+            see docs/ior.md; IOR itself rejects this, too
         "#]],
     );
     check_refused(
         "file",
         &expect![[r#"
             0..1: IOR has no option `file`
-            docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+            see docs/ior.md for the supported options, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
         "#]],
     );
 }
@@ -422,7 +422,7 @@ fn parses_script_with_several_tests() {
     let wrong = tests("ior start\nRUN\nblockSize=7x\n").unwrap_err();
     expect![[r#"
         s:3: `7x` is no value of `-b`: it must be a number, or a size like 4k, 1m or 2g
-        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+        see docs/ior.md for the supported options, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
     "#]]
     .assert_eq(&format!("{}\n{}\n", error_with_location(&wrong), wrong.hint()));
     assert_eq!(tests("no start").unwrap().len(), 1);

@@ -50,7 +50,7 @@ pub(super) fn parse_percent(lines: &mut Lines, parameter: &Parameter) -> Option<
     if (0.0..=100.0).contains(&value) {
         return Some(value);
     }
-    let message = format!("`{}` is a percentage, not {value}", parameter.keyword.spelled);
+    let message = format!("`{}` must be a percentage from 0 to 100, not {value}", parameter.keyword.spelled);
     let error = lines.error("V123", parameter.spot, message).vdbench("takes it as it is");
     lines.diagnostics.push(error);
     None
@@ -85,11 +85,11 @@ pub(super) fn parse_open_flags(lines: &mut Lines, parameter: &Parameter) -> Opti
                     .error(
                         "V113",
                         element.spot,
-                        format!("`{other}` is no open flag known here"),
+                        format!("`{other}` is not a supported open flag"),
                     )
                     .help(
-                        "o_direct, directio, o_sync, o_dsync, o_rsync, fsync and sums of 0x1000 \
-                         (o_dsync), 0x4000 (o_direct) and 0x101000 (o_sync) are known",
+                        "use o_direct, directio, o_sync, o_dsync, o_rsync, fsync or sums of 0x1000 \
+                         (o_dsync), 0x4000 (o_direct) and 0x101000 (o_sync)",
                     );
                 lines.diagnostics.push(error);
                 return None;
@@ -148,9 +148,9 @@ pub(super) fn parse_sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Tr
     };
     if !right || !ordered {
         let message = if right {
-            "the minimum size is the maximum"
+            "the minimum size is above the maximum"
         } else {
-            "a size is no multiple of 512"
+            "a size is not a multiple of 512"
         };
         let error = lines.error("V154", parameter.spot, message);
         let one = numbers.len() == 1;
@@ -199,12 +199,12 @@ pub(super) fn parse_seek(
     match word {
         "eof" => return Some(SeekPattern::Eof),
         "seqnz" => {
-            let message = "`seekpct=seqnz` is known to later Vdbench but not supported here";
+            let message = "`seekpct=seqnz` of later Vdbench versions is not supported";
             let error =
                 lines.error("V114", parameter.spot, message).vdbench("stops, up to 5.04.06");
             lines
                 .diagnostics
-                .push(error.help("seekpct=sequential with range=, or a percentage"));
+                .push(error.help("use seekpct=sequential with range=, or a percentage"));
         }
         word if word.len() >= 2 && "poisson".starts_with(word) => {
             return Some(SeekPattern::Skewed(SKEW_DIVISOR));
@@ -212,11 +212,11 @@ pub(super) fn parse_seek(
         word if word.starts_with("rand") => return Some(SeekPattern::Percent(100.0)),
         word if word.starts_with("seq") => return Some(SeekPattern::Percent(0.0)),
         other => {
-            let message = format!("`{other}` is no seek percentage");
+            let message = format!("`{other}` is not a seek percentage");
             let error = lines.error("V123", parameter.spot, message);
             lines
                 .diagnostics
-                .push(error.help("random, sequential, eof or 0 to 100").vdbench("stops"));
+                .push(error.help("use random, sequential, eof or 0 to 100").vdbench("stops"));
         }
     }
     None
@@ -232,7 +232,7 @@ pub(super) fn parse_range(lines: &mut Lines, parameter: &Parameter) -> Option<(f
         return None;
     }
     if low <= 100.0 && (100.0..=200.0).contains(&high) && high > 100.0 {
-        let message = "a range that goes round the end is not supported here";
+        let message = "a range that wraps around the end is not supported";
         let error = lines.error("V114", parameter.spot, message);
         let help = "use two workloads with a range each";
         lines.diagnostics.push(error.help(help).vdbench("carries it out"));
@@ -247,9 +247,9 @@ pub(super) fn parse_hot_band(lines: &mut Lines, parameter: &Parameter) -> Option
     let reported = lines.diagnostics.iter().any(|found| found.message.starts_with("`hotband`"));
     if !reported {
         let message =
-            "`hotband` is drawn from an exponential law here, with a third of the band as mean";
+            "`hotband` uses an exponential distribution here, with a third of the band as its mean";
         let warning = lines.warning("V114", parameter.spot, message);
-        let help = "rates of cache hits depend on the law; compare assay with assay";
+        let help = "compare only results of assay: cache hit rates depend on the distribution";
         lines.diagnostics.push(warning.help(help).vdbench("draws from a table of its own"));
     }
     Some(band)
@@ -259,7 +259,7 @@ pub(super) fn parse_hot_band(lines: &mut Lines, parameter: &Parameter) -> Option
 pub(super) fn parse_strides(lines: &mut Lines, parameter: &Parameter) -> Option<(u64, u64)> {
     let (minimum, most) = parse_pair(lines, parameter)?;
     if minimum < 0.0 || most < minimum {
-        let message = format!("the gaps from {minimum} to {most} bytes are impossible");
+        let message = format!("the gaps from {minimum} to {most} bytes are not a valid range");
         let error = lines.error("V153", parameter.spot, message).vdbench("stops");
         lines.diagnostics.push(error.help("write stride=(minimum,maximum)"));
         return None;
@@ -314,10 +314,10 @@ pub(super) fn parse_verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
             Some(_) if verify == Verify::AfterWrite => {}
             Some((_, word_verify)) => verify = *word_verify,
             None => {
-                let message = format!("`{}` is no word of `validate`", element.text);
+                let message = format!("`{}` is not a value of `validate`", element.text);
                 let error = lines
                     .error("V120", element.spot, message)
-                    .help("yes, no, read_after_write, no_preread, time or ignore_zero_reads");
+                    .help("use yes, no, read_after_write, no_preread, time or ignore_zero_reads");
                 lines.diagnostics.push(error.vdbench("stops"));
             }
         }
@@ -337,9 +337,9 @@ pub(super) fn parse_loop_limit(lines: &mut Lines, parameter: &Parameter) -> Opti
         None => Some(LoopLimit::Times(number)),
     });
     if read.is_none() {
-        let message = format!("`loop` takes no `{written}`");
+        let message = format!("`{written}` is not a value of `loop`");
         let error = lines.error("V123", parameter.spot, message).help(
-            "loop=3 does all runs three times, loop=30s, loop=30m, loop=2h for that time",
+            "use loop=3 for three passes, or loop=30s, loop=30m, loop=2h for a duration",
         );
         lines.diagnostics.push(error.vdbench("stops"));
     }
@@ -366,7 +366,7 @@ pub(super) fn parse_divided(lines: &mut Lines, parameter: &Parameter) -> Option<
         [one, by] if one.value > 0.0 && by.value >= 1.0 => Some(one.value / by.value),
         _ => {
             let spelled = parameter.keyword.spelled;
-            let message = format!("`{spelled}` is a number, or (number,divisor)");
+            let message = format!("`{spelled}` must be a number or (number,divisor)");
             let error = lines.error("V123", parameter.spot, message).vdbench("stops");
             lines.diagnostics.push(error);
             None
@@ -376,7 +376,7 @@ pub(super) fn parse_divided(lines: &mut Lines, parameter: &Parameter) -> Option<
 
 pub(super) fn check_sector_multiple(lines: &mut Lines, parameter: &Parameter, bytes: u64) {
     if !bytes.is_multiple_of(512) {
-        let message = format!("`{}` is no multiple of 512", parameter.keyword.spelled);
+        let message = format!("`{}` is not a multiple of 512", parameter.keyword.spelled);
         let error = lines.error("V154", parameter.spot, message).vdbench("stops");
         lines.diagnostics.push(error);
     }
@@ -394,13 +394,13 @@ pub(super) fn parse_operation(
         let names = FileOperation::ALL.map(FileOperation::name).join(", ");
         let known = matches!(lower.as_str(), "copy" | "move");
         let message = if known {
-            format!("the operation `{lower}` is known to Vdbench but not supported here")
+            format!("the operation `{lower}` is not supported")
         } else {
-            format!("`{word}` is no operation")
+            format!("`{word}` is not an operation")
         };
         let code = if known { "V114" } else { "V113" };
         let error = lines.error(code, parameter.spot, message);
-        lines.diagnostics.push(error.help(format!("there are {names}")));
+        lines.diagnostics.push(error.help(format!("use one of {names}")));
     }
     found
 }

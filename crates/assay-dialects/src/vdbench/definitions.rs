@@ -425,9 +425,9 @@ impl WorkloadDefinition {
                             values::check_count(lines, parameter, n.value, MAX_THREADS);
                     }
                     _ => {
-                        let message = "streams of a size of their own are not supported here";
+                        let message = "streams with their own size are not supported";
                         let error = lines.error("V114", parameter.spot, message);
-                        lines.diagnostics.push(error.help("give their number alone"));
+                        lines.diagnostics.push(error.help("set only their number"));
                     }
                 }
             }
@@ -466,7 +466,7 @@ fn check_duplicate(
         let message = format!("`{}` is defined twice", statement.name.text);
         let error = lines
             .error("V142", statement.name.spot, message)
-            .help("give each definition of a kind a name of its own")
+            .help("give each definition of a kind a unique name")
             .vdbench("stops");
         lines.diagnostics.push(error);
     }
@@ -475,10 +475,10 @@ fn check_duplicate(
 /// Warns about definitions out of order: Vdbench requires hosts, storage, workloads, then runs.
 fn check_order(lines: &mut Lines, statement: &Statement, latest: &mut DefinitionKind) {
     if statement.kind < *latest {
-        let message = format!("`{}` stands behind what should follow it", statement.name.text);
+        let message = format!("`{}` is defined after definitions that must follow it", statement.name.text);
         let warning = lines
             .warning("V141", statement.name.spot, message)
-            .help("the order is hd, sd, wd, rd or hd, fsd, fwd, rd")
+            .help("use the order hd, sd, wd, rd or hd, fsd, fwd, rd")
             .vdbench("stops");
         lines.diagnostics.push(warning);
     }

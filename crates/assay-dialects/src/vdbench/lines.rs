@@ -229,7 +229,7 @@ impl Reader<'_, '_> {
         error: &std::io::Error,
     ) {
         let why = os_error::simplify_message(&error.to_string());
-        let message = format!("the file `{}` cannot be read: {why}", written.display());
+        let message = format!("cannot read the file `{}`: {why}", written.display());
         let place = by.map(|spot| self.lines.location(spot));
         let mut missing = Diagnostic::new(DiagnosticSeverity::Error, "V101", place, message);
         if path == written {

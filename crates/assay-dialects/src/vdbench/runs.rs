@@ -194,7 +194,7 @@ impl RunDefinition {
                 _ => {
                     let message = format!("`distribution={word}` is not supported here");
                     let error = lines.error("V114", element.spot, message);
-                    lines.diagnostics.push(error.help("exponential, uniform or deterministic"));
+                    lines.diagnostics.push(error.help("use exponential, uniform or deterministic"));
                     return;
                 }
             };
@@ -242,11 +242,11 @@ fn check_loop_values(
                 .all(|parsed| attributes::parse_seek(lines, parameter, parsed).is_some());
     };
     let (code, help) = match parameter.keyword.name {
-        "xfersize" | "hitarea" => ("V154", "sizes are multiples of 512"),
-        "threads" => ("V123", "threads are whole numbers from 1"),
-        _ => ("V123", "percentages lie between 0 and 100, ratios are at least 1"),
+        "xfersize" | "hitarea" => ("V154", "use multiples of 512"),
+        "threads" => ("V123", "use whole numbers from 1"),
+        _ => ("V123", "use percentages from 0 to 100, or ratios of at least 1"),
     };
-    let message = format!("`{}` is impossible for `{}`", found.text, parameter.keyword.spelled);
+    let message = format!("`{}` is not a valid value of `{}`", found.text, parameter.keyword.spelled);
     let error = lines.error(code, parameter.spot, message).help(help).vdbench("stops");
     lines.diagnostics.push(error);
     false
@@ -263,7 +263,7 @@ fn parse_rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
             Scalar::Word(word) if word == "max" => Rate::Max,
             Scalar::Word(word) if word == "curve" => Rate::Curve,
             _ => {
-                let message = format!("`{}` is no I/O rate", parsed.text);
+                let message = format!("`{}` is not an I/O rate", parsed.text);
                 let is_below = matches!(&parsed.value, Scalar::Number(n) if n.value < 0.0);
                 let does = match is_below {
                     true => "takes it for percent of the rate of the run before",
@@ -282,7 +282,7 @@ fn parse_rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
     if rates.len() > 1 && rates.contains(&Rate::Curve) {
         let message = format!("`{}` mixes a curve with other rates", parameter.keyword.spelled);
         let error = lines.error("V120", parameter.spot, message);
-        lines.diagnostics.push(error.help("make two runs of it").vdbench("stops"));
+        lines.diagnostics.push(error.help("split it into two runs").vdbench("stops"));
     }
     rates
 }
@@ -350,7 +350,7 @@ fn parse_format(lines: &mut Lines, parameter: &Parameter) -> TreeFormat {
                 let message = format!("`format={other}` is not supported here");
                 let error = lines.error("V114", element.spot, message);
                 let known = "yes, no, restart, only, clean, directories, once and complete";
-                lines.diagnostics.push(error.help(format!("there are {known}")));
+                lines.diagnostics.push(error.help(format!("use one of {known}")));
             }
         }
     }
@@ -366,10 +366,10 @@ fn parse_curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
         }) {
             Some(number) if number.value > 0.0 => points.push(number.value),
             _ => {
-                let message = format!("`{}` is no percentage of a curve", parsed.text);
+                let message = format!("`{}` is not a percentage of a curve", parsed.text);
                 let error = lines
                     .error("V123", parameter.spot, message)
-                    .help("curve=(10,50,70,80,90,100) holds percentages of the maximum rate")
+                    .help("use percentages of the maximum rate, like curve=(10,50,70,80,90,100)")
                     .vdbench("stops");
                 lines.diagnostics.push(error);
             }
@@ -384,8 +384,8 @@ fn check_seconds(lines: &mut Lines, parameter: &Parameter, value: f64) -> f64 {
     if (0.0..=LONGEST_S).contains(&value) {
         return value;
     }
-    let message = format!("`{}` of {value} s is impossible", parameter.keyword.spelled);
-    let error = lines.error("V123", parameter.spot, message).help("times are in seconds");
+    let message = format!("`{}` of {value} s is out of range", parameter.keyword.spelled);
+    let error = lines.error("V123", parameter.spot, message).help("give the time in seconds");
     lines.diagnostics.push(error);
     1.0
 }

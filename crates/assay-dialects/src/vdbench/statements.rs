@@ -94,7 +94,7 @@ impl Reader {
         let bytes = |label: &String| text.len() + places * label.len().max(10);
         self.written_bytes += labels.iter().map(bytes).sum::<usize>();
         if labels.len() > MAX_HOSTS || self.written_bytes > MAX_REPEATED_BYTES {
-            let message = format!("this line for each of {} hosts is too much", labels.len());
+            let message = format!("this line exceeds the limit when repeated for {} hosts", labels.len());
             let spot = SourceSpan { line, start: 0, end: lines.text(line).len() };
             let error = lines
                 .error("V167", spot, message)
@@ -133,7 +133,7 @@ impl Reader {
     fn begin_definition(&mut self, lines: &mut Lines, kind: DefinitionKind, token: &Token) {
         let [name] = &token.elements[..] else {
             let error = lines
-                .error("V111", token.spot, "a definition has one name")
+                .error("V111", token.spot, "a definition must have one name")
                 .help(format!("write `{}=name`", token.keyword))
                 .vdbench("stops");
             lines.diagnostics.push(error);
@@ -167,7 +167,7 @@ impl Reader {
             KeywordMatch::Unique(keyword) => keyword,
             KeywordMatch::Ambiguous(keyword, other) => {
                 let message = format!(
-                    "`{}` may mean `{}` or `{}`; it is read as `{}`",
+                    "`{}` is ambiguous: `{}` or `{}`; it is read as `{}`",
                     token.keyword, keyword.spelled, other.spelled, keyword.spelled
                 );
                 let warning = lines.warning("V113", token.keyword_spot, message);
@@ -213,7 +213,7 @@ impl Reader {
             }
             KeywordSupport::Unsupported(_) if is_off => false,
             KeywordSupport::Unsupported(why) => {
-                let message = format!("`{spelled}` is known to Vdbench but not supported here");
+                let message = format!("`{spelled}` is not supported");
                 let error = lines.error("V114", token.spot, message).help(why);
                 lines.diagnostics.push(error.vdbench("carries it out"));
                 false
@@ -223,7 +223,7 @@ impl Reader {
 }
 
 fn report_unknown(lines: &mut Lines, kind: DefinitionKind, token: &Token) {
-    let message = format!("`{}` is no {}", token.keyword, kind.description());
+    let message = format!("`{}` is not a {}", token.keyword, kind.description());
     let mut error = lines.error("V113", token.keyword_spot, message).vdbench("stops");
     // Each help searches all keywords, so their number is limited to about a hundred.
     if lines.diagnostics.len() > 100 {
@@ -244,7 +244,7 @@ fn report_unknown(lines: &mut Lines, kind: DefinitionKind, token: &Token) {
     } else if let Some(other) = elsewhere {
         error = error.help(match other {
             DefinitionKind::General => {
-                "it is a general parameter and stands before all definitions".into()
+                "move it before all definitions: it is a general parameter".into()
             }
             other => format!("it is a {}", other.description()),
         });

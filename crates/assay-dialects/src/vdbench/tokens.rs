@@ -44,10 +44,10 @@ pub(super) fn tokenize(lines: &mut Lines, line: usize) -> Vec<Token> {
             Some(token) => tokens.push(token),
             None => {
                 let piece = &text[from..to];
-                let message = format!("`{piece}` is no `keyword=value`");
+                let message = format!("`{piece}` is not `keyword=value`");
                 let error = lines
                     .error("V111", spot, message)
-                    .help("write `keyword=value`; lists stand in parentheses, comments behind a blank")
+                    .help("write `keyword=value`, lists in parentheses, comments after a blank")
                     .vdbench("stops");
                 lines.diagnostics.push(error);
             }
@@ -65,7 +65,7 @@ fn content_end(lines: &mut Lines, line: usize, text: &str, start: usize) -> Opti
             _ if quote.is_some() => {}
             '(' => open.push(at),
             ')' if open.pop().is_none() => {
-                return report_unmatched(lines, line, at, "`)` closes nothing");
+                return report_unmatched(lines, line, at, "unmatched `)`");
             }
             c if c.is_whitespace() => {
                 let Some(&paren) = open.last() else {
@@ -88,7 +88,7 @@ fn content_end(lines: &mut Lines, line: usize, text: &str, start: usize) -> Opti
     }
     match (quote, open.last()) {
         (Some(at), _) => {
-            report_unmatched(lines, line, at, "the quotation mark is never closed")
+            report_unmatched(lines, line, at, "unmatched quotation mark")
         }
         (None, Some(&at)) => report_unmatched(lines, line, at, "`(` is never closed"),
         (None, None) => Some(text.len()),
@@ -98,8 +98,8 @@ fn content_end(lines: &mut Lines, line: usize, text: &str, start: usize) -> Opti
 fn report_unmatched(lines: &mut Lines, line: usize, at: usize, what: &str) -> Option<usize> {
     let error = lines
         .error("V112", SourceSpan { line, start: at, end: at + 1 }, what)
-        .help("parentheses and quotation marks come in pairs, on one line")
-        .vdbench("does not notice, and takes the rest of the line as it stands");
+        .help("write parentheses and quotation marks in pairs, on one line")
+        .vdbench("does not notice, and uses the rest of the line unchanged");
     lines.diagnostics.push(error);
     None
 }
@@ -115,7 +115,7 @@ fn warn_of_commented_parameter(lines: &mut Lines, line: usize, text: &str, blank
     if is_keyword && word.contains('=') && text[..blank].ends_with(',') {
         let start = text.len() - rest.len();
         let spot = SourceSpan { line, start, end: start + word.len() };
-        let message = format!("`{word}` stands behind a blank and is read as a comment");
+        let message = format!("`{word}` follows a blank and is read as a comment");
         let warning = lines
             .warning("V110", spot, message)
             .help("remove the blank")

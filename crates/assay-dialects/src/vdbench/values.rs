@@ -165,11 +165,11 @@ pub(super) fn parse_names(lines: &mut Lines, parameter: &Parameter) -> Vec<Param
             let named = |text| ParameterElement { text, ..element.clone() };
             names.extend(expanded.into_iter().map(named));
         } else {
-            let message = format!("`{}` is no range of names", element.text);
+            let message = format!("`{}` is not a range of names", element.text);
             let error = lines
                 .error("V121", element.spot, message)
                 .help(format!(
-                    "a range is written (sd1-sd16); a name with a `-` in parentheses needs \
+                    "write a range as (sd1-sd16); a name with a `-` in parentheses needs \
                      quotation marks: \"{}\"",
                     element.text
                 ))
@@ -224,12 +224,12 @@ fn report_malformed_number(
 ) {
     let units = match parameter.keyword.values {
         ValueKind::Times => {
-            "times are whole or decimal numbers, with s, m or h behind them if need be"
+            "use a number, optionally with the suffix s, m or h"
         }
-        _ => "numbers may have k, m, g or t behind them, powers of 1024, or %",
+        _ => "use a number, optionally with the suffix k, m, g or t (powers of 1024) or %",
     };
     let message = format!(
-        "`{}` is no number that `{}` understands",
+        "`{}` is not a valid number for `{}`",
         element.text, parameter.keyword.spelled
     );
     let does = if parameter.is_list { "leaves it out of the list" } else { "stops" };
@@ -301,8 +301,8 @@ fn report_mixed<T>(lines: &mut Lines, parameter: &Parameter) -> Option<T> {
     let message = format!("`{}` mixes numbers and words", parameter.keyword.spelled);
     let error = lines
         .error("V120", parameter.spot, message)
-        .help("a list holds numbers only or words only")
-        .vdbench("leaves out what it does not understand");
+        .help("use only numbers or only words")
+        .vdbench("ignores values that it cannot parse");
     lines.diagnostics.push(error);
     None
 }
@@ -334,11 +334,11 @@ fn expand_range(
             return None;
         };
         if from.value > to.value {
-            let message = format!("the range `{}` goes down and has one value", element.text);
+            let message = format!("the range `{}` is descending and yields one value", element.text);
             let warning = lines
                 .warning("V122", element.spot, message)
-                .help("list the values, or write the range upwards")
-                .vdbench("takes the first value alone, as here");
+                .help("list the values, or write an ascending range")
+                .vdbench("uses only the first value, as here");
             lines.diagnostics.push(warning);
             vec![from.value]
         } else {
@@ -347,7 +347,7 @@ fn expand_range(
     };
     if listed.len() > MAX_VALUES {
         let message = format!("the range `{}` has more than {MAX_VALUES} values", element.text);
-        let error = lines.error("V121", element.spot, message).help("take a greater step");
+        let error = lines.error("V121", element.spot, message).help("use a larger step");
         lines.diagnostics.push(error);
         return None;
     }

@@ -134,19 +134,19 @@ pub const fn stream_id(index: usize) -> usize {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Iperf3ProtocolError {
     /// First bytes that are not a cookie.
-    #[error("the peer does not speak iperf3: it began with {start}")]
+    #[error("the peer did not send an iperf3 cookie; it began with {start}")]
     InvalidCookie {
         /// First bytes in hexadecimal.
         start: String,
     },
     /// Byte that is not a state.
-    #[error("the peer sent {byte:#04x}, which is no state of iperf3's protocol")]
+    #[error("the peer sent {byte:#04x}, which is not a state of iperf3's protocol")]
     UnknownState {
         /// Received byte.
         byte: u8,
     },
     /// State received at the wrong time.
-    #[error("the peer sent {state:?} while {expected} was due")]
+    #[error("the peer sent {state:?} instead of {expected}")]
     UnexpectedState {
         /// Received state.
         state: ControlState,
@@ -154,7 +154,7 @@ pub enum Iperf3ProtocolError {
         expected: &'static str,
     },
     /// Flood of unparsed bytes, more than the protocol can need.
-    #[error("the peer sent more than {limit} bytes out of turn")]
+    #[error("the peer sent more than {limit} unexpected bytes")]
     TooManyBytes {
         /// Maximum number of unparsed bytes.
         limit: usize,
@@ -170,7 +170,7 @@ pub enum Iperf3ProtocolError {
         limit: usize,
     },
     /// Malformed JSON, or JSON without a required key.
-    #[error("the peer's {what} cannot be read: {reason}")]
+    #[error("the peer sent malformed {what}: {reason}")]
     Malformed {
         /// `parameters` or `results`.
         what: &'static str,
@@ -178,10 +178,10 @@ pub enum Iperf3ProtocolError {
         reason: String,
     },
     /// Access denied: the server is busy with another client.
-    #[error("denied")]
+    #[error("access denied: the server is busy")]
     Denied,
     /// Failure reported by the server, with its error numbers.
-    #[error("the server gave up: {}", server_error::describe(*iperf3, *system))]
+    #[error("the server reported an error: {}", server_error::describe(*iperf3, *system))]
     ServerError {
         /// `i_errno` of iperf3.
         iperf3: i32,
@@ -189,7 +189,7 @@ pub enum Iperf3ProtocolError {
         system: i32,
     },
     /// Abort by the other end.
-    #[error("terminated by the {who}")]
+    #[error("the {who} aborted the test")]
     Terminated {
         /// `server` or `client`.
         who: &'static str,

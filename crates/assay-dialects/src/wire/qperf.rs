@@ -33,7 +33,7 @@ const UNPARSED_LIMIT: usize = 4096;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum QperfProtocolError {
     /// Request of another protocol version.
-    #[error("the peer asks in version {major}.{minor} of qperf's protocol; 0.4 is spoken here")]
+    #[error("the peer uses version {major}.{minor} of qperf's protocol; only 0.4 is supported")]
     Version {
         /// Major version.
         major: u16,
@@ -41,13 +41,13 @@ pub enum QperfProtocolError {
         minor: u16,
     },
     /// Unsupported test.
-    #[error("the peer asks for test {index} of qperf, which is not served here")]
+    #[error("the peer requested test {index} of qperf, which is not supported")]
     UnknownTest {
         /// Test number, `req_index`.
         index: u16,
     },
     /// Number above its limit.
-    #[error("the peer asks for {what} of {value}; at most {limit} is served")]
+    #[error("the peer requested {what} of {value}; at most {limit} is supported")]
     LimitExceeded {
         /// Name of the number.
         what: &'static str,
@@ -57,25 +57,25 @@ pub enum QperfProtocolError {
         limit: u32,
     },
     /// Flood of unparsed bytes, more than the protocol can need.
-    #[error("the peer sent more than {limit} bytes out of turn")]
+    #[error("the peer sent more than {limit} unexpected bytes")]
     TooManyBytes {
         /// Maximum number of unparsed bytes.
         limit: usize,
     },
     /// Mismatch of the synchronization text.
-    #[error("the peer lost step: `{expected}` was due")]
+    #[error("the peer did not send `{expected}`")]
     SyncMismatch {
         /// Expected text.
         expected: String,
     },
     /// Invalid port of the data socket.
-    #[error("the server named {port} as its data port")]
+    #[error("the server sent an invalid data port: {port}")]
     InvalidPort {
         /// Announced port.
         port: u32,
     },
     /// Rejection by the server.
-    #[error("the server refused: {text}")]
+    #[error("the server rejected the test: {text}")]
     Refused {
         /// Server's error text.
         text: String,

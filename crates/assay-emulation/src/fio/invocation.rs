@@ -111,7 +111,7 @@ impl<'w> FioInvocation<'w> {
             Some(_) => {
                 job_file::read(&path_text::decode_path(path)).map_err(|error| error.to_string())
             }
-            None => Err("it was not there".to_owned()),
+            None => Err("the file did not exist".to_owned()),
         });
         read.as_ref().map(|it| path_text::encode(OsStr::from_bytes(it))).map_err(Clone::clone)
     }

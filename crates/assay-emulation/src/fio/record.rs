@@ -117,7 +117,7 @@ pub(super) fn answers_output(question: &FioInvocation<'_>) -> Result<Vec<u8>, Co
 }
 
 fn serialization_failure(error: &serde_json::Error) -> CommandFailure {
-    CommandFailure::new(FailureKind::Internal, "what is known of the run cannot be written")
+    CommandFailure::new(FailureKind::Internal, "cannot write the information about the run")
         .with_cause(error)
 }
 
@@ -146,12 +146,12 @@ pub(super) fn render_run(
 ) -> Result<String, CommandFailure> {
     let incomplete = |what: &str| {
         let id = &run.started.run;
-        CommandFailure::measurement(format!("{id} has no results of fio"))
+        CommandFailure::measurement(format!("{id} has no fio results"))
             .with_reason(what)
-            .advise(format!("`assay show {id}` tells what there is"))
+            .advise(format!("print the stored results with `assay show {id}`"))
     };
     let circumstances = raw.remove(RUN_INFO);
-    let circumstances = circumstances.ok_or_else(|| incomplete("its jobs did not end"))?;
+    let circumstances = circumstances.ok_or_else(|| incomplete("its jobs did not finish"))?;
     let mut circumstances: FioRunInfo =
         serde_json::from_slice(&circumstances).map_err(|error| unreadable_run(run, &error))?;
     circumstances.ended = format_end(circumstances.ended_ms, circumstances.utc_offset_s);
@@ -171,7 +171,7 @@ pub(super) fn render_run(
 /// Returns the failure for a run that another version stored, or that lost data.
 fn unreadable_run(run: &Run, error: &(dyn std::error::Error + 'static)) -> CommandFailure {
     CommandFailure::measurement(format!(
-        "what {} was asked cannot be read again",
+        "cannot read the fio command of {}",
         run.started.run
     ))
     .with_cause(error)

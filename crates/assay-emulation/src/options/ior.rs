@@ -16,7 +16,7 @@ use assay_model::path_text;
                   -e -Y --posix.odirect     fsync after the writes, after every write; O_DIRECT\n  \
                   -C -Q -Z -X               reorder ranks for reading: shifted, random\n  \
                   -z, -z -z                 random order of transfers, random offsets\n  \
-                  -D -O stoneWallingWearOut=1   stonewall after so many seconds, with wear-out\n  \
+                  -D -O stoneWallingWearOut=1   stonewall after this many seconds, with wear-out\n  \
                   -k -K -E                  keep files, keep them after errors, use existing files\n  \
                   -f FILE                   script with several tests\n  \
                   -O summaryFormat=JSON|CSV,summaryFile=FILE   and any option by its long name\n\n\
@@ -47,7 +47,7 @@ pub(crate) fn split_own_options(
         let mut value = || {
             glued.clone().or_else(|| words.next().cloned()).ok_or_else(|| {
                 CommandFailure::usage(format!("{name} needs a value"))
-                    .advise("--store=DIR names a folder, --label=NAME a condition")
+                    .advise("write it like --store=DIR or --label=NAME")
             })
         };
         match name {
@@ -58,8 +58,8 @@ pub(crate) fn split_own_options(
         }
     }
     if keep.no_store && keep.store.folder.is_some() {
-        return Err(CommandFailure::usage("--no-store and --store contradict each other")
-            .advise("leave one of them out"));
+        return Err(CommandFailure::usage("--no-store and --store cannot be used together")
+            .advise("leave out one of them"));
     }
     Ok((keep, others))
 }

@@ -341,12 +341,12 @@ impl Iperf3Arguments {
 
 fn parse_size(text: &str) -> Result<u64, String> {
     units::parse_size(text)
-        .ok_or_else(|| format!("`{text}` is no size; write it like 128K or 1M"))
+        .ok_or_else(|| format!("`{text}` is not a size; write it like 128K or 1M"))
 }
 
 fn parse_rate(text: &str) -> Result<u64, String> {
     units::parse_rate(text)
-        .ok_or_else(|| format!("`{text}` is no rate; write it like 100M or 1G"))
+        .ok_or_else(|| format!("`{text}` is not a rate; write it like 100M or 1G"))
 }
 
 fn parse_rate_and_burst(text: &str) -> Result<(u64, u32), String> {
@@ -354,7 +354,7 @@ fn parse_rate_and_burst(text: &str) -> Result<(u64, u32), String> {
         None => parse_rate(text).map(|rate| (rate, 0)),
         Some((first, burst)) => match burst.parse() {
             Ok(burst @ 1..=1000) => parse_rate(first).map(|rate| (rate, burst)),
-            _ => Err(format!("`{burst}` is no burst; it must be 1 to 1000 blocks")),
+            _ => Err(format!("expected a burst of 1 to 1000 blocks, found `{burst}`")),
         },
     }
 }
@@ -364,7 +364,7 @@ fn parse_byte(text: &str) -> Result<u32, String> {
         Some(digits) => u8::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    parsed.map(u32::from).map_err(|_| format!("`{text}` is no number from 0 to 255"))
+    parsed.map(u32::from).map_err(|_| format!("expected a number from 0 to 255, found `{text}`"))
 }
 
 /// Parses a DSCP value into the upper six bits of the type of service (RFC 2474). Names are from
@@ -388,18 +388,18 @@ fn parse_dscp(text: &str) -> Result<u32, String> {
         },
     };
     point.filter(|point| *point < 64).map(|point| point << 2).ok_or_else(|| {
-        format!("`{text}` is neither a number from 0 to 63 nor a name like ef, af41 or cs1")
+        format!("expected a number from 0 to 63 or a name like ef, af41 or cs1, found `{text}`")
     })
 }
 
 fn parse_format_letter(text: &str) -> Result<RateFormat, String> {
     RateFormat::from_letter(text)
-        .ok_or_else(|| format!("`{text}` is none of k, m, g, t, K, M, G, T"))
+        .ok_or_else(|| format!("expected k, m, g, t, K, M, G or T, found `{text}`"))
 }
 
 fn parse_qperf_test(text: &str) -> Result<assay_dialects::wire::qperf::QperfTestKind, String> {
     assay_dialects::wire::qperf::QperfTestKind::from_name(text).ok_or_else(|| {
-        format!("`{text}` is none of tcp_lat, tcp_bw, udp_lat, udp_bw, conf, quit")
+        format!("expected tcp_lat, tcp_bw, udp_lat, udp_bw, conf or quit, found `{text}`")
     })
 }
 
@@ -412,12 +412,12 @@ pub(crate) struct SizeSweep(pub(crate) Vec<u64>);
 fn parse_sweep(text: &str) -> Result<SizeSweep, String> {
     /// Maximum number of sizes, far more than doubling from one byte to the largest message needs.
     const MOST: usize = 1000;
-    let wrong = || format!("`{text}` is not of the form msg_size:1:64K:*2");
+    let wrong = || format!("expected a form like msg_size:1:64K:*2, found `{text}`");
     let [variable, first, last, step] = text.split(':').collect::<Vec<_>>()[..] else {
         return Err(wrong());
     };
     if variable != "msg_size" {
-        return Err(format!("`{variable}` cannot be varied, msg_size can"));
+        return Err(format!("only msg_size can be varied, not `{variable}`"));
     }
     let (first, last) = (parse_size(first)?, parse_size(last)?);
     let grow: Box<dyn Fn(u64) -> Option<u64>> = match step.strip_prefix('*') {

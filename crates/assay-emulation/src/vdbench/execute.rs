@@ -27,17 +27,17 @@ use assay_console::progress_sink::QuietStoreSink;
 /// Differences that users of Vdbench need to know to interpret the results.
 const DIFFERENCES: [&str; 11] = [
     "response times are from submission to completion, as Vdbench's; with a rate, times from the intended \
-     start are told beside them",
-    "o_sync and o_rsync mean O_SYNC; Vdbench makes O_DSYNC of them",
+     start are also printed",
+    "o_sync and o_rsync mean O_SYNC; Vdbench uses O_DSYNC",
     "files that the first run writes from start to end (seekpct=eof) are not written once before",
     "random offsets have 64 bits; Vdbench's 32768 values leave blocks of large files untouched",
     "one process does all I/O; jvms= has no effect",
-    "hosts are reached by ssh whatever shell= says, or by --via; nothing listens there",
+    "hosts are reached by ssh regardless of shell=, or by --via; no port is opened on them",
     "an SD that several hosts use has its threads= on each of them",
     "a full queue at one SD does not hold up the others",
     "the histogram leaves the warm-up out; Vdbench counts it",
-    "a rate that is not reached is said so",
-    "pages of single SDs and WDs hold averages over all time that counts",
+    "a rate that is not reached is reported",
+    "pages of single SDs and WDs contain averages over the measured time",
 ];
 
 /// Returns the options of the run that the user set.

@@ -47,9 +47,9 @@ pub(super) fn find_remote_hosts(
     let names_any = execution.hosts.iter().any(|host| host.location.is_some());
     if typed.via.is_some() && !names_any {
         return Err(CommandFailure::usage(
-            "--via leads to hosts, and this parameter file has none",
+            "--via needs hosts, but the parameter file has none",
         )
-        .with_reason("without hd= everything would be done on this machine")
+        .with_reason("without hd= everything would run on this machine")
         .advise("name them: hd=vm1,system=vm1 before the storage, and host=vm1 at each sd=")
         .advise("leave out --via to measure here"));
     }
@@ -59,7 +59,7 @@ pub(super) fn find_remote_hosts(
     }
     let template =
         typed.via.as_deref().map(Via::parse).transpose().map_err(|error| {
-            CommandFailure::usage("--via leads to no host").with_cause(&error)
+            CommandFailure::usage("cannot use --via").with_cause(&error)
         })?;
     let own_words = |host: &UsedHost| match &template {
         Some(via) => via.words(&host.system),
@@ -114,7 +114,7 @@ impl RemoteHosts {
         terminal: &mut Terminal,
     ) -> Result<u8, CommandFailure> {
         let program = Program::running().map_err(|error| {
-            CommandFailure::new(FailureKind::Internal, "this program cannot be read")
+            CommandFailure::new(FailureKind::Internal, "cannot read this executable")
                 .with_cause(&error)
         })?;
         let stop = signals::cancel_on_signals()?;

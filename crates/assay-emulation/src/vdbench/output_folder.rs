@@ -46,7 +46,7 @@ impl OutputFolder {
         let path = resolve_folder(named);
         let cannot = |error: &io::Error| {
             CommandFailure::measurement(format!(
-                "the output folder {} cannot be made",
+                "cannot create the output folder {}",
                 path.display()
             ))
             .with_cause(error)
@@ -54,7 +54,7 @@ impl OutputFolder {
         };
         if path.is_symlink() {
             return Err(cannot(&io::Error::other(
-                "it is a link, and would be written through",
+                "the path is a symbolic link",
             )));
         }
         fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
@@ -129,7 +129,7 @@ impl OutputFolder {
         match failed.or(self.first_error.take()) {
             None => Ok(()),
             Some(error) => Err(CommandFailure::measurement(format!(
-                "the output folder {} cannot be written",
+                "cannot write to the output folder {}",
                 self.path.display()
             ))
             .with_cause(&error)),

@@ -44,7 +44,7 @@ impl StoredInput {
             present: found.present.iter().map(|(path, it)| (path_name(path), *it)).collect(),
         };
         let question = serde_json::to_vec(&kept).map_err(|error| {
-            CommandFailure::new(FailureKind::Internal, "the question cannot be written as JSON")
+            CommandFailure::new(FailureKind::Internal, "cannot write the input as JSON")
                 .with_cause(&error)
         })?;
         let files = found.files.iter();
@@ -54,8 +54,8 @@ impl StoredInput {
 
     fn read(run: &Run, store: &Store) -> Result<(VdbenchInput, CompileInputs), CommandFailure> {
         let lost = |name: &str| {
-            CommandFailure::measurement(format!("{} has lost its {name}", run.started.run))
-                .advise("without --as it can be shown")
+            CommandFailure::measurement(format!("{} has no raw output {name}", run.started.run))
+                .advise("leave out --as for assay's own report")
         };
         let raw = |name: &str| {
             let hash = run.raw.get(name).ok_or_else(|| lost(name))?;

@@ -115,13 +115,13 @@ impl<'t> VdbenchReport<'t> {
                 self.print_timed(&format!("Reached {limit}; the run ends"));
             }
             RunNote::MonitorEndsRun => {
-                self.print_timed("The monitor file says that the run ends")
+                self.print_timed("The monitor file ends the run")
             }
             RunNote::MonitorEndsAll => {
-                self.print_timed("The monitor file says that the execution ends");
+                self.print_timed("The monitor file ends the execution");
             }
             RunNote::LeftOut { run } => {
-                self.print_timed(&format!("RD={run} is left out: its rate would be 0"));
+                self.print_timed(&format!("RD={run} is skipped: its rate would be 0"));
             }
             RunNote::CurveEnds => {
                 self.print_timed("stopcurve: the response time is greater; the execution ends");
@@ -145,7 +145,7 @@ impl<'t> VdbenchReport<'t> {
         let nothing = "If there are no lines below, no I/O failed and no data was wrong.";
         self.folder.errors.line(&format!("Vdbench error log, created {created}\n{nothing}\n"));
         self.folder.status.line(
-            "* Vdbench status: what happened when, for programs that watch; the values of a line \
+            "* Vdbench status: events with their times, for monitoring programs; the values of a line \
              are separated by tabs.\n",
         );
     }

@@ -81,7 +81,7 @@ fn structures(table: &[u8]) -> impl Iterator<Item = Structure<'_>> {
     let mut rest = table;
     std::iter::from_fn(move || {
         let (kind, length) = (*rest.first()?, usize::from(*rest.get(1)?));
-        // The header has four bytes; a smaller length would never end this loop.
+        // The header has four bytes; a smaller length never ends this loop.
         if kind == END_OF_TABLE || length < 4 {
             return None;
         }

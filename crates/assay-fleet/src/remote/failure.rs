@@ -85,7 +85,7 @@ const REMEDIES: [(&str, &str); 19] = [
     ),
     (
         "Connection refused",
-        "nothing listens on that port: start the ssh server there, or name its port in --via",
+        "no port is opened on that port: start the ssh server there, or name its port in --via",
     ),
     ("Connection timed out", "check that the host is up and that no firewall is in between"),
     ("No route to host", "check that the host is up and that no firewall is in between"),

@@ -37,7 +37,7 @@ pub enum BlasError {
         tried: Vec<(String, String)>,
     },
     /// The file is a library without the BLAS functions.
-    #[error("{path} is no BLAS library: it has no function {missing}")]
+    #[error("{path} is not a BLAS library: it has no function {missing}")]
     Symbol {
         /// Path of the file.
         path: String,
@@ -45,7 +45,7 @@ pub enum BlasError {
         missing: &'static str,
     },
     /// The library computes a wrong result.
-    #[error("{path} gives a wrong result in {function} for a system of two equations")]
+    #[error("{path} returns a wrong result from {function} for a system of two equations")]
     Result {
         /// Path of the file.
         path: String,

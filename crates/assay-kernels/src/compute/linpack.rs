@@ -87,10 +87,10 @@ pub struct LinpackSolution {
 #[derive(Debug, thiserror::Error)]
 pub enum LinpackError {
     /// N is 0.
-    #[error("a system of 0 equations has nothing to solve")]
+    #[error("cannot solve a system of 0 equations")]
     NoEquations,
     /// The number of bytes overflows.
-    #[error("a system of {n} equations does not fit into any memory")]
+    #[error("a system of {n} equations exceeds the address space")]
     Order {
         /// Number of unknowns.
         n: usize,
@@ -107,7 +107,7 @@ pub enum LinpackError {
         source: MapError,
     },
     /// The threads could not be started or pinned.
-    #[error("cannot start the threads that solve")]
+    #[error("cannot start the solver threads")]
     Team(#[source] io::Error),
     /// A column had no pivot: its remaining entries were all zero, or not finite.
     #[error("the matrix is singular: column {column} has no pivot")]

@@ -139,11 +139,11 @@ pub enum LatencyError {
     #[error("cannot start the thread")]
     StartThread(#[source] io::Error),
     /// The memory of the working set could not be mapped.
-    #[error("cannot get the memory of the working set")]
+    #[error("cannot map the memory of the working set")]
     MapSet(#[source] MapError),
     /// The working set has fewer than two lines, or its lines cannot hold an aligned pointer.
     #[error(
-        "cannot link a working set of {bytes} B in lines of {line_bytes} B: it takes two lines, \
+        "cannot link a working set of {bytes} B in lines of {line_bytes} B: expected at least two lines, \
          each a multiple of 8 B"
     )]
     LinkLines {
@@ -156,7 +156,7 @@ pub enum LatencyError {
     #[error("the measurement was cancelled")]
     Cancelled,
     /// The chain leaves the set, or returns before it has visited all lines.
-    #[error("wrong chain: it visits {visited} of {lines} lines")]
+    #[error("wrong chain: visited {visited} of {lines} lines")]
     WrongChain {
         /// Lines visited until then.
         visited: usize,

@@ -93,7 +93,7 @@ impl<H: Handle> Communicator<H> {
         let end = usize::try_from(length).unwrap_or(0).min(text.len());
         match refused {
             0 => String::from_utf8_lossy(&text[..end]).trim_end_matches('\0').to_owned(),
-            _ => "the library has no words for it".to_owned(),
+            _ => "the library has no message for it".to_owned(),
         }
     }
 

@@ -9,7 +9,7 @@ use super::timing::MpiPass;
 use super::window::TARGET_RANK;
 
 /// Reason for which the window is present: a benchmark of put or get allocates it.
-const HAS_WINDOW: &str = "put and get are prepared with a window";
+const HAS_WINDOW: &str = "a benchmark of put or get has a window";
 
 impl<H: Handle> PreparedBenchmark<'_, H> {
     /// Times single puts or gets, each with its flush, by rank 0. The others wait in the next

@@ -87,7 +87,7 @@ impl Pinger {
                 (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO)
             }
         };
-        super::socket::set_option(&self.socket, level, option, &value, "never to fragment")
+        super::socket::set_option(&self.socket, level, option, &value, "the don't-fragment option")
     }
 
     /// Sets the hop limit (TTL) of later requests.
@@ -99,7 +99,7 @@ impl Pinger {
             SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TTL),
             SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS),
         };
-        super::socket::set_option(&self.socket, level, option, &i32::from(hops), "the hops")
+        super::socket::set_option(&self.socket, level, option, &i32::from(hops), "the hop limit")
     }
 
     /// Returns the kernel's current path MTU, in bytes.
@@ -252,8 +252,8 @@ fn socket_error(remote: IpAddr, datagram: io::Error, raw: io::Error) -> io::Erro
         return io::Error::new(
             raw.kind(),
             format!(
-                "no ICMP socket: the unprivileged one is refused ({datagram}), because this group is \
-                 not in net.ipv4.ping_group_range; the raw one is refused ({raw}), because CAP_NET_RAW \
+                "cannot open an ICMP socket: the unprivileged one failed ({datagram}), because this group is \
+                 not in net.ipv4.ping_group_range; the raw one failed ({raw}), because CAP_NET_RAW \
                  is missing"
             ),
         );
@@ -263,7 +263,7 @@ fn socket_error(remote: IpAddr, datagram: io::Error, raw: io::Error) -> io::Erro
     match cause.kind() {
         io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => io::Error::new(
             cause.kind(),
-            format!("no route to {remote}; `ip route get {remote}` shows which there is"),
+            format!("no route to {remote}; `ip route get {remote}` shows the routing decision"),
         ),
         _ => cause,
     }

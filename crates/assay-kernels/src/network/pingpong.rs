@@ -287,7 +287,7 @@ impl<'a> PingPong<'a> {
         if self.line.is_stream() {
             return Err(io::Error::new(
                 io::ErrorKind::TimedOut,
-                format!("the peer did not answer within {:.1} s", waited.as_secs_f64()),
+                format!("the peer did not reply within {:.1} s", waited.as_secs_f64()),
             ));
         }
         self.measured.lost += 1;

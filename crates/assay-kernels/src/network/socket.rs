@@ -160,7 +160,7 @@ pub(super) fn set_low_water(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
         libc::SOL_SOCKET,
         libc::SO_RCVLOWAT,
         &bytes,
-        "how much a receive waits for",
+        "the low-water mark (SO_RCVLOWAT)",
     )
 }
 

@@ -115,7 +115,7 @@ pub struct PeerInfo {
 /// RDMA endpoint.
 #[expect(
     missing_debug_implementations,
-    reason = "addresses of the library's objects say nothing"
+    reason = "addresses of the library's objects are not informative"
 )]
 pub struct Endpoint {
     pub(super) verbs: VerbsObjects,

@@ -10,7 +10,7 @@ use crate::mapping::MapError;
 #[derive(Debug, Error)]
 pub enum RdmaError {
     /// The library is not installed.
-    #[error("libibverbs.so.1 cannot be opened: {reason}")]
+    #[error("cannot open libibverbs.so.1: {reason}")]
     NoLibrary {
         /// Error message of the loader.
         reason: String,
@@ -20,7 +20,7 @@ pub enum RdmaError {
     NoFunction(&'static str),
     /// The layout of the library's structures differs from the interface.
     #[error(
-        "libibverbs.so.1 has another binary interface than version 1.1: {0} is not where it belongs"
+        "libibverbs.so.1 does not match binary interface 1.1: unexpected position of {0}"
     )]
     InterfaceMismatch(&'static str),
     /// The machine has no RDMA.
@@ -41,7 +41,7 @@ pub enum RdmaError {
         devices: String,
     },
     /// There is no device of the requested name.
-    #[error("there is no RDMA device {asked}; there is {found}")]
+    #[error("there is no RDMA device {asked}; available: {found}")]
     NoSuchDevice {
         /// Requested name.
         asked: String,
@@ -59,7 +59,7 @@ pub enum RdmaError {
         ports: u8,
     },
     /// The request exceeds a limit of the device.
-    #[error("{asked} {what} are more than {device} has room for: {most}", what = what.description())]
+    #[error("{asked} {what} exceed the limit of {device}: {most}", what = what.description())]
     ExceedsDevice {
         /// Name of the device.
         device: String,
@@ -109,7 +109,7 @@ pub enum RdmaError {
         mtu: u32,
     },
     /// The requested MTU exceeds that of the port.
-    #[error("a path MTU of {asked} B is more than the {mtu} B of the port")]
+    #[error("a path MTU of {asked} B exceeds the {mtu} B of the port")]
     MtuTooLarge {
         /// Requested MTU.
         asked: u32,
@@ -138,7 +138,7 @@ pub enum RdmaError {
         vendor: u32,
     },
     /// No request completed within the time limit.
-    #[error("nothing completed for {seconds} s")]
+    #[error("no request completed for {seconds} s")]
     Stalled {
         /// Time limit in seconds.
         seconds: u64,
@@ -173,7 +173,7 @@ impl DeviceResource {
             Self::Receives => "messages to receive on a queue pair",
             Self::Completions => "requests in flight on all queue pairs",
             Self::Arrivals => "messages to receive on all queue pairs",
-            Self::Reads => "reads under way at once",
+            Self::Reads => "reads in flight at the same time",
         }
     }
 
@@ -182,9 +182,9 @@ impl DeviceResource {
             Self::QueuePairs => "give at most that number with -q",
             Self::Requests => "give at most that number with -t",
             Self::Receives => "give at most that number with -r",
-            Self::Completions => "give less with -t or -q: their product is meant",
-            Self::Arrivals => "give less with -r or -q: their product is meant",
-            Self::Reads => "give at most that number with -o, or leave it out",
+            Self::Completions => "reduce -t or -q: the limit is for their product",
+            Self::Arrivals => "reduce -r or -q: the limit is for their product",
+            Self::Reads => "give at most that number with -o, or omit it",
         }
     }
 }
@@ -201,38 +201,38 @@ impl RdmaError {
                 "`rdma link` lists devices; load the driver of the network card, or try software RoCE: `modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0`"
             }
             Self::NoVerbsFile { .. } => {
-                "load the kernel's module (`modprobe ib_uverbs`); a container is given /dev/infiniband (Docker: `--device=/dev/infiniband`)"
+                "load the kernel's module (`modprobe ib_uverbs`); pass /dev/infiniband to a container (Docker: `--device=/dev/infiniband`)"
             }
             Self::NoProvider { .. } => {
-                "install the library's drivers (Debian: `apt install ibverbs-providers`; Red Hat: `dnf install libibverbs`), in a container as well, and see that this user may open /dev/infiniband/uverbs*"
+                "install the library's drivers (Debian: `apt install ibverbs-providers`; Red Hat: `dnf install libibverbs`), in a container as well, and make sure that this user may open /dev/infiniband/uverbs*"
             }
-            Self::NoSuchDevice { .. } => "name one of those with -d",
-            Self::NoSuchPort { .. } => "name one of those with -i",
+            Self::NoSuchDevice { .. } => "choose one of those with -d",
+            Self::NoSuchPort { .. } => "choose one of those with -i",
             Self::ExceedsDevice { what, .. } => what.advice(),
             Self::PortDown { .. } => {
-                "bring the link up (`ip link set DEV up` for RoCE, a subnet manager for InfiniBand), or name another port with -i"
+                "bring the link up (`ip link set DEV up` for RoCE, a subnet manager for InfiniBand), or choose another port with -i"
             }
             Self::NoGid { .. } | Self::NoSuchGid { .. } => {
                 "give the network interface of the device an IP address; `ls /sys/class/infiniband/DEV/ports/1/gids` shows the GIDs, -x chooses one"
             }
-            Self::TooLong { .. } => "send less with -s, or use RC (-c RC)",
+            Self::TooLong { .. } => "reduce the message size (-s), or use RC (-c RC)",
             Self::MtuTooLarge { .. } => {
-                "leave out -m, or raise the MTU of the network device at both ends (4192 B for a path MTU of 4096)"
+                "omit -m, or raise the MTU of the network device at both ends (4192 B for a path MTU of 4096)"
             }
-            Self::Memory(_) => "send less with -s",
+            Self::Memory(_) => "reduce the message size (-s)",
             Self::CallFailed { call, source }
                 if *call == "ibv_reg_mr" || source.raw_os_error() == Some(libc::ENOMEM) =>
             {
-                "memory that may be locked is bounded: `ulimit -l unlimited`, or `memlock` in /etc/security/limits.conf"
+                "raise the limit of locked memory: `ulimit -l unlimited`, or `memlock` in /etc/security/limits.conf"
             }
             Self::CallFailed { call: "ibv_modify_qp", .. } => {
-                "the GIDs of the two ends may be of different kinds, IPv4 and IPv6: choose with -x; the kernel's messages (`dmesg`) may say more"
+                "choose GIDs of the same kind at both ends (IPv4 or IPv6) with -x; check the kernel's messages (`dmesg`)"
             }
             Self::CallFailed { .. } => {
-                "read access to /dev/infiniband/uverbs* and the kernel's messages (`dmesg`) show why"
+                "check the permissions of /dev/infiniband/uverbs* and the kernel's messages (`dmesg`)"
             }
             Self::Completion { code, .. } => completion_advice(*code),
-            Self::Stalled { .. } => "the far end may have gone, or drops what it gets",
+            Self::Stalled { .. } => "check whether the far end has ended, or drops packets",
             Self::Interrupted => "start again",
         }
     }
@@ -248,16 +248,16 @@ const fn completion_advice(code: u32) -> &'static str {
             "both ends must use the same version of assay; otherwise this is a bug worth reporting"
         }
         // Flushed: an earlier error of the same queue pair.
-        5 => "an earlier error has ended the queue pair; the far end's message says more",
+        5 => "an earlier error has ended the queue pair; check the far end's message",
         // Transport retry counter exceeded.
         12 => {
-            "the far end does not answer: it has ended, a link on the way is down, its GID or path MTU is another (-x, -m), or the network drops RoCE (UDP port 4791)"
+            "the far end does not answer: it has ended, a link on the way is down, its GID or path MTU is different (-x, -m), or the network drops RoCE (UDP port 4791)"
         }
         // Receiver not ready.
         13 => {
             "the far end does not receive fast enough; try again with fewer messages in flight (-t)"
         }
-        _ => "the kernel's messages of both ends (`dmesg`) may say more",
+        _ => "check the kernel's messages at both ends (`dmesg`)",
     }
 }
 

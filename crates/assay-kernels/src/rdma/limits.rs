@@ -77,7 +77,7 @@ mod tests {
             (
                 EndpointConfig { depth: 1001, ..usual },
                 Some((
-                    "1001 requests in flight on a queue pair are more than rxe0 has room for: 1000",
+                    "1001 requests in flight on a queue pair exceed the limit of rxe0: 1000",
                     "-t",
                 )),
             ),
@@ -92,7 +92,7 @@ mod tests {
             ),
             (EndpointConfig { queue_pairs: 40, ..usual }, Some(("20480 messages", "-r or -q"))),
             (EndpointConfig { tuning: reads(16), ..usual }, None),
-            (EndpointConfig { tuning: reads(17), ..usual }, Some(("has room for: 16", "-o"))),
+            (EndpointConfig { tuning: reads(17), ..usual }, Some(("the limit of rxe0: 16", "-o"))),
         ] {
             let found = check("rxe0", &limits, &wanted).err();
             let found = found.map(|error| (error.to_string(), error.advice()));

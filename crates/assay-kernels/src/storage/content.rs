@@ -45,8 +45,8 @@ impl fmt::Display for SectorDamage {
         match self {
             Self::Unstamped => write!(f, "the stamp is gone"),
             Self::Contents => write!(f, "the contents do not match their checksum"),
-            Self::Address { found } => write!(f, "holds what belongs to byte {found}"),
-            Self::Stale => write!(f, "holds what was here before the last write"),
+            Self::Address { found } => write!(f, "contains the data of byte {found}"),
+            Self::Stale => write!(f, "contains data older than the last write"),
         }
     }
 }

@@ -21,7 +21,7 @@ pub enum StorageError {
         source: io::Error,
     },
     /// The target's file system does not support direct I/O.
-    #[error("{} cannot be opened with O_DIRECT; ask for buffered I/O", path.display())]
+    #[error("{} cannot be opened with O_DIRECT; use buffered I/O", path.display())]
     Direct {
         /// The target.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum StorageError {
     /// The device of the target does not support polling.
     #[error(
         "{}: its device has no queues that can be polled ({queues}); load its driver with some (nvme: poll_queues=2), \
-         or ask for the engine io_uring",
+         or use the engine io_uring",
         path.display()
     )]
     Polling {
@@ -41,7 +41,7 @@ pub enum StorageError {
         queues: String,
     },
     /// A link is in place of a directory or file of a tree.
-    #[error("{} is a link, and a tree of files has none; remove it", path.display())]
+    #[error("{} is a link, which file trees do not contain; remove it", path.display())]
     Link {
         /// The link.
         path: PathBuf,
@@ -58,7 +58,7 @@ pub enum StorageError {
         links: u64,
     },
     /// The size of the target is unknown.
-    #[error("{} is empty and no size is given", path.display())]
+    #[error("{} is empty and has no configured size", path.display())]
     NoSize {
         /// The target.
         path: PathBuf,
@@ -74,7 +74,7 @@ pub enum StorageError {
         source: io::Error,
     },
     /// Memory for buffers, or a thread, is not available.
-    #[error("cannot have {what}")]
+    #[error("cannot obtain {what}")]
     Resource {
         /// Missing resource.
         what: String,

@@ -33,7 +33,7 @@ const MAX_REPORTED_FAILURES: usize = 20;
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Callbacks and controls of a running phase.
-#[expect(missing_debug_implementations, reason = "a function has no text")]
+#[expect(missing_debug_implementations, reason = "functions do not implement Debug")]
 pub struct FileControl<'a> {
     /// Ends the phase when set, by any thread.
     pub stop: &'a AtomicBool,
@@ -119,7 +119,7 @@ impl<'w> FilePhaseState<'w> {
             .enumerate()
             .map(|(index, stream)| {
                 let tree = trees.get(stream.tree).ok_or_else(|| StorageError::Workload {
-                    what: format!("the stream {} works on no tree", stream.name),
+                    what: format!("the stream {} has no tree", stream.name),
                 })?;
                 let schedule = build_schedule(workload, stream, index as u64);
                 Ok(StreamState {

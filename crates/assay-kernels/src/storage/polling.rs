@@ -25,7 +25,7 @@ pub(super) fn check(workload: &StorageWorkload) -> Result<(), StorageError> {
 fn check_target(target: &Path) -> Result<(), StorageError> {
     let told = match device_of(target) {
         Some(device) => check_device(Path::new("/sys"), device),
-        None => Err("it has no place yet".to_owned()),
+        None => Err("its folder does not exist".to_owned()),
     };
     told.map_err(|queues| StorageError::Polling { path: target.to_path_buf(), queues })
 }
@@ -41,7 +41,7 @@ fn check_device(sys: &Path, device: u64) -> Result<(), String> {
     match settings.iter().find_map(|it| Some((it, fs::read_to_string(it).ok()?))) {
         Some((_, value)) if value.trim() == "1" => Ok(()),
         Some((file, value)) => Err(format!("{} is {}", file.display(), value.trim())),
-        None => Err(format!("there is no {}", settings[0].display())),
+        None => Err(format!("{} does not exist", settings[0].display())),
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
                 }
             }
         }
-        assert!(check_device(&sys, none).unwrap_err().starts_with("there is no "));
+        assert!(check_device(&sys, none).unwrap_err().ends_with(" does not exist"));
         fs::remove_dir_all(&sys).unwrap();
     }
 }

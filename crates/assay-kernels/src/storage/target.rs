@@ -183,7 +183,7 @@ fn used_area(target: &StorageTarget, size_bytes: u64) -> Result<ByteRange, Stora
     let area = ByteRange { start, end: end.min(size_bytes) };
     if area.start >= area.end {
         let what = format!(
-            "{}: the range from byte {start} to {end} holds nothing of its {size_bytes} B",
+            "{}: the range from byte {start} to {end} is outside its {size_bytes} B",
             target.path.display()
         );
         return Err(StorageError::Workload { what });
@@ -367,7 +367,7 @@ mod tests {
         let after = cached_pages(&file, BYTES);
         std::fs::remove_file(&path).unwrap();
         if before > 0 {
-            eprintln!("SKIPPED a_question_about_a_file…: its cache cannot be dropped");
+            eprintln!("SKIPPED nowait_check_leaves_nothing_in_the_cache: its cache cannot be dropped");
             return;
         }
         assert_eq!(after, 0);

@@ -26,19 +26,19 @@ const MAX_VERIFIED_BLOCKS: u64 = 1 << 32;
 
 /// Checks the parameters of a workload that do not depend on its targets.
 pub(super) fn check_workload(workload: &StorageWorkload) -> Result<(), StorageError> {
-    refuse_if(workload.streams.is_empty(), || "a workload without streams".to_owned())?;
+    refuse_if(workload.streams.is_empty(), || "the workload has no streams".to_owned())?;
     let verifies = workload.data.verify != Verify::Off;
     refuse_if(verifies && workload.engine == EngineChoice::Null, || {
         "the null engine moves no data, so there is nothing to verify".to_owned()
     })?;
     match &workload.load {
         StorageLoad::ShareOf { phase, .. } => {
-            let what = format!("a share of phase {phase} must be worked out before");
+            let what = format!("the share of phase {phase} is not resolved");
             return Err(StorageError::Workload { what });
         }
         StorageLoad::Open { rate_per_s: rate, .. } => self::check_rate(*rate)?,
         StorageLoad::Capped { bytes_per_s: rate } => {
-            refuse_if(!(rate.is_finite() && *rate > 0.0), || format!("a rate of {rate}"))?;
+            refuse_if(!(rate.is_finite() && *rate > 0.0), || format!("expected a positive, finite rate, found {rate}"))?;
         }
         StorageLoad::Closed | StorageLoad::Balanced => {}
     }
@@ -50,7 +50,7 @@ pub(super) fn check_workload(workload: &StorageWorkload) -> Result<(), StorageEr
         })?;
         refuse_if(polls && !target.direct, || {
             format!(
-                "{path}: only direct I/O can be polled for; ask for direct I/O, or for the engine io_uring"
+                "{path}: polling requires direct I/O; use direct I/O or the engine io_uring"
             )
         })?;
     }
@@ -82,13 +82,13 @@ fn check_stream(
     let depth = u64::from(stream.in_flight_per_target) * stream.targets.len() as u64;
     refuse_if(depth.div_ceil(u64::from(stream.threads)) > MAXIMUM_DEPTH, || {
         format!(
-            "stream `{name}`: {depth} I/O in flight need more threads, one per {MAXIMUM_DEPTH}"
+            "stream `{name}`: {depth} I/O in flight need more threads; use one per {MAXIMUM_DEPTH}"
         )
     })?;
     refuse_if(stream.sizes.is_empty(), || format!("stream `{name}` has no size"))?;
     for bytes in stream.all_sizes().flat_map(|size| [size.min_bytes, size.max_bytes]) {
         refuse_if(bytes == 0 || bytes > MAXIMUM_IO_BYTES, || {
-            format!("stream `{name}`: I/O of {bytes} B; 1 B to 1 GiB can be had")
+            format!("stream `{name}`: I/O of {bytes} B is not supported; use 1 B to 1 GiB")
         })?;
     }
     let varies = stream.all_sizes().find(|size| size.max_bytes > size.min_bytes);
@@ -97,7 +97,7 @@ fn check_stream(
     })?;
     check_conduct(workload, stream)?;
     refuse_if(!can_end(workload, stream), || {
-        format!("stream `{name}` would never end: give a duration or a number of bytes")
+        format!("stream `{name}` never ends; set a duration or a number of bytes")
     })
 }
 
@@ -109,27 +109,27 @@ fn check_conduct(
     let (name, conduct) = (&stream.name, &stream.conduct);
     let waits = matches!(workload.engine, EngineChoice::Threads | EngineChoice::Null);
     refuse_if(conduct.trims && !waits, || {
-        format!("stream `{name}`: trims block, so they need the engine of threads")
+        format!("stream `{name}`: trims require the engine threads")
     })?;
     refuse_if(conduct.trims && workload.data.verify != Verify::Off, || {
-        format!("stream `{name}`: what was trimmed cannot be verified")
+        format!("stream `{name}`: trimmed data cannot be verified")
     })?;
     let polls = workload.engine == EngineChoice::IoUringPolled;
     refuse_if(polls && stream.sync_every > 0, || {
         format!(
-            "stream `{name}`: no device can be polled for the end of an fsync; ask for none, or for the engine io_uring"
+            "stream `{name}`: fsync does not support polling; omit it or use the engine io_uring"
         )
     })?;
     let has_rate = workload.load != StorageLoad::Closed || stream.own_rate_per_s.is_some();
     refuse_if(conduct.pauses.is_some() && has_rate, || {
-        format!("stream `{name}`: pauses and a rate exclude each other")
+        format!("stream `{name}`: pauses and a rate are mutually exclusive")
     })?;
     let is_random = stream.pattern == AccessPattern::Random;
     refuse_if(conduct.skew.is_some() && !is_random, || {
-        format!("stream `{name}`: only random places can be skewed")
+        format!("stream `{name}`: skew requires random offsets")
     })?;
     refuse_if(conduct.turns.is_some() && stream.threads > 1, || {
-        format!("stream `{name}`: targets take turns within one thread")
+        format!("stream `{name}`: rotating targets require a single thread")
     })
 }
 
@@ -169,20 +169,20 @@ pub(super) fn check_targets(
             let room_blocks = || room / phase::block_bytes(workload, index, opened.area.start);
             refuse_if(stamped > 1 && room_blocks() > MAX_VERIFIED_BLOCKS, || {
                 format!(
-                    "{path}: verification keeps a byte per block, and {room} B hold {} of them; \
-                     use less of it, or greater I/O",
+                    "{path}: verification needs a byte per block, and {room} B have {} blocks; \
+                     use a smaller range or larger I/O",
                     room_blocks()
                 )
             })?;
             for bytes in lengths_and_offsets(stream, target.align_bytes, opened.area.start) {
                 refuse_if(bytes % granule != 0, || {
                     let (asks, or) = match granule > stamped {
-                        true => ("direct I/O asks for", ", or ask for buffered I/O"),
-                        false => ("verification asks for", ""),
+                        true => ("direct I/O requires", ", or use buffered I/O"),
+                        false => ("verification requires", ""),
                     };
                     format!(
-                        "{path}: {bytes} B are no multiple of the {granule} B that {asks}; \
-                         give a multiple{or}"
+                        "{path}: {bytes} B is not a multiple of the {granule} B that {asks}; \
+                         use a multiple{or}"
                     )
                 })?;
             }

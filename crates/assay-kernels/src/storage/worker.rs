@@ -459,7 +459,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                 offset,
                 bytes: u64::from(bytes),
                 reason: format!(
-                    "it took {} µs, and {} are the most (os error {})",
+                    "it took {} µs, more than the maximum of {} µs (os error {})",
                     service_ns / 1000,
                     self.max_latency_ns / 1000,
                     libc::ETIMEDOUT

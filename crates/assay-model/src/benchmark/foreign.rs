@@ -4,7 +4,7 @@
 use super::{Better, Definition, Metric, ReportSection, SuiteSettings, VarianceSource};
 use crate::quantity::Unit;
 
-const MEANING: &str = "as the tool defines it; the test is named beside it";
+const MEANING: &str = "as the tool defines it; the result names the test";
 
 const fn higher_is_better(name: &'static str, unit: Unit) -> Metric {
     Metric::new(name, unit, Better::Higher, MEANING)
@@ -20,7 +20,7 @@ pub(super) const FOREIGN: Definition = Definition {
     method: "\
 Figures that a file of another tool's results contains and that no benchmark of assay defines. The unit is \
 the one that the tool's source code gives the figure, or the file itself where it has a column for units. \
-How it was measured only the tool can tell.",
+The tool's documentation describes the method.",
     metrics: &[
         higher_is_better("bandwidth", Unit::BytePerSecond),
         higher_is_better("bit_rate", Unit::BitPerSecond),

@@ -138,7 +138,7 @@ Ping-pong over one queue pair: one end posts a send and polls its completion que
 Both ends spin. Every round trip is timed by one clock from before its send to before the next, as \
 perftest's ib_send_lat does; a value is half of it. Messages up to 236 B (of UD 188 B) are copied into the \
 request where the device can, as there. There is no warm-up, and none is left out. \
-Contents are compared after the pass. Beside all of them stand the figures that ib_send_lat would \
+Contents are compared after the pass. The facts of a result include the figures that ib_send_lat would \
 print, by its rules: without the last message, and with the two slowest cut off.",
     &[half_round_trip("half of a round trip of one message").with_headline("RDMA latency")],
 );
@@ -146,9 +146,9 @@ const SEND_BANDWIDTH: Definition = row(
     "rdma.send_bw",
     "bandwidth of RDMA messages (send and receive)",
     "\
-One end keeps a number of sends in flight (128 unless told otherwise), one of 64 with a completion, and \
+One end keeps a number of sends in flight (128 by default), every 64th with a completion, and \
 the other receives them. Bytes over the time from before the first send to the last completion, as \
-perftest's average; its peak, the luckiest of all windows, stands in perftest's table only. Where both ends send, \
+perftest's average; its peak, the fastest of all windows, appears in perftest's table only. Where both ends send, \
 the rates of both are added. Of datagrams (UD) those count that arrived, over the receiver's time from the \
 first to the last; the others are lost.",
     RATES_AND_LOSS,
@@ -180,7 +180,7 @@ full time, not half of it. The far end's processor does nothing.",
 const READ_BANDWIDTH: Definition = row(
     "rdma.read_bw",
     "bandwidth of RDMA reads",
-    "As rdma.send_bw, with reads of the far end's memory; how many the device does at once, it decides.",
+    "As rdma.send_bw, with reads of the far end's memory; the device decides how many it executes at once.",
     RATES,
 );
 const ATOMIC_LATENCY: Definition = Definition {

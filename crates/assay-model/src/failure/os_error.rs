@@ -7,28 +7,28 @@
 /// Advice by error number (`errno(3)`).
 const BY_NUMBER: &[(u32, &str)] = &[
     (1, PERMISSION),
-    (5, "the device or the server reports damage: look at the kernel's messages with `dmesg`"),
+    (5, "the device or the server reports an error: check the kernel messages with `dmesg`"),
     (6, GONE),
     (13, PERMISSION),
     (19, GONE),
     (24, "allow more open files with `ulimit -n`"),
     (
         28,
-        "free some room, or use less of the target; holes in a file need room when they are written",
+        "free some space, or use less of the target; holes in a file need space when they are written",
     ),
     (30, "name a target on a file system that is not mounted read-only"),
     (107, GONE),
     (116, GONE),
-    (122, "free some room within the quota, or use less of the target"),
+    (122, "free some space within the quota, or use less of the target"),
 ];
 
 const PERMISSION: &str =
-    "name a target that this user may open, or be a user who may, with `sudo`";
+    "choose a target that this user may open, or run with `sudo`";
 /// Advice for a target that disappeared.
-pub const GONE: &str = "see that the target is there and stays there while it is measured";
+pub const GONE: &str = "make sure that the target exists throughout the measurement";
 /// What to do about a file that has other names.
 pub const HARD_LINKS: &str = "replace it by a copy of its own (`cp FILE COPY && mv COPY FILE`), or remove it: assay makes a new one";
-const SHORT: &str = "the target is shorter than it was when the test began: see who changes it";
+const SHORT: &str = "the target became shorter during the test: check which program changes it";
 
 /// Returns advice for an error message that contains an error number of the operating system.
 #[must_use]
@@ -46,8 +46,8 @@ pub fn advice(reason: &str) -> Option<&'static str> {
 /// Phrases of libraries with their replacements.
 const REWORDINGS: &[(&str, &str)] = &[
     ("failed to lookup address information: ", ""),
-    ("stream did not contain valid UTF-8", "it is no text in UTF-8"),
-    ("invalid utf-8 sequence of", "it is no text in UTF-8: a wrong sequence of"),
+    ("stream did not contain valid UTF-8", "not UTF-8 text"),
+    ("invalid utf-8 sequence of", "not UTF-8 text: invalid sequence of"),
     ("failed to canonicalize path", "cannot find"),
     ("failed to", "cannot"),
 ];
@@ -88,7 +88,7 @@ mod tests {
             ("No such file or directory (os error 2)", "No such file or directory"),
             ("a: Is a directory (os error 21): b (os error 9)", "a: Is a directory: b"),
             ("cannot say (os error", "cannot say (os error"),
-            ("stream did not contain valid UTF-8", "it is no text in UTF-8"),
+            ("stream did not contain valid UTF-8", "not UTF-8 text"),
             (
                 "failed to lookup address information: Name or service not known",
                 "Name or service not known",

@@ -105,7 +105,7 @@ pub enum PlanError {
         what: &'static str,
     },
     /// Not enough memory.
-    #[error("{what} needs {needed}, and {usable} of memory can be used")]
+    #[error("{what} needs {needed}, but only {usable} of memory is usable")]
     NotEnoughMemory {
         /// The object that needs it.
         what: String,
@@ -135,7 +135,7 @@ pub enum PlanError {
         most: Bytes,
     },
     /// A number exceeds its maximum.
-    #[error("{what} of {given} is impossible; it must be at most {most}")]
+    #[error("{what} is {given}, but must be at most {most}")]
     NumberTooLarge {
         /// Name of the number.
         what: String,
@@ -145,7 +145,7 @@ pub enum PlanError {
         most: u64,
     },
     /// A rate exceeds its maximum.
-    #[error("a rate of {given:e} per second is impossible; it must be at most {most:e}")]
+    #[error("the rate is {given:e} per second, but must be at most {most:e}")]
     RateTooLarge {
         /// Given rate.
         given: f64,
@@ -172,11 +172,11 @@ pub enum PlanError {
     },
     /// Storage has no default target.
     #[error(
-        "nothing says which storage to measure: name a file, a folder or a device (`assay run … --target DIR`)"
+        "no storage target: name a file, a folder or a device (`assay run … --target DIR`)"
     )]
     NoTarget,
     /// No measurer can measure any part of the suite.
-    #[error("nothing is left to measure: {by} can measure none of what suite {suite} asks for")]
+    #[error("nothing to measure: {by} supports no benchmark of suite {suite}")]
     NothingToMeasure {
         /// Requested measurers.
         by: String,

@@ -21,7 +21,7 @@ impl Plan {
             (least_s > budget_s).then(|| {
                 phrase!(
                     "solve-over-budget",
-                    "one solve of N = {n} takes {least} at least, and its budget is {budget}",
+                    "one solve of N = {n} takes at least {least}, but the budget is {budget}",
                     n = work.n.to_string(),
                     least = Phrase::approximate(least_s, Unit::Second),
                     budget = Phrase::approximate(budget_s, Unit::Second),

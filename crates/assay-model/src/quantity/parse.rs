@@ -23,7 +23,7 @@ pub enum QuantityError {
         example: &'static str,
     },
     /// The number is negative.
-    #[error("`{text}` is below zero; write it like `{example}`")]
+    #[error("`{text}` is negative; write it like `{example}`")]
     Negative {
         /// The given text.
         text: String,
@@ -37,7 +37,7 @@ pub enum QuantityError {
         text: String,
     },
     /// The unit is unknown or belongs to another kind of quantity.
-    #[error("`{found}` in `{text}` is no unit of {wanted}; write it like `{example}`")]
+    #[error("`{found}` in `{text}` is not a unit of {wanted}; write it like `{example}`")]
     WrongUnit {
         /// The given text.
         text: String,
@@ -49,13 +49,13 @@ pub enum QuantityError {
         example: &'static str,
     },
     /// An ambiguous share: one percent or all.
-    #[error("`{text}` may be one percent or all of it; write `1%` or `100%`")]
+    #[error("`{text}` is ambiguous (1 % or 100 %); write `1%` or `100%`")]
     AmbiguousShare {
         /// The given text.
         text: String,
     },
     /// A size that is not a whole number of bytes.
-    #[error("`{text}` is no whole number of bytes")]
+    #[error("`{text}` is not a whole number of bytes")]
     NotWhole {
         /// The given text.
         text: String,

@@ -79,7 +79,7 @@ fn rejects_invalid_quantities() {
     }
     assert_eq!(
         "0.3B".parse::<Bytes>().unwrap_err().to_string(),
-        "`0.3B` is no whole number of bytes"
+        "`0.3B` is not a whole number of bytes"
     );
     assert_eq!(
         "9000PiB".parse::<Bytes>().unwrap_err().to_string(),

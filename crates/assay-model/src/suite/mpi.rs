@@ -65,7 +65,7 @@ impl MpiPlacement {
 /// Unknown placement of ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "unknown placement of ranks `{0}`; known are same-core, same-cache, same-socket, across-sockets, node and pairs"
+    "unknown placement of ranks `{0}`; expected one of same-core, same-cache, same-socket, across-sockets, node and pairs"
 )]
 pub struct MpiPlacementError(String);
 

@@ -46,7 +46,7 @@ const FORMER_NAMES: &[(&str, &str)] = &[
     ("bs", "bytes"),
 ];
 
-const HELP: &str = "`assay help suites` shows how a suite is written";
+const HELP: &str = "see `assay help suites`";
 
 type Value<'a> = Spanned<DeValue<'a>>;
 
@@ -77,7 +77,7 @@ pub fn parse_suite(text: &str) -> Result<Suite, SuiteError> {
     let measures =
         list.iter().map(|value| measure(value, &whole)).collect::<Result<Vec<_>, _>>()?;
     if measures.is_empty() {
-        return Err(error_at(table.require("measure")?, "the suite measures nothing", None));
+        return Err(error_at(table.require("measure")?, "the suite has no measures", None));
     }
     Ok(Suite {
         name: table.required("name", text_value)?,
@@ -217,10 +217,10 @@ impl<'a> Table<'a> {
                 if self.table.keys().any(|key| key.get_ref() == new) {
                     return Err(SuiteError {
                         message: format!(
-                            "`{name}` is the former name of `{new}`, which is given"
+                            "`{name}` is the former name of `{new}`, which is also present"
                         ),
                         span: key.span(),
-                        help: Some(format!("leave `{name}` out")),
+                        help: Some(format!("remove `{name}`")),
                     });
                 }
             } else if !known.contains(&name) {
@@ -290,7 +290,7 @@ fn error_at(value: &Value<'_>, message: impl Into<String>, help: Option<String>)
 pub fn suggest(word: &str, known: &[&str]) -> String {
     match nearest_word(word, known.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
-        None => format!("known are: {}", known.join(", ")),
+        None => format!("expected one of: {}", known.join(", ")),
     }
 }
 
@@ -299,7 +299,7 @@ fn text_value(value: &Value<'_>) -> ParseResult<String> {
         .get_ref()
         .as_str()
         .map(str::to_owned)
-        .ok_or_else(|| error_at(value, "a text in quotes is wanted here", None))
+        .ok_or_else(|| error_at(value, "expected a text in quotes", None))
 }
 
 fn benchmark(value: &Value<'_>) -> ParseResult<Benchmark> {
@@ -354,7 +354,7 @@ fn share(value: &Value<'_>) -> ParseResult<f64> {
     let is_weight = (1.0 / MOST..=MOST).contains(&share);
     is_weight
         .then_some(share)
-        .ok_or_else(|| error_at(value, "`share` must lie between 0.001 and 1000", None))
+        .ok_or_else(|| error_at(value, "`share` must be between 0.001 and 1000", None))
 }
 
 /// Returns a parser of shares, with or without quotes, as on the command line: `"80%"`, `80` and
@@ -367,7 +367,7 @@ fn ratio(key: &'static str, most: f64) -> impl Fn(&Value<'_>) -> ParseResult<f64
         let is_within = ratio > 0.0 && ratio <= most;
         is_within.then_some(ratio).ok_or_else(|| {
             let most = most * 100.0;
-            error_at(value, format!("`{key}` must lie above 0 % and not above {most} %"), None)
+            error_at(value, format!("`{key}` must be above 0 % and at most {most} %"), None)
         })
     }
 }
@@ -375,14 +375,14 @@ fn ratio(key: &'static str, most: f64) -> impl Fn(&Value<'_>) -> ParseResult<f64
 fn positive(value: &Value<'_>) -> ParseResult<f64> {
     number(value)
         .filter(|number| *number > 0.0 && number.is_finite())
-        .ok_or_else(|| error_at(value, "a number above zero is wanted here", None))
+        .ok_or_else(|| error_at(value, "expected a number above zero", None))
 }
 
 fn count(value: &Value<'_>) -> ParseResult<u32> {
     number(value)
         .filter(|number| *number >= 1.0 && number.fract() <= 0.0 && *number <= 4e9)
         .map(|number| number as u32)
-        .ok_or_else(|| error_at(value, "a whole number of at least 1 is wanted here", None))
+        .ok_or_else(|| error_at(value, "expected a whole number of at least 1", None))
 }
 
 fn number(value: &Value<'_>) -> Option<f64> {

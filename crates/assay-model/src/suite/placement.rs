@@ -32,7 +32,7 @@ impl Placement {
 /// Unknown placement.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "unknown placement `{0}`; known are node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one"
+    "unknown placement `{0}`; expected one of node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one"
 )]
 pub struct PlacementError(pub String);
 

@@ -72,13 +72,13 @@ fn rejects_with_span_and_help() {
         (
             String::new(),
             expect![
-                "the file is empty | at `` | `assay help suites` shows how a suite is written"
+                "the file is empty | at `` | see `assay help suites` for an example"
             ],
         ),
         (
             "name = \"x\"".to_owned(),
             expect![
-                "`measure` is missing | at `` | `assay help suites` shows how a suite is written"
+                "`measure` is missing | at `` | see `assay help suites` for an example"
             ],
         ),
         (
@@ -111,7 +111,7 @@ fn rejects_with_span_and_help() {
         ),
         (
             "name = \"x\"\nmeasure = []".to_owned(),
-            expect!["the suite measures nothing | at `[]` | "],
+            expect!["the suite has no measures | at `[]` | "],
         ),
         (
             with("benchmark = \"memory.steam\""),
@@ -145,29 +145,29 @@ fn rejects_with_span_and_help() {
         ),
         (
             with("benchmark = \"rdma.send_lat\"\nqueue-pairs = 4"),
-            expect!["latency is measured one by one | at `4` | leave `queue-pairs` out"],
+            expect!["a latency test has one operation in flight | at `4` | leave `queue-pairs` out"],
         ),
         (
             with("benchmark = \"rdma.write_bw\"\nconnection = \"ud\""),
             expect![[
-                r#"datagrams carry messages only: `rdma.send_…` | at `"ud"` | leave `connection` out"#
+                r#"datagrams support only `rdma.send_…` | at `"ud"` | leave `connection` out"#
             ]],
         ),
         (
             with("benchmark = \"rdma.send_bw\"\nconnection = \"ud\"\nboth-directions = true"),
             expect![
-                "datagrams are counted where they arrive, one way | at `true` | leave `both-directions` out"
+                "datagrams are counted at the receiver, so they are sent in one direction | at `true` | leave `both-directions` out"
             ],
         ),
         (
             with("benchmark = \"rdma.send_bw\"\ndevice = \"-d\""),
             expect![[
-                r#"this is no name of an RDMA device | at `"-d"` | `ls /sys/class/infiniband` shows them"#
+                r#"not a valid name of an RDMA device | at `"-d"` | `ls /sys/class/infiniband` shows them"#
             ]],
         ),
         (
             with("benchmark = \"rdma.send_bw\"\ngid-index = 256"),
-            expect!["a number from 0 to 255 is wanted here | at `256` | "],
+            expect!["expected a number from 0 to 255 | at `256` | "],
         ),
         (
             with("benchmark = \"rdma.send_bw\"\npath-mtu = \"1500B\""),
@@ -181,7 +181,7 @@ fn rejects_with_span_and_help() {
         ),
         (
             with("benchmark = \"compute.linpack\"\nn = 0"),
-            expect!["a whole number of at least 1 is wanted here | at `0` | "],
+            expect!["expected a whole number of at least 1 | at `0` | "],
         ),
         (
             with("benchmark = \"compute.linpack\"\nn = 9\nmemory = \"10%\""),
@@ -217,7 +217,7 @@ fn rejects_with_span_and_help() {
         ),
         (
             with("benchmark = \"storage\"\noperation = \"read\"\ncurve = [0]"),
-            expect!["a number of percent above 0 is wanted here, like 50 | at `0` | "],
+            expect!["expected a percentage above 0, like 50 | at `0` | "],
         ),
         (
             with("benchmark = \"storage\"\noperation = \"read\"\ncurve = [50]\nrate = 5"),
@@ -225,7 +225,7 @@ fn rejects_with_span_and_help() {
         ),
         (
             with("benchmark = \"storage\"\noperation = \"read\"\nbend-points = 2"),
-            expect!["only a curve bends | at `2` | like `curve = [10, 50, 90]`"],
+            expect!["`bend-points` needs a `curve` | at `2` | like `curve = [10, 50, 90]`"],
         ),
         (
             with("benchmark = \"storage\"\noperation = \"read\"\nfind-rate = \"1ms\""),

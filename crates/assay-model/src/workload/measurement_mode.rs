@@ -45,7 +45,7 @@ pub fn parse_passes(text: &str) -> Result<u32, String> {
     number
         .ok()
         .filter(|passes| (1..=MAX_PASSES).contains(passes))
-        .ok_or_else(|| format!("`{text}` is no number of passes; write it like `2x`"))
+        .ok_or_else(|| format!("`{text}` is not a number of passes; write it like `2x`"))
 }
 
 /// Maximum number of passes; even a few have the full effect.
@@ -95,7 +95,7 @@ impl LatencyGoal {
     /// # Errors
     /// A message with the problem and an example.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no goal; write it like `p99<=1ms`");
+        let wrong = || format!("`{text}` is not a latency goal; write it like `p99<=1ms`");
         let (name, limit) = text.split_once("<=").ok_or_else(wrong)?;
         let name = name.trim();
         let percent = if name == "median" { Some("50") } else { name.strip_prefix('p') };
@@ -103,7 +103,7 @@ impl LatencyGoal {
         let percent = percent.filter(plain).and_then(|it| it.parse::<f64>().ok());
         let percent = percent.ok_or_else(wrong)?;
         if !(50.0..100.0).contains(&percent) {
-            return Err(format!("`{name}` lies outside p50 to p99.99"));
+            return Err(format!("`{name}` is outside p50 to p99.99"));
         }
         if limit.trim().ends_with(|c: char| c.is_ascii_digit()) {
             return Err(format!("`{text}` has no unit; write it like `p99<=1ms`"));

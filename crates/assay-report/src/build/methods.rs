@@ -4,8 +4,8 @@ use assay_model::benchmark::{Benchmark, Better, Metric};
 
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, Tone};
 
-const TITLE: &str = "How assay measures";
-const STATISTICS: &str = "Every metric is measured repeatedly, in several preparations that allocate and place everything again. Leading samples that belong to the warm-up are detected and excluded, but stay in the store. Reported are the median and its distribution-free confidence interval from order statistics: the k-th smallest and k-th largest sample, with k from the binomial distribution; below six effective samples it comes from Student's t. Repetition stops when the interval is narrow enough or the time budget is spent; the width reached is printed. A percentile is printed only if there are enough samples for it. For correlated samples the number of effective samples is used and printed.";
+const TITLE: &str = "Measurement methods";
+const STATISTICS: &str = "Every metric is measured repeatedly, in several preparations that allocate and place everything again. Warm-up samples at the start are detected and excluded, but stay in the store. Reports contain the median and its distribution-free confidence interval from order statistics: the k-th smallest and k-th largest sample, with k from the binomial distribution; below six effective samples it comes from Student's t. Repetition stops when the interval is narrow enough or the time budget is spent; the width reached is printed. A percentile is printed only if there are enough samples for it. If samples are correlated, the effective number of samples is used and printed.";
 
 /// Builds the page of methods.
 #[must_use]

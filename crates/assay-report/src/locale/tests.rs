@@ -39,7 +39,7 @@ impl Message {
                 self.variables.insert(id.name.to_owned());
             }
             InlineExpression::StringLiteral { value } => self.texts.push((*value).to_owned()),
-            other => panic!("no message needs {other:?}"),
+            other => panic!("{other:?} is not supported in messages"),
         }
     }
 
@@ -81,7 +81,7 @@ fn every_language_has_every_message() {
         let own = messages(locale);
         for (id, message) in &english {
             let Some(translated) = own.get(id) else {
-                panic!("{locale:?} has no words for {id}");
+                panic!("{locale:?} has no message {id}");
             };
             assert_eq!(translated.variables, message.variables, "{locale:?}: {id}");
             assert_eq!(translated.code(), message.code(), "{locale:?}: {id}");
@@ -172,7 +172,7 @@ fn every_language_translates_doctor_checks() {
                     (catalogue::translate(&key), text(check, part).unwrap())
                 })
             });
-            assert!(own[0].0.is_some(), "{locale:?}: nothing says why {id} matters");
+            assert!(own[0].0.is_some(), "{locale:?}: {id} has no reason");
             for (own, english) in own {
                 let Some(own) = own else { continue };
                 let is_typed = |it: &&str| it.contains(['/', '_', '=']) && *it != "I/O";
@@ -275,9 +275,9 @@ fn code_and_catalogue_have_the_same_messages() {
     // Names of dimensions are looked up by attribute.
     let named = english.keys().filter(|id| !id.starts_with("dimension-"));
     for id in named.filter_map(|id| id.split('.').next()) {
-        assert!(all.contains(&format!("\"{id}\"")), "nobody says {id}");
+        assert!(all.contains(&format!("\"{id}\"")), "the message {id} is unused");
     }
-    for call in ["say!(", "told!(", "word(", "message(", "sentence(", "counted("] {
+    for call in ["say!(", "told!(", "word(", "message(", "sentence(", "count_message("] {
         for rest in all.split(call).skip(1) {
             let Some(rest) = rest.trim_start().strip_prefix('"') else { continue };
             let id = rest.split('"').next().unwrap();

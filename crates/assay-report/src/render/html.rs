@@ -206,7 +206,7 @@ fn unbroken(text: &str) -> String {
     }
     let mut html = String::new();
     for between in words.split_inclusive(|word| is_date_or_run(word)) {
-        let (last, before) = between.split_last().expect("no piece is without a word");
+        let (last, before) = between.split_last().expect("every piece has a word");
         let (whole, plain) = match is_date_or_run(last) {
             true => (Some(last), before.concat()),
             false => (None, between.concat()),

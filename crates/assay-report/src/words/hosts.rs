@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(hosts(&names[..3]), "h1, h2, h3");
         assert_eq!(hosts(&names), "h[1-100] (100)");
         let odd: Vec<&str> = names.iter().step_by(2).copied().collect();
-        assert_eq!(hosts(&odd), "h1 … h99 (50)", "ranges that are long say no more");
+        assert_eq!(hosts(&odd), "h1 … h99 (50)", "long ranges are abbreviated");
     }
 
     /// Doubts arrive in the order in which hosts finish.

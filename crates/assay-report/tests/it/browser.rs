@@ -126,7 +126,7 @@ fn chromium() -> Option<PathBuf> {
 )]
 fn find_faults(name: &str, pages: &[(&str, String)]) -> Option<String> {
     let Some(program) = chromium() else {
-        println!("SKIPPED {name}: there is no chromium");
+        println!("SKIPPED {name}: chromium not found");
         return None;
     };
     let folder = env::temp_dir().join(format!("assay-{name}-{}", process::id()));
@@ -159,7 +159,7 @@ fn find_faults(name: &str, pages: &[(&str, String)]) -> Option<String> {
     let found = found.map(|(found, _)| found.to_owned());
     fs::remove_dir_all(&folder).unwrap();
     Some(found.unwrap_or_else(|| {
-        panic!("chromium said nothing: {}", String::from_utf8_lossy(&output.stderr))
+        panic!("chromium printed no result: {}", String::from_utf8_lossy(&output.stderr))
     }))
 }
 
@@ -184,7 +184,7 @@ fn detects_oversized_elements() {
     let page = html::document(&build::run(&storage::volume(), None));
     let wide = page.replace("</main>", "<div style=\"width:3000px\">wide</div></main>");
     let small = wide.replace(".quiet { ", ".quiet { font-size: 9px !important; ");
-    if let Some(found) = find_faults("what_does_not_fit_is_found", &[("volume", small)]) {
+    if let Some(found) = find_faults("detects_oversized_elements", &[("volume", small)]) {
         assert!(
             found.contains("the page is 3") && found.contains("letters of 9 px"),
             "{found}"

@@ -115,7 +115,7 @@ fn perftest_figures_have_perftest_labels() {
         rows[0].contains("assay | 2 | 1000 | 1.80 | 6.00 | 2.00 | 2.10 | 0.40 |"),
         "{rows:?}"
     );
-    assert!(rows[1].contains("ib_send_lat | 2 |"), "beside each other: {rows:?}");
+    assert!(rows[1].contains("ib_send_lat | 2 |"), "in the same table: {rows:?}");
     for it in &mut summary.results {
         it.parameters.retain(|name, _| !name.name().starts_with("perftest_"));
     }

@@ -35,7 +35,7 @@ fn summaries(page: &str) -> Vec<(String, RunSummary)> {
             line.split('\t').collect::<Vec<_>>().try_into().unwrap();
         // A page can contain only metrics that a benchmark produces.
         let known = Benchmark::from_id(benchmark).and_then(|it| it.metric(metric));
-        assert!(known.is_some(), "{page}: nothing measures {benchmark}/{metric}");
+        assert!(known.is_some(), "{page}: no benchmark has the metric {benchmark}/{metric}");
         let mut it = figure(benchmark, metric, value.parse().unwrap());
         let (mut label, mut table, mut suite) = (None, String::new(), "hb".to_owned());
         for (name, value) in attributes.split(';').filter_map(|it| it.split_once('=')) {

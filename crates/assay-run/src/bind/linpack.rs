@@ -69,7 +69,7 @@ fn warn_if_over_budget(work: &LinpackWorkload, recorder: &mut Recorder<'_, '_>) 
     recorder.note_if_over_budget(least_s - recorder.budget_s(), |budget| {
         phrase!(
             "solve-over-budget",
-            "one solve of N = {n} takes {least} at least, and its budget is {budget}",
+            "one solve of N = {n} takes at least {least}, but the budget is {budget}",
             n = work.n.to_string(),
             least = Phrase::approximate(least_s, Unit::Second),
             budget = budget,

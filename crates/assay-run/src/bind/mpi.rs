@@ -71,7 +71,7 @@ fn warn_if_over_budget(
     recorder.note_if_over_budget(least_s - case.stopping.budget_s, |budget| {
         phrase!(
             "launch-over-budget",
-            "one launch of {case} takes {least} at least, and its budget is {budget}",
+            "one launch of {case} takes at least {least}, but the budget is {budget}",
             case = case.id.as_str(),
             least = Phrase::approximate(least_s, Unit::Second),
             budget = budget,

@@ -100,7 +100,7 @@ impl PairEnd {
                 _ => return Ok(Some(Self { address, _call: call })),
             }
         }
-        let none = PairReply::Refused { causes: vec!["it has no address".to_owned()] };
+        let none = PairReply::Refused { causes: vec!["the host has no address".to_owned()] };
         Err(last.unwrap_or_else(|| refusal(&pair.peer, none)))
     }
 }

@@ -151,7 +151,7 @@ impl RemoteRanks {
         };
         let (code, said) = match self.start_remote(&asked, over) {
             Ok(RankReply::Ended { code, said }) => (code, said),
-            Ok(RankReply::Place(_)) => (1, "it did not understand\n".to_owned()),
+            Ok(RankReply::Place(_)) => (1, "the other host sent an unexpected reply\n".to_owned()),
             Err(error) => (1, FailureReason::error_chain(&error).join(": ") + "\n"),
         };
         // Without the folder no launcher waits for the result.
@@ -228,7 +228,7 @@ pub(crate) fn serve_call(call: &Call) {
 fn start_daemon(words: &[String], over: &AtomicBool) -> RankReply {
     let Some((program, arguments)) = words.split_first().filter(|it| is_daemon(it.0)) else {
         let daemons = DAEMONS.join(", ");
-        let said = format!("assay starts {daemons} for a launcher, and nothing else\n");
+        let said = format!("only daemons of launchers can be started: {daemons}\n");
         return RankReply::Ended { code: 1, said };
     };
     let mut command = Command::new(path_text::decode_path(program));

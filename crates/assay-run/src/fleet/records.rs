@@ -349,7 +349,7 @@ impl<'t> FleetRecord<'t> {
         let CaseFailure::Error { area, causes, advice } = self.lost.get(&peer)?.clone() else {
             return None;
         };
-        let gone = format!("{} takes no part", self.names[peer]);
+        let gone = format!("{} was lost", self.names[peer]);
         let causes = std::iter::once(gone).chain(causes).collect();
         Some(CaseFailure::Error { area, causes, advice })
     }

@@ -137,7 +137,7 @@ fn finish_job(ranks: ConnectedRanks, raw: Option<&Path>) -> Result<RankOutcome, 
         // The ranks agree on the number, so that all of them end alike.
         Some((bytes, wrong)) => {
             Err(CommandFailure::measurement(format!("{wrong} messages of {bytes} B arrived damaged"))
-                .advise("this MPI or a transport of it loses or mixes data: choose another transport, and report it to its makers"))
+                .advise("choose another transport, and report the fault to its makers: this MPI or its transport loses or mixes data"))
         }
         None => Ok(()),
     };
@@ -307,6 +307,6 @@ fn write_outcome(file: &Path, outcome: &MpiOutcome) -> Result<(), CommandFailure
     let mut beside = file.as_os_str().to_owned();
     beside.push(".part");
     fs_err::write(&beside, text).and_then(|()| fs_err::rename(&beside, file)).map_err(|error| {
-        CommandFailure::measurement("the samples cannot be written").with_cause(&error)
+        CommandFailure::measurement("cannot write the samples").with_cause(&error)
     })
 }

@@ -158,7 +158,7 @@ pub fn check_pmix_support(mpi: &LoadedMpi, launched: &LauncherEnv) -> Result<(),
     }
     let what = format!("{} cannot serve {name} {version}", launched.launcher);
     let why = format!(
-        "{} needs PMIx, which this launcher does not speak: every rank would be a world of one",
+        "{} needs PMIx, which this launcher does not support: every rank would be a world of one",
         mpi.path()
     );
     Err(CommandFailure::measurement(what).with_reason(why).advise(MATCHING_LAUNCHER_ADVICE))
@@ -217,7 +217,7 @@ pub fn initialize(
         memory_available_bytes: memory_available_bytes(),
     };
     let reported =
-        world.all_gather(&serde_json::to_vec(&hello).expect("a greeting has only text keys"));
+        world.all_gather(&serde_json::to_vec(&hello).expect("a hello has only text keys"));
     let hellos = parse_hellos(&reported.map_err(|error| mpi_failure(&error))?, &hello)?;
     let outcome = MpiOutcome {
         format: FORMAT,
@@ -323,12 +323,12 @@ fn check_world_size(
             .with_reason(format!("{library} was not served by srun, and measured nothing"))
             .advise(
                 "`srun --mpi=pmi2` serves MPICH, Intel MPI and MVAPICH, `srun --mpi=pmix` Open MPI; \
-                 `srun --mpi=list` tells what this Slurm has",
+                 `srun --mpi=list` lists what this Slurm supports",
             )
     } else {
         failure
             .with_reason(format!(
-                "{library} is of another make or age than the launcher, and measured nothing"
+                "{library} does not match the make or version of the launcher, and measured nothing"
             ))
             .advise(MATCHING_LAUNCHER_ADVICE)
     })
@@ -348,18 +348,18 @@ fn parse_hellos(reported: &[Vec<u8>], own: &RankHello) -> Result<Vec<RankHello>,
                 || ("an unknown version".to_owned(), "an unknown host".to_owned()),
                 |it| (it.assay, it.host),
             );
-            return Err(CommandFailure::measurement("the ranks are not of one assay")
+            return Err(CommandFailure::measurement("the ranks run different versions of assay")
                 .with_reason(format!(
                     "rank {rank} on {host} is assay {assay}, this is {} on {}",
                     own.assay, own.host
                 ))
-                .advise("install the same assay on all hosts, best on a shared file system"));
+                .advise("install the same version on all hosts, preferably on a shared file system"));
         }
     }
     let hellos: Option<Vec<RankHello>> =
         reported.iter().map(|text| serde_json::from_slice(text).ok()).collect();
     let hellos = hellos.ok_or_else(|| {
-        CommandFailure::measurement("a rank greeted in words nobody understands")
+        CommandFailure::measurement("a rank sent a malformed hello")
     })?;
     check_same_command(&hellos)?;
     Ok(hellos)
@@ -370,14 +370,14 @@ fn check_same_command(hellos: &[RankHello]) -> Result<(), CommandFailure> {
     let Some(first) = hellos.first() else { return Ok(()) };
     let other = hellos.iter().zip(0..).find(|(hello, _)| hello.words != first.words);
     let Some((hello, rank)) = other else { return Ok(()) };
-    Err(CommandFailure::usage("the ranks were not asked for the same")
+    Err(CommandFailure::usage("the ranks were started with different options")
         .with_reason(format!(
             "rank 0 was started as `assay {}`, rank {rank} on {} as `assay {}`",
             first.words.join(" "),
             hello.host,
             hello.words.join(" ")
         ))
-        .advise("give one command to all ranks: mpirun -n 2 assay mpi latency"))
+        .advise("start all ranks with one command: mpirun -n 2 assay mpi latency"))
 }
 
 fn to_mpi_rank(hello: &RankHello, rank: u32) -> MpiRank {

@@ -126,7 +126,7 @@ fn peer_network(peer: IpAddr) -> IpAddr {
 pub(super) struct BoundedListener<'a> {
     listener: &'a TcpListener,
     admissions: &'a Admissions,
-    /// Time of the last report that connections cannot be accepted.
+    /// Time of the last report that cannot accept connections.
     reported: Option<Instant>,
 }
 

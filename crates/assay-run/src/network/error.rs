@@ -21,11 +21,11 @@ pub enum NetworkError {
     Listen { address: SocketAddr, source: io::Error },
     #[error("{expected} did not come from {peer} within {seconds} s")]
     Late { peer: String, expected: String, seconds: f64 },
-    #[error("connections cannot be accepted")]
+    #[error("cannot accept connections")]
     Accept { source: io::Error },
-    #[error("{peer} cannot be served")]
+    #[error("cannot serve {peer}")]
     Serve { peer: String, source: io::Error },
-    #[error("{peer} wants {wanted} bytes of memory, more than is left for it")]
+    #[error("{peer} requested {wanted} bytes of memory, more than its limit")]
     Memory { peer: String, wanted: usize },
     #[error("{peer} asked this server to end")]
     Quit { peer: String },
@@ -35,11 +35,11 @@ pub enum NetworkError {
     Broken { peer: String, expected: String, source: io::Error },
     #[error("the test with {peer} failed")]
     Iperf3 { peer: String, source: iperf3::Iperf3ProtocolError },
-    #[error("{peer} is not admitted")]
+    #[error("{peer} was rejected")]
     NotAdmitted { peer: String, source: LoginRefusal },
-    #[error("there is no login for {peer}")]
+    #[error("cannot log in to {peer}")]
     NoLogin { peer: String, source: LoginError },
-    #[error("{peer} closed the connection when it had user and password")]
+    #[error("{peer} closed the connection after it received user and password")]
     ClosedAfterLogin { peer: String },
     #[error("the test with {peer} failed")]
     Qperf { peer: String, source: qperf::QperfProtocolError },
@@ -55,17 +55,17 @@ pub enum NetworkError {
     Call(CallError),
     #[error("{peer} cannot be the far end: {causes}")]
     FarEnd { peer: String, causes: String },
-    #[error("both hosts are the machine at {address}, and ranks would talk through its memory")]
+    #[error("both hosts are the machine at {address}: its ranks would communicate through memory")]
     SameMachine { address: IpAddr },
     #[error(
-        "both hosts are called {name}, which Open MPI takes for one machine: its ranks would wait for each other for ever"
+        "both hosts are named {name}, which Open MPI treats as one machine: its ranks would deadlock"
     )]
     SameName { name: String },
     #[error("interrupted")]
     Interrupted,
 }
 
-const LOGIN_ADVICE: &str = "see --username, --rsa-public-key-path and IPERF3_PASSWORD, and that both clocks agree; with servers before iperf3 3.17 add --use-pkcs1-padding";
+const LOGIN_ADVICE: &str = "check --username, --rsa-public-key-path and IPERF3_PASSWORD, and that both clocks agree; add --use-pkcs1-padding for servers before iperf3 3.17";
 
 impl NetworkError {
     /// Error for a failed connection attempt.
@@ -130,7 +130,7 @@ impl NetworkError {
                 let causes = FailureReason::error_chain(other);
                 let advice = match other {
                     Self::Call(CallError::Over { peer } | CallError::Late { peer, .. }) => {
-                        format!("see whether it answers: `assay doctor --hosts {peer}` asks it")
+                        format!("check the host with `assay doctor --hosts {peer}`")
                     }
                     _ => other.advice().to_owned(),
                 };
@@ -144,57 +144,57 @@ impl NetworkError {
         match self {
             Self::Listen { address, source } => match source.kind() {
                 io::ErrorKind::AddrInUse => {
-                    "another server uses this port: stop it, or name another port"
+                    "another server uses this port: stop it, or use another port"
                 }
                 io::ErrorKind::PermissionDenied => {
-                    "ports below 1024 are for root: name another port, or give the program CAP_NET_BIND_SERVICE"
+                    "ports below 1024 need root: use another port, or give the program CAP_NET_BIND_SERVICE"
                 }
                 _ if is_link_local(address) => {
-                    "addresses of one link are listened on together with all others: -B ::"
+                    "link-local addresses are served only together with all others: -B ::"
                 }
                 _ => "name an address of this host",
             },
             Self::Late { .. } | Self::Closed { .. } | Self::Broken { .. } => {
-                "see what the other end says; a firewall may also cut connections"
+                "check the other end's output; a firewall may also cut connections"
             }
             Self::NotAdmitted { source, .. } => source.advice(),
             Self::ClosedAfterLogin { .. } => LOGIN_ADVICE,
-            Self::NoLogin { .. } => "name another key, user or password",
+            Self::NoLogin { .. } => "use another key, user or password",
             Self::Iperf3 { source, .. } => match source {
                 iperf3::Iperf3ProtocolError::ServerError {
                     iperf3: iperf3::NOT_AUTHORIZED,
                     ..
                 } => LOGIN_ADVICE,
                 iperf3::Iperf3ProtocolError::ServerError { .. } => {
-                    "the server's own output says what it refused"
+                    "check the server's output for the reason"
                 }
-                _ => "is that port served by iperf3 or assay?",
+                _ => "check that iperf3 or assay serves this port",
             },
-            Self::Qperf { .. } => "is that port served by qperf 0.4 or assay?",
+            Self::Qperf { .. } => "check that qperf 0.4 or assay serves this port",
             // The control connection succeeded, by another protocol or to another port.
             Self::OpenStream { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
-                "its packets are lost or dropped on the way: let a firewall pass UDP as well, and for ping-pongs every port of that server"
+                "the packets are lost on the way: open the firewall for UDP, and for ping-pongs for every port of that server"
             }
             Self::Stream { .. } | Self::OpenStream { .. } | Self::Start { .. } => {
-                "the reason above names the option or address; leave it out, or change it"
+                "omit or change the option or address named above"
             }
             Self::Accept { .. } | Self::Serve { .. } => {
                 "this server has too few descriptors, threads or memory: end other programs, or raise its limits (ulimit)"
             }
-            Self::Memory { .. } => "ask for smaller messages, or fewer at a time",
-            Self::Quit { .. } => "start it with --allow-quit where other hosts may end it",
-            Self::Call(_) => "see whether that host answers",
+            Self::Memory { .. } => "request smaller messages, or fewer at a time",
+            Self::Quit { .. } => "start the server with --allow-quit to let other hosts stop it",
+            Self::Call(_) => "check that the host is reachable",
             Self::FarEnd { .. } => {
-                "name the address of that host that data goes to in a fleet file (address = \"…\")"
+                "set the data address of that host in a fleet file (address = \"…\")"
             }
-            Self::PingPong { .. } => "see what the other end says",
+            Self::PingPong { .. } => "check the other end's output",
             Self::SameMachine { .. } => {
-                "name hosts that are machines of their own; within one, `assay run mpi` without --pairs measures"
+                "use hosts on separate machines; to measure within one machine, use `assay run mpi` without --pairs"
             }
             Self::SameName { .. } => {
                 "give each host a name of its own (hostnamectl set-hostname NAME)"
             }
-            Self::Interrupted => "start it again when it may run to its end",
+            Self::Interrupted => "start it again",
             Self::Known(_) => "",
         }
     }

@@ -269,7 +269,7 @@ impl Iperf3Session<'_> {
                 if began.elapsed() > HELLO_TIMEOUT {
                     let seconds = HELLO_TIMEOUT.as_secs();
                     let text =
-                        format!("its first datagram was not answered within {seconds} s");
+                        format!("no reply to the first datagram within {seconds} s");
                     return Err(io::Error::new(io::ErrorKind::TimedOut, text));
                 }
             }
@@ -280,7 +280,7 @@ impl Iperf3Session<'_> {
         }
         Err(io::Error::new(
             io::ErrorKind::InvalidData,
-            "the server did not answer the hello of a UDP stream",
+            "the server did not reply to the hello of a UDP stream",
         ))
     }
 

@@ -21,28 +21,28 @@ use thiserror::Error;
 /// Error of the keys or credentials.
 #[derive(Debug, Error)]
 pub enum LoginError {
-    #[error("the {what} cannot be read")]
+    #[error("cannot read the {what}")]
     Read { what: &'static str, source: io::Error },
     #[error("the {what} in {} cannot be used", path.display())]
     Key { path: PathBuf, what: &'static str, source: OpenSslError },
-    #[error("passwords cannot be checked")]
+    #[error("cannot check passwords")]
     NoHash { source: OpenSslError },
     #[error("user and password together are too long for this key")]
     TooLong,
-    #[error("a {what} has 1 to {} bytes without white space", login::MAX_WORD_BYTES)]
+    #[error("the {what} must have 1 to {} bytes without white space", login::MAX_WORD_BYTES)]
     NoWord { what: &'static str },
 }
 
 /// Reason why a server rejects a client.
 #[derive(Debug, Error)]
 pub enum LoginRefusal {
-    #[error("it sent no user and password")]
+    #[error("the client sent no user and password")]
     NoLogin,
-    #[error("what it sent was not encrypted for this key and padding")]
+    #[error("the login is not encrypted for this key and padding")]
     NotDecrypted,
-    #[error("what it encrypted is not a user, a password and a time")]
+    #[error("malformed login: expected user, password and time")]
     Malformed,
-    #[error("its clock differs by {by_s} s, and {allowed_s} s are allowed")]
+    #[error("the client's clock differs by {by_s} s; allowed are {allowed_s} s")]
     Skew { by_s: u64, allowed_s: u64 },
     #[error("the user `{user}` is unknown")]
     UnknownUser { user: String },
@@ -50,7 +50,7 @@ pub enum LoginRefusal {
     WrongPassword { user: String },
     #[error("the login of the user `{user}` was used before")]
     Repeated { user: String },
-    #[error("the file of users cannot be read")]
+    #[error("cannot read the file of users")]
     Users { source: io::Error },
 }
 
@@ -63,7 +63,7 @@ impl LoginRefusal {
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
-            Self::NoLogin => "the client takes --username and --rsa-public-key-path",
+            Self::NoLogin => "start the client with --username and --rsa-public-key-path",
             Self::NotDecrypted | Self::Malformed => {
                 "the client needs the public key of this private key; clients before iperf3 3.17 need a server with --use-pkcs1-padding"
             }
@@ -73,8 +73,8 @@ impl LoginRefusal {
             Self::UnknownUser { .. } | Self::WrongPassword { .. } => {
                 "the file of users has lines like `USER,HASH`, where HASH is that of `echo -n \"{USER}PASSWORD\" | sha256sum`"
             }
-            Self::Repeated { .. } => "each test has its own; was somebody listening?",
-            Self::Users { .. } => "see that the server may read it",
+            Self::Repeated { .. } => "each test has a login of its own; this one may have been intercepted and replayed",
+            Self::Users { .. } => "make the file readable for the server",
         }
     }
 }

@@ -187,7 +187,7 @@ fn check_hello(line: &MessageChannel, hello: &RdmaHello) -> Result<(), RdmaTestE
     if are_counts {
         return Ok(());
     }
-    let said = "it asks for what no version asks for".to_owned();
+    let said = "it requests values outside the limits".to_owned();
     Err(RdmaTestError::ProtocolMismatch { peer: line.peer().to_owned(), said })
 }
 
@@ -272,8 +272,8 @@ mod tests {
         let own = env!("CARGO_PKG_VERSION");
         let mut cases = vec![
             (hello("0.0.0", 2), "it is version 0.0.0, and this is"),
-            (hello(own, MAX_BYTES + 1), "it asks for what no version asks for"),
-            (RdmaMessage::Ready, "does not speak this protocol: Ready"),
+            (hello(own, MAX_BYTES + 1), "it requests values outside the limits"),
+            (RdmaMessage::Ready, "does not support this protocol: Ready"),
         ];
         if !has_devices() {
             cases.push((hello(own, 2), "it has no RDMA device"));

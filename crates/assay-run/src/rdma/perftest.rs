@@ -110,7 +110,7 @@ pub(super) fn serve(
         return Err(RdmaError::NoDevice.into());
     }
     if !(1..=MAX_BYTES).contains(&asked.bytes) {
-        let said = format!("it asks for messages of {} B", asked.bytes);
+        let said = format!("it requests messages of {} B", asked.bytes);
         return Err(RdmaTestError::ProtocolMismatch { peer: line.peer().to_owned(), said });
     }
     let name = format!("ib_{}", asked.test.name());
@@ -225,7 +225,7 @@ impl PerftestServer {
                 let text = String::from_utf8_lossy(&all).into_owned();
                 let says = |line: &&str| line.contains(char::is_alphanumeric);
                 let line = text.lines().find(says).unwrap_or("nothing").trim().to_owned();
-                format!("it ended before it listened and said: {line}")
+                format!("it ended before it listened and printed: {line}")
             }
             Some(Err(error)) => error.to_string(),
             None => "it could not be started".to_owned(),

@@ -43,10 +43,10 @@ pub(super) fn omit_missing_libraries(
                 false
             }
             Err(error) => {
-                let failure = CommandFailure::measurement(format!("there is no BLAS `{name}`"))
+                let failure = CommandFailure::measurement(format!("cannot find the BLAS `{name}`"))
                     .with_cause(&error)
                     .advise(
-                        "install it, name its file, or leave it out to use assay's own kernels",
+                        "install it, give its file, or omit it to use assay's own kernels",
                     );
                 failed = failed.take().or(Some(with_location(
                     failure,
@@ -146,10 +146,10 @@ fn is_idle_tool(
 
 fn idle_tool_failure(name: &str, question: &RunRequest<'_>) -> CommandFailure {
     let text =
-        format!("{name} measures nothing of what suite {} asks for", question.suite.name);
+        format!("{name} cannot measure anything in suite {}", question.suite.name);
     CommandFailure::new(question.failure_kind, text)
-        .advise("leave it out")
-        .advise("`assay help tools` says what each tool measures")
+        .advise("omit it")
+        .advise("run `assay help tools` for the benchmarks of each tool")
 }
 
 /// Keys of a suite that may cause the error, the most likely one first.

@@ -113,7 +113,7 @@ impl CreatedFiles {
             .map(Path::to_path_buf)
             .or_else(|| assay_store::default_folder(|name| std::env::var_os(name)));
         let folder = folder.ok_or_else(|| {
-            CommandFailure::measurement("there is no place to keep which files assay makes")
+            CommandFailure::measurement("there is no folder for the list of created files")
                 .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")
         })?;
         Ok(Self { folder: folder.join(RECORDS_FOLDER) })
@@ -165,7 +165,7 @@ impl CreatedFiles {
         most_bytes: u64,
     ) -> Result<(CreatedRecord, File), CommandFailure> {
         let cannot = |error: &io::Error| {
-            let what = format!("the file {} cannot be made", path.display());
+            let what = format!("cannot create the file {}", path.display());
             CommandFailure::measurement(what).with_cause(error).with_known_advice()
         };
         let mut record = self.announce(path, most_bytes).map_err(|error| cannot(&error))?;
@@ -225,7 +225,7 @@ impl CreatedFiles {
         record.made = made;
         let kept = record.save().and_then(|()| file.write_all(words.as_bytes()));
         kept.and_then(|()| record.end_use()).map_err(|error| {
-            CommandFailure::measurement(format!("the mark {} cannot be made", path.display()))
+            CommandFailure::measurement(format!("cannot create the mark {}", path.display()))
                 .with_cause(&error)
         })
     }
@@ -259,7 +259,7 @@ impl CreatedFiles {
             let key = <[u8; 32]>::try_from(bytes).ok().filter(|_| is_private);
             key.ok_or_else(|| {
                 io::Error::other(format!(
-                    "{} is no key that others cannot read",
+                    "{} is not a key that only its owner can read",
                     path.display()
                 ))
             })
@@ -296,7 +296,7 @@ fn read_own_file(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
     let found = file.metadata()?;
     let is_own = found.uid() == rustix::process::geteuid().as_raw();
     if !found.is_file() || !is_own || found.len() > most_bytes {
-        return Err(io::Error::other(format!("{} is no file of this user", path.display())));
+        return Err(io::Error::other(format!("{} is not a regular file of this user", path.display())));
     }
     let mut bytes = Vec::new();
     file.take(most_bytes).read_to_end(&mut bytes)?;

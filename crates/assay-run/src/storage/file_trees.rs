@@ -94,7 +94,7 @@ pub fn prepare(
     for anchor in uses.keys().filter(|anchor| is_marked(anchor, &created)) {
         created_tree::rename_old_directories(anchor).map_err(|error| {
             CommandFailure::measurement(format!(
-                "folders in {} cannot be renamed",
+                "cannot rename folders in {}",
                 anchor.display()
             ))
             .with_cause(&error)
@@ -246,8 +246,8 @@ fn check_permission(
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             let file = anchor.ancestors().find(|it| it.exists()).unwrap_or(anchor).display();
-            return Err(CommandFailure::usage(format!("{file} is no folder"))
-                .with_reason("a tree of files is made in a folder")
+            return Err(CommandFailure::usage(format!("{file} is not a folder"))
+                .with_reason("a file tree needs a folder")
                 .advise(format!(
                     "name a folder; `assay storage read {file}` measures a file"
                 )));
@@ -261,9 +261,9 @@ fn check_permission(
         return Ok(());
     }
     let path = anchor.display();
-    Err(CommandFailure::usage(format!("{path} is not written without your word"))
-        .with_reason("assay did not make what is in this folder, and files in it would be lost")
-        .advise(format!("choose an empty folder, or say --destroy-data={path}")))
+    Err(CommandFailure::usage(format!("{path} is not written without permission"))
+        .with_reason("assay did not create the contents of this folder, and files in it would be lost")
+        .advise(format!("choose an empty folder, or permit it with --destroy-data={path}")))
 }
 
 /// Refuses to create missing parent folders: a mistyped name would create unwanted ones.

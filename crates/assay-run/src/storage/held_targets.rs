@@ -44,16 +44,16 @@ fn is_claimed(held: &OpenTargets, device: &Path) -> bool {
 pub(super) fn protected_target(path: &Path, why: impl Into<String>) -> CommandFailure {
     CommandFailure::usage(format!("{} is never written", path.display()))
         .with_reason(why)
-        .advise("choose a device that nobody uses, or a file on a file system")
+        .advise("choose an unused device, or a file on a file system")
 }
 
 /// Reason for a replaced target.
 const PATH_CHANGED: &str = "its path leads to something else since the run began";
 
 fn replaced_target(path: &Path, why: impl Into<String>) -> CommandFailure {
-    CommandFailure::measurement(format!("the target {} changed hands", path.display()))
+    CommandFailure::measurement(format!("the target {} was replaced", path.display()))
         .with_reason(why)
-        .advise("see who replaces it; nothing more is read or written there")
+        .advise("find out what replaces it; nothing more is read or written there")
 }
 
 /// Releases a file that is gone, under all of its paths, before another is created in its place.

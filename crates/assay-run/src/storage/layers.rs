@@ -79,7 +79,7 @@ impl LoopLayer {
     fn describe_use(&self, what: &str, mounts: &[Mount]) -> String {
         let mounted = mounts.iter().find(|mount| mount.device == self.device);
         let on = mounted.map(|it| format!(", mounted on {}", it.point.display()));
-        format!("{what} lies behind /dev/{}{}", self.name, on.unwrap_or_default())
+        format!("{what} backs /dev/{}{}", self.name, on.unwrap_or_default())
     }
 }
 
@@ -195,7 +195,7 @@ impl Layers {
         let others =
             self.loops.iter().filter(|it| own.iter().all(|(own, _)| own.device != it.device));
         let others = others.filter(|it| own.iter().any(|(_, own)| own.overlaps(&it.backing)));
-        users.extend(others.map(|it| it.describe_use("what it shows also", mounts)));
+        users.extend(others.map(|it| it.describe_use("its data also", mounts)));
         users
     }
 

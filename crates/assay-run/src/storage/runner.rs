@@ -221,7 +221,7 @@ pub fn remove_created(options: &RunOptions) -> Result<(), CommandFailure> {
     match left.first() {
         None => Ok(()),
         Some((path, error)) => Err(CommandFailure::measurement(format!(
-            "the file {} cannot be removed",
+            "cannot remove the file {}",
             path.display()
         ))
         .with_cause(error)
@@ -322,7 +322,7 @@ impl PhaseRun<'_, '_> {
             Ok(StorageLoad::Open { rate_per_s, arrivals: *arrivals })
         } else {
             Err(CommandFailure::measurement(format!(
-                "{percent} % of {reached:.1} IO/s is nothing"
+                "{percent} % of {reached:.1} IO/s rounds to 0"
             )))
         }
     }
@@ -421,13 +421,13 @@ fn lay_out(
 }
 
 fn layout_failure(target: &StorageTarget, error: &StorageError) -> CommandFailure {
-    let what = format!("the file {} cannot be laid out", target.path.display());
+    let what = format!("cannot lay out the file {}", target.path.display());
     CommandFailure::measurement(what).with_cause(error).with_known_advice()
 }
 
 fn check_recorded(result: std::io::Result<()>) -> Result<(), CommandFailure> {
     result.map_err(|error| {
-        CommandFailure::measurement("the list of files that assay made cannot be written")
+        CommandFailure::measurement("cannot write the list of files that assay created")
             .with_cause(&error)
     })
 }

@@ -58,7 +58,7 @@ pub fn check_replaceable(path: &Path, begins: impl Fn(&[u8]) -> bool) -> io::Res
         return Ok(());
     }
     Err(io::Error::other(format!(
-        "{} is there already, and what is in it would be lost",
+        "{} exists already, and its contents would be lost",
         path.display()
     )))
 }

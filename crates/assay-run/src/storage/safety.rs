@@ -133,7 +133,7 @@ pub(super) fn resolve_path(path: &Path) -> Result<PathBuf, CommandFailure> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));
     let name = path.file_name().ok_or_else(|| {
-        CommandFailure::usage(format!("{} names no file and no device", path.display()))
+        CommandFailure::usage(format!("{} does not name a file or a device", path.display()))
     })?;
     let folder = folder.canonicalize().map_err(|error| {
         CommandFailure::usage(format!("the target {} cannot be used", path.display()))
@@ -188,13 +188,13 @@ impl PathCheck<'_> {
         if own.is_none() && (self.usage.is_written || is_short) && !self.is_named() {
             return Err(match self.usage.is_written {
                 true => self
-                    .permission_failure("assay did not make this file, and what is in it would be lost"),
+                    .permission_failure("assay did not make this file, and its contents would be lost"),
                 false => self.too_short(found.len(), needed),
             });
         }
         if found.len() == 0 && needed == 0 {
             return Err(self.cannot_use().with_reason("the file is empty").advise(
-                "name a file with something in it, or a name for a new one with a --size",
+                "name a file that is not empty, or a new one with --size",
             ));
         }
         if is_short || !is_done {
@@ -221,7 +221,7 @@ impl PathCheck<'_> {
         }
         self.refuse_in_use(found)?;
         if !self.is_named() {
-            return Err(self.permission_failure("it is a device, and what is on it would be lost"));
+            return Err(self.permission_failure("it is a device, and its contents would be lost"));
         }
         held_targets::claim(&self.options.held, self.path).map(|()| None)
     }
@@ -251,7 +251,7 @@ impl PathCheck<'_> {
             return Err(self
                 .cannot_use()
                 .with_reason("it is a link to something that is not there")
-                .advise("mend the link, or name what it should lead to"));
+                .advise("repair the link, or name its intended target"));
         }
         let Some(point) = kernel_mount_point(self.mounts, self.path) else { return Ok(()) };
         Err(self
@@ -323,11 +323,11 @@ impl PathCheck<'_> {
 
     fn permission_failure(&self, why: &str) -> CommandFailure {
         let path = self.path.display();
-        let failure = CommandFailure::usage(format!("{path} is not written unless you say so"))
+        let failure = CommandFailure::usage(format!("{path} is not written without permission"))
             .with_reason(why)
             .advise(format!("if it may be overwritten: --destroy-data={path}"));
         match self.path.is_file() {
-            true => failure.advise("otherwise name a file that is not there: assay makes it"),
+            true => failure.advise("otherwise name a new file: assay creates it"),
             false => failure,
         }
     }
@@ -352,7 +352,7 @@ pub(super) fn kernel_mount_point(mounts: &[Mount], path: &Path) -> Option<String
 
 fn describe_kind(found: FileType) -> &'static str {
     match () {
-        () if found.is_dir() => "it is a folder; name a file in it, or a device",
+        () if found.is_dir() => "it is a folder; name a file in that folder, or a device",
         () if found.is_char_device() => "it is a character device",
         () if found.is_fifo() => "it is a pipe",
         () if found.is_socket() => "it is a socket",

@@ -63,6 +63,6 @@ pub(crate) fn check(workload: &StorageWorkload) -> Result<(), CommandFailure> {
 
 fn duplicate_failure(what: String) -> CommandFailure {
     CommandFailure::usage(what)
-        .with_reason("it would get twice the I/O that is asked for, and count as two")
+        .with_reason("it would get twice the requested I/O, and count as two")
         .advise("name each file and each device once")
 }

@@ -225,14 +225,14 @@ impl Volumes {
             true => (format!("there is no {path}, and nothing is mounted on {mount}"), make()),
             // A new name directly in `/` is also more likely an unmounted volume than a file.
             false if is_at_the_root => (
-                format!("there is no {path}, and it would be a file right in /"),
+                format!("there is no {path}, and it would be a file directly in /"),
                 format!("{}, name a file in a folder", make()),
             ),
             false => (format!("nothing is mounted on {mount}"), "mount the volume".to_owned()),
         };
         Err(CommandFailure::usage(what)
-            .with_reason(format!("{path} would lie on {on}"))
-            .advise(format!("{help}, or say --target-on-root if that is what you want")))
+            .with_reason(format!("{path} would be on {on}"))
+            .advise(format!("{help}, or permit it with --target-on-root")))
     }
 
     /// Whether an automatic mount was pending and the access has mounted it.

@@ -43,15 +43,15 @@ fn with_checksum(number: usize, event: &str) -> String {
 fn damage_is_reported_with_line() {
     let whole = whole();
     let flipped = |lines: &mut Vec<String>| lines[4] = lines[4].replacen("1.1", "1.2", 1);
-    let run = check(flipped, "line 5 is damaged; it is left out", 1);
+    let run = check(flipped, "line 5 is damaged; it is skipped", 1);
     assert_eq!(run.cases[0].series[0].samples.len(), 2);
     assert_eq!(run.cases[1..], whole.cases[1..]);
 
     let garbage = |lines: &mut Vec<String>| lines.insert(4, "\0\0\0".to_owned());
-    assert_eq!(check(garbage, "line 5 is damaged; it is left out", 1), whole);
+    assert_eq!(check(garbage, "line 5 is damaged; it is skipped", 1), whole);
     let twice = |lines: &mut Vec<String>| lines.insert(5, lines[4].clone());
     let reported =
-        "line 6 holds event 5, which stands before it already or belongs there; it is left out";
+        "line 6 has event 5 again or out of order; it is skipped";
     assert_eq!(check(twice, reported, 1), whole);
     check(|lines| drop(lines.drain(4..6)), "before line 5, 2 events are missing", 2);
     check(
@@ -59,13 +59,13 @@ fn damage_is_reported_with_line() {
             lines[4] = "{".to_owned();
             lines.remove(6);
         },
-        "line 5 is damaged; it is left out\nbefore line 7, 1 event is missing",
+        "line 5 is damaged; it is skipped\nbefore line 7, 1 event is missing",
         2,
     );
     let label =
         |lines: &mut Vec<String>| lines[0] = lines[0].replace(r#""suite":"m"#, r#""suite":"M"#);
     let reported =
-        "line 1 was changed after it was written; what it says of the run may be wrong";
+        "line 1 was changed after it was written; its details of the run may be wrong";
     check(label, reported, 0);
 }
 
@@ -81,7 +81,7 @@ fn misplaced_events_are_reported_with_line() {
         count + 1
     };
     let reported = format!(
-        "line {last} holds the event `weather`, which this assay does not know; it is left out"
+        "line {last} has the unknown event `weather`; it is skipped"
     );
     assert_eq!(check(unknown, &reported, 1), whole);
 
@@ -91,15 +91,15 @@ fn misplaced_events_are_reported_with_line() {
     };
     let sample = r#"{"event":"sample","series":99,"value":1.0,"preparation":0,"at_ns":0}"#;
     let reported =
-        format!("line {last} belongs to series 99, which was never opened; it is left out");
+        format!("line {last} belongs to series 99, which was never opened; it is skipped");
     check(event(sample), &reported, 1);
     let open = r#"{"event":"series-opened","series":0,"case":"memory.latency/bytes=4096","metric":"latency","dimensions":{}}"#;
-    check(event(open), &format!("line {last} opens series 0 again; it is left out"), 1);
+    check(event(open), &format!("line {last} opens series 0 again; it is skipped"), 1);
     let histogram = r#"{"event":"distribution","series":0,"preparation":0,"from_ns":0,"to_ns":1,"count":1,"sum_ns":1.0,"histogram":"AAAA"}"#;
     let read = read(event(histogram));
     let reported = read.problems[0].to_string();
     let begins = format!(
-        "line {last} holds an event `distribution` that cannot be understood: a histogram does not decode"
+        "line {last} has a malformed event `distribution`: a histogram does not decode"
     );
     assert!(reported.starts_with(&begins), "{reported}");
     assert_eq!((read.run, read.problems.len()), (whole, 1));
@@ -119,10 +119,10 @@ fn events_of_newer_assay_are_reported_and_skipped() {
     let last = reported[2].clone();
     assert_eq!(
         reported[0],
-        "line 1: the run has format 3, and this assay knows formats up to 2: what it does not know is left out"
+        "line 1: the run has format 3, but this assay supports formats up to 2: unknown events are skipped"
     );
     assert!(
-        last.contains("holds the event `weather`, which this assay does not know"),
+        last.contains("has the unknown event `weather`"),
         "{last}"
     );
     assert!(!read.is_whole());

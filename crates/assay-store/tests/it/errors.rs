@@ -32,12 +32,12 @@ fn reports_unusable_stores() {
     check(
         Store::open(at("newer")),
         dir,
-        "DIR/newer/FORMAT has format 7, and this assay knows formats up to 1",
+        "DIR/newer/FORMAT has format 7, but this assay supports formats up to 1",
     );
     check(
         Store::open(at("odd")),
         dir,
-        "DIR/odd/FORMAT should hold the format of the store and holds `hello`",
+        "expected a format number in DIR/odd/FORMAT, found `hello`",
     );
     check(Store::open(at("strange")), dir, "cannot open the store DIR/strange: ");
     check(Store::open_existing(at("none")), dir, "there is no store in DIR/none");
@@ -59,7 +59,7 @@ fn reports_unusable_runs() {
     check(
         store.begin(sample_run::run_started("../out")),
         dir,
-        "`../out` cannot be the identifier of a run",
+        "`../out` is not a valid identifier of a run",
     );
 
     events("empty", "");
@@ -71,7 +71,7 @@ fn reports_unusable_runs() {
     let read = |run: &str, expected: &str| check(store.read(run), dir, expected);
     read("none", "there is no run none in DIR/runs");
     read("../runs", "there is no run ../runs in DIR/runs");
-    read("empty", "DIR/runs/empty/events.jsonl holds no event");
+    read("empty", "DIR/runs/empty/events.jsonl has no events");
     read("torn", "DIR/runs/torn/events.jsonl line 1 is not the beginning of a run: EOF");
     read(
         "headless",

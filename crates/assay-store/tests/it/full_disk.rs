@@ -38,7 +38,7 @@ fn full_disk_keeps_written_events() {
     let folder = tempfile::tempdir().unwrap();
     let tiny = match TinyFileSystem::mount(folder.path(), "size=128k") {
         Ok(tiny) => tiny,
-        Err(reason) => return sample_run::skip("a_full_disk_keeps_what_was_written", &reason),
+        Err(reason) => return sample_run::skip("full_disk_keeps_written_events", &reason),
     };
     let store = Store::open(folder.path().join("assay")).unwrap();
     let mut writer = store.begin(sample_run::run_started("full")).unwrap();
@@ -75,7 +75,7 @@ fn full_disk_rejects_new_store() {
     let folder = tempfile::tempdir().unwrap();
     let tiny = match TinyFileSystem::mount(folder.path(), "nr_inodes=2") {
         Ok(tiny) => tiny,
-        Err(reason) => return sample_run::skip("a_store_that_does_not_fit_says_so", &reason),
+        Err(reason) => return sample_run::skip("full_disk_rejects_new_store", &reason),
     };
     let error = Store::open(folder.path().join("assay")).unwrap_err();
     assert!(matches!(error, StoreError::Open { .. }), "{error}");
@@ -88,7 +88,7 @@ fn failed_start_leaves_no_run() {
     let tiny = match TinyFileSystem::mount(folder.path(), "size=64k") {
         Ok(tiny) => tiny,
         Err(reason) => {
-            return sample_run::skip("a_run_that_cannot_begin_leaves_nothing", &reason);
+            return sample_run::skip("failed_start_leaves_no_run", &reason);
         }
     };
     let store = Store::open(folder.path().join("assay")).unwrap();

@@ -49,7 +49,7 @@ fn check(store: &Store) {
         ccc memory 2026-11-21T10:44:03Z Unfinished ended [0, 0, 3] node-7 ""
         bb memory 2026-11-21T10:44:02Z Failed ended [2, 1, 3] node-7 "latency 1.100 ns"
         a memory 2026-11-21T10:44:01Z Failed ended [2, 1, 3] node-7 "latency 1.100 ns"
-        empty unreadable: events.jsonl holds no event: assay was stopped before the run began
+        empty unreadable: events.jsonl has no events: assay was stopped before the run began
     "#]]
     .assert_eq(&format_listing(&store.list().unwrap()));
 }

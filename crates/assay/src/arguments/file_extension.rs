@@ -76,11 +76,11 @@ fn check_extension(command: &Command, typed: &ArgMatches) -> Result<(), CommandF
         return Ok(());
     }
     let what = format!(
-        "no format has the ending `.{ending}` of {}",
+        "no format has the file extension `.{ending}` of {}",
         path_text::encode(file.as_os_str())
     );
     Err(CommandFailure::usage(what).advise(format!(
-        "known are {}; --format names the format of any file",
+        "use {}, or set the format of any file with --format",
         list_extensions(&formats)
     )))
 }

@@ -64,7 +64,7 @@ fn parse_locale(tag: &str) -> Result<Locale, String> {
         let tags = Locale::ALL.map(Locale::tag);
         let near = related_locale(tag).or_else(|| nearest_word(tag, tags.into_iter()));
         let near = near.map_or_else(String::new, |it| format!(" (did you mean {it}?)"));
-        format!("there are no words in this language{near}; there are {}", tags.join(", "))
+        format!("the language is not supported{near}; supported are {}", tags.join(", "))
     })
 }
 

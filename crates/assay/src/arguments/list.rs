@@ -38,7 +38,7 @@ fn parse_since(text: &str) -> Result<String, String> {
         return Ok(day.to_string());
     }
     let ago_s = parse_seconds(text).map_err(|_| {
-        "a day is written like 2026-11-22, and a time before now like 1d or 12h".to_owned()
+        "expected a day like 2026-11-22, or a time before now like 1d or 12h".to_owned()
     })?;
     let ago = Timestamp::now().checked_sub(SignedDuration::from_secs_f64(ago_s));
     ago.map(|it| it.to_string()).map_err(|error| error.to_string())

@@ -155,12 +155,12 @@ fn parse_sizes(text: &str) -> Result<MessageSizeRange, String> {
         MessageSizeRange { minimum_bytes: size(minimum)?, maximum_bytes: size(maximum)? };
     match sizes {
         MessageSizeRange { minimum_bytes: None, maximum_bytes: None } => {
-            Err("write it like 1:4MiB, with the smallest before the largest".to_owned())
+            Err("expected sizes like 1:4MiB, the smallest first".to_owned())
         }
         MessageSizeRange { minimum_bytes: Some(minimum), maximum_bytes: Some(maximum) }
             if minimum > maximum =>
         {
-            Err(format!("{minimum} B is more than {maximum} B; the smallest goes first"))
+            Err(format!("{minimum} B is more than {maximum} B; write the smallest first"))
         }
         sizes => Ok(sizes),
     }
@@ -169,7 +169,7 @@ fn parse_sizes(text: &str) -> Result<MessageSizeRange, String> {
 fn parse_percentile(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent),
-        _ => Err("a percentile is a number between 0 and 100, like 99.9".to_owned()),
+        _ => Err("expected a number between 0 and 100, like 99.9".to_owned()),
     }
 }
 

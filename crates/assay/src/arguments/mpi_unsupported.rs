@@ -24,14 +24,14 @@ enum OptionValue {
     AnyBut(&'static str),
 }
 
-const ACCELERATOR_REASON: &str = "all messages lie in the memory of the host";
+const ACCELERATOR_REASON: &str = "all messages are in host memory";
 const ACCELERATOR_INSTEAD: &str = "leave it out, or use OSU's own programs for accelerators";
 
 const UNSUPPORTED_OPTIONS: [UnsupportedMpiOption; 16] = [
     unsupported(
         ('v', "version", OptionValue::None),
-        "it is an option of assay itself",
-        "assay --version",
+        "the version is that of assay",
+        "use assay --version",
     ),
     unsupported(
         ('s', "sync-option", OptionValue::AnyBut("flush")),
@@ -40,7 +40,7 @@ const UNSUPPORTED_OPTIONS: [UnsupportedMpiOption; 16] = [
     ),
     unsupported(
         ('w', "win-options", OptionValue::AnyBut("allocate")),
-        "windows are made by MPI_Win_allocate, OSU's default",
+        "windows are created by MPI_Win_allocate, OSU's default",
         "leave it out or write -w allocate",
     ),
     unsupported(
@@ -65,7 +65,7 @@ const UNSUPPORTED_OPTIONS: [UnsupportedMpiOption; 16] = [
     ),
     unsupported(
         ('M', "mem-limit", OptionValue::Any),
-        "what a size needs is held against what is free before it is measured",
+        "the memory for a size is compared with the free memory before it is measured",
         "set the largest message: -m :1MiB",
     ),
     unsupported(('a', "array-size", OptionValue::Any), ACCELERATOR_REASON, ACCELERATOR_INSTEAD),
@@ -81,13 +81,13 @@ const UNSUPPORTED_OPTIONS: [UnsupportedMpiOption; 16] = [
     ),
     unsupported(
         ('G', "graph", OptionValue::Any),
-        "curves belong to the report",
-        "assay run mpi, then assay report latest --format html --output mpi.html",
+        "graphs are part of the report",
+        "use assay run mpi, then assay report latest --format html --output mpi.html",
     ),
     unsupported(
         ('P', "papi", OptionValue::Any),
-        "no hardware counter is read",
-        "perf stat around the ranks counts for the whole run",
+        "hardware counters are not read",
+        "use perf stat around the ranks to count over the whole run",
     ),
     unsupported(
         ('D', "ddt", OptionValue::Any),
@@ -96,12 +96,12 @@ const UNSUPPORTED_OPTIONS: [UnsupportedMpiOption; 16] = [
     ),
     unsupported(
         ('N', "nhbr", OptionValue::Any),
-        "there are no neighbourhood collectives here",
+        "neighbourhood collectives are not supported",
         "use OSU's own programs for them",
     ),
     unsupported(
         ('l', "in-place", OptionValue::None),
-        "send and receive buffers are two, OSU's default",
+        "send and receive buffers are separate, OSU's default",
         "leave it out, or use OSU's own programs for MPI_IN_PLACE",
     ),
 ];

@@ -105,14 +105,14 @@ pub(crate) struct RequestResponseArguments {
 fn parse_direction(text: &str) -> Result<TransferDirection, String> {
     let all = TransferDirection::ALL;
     let found = all.into_iter().find(|(name, _)| *name == text);
-    found.map(|(_, way)| way).ok_or_else(|| format!("`{text}` is none of send, receive, both"))
+    found.map(|(_, way)| way).ok_or_else(|| format!("expected send, receive or both, found `{text}`"))
 }
 
 /// Parses a duration of at least a second: both protocols use whole seconds.
 fn parse_whole_seconds(text: &str) -> Result<f64, String> {
     match super::parse_seconds(text)? {
         length if length < 1.0 => {
-            Err("it must be at least 1s: tests last whole seconds".into())
+            Err("expected at least 1s: tests take whole seconds".into())
         }
         length => Ok(length),
     }
@@ -124,8 +124,8 @@ fn parse_congestion(text: &str) -> Result<String, String> {
     match socket::supports_congestion(text) {
         true => Ok(text.to_owned()),
         false => Err(match names() {
-            Some(names) => format!("this kernel has no such algorithm; it has {names}"),
-            None => "this kernel has no such algorithm".to_owned(),
+            Some(names) => format!("the kernel does not support this algorithm; supported are {names}"),
+            None => "the kernel does not support this algorithm".to_owned(),
         }),
     }
 }
@@ -136,7 +136,7 @@ fn parse_message_rate(text: &str) -> Result<f64, String> {
     if (0.1..=1e6).contains(&rate) {
         Ok(rate)
     } else {
-        Err("it must lie between 0.1 and 1000000 per second".into())
+        Err("expected a rate of 0.1 to 1000000 per second".into())
     }
 }
 
@@ -155,6 +155,6 @@ pub(super) fn parse_bit_rate(text: &str) -> Result<u64, String> {
     if (1.0..=MAX_BIT_PER_S).contains(&quantity.value) {
         Ok(quantity.value as u64)
     } else {
-        Err("it must lie between 1 bit/s and 100 Tbit/s".into())
+        Err("expected a rate of 1 bit/s to 100 Tbit/s".into())
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct BriefPageArguments {
 fn file_parser() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|file| {
         if file == Path::new("-") {
-            return Err("it is written to standard output where -o is left out");
+            return Err("leave out -o to write to standard output");
         }
         Ok(file)
     })

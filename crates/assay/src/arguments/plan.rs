@@ -122,6 +122,6 @@ fn parse_positive(text: &str, unit: Unit) -> Result<f64, String> {
     if quantity.value > 0.0 {
         Ok(quantity.value)
     } else {
-        Err("it must be more than zero".into())
+        Err("expected a value above zero".into())
     }
 }

@@ -249,7 +249,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
     };
     let bytes = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(factor));
     let wanted =
-        || format!("it is a number from 1 to {MAX_BYTES}, or one with K or M, like 64K");
+        || format!("expected a number from 1 to {MAX_BYTES}, or one with K or M, like 64K");
     bytes.filter(|bytes| (1..=MAX_BYTES).contains(bytes)).ok_or_else(wanted)
 }
 
@@ -257,29 +257,29 @@ fn parse_connection(text: &str) -> Result<RdmaConnection, String> {
     match text.to_uppercase().as_str() {
         "RC" => Ok(RdmaConnection::Rc),
         "UD" => Ok(RdmaConnection::Ud),
-        "UC" => Err("what is lost over UC leaves no notice at the end that sends; \
-                     RC is reliable, and of UD what arrives is counted"
+        "UC" => Err("UC is not supported: the sender does not notice losses; \
+                     use RC, which is reliable, or UD, whose losses are counted"
             .to_owned()),
         "XRC" | "DC" | "SRD" | "RAWETH" => {
-            Err("it is of some devices alone; RC and UD are of all".to_owned())
+            Err("only some devices support it; use RC or UD".to_owned())
         }
-        _ => Err("it is RC or UD".to_owned()),
+        _ => Err("expected RC or UD".to_owned()),
     }
 }
 
 fn parse_atomic(text: &str) -> Result<(), String> {
     match text {
         "FETCH_AND_ADD" => Ok(()),
-        "CMP_AND_SWAP" => Err("additions are measured, whose sum shows that none was lost; \
-                               FETCH_AND_ADD is what perftest measures unless told otherwise"
+        "CMP_AND_SWAP" => Err("only additions are supported: their sum shows whether any was lost; \
+                               use FETCH_AND_ADD, perftest's default"
             .to_owned()),
-        _ => Err("it is FETCH_AND_ADD".to_owned()),
+        _ => Err("expected FETCH_AND_ADD".to_owned()),
     }
 }
 
 fn parse_mtu(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(bytes @ (256 | 512 | 1024 | 2048 | 4096)) => Ok(bytes),
-        _ => Err("it is one of 256, 512, 1024, 2048 and 4096".to_owned()),
+        _ => Err("expected 256, 512, 1024, 2048 or 4096".to_owned()),
     }
 }

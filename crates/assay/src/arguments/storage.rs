@@ -18,7 +18,7 @@ use super::{BriefPageArguments, MeasuringArguments, StoreArguments, parse_second
                   assay storage mix /data --read-share 70% --rate 5000      I/O is due 5000 times a second\n  \
                   assay storage read /dev/nvme1n1 --for 60s --by assay,fio\n  \
                   assay storage files /data --threads 4                     files created, queried, read and removed\n  \
-                  assay storage read --engine null --random                 what the generator itself can do")]
+                  assay storage read --engine null --random                 limits of the generator itself")]
 pub(crate) struct StorageArguments {
     #[command(subcommand)]
     pub(crate) what: StorageCommand,
@@ -303,7 +303,7 @@ pub(super) fn parse_bandwidth(text: &str) -> Result<f64, String> {
 
 fn parse_positive(text: &str, unit: Unit) -> Result<f64, String> {
     let value = Quantity::parse(text, unit).map_err(|error| error.to_string())?.value;
-    if value > 0.0 { Ok(value) } else { Err("it must be more than zero".into()) }
+    if value > 0.0 { Ok(value) } else { Err("expected a value above zero".into()) }
 }
 
 fn parse_read_share(text: &str) -> Result<f64, String> {
@@ -311,7 +311,7 @@ fn parse_read_share(text: &str) -> Result<f64, String> {
     if share > 0.0 && share < 1.0 {
         Ok(share)
     } else {
-        Err("it must lie between 0% and 100%, like `70%`; `read` and `write` do only one of them"
+        Err("expected a share between 0% and 100%, like `70%`; use `read` or `write` for only one of them"
             .into())
     }
 }

@@ -40,8 +40,8 @@ pub(crate) fn agent_words(words: &[OsString]) -> Option<&[OsString]> {
 /// folder in which the shell began.
 pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
     if io::stdin().is_terminal() {
-        return Err(CommandFailure::usage("an agent is started by assay itself, on a pipe")
-            .advise("give the hosts to a command: assay doctor --hosts vm1,vm2"));
+        return Err(CommandFailure::usage("`assay agent` is internal and needs a pipe")
+            .advise("name the hosts in a command: assay doctor --hosts vm1,vm2"));
     }
     let mut patience = Duration::MAX;
     for option in words.chunks(2) {
@@ -81,7 +81,7 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
         Some(None) => drop(runner::remove_created(&RunOptions::default())),
     }
     served.map_err(|error| {
-        CommandFailure::new(FailureKind::Measurement, "the agent ends").with_cause(&error)
+        CommandFailure::new(FailureKind::Measurement, "the agent failed").with_cause(&error)
     })?;
     Ok(0)
 }
@@ -113,7 +113,7 @@ fn handle_request(request: Request, share: &Mutex<Option<StorageFarEnd>>, line: 
         }
         Request::Phase(phase) => match held().as_mut() {
             Some(share) => share.run_phase(*phase, line).map(|it| Reply::Outcome(Box::new(it))),
-            None => Err(CommandFailure::new(FailureKind::Internal, "it has no share")),
+            None => Err(CommandFailure::new(FailureKind::Internal, "the host has no share")),
         },
         Request::Trees(asked) => {
             line.stay_in_touch();
@@ -130,7 +130,7 @@ fn handle_request(request: Request, share: &Mutex<Option<StorageFarEnd>>, line: 
         Request::Relay(asked) => {
             line.stay_in_touch();
             relay::serve(&asked, line, clock::now_ns).map(|()| Reply::Done).map_err(|error| {
-                CommandFailure::new(FailureKind::Internal, "this program cannot be read")
+                CommandFailure::new(FailureKind::Internal, "cannot read this executable")
                     .with_cause(&error)
             })
         }
@@ -156,11 +156,11 @@ fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), CommandFailure> {
     let words = std::iter::once("assay").chain(asked.words.iter().map(String::as_str));
     let words = words.map(path_text::decode_word);
     let typed = Arguments::try_parse_from(words).map_err(|error| {
-        CommandFailure::new(FailureKind::Internal, "the words of the run are not understood")
+        CommandFailure::new(FailureKind::Internal, "cannot parse the run's command line")
             .with_cause(&error)
     })?;
     let AssayCommand::Run(mut typed) = typed.command else {
-        return Err(CommandFailure::new(FailureKind::Internal, "it is no run"));
+        return Err(CommandFailure::new(FailureKind::Internal, "the command is not a run"));
     };
     typed.measuring.store.folder = None;
     typed.measuring.seed = Some(asked.seed);

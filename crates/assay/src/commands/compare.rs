@@ -55,9 +55,9 @@ fn compare_with_reference(
 ) -> Result<u8, CommandFailure> {
     if typed.gates.gate.is_some() {
         return Err(CommandFailure::usage(
-            "--gate is about two conditions, and a reference is none",
+            "--gate needs two conditions, but B is a reference",
         )
-        .advise("write the figures to keep into a file of references, and name it as B"));
+        .advise("write the required figures into a file of references, and name it as B"));
     }
     let run = store_access::read_and_warn(&typed.store, &typed.a, terminal)?;
     let summary = summarize(&run);
@@ -74,15 +74,15 @@ fn make_condition<'a>(
 ) -> Result<Condition<'a>, CommandFailure> {
     let OrderedRuns { runs, positions: places } = all;
     let Some(first) = runs.first() else {
-        return Err(CommandFailure::usage(format!("`{typed}` names no run")));
+        return Err(CommandFailure::usage(format!("`{typed}` matches no run")));
     };
     if runs.len() > MAX_VALUES {
         let what = format!(
-            "`{typed}` names {} runs, and at most {MAX_VALUES} are compared",
+            "`{typed}` matches {} runs, and at most {MAX_VALUES} are compared",
             runs.len()
         );
         return Err(
-            CommandFailure::usage(what).advise("name the runs, with commas between them")
+            CommandFailure::usage(what).advise("name the runs, separated by commas")
         );
     }
     let label = first.started.label.as_deref();
@@ -96,8 +96,8 @@ fn check_distinct(a: &[Run], b: &[Run]) -> Result<(), CommandFailure> {
     in_both.map_or(Ok(()), |run| {
         let what = format!("run {} is on both sides", run.started.run);
         Err(CommandFailure::usage(what).advise(
-            "compare different runs; `assay run --switch true true` shows how two that ought to \
-             be equal differ",
+            "compare different runs; `assay run --switch true true` shows how much two equal \
+             conditions differ",
         ))
     })
 }
@@ -118,9 +118,9 @@ pub(super) fn comparison_page<T>(
 /// Returns the exit code of a comparison.
 pub(super) fn comparison_exit_code(comparison: &Comparison) -> Result<u8, CommandFailure> {
     if comparison.pairs.is_empty() {
-        return Err(CommandFailure::usage("the two have nothing in common to compare")
+        return Err(CommandFailure::usage("the conditions have no common results")
             .advise(
-                "compare runs of the same suite; `assay list` shows them. loopback is not compared with a \
+                "compare runs of the same suite, listed by `assay list`. loopback is not compared with a \
                  network, nor a fixed rate with another one or with as much as possible",
             ));
     }

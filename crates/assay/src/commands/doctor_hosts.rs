@@ -55,9 +55,9 @@ pub(super) fn open_hosts(
             let nodes = Allocation::ask(wish, cancel).map_err(|error| {
                 let failure = match error {
                     SlurmError::Wish { .. } => {
-                        CommandFailure::usage("--slurm asks for no nodes")
+                        CommandFailure::usage("cannot use --slurm")
                     }
-                    _ => CommandFailure::measurement("there are no nodes of Slurm"),
+                    _ => CommandFailure::measurement("cannot allocate Slurm nodes"),
                 };
                 failure.with_cause(&error).advise(error.advice())
             })?;
@@ -72,14 +72,14 @@ pub(super) fn open_hosts(
         read_fleet_file(&list)?
     } else {
         let names = hosts::parse(&list).map_err(|error| {
-            CommandFailure::usage("--hosts cannot be used")
+            CommandFailure::usage("cannot use --hosts")
                 .with_cause(&error)
                 .advise(error.advice())
         })?;
         names.iter().map(|name| FleetHost::named(name)).collect()
     };
     let mut via = Via::parse(&via).map_err(|error| {
-        CommandFailure::usage(format!("--via {:?} leads to no host", typed.via))
+        CommandFailure::usage(format!("cannot use --via {:?}", typed.via))
             .with_cause(&error)
     })?;
     for host in &hosts {
@@ -92,14 +92,14 @@ pub(super) fn open_hosts(
     }
     let names = hosts.iter().map(|host| host.name.clone()).collect();
     let mut program = Program::running().map_err(|error| {
-        CommandFailure::new(FailureKind::Internal, "this program cannot be read")
+        CommandFailure::new(FailureKind::Internal, "cannot read this executable")
             .with_cause(&error)
     })?;
     for file in &typed.binary {
         program.carry(file).map_err(|error| {
-            CommandFailure::usage(format!("--binary {} cannot be used", file.display()))
+            CommandFailure::usage(format!("cannot use --binary {}", file.display()))
                 .with_cause(&error)
-                .advise("give assay as it was built for the other kind of machine")
+                .advise("name an executable of assay for the other architecture")
         })?;
     }
     Ok(HostAccess { names, hosts, via, program, _nodes: nodes })

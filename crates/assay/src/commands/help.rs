@@ -155,13 +155,13 @@ fn readable_reason(error: &clap::Error) -> Option<String> {
     let source = std::error::Error::source(error)?;
     let reason = if let Some(error) = source.downcast_ref::<ParseIntError>() {
         match error.kind() {
-            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "it is out of range",
-            _ => "a whole number is wanted, like 8",
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "the number is out of range",
+            _ => "expected an integer, like 8",
         }
     } else if source.is::<ParseFloatError>() {
-        "a number is wanted, like 1.5"
+        "expected a number, like 1.5"
     } else if source.is::<AddrParseError>() {
-        "an address is wanted, like 192.0.2.1 or ::1"
+        "expected an address, like 192.0.2.1 or ::1"
     } else {
         // clap's wording: `-1 is not in 0..=4294967295`.
         let words = source.to_string();
@@ -171,7 +171,7 @@ fn readable_reason(error: &clap::Error) -> Option<String> {
             Some(most) => most.to_owned(),
             None => (most.parse::<i64>().ok()? - 1).to_string(),
         };
-        return Some(format!("{value} is no whole number from {least} to {most}"));
+        return Some(format!("expected an integer from {least} to {most}, found {value}"));
     };
     Some(reason.to_owned())
 }
@@ -223,7 +223,7 @@ pub(crate) fn man(typed: &ManArguments, terminal: &mut Terminal) -> Result<u8, C
     let command = find_command(&typed.command)?;
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page).map_err(|error| {
-        CommandFailure::new(FailureKind::Internal, "the man page cannot be written")
+        CommandFailure::new(FailureKind::Internal, "cannot write the man page")
             .with_cause(&error)
     })?;
     terminal.print(&String::from_utf8_lossy(&page));
@@ -244,9 +244,9 @@ fn find_command(names: &[String]) -> Result<Command, CommandFailure> {
             let words = names[..=depth].join(" ");
             if known.contains(&name.as_str()) {
                 return Err(CommandFailure::usage(format!(
-                    "`{words}` is a topic and no command"
+                    "`{words}` is a topic, not a command"
                 ))
-                .advise(format!("`assay help {words}`, alone, explains it")));
+                .advise(format!("print it with `assay help {words}`")));
             }
             let failure =
                 CommandFailure::usage(format!("there is no command or topic `{words}`"));
@@ -289,8 +289,8 @@ fn tools(terminal: &Terminal) -> String {
     let mut document = Document::new("Supported tools");
     document.paragraph(
         Tone::Plain,
-        "`--by TOOL` runs a tool beside assay's own kernels, `--by all` every tool that is found. Tools \
-         are searched on PATH, or given as `--tool NAME=PATH`.",
+        "`--by TOOL` measures with an installed tool, `--by all` with assay and every tool found. Tools \
+         are searched in PATH, or given by `--tool NAME=PATH`.",
     );
     for tool in TOOLS {
         document.heading(tool.name);
@@ -322,7 +322,7 @@ fn suite_help(terminal: &Terminal) -> String {
         }
     }
     for (page, suite) in suites::PAGE_SUITES {
-        let about = format!("{suite}, with the rows of the page of that name");
+        let about = format!("{suite}, with the rows of that page");
         text.push_str(&listed(page, &about));
     }
     text.push_str("\nYour own suite is a file like this one:\n\n");

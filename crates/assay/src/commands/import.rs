@@ -114,23 +114,23 @@ fn import_file(
     let status = path.metadata().map_err(unread)?;
     if status.is_dir() {
         return Err(CommandFailure::usage(format!("{name} is no file"))
-            .advise("name the files in it, like results/*.json"));
+            .advise("name the files in the folder, like results/*.json"));
     }
     if !status.is_file() {
         return Err(CommandFailure::usage(format!("{name} is no file"))
-            .with_reason("a pipe or a device says neither how much is to be read nor when it was written")
-            .advise("write it to a file first, and import that"));
+            .with_reason("a pipe or a device has neither a size nor a time of writing")
+            .advise("write it to a file first, and import the file"));
     }
     if status.len() > MAX_BYTES {
         return Err(CommandFailure::usage(format!("{name} has {}", Bytes(status.len())))
             .with_reason(format!("at most {} are read", Bytes(MAX_BYTES)))
-            .advise("give the tool's summary, and not its log of single I/O"));
+            .advise("import the tool's summary, not its log of single I/O"));
     }
     if !is_text(path).map_err(unread)? {
         return Err(CommandFailure::measurement(format!("{name} was not imported"))
-            .with_reason("it is no text: it has a byte that is zero")
+            .with_reason("not a text file (contains a NUL byte)")
             .advise(
-                "give the output as the tool wrote it, as UTF-8; `assay help formats` lists what is read",
+                "import the tool's output unchanged, as UTF-8; `assay help formats` lists the formats",
             ));
     }
     let bytes = job_file::read(path).map_err(unread)?;
@@ -186,9 +186,9 @@ fn parse_dimensions(set: &[(Attribute, String)]) -> Result<Attributes, CommandFa
     let one = |(name, text): &(Attribute, String)| {
         let row = name.row();
         if matches!(row.role, Role::Fact | Role::Part) {
-            let what = format!("`{}` is no dimension of a result", row.name);
+            let what = format!("`{}` is not a dimension of a result", row.name);
             return Err(CommandFailure::usage(what)
-                .advise("set what identifies it, like placement=node"));
+                .advise("set a dimension, like placement=node"));
         }
         let value = match (row.kind, text.parse::<u64>(), text.parse::<f64>()) {
             (AttributeKind::Size, ..) => {

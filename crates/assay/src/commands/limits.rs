@@ -19,7 +19,7 @@ pub(super) fn read_limits(path: &Path) -> Result<Vec<MetricGate>, CommandFailure
     checked.map(drop).map_err(|error| {
         CommandFailure::new(
             FailureKind::Suite,
-            format!("{} has no limits of hosts", path.display()),
+            format!("{} is not a valid file of host limits", path.display()),
         )
         .with_cause(&error)
     })?;

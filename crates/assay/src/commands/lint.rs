@@ -38,7 +38,7 @@ pub(crate) fn lint(
         let text = read_page(path)?;
         let name = path.display().to_string();
         if find_figures(&text).is_empty() {
-            terminal.note(&format!("{name}: there is no figure in it"));
+            terminal.note(&format!("{name}: no figures found"));
         }
         let source = source.as_ref().map(|source| source.rendered_like(&text, path));
         if let Some(reason) = source.as_deref().and_then(|it| lint::comparison_gap(&text, it)) {
@@ -49,7 +49,7 @@ pub(crate) fn lint(
             let (mended, count) = lint::apply_fixes(&text, &found);
             if count > 0 {
                 output_file::write(path, &mended)?;
-                terminal.note(&format!("{name}: {count} mended"));
+                terminal.note(&format!("{name}: {count} fixed"));
                 found = lint::lint(&mended, source.as_deref());
             }
         }
@@ -92,7 +92,7 @@ fn format_findings(name: &str, found: &[LintFinding]) -> String {
     if marks > MOST_MARKS {
         let (rule, more) = (Rule::DecimalMark.name(), marks - MOST_MARKS);
         lines.push(format!(
-            "{name}: {rule}: {more} more of them (--fix; --format json names each)\n"
+            "{name}: {rule}: {more} more (--fix; --format json lists all)\n"
         ));
     }
     lines.concat()
@@ -103,15 +103,15 @@ fn read_page(path: &Path) -> Result<String, CommandFailure> {
     let unread = |error: std::io::Error| job_file::unreadable_error(path, &error);
     let status = path.metadata().map_err(unread)?;
     if !status.is_file() || status.len() > MAX_PAGE_BYTES {
-        return Err(CommandFailure::usage(format!("{shown} is no page"))
+        return Err(CommandFailure::usage(format!("{shown} is not a page"))
             .with_reason(format!("a page is a file of at most {}", Bytes(MAX_PAGE_BYTES)))
-            .advise("name a file of Markdown or HTML"));
+            .advise("name a Markdown or HTML file"));
     }
     String::from_utf8(job_file::read(path).map_err(unread)?).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         CommandFailure::usage(format!("{shown} is not UTF-8"))
-            .with_reason(format!("byte {place} of it begins no character"))
-            .advise("`iconv -f WINDOWS-1252 -t UTF-8 FILE` converts it from the encoding named first")
+            .with_reason(format!("byte {place} is not valid UTF-8"))
+            .advise("convert it, for example with `iconv -f WINDOWS-1252 -t UTF-8 FILE`")
     })
 }
 
@@ -189,7 +189,7 @@ fn read_source(
         return read_page(&file).map(LintSource::Page);
     }
     let run = store_access::read_and_warn(&typed.store, name, terminal).map_err(|failure| {
-        failure.advise(format!("or name a page: there is no file `{}`", file.display()))
+        failure.advise(format!("name a run or a page; the file `{}` does not exist", file.display()))
     })?;
     Ok(LintSource::Run(Box::new(run)))
 }

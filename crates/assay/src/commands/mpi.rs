@@ -142,7 +142,7 @@ pub(crate) fn render_stored(
     run: &Run,
     asked: &RequestedCommand,
 ) -> Result<String, CommandFailure> {
-    let nothing = || CommandFailure::measurement(format!("{} holds no job", run.started.run));
+    let nothing = || CommandFailure::measurement(format!("{} contains no MPI job", run.started.run));
     let typed: MpiArguments = assay_emulation::options::parse_stored("mpi", asked)?;
     let asked = options::to_mpi_options(&typed);
     let host = run.first_host().map(|joined| joined.host.as_str()).unwrap_or_default();

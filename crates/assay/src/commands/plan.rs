@@ -35,7 +35,7 @@ fn littles_law(typed: &LittlesLawArguments) -> Result<(String, Value), CommandFa
     let law =
         LittlesLaw::from_two(typed.rate, typed.latency, typed.threads).ok_or_else(|| {
             CommandFailure::usage(
-                "exactly two of --rate, --latency and --threads must be given",
+                "expected exactly two of --rate, --latency and --threads",
             )
             .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
         })?;
@@ -58,15 +58,15 @@ fn littles_law(typed: &LittlesLawArguments) -> Result<(String, Value), CommandFa
             format!("{rate} × {latency} = {in_flight} in flight"),
         ),
         (Some(_), None) => (
-            format!("{latency} per I/O, in the mean, and not more"),
+            format!("at most {latency} per I/O on average"),
             format!("{in_flight} in flight ÷ {rate} = {latency}"),
         ),
         _ => (format!("{rate} at most"), format!("{in_flight} in flight ÷ {latency} = {rate}")),
     };
     let text = format!(
         "{answer}\n  why: in flight = rate × latency (Little's law): {reason}\n  \
-         note: with less in flight the rate cannot be reached, whatever the storage can do; with \
-         more, I/O waits in a queue and latency grows instead\n"
+         note: with less in flight, no storage can reach the rate; with \
+         more, I/O waits in a queue and latency grows\n"
     );
     Ok((text, json))
 }
@@ -76,7 +76,7 @@ fn reject_above(what: &str, number: f64, most: f64) -> Result<(), CommandFailure
     if number <= most {
         return Ok(());
     }
-    Err(CommandFailure::usage(format!("{number:.0e} {what} are more than any machine has"))
+    Err(CommandFailure::usage(format!("{number:.0e} {what} is implausible"))
         .advise(
             "check the units: 3500 or 300k per second, 1.14ms, 4 threads, 4500MiB/s, 10TiB",
         ))
@@ -169,10 +169,10 @@ fn cap_failure(typed: &AnfArguments, rate: f64, cap: f64) -> CommandFailure {
         ));
     match typed.volume {
         AnfVolume::Regular => {
-            failure.advise("ask for --volume large, or spread over several volumes")
+            failure.advise("use --volume large, or several volumes")
         }
         AnfVolume::Large => {
-            failure.advise("spread over several volumes, or ask for a higher --level")
+            failure.advise("use several volumes, or a higher --level")
         }
     }
 }

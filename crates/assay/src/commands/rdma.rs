@@ -85,7 +85,7 @@ pub(crate) fn rdma(
     if let Some(file) = typed.perftest_json_path() {
         let written = fs_err::write(file, perftest_json(&printed)?);
         written.map_err(|error| {
-            CommandFailure::usage("perftest's JSON cannot be written").with_cause(&error)
+            CommandFailure::usage("cannot write perftest's JSON").with_cause(&error)
         })?;
     }
     if typed.json {
@@ -103,7 +103,7 @@ pub(crate) fn render_stored(
     store: &Store,
     as_json: bool,
 ) -> Result<String, CommandFailure> {
-    let nothing = || CommandFailure::measurement(format!("{} holds no table", run.started.run));
+    let nothing = || CommandFailure::measurement(format!("{} contains no perftest table", run.started.run));
     let tables = if run.started.asked.is_some() {
         let record = run.cases.first().ok_or_else(nothing)?;
         let text = store_access::read_raw(store, &record.raw, TABLE_OUTPUT)?;
@@ -113,7 +113,7 @@ pub(crate) fn render_stored(
     };
     match (&tables[..], as_json) {
         ([], _) => Err(nothing()
-            .with_reason("an assay that did not store perftest's figures measured it")
+            .with_reason("the version of assay that measured it did not store perftest's figures")
             .advise("leave out --as for assay's own report")),
         (tables, false) => {
             let rule = perftest::rule();
@@ -163,7 +163,7 @@ fn perftest_document(printed: &str) -> Result<Value, CommandFailure> {
         (PerftestColumn::MessageRate, "MsgRate", 1e-6),
     ];
     let rows = perftest_text::parse_rows(printed).map_err(|error| {
-        CommandFailure::measurement("the table cannot be read again").with_cause(&error)
+        CommandFailure::measurement("cannot parse the stored table").with_cause(&error)
     })?;
     let object = |row: &perftest_text::PerftestRow| {
         let fields = names.iter().filter_map(|(column, name, factor)| {
@@ -198,7 +198,7 @@ fn serve(
     let ip = typed.bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let address = SocketAddr::new(ip, typed.port);
     if typed.bind.is_none() {
-        terminal.note("listening on loopback alone; -B 0.0.0.0 lets other hosts in");
+        terminal.note("listening on loopback only; use -B 0.0.0.0 to admit other hosts");
     }
     terminal.note(&format!("waiting for one test on TCP {address}"));
     loop {
@@ -208,7 +208,7 @@ fn serve(
             Ok(served) => {
                 let sizes = if served.sizes == 1 { "size" } else { "sizes" };
                 terminal.print(&format!(
-                    "{} sent {} {sizes} to {}; contents were right\n",
+                    "{} sent {} {sizes} to {}; contents verified\n",
                     served.peer, served.sizes, served.device
                 ));
             }
@@ -228,7 +228,7 @@ fn serve(
 fn serve_failure(error: &RdmaTestError) -> CommandFailure {
     match error {
         RdmaTestError::Network(_) => {
-            CommandFailure::measurement("nothing was served").with_cause(error)
+            CommandFailure::measurement("cannot serve a test").with_cause(error)
         }
         other => other.failure(),
     }

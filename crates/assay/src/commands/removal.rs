@@ -49,7 +49,7 @@ fn remove(
     let removed = if is_rehearsal { store.survey_removal(ids) } else { store.remove(ids) };
     let removed = removed.map_err(|error| CommandFailure::from_store(&error))?;
     let text: String = match removed.as_slice() {
-        [] => "no run is without a result\n".to_owned(),
+        [] => "no runs without a result\n".to_owned(),
         all => all.iter().map(|it| line(it, is_rehearsal)).collect(),
     };
     let stays: Vec<String> = removed

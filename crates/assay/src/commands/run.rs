@@ -70,9 +70,9 @@ fn reject_unused_options(suite: &Suite, typed: &RunArguments) -> Result<(), Comm
         _ => return Ok(()),
     };
     let text =
-        format!("suite {} asks nothing of {what}, so {option} has no meaning", suite.name);
+        format!("suite {} does not measure {what}, so {option} has no effect", suite.name);
     Err(CommandFailure::usage(text)
-        .advise("`assay run all` measures every topic; `assay help suites` lists the others"))
+        .advise("use `assay run all` for every topic; `assay help suites` lists the suites"))
 }
 
 /// Returns the suite with the storage targets of the command line.
@@ -120,10 +120,10 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Com
     if !suite.measures.iter().any(asks) {
         return match typed.first_given() {
             Some(option) => Err(CommandFailure::usage(format!(
-                "suite {} asks nothing of MPI, so {option} has no meaning",
+                "suite {} does not measure MPI, so {option} has no effect",
                 suite.name
             ))
-            .advise("`assay run mpi` does; a suite file names mpi.latency or another benchmark of MPI")),
+            .advise("use `assay run mpi`, or a suite file with mpi.latency or another MPI benchmark")),
             None => Ok(MpiChoices::default()),
         };
     }
@@ -162,11 +162,11 @@ fn reject_unused_mpi_options(
         requests.any(|it| matches!(it, MeasureRequest::Mpi(asked) if uses(asked.test)))
     };
     let refused = |option: &str, why: &str| {
-        let text = format!("{option} has no meaning: {why} in suite {}", suite.name);
+        let text = format!("{option} has no effect: {why} in suite {}", suite.name);
         Err(CommandFailure::usage(text).advise("leave it out, or name a suite that uses it"))
     };
     if typed.ranks.is_some() && !any(|test| test.pattern() != MpiPattern::Pair) {
-        return refused("--ranks", "every test takes two ranks");
+        return refused("--ranks", "every test uses two ranks");
     }
     if typed.sizes.is_some() && !any(MpiTest::has_sizes) {
         return refused("--sizes", "no message has a size");

@@ -120,7 +120,7 @@ fn reject_conditions(typed: &RunArguments) -> Result<(), CommandFailure> {
     if typed.switch.is_none() && typed.measuring.label.len() <= 1 {
         return Ok(());
     }
-    Err(CommandFailure::usage("--switch changes this machine, and --hosts measures others")
+    Err(CommandFailure::usage("--switch and cannot use --hosts together")
         .advise("measure each condition in a run of its own, with a --label"))
 }
 
@@ -143,16 +143,16 @@ fn parse_relays(
 ) -> Result<Vec<String>, CommandFailure> {
     let Some(list) = &typed.relays else { return Ok(Vec::new()) };
     let relays = hosts::parse(list).map_err(|error| {
-        CommandFailure::usage("--relays cannot be used")
+        CommandFailure::usage("cannot use --relays")
             .with_cause(&error)
             .advise(error.advice())
     })?;
     match relays.iter().find(|relay| names.contains(relay)) {
         None => Ok(relays),
         Some(relay) => Err(CommandFailure::usage(format!(
-            "{relay} is a relay and one of --hosts"
+            "{relay} is both a relay and one of --hosts"
         ))
-        .advise("a relay measures nothing, as that would disturb both: name other machines")),
+        .advise("name other machines: relaying and measuring on one host would disturb each other")),
     }
 }
 
@@ -175,7 +175,7 @@ fn requested_pairs(
         }
     };
     let found = found.map_err(|error| {
-        let failure = CommandFailure::usage(format!("{option} cannot be used"));
+        let failure = CommandFailure::usage(format!("cannot use {option}"));
         failure.with_cause(&error).advise(error.advice())
     })?;
     let asks =
@@ -184,14 +184,14 @@ fn requested_pairs(
         return Ok(found);
     }
     let text = if !asks(|it| matches!(it, MeasureRequest::Mpi(_))) {
-        format!("suite {} asks nothing of the network, so {option} has no meaning", suite.name)
+        format!("suite {} does not measure the network, so {option} has no effect", suite.name)
     } else if let Some(given) = typed.mpi.first_placement_option() {
-        format!("{given} says where ranks run, and {option} puts one on each host of a pair")
+        format!("{given} places ranks, but {option} puts one on each host of a pair")
     } else {
         return Ok(found.of_mpi());
     };
     Err(CommandFailure::usage(text)
-        .advise("`assay run network`, `assay run rdma` and `assay run mpi` measure pairs"))
+        .advise("use `assay run network`, `assay run rdma` or `assay run mpi` for pairs"))
 }
 
 /// Writes lost hosts and `others`, each once, in one line.

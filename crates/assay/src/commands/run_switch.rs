@@ -26,8 +26,8 @@ pub(super) fn run(
 ) -> Result<u8, CommandFailure> {
     let measuring = &typed.measuring;
     if measuring.expect.is_some() || measuring.strict || measuring.data_sheet.is_given() {
-        return Err(CommandFailure::usage("--switch compares two conditions, and --expect, --strict and --data-sheet judge one run")
-            .advise("the exit code says how they compare; `assay compare RUN SYSTEM` and `assay show RUN --data-sheet FILE` judge a stored run"));
+        return Err(CommandFailure::usage("--switch cannot be used with --expect, --strict or --data-sheet, which judge a single run")
+            .advise("judge a stored run with `assay compare RUN SYSTEM` or `assay show RUN --data-sheet FILE`"));
     }
     page::check(&measuring.page)?;
     // Errors of the plan or the store are reported before any switch.
@@ -73,7 +73,7 @@ fn print_comparison(
         let [a, b] = [&comparison.a, &comparison.b].map(|side| side.runs.join(","));
         let margin = format!(" --margin {}", Quantity::new(typed.turns.margin, Unit::Ratio));
         terminal.print(&format!(
-            "\nEvery run is stored. The same again: assay compare {a} {b}{margin}\n"
+            "\nEvery run is stored. To repeat the comparison: assay compare {a} {b}{margin}\n"
         ));
     }
     comparison_exit_code(&comparison)

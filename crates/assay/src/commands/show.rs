@@ -63,7 +63,7 @@ pub(crate) fn report(
         let mut run = read.run;
         if typed.anonymous {
             anonymous::anonymise_run(&mut run).map_err(|error| {
-                CommandFailure::new(FailureKind::Internal, "the run cannot be made anonymous")
+                CommandFailure::new(FailureKind::Internal, "cannot anonymise the run")
                     .with_cause(&error)
             })?;
         }
@@ -80,9 +80,9 @@ pub(crate) fn report(
         }
         _ => {
             return Err(CommandFailure::usage(
-                "several runs make one page with --format learn alone",
+                "only --format learn combines several runs in one page",
             )
-            .advise("name one run, or look at them with `assay compare`"));
+            .advise("name one run, or use `assay compare`"));
         }
     }
     Ok(code)

@@ -66,7 +66,7 @@ fn measure(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     if typed.targets.is_empty() && typed.engine != EngineArgument::Null {
-        return Err(CommandFailure::usage("nothing says which storage to measure")
+        return Err(CommandFailure::usage("no storage target given")
             .advise("name a file, a folder or a device, like `assay storage read /data`"));
     }
     let is_passes = |it: &&PathBuf| {
@@ -76,8 +76,8 @@ fn measure(
         && typed.precondition.is_some()
     {
         let passes = passes.display();
-        return Err(CommandFailure::usage(format!("`{passes}` is taken for a target"))
-            .with_reason("the passes of --precondition stand behind an equals sign")
+        return Err(CommandFailure::usage(format!("`{passes}` would be a target"))
+            .with_reason("the passes of --precondition need an equals sign")
             .advise(format!(
                 "write --precondition={passes}; ./{passes} is a file of that name"
             )));
@@ -190,25 +190,25 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
     };
     let created = CreatedFiles::open(typed.store.folder.as_deref())?;
     for path in created.invalid_records() {
-        let line = format!("{} proves nothing; what it names is left alone", path.display());
+        let line = format!("{} is not valid; the files that it names are kept", path.display());
         report(&path, "unproven", line);
     }
     for record in created.list() {
         let path = record.path.display().to_string();
         let mut report = |what, line| report(&record.path, what, line);
         match record.in_use_by() {
-            Some(process) => report("used", format!("{path} stays: process {process} uses it")),
+            Some(process) => report("used", format!("{path} kept: in use by process {process}")),
             None if typed.dry_run && record.is_unchanged() => report("there", path),
             None if typed.dry_run => report("gone", format!("{path} is gone or replaced")),
             None => match record.remove() {
                 Ok(true) => report("removed", format!("{path} removed")),
-                Ok(false) => report("gone", format!("{path} was gone or replaced; left alone")),
+                Ok(false) => report("gone", format!("{path} kept: gone or replaced")),
                 Err(error) => failed = failed.or(Some(cannot_remove(&path, &error))),
             },
         }
     }
     if lines.is_empty() && failed.is_none() {
-        lines.push("there are no files that assay made".to_owned());
+        lines.push("no files created by assay".to_owned());
     }
     lines.push(String::new());
     page::publish_brief(
@@ -221,7 +221,7 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
 }
 
 fn cannot_remove(path: &str, error: &std::io::Error) -> CommandFailure {
-    let failure = CommandFailure::measurement(format!("the file {path} cannot be removed"))
+    let failure = CommandFailure::measurement(format!("cannot remove the file {path}"))
         .with_cause(error);
     match error.kind() {
         std::io::ErrorKind::ResourceBusy => {

@@ -76,11 +76,11 @@ fn check_run(verified: RunVerification) -> VerifiedRun {
     let outputs = verified.damaged_outputs.iter();
     problems.extend(outputs.map(|(name, error)| format!("{name}: {}", with_causes(error))));
     if !verified.index_agrees {
-        let reported = "the index says something else than its events; remove index.jsonl, which is made anew";
+        let reported = "the index does not match the events; remove index.jsonl, it is recreated";
         problems.push(reported.to_owned());
     }
     if verified.is_running && !is_sound {
-        problems.push("it is being written at this moment; verify it again later".to_owned());
+        problems.push("the run is still being written; verify it again later".to_owned());
     }
     VerifiedRun { id: verified.id, is_sound, losses, outputs: verified.outputs, problems }
 }

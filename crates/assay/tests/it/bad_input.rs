@@ -7,7 +7,7 @@ use crate::program::World;
 #[track_caller]
 fn check(arguments: &[&str], code: i32, expected: &Expect) {
     let outcome = World::new().assay(arguments).failed_with(code);
-    assert_eq!(outcome.out, "", "nothing belongs on standard output");
+    assert_eq!(outcome.out, "", "nothing may be on standard output");
     expected.assert_eq(&outcome.err);
 }
 
@@ -26,7 +26,7 @@ fn wrong_usage_exits_with_2() {
         &expect![[r#"
         error: there is no suite `qick`
           help: did you mean `quick`?
-          help: a suite file is named by its path, like ./mine.toml; `assay help suites` shows how to write one
+          help: name a suite file by its path, like ./mine.toml; `assay help suites` prints an example
     "#]],
     );
     check(
@@ -92,7 +92,7 @@ fn wrong_usage_exits_with_2() {
         &["linpack", "--memory", "101%"],
         2,
         &expect![[r#"
-        error: invalid value '101%' for '--memory <SHARE>': it must lie above 0% and not above 95%
+        error: invalid value '101%' for '--memory <SHARE>': expected a share above 0%, at most 95%
 
         For more information, try '--help'.
     "#]],
@@ -179,7 +179,7 @@ fn explains_malformed_arguments() {
     for (words, expected) in [
         ("net request-response --rate abc", "`abc` does not start with a number"),
         ("net throughput --rate 100M", "`100M` has no unit; write it like `100Mbit/s`"),
-        ("net throughput --streams x", "a whole number is wanted, like 8"),
+        ("net throughput --streams x", "expected an integer, like 8"),
         ("net throughput --streams 99999999999", "is no whole number from 0 to 4294967295"),
         ("stream --threads -1", "-1 is no whole number from 0 to 4294967295"),
         (
@@ -189,13 +189,13 @@ fn explains_malformed_arguments() {
         ("run nope/", "there is no suite `nope/`"),
         (
             "run ./nope.toml",
-            "there is no suite `./nope.toml`\n  why: there is no file of this name\n",
+            "there is no suite `./nope.toml`\n  why: the file does not exist\n",
         ),
-        ("run quick --budget 0", "it must be more than zero and at most a year"),
-        ("run quick --budget 1e99", "it must be more than zero and at most a year"),
+        ("run quick --budget 0", "expected a time above zero, at most a year"),
+        ("run quick --budget 1e99", "expected a time above zero, at most a year"),
         (
             "report latest --lang fr",
-            "error: `assay report` does not take --lang\n  help: its language: `--locale fr`\n",
+            "error: `assay report` does not take --lang\n  help: set the language with `--locale fr`\n",
         ),
         (
             "show --language fr",
@@ -203,7 +203,7 @@ fn explains_malformed_arguments() {
         ),
         (
             "run --suite quick",
-            "error: `assay run` does not take --suite\n  help: suites are named without an option: `assay run quick`\n",
+            "error: `assay run` does not take --suite\n  help: name suites without an option: `assay run quick`\n",
         ),
         (
             "run compute --blas x",
@@ -222,8 +222,8 @@ fn explains_malformed_arguments() {
         // Other tools give these options another meaning.
         ("prune --keep 3", "error: unexpected argument '--keep' found\n\nUsage"),
         ("report --theme dark", "error: unexpected argument '--theme' found\n\nUsage"),
-        ("list -o -", "it is written to standard output where -o is left out\n"),
-        ("run quick --json -o -", "it is written to standard output where -o is left out\n"),
+        ("list -o -", "leave out -o to write to standard output\n"),
+        ("run quick --json -o -", "leave out -o to write to standard output\n"),
         ("import /dev/null", "/dev/null is no file\n  why: a pipe or a device says neither"),
         ("run quick --interval 0", "error: unexpected argument '--interval' found\n\nFor more"),
         ("run mpi --mpi lam --dry-run", "there is no folder lam\n"),
@@ -240,8 +240,8 @@ fn explains_malformed_arguments() {
         ("net latency host:99", "the port is an option of its own: `host -p 99`"),
         ("net latency host:99999", "the port is an option of its own: `host -p PORT`"),
         ("run --to host:99", "a host is wanted, without a port"),
-        ("iperf3 -c host -B nowhere", "an address is wanted, like 192.0.2.1 or ::1"),
-        ("iperf3 -c host -i x", "a number is wanted, like 1.5"),
+        ("iperf3 -c host -B nowhere", "expected an address, like 192.0.2.1 or ::1"),
+        ("iperf3 -c host -i x", "expected a number, like 1.5"),
         (
             "run --budget -5s",
             "invalid value '-5s' for '--budget <TIME>': `-5s` is below zero; write it like `60s`",
@@ -275,7 +275,7 @@ fn explains_malformed_arguments() {
         ),
         ("storage read --rate -100", "`-100` is below zero; write it like `"),
         ("rdma send-lat -n -5", "invalid value '-5' for '--iters <N>'"),
-        ("run --budget 1e99s", "it must be more than zero and at most a year"),
+        ("run --budget 1e99s", "expected a time above zero, at most a year"),
         ("linpack --n -5", "invalid value '-5' for '--n <N>'"),
         ("storage mix /tmp --read-share 100", "it must lie between 0% and 100%"),
         (
@@ -283,10 +283,10 @@ fn explains_malformed_arguments() {
             "'--for <TIME>' cannot be used with '--budget <TIME>'",
         ),
         ("storage read /tmp --for 5s --budget 9s", "cannot be used with '--budget <TIME>'"),
-        ("stream --label a,b", "--label takes one name"),
+        ("stream --label a,b", "--label needs a single name"),
         ("help methods compute", "`methods` is a topic and no command"),
         ("man methods", "`assay help methods`, alone, explains it"),
-        ("stream --dry-run --format html", "a plan is printed as text or as JSON"),
+        ("stream --dry-run --format html", "a plan has only the formats text and json"),
     ] {
         let words: Vec<&str> = words.split(' ').collect();
         check_error_contains(&words, expected);
@@ -328,7 +328,7 @@ fn malformed_suite_exits_with_3() {
                    ╭─[mine.toml:1:8]
                  1 │ name = 
                    ╰────
-                  help: `assay help suites` shows how a suite is written
+                  help: see `assay help suites` for an example
             "#]],
         ),
         (
@@ -359,7 +359,7 @@ fn malformed_suite_exits_with_3() {
         (
             "name = \"x\"\n[[measure]]\nbenchmark = \"compute.linpack\"\nn = 0\n",
             expect![[r#"
-                error: suite mine.toml: a whole number of at least 1 is wanted here
+                error: suite mine.toml: expected a whole number of at least 1
                    ╭─[mine.toml:4:5]
                  3 │ benchmark = "compute.linpack"
                  4 │ n = 0
@@ -424,7 +424,7 @@ fn unusable_store_exits_with_4() {
     ] {
         let outcome = world.assay(arguments).failed_with(4);
         assert!(outcome.err.contains("the store cannot be used"), "{}", outcome.err);
-        assert!(outcome.err.contains("--store"), "says what to do: {}", outcome.err);
+        assert!(outcome.err.contains("--store"), "no remedy in: {}", outcome.err);
     }
 }
 
@@ -496,7 +496,7 @@ fn dry_run_reports_line_of_impossible_case() {
 fn rejects_mpi_options_that_no_test_uses() {
     let world = World::new();
     for (test, option, why) in [
-        ("mpi.latency", ["--ranks", "4"], "every test takes two ranks"),
+        ("mpi.latency", ["--ranks", "4"], "every test uses two ranks"),
         ("mpi.barrier", ["--sizes", "0:8"], "no message has a size"),
     ] {
         world.write(
@@ -523,7 +523,7 @@ fn closed_standard_output_exits_with_4() {
         let output = shell.env("XDG_DATA_HOME", world.path("")).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(4), "{line}: {said}");
-        assert!(said.contains("standard output cannot be written"), "{line}: {said}");
+        assert!(said.contains("cannot write to standard output"), "{line}: {said}");
     }
     // Output that is discarded on purpose is no failure.
     let output =
@@ -550,12 +550,12 @@ fn full_disk_exits_with_4() {
     let unshare = unshare.args(["--mount", "--map-root-user", "sh", "-c", &script]);
     let unshare = unshare.current_dir(world.path("")).env("XDG_DATA_HOME", world.path(""));
     let Ok(output) = unshare.output() else {
-        return eprintln!("SKIPPED a_full_disk_is_4: there is no unshare");
+        return eprintln!("SKIPPED full_disk_exits_with_4: there is no unshare");
     };
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let err = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(99) || err.contains("unshare failed") {
-        return eprintln!("SKIPPED a_full_disk_is_4: no file system can be mounted: {err}");
+        return eprintln!("SKIPPED full_disk_exits_with_4: no file system can be mounted: {err}");
     }
     assert!(output.status.success(), "{said}{err}");
 }
@@ -585,7 +585,7 @@ fn unwritable_standard_output_exits_with_4() {
         let output = command.stdout(full).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(4), "{line}: {said}");
-        assert!(said.contains("standard output cannot be written"), "{line}: {said}");
+        assert!(said.contains("cannot write to standard output"), "{line}: {said}");
     }
 }
 
@@ -606,7 +606,7 @@ fn rejects_endless_job_file() {
         &["ior", "--dryRun", "-f", "/dev/zero"],
     ] {
         let outcome = World::new().assay(words).failed_with(2);
-        assert!(outcome.err.contains("it has more than 128 MiB"), "{words:?}\n{}", outcome.err);
+        assert!(outcome.err.contains("the file is larger than 128 MiB"), "{words:?}\n{}", outcome.err);
     }
 }
 

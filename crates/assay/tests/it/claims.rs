@@ -148,7 +148,7 @@ fn rejects_impossible_report_before_measuring() {
     std::fs::create_dir(world.path("folder")).unwrap();
     for (words, said) in [
         ("-o nowhere/page.txt", "name a file in a folder that exists"),
-        ("-o folder", "name a file in it"),
+        ("-o folder", "name a file in that folder"),
         ("-o page.html/x", "cannot be written"),
         ("--format html -o page.html", "page.json is there already"),
         ("--format learn", "only stored runs become pages"),
@@ -197,7 +197,7 @@ fn data_sheet_limits_reports_but_is_not_stored() {
     assert!(said.contains("PM9A3, 2021"), "{said}");
     limit("15 GB/s", "");
     assert_eq!(shown(&sheet).1, 1);
-    assert_eq!(shown(&[]), stored, "limits are no part of a run");
+    assert_eq!(shown(&[]), stored, "limits are not stored with a run");
     let page = world.assay(&["report", "latest", "--format", "markdown", sheet[0], sheet[1]]);
     assert!(page.succeeded().out.contains("data sheet"));
     let refused = |text: &str, why: &str| {
@@ -205,7 +205,7 @@ fn data_sheet_limits_reports_but_is_not_stored() {
         let refused = world.assay(&["show", "latest", sheet[0], sheet[1]]).failed_with(3).err;
         assert!(refused.contains(why) && refused.contains("help: "), "{refused}");
     };
-    refused("", "there is no [[limit]]");
+    refused("", "the file has no [[limit]]");
     refused("[[limit]]\nmetric = \"memory.stream/triad\"\nvalue = \"15\"\n", "has no unit");
     refused(
         "[[limit]]\nmetric = \"storage/latency\"\nvalue = \"1 ms\"\n",

@@ -49,7 +49,7 @@ fn labelled_runs_are_compared_in_every_format() {
     assert_eq!(
         document["b"]["runs"].as_array().unwrap().len(),
         3,
-        "a label means all its runs"
+        "a label stands for all its runs"
     );
     assert_eq!((&document["tested"], &document["design"]), (&1.into(), &"independent".into()));
     let ratio = document["pairs"][0]["ratio"].as_f64().unwrap();
@@ -73,7 +73,7 @@ fn one_run_each_gives_ratio_without_verdict() {
     }
     let reported = world.assay(&["compare", "on", "off"]).failed_with(6).out;
     let words = reported.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(words.matches("cannot tell").count(), 1, "said once, on top\n{reported}");
+    assert_eq!(words.matches("cannot tell").count(), 1, "reported once, at the top\n{reported}");
     assert!(words.contains("One run each cannot tell: about "), "{reported}");
     assert!(
         !words.contains("metrics tested") && !words.contains("Compared with"),
@@ -217,7 +217,7 @@ fn conditions_alternate_and_first_is_restored() {
     let runs = list["runs"].as_array().unwrap().iter().rev();
     let labels: Vec<&str> = runs.map(|it| it["label"].as_str().unwrap()).collect();
     let backwards: Vec<&str> = labels[..3].iter().rev().copied().collect();
-    assert_eq!(labels[3..6], backwards, "every second block is the one before it backwards");
+    assert_eq!(labels[3..6], backwards, "every second block reverses the one before it");
     let mut expected = labels.clone();
     expected.push("one");
     expected.dedup();
@@ -287,7 +287,7 @@ fn start_switched_run(world: &World, first: &str, until: &str) -> std::process::
     let child = child.unwrap();
     let deadline = Instant::now() + Duration::from_secs(120);
     while std::fs::read_to_string(world.path("told")).unwrap_or_default() != until {
-        assert!(Instant::now() < deadline, "{until} was never told");
+        assert!(Instant::now() < deadline, "{until} was never written");
         std::thread::sleep(Duration::from_millis(20));
     }
     child
@@ -328,7 +328,7 @@ fn second_interruption_ends_switch_command() {
     interrupt(&child);
     let deadline = Instant::now() + Duration::from_secs(120);
     while std::fs::read_to_string(world.path("told")).unwrap_or_default() != "back\n" {
-        assert!(Instant::now() < deadline, "the way back never began");
+        assert!(Instant::now() < deadline, "the switch back never began");
         std::thread::sleep(Duration::from_millis(20));
     }
     interrupt(&child);
@@ -342,7 +342,7 @@ fn second_interruption_ends_switch_command() {
         std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder)
     };
     while std::fs::read_dir("/proc").unwrap().flatten().any(|entry| is_left(&entry)) {
-        assert!(Instant::now() < deadline, "the command back or its sleep is left");
+        assert!(Instant::now() < deadline, "the switch back or its sleep is still running");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -130,7 +130,7 @@ fn accepts_non_utf8_mpi_folder() {
     let launcher = std::path::Path::new("/usr/bin/mpiexec.hydra");
     let library = format!("/usr/lib/{}-linux-gnu/libmpich.so.12", std::env::consts::ARCH);
     if !launcher.is_file() || !std::path::Path::new(&library).exists() {
-        eprintln!("SKIPPED file_names::an_mpi_s_folder_need_not_have_a_utf_8_name: no MPICH");
+        eprintln!("SKIPPED file_names::accepts_non_utf8_mpi_folder: no MPICH");
         return;
     }
     let _turn = crate::mpi::one_at_a_time();

@@ -102,7 +102,7 @@ fn json_has_keys_and_types_of_real_fio() {
     assert_eq!(mix["job options"]["rwmixread"], "50");
     let Some(real) = run_real_fio(&world, &["job.fio", "--output-format=json"]) else {
         eprintln!(
-            "SKIPPED the_document_has_the_keys_and_types_of_fios_own: fio is not installed"
+            "SKIPPED json_has_keys_and_types_of_real_fio: fio is not installed"
         );
         return;
     };
@@ -152,7 +152,7 @@ fn terminal_shows_where_run_is_stored() {
         reported.output().map(|reported| String::from_utf8(reported.stdout).unwrap())
     };
     let Ok(reported) = report("") else {
-        eprintln!("SKIPPED people_hear_where_the_run_is_stored: there is no script(1)");
+        eprintln!("SKIPPED terminal_shows_where_run_is_stored: there is no script(1)");
         return;
     };
     let id = world.json(&["show", "--json"])["run"]["id"].as_str().unwrap().to_owned();
@@ -171,7 +171,7 @@ fn writes_text_and_json_to_output_file() {
     let line =
         "fio --name=a --rw=write --size=256k --output-format=normal,json --output=result";
     let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>()).succeeded();
-    assert!(outcome.err.is_empty(), "{}: scripts take it for a failure", outcome.err);
+    assert!(outcome.err.is_empty(), "{}: scripts treat it as a failure", outcome.err);
     let written = std::fs::read_to_string(world.path("result")).unwrap();
     for part in ["a: (g=0): rw=write, bs=(R) 4096B-4096B", "Run status group 0 (all jobs):"] {
         assert!(written.contains(part), "{written}");
@@ -270,7 +270,7 @@ fn counts_syncs_trims_files_and_pauses() {
     assert_eq!(trimmed["jobs"][0]["trim"]["total_ios"], 16);
     assert_eq!(trimmed["jobs"][0]["write"]["total_ios"], 0);
     let left = std::fs::read(world.path("a.0.0")).unwrap();
-    assert!(left.len() == 1 << 20 && left.iter().all(|byte| *byte == 0), "all was given back");
+    assert!(left.len() == 1 << 20 && left.iter().all(|byte| *byte == 0), "everything was trimmed");
     for turns in ["roundrobin", "random", "sequential"] {
         let line = format!("--rw=randread --nrfiles=8 --file_service_type={turns}");
         let (several, world) = run(&line);
@@ -443,7 +443,7 @@ fn failed_run_is_stored_with_failures() {
         assert_eq!(crate::program::results(&run, "storage", "bandwidth").len(), 1);
     } else {
         eprintln!(
-            "SKIPPED what cannot take place: this file system takes any size of direct I/O"
+            "SKIPPED failed_run_is_stored_with_failures: this file system accepts any size of direct I/O"
         );
     }
     // A rejected job is not stored as a run.

@@ -49,7 +49,7 @@ fn logs_have_names_and_columns_of_real_fio() {
     theirs.write("job.fio", JOB);
     let real = Command::new("fio").arg("job.fio").current_dir(theirs.path("")).output();
     if !real.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED logs_have_the_names_and_columns_of_fios_own: fio does not run");
+        eprintln!("SKIPPED logs_have_names_and_columns_of_real_fio: fio does not run");
         return;
     }
     assert_eq!(found, log_names(&theirs.path("")));
@@ -84,7 +84,7 @@ fn fio_plot() -> Option<PathBuf> {
 #[test]
 fn bench_fio_and_fio_plot_accept_assay() {
     let Some(programs) = fio_plot() else {
-        eprintln!("SKIPPED what_starts_and_draws_fio_takes_ours: fio-plot is not installed");
+        eprintln!("SKIPPED bench_fio_and_fio_plot_accept_assay: fio-plot is not installed");
         return;
     };
     let world = World::new();

@@ -56,7 +56,7 @@ fn documented_reference_matches_help() {
         let name = page.file_stem().unwrap().to_str().unwrap().to_owned();
         assert!(
             name == "commands" || topics.contains(&name),
-            "{} is of nothing",
+            "{} describes no command or topic",
             page.display()
         );
     }

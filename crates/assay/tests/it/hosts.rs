@@ -54,7 +54,7 @@ fn rejects_invalid_host_options_before_start() {
     let world = World::new();
     for (arguments, says) in [
         (&["--hosts", "vm[1-"][..], "bracket is not closed"),
-        (&["--hosts", "vm1,vm1"], "--hosts cannot be used"),
+        (&["--hosts", "vm1,vm1"], "cannot use --hosts"),
         (&["--hosts", "./none"], "cannot be read from ./none"),
         (&["--hosts", "none.toml"], "none.toml cannot be read"),
         (&["--hosts", "vm1", "--via", "sudo"], "write {host}"),
@@ -171,7 +171,7 @@ fn host_of_other_architecture_gets_named_binary() {
     let setarch = Path::new("/usr/bin/setarch");
     if !(cfg!(target_arch = "x86_64") && setarch.exists()) {
         eprintln!(
-            "SKIPPED a_host_of_another_kind_gets_the_program_that_was_named_for_it: no setarch for x86-64"
+            "SKIPPED host_of_other_architecture_gets_named_binary: no setarch for x86-64"
         );
         return;
     }
@@ -228,7 +228,7 @@ fn full_disk_on_host_is_explained_and_others_reported() {
     let probe = Command::new("unshare").args(["-m", "sh", "-c", &mounts.join(" && ")]).status();
     if !probe.is_ok_and(|it| it.success()) {
         eprintln!(
-            "SKIPPED a_host_whose_disk_is_full_says_so_and_the_other_is_kept: not allowed to mount"
+            "SKIPPED full_disk_on_host_is_explained_and_others_reported: not allowed to mount"
         );
         return;
     }
@@ -462,7 +462,7 @@ fn wait_for_first_case(world: &World) {
             })
     };
     while !started() {
-        assert!(Instant::now() < deadline, "nothing has begun");
+        assert!(Instant::now() < deadline, "nothing was started");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -540,7 +540,7 @@ fn start_sshd_with(world: &World, port: u16, options: &[&str]) -> SshServer {
 
 #[test]
 fn runs_over_real_ssh_and_explains_its_errors() {
-    if !has_sshd("real_ssh_leads_to_hosts_and_its_refusals_are_understood") {
+    if !has_sshd("runs_over_real_ssh_and_explains_its_errors") {
         return;
     }
     let world = World::new();

@@ -37,7 +37,7 @@ fn start_until(world: &World, event: &str) -> Child {
         .unwrap();
     let reader = BufReader::new(child.stdout.as_mut().unwrap());
     let come = reader.lines().map_while(Result::ok).find(|line| line.contains(event));
-    assert!(come.is_some(), "there was no {event}");
+    assert!(come.is_some(), "no {event} was printed");
     child
 }
 
@@ -67,7 +67,7 @@ fn signal_stops_run_and_keeps_finished_cases() {
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(4), "{err}");
         assert!(err.contains("interrupted"), "{err}");
-        assert!(err.contains("stopping; again to end now"), "{err}");
+        assert!(err.contains("stopping; press again to stop at once"), "{err}");
         // Complete preparations of the other case count, too.
         let kept = stored_benchmarks(&world, "interrupted");
         assert_eq!(kept[0], "memory.latency");

@@ -88,7 +88,7 @@ fn creates_folder_per_rank_and_file_per_repetition() {
     }
     std::fs::remove_dir_all(world.path("data")).unwrap();
     let reported = ior(&world, line).failed_with(4).err;
-    assert!(reported.contains("its folder must be there"), "{reported}");
+    assert!(reported.contains("create the folder of the test file"), "{reported}");
     std::fs::create_dir(world.path("data")).unwrap();
     ior(&world, line).succeeded();
     assert_eq!(std::fs::read_dir(world.path("data")).unwrap().count(), 0, "nothing is left");
@@ -137,7 +137,7 @@ fn script_runs_several_tests() {
 fn rejects_unsupported_options() {
     let world = World::new();
     let table = [
-        ("-a MPIIO -o x", "assay has POSIX alone"),
+        ("-a MPIIO -o x", "only POSIX is supported"),
         ("-M 1g -o x", "no memory is set aside"),
         ("-f nowhere", "`nowhere` cannot be read"),
         ("-O stoneWallingWearOut=1 -o x", "belongs to a deadline"),

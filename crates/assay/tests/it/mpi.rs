@@ -179,44 +179,44 @@ fn check_mpi(row: usize, test: &str) {
 
 #[test]
 fn runs_under_debian_mpich() {
-    check_mpi(0, "debian_mpich");
+    check_mpi(0, "runs_under_debian_mpich");
 }
 
 #[test]
 fn runs_under_debian_open_mpi() {
-    check_mpi(1, "debian_open_mpi");
+    check_mpi(1, "runs_under_debian_open_mpi");
 }
 
 #[test]
 fn runs_under_wheel_mpich() {
-    check_mpi(2, "wheel_mpich");
+    check_mpi(2, "runs_under_wheel_mpich");
 }
 
 #[test]
 fn runs_under_wheel_mpich_standard_abi() {
-    check_mpi(3, "wheel_mpich_standard");
+    check_mpi(3, "runs_under_wheel_mpich_standard_abi");
 }
 
 #[test]
 fn runs_under_wheel_open_mpi() {
-    check_mpi(4, "wheel_open_mpi");
+    check_mpi(4, "runs_under_wheel_open_mpi");
 }
 
 #[test]
 fn runs_under_wheel_intel_mpi() {
-    check_mpi(5, "wheel_intel_mpi");
+    check_mpi(5, "runs_under_wheel_intel_mpi");
 }
 
 #[test]
 fn runs_under_wheel_intel_mpi_standard_abi() {
-    check_mpi(6, "wheel_intel_mpi_standard");
+    check_mpi(6, "runs_under_wheel_intel_mpi_standard_abi");
 }
 
 /// An MPI of each interface suffices; the two of the system start fastest.
 #[test]
 fn every_benchmark_passes_data_validation() {
     for mpi in &MPIS[..2] {
-        let Some(launcher) = mpi.launcher("every_benchmark_keeps_its_contents_whole") else {
+        let Some(launcher) = mpi.launcher("every_benchmark_passes_data_validation") else {
             continue;
         };
         let (world, _alone) = (World::new(), one_at_a_time());
@@ -265,7 +265,7 @@ fn every_benchmark_passes_data_validation() {
 #[test]
 fn osu_7_options_work_under_every_abi() {
     for mpi in &MPIS {
-        let Some(launcher) = mpi.launcher("options_of_osu_7_work_under_every_interface") else {
+        let Some(launcher) = mpi.launcher("osu_7_options_work_under_every_abi") else {
             continue;
         };
         let (world, _alone) = (World::new(), one_at_a_time());
@@ -294,7 +294,7 @@ fn osu_7_options_work_under_every_abi() {
 #[test]
 fn shown_table_equals_live_table() {
     let mpi = &MPIS[0];
-    let Some(launcher) = mpi.launcher("the_table_comes_back_from_the_store") else { return };
+    let Some(launcher) = mpi.launcher("shown_table_equals_live_table") else { return };
     let (world, _alone) = (World::new(), one_at_a_time());
     for words in [
         vec!["latency", "-m", "1:8", "--budget", "300ms", "-c"],
@@ -314,9 +314,9 @@ fn shown_table_equals_live_table() {
     let length = moment("finished").unwrap().duration_since(moment("started").unwrap());
     // The latency is half a round trip.
     let timed_s = 2.0 * 20_000.0 * measured_s(&document["results"][0]);
-    assert!(length.as_secs_f64() >= timed_s, "it begins before its messages: {document}");
+    assert!(length.as_secs_f64() >= timed_s, "the run is shorter than its messages: {document}");
     let listed = world.json(&["list", "--json"]);
-    assert_eq!(listed["runs"].as_array().unwrap().len(), 5, "rank 0 alone stores: {listed}");
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 5, "only rank 0 stores: {listed}");
     // Launches started by a suite are stored by the suite.
     for words in
         [vec!["--no-store"], vec!["--raw", "outcome.json"], vec!["--no-store", "--json"]]
@@ -330,11 +330,11 @@ fn shown_table_equals_live_table() {
 #[test]
 fn raw_file_has_samples_of_every_size() {
     let mpi = &MPIS[1];
-    let Some(launcher) = mpi.launcher("samples_are_handed_over_as_they_come") else { return };
+    let Some(launcher) = mpi.launcher("raw_file_has_samples_of_every_size") else { return };
     let (world, _alone) = (World::new(), one_at_a_time());
     let words = ["latency", "-m", "1:4", "--budget", "300ms", "--raw", "outcome.json"];
     let outcome = mpi.start(&launcher, &world, 2, &words).succeeded();
-    assert_eq!(outcome.out, "", "a file was asked for");
+    assert_eq!(outcome.out, "", "the output goes to a file");
     let text = std::fs::read_to_string(world.path("outcome.json")).unwrap();
     let outcome: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(outcome["complete"], true);
@@ -348,7 +348,7 @@ fn raw_file_has_samples_of_every_size() {
 
 #[test]
 fn detects_library_that_does_not_match_launcher() {
-    let test = "a_library_of_another_make_is_found_out";
+    let test = "detects_library_that_does_not_match_launcher";
     let (Some(hydra), Some(orterun)) = (MPIS[0].launcher(test), MPIS[1].launcher(test)) else {
         return;
     };
@@ -383,7 +383,7 @@ fn detects_library_that_does_not_match_launcher() {
 #[test]
 fn bad_input_is_reported_once_with_remedy() {
     let mpi = &MPIS[0];
-    let Some(launcher) = mpi.launcher("bad_input_is_reported_once_with_a_remedy") else {
+    let Some(launcher) = mpi.launcher("bad_input_is_reported_once_with_remedy") else {
         return;
     };
     let (world, _alone) = (World::new(), one_at_a_time());
@@ -412,7 +412,7 @@ fn bad_input_is_reported_once_with_remedy() {
 #[test]
 fn rejects_ranks_with_different_options() {
     for mpi in &MPIS[..2] {
-        let test = "ranks_that_were_asked_for_different_things_are_refused";
+        let test = "rejects_ranks_with_different_options";
         let Some(launcher) = mpi.launcher(test) else { continue };
         let (world, _alone) = (World::new(), one_at_a_time());
         let assay = world.command(&[]).get_program().to_string_lossy().into_owned();
@@ -434,7 +434,7 @@ fn single_rank_without_launcher_is_rejected() {
 #[test]
 fn killed_rank_keeps_finished_sizes() {
     let mpi = &MPIS[0];
-    let Some(launcher) = mpi.launcher("a_rank_that_dies_leaves_what_was_measured") else {
+    let Some(launcher) = mpi.launcher("killed_rank_keeps_finished_sizes") else {
         return;
     };
     let (world, _alone) = (World::new(), one_at_a_time());

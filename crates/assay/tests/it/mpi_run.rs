@@ -50,7 +50,7 @@ fn path_text(path: &Path) -> &str {
 /// begins.
 #[test]
 fn warns_before_launch_that_exceeds_budget() {
-    let mpis = real_mpis("mpi_run::a_launch_that_does_not_fit_is_said_before_it_begins");
+    let mpis = real_mpis("mpi_run::warns_before_launch_that_exceeds_budget");
     let Some(prefix) = mpis.first() else { return };
     let _turn = one_at_a_time();
     let world = World::new();
@@ -73,7 +73,7 @@ fn warns_before_launch_that_exceeds_budget() {
 
 #[test]
 fn one_run_measures_every_real_mpi() {
-    let mpis = real_mpis("mpi_run::real_mpis_stand_side_by_side");
+    let mpis = real_mpis("mpi_run::one_run_measures_every_real_mpi");
     if mpis.is_empty() {
         return;
     }
@@ -100,7 +100,7 @@ fn one_run_measures_every_real_mpi() {
         let cpus = &parameters["cpus"];
         assert_ne!(
             cpus[0]["cpus"], cpus[1]["cpus"],
-            "each rank has a CPU of its own: {parameters}"
+            "each rank has its own CPU: {parameters}"
         );
         assert!(
             ["mpich", "open-mpi", "standard"].contains(&parameters["abi"].as_str().unwrap())
@@ -118,7 +118,7 @@ fn failing_mpi_does_not_stop_others() {
     let silent = fake_mpi(&world, "silent", "exit 0");
     let mut arguments = vec!["run", "mpi", "--json", "--sizes", "8:16", "--budget", "6s"];
     arguments.extend(["--mpi", path_text(&broken), "--mpi", path_text(&silent)]);
-    let real = real_mpis("mpi_run::one_that_fails_does_not_take_the_others_with_it");
+    let real = real_mpis("mpi_run::failing_mpi_does_not_stop_others");
     arguments.extend(real.first().iter().flat_map(|prefix| ["--mpi", path_text(prefix)]));
     let outcome = world.assay(&arguments).failed_with(4);
     let document: Value = serde_json::from_str(&outcome.out).unwrap();
@@ -142,7 +142,7 @@ fn failing_mpi_does_not_stop_others() {
     let stored = files_below(&world.path("assay"));
     let events = stored.iter().find(|file| file.ends_with("events.jsonl")).unwrap();
     let events = std::fs::read_to_string(events).unwrap();
-    assert!(events.contains("launch.0.stderr"), "what was printed is kept: {events}");
+    assert!(events.contains("launch.0.stderr"), "the printed output is stored: {events}");
     if !real.is_empty() {
         assert!(!results(&document, "mpi.latency", "latency").is_empty(), "{document}");
     }
@@ -169,7 +169,7 @@ fn host_options_are_passed_to_launcher() {
 /// Naming this host goes through the launcher's host options, as a remote host does.
 #[test]
 fn measures_pair_on_named_host() {
-    let test = "mpi_run::a_pair_on_one_named_host_is_measured";
+    let test = "mpi_run::measures_pair_on_named_host";
     if !real_mpis(test).contains(&PathBuf::from("/usr")) {
         eprintln!("SKIPPED {test}: Debian's MPIs are not installed");
         return;
@@ -228,7 +228,7 @@ fn intel_mpi_benchmarks_run_only_under_their_mpi() {
     let program = wheel.join("bin/IMB-MPI1");
     if !program.is_file() {
         eprintln!(
-            "SKIPPED mpi_run::intel_s_benchmarks_run_under_what_they_were_built_for: no IMB-MPI1"
+            "SKIPPED mpi_run::intel_mpi_benchmarks_run_only_under_their_mpi: no IMB-MPI1"
         );
         return;
     }

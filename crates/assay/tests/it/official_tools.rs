@@ -14,7 +14,7 @@ fn is_installed(program: &str, test: &str) -> bool {
 
 #[test]
 fn likwid_bench_can_measure_stream() {
-    if !is_installed("likwid-bench", "likwid_bench_measures_beside_assay") {
+    if !is_installed("likwid-bench", "likwid_bench_can_measure_stream") {
         return;
     }
     let world = World::new();
@@ -40,13 +40,13 @@ fn likwid_bench_can_measure_stream() {
     let kept = |path: &std::path::PathBuf| {
         std::fs::read_to_string(path).is_ok_and(|text| text.contains("MByte/s"))
     };
-    assert!(raw.iter().any(kept), "the tool's own words are kept");
+    assert!(raw.iter().any(kept), "the tool's raw output is stored");
 }
 
 #[test]
 fn hpcc_can_measure_linpack_and_stream() {
-    if !is_installed("hpcc", "hpcc_solves_and_streams")
-        || !is_installed("mpirun", "hpcc_solves_and_streams")
+    if !is_installed("hpcc", "hpcc_can_measure_linpack_and_stream")
+        || !is_installed("mpirun", "hpcc_can_measure_linpack_and_stream")
     {
         return;
     }
@@ -92,7 +92,7 @@ fn linpack_can_use_blas_library() {
     let arguments = ["linpack", "--n", "300", "--blas", "openblas", "--budget", "2s", "--json"];
     let outcome = world.assay(&arguments);
     if outcome.err.contains("cannot open a BLAS library") {
-        eprintln!("SKIPPED a_blas_library_works_inside_the_same_algorithm: no OpenBLAS here");
+        eprintln!("SKIPPED linpack_can_use_blas_library: no OpenBLAS here");
         return;
     }
     let document: serde_json::Value = serde_json::from_str(&outcome.succeeded().out).unwrap();
@@ -168,7 +168,7 @@ fn ior_and_vdbench_can_measure_storage() {
     let file = world.path("file").canonicalize().unwrap_or_else(|_| world.path("file"));
     let lun = format!("lun=\"{}\",size=1048576,threads=1", file.display());
     assert!(asked.contains(&lun), "{asked}");
-    assert!(!world.path("file").exists(), "assay made it for all three, and removed it");
+    assert!(!world.path("file").exists(), "assay created it for all three, and removed it");
 }
 
 #[test]

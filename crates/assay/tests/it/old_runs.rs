@@ -369,7 +369,7 @@ fn old_runs_print_the_same_numbers() {
         };
         let mut lost: Vec<_> = numbers(&old).into_iter().filter(is_lost).collect();
         lost.retain(|number| run != CONTENDED || !WRONG_RPEAK_FIGURES.contains(number));
-        assert!(lost.is_empty(), "{run}: {lost:?} are gone from\n{new}");
+        assert!(lost.is_empty(), "{run}: {lost:?} are missing in\n{new}");
         assert!(new.contains(&run), "{run}: {new}");
     }
 }
@@ -426,7 +426,7 @@ fn old_runs_export_the_same_tables() {
                 })
             };
             let found = new.iter().position(equal);
-            new.remove(found.unwrap_or_else(|| panic!("{run}: {old:?} is gone")));
+            new.remove(found.unwrap_or_else(|| panic!("{run}: {old:?} is missing")));
         }
         for format in ["text", "markdown", "html"] {
             world.assay(&["report", &run, "--format", format]).succeeded();

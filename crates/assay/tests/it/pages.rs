@@ -92,7 +92,7 @@ fn page_does_not_replace_foreign_files() {
     ] {
         world.assay(&[words, &["-o", file]].concat()).succeeded();
         let text = fs::read_to_string(world.path(file)).unwrap();
-        assert!(text.starts_with(begins), "the name of a file says what it is: {text}");
+        assert!(text.starts_with(begins), "the file name decides the format: {text}");
     }
     page("p.json").succeeded();
     assert!(fs::read_to_string(world.path("p.json")).unwrap().starts_with("<!DOCTYPE html>"));
@@ -122,7 +122,7 @@ fn rejects_unknown_file_ending() {
         assert!(!world.path("x.pdf").exists());
     }
     let listed = world.assay(&["list", "--all"]).succeeded().out;
-    assert!(!listed.contains("stream"), "it was refused before it was stored: {listed}");
+    assert!(!listed.contains("stream"), "it was rejected before it was stored: {listed}");
     world.assay(&["import", "stream.txt", "-o", "answer"]).succeeded();
     for words in [&["--format", "text"][..], &["--json"]] {
         world.assay(&[&["show", "latest"], &pdf[..], words].concat()).succeeded();

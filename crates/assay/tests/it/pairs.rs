@@ -141,7 +141,7 @@ fn ring_has_row_per_pair_and_shows_slow_link() {
         .collect();
     assert_eq!(cases.len(), 8);
     assert_eq!(cases[2], "network.tcp/n3:n4/send/streams=1 [\"n3\"]");
-    assert!(cases[4].contains("n1:n2/latency"), "every question goes to all pairs: {cases:?}");
+    assert!(cases[4].contains("n1:n2/latency"), "every case is measured by all pairs: {cases:?}");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn pairs_of_lost_hosts_are_listed_with_reason() {
 
     // Without senders, the cases are unknown.
     let all = world.assay(&[&words[..], &["--pairs", "n3:n1"]].concat()).failed_with(4);
-    assert!(all.err.contains("the hosts that begin the pairs are missing"), "{all:?}");
+    assert!(all.err.contains("the first hosts of all pairs are missing"), "{all:?}");
     assert!(all.err.contains("n3: the connection ended: Cannot open"), "{all:?}");
 }
 
@@ -256,7 +256,7 @@ fn disjoint_pairs_measure_together_and_add_up() {
 
 #[test]
 fn tool_can_measure_pairs() {
-    let test = "a_tool_measures_pairs_beside_us";
+    let test = "tool_can_measure_pairs";
     if !is_installed("iperf3", test) {
         return;
     }
@@ -360,7 +360,7 @@ const RANKS_SUITE: &str = "name = \"ranks\"\nbudget = \"4s\"\n\
 
 #[test]
 fn mpi_ranks_run_on_both_hosts_of_pair() {
-    let mpis = real_mpis("pairs::ranks_of_mpi_run_on_both_hosts_of_a_pair");
+    let mpis = real_mpis("pairs::mpi_ranks_run_on_both_hosts_of_pair");
     let Some(prefix) = mpis.last() else { return };
     let Some(hosts) = Namespaces::new("ranks", 3) else { return };
     let _turn = one_at_a_time();
@@ -379,7 +379,7 @@ fn mpi_ranks_run_on_both_hosts_of_pair() {
     }
     let parameters = &results(&document, "mpi.latency", "latency")[0]["parameters"];
     assert_eq!((&parameters["ranks"], &parameters["placement"]), (&2.into(), &"hosts".into()));
-    assert!(parameters.get("hosts").is_none(), "the pair says it: {parameters}");
+    assert!(parameters.get("hosts").is_none(), "the pair names the hosts: {parameters}");
     let page = world.assay(&["report", "--format", "html"]).succeeded().out;
     for map in ["Throughput from each host", "Latency from each host"] {
         assert!(page.contains(&format!("<figcaption>{map}")), "{map}");
@@ -390,7 +390,7 @@ fn mpi_ranks_run_on_both_hosts_of_pair() {
 /// Launchers reach the other host in different ways, and libraries define one host differently.
 #[test]
 fn ranks_of_every_mpi_communicate_over_network() {
-    let mpis = real_mpis("pairs::ranks_of_every_mpi_talk_over_the_network");
+    let mpis = real_mpis("pairs::ranks_of_every_mpi_communicate_over_network");
     let Some(hosts) = Namespaces::new("mpis", 2).filter(|_| !mpis.is_empty()) else { return };
     let _turn = one_at_a_time();
     let world = World::new();
@@ -421,7 +421,7 @@ fn ranks_of_every_mpi_communicate_over_network() {
 /// Ranks on one machine communicate through its memory, which measures no path between hosts.
 #[test]
 fn rejects_mpi_pair_on_one_machine() {
-    let mpis = real_mpis("pairs::two_names_of_one_machine_are_no_pair_of_mpi");
+    let mpis = real_mpis("pairs::rejects_mpi_pair_on_one_machine");
     let Some(prefix) = mpis.first() else { return };
     let _turn = one_at_a_time();
     let world = World::new();

@@ -41,7 +41,7 @@ impl SlurmCluster {
             return skip("slurmctld, slurmd and munge are not installed");
         }
         if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
-            return skip("slurmd starts jobs as root only");
+            return skip("slurmd starts jobs only as root");
         }
         let Some(node) = node_line() else { return skip("Slurm needs two CPUs for two ranks") };
         let mut slurm = Self { world: World::new(), daemons: Vec::new() };
@@ -119,7 +119,7 @@ impl SlurmCluster {
                 |name: &str| std::fs::read_to_string(self.world.path(name)).unwrap_or_default();
             assert!(
                 Instant::now() < deadline,
-                "{what} did not come: {} {}",
+                "no {what} before the timeout: {} {}",
                 log("slurmctld.log"),
                 log("slurmd.log")
             );
@@ -202,7 +202,7 @@ const LATENCY: [&str; 8] = ["mpi", "latency", "-m", "8:8", "-i", "20", "--budget
 /// All checks share a cluster, because starting one takes seconds.
 #[test]
 fn srun_starts_ranks_that_find_each_other() {
-    let test = "slurm::slurm_starts_ranks_that_find_each_other";
+    let test = "slurm::srun_starts_ranks_that_find_each_other";
     let Some(slurm) = SlurmCluster::start(test, 1) else { return };
     let _alone = one_at_a_time();
     for (served, name) in [("--mpi=pmi2", "MPICH 4."), ("--mpi=pmix", "Open MPI 4.")] {
@@ -282,7 +282,7 @@ const ONE_CASE: &str = "name = \"one\"\nbudget = \"BUDGET\"\n[[measure]]\nbenchm
 
 #[test]
 fn allocated_nodes_are_released_after_any_end() {
-    let test = "slurm::nodes_that_slurm_is_asked_for_are_given_back_for_whatever_end";
+    let test = "slurm::allocated_nodes_are_released_after_any_end";
     let Some(slurm) = SlurmCluster::start(test, 3) else { return };
     let _alone = one_at_a_time();
     slurm.world.write("one.toml", &ONE_CASE.replace("BUDGET", "200ms"));

@@ -165,7 +165,7 @@ fn rejects_unsupported_direct_io_before_layout() {
     let arguments = ["storage", "read", "file", "--bs", "3", "--size", "1MiB", "--for", "1s"];
     let outcome = world.assay(&arguments).failed_with(4);
     // Not all file systems support direct I/O.
-    let says = ["that direct I/O asks for; give a multiple", "cannot be opened with O_DIRECT"];
+    let says = ["that direct I/O requires; use a multiple", "cannot be opened with O_DIRECT"];
     assert!(says.iter().any(|says| outcome.err.contains(says)), "{outcome:?}");
     assert!(!outcome.err.contains("is written in full first"), "{outcome:?}");
     assert!(!world.path("file").exists());
@@ -425,7 +425,7 @@ impl LoopDevice {
         let made = Command::new("losetup").args(["-f", "--show"]).arg(path).output();
         let made = made.ok().filter(|made| made.status.success());
         let Some(made) = made else {
-            eprintln!("SKIPPED {test}: losetup gives no loop device here");
+            eprintln!("SKIPPED {test}: losetup cannot create a loop device here");
             return None;
         };
         Some(Self(String::from_utf8(made.stdout).unwrap().trim().to_owned()))
@@ -441,7 +441,7 @@ impl Drop for LoopDevice {
 
 #[test]
 fn devices_are_written_only_with_permission_and_unmounted() {
-    let test = "devices_are_written_only_by_name_and_never_while_they_are_used";
+    let test = "devices_are_written_only_with_permission_and_unmounted";
     let world = World::in_memory();
     let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     let arguments = |verb: &'static str, more: &[&'static str]| {
@@ -477,7 +477,7 @@ fn devices_are_written_only_with_permission_and_unmounted() {
 
 #[test]
 fn fio_can_measure_the_same_case() {
-    let test = "fio_measures_the_same_beside_assay";
+    let test = "fio_can_measure_the_same_case";
     let there = Command::new("fio").arg("--version").stdout(Stdio::null()).status();
     if !there.is_ok_and(|it| it.success()) {
         eprintln!("SKIPPED {test}: fio is not installed");
@@ -501,7 +501,7 @@ fn fio_can_measure_the_same_case() {
 
 #[test]
 fn failing_device_is_reported_with_offset_and_others_continue() {
-    let test = "a_device_that_fails_is_reported_with_the_offset_and_the_others_go_on";
+    let test = "failing_device_is_reported_with_offset_and_others_continue";
     let world = World::in_memory();
     let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     std::fs::File::options()

@@ -133,5 +133,5 @@ fn storage_files_command_needs_no_suite() {
     assert!(shown.contains("File trees"), "{shown}");
     let listed = world.assay(&["list"]).succeeded().out;
     assert!(listed.contains("files (create)"), "{listed}");
-    assert_eq!(std::fs::read_dir(world.path("")).unwrap().count(), 1, "the store alone stays");
+    assert_eq!(std::fs::read_dir(world.path("")).unwrap().count(), 1, "only the store is left");
 }

@@ -155,13 +155,13 @@ fn symlink_created_between_runs_is_not_followed() {
     let precious = world.write("precious", &PRECIOUS.repeat(50_000));
     let failed = vdbench_two_runs(&world, "file", "mv file aside; ln -s precious file");
     assert_eq!(failed.code, 4, "{failed:?}");
-    assert!(failed.err.contains("changed hands"), "{failed:?}");
+    assert!(failed.err.contains("was replaced"), "{failed:?}");
     assert_eq!(std::fs::read_to_string(&precious).unwrap(), PRECIOUS.repeat(50_000));
 }
 
 #[test]
 fn device_cannot_be_mounted_while_written() {
-    let test = "a_device_cannot_be_mounted_while_it_is_written";
+    let test = "device_cannot_be_mounted_while_written";
     let world = World::new();
     let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     let made = Command::new("mkfs.ext4").args(["-q", &device.0]).status();
@@ -185,7 +185,7 @@ fn device_cannot_be_mounted_while_written() {
 
 #[test]
 fn backing_file_of_loop_device_is_in_use() {
-    let test = "what_lies_behind_a_loop_device_is_in_use";
+    let test = "backing_file_of_loop_device_is_in_use";
     let world = World::new();
     let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     let write = |target: &str| {
@@ -203,7 +203,7 @@ fn backing_file_of_loop_device_is_in_use() {
 /// Any device over the same sectors could destroy a file system.
 #[test]
 fn mounted_file_system_protects_all_devices_over_it() {
-    let test = "what_lies_below_a_loop_device_is_not_written_while_it_is_used";
+    let test = "mounted_file_system_protects_all_devices_over_it";
     let world = World::new();
     let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     let made = Command::new("mkfs.ext4").args(["-q", &device.0]).status();
@@ -479,7 +479,7 @@ fn logs_and_pages_do_not_replace_foreign_files() {
         world.assay(words).succeeded();
         let precious = world.write(path, PRECIOUS);
         let refused = world.assay(words).failed_with(code);
-        assert!(refused.err.contains("is there already"), "{refused:?}");
+        assert!(refused.err.contains("exists already"), "{refused:?}");
         assert_eq!(std::fs::read_to_string(&precious).unwrap(), PRECIOUS);
     }
 }

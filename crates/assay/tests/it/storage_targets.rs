@@ -55,7 +55,7 @@ fn rejects_duplicate_targets() {
 /// A partition's data are on its disk.
 #[test]
 fn rejects_device_with_its_partition() {
-    let test = "a_device_and_its_partition_are_not_two_targets";
+    let test = "rejects_device_with_its_partition";
     let world = World::in_memory();
     let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     // `addpart` creates a partition on a device without a partition table.
@@ -76,7 +76,7 @@ fn rejects_device_with_its_partition() {
 /// Writes to a loop device go to the file or device behind it.
 #[test]
 fn rejects_loop_device_with_its_backing_file() {
-    let test = "a_loop_device_and_what_lies_behind_it_are_not_two_targets";
+    let test = "rejects_loop_device_with_its_backing_file";
     let world = World::new();
     let Some(device) = LoopDevice::over_new_file(&world.path("disk"), test) else { return };
     let file = world.path("disk").display().to_string();
@@ -100,7 +100,7 @@ fn rejects_loop_device_with_its_backing_file() {
 /// once.
 #[test]
 fn engine_contest_runs_once_per_run() {
-    let test = "an_engine_is_chosen_once_for_the_targets_of_a_run";
+    let test = "engine_contest_runs_once_per_run";
     let world = World::in_memory();
     let measure = |operation: &str, bytes: &str| {
         format!(
@@ -214,7 +214,7 @@ fn check_tree_errors_name_anchor(world: &World) {
     for (anchor, size, says, code) in [
         ("full", "4k", "--destroy-data=", 2),
         ("nothing/tree", "4k", "there is no folder", 2),
-        ("foreign", "4k", "is no folder", 2),
+        ("foreign", "4k", "is not a folder", 2),
         ("/proc/tree", "4k", "nothing is made below /proc", 2),
         ("new", "9999t", "no room", 4),
     ] {
@@ -262,7 +262,7 @@ fn ior_rejects_short_files() {
 /// A folder in memory is not storage: reports and tools warn about it.
 #[test]
 fn target_in_memory_adds_warning() {
-    let test = "what_is_in_memory_is_no_storage";
+    let test = "target_in_memory_adds_warning";
     let world = World::in_memory();
     if !world.path("").starts_with("/dev/shm") {
         eprintln!("SKIPPED {test}: there is no folder in memory");
@@ -296,7 +296,7 @@ fn rejects_file_as_tree_folder() {
 /// Memory has no queues that could be polled; the error comes before anything is written.
 #[test]
 fn polling_needs_device_with_poll_queues() {
-    let test = "only_devices_with_queues_for_it_are_polled";
+    let test = "polling_needs_device_with_poll_queues";
     let world = World::in_memory();
     if !world.path("").starts_with("/dev/shm") {
         eprintln!("SKIPPED {test}: there is no folder in memory");
@@ -309,12 +309,12 @@ fn polling_needs_device_with_poll_queues() {
         "sync.fio",
         "[a]\nrw=write\nsize=1m\nioengine=io_uring\nhipri\ndirect=1\nfsync=1\n",
     );
-    let queues = "its device has no queues that can be polled (there is no /sys/dev/block/0:";
+    let queues = "its device has no queues that can be polled (/sys/dev/block/0:";
     for (arguments, expected) in [
         (&[&["storage", "read", "file"], &polled[..]].concat()[..], queues),
         (&[&["storage", "read", "file", "--dry-run"], &polled[..]].concat()[..], queues),
         (&["fio", "odd.fio"], queues),
-        (&["fio", "page.fio"], "only direct I/O can be polled for"),
+        (&["fio", "page.fio"], "polling requires direct I/O"),
         (&["fio", "sync.fio"], "no device can be polled for the end of an fsync"),
     ] {
         let outcome = world.assay(arguments).failed_with(4);

@@ -191,12 +191,12 @@ fn section(world: &World, step: &Step) -> String {
 fn example_sessions_fit_terminal() {
     if !has_script() {
         return eprintln!(
-            "SKIPPED the_ways_of_three_users_on_a_terminal: there is no `script`"
+            "SKIPPED example_sessions_fit_terminal: there is no `script`"
         );
     }
     let world = World::new();
     let mut page = String::from(
-        "# Three ways through the program\n\nWritten by a test from real runs of the release build on a terminal of 80 \
+        "# Example sessions\n\nWritten by a test from real runs of the release build on a terminal of 80 \
          columns and 24 lines\n(`UPDATE_EXPECT=1 cargo test --release`); the machine is a small shared guest, and \
          says so.\n",
     );
@@ -228,7 +228,7 @@ fn example_sessions_fit_terminal() {
 fn status_line_moves_while_terminal_waits() {
     if !has_script() {
         return eprintln!(
-            "SKIPPED something_moves_while_a_terminal_waits: there is no `script`"
+            "SKIPPED status_line_moves_while_terminal_waits: there is no `script`"
         );
     }
     let world = World::new();
@@ -243,7 +243,7 @@ fn status_line_moves_while_terminal_waits() {
         run_on_terminal(&world, "env TERM=dumb assay storage read --engine null --for 5s");
     assert!(!dumb.contains('\u{1b}'), "{dumb:?}");
     let lines = dumb.lines().filter(|line| line.contains(" left  storage")).count();
-    assert!(lines > 0 && !dumb.contains('⠋'), "a line every other second: {dumb}");
+    assert!(lines > 0 && !dumb.contains('⠋'), "expected a line every other second: {dumb}");
 }
 
 /// Commands for a terminal of 60 columns: results, lists, help and errors.
@@ -294,7 +294,7 @@ const NARROW_COMMANDS: [(&str, i32); 39] = [
 fn output_fits_sixty_columns() {
     const NARROW_COLUMNS: usize = 60;
     if !has_script() {
-        return eprintln!("SKIPPED sixty_columns_are_enough: there is no `script`");
+        return eprintln!("SKIPPED output_fits_sixty_columns: there is no `script`");
     }
     let world = World::new();
     let mut wide = Vec::new();

@@ -68,30 +68,30 @@ fn check_gigabit(test: &str, mode: &str) {
 
 #[test]
 fn gigabit_bucket_yields_its_payload() {
-    check_gigabit("a_gigabit_bucket_yields_its_payload", "-t 1 -O 1");
+    check_gigabit("gigabit_bucket_yields_its_payload", "-t 1 -O 1");
 }
 
 #[test]
 fn gigabit_bucket_yields_its_payload_in_reverse() {
-    check_gigabit("a_gigabit_bucket_yields_its_payload_in_reverse", "-t 1 -O 1 -R");
+    check_gigabit("gigabit_bucket_yields_its_payload_in_reverse", "-t 1 -O 1 -R");
 }
 
 #[test]
 fn gigabit_bucket_yields_its_payload_to_six_streams() {
-    check_gigabit("a_gigabit_bucket_yields_its_payload_to_six_streams", "-t 1 -O 1 -P 6");
+    check_gigabit("gigabit_bucket_yields_its_payload_to_six_streams", "-t 1 -O 1 -P 6");
 }
 
 #[test]
 fn gigabit_bucket_yields_its_payload_to_six_streams_in_reverse() {
     check_gigabit(
-        "a_gigabit_bucket_yields_its_payload_to_six_streams_in_reverse",
+        "gigabit_bucket_yields_its_payload_to_six_streams_in_reverse",
         "-t 1 -O 1 -P 6 -R",
     );
 }
 
 #[test]
 fn bucket_of_half_the_rate_loses_half_the_datagrams() {
-    if !is_requested("half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate") {
+    if !is_requested("bucket_of_half_the_rate_loses_half_the_datagrams") {
         return;
     }
     let Some(link) = Link::new("udp", "100mbit", SHORT_QUEUE) else { return };
@@ -111,7 +111,7 @@ fn bucket_of_half_the_rate_loses_half_the_datagrams() {
 
 #[test]
 fn requested_rate_is_kept() {
-    if !is_requested("a_rate_that_is_asked_for_is_kept") {
+    if !is_requested("requested_rate_is_kept") {
         return;
     }
     let world = World::new();
@@ -151,7 +151,7 @@ target = "0.01%"
 
 #[test]
 fn switching_to_half_the_rate_halves_goodput() {
-    if !is_requested("a_switched_bucket_of_half_the_rate_is_half_as_good") {
+    if !is_requested("switching_to_half_the_rate_halves_goodput") {
         return;
     }
     let Some(link) = Link::new("switched", "400mbit", LONG_QUEUE) else { return };

@@ -162,7 +162,7 @@ impl SshServers {
                 .run_at_coordinator(world, "ssh", &["-o", "BatchMode=yes", &name, "true"])
                 .0
             {
-                assert!(Instant::now() < end, "nobody can log in at {name}");
+                assert!(Instant::now() < end, "cannot log in at {name}");
                 std::thread::sleep(Duration::from_millis(50));
             }
         }
@@ -308,7 +308,7 @@ fn check_page_files(test: &str, hosts: usize, files: &[(&str, &[&str])], times: 
 #[test]
 fn page_files_run_on_three_hosts() {
     check_page_files(
-        "the_files_of_a_page_run_on_their_hosts",
+        "page_files_run_on_three_hosts",
         3,
         &[("FillWrite", &["avg_"]), ("RndMix", &["avg_2-3"])],
         &["-e", "2", "-w", "1", "-i", "1"],
@@ -329,7 +329,7 @@ fn page_runs_on_24_hosts() {
         ("RndMix", one),
     ];
     check_page_files(
-        "the_page_runs_on_its_24_hosts",
+        "page_runs_on_24_hosts",
         24,
         &files,
         &["-e", "4", "-w", "1", "-i", "1"],
@@ -364,7 +364,7 @@ fn lost_host_ends_run_and_keeps_results() {
     assert!(outcome.err.contains("host vm2 is lost"), "{}", outcome.err);
     assert!(outcome.err.contains("Could not resolve hostname"), "{}", outcome.err);
     assert!(outcome.err.contains("/etc/hosts"), "{}", outcome.err);
-    assert!(!world.path("file1").exists(), "nothing is begun");
+    assert!(!world.path("file1").exists(), "nothing was started");
     // The second host dies after two lines of the run.
     let dies = "host=$1; shift\n[ $host = one ] && exec \"$@\"\n\
                 (until grep -q ' 2  ' output/summary.html 2>/dev/null; do sleep 0.1; done; kill $$) &\n\
@@ -388,14 +388,14 @@ fn transport_option_needs_hosts() {
     world.write("file", &text);
     let words = ["vdbench", "-f", "file", "--via", "touch started {host}"];
     let refused = world.assay(&words).failed_with(2);
-    assert!(refused.err.contains("--via leads to hosts, and this parameter file has none"));
+    assert!(refused.err.contains("--via needs hosts, but the parameter file has none"));
     assert!(refused.err.contains("hd=vm1,system=vm1"), "{refused:?}");
     assert!(!world.path("started").exists() && !world.path("x").exists());
 }
 
 #[test]
 fn host_with_lost_link_is_named_and_others_count() {
-    let test = "a_host_whose_link_is_down_is_named_and_what_others_measured_counts";
+    let test = "host_with_lost_link_is_named_and_others_count";
     let world = World::new();
     let Some(servers) = SshServers::new(test, &world, 2) else { return };
     let suite = "name = \"one\"\nbudget = \"3s\"\n[[measure]]\nbenchmark = \"memory.stream\"\n\
@@ -415,7 +415,7 @@ fn host_with_lost_link_is_named_and_others_count() {
                 .any(|it| fs::read_to_string(it).is_ok_and(|it| it.contains("case-started")))
     };
     while !begun() {
-        assert!(Instant::now() < end, "nothing has begun");
+        assert!(Instant::now() < end, "nothing was started");
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(servers.process_count(2, "agent --patience") > 0);

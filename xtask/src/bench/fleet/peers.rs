@@ -25,7 +25,7 @@ pub(super) struct Peers {
 pub(super) fn measure_peers(workplace: &BenchWorkplace, program: &Path) -> Result<Peers> {
     let mut peers = Peers { rows: Vec::new(), skipped: Vec::new() };
     let folder = workplace.folder.join("peers");
-    fs::create_dir_all(&folder).context("cannot make a folder for the peers")?;
+    fs::create_dir_all(&folder).context("cannot create a folder for the peers")?;
     let text = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     let doctor = text(&[
         "doctor",
@@ -50,11 +50,11 @@ pub(super) fn measure_peers(workplace: &BenchWorkplace, program: &Path) -> Resul
         }
     }
     measure_storage(workplace, program, &folder, &mut peers)?;
-    let why = "Vdbench is not here: its licence forbids a package, and nobody put it on this machine.";
+    let why = "Vdbench is left out: its licence forbids packages, and it is not installed on this machine.";
     peers.skipped.push(why.to_owned());
     peers.skipped.push(
-        "All of them, assay too, start their processes on this machine, without ssh: what a login costs is the same \
-         for each. The middle of three tries."
+        "All tools, assay included, start their processes on this machine, without ssh: the cost of a login is the same \
+         for each. Median of three tries."
             .to_owned(),
     );
     Ok(peers)
@@ -97,7 +97,7 @@ fn measure_command(
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .with_context(|| format!("{} did not start", program.display()))?;
+        .with_context(|| format!("cannot start {}", program.display()))?;
     let mut cpu_s = 0.0;
     while child.try_wait()?.is_none() {
         // A process that has ended is not readable any more: the last value before that counts.

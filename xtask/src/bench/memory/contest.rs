@@ -99,7 +99,7 @@ impl<'a> BandwidthContest<'a> {
         for family in [&COPY, &STREAM, &LOAD, &STORE] {
             let mut tried = contest.try_all(&listing, family);
             tried.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-            ensure!(!tried.is_empty(), "no kernel of likwid's runs here");
+            ensure!(!tried.is_empty(), "no likwid kernel runs on this CPU");
             let finalists = tried.iter().take(FINALISTS).map(|(kernel, _)| kernel.clone());
             contest.kernels.extend(finalists);
             contest.tried.extend(tried);
@@ -123,7 +123,7 @@ impl<'a> BandwidthContest<'a> {
             match tries {
                 Ok(figures) => tried.push((kernel, figures.into_iter().fold(0.0, f64::max))),
                 // A kernel with instructions that this CPU lacks crashes.
-                Err(error) => println!("{} takes no part: {error:#}", kernel.name),
+                Err(error) => println!("{} is left out: {error:#}", kernel.name),
             }
         }
         tried
@@ -240,7 +240,7 @@ impl BandwidthFigures {
             .filter_map(|kernel| self.likwid.get_key_value(&kernel.name))
             .max_by(|(_, a), (_, b)| median_or_zero(a).total_cmp(&median_or_zero(b)))
             .map(|(name, values)| (name.as_str(), values.as_slice()))
-            .context("likwid has no kernel for it")
+            .context("likwid has no kernel of this family")
     }
 }
 

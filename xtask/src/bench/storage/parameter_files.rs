@@ -132,7 +132,7 @@ fn run_wide_file(
     let words: Vec<&str> = average.split_whitespace().collect();
     let number = |place: usize| {
         let word = words.get(place).context("the average is too short")?;
-        word.parse::<f64>().with_context(|| format!("`{word}` is no number"))
+        word.parse::<f64>().with_context(|| format!("`{word}` is not a number"))
     };
     Ok((number(2)?, number(6)?))
 }

@@ -27,9 +27,9 @@ impl RamDisk {
     pub(super) fn new(workplace: &BenchWorkplace) -> Result<Self> {
         let id = fs::read_to_string("/sys/class/zram-control/hot_add")
             .context("no RAM disk: this kernel has no zram, or the user is not root")?;
-        let id: u32 = id.trim().parse().context("zram gave no number")?;
+        let id: u32 = id.trim().parse().context("zram returned no device number")?;
         let disk = Self { id, path: PathBuf::from(format!("/dev/zram{id}")) };
-        fs::write(disk.sys("disksize"), SIZE).context("the RAM disk takes no size")?;
+        fs::write(disk.sys("disksize"), SIZE).context("cannot set the size of the RAM disk")?;
         fill(workplace, &disk.path)?;
         Ok(disk)
     }

@@ -58,16 +58,16 @@ pub(super) fn write_runs(
             after: None,
         }));
         let folder = store.join("runs").join(&id);
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make {id}"))?;
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {id}"))?;
         let text = format_lines(1, &[started])? + &rest[number % rest.len()];
-        fs::write(folder.join("events.jsonl"), text).context("the store is full")?;
+        fs::write(folder.join("events.jsonl"), text).context("cannot write the events")?;
     }
     Ok(())
 }
 
 /// Writes result files in fio's format.
 pub(super) fn write_files(folder: &Path, count: usize) -> Result<()> {
-    fs::create_dir_all(folder).context("cannot make the folder of files")?;
+    fs::create_dir_all(folder).context("cannot create the folder of files")?;
     for number in 0..count {
         let text = FIO_OUTPUT.replace("\"stream0\"", &format!("\"stream{number}\""));
         fs::write(folder.join(format!("{number:04}.json")), text)?;

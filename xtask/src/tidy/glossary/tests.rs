@@ -25,10 +25,10 @@ fn finds_forbidden_words_in_all_kinds_of_names() {
         ("trait T { fn job(&self); }", "job"),
         ("struct A { job_id: u8 }", "job_id"),
     ] {
-        check(rust, &[(1, &format!("`{name}` says `job` for `run`"))]);
+        check(rust, &[(1, &format!("`{name}` uses `job` for `run`"))]);
     }
-    check("\nfn data_points() {}", &[(2, "`data_points` says `data_point` for `sample`")]);
-    check("struct DataPoint;", &[(1, "`DataPoint` says `data_point` for `sample`")]);
+    check("\nfn data_points() {}", &[(2, "`data_points` uses `data_point` for `sample`")]);
+    check("struct DataPoint;", &[(1, "`DataPoint` uses `data_point` for `sample`")]);
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn apply_damage(path: &Path, recipe: &str) -> String {
         return format!("{before}{place}");
     }
     let (from, to) = change.strip_prefix("replace ").unwrap().split_once("\nwith ").unwrap();
-    assert!(original.contains(from), "{path:?} changes what is not there");
+    assert!(original.contains(from), "{path:?} replaces a missing text");
     original.replacen(from, to, 1)
 }
 

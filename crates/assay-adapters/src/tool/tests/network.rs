@@ -171,7 +171,7 @@ fn parses_versions() {
         ("ping", "BusyBox v1.35", None),
     ] {
         let VersionSource::FromOption { read, .. } = find(name).unwrap().detect.version else {
-            panic!("{name} tells its version");
+            panic!("{name} prints its version");
         };
         assert_eq!(read(printed).as_deref(), expected, "{printed}");
     }

@@ -19,7 +19,7 @@ fn check(text: &str) {
             let Ok(parsed) = tool.read(&invocation, &outputs) else { continue };
             assert!(
                 !parsed.values.is_empty(),
-                "{}: read nothing and said so by silence",
+                "{}: no values and no error",
                 tool.name
             );
             for measured in &parsed.values {

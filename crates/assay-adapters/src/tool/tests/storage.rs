@@ -230,7 +230,7 @@ fn fio_rejects_unsupported_workloads() {
         "fio",
         &storage_workload(verified),
         &expect![[r#"
-        refused: fio cannot be asked for this: its stamps are not fio's
+        refused: fio cannot be asked for this: fio cannot check assay's stamps
     "#]],
     );
     let mut relative = work(StorageLoad::Closed);
@@ -239,7 +239,7 @@ fn fio_rejects_unsupported_workloads() {
         "fio",
         &storage_workload(relative),
         &expect![[r#"
-        refused: fio cannot be asked for this: a path is not absolute, or not plain text
+        refused: fio cannot be asked for this: a path is not absolute, or not UTF-8
     "#]],
     );
 }
@@ -302,7 +302,7 @@ fn ior_command_is_equivalent() {
         "ior",
         &storage_workload(random),
         &expect![[r#"
-        refused: ior cannot be asked for this: its target is too small for so many tasks
+        refused: ior cannot be asked for this: its target is too small for this number of tasks
     "#]],
     );
 }
@@ -394,18 +394,18 @@ fn ior_and_vdbench_reject_unsupported_workloads() {
     expect![[r#"
         ior cannot be asked for this: IOR has no rate
         ior cannot be asked for this: IOR does not mix
-        ior cannot be asked for this: it has one kind of access to one file
+        ior cannot be asked for this: IOR supports only one stream and one file
         ior cannot be asked for this: each byte belongs to one of IOR's tasks
         ior cannot be asked for this: a task of IOR has one transfer in flight in its part
         ior cannot be asked for this: tasks of IOR use blocking calls
-        ior cannot be asked for this: a path is not absolute, or not plain text, or has an @
+        ior cannot be asked for this: a path is not absolute, not UTF-8, or has an @
         ior cannot be asked for this: IOR opens without O_SYNC and O_DSYNC
-        vdbench cannot be asked for this: Vdbench limits I/O, not bytes
-        vdbench cannot be asked for this: Vdbench has no such mix of sizes
-        vdbench cannot be asked for this: Vdbench has no such order of I/O
-        vdbench cannot be asked for this: threads of Vdbench are a multiple of its streams
-        vdbench cannot be asked for this: a path is not absolute, or has characters that mean something to Vdbench
-        vdbench cannot be asked for this: fsync of Vdbench is not within its time
-        vdbench cannot be asked for this: its stamps are not Vdbench's
+        vdbench cannot be asked for this: Vdbench limits IO/s, not bytes
+        vdbench cannot be asked for this: Vdbench does not support this mix of sizes
+        vdbench cannot be asked for this: Vdbench does not support this access pattern
+        vdbench cannot be asked for this: Vdbench needs a number of threads that is a multiple of its streams
+        vdbench cannot be asked for this: a path is not absolute, or has special characters of Vdbench
+        vdbench cannot be asked for this: Vdbench does not time the final fsync
+        vdbench cannot be asked for this: Vdbench cannot check assay's stamps
     "#]].assert_eq(&shown);
 }

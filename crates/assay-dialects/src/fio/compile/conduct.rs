@@ -55,7 +55,7 @@ pub(super) fn conduct(
     if several && skew.is_some() {
         return Err(conflict(
             placed,
-            "random_distribution holds within one file, and it has several",
+            "random_distribution applies to one file, and the job has several",
             "use one file, or numjobs instead of nrfiles",
         ));
     }

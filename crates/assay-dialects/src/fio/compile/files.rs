@@ -56,7 +56,7 @@ pub(super) fn resolve_clone_files(
         return Err(conflict(
             placed,
             why,
-            "100,000 files are the most; lower nrfiles= or numjobs=",
+            "lower nrfiles= or numjobs= to at most 100,000 files",
         ));
     }
     let paths = paths(job, clone);
@@ -71,7 +71,7 @@ pub(super) fn resolve_clone_files(
         let region = whole - whole % smallest_io(job).max(1);
         let minimum = largest_io(job);
         if region < minimum {
-            let why = format!("{whole} B of {} hold no I/O of {minimum} B", path.display());
+            let why = format!("{whole} B of {} are too small for an I/O of {minimum} B", path.display());
             return Err(conflict(placed, why, "raise size= or lower bs="));
         }
         let needed = offset.saturating_add(whole);
@@ -178,7 +178,7 @@ fn region(
 
 fn share(placed: &LocatedOptions, percent: f64, exists: Option<u64>) -> Result<u64, FioFault> {
     let size = exists.ok_or_else(|| {
-        let why = format!("{percent}% of a file that does not exist is no size");
+        let why = format!("a size of {percent}% needs an existing file");
         conflict(placed, why, "give a size in bytes, like size=1g")
     })?;
     Ok((size as f64 * percent / 100.0) as u64)

@@ -24,8 +24,8 @@ pub(super) fn split_phases(jobs: &[LocatedOptions]) -> Result<Vec<Range<usize>>,
         let is_crowded = at > wall && begins && phases.last().is_some_and(|it| it.len() > 1);
         let is_early = at > wall && steps[at] < steps[at - 1];
         if is_crowded || is_early {
-            let why = "other jobs would run beside it and beside what it waits for";
-            let hint = "let all jobs but one at a time wait, or separate them with stonewall";
+            let why = "other jobs would run at the same time as it and as the job it waits for";
+            let hint = "make all other concurrent jobs wait as well, or separate them with stonewall";
             return Err(conflict(&jobs[at], why, hint));
         }
         match phases.last_mut() {
@@ -41,15 +41,15 @@ fn find_awaited(jobs: &[LocatedOptions], at: usize) -> Result<Option<usize>, Fio
     let Some(name) = &jobs[at].0.behaviour.waits_for else { return Ok(None) };
     let mut called =
         jobs[..at].iter().enumerate().filter(|(_, (job, _))| job.name == *name).map(|it| it.0);
-    let hint = "jobs are waited for by their names, which come before";
+    let hint = "name one job that is defined before this one";
     match (called.next(), called.next()) {
         (Some(other), None) => Ok(Some(other)),
         (None, _) => {
-            let why = format!("it waits for `{name}`, and no job before it is called that");
+            let why = format!("it waits for `{name}`, but no earlier job has that name");
             Err(conflict(&jobs[at], why, hint))
         }
         (Some(_), Some(_)) => {
-            let why = format!("it waits for `{name}`, and two jobs are called that");
+            let why = format!("it waits for `{name}`, but two jobs have that name");
             Err(conflict(&jobs[at], why, hint))
         }
     }

@@ -32,16 +32,16 @@ pub(super) fn engine(
         (_, false) => choice,
         (EngineChoice::IoUring, true) => &EngineChoice::IoUringPolled,
         (_, true) => {
-            let why = format!("hipri polls with ioengine=io_uring, and not with {name}");
+            let why = format!("hipri needs ioengine=io_uring and does not work with {name}");
             return Err(conflict(placed, why, "choose io_uring, or leave hipri out"));
         }
     };
     if job.rw.trims && *choice != EngineChoice::Null {
-        let note = "trims block, so there is one at a time, as in fio".to_owned();
+        let note = "trims are synchronous, so one is in flight at a time, as in fio".to_owned();
         return Ok((EngineChoice::Threads, (job.depth > 1).then_some(note)));
     }
     let note = match (*blocks && job.depth > 1, *note) {
-        (true, _) => Some(format!("iodepth changes nothing: {name} has one I/O in flight")),
+        (true, _) => Some(format!("iodepth has no effect: {name} has one I/O in flight")),
         (false, "") => None,
         (false, note) => Some(format!("{name}: {note}")),
     };
@@ -127,7 +127,7 @@ fn set_flow_shares(
         let (why, hint) = if manner.flow_id != first.0.behaviour.flow_id {
             ("jobs of several flows run at the same time", "give them one flow_id")
         } else if has_rate || manner.think_ns > 0 {
-            ("flow excludes a rate and thinktime", "leave one of them out")
+            ("flow excludes a rate and thinktime", "leave out one of them")
         } else {
             continue;
         };
@@ -180,10 +180,10 @@ fn strided_pattern(placed: &LocatedOptions) -> Result<AccessPattern, FioFault> {
         return refuse("zonemode=strided needs a zonesize", "add zonesize=64m");
     }
     if job.rw.random || job.rw.gap_bytes > 0 || !job.sizes_of_io().1.is_empty() {
-        return refuse("zones are gone through in order, in I/O of one kind", "use rw=read");
+        return refuse("strided zones need sequential I/O of one kind", "use rw=read");
     }
     if job.time_based || job.loops > 1 {
-        return refuse("zones are gone through once", "leave out time_based and loops");
+        return refuse("strided zones are accessed once", "leave out time_based and loops");
     }
     Ok(AccessPattern::Blocks {
         block_bytes: manner.zone_bytes,
@@ -237,7 +237,7 @@ fn rate(placed: &LocatedOptions) -> Result<(Option<f64>, f64), FioFault> {
         }
         (true, true, None, None) => Ok((None, job.read_share())),
         (true, true, ..) => {
-            let why = "reads or writes have a rate and the others none";
+            let why = "only one of reads and writes has a rate";
             Err(conflict(placed, why, "give both, like rate_iops=200,100"))
         }
         (true, false, reads, _) => Ok((reads, 1.0)),

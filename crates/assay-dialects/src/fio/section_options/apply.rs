@@ -153,7 +153,7 @@ impl FioOptions {
         ];
         let Some((_, reads, writes, random)) = known.iter().find(|row| row.0 == word) else {
             return Err(match word.contains("trim") {
-                true => "a job trims or it reads and writes, not both".to_owned(),
+                true => "trims cannot be combined with reads or writes".to_owned(),
                 false => "it must be read, write, rw, trim, randread, randwrite, randrw or \
                           randtrim"
                     .to_owned(),
@@ -163,7 +163,7 @@ impl FioOptions {
             ("", _) | ("1", true) => 0,
             (_, true) => return Err("a new offset is drawn for every I/O".to_owned()),
             (gap, false) => {
-                self.base().parse_bytes(gap).ok_or("behind the colon must stand a size")?
+                self.base().parse_bytes(gap).ok_or("expected a size after the colon")?
             }
         };
         let trims = word.ends_with("trim");

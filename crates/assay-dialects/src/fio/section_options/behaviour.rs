@@ -307,7 +307,7 @@ fn parse_turns(text: &str) -> Result<TargetRotation, String> {
     };
     match count {
         "1" => Ok(turns),
-        _ => Err("files take turns after every I/O".to_owned()),
+        _ => Err("files are switched after every I/O".to_owned()),
     }
 }
 
@@ -315,7 +315,7 @@ fn parse_zone_mode(text: &str) -> Result<bool, String> {
     match text {
         "none" => Ok(false),
         "strided" => Ok(true),
-        "zbd" => Err("devices with zones of their own are not supported".to_owned()),
+        "zbd" => Err("zoned block devices are not supported".to_owned()),
         _ => Err("it must be none or strided".to_owned()),
     }
 }
@@ -324,7 +324,7 @@ fn parse_distribution(text: &str, base: NumberBase) -> Result<OffsetDistribution
     let (law, rest) = text.split_once(':').unwrap_or((text, ""));
     let parameter = |default: f64, is_valid: fn(f64) -> bool, expected: &str| {
         if rest.contains(':') {
-            return Err("the popular places cannot be moved".to_owned());
+            return Err("the centre of the distribution cannot be set".to_owned());
         }
         let value = if rest.is_empty() { Some(default) } else { value::parse_decimal(rest) };
         value.filter(|value| is_valid(*value)).ok_or_else(|| format!("{law} takes {expected}"))
@@ -382,7 +382,7 @@ fn parse_direction_zones(
         zones.iter().map(|it| if let ZoneSize::Percent(p) = it.size { p } else { 0.0 }).sum();
     let all = 100.0 + 1e-6;
     if given > all || sizes > all || (open == 0 && given < 100.0 - 1e-6) {
-        return Err("shares of I/O must add up to 100, sizes at most".to_owned());
+        return Err("shares of I/O must add up to 100, sizes to at most 100".to_owned());
     }
     for zone in zones.iter_mut().filter(|zone| zone.io_percent.is_nan()) {
         zone.io_percent = (100.0 - given).max(0.0) / open as f64;

@@ -245,7 +245,7 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nrw=randread\nsize=1m\nrandom_distribution=zoned:50/60:50/60\n",
             expect![[r#"
-        job:4:1: `zoned:50/60:50/60` is no value of `random_distribution`: shares of I/O must add up to 100, sizes at most
+        job:4:1: `zoned:50/60:50/60` is no value of `random_distribution`: shares of I/O must add up to 100, sizes to at most 100
         see `man fio` for the values of this option
     "#]],
         ),
@@ -259,14 +259,14 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nrw=randread\nsize=1m\nnrfiles=2\nrandom_distribution=zipf\n",
             expect![[r#"
-        job:1:1: job `a`: random_distribution holds within one file, and it has several
+        job:1:1: job `a`: random_distribution applies to one file, and the job has several
         use one file, or numjobs instead of nrfiles
     "#]],
         ),
         (
             "[a]\nrw=randread\nsize=1m\nzonemode=strided\nzonesize=64k\n",
             expect![[r#"
-        job:1:1: job `a`: zones are gone through in order, in I/O of one kind
+        job:1:1: job `a`: strided zones need sequential I/O of one kind
         use rw=read
     "#]],
         ),
@@ -295,7 +295,7 @@ fn rejects_conflicts_with_location() {
             "[a]\nsize=1m\nlatency_target=10ms\n",
             expect![[r#"
         job:3:1: assay does not carry out fio's `latency_target=10ms`: latency does not steer the depth; `assay run storage-volume` finds the rate that a latency allows
-        remove it, or run this job with fio itself; docs/fio.md lists what runs
+        remove it, or run this job with fio itself; docs/fio.md lists the supported options
     "#]],
         ),
         (
@@ -308,7 +308,7 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nsize=1m\nss=iops:2%\nss_dur=10\nnumjobs=2\n",
             expect![[r#"
-        job:1:1: job `a`: steadystate is that of all jobs that run together
+        job:1:1: job `a`: steadystate applies to all jobs that run together
         add group_reporting, or separate the jobs with stonewall
     "#]],
         ),
@@ -316,7 +316,7 @@ fn rejects_conflicts_with_location() {
             "[a]\nsize=1m\nexit_what=all\n",
             expect![[r#"
         job:3:1: assay does not carry out fio's `exit_what=all`: jobs that come later still run
-        remove it, or run this job with fio itself; docs/fio.md lists what runs
+        remove it, or run this job with fio itself; docs/fio.md lists the supported options
     "#]],
         ),
         (
@@ -356,28 +356,28 @@ fn wait_for_splits_phases() {
             fill.clone() + &after("a", "fall"),
             expect![[r#"
                 job:5:1: job `a`: it waits for `fall`, and no job before it is called that
-                jobs are waited for by their names, which come before
+                name one job that is defined before this one
             "#]],
         ),
         (
             fill.clone() + &fill + &after("a", "fill"),
             expect![[r#"
                 job:9:1: job `a`: it waits for `fill`, and two jobs are called that
-                jobs are waited for by their names, which come before
+                name one job that is defined before this one
             "#]],
         ),
         (
             fill.clone() + &after("a", "fill") + &job("b", ""),
             expect![[r#"
-                job:9:1: job `b`: other jobs would run beside it and beside what it waits for
-                let all jobs but one at a time wait, or separate them with stonewall
+                job:9:1: job `b`: other jobs would run at the same time as it and as the job it waits for
+                make all other concurrent jobs wait as well, or separate them with stonewall
             "#]],
         ),
         (
             fill.clone() + &job("b", "") + &after("a", "fill"),
             expect![[r#"
-                job:9:1: job `a`: other jobs would run beside it and beside what it waits for
-                let all jobs but one at a time wait, or separate them with stonewall
+                job:9:1: job `a`: other jobs would run at the same time as it and as the job it waits for
+                make all other concurrent jobs wait as well, or separate them with stonewall
             "#]],
         ),
     ] {
@@ -405,7 +405,7 @@ fn flow_sets_shares() {
             "[a]\nflow=1\nrate_iops=100\n",
             expect![[r#"
                 job:4:1: job `a`: flow excludes a rate and thinktime
-                leave one of them out
+                leave out one of them
             "#]],
         ),
         (

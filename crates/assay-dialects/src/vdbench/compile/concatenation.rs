@@ -37,26 +37,26 @@ impl Compiler<'_, '_> {
             if workload.threads.is_none() {
                 return Some(None);
             }
-            let message = format!("`threads` of `{name}` needs joined storage");
+            let message = format!("`threads` of `{name}` needs concatenated storage");
             let error = self.lines.error("V166", workload.spot, message);
-            let help = "give threads to the sd or to the rd, or say concatenatesds=yes";
+            let help = "set threads= of the sd or the rd, or concatenatesds=yes";
             self.lines.diagnostics.push(error.help(help).vdbench("stops"));
             return None;
         }
         if let Some((what, does)) = self.concatenation_conflict(workload, storages) {
-            let message = format!("{what} and concatenatesds=yes exclude each other here");
+            let message = format!("not supported together: {what} and concatenatesds=yes");
             let error = self.lines.error("V114", workload.spot, message);
-            let help = "leave one of them out";
+            let help = "remove one of them";
             self.lines.diagnostics.push(error.help(help).vdbench(does));
             return None;
         }
         let threads = given_threads.or(workload.threads);
         if threads.is_none() {
             let message =
-                format!("neither `{name}` nor its run `{}` says threads=", run.name.text);
+                format!("neither `{name}` nor its run `{}` sets threads=", run.name.text);
             let error = self.lines.error("V166", workload.spot, message);
             let help =
-                "joined storage has no threads of its own: add threads= to the wd or the rd";
+                "add threads= to the wd or the rd: concatenated storage has no threads of its own";
             self.lines.diagnostics.push(error.help(help).vdbench("stops"));
             return None;
         }

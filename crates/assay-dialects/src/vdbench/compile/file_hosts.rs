@@ -133,11 +133,11 @@ impl Compiler<'_, '_> {
         let shared = trees.list.iter().find(|tree| tree.part.is_some());
         let Some(tree) = shared.filter(|_| format.removes && makes) else { return Some(()) };
         let message = format!(
-            "the run `{}` removes and makes `{}`, which hosts share",
+            "the run `{}` removes and creates `{}`, which hosts share",
             run.name.text, tree.name
         );
         let error = self.lines.error("V174", run.name.spot, message);
-        let help = "make two runs of it: format=(clean,only) first, then format=(restart,only)";
+        let help = "split it into two runs: format=(clean,only) first, then format=(restart,only)";
         self.lines.diagnostics.push(error.help(help).vdbench("stops"));
         None
     }

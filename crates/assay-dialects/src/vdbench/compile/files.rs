@@ -60,7 +60,7 @@ impl Compiler<'_, '_> {
                 Rate::Percent(percent) => {
                     let before = self.execution.runs.len().checked_sub(1);
                     let Some(before) = before.filter(|at| !self.is_format(*at)) else {
-                        let message = "there is no run before it to take a share of";
+                        let message = "a percentage needs a previous run";
                         let error = self.lines.error("V160", run.name.spot, message);
                         self.lines.diagnostics.push(error.help("run it at fwdrate=max first"));
                         return None;
@@ -229,11 +229,11 @@ impl Compiler<'_, '_> {
         values: &Combination<'_>,
     ) -> Option<(PlacedTrees, WorkloadTrees)> {
         if self.verify() != Verify::Off {
-            let message = "data of file-system workloads is not checked here";
+            let message = "data verification of file-system workloads is not supported";
             let error = self.lines.error("V114", run.name.spot, message);
             self.lines
                 .diagnostics
-                .push(error.help("leave -v and validate= away").vdbench("checks it"));
+                .push(error.help("remove -v and validate=").vdbench("checks it"));
             return None;
         }
         let is_format = |name: &str| name.eq_ignore_ascii_case("format");
@@ -315,11 +315,11 @@ impl Compiler<'_, '_> {
             && !system.sizes.iter().all(|it| sectors(it.min_bytes) && sectors(it.step_bytes))
         {
             let message = format!(
-                "`{}` has o_direct and files whose sizes are no multiples of 512",
+                "`{}` has o_direct and files whose sizes are not multiples of 512",
                 system.name.text
             );
             let error = self.lines.error("V154", spot, message);
-            self.lines.diagnostics.push(error.help("round sizes=, or leave o_direct away"));
+            self.lines.diagnostics.push(error.help("round sizes=, or remove o_direct"));
             return None;
         }
         let mut tree = FileTree {
@@ -440,13 +440,13 @@ impl Compiler<'_, '_> {
         let is_reported = self.lines.diagnostics.iter().any(|found| found.code == "V164");
         if given > 0.0 && run.file_rates.contains(&Rate::Max) && !is_reported {
             let message = format!(
-                "`{}` runs at fwdrate=max: the shares (skew) divide the threads, and are not held",
+                "`{}` runs at fwdrate=max: the shares (skew) divide the threads and are not enforced",
                 run.name.text
             );
             let warning = self
                 .lines
                 .warning("V164", run.name.spot, message)
-                .help("with a rate in numbers the shares are kept exactly")
+                .help("set a numeric rate to enforce the shares")
                 .vdbench("holds the faster workloads back");
             self.lines.diagnostics.push(warning);
         }

@@ -25,7 +25,7 @@ impl Compiler<'_, '_> {
             targets.iter().find(|target| !target.size_bytes.unwrap_or(0).is_multiple_of(bytes))
         {
             let message = format!(
-                "`{}` does not consist of whole I/O of {bytes} bytes, with which it is written",
+                "the size of `{}` is not a multiple of {bytes} bytes, the I/O size of its format",
                 target.name
             );
             let storage =

@@ -254,7 +254,7 @@ impl Compiler<'_, '_> {
         let Some(workload) = workloads.iter().find(is_mixed) else { return Some(()) };
         let message = format!("`stride` of `{}` needs seekpct=100 here", workload.name);
         let error = self.lines.error("V114", workload.spot, message);
-        let help = "say seekpct=100, or leave stride out";
+        let help = "set seekpct=100, or remove stride";
         self.lines
             .diagnostics
             .push(error.help(help).vdbench("leaves gaps before the random share"));

@@ -91,7 +91,7 @@ impl NameIndex {
         } else {
             let shown: Vec<&str> = self.names.iter().take(8).map(String::as_str).collect();
             let more = if self.names.len() > shown.len() { ", …" } else { "" };
-            error = error.help(format!("defined are {}{more}", shown.join(", ")));
+            error = error.help(format!("use one of {}{more}", shown.join(", ")));
         }
         lines.diagnostics.push(error);
     }

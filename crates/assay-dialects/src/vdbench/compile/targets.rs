@@ -135,7 +135,7 @@ impl Compiler<'_, '_> {
         match (storage.size_bytes, found) {
             (Some(wanted), Some(has)) if is_device && wanted > has => {
                 let message =
-                    format!("`{}` is to have {wanted} bytes, its device has {has}", name.text);
+                    format!("`{}` is defined with {wanted} bytes, but its device has {has}", name.text);
                 let error = self.lines.error("V152", name.spot, message);
                 self.lines.diagnostics.push(error.help("shorten size=").vdbench("stops"));
                 None

@@ -147,7 +147,7 @@ impl FileTreeDefinition {
             "distribution" => match values::parse_one_word(lines, parameter).as_deref() {
                 Some("all") => self.files_on_all_levels = true,
                 Some("bottom") => self.files_on_all_levels = false,
-                Some(_) => report_unsupported_value(lines, parameter, "bottom or all"),
+                Some(_) => report_unsupported_value(lines, parameter, "use bottom or all"),
                 None => {}
             },
             "openflags" => self.flags = attributes::parse_open_flags(lines, parameter),
@@ -199,7 +199,7 @@ impl FileWorkloadDefinition {
                 report_unsupported_value(
                     lines,
                     parameter,
-                    "copy and move, which need it, do not run here",
+                    "remove it: copy and move, which need it, are not supported",
                 );
             }
             _ => {}
@@ -222,7 +222,7 @@ impl FileWorkloadDefinition {
                 return report_unsupported_value(
                     lines,
                     parameter,
-                    "sequential, random, (random,shared) or (sequential,delete)",
+                    "use sequential, random, (random,shared) or (sequential,delete)",
                 );
             }
         };
@@ -295,7 +295,7 @@ fn parse_stop_after(lines: &mut Lines, parameter: &Parameter) -> Option<StopAfte
             report_unsupported_value(
                 lines,
                 parameter,
-                "a number of operations, a size like 1m, or a percentage",
+                "use a number of operations, a size like 1m, or a percentage",
             );
             None
         }
@@ -319,7 +319,7 @@ fn parse_file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrde
                 .map(|divisor| FileOrder::Skewed(1.0 / divisor)),
         };
         if named.is_none() {
-            let help = "random, sequential, once, poisson or (poisson,3)";
+            let help = "use random, sequential, once, poisson or (poisson,3)";
             report_unsupported_value(lines, parameter, help);
             return None;
         }
@@ -329,7 +329,7 @@ fn parse_file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrde
 }
 
 fn report_unsupported_value(lines: &mut Lines, parameter: &Parameter, help: &str) {
-    let message = format!("`{}` has a value that is not known here", parameter.keyword.spelled);
+    let message = format!("the value of `{}` is not supported", parameter.keyword.spelled);
     let error = lines.error("V114", parameter.spot, message).help(help);
     lines.diagnostics.push(error);
 }

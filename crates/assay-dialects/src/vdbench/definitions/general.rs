@@ -99,7 +99,7 @@ impl GeneralParameters {
 fn parse_format_storage(lines: &mut Lines, parameter: &Parameter) -> bool {
     let yes = values::parse_yes_no(lines, parameter);
     if yes == Some(false) {
-        let message = "files are laid out nevertheless where they are missing";
+        let message = "missing files are written nevertheless";
         let warning = lines
             .warning("V114", parameter.spot, message)
             .help("reading what was never written measures nothing")

@@ -90,7 +90,7 @@ fn reports_missing_value_or_file_once() {
     assert_eq!(places, [("V103", 24), ("V103", 34)], "{}", render(&found));
     let found = compile_text("include=/none/x\n").unwrap_err();
     expect_test::expect![[r#"
-        error[V101]: the file `/none/x` cannot be read: entity not found
+        error[V101]: cannot read the file `/none/x`: entity not found
           --> file:1:9
            | include=/none/x
            |         ^^^^^^^
@@ -120,7 +120,7 @@ fn reports_observed_vdbench_behaviour() {
 fn diagnostic_shows_location_help_and_vdbench_behaviour() {
     let found = compile_text(&format!("{USUAL}wd=wd2,sd=sd1,xfresize=4k\n{RUN}")).unwrap_err();
     expect_test::expect![[r#"
-        error[V113]: `xfresize` is no parameter of a workload definition (wd)
+        error[V113]: `xfresize` is not a parameter of a workload definition (wd)
           --> file:3:15
            | wd=wd2,sd=sd1,xfresize=4k
            |               ^^^^^^^^

@@ -210,12 +210,12 @@ impl Iperf3Parameters {
     pub fn from_json(message: &[u8]) -> Result<Self, Iperf3ProtocolError> {
         let value: Value =
             serde_json::from_slice(message).map_err(|error| malformed(&error.to_string()))?;
-        let Value::Object(map) = value else { return Err(malformed("no JSON object")) };
+        let Value::Object(map) = value else { return Err(malformed("not a JSON object")) };
         let keys = ParameterKeys(&map);
         let protocol =
             if keys.is_set("udp") { TransportProtocol::Udp } else { TransportProtocol::Tcp };
         if keys.is_set("sctp") {
-            return Err(malformed("SCTP is not served"));
+            return Err(malformed("SCTP is not supported"));
         }
         let blocks = match protocol {
             TransportProtocol::Tcp => (1, TCP_BLOCK_LIMIT),
@@ -278,7 +278,7 @@ fn check_range(
 ) -> Result<u32, Iperf3ProtocolError> {
     match u32::try_from(value) {
         Ok(value) if (minimum..=most).contains(&value) => Ok(value),
-        _ => Err(malformed(&format!("{key} is {value}, and must be {minimum} to {most}"))),
+        _ => Err(malformed(&format!("{key} must be {minimum} to {most}, not {value}"))),
     }
 }
 
@@ -302,7 +302,7 @@ impl ParameterKeys<'_> {
                 .as_f64()
                 .filter(|number| *number >= 0.0 && number.is_finite())
                 .map(|number| Some(value.as_u64().unwrap_or(number as u64)))
-                .ok_or_else(|| malformed(&format!("{key} is no number of at least 0"))),
+                .ok_or_else(|| malformed(&format!("{key} must be a number of at least 0"))),
         }
     }
 

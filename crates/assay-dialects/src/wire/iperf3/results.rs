@@ -113,7 +113,7 @@ impl Iperf3Results {
         let value: Value =
             serde_json::from_slice(message).map_err(|error| malformed(&error.to_string()))?;
         if !value.is_object() {
-            return Err(malformed("no JSON object"));
+            return Err(malformed("not a JSON object"));
         }
         let streams = value.get("streams").and_then(Value::as_array);
         let streams = streams.ok_or_else(|| malformed("`streams` is missing"))?;
@@ -149,13 +149,13 @@ fn parse_stream(value: &Value) -> Result<StreamResult, Iperf3ProtocolError> {
             .map(|number| exact().unwrap_or(number as u64))
             .filter(|count| *count <= MAX_COUNT)
             .ok_or_else(|| {
-                malformed(&format!("a stream's `{key}` is missing, below 0 or absurd"))
+                malformed(&format!("a stream's `{key}` is missing or out of range"))
             })
     };
     let signed = |key: &str| {
         let number = signed_or_zero(value, key);
         let sane = Some(number).filter(|number| number.unsigned_abs() <= MAX_COUNT);
-        sane.ok_or_else(|| malformed(&format!("a stream's `{key}` of {number} is absurd")))
+        sane.ok_or_else(|| malformed(&format!("a stream's `{key}` of {number} is out of range")))
     };
     Ok(StreamResult {
         id: count("id")?,

@@ -126,7 +126,7 @@ impl Iperf3Server {
             Phase::Results => self.receive_results(),
             Phase::Done => self.receive_state(
                 ControlState::Done,
-                "the last word",
+                "the end of the session",
                 Phase::Finished,
                 Iperf3ServerEvent::Done,
             ),

@@ -17,9 +17,9 @@ const DESCRIPTIONS: [(i32, &str); 29] = [
     (103, "it cannot connect a stream"),
     (105, "the cookie could not be exchanged"),
     (109, "the control connection was closed"),
-    (110, "it received a message that it does not know"),
+    (110, "it received an unknown message"),
     (114, "it cannot read the parameters"),
-    (115, "it cannot put its results together"),
+    (115, "it cannot build its results"),
     (116, "the results could not be sent"),
     (117, "it cannot read the results"),
     (121, "it is busy with another test"),
@@ -30,10 +30,10 @@ const DESCRIPTIONS: [(i32, &str); 29] = [
     (140, "it cannot pace the sockets"),
     (
         141,
-        "it did not get the socket buffers that were asked for (net.core.rmem_max, wmem_max)",
+        "it could not set the requested socket buffers (net.core.rmem_max, wmem_max)",
     ),
-    (super::NOT_AUTHORIZED, "it does not take user and password, or got none"),
-    (144, "no message came for too long"),
+    (super::NOT_AUTHORIZED, "it rejected user and password, or received none"),
+    (144, "no message arrived for too long"),
 ];
 
 /// Describes a server's error by iperf3's number, and by the system's if there is one.

@@ -44,7 +44,7 @@ fn parses_sweeps_by_step_and_factor() {
     ] {
         check(wrong, None);
     }
-    // A factor of one would never end.
+    // A factor of one never ends.
     check("msg_size:1:8:*1", Some(&[1]));
     check("msg_size:1:8:0", Some(&[1]));
 }

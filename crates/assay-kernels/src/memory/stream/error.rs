@@ -12,10 +12,10 @@ pub enum StreamError {
     #[error("cannot start the threads")]
     StartTeam(#[source] io::Error),
     /// The memory of an array could not be mapped.
-    #[error("cannot get the memory of an array")]
+    #[error("cannot map the memory of an array")]
     MapArray(#[source] MapError),
     /// The caller cancelled the preparation or the kernel selection.
-    #[error("the choice of a kernel was cancelled")]
+    #[error("the measurement was cancelled")]
     Cancelled,
     /// There is less than one cache line of each array per thread.
     #[error(

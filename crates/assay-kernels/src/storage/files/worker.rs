@@ -514,7 +514,7 @@ impl<'s, 'w> FileWorker<'s, 'w> {
             }
         }
         state.directories.set(number, wanted);
-        let reason = "its parent is not there, or it is not empty".to_owned();
+        let reason = "its parent is missing, or it is not empty".to_owned();
         self.shared.record_failure(FileFailure { path, operation, reason });
         StepResult::Auxiliary
     }

@@ -58,7 +58,7 @@ fn worker_alternating_with_the_kernel_is_pinned() {
     check((all + 1, 1), EngineKind::IoUring, (true, false), false);
     check((all, 1), EngineKind::Threads, (true, false), false);
     if all < 2 {
-        return eprintln!("SKIPPED a_worker_that_takes_turns_with_the_kernel: one CPU");
+        return eprintln!("SKIPPED worker_alternating_with_the_kernel_is_pinned: one CPU");
     }
     check((1, 1), EngineKind::IoUring, (true, false), true);
     check((1, 2), EngineKind::IoUring, (true, false), false);

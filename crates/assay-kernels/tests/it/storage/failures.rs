@@ -124,17 +124,17 @@ fn rejects_contradictory_workloads_before_the_start() {
         workload
     };
     for (workload, expected) in [
-        (changed(&|it| it.streams.clear()), "a workload without streams"),
-        (changed(&|it| it.timing.duration_s = None), "would never end"),
+        (changed(&|it| it.streams.clear()), "the workload has no streams"),
+        (changed(&|it| it.timing.duration_s = None), "never ends"),
         (changed(&|it| it.streams[0].targets = vec![3]), "names target 3"),
         (changed(&|it| it.streams[0].sizes = size(0)), "I/O of 0 B"),
         (changed(&|it| it.streams[0].sizes = size(2 * MIB)), "does not fit into the 1 MiB"),
         (changed(&|it| it.streams[0].in_flight_per_target = 0), "nothing in flight"),
         (
             changed(&|it| it.load = StorageLoad::Capped { bytes_per_s: f64::NAN }),
-            "a rate of NaN",
+            "found NaN",
         ),
-        (changed(&|it| it.targets[0].range_bytes = Some((MIB, 2 * MIB))), "holds nothing"),
+        (changed(&|it| it.targets[0].range_bytes = Some((MIB, 2 * MIB))), "is outside its"),
         (changed(&|it| it.targets[0].align_bytes = Some(0)), "at multiples of 0 B"),
         (changed(&|it| it.streams[0].sizes[0].max_bytes = 8192), "in steps of 0 B"),
         (
@@ -142,7 +142,7 @@ fn rejects_contradictory_workloads_before_the_start() {
                 it.data.verify = Verify::OnRead;
                 it.targets[0].size_bytes = Some(1 << 50);
             }),
-            "hold 274877906944 of them",
+            "have 274877906944 blocks",
         ),
         (changed(&|it| it.targets[0].path = folder.file("missing")), "cannot open"),
         (
@@ -150,7 +150,7 @@ fn rejects_contradictory_workloads_before_the_start() {
                 it.data.verify = Verify::OnRead;
                 it.streams[0].sizes = size(1000);
             }),
-            "1000 B are no multiple of the 512 B that verification asks for",
+            "1000 B is not a multiple of the 512 B that verification requires",
         ),
         (
             changed(&|it| {
@@ -165,7 +165,7 @@ fn rejects_contradictory_workloads_before_the_start() {
     fs::write(&path, "").unwrap();
     check_refused(
         &changed(&|it| it.targets[0].size_bytes = None),
-        "is empty and no size is given",
+        "is empty and has no configured size",
     );
 }
 
@@ -183,7 +183,7 @@ fn direct_io_off_its_granule_is_refused() {
         }
         other => {
             let error = other.expect_err("100 B are no multiple of any sector").to_string();
-            assert!(error.contains("that direct I/O asks for"), "{error}");
+            assert!(error.contains("that direct I/O requires"), "{error}");
         }
     }
 }

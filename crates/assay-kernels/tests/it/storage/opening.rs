@@ -50,7 +50,7 @@ fn drops_the_cache_at_every_pass() {
         let dropped = read_twice(&paths, opening);
         if dropped == 0 {
             eprintln!(
-                "SKIPPED a_cache_that_is_dropped_is_dropped_at_every_pass: files lie in memory"
+                "SKIPPED drops_the_cache_at_every_pass: the files are in memory"
             );
             return;
         }

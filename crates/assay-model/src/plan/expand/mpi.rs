@@ -179,7 +179,7 @@ fn node_ranks(
     let count = domain.cpus.len() as u32;
     if count < 2 {
         return Err(PlanError::NoSuchDomain {
-            asked: format!("place for two ranks of {}", test.name()),
+            asked: format!("pair of cores for {}", test.name()),
             existing: format!("{} usable core", host.topology.cpus.len()),
         });
     }

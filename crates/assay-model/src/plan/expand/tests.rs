@@ -462,7 +462,7 @@ fn storage_expands_sizes_depths_and_points() {
         (
             "operation = \"read\"",
             expect![
-                "nothing says which storage to measure: name a file, a folder or a device (`assay run … --target DIR`)"
+                "no storage target: name a file, a folder or a device (`assay run … --target DIR`)"
             ],
         ),
         (

@@ -14,7 +14,7 @@ pub(super) fn request(test: MpiTest, table: &Table<'_>) -> ParseResult<MeasureRe
         Some(value) => Err(error_at(
             value,
             format!("mpi.{} {why}", test.name()),
-            Some(format!("leave `{key}` out")),
+            Some(format!("remove `{key}`")),
         )),
         None => Ok(()),
     };

@@ -57,7 +57,7 @@ pub fn parse_busy_poll_us(text: &str) -> Result<u32, String> {
     if (1.0..=1e6).contains(&us) {
         Ok(us as u32)
     } else {
-        Err(format!("`{text}` does not lie between 1us and 1s"))
+        Err(format!("`{text}` must be between 1us and 1s"))
     }
 }
 

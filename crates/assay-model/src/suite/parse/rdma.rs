@@ -29,7 +29,7 @@ pub(super) const KEYS: &[&str] = &[
 pub(super) fn request(test: RdmaTest, table: &Table<'_>) -> Result<MeasureRequest, SuiteError> {
     if !test.is_bandwidth() {
         let many = ["in-flight", "queue-pairs", "both-directions"];
-        reject_keys(table, &many, "latency is measured one by one")?;
+        reject_keys(table, &many, "a latency test has one operation in flight")?;
     }
     let connections = [("rc", RdmaConnection::Rc), ("ud", RdmaConnection::Ud)];
     let connection = table.optional("connection", |value| one_of(value, &connections))?;
@@ -39,10 +39,10 @@ pub(super) fn request(test: RdmaTest, table: &Table<'_>) -> Result<MeasureReques
             reject_keys(
                 table,
                 &["connection"],
-                "datagrams carry messages only: `rdma.send_…`",
+                "datagrams support only `rdma.send_…`",
             )?;
         }
-        let one_way = "datagrams are counted where they arrive, one way";
+        let one_way = "datagrams are counted at the receiver, so they are sent in one direction";
         reject_keys(table, &["both-directions"], one_way)?;
     }
     let device = device(table)?;
@@ -87,13 +87,13 @@ fn device_name(value: &Value<'_>) -> ParseResult<String> {
         return Ok(name);
     }
     let help = Some("`ls /sys/class/infiniband` shows them".to_owned());
-    Err(error_at(value, "this is no name of an RDMA device", help))
+    Err(error_at(value, "not a valid name of an RDMA device", help))
 }
 
 /// Parses a number from 0, which [`in_range`] does not accept.
 fn index(value: &Value<'_>) -> ParseResult<u32> {
     let found = number(value).filter(|it| (0.0..256.0).contains(it) && it.fract() <= 0.0);
-    let wanted = || error_at(value, "a number from 0 to 255 is wanted here", None);
+    let wanted = || error_at(value, "expected a number from 0 to 255", None);
     found.map(|it| it as u32).ok_or_else(wanted)
 }
 
@@ -107,7 +107,7 @@ fn path_mtu(value: &Value<'_>) -> ParseResult<u32> {
 fn reject_keys(table: &Table<'_>, keys: &[&str], because: &str) -> Result<(), SuiteError> {
     let given = keys.iter().find_map(|key| Some((key, table.get(key)?)));
     let Some((key, value)) = given else { return Ok(()) };
-    Err(error_at(value, because, Some(format!("leave `{key}` out"))))
+    Err(error_at(value, because, Some(format!("remove `{key}`"))))
 }
 
 fn in_range(range: RangeInclusive<u32>) -> impl Fn(&Value<'_>) -> ParseResult<u32> {
@@ -115,7 +115,7 @@ fn in_range(range: RangeInclusive<u32>) -> impl Fn(&Value<'_>) -> ParseResult<u3
         let number = count(value)?;
         let (least, most) = (range.start(), range.end());
         let beyond =
-            || error_at(value, format!("a number from {least} to {most} is wanted here"), None);
+            || error_at(value, format!("expected a number from {least} to {most}"), None);
         range.contains(&number).then_some(number).ok_or_else(beyond)
     }
 }

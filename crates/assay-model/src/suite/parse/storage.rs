@@ -127,7 +127,7 @@ fn curve(table: &Table<'_>) -> ParseResult<Vec<f64>> {
 
 fn point(value: &Value<'_>) -> ParseResult<f64> {
     number(value).filter(|percent| *percent > 0.0 && *percent <= 200.0).ok_or_else(|| {
-        error_at(value, "a number of percent above 0 is wanted here, like 50", None)
+        error_at(value, "expected a percentage above 0, like 50", None)
     })
 }
 
@@ -137,7 +137,7 @@ fn bend_points(table: &Table<'_>) -> ParseResult<u32> {
     let points = table.optional("bend-points", count)?.unwrap_or(0);
     if points > 0 && table.get("curve").is_none() {
         let help = Some("like `curve = [10, 50, 90]`".to_owned());
-        return Err(error_at(table.require("bend-points")?, "only a curve bends", help));
+        return Err(error_at(table.require("bend-points")?, "`bend-points` needs a `curve`", help));
     }
     if points > MOST {
         let place = table.require("bend-points")?;
@@ -198,5 +198,5 @@ pub(super) fn one_of<T: Copy>(value: &Value<'_>, choices: &[(&str, T)]) -> Parse
 
 pub(super) fn flag(value: &Value<'_>) -> ParseResult<bool> {
     let read = value.get_ref().as_bool();
-    read.ok_or_else(|| error_at(value, "`true` or `false` is wanted here", None))
+    read.ok_or_else(|| error_at(value, "expected `true` or `false`", None))
 }

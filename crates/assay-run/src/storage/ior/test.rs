@@ -81,7 +81,7 @@ pub(super) fn check_readable(options: &IorOptions) -> Result<(), CommandFailure>
             return Err(CommandFailure::measurement(format!(
                 "{name} holds {has}, and {needs} are to be read"
             ))
-            .with_reason("block size × segments, for all ranks in one file, is what is read")
+            .with_reason("the size to be read is block size × segments, for all ranks in one file")
             .advise(WRITE_FIRST_ADVICE));
         }
         if !options.file_per_rank {
@@ -91,7 +91,7 @@ pub(super) fn check_readable(options: &IorOptions) -> Result<(), CommandFailure>
     Ok(())
 }
 
-const WRITE_FIRST_ADVICE: &str = "write it first, with the same options and -w -k: -k lets it stay";
+const WRITE_FIRST_ADVICE: &str = "write it first, with the same options and -w -k: -k keeps it";
 
 /// Destination of the results of a test.
 struct IorTestRecorder<'r, 's, 'l> {
@@ -188,9 +188,9 @@ impl<'a> RunningIorTest<'a> {
                 continue;
             }
             std::fs::create_dir(&folder).map_err(|error| {
-                CommandFailure::measurement(format!("the folder {} cannot be made", folder.display()))
+                CommandFailure::measurement(format!("cannot create the folder {}", folder.display()))
                     .with_cause(&error)
-                    .advise("-u makes a folder for each rank beside the test file: its folder must be there")
+                    .advise("create the folder of the test file first: -u only creates the folders of the ranks in it")
             })?;
             self.folders.push(folder);
         }
@@ -214,7 +214,7 @@ impl<'a> RunningIorTest<'a> {
         let most = walls.filter_map(|it| it.stonewall).map(|wall| wall.maximum).next_back();
         let (Some(file), Some(most)) = (&options.status_file, most) else { return Ok(()) };
         std::fs::write(file, most.to_string()).map_err(|error| {
-            CommandFailure::measurement(format!("{file} cannot be written"))
+            CommandFailure::measurement(format!("cannot write {file}"))
                 .with_cause(&error)
                 .advise("name a file in a folder that exists and is yours")
         })

@@ -37,7 +37,7 @@ impl RunRepetition {
         let seconds = number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor));
         match seconds {
             Some(seconds) if seconds > 0 => Ok(Self::For(Duration::from_secs(seconds))),
-            _ => Err(CommandFailure::usage(format!("-l takes no `{text}`")).advise(
+            _ => Err(CommandFailure::usage(format!("-l does not accept `{text}`")).advise(
                 "-l repeats until you stop it, -l30s, -l30m and -l2h until that time has passed",
             )),
         }

@@ -27,7 +27,7 @@ pub fn replay(
     let planned = &run.started.plan.cases;
     if planned.len() != execution.runs.len() {
         let what = format!(
-            "the parameter files of {} mean {} runs today, and {} were stored",
+            "the parameter files of {} now result in {} runs, but {} were stored",
             run.started.run,
             execution.runs.len(),
             planned.len()

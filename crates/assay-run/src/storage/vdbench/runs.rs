@@ -241,7 +241,7 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
                 "there is no rate that RD={} is a share of",
                 label.name
             ))
-            .with_reason("the run before it was left out")
+            .with_reason("the run before it was skipped")
         })?;
         match workload.load {
             StorageLoad::ShareOf { percent, rounding, .. } => {

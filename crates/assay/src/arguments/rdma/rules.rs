@@ -11,30 +11,30 @@ use super::RdmaArguments;
 /// Maximum duration of a latency test.
 const MAX_LATENCY_S: u64 = 120;
 
-const LATENCY_IS_SERIAL: &str = "latency is measured one by one";
-const NO_RATE: &str = "a test of latency has no rate";
-const NO_TIMES: &str = "a test of bandwidth has no times of single messages";
-const TOO_MANY_TO_LIST: &str = "the results of a time are too many to list";
+const LATENCY_IS_SERIAL: &str = "a latency test has one operation in flight";
+const NO_RATE: &str = "a latency test has no rate";
+const NO_TIMES: &str = "a bandwidth test has no times of single messages";
+const TOO_MANY_TO_LIST: &str = "a test with -D has too many results to list";
 const EIGHT_BYTES: &str = "atomic operations have 8 bytes";
 
-const USE_WITH_BANDWIDTH: &str = "-t, -q and -b go with the tests of bandwidth";
+const USE_WITH_BANDWIDTH: &str = "use -t, -q and -b with bandwidth tests";
 const USE_RATES_WITH_BANDWIDTH: &str =
-    "-Q, -N and --report_gbits go with the tests of bandwidth";
-const USE_WITH_LATENCY: &str = "-U and -H go with the tests of latency";
-const USE_WITH_ITERATIONS: &str = "-U and -H go with a number of messages, -n";
+    "use -Q, -N and --report_gbits with bandwidth tests";
+const USE_WITH_LATENCY: &str = "use -U and -H with latency tests";
+const USE_WITH_ITERATIONS: &str = "use -U and -H with a number of messages, -n";
 const LEAVE_OUT_SIZE: &str = "leave out -a and -s";
 
-const MESSAGES_ONLY: &str = "UD carries messages only, and drops what is not received";
+const MESSAGES_ONLY: &str = "UD supports messages only, and drops those that are not received";
 const USE_UD_WITH_SEND: &str =
-    "`-c UD` goes with send-lat and send-bw; leave it out for the others";
-const NOTHING_SENT: &str = "reads and atomic operations send nothing to copy into a request";
+    "use `-c UD` with send-lat and send-bw only";
+const NOTHING_SENT: &str = "reads and atomic operations send no data that could be inlined";
 const ONE_SIDED_ONLY: &str =
-    "only what the far end's device answers by itself can be done without being counted";
-const USE_WITH_ONE_SIDED: &str = "--perform_warm_up goes with write-bw and read-bw";
+    "only one-sided operations can run uncounted";
+const USE_WITH_ONE_SIDED: &str = "use --perform_warm_up with write-bw and read-bw";
 const TOO_MANY_TIMES: &str =
-    "the time of every message is kept, and a fast card has a hundred million in two minutes";
+    "every message's time is kept, a hundred million in two minutes on a fast card";
 const MAX_LATENCY_ADVICE: &str =
-    "-D 120 is the longest with the tests of latency; a loop of the shell repeats it";
+    "use at most -D 120 with latency tests, repeated in a shell loop";
 
 /// Invalid option: its name, the reason, and an alternative.
 type InvalidOption<'a> = (&'a str, &'a str, &'a str);
@@ -48,7 +48,7 @@ impl RdmaArguments {
         if let Some((option, why, instead)) = self.find_misplaced_option(test) {
             let name = self.test.to_possible_value();
             let name = name.as_ref().map_or("", |it| it.get_name());
-            let what = format!("`assay rdma {name}` does not take {option}");
+            let what = format!("`assay rdma {name}` does not support {option}");
             return Err(CommandFailure::usage(what).with_reason(why).advise(instead));
         }
         let seconds = self.duration.unwrap_or(0);
@@ -56,7 +56,7 @@ impl RdmaArguments {
             (format!("-D {seconds}"), format!("-f {}", self.margin.unwrap_or(0)));
         if self.duration.is_some_and(|all| all <= 2 * self.margin.unwrap_or(0)) {
             return Err(conflict_failure(
-                (&margin, "the margins leave no time", "-D has to be more than twice -f"),
+                (&margin, "the margins leave no time to measure", "set -D to more than twice -f"),
                 &all,
             ));
         }
@@ -68,7 +68,7 @@ impl RdmaArguments {
                 "-c UD",
                 (
                     "-b",
-                    "datagrams are counted where they arrive, one way",
+                    "datagrams are counted at the receiver, so they are sent in one direction",
                     "leave out -b or `-c UD`",
                 ),
             ),
@@ -87,8 +87,8 @@ impl RdmaArguments {
                 "-D",
                 (
                     "--perform_warm_up",
-                    "what is sent within the margin is not counted anyway",
-                    "-f SECONDS sets the margin",
+                    "messages within the margin are not counted anyway",
+                    "set the margin with -f SECONDS",
                 ),
             ),
         ];
@@ -127,8 +127,8 @@ impl RdmaArguments {
                 reads,
                 (
                     "-o",
-                    "only reads and atomic operations are bounded by -o",
-                    "-o goes with read-lat, read-bw and atomic-lat",
+                    "-o limits only reads and atomic operations",
+                    "use -o with read-lat, read-bw and atomic-lat",
                 ),
             ),
             (
@@ -136,15 +136,15 @@ impl RdmaArguments {
                 sends,
                 (
                     "-r",
-                    "only messages need memory to be received in",
-                    "-r goes with send-lat and send-bw",
+                    "only messages need posted receives",
+                    "use -r with send-lat and send-bw",
                 ),
             ),
-            (self.inline_size.is_some(), !reads, ("-I", NOTHING_SENT, "leave -I out")),
+            (self.inline_size.is_some(), !reads, ("-I", NOTHING_SENT, "leave out -I")),
             (
                 self.atomic_type.is_some(),
                 is_atomic,
-                ("-A", "there is no atomic operation in this test", "-A goes with atomic-lat"),
+                ("-A", "this test has no atomic operations", "use -A with atomic-lat"),
             ),
             (
                 self.perform_warm_up,
@@ -175,7 +175,7 @@ impl RdmaArguments {
             ),
             (self.report_unsorted, !is_bandwidth, ("-U", NO_TIMES, USE_WITH_LATENCY)),
             (self.report_histogram, !is_bandwidth, ("-H", NO_TIMES, USE_WITH_LATENCY)),
-            (is_long, is_bandwidth, ("so long a -D", TOO_MANY_TIMES, MAX_LATENCY_ADVICE)),
+            (is_long, is_bandwidth, ("a -D above 120", TOO_MANY_TIMES, MAX_LATENCY_ADVICE)),
         ]
     }
 }

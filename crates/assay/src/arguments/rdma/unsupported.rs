@@ -5,22 +5,22 @@
 type UnsupportedPerftestOption = (&'static [&'static str], &'static str, &'static str);
 
 const LEAVE_OUT: &str = "leave it out";
-const USE_PERFTEST: &str = "perftest itself";
+const USE_PERFTEST: &str = "use perftest itself";
 const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
     (
         &["-C", "--report-cycles"],
-        "times are ns of the system's clock, and cycles of no known length say less",
+        "times are in ns of the system clock; cycles have no known length",
         "leave it out; -U prints every result",
     ),
     (
         &["-e", "--events", "-X", "--vector"],
-        "both ends spin: a sleep would be measured along",
+        "both ends spin: a sleep would be included in the latency",
         LEAVE_OUT,
     ),
     (
         &["--run_infinitely"],
-        "in perftest it repeats the measurement at the leading end, and here every measurement ends",
-        "`while assay rdma …; do :; done` repeats it; --forever keeps the far end waiting for more tests",
+        "every measurement ends; in perftest the option repeats it",
+        "repeat it with `while assay rdma …; do :; done`, and use --forever at the far end",
     ),
     (
         &["-R", "--rdma_cm", "-z", "--comm_rdma_cm", "-T", "--tos", "--retry_count"],
@@ -30,7 +30,7 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
     (
         &["-l", "--post_list", "--recv_post_list"],
         "requests are posted one by one, as most programs do",
-        "leave it out; -t keeps more in flight, -Q asks for fewer completions",
+        "leave it out; use -t for more requests in flight, -Q for fewer completions",
     ),
     (
         &["-g", "--mcg", "-M", "--MGID", "--connectionless"],
@@ -40,32 +40,32 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
     (
         &["-O", "--dualport", "--report-per-port"],
         "a test uses one port",
-        "two tests at once, each with its -i and -p",
+        "run two tests at once, each with its own -i and -p",
     ),
     (
         &["--reversed"],
-        "the end that is given a host leads",
-        "start the test at the other end; -b measures both directions",
+        "the end with a host leads",
+        "start the test at the other end, or use -b for both directions",
     ),
     (
         &["--report-both"],
         "the rates of both ends are added",
-        "two tests without -b, one from each end",
+        "run two tests without -b, one from each end",
     ),
-    (&["-L", "--hop_limit"], "packets may make 255 hops, all that fit", LEAVE_OUT),
+    (&["-L", "--hop_limit"], "the hop limit is 255, the maximum", LEAVE_OUT),
     (
         &["-w", "--limit_bw", "-y", "--limit_msgrate"],
-        "a limit is held against stored runs, with their uncertainty",
-        "`assay compare`, or `assay run rdma --expect SYSTEM`",
+        "stored runs are compared with limits, including their uncertainty",
+        "use `assay compare`, or `assay run rdma --expect SYSTEM`",
     ),
     (
         &["-W", "--report-counters"],
-        "counters of the port are no part of a result",
-        "`assay doctor rdma` shows those that move",
+        "port counters are not part of a result",
+        "use `assay doctor rdma` to see counters that increase",
     ),
     (&["--cpu_util"], "both ends spin, so that their CPUs are always busy", LEAVE_OUT),
-    (&["--output"], "the table is printed in full", "--json has every figure in base units"),
-    (&["-V", "--version"], "the version is that of assay", "`assay --version`"),
+    (&["--output"], "the table is printed in full", "use --json for every figure in base units"),
+    (&["-V", "--version"], "the version is that of assay", "use `assay --version`"),
     (
         &["--data_validation", "--data_validation_debug"],
         "contents are compared after every size anyway",
@@ -73,30 +73,30 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
     ),
     (
         &["--use_hugepages"],
-        "memory lies in huge pages anyway, where the kernel has them",
+        "memory is in huge pages anyway, if the kernel has them",
         LEAVE_OUT,
     ),
     (
         &["--pin_cores", "--numa_node", "--disable_numa", "--cpu_id"],
-        "each end runs on the CPUs of the NUMA node that its device hangs on",
-        "`taskset -c LIST assay rdma …` leaves it fewer of them",
+        "each end runs on the CPUs of its device's NUMA node",
+        "use `taskset -c LIST assay rdma …` to restrict them",
     ),
-    (&["--ipv6"], "a GID of IPv6 is taken where there is none of IPv4", "-x names any other"),
-    (&["--ipv6-addr"], "addresses of both kinds are understood", LEAVE_OUT),
+    (&["--ipv6"], "an IPv6 GID is used if there is none of IPv4", "use -x for any other"),
+    (&["--ipv6-addr"], "addresses of both kinds are supported", LEAVE_OUT),
     (
         &["--bind_source_ip"],
-        "the route chooses where the exchange of queue pairs leaves from",
-        "`ip route get HOST` tells; -B at the waiting end is where it is reached",
+        "the route selects the source address",
+        "show it with `ip route get HOST`; set the listening address with -B",
     ),
     (
         &["--force-link"],
-        "what a port's link is, its driver says",
-        "-d and -i name another port",
+        "the driver reports the link type of a port",
+        "select another port with -d and -i",
     ),
     (
         &["--dont_xchg_versions"],
-        "ends of different versions refuse each other, as what they exchange differs",
-        "the same assay at both ends",
+        "both ends need the same version, because their exchange differs between versions",
+        "use the same version of assay at both ends",
     ),
     (
         &[
@@ -122,8 +122,8 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
             "--use_ib_dm_dmabuf",
             "--gpu_touch",
         ],
-        "messages lie in the host's memory, never in that of an accelerator",
-        "perftest itself, built for that accelerator",
+        "messages are in host memory, never in that of an accelerator",
+        "use perftest itself, built for that accelerator",
     ),
     (
         &["--mmap", "--mmap-offset", "--payload_file_path"],
@@ -170,8 +170,8 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
             "--reply_every",
             "--tcp",
         ],
-        "raw Ethernet is not spoken",
-        "perftest's raw_ethernet_bw and its siblings",
+        "raw Ethernet is not supported",
+        "use perftest's raw_ethernet_bw or a similar program",
     ),
     (
         &[
@@ -181,12 +181,12 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
             "--rate_units",
             "--rate_limit_type",
         ],
-        "as many requests are in flight as -t says, at the rate that results",
+        "the number of requests in flight (-t) determines the rate",
         USE_PERFTEST,
     ),
     (
         &["--latency_gap"],
-        "each message follows the one before, so that no pause is in a latency",
+        "messages follow each other without a pause",
         USE_PERFTEST,
     ),
     (
@@ -224,7 +224,7 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
             "--data_enc_keys_number",
             "--data_enc_key_app_path",
         ],
-        "queue pairs and memory are made in one way, as perftest makes them without it",
+        "queue pairs and memory are created as by perftest without this option",
         USE_PERFTEST,
     ),
 ];

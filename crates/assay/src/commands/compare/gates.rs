@@ -33,9 +33,9 @@ pub(in crate::commands) fn read_gate_file(
     gate::read(&text).map_err(|error| {
         let name = path.display().to_string();
         let failure =
-            CommandFailure::new(FailureKind::Suite, format!("{name} is no file of gates"))
+            CommandFailure::new(FailureKind::Suite, format!("{name} is not a valid file of gates"))
                 .with_cause(&error)
-                .advise("docs/references.md shows one");
+                .advise("see docs/references.md for an example");
         match error.place() {
             Some(place) => failure.at_span(&name, &text, place.span.clone()),
             None => failure,
@@ -98,11 +98,11 @@ pub(in crate::commands) fn outcome_word(outcome: GateOutcome) -> &'static str {
 fn append_github_summary(text: &str) -> Result<(), CommandFailure> {
     let path = std::env::var_os(SUMMARY_VARIABLE).ok_or_else(|| {
         CommandFailure::usage(format!("{SUMMARY_VARIABLE} is not set"))
-            .advise("--github is for jobs of GitHub; --junit writes a file anywhere")
+            .advise("use --github in GitHub jobs, --junit elsewhere")
     })?;
     let file = fs_err::OpenOptions::new().create(true).append(true).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
-        CommandFailure::measurement("the summary of the job cannot be written")
+        CommandFailure::measurement("cannot write the job summary")
             .with_cause(&error)
     })
 }

@@ -46,18 +46,18 @@ pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<Comm
 pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<CommandFailure> {
     let option = unknown_argument(error)?;
     if command.starts_with('-') {
-        let advice = format!("options stand behind their command: `assay COMMAND {option}`");
+        let advice = format!("options come after the command: `assay COMMAND {option}`");
         return Some(
-            CommandFailure::usage(format!("`assay` does not take {option}")).advise(advice),
+            CommandFailure::usage(format!("`assay` does not support {option}")).advise(advice),
         );
     }
-    let failure = CommandFailure::usage(format!("`assay {command}` does not take {option}"));
+    let failure = CommandFailure::usage(format!("`assay {command}` does not support {option}"));
     let of_rdma = || (command == "rdma").then(|| rdma::unsupported::find_reason(option))?;
     if let Some((why, instead)) = find_reason(command, option).or_else(of_rdma) {
         return Some(failure.with_reason(why).advise(instead));
     }
     if command == "run" && ["--suite", "--suites", "-s"].contains(&option) {
-        return Some(failure.advise("suites are named without an option: `assay run quick`"));
+        return Some(failure.advise("name suites without an option: `assay run quick`"));
     }
     if LANGUAGE_OPTIONS.contains(&option) && !TOOL_COMMANDS.contains(&command) {
         return Some(failure.advise(language_advice(command)));
@@ -75,10 +75,10 @@ fn language_advice(command: &str) -> String {
     let has = |it: &clap::Arg| it.get_long() == Some("locale");
     match of_assay.find_subcommand(command) {
         Some(taker) if taker.get_arguments().any(has) => {
-            "its language: `--locale fr`".to_owned()
+            "set the language with `--locale fr`".to_owned()
         }
         _ => {
-            format!("its language is that of the terminal: `LANG=fr_FR.UTF-8 assay {command}`")
+            format!("set the language of the terminal: `LANG=fr_FR.UTF-8 assay {command}`")
         }
     }
 }

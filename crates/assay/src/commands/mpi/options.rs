@@ -41,7 +41,7 @@ pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
 /// Rejects options that do not apply to this benchmark or are not supported, with the reason.
 pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> {
     if let Some(refusal) = typed.refused.first {
-        return Err(CommandFailure::usage(format!("assay mpi has no -{}", refusal.option))
+        return Err(CommandFailure::usage(format!("assay mpi does not support -{}", refusal.option))
             .with_reason(refusal.reason)
             .advise(refusal.instead));
     }
@@ -50,22 +50,22 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
         (
             typed.buffers.is_some() && !kind.is_pairwise(),
             "-b",
-            "the messages of a window can lie apart, and this benchmark has no window",
+            "it applies to the messages of a window, and this benchmark has none",
         ),
         (
             typed.window.is_some() && !kind.is_windowed(),
             "-W",
-            "one message at a time is in flight here",
+            "this benchmark has one message in flight at a time",
         ),
         (
             typed.full && kind.collective().is_none(),
             "-f",
-            "minimum and maximum over the ranks are of collectives",
+            "only collectives have a minimum and maximum over the ranks",
         ),
         (
             typed.tests.is_some() && !matches!(kind, MpiBenchmarkKind::Overlap(_)),
             "-t",
-            "calls of MPI_Test belong to the computation beside a non-blocking collective",
+            "only non-blocking collectives call MPI_Test during a computation",
         ),
         (
             typed.element == Some(ElementType::Byte) && is_reduction(kind),
@@ -83,7 +83,7 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
         Some((_, option, reason)) => {
             Err(CommandFailure::usage(format!("{name} has no {option}"))
                 .with_reason(reason)
-                .advise(format!("leave {option} out")))
+                .advise(format!("leave out {option}")))
         }
         None => Ok(()),
     }
@@ -129,11 +129,11 @@ mod tests {
     #[test]
     fn rejects_options_of_other_benchmarks() {
         for (words, expected) in [
-            ("latency -G png", "assay mpi has no -G"),
+            ("latency -G png", "assay mpi does not support -G"),
             ("allreduce -b multiple", "allreduce has no -b"),
             ("bw -t 100", "bw has no -t"),
             ("iallreduce -T MPI_CHAR", "iallreduce has no -T mpi_char"),
-            ("put_latency -s fence", "assay mpi has no -s"),
+            ("put_latency -s fence", "assay mpi does not support -s"),
             ("latency -W 8", "latency has no -W"),
             ("allreduce -W 64", "allreduce has no -W"),
             ("bw -f", "bw has no -f"),

@@ -21,8 +21,8 @@ pub(super) fn print_tool_output(
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
     if output.is_some() && shape != ToolShape::Vdbench {
-        return Err(CommandFailure::usage("--output belongs to --as vdbench")
-            .advise("other shapes are printed: `… > FILE`"));
+        return Err(CommandFailure::usage("--output needs --as vdbench")
+            .advise("redirect other formats: `… > FILE`"));
     }
     // Runs of suites also contain the figures of perftest's tables.
     let is_perftest = matches!(shape, ToolShape::Perftest | ToolShape::PerftestJson);
@@ -33,12 +33,12 @@ pub(super) fn print_tool_output(
     let asked = run.started.asked.as_ref().filter(|it| it.language == shape.language());
     let Some(asked) = asked else {
         let was = match &run.started.asked {
-            Some(asked) => format!("it was asked in the language of {}", asked.language),
-            None => "it was asked by a suite".to_owned(),
+            Some(asked) => format!("it was started as {}", asked.language),
+            None => "it was started by a suite".to_owned(),
         };
         let shape = shape.language();
         return Err(CommandFailure::usage(format!(
-            "{} has no shape of {shape}: {was}",
+            "{} cannot be printed as {shape}: {was}",
             run.started.run
         ))
         .advise("leave out --as for assay's own report"));

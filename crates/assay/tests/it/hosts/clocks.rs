@@ -70,7 +70,7 @@ fn clock_steps(document: &Value) -> Vec<(String, f64)> {
 
 #[test]
 fn clock_step_is_reported_and_affects_no_result() {
-    let test = "a_clock_that_is_set_meanwhile_is_named_and_moves_nothing";
+    let test = "clock_step_is_reported_and_affects_no_result";
     let Some(library) = faketime(test) else { return };
     let world = World::in_memory();
     world.write("slow.toml", SLOW);
@@ -132,7 +132,7 @@ fn clock_step_is_reported_and_affects_no_result() {
 /// The second condition is measured after the first, but its clock time is two hours earlier.
 #[test]
 fn compared_runs_keep_measurement_order_despite_clock_step() {
-    let test = "what_is_compared_comes_in_the_order_in_which_it_was_measured";
+    let test = "compared_runs_keep_measurement_order_despite_clock_step";
     let Some(library) = faketime(test) else { return };
     let world = World::in_memory();
     let here = faketime_environment(&world, &library, "clock.here");
@@ -159,7 +159,7 @@ fn compared_runs_keep_measurement_order_despite_clock_step() {
 
 #[test]
 fn vdbench_reports_clock_step_of_host() {
-    let test = "vdbench_names_a_host_whose_clock_is_set_meanwhile";
+    let test = "vdbench_reports_clock_step_of_host";
     let Some(library) = faketime(test) else { return };
     let world = World::new();
     for clock in ["clock.one", "clock.two"] {

@@ -38,7 +38,7 @@ impl Containers {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        Err(said.lines().last().unwrap_or("it says nothing").to_owned())
+        Err(said.lines().last().unwrap_or("podman printed no reason").to_owned())
     }
 
     fn start(&self) -> Result<(), String> {
@@ -92,7 +92,7 @@ fn start_containers(test: &str, world: &World, names: &[&str]) -> Option<Contain
 #[test]
 fn podman_containers_can_be_hosts() {
     let world = World::new();
-    let test = "containers_of_podman_are_hosts";
+    let test = "podman_containers_can_be_hosts";
     let Some(containers) = start_containers(test, &world, &["a", "b"]) else { return };
     world.write("two.toml", TWO_CASES);
     let hosts = containers.names.join(",");
@@ -109,7 +109,7 @@ fn podman_containers_can_be_hosts() {
 
 #[test]
 fn podman_container_behind_ssh_can_be_host() {
-    let test = "a_container_of_podman_behind_ssh_is_a_host";
+    let test = "podman_container_behind_ssh_can_be_host";
     if !has_sshd(test) {
         return;
     }
@@ -129,7 +129,7 @@ fn podman_container_behind_ssh_can_be_host() {
 #[test]
 fn podman_container_can_be_relay() {
     let world = World::new();
-    let test = "a_container_of_podman_is_a_relay";
+    let test = "podman_container_can_be_relay";
     let Some(containers) = start_containers(test, &world, &["r"]) else { return };
     world.write("two.toml", TWO_CASES);
     let relay = &containers.names[0];

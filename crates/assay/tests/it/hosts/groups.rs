@@ -117,7 +117,7 @@ fn check_finishers(document: &Value, learn: &str) {
 
 #[test]
 fn one_command_produces_volume_report() {
-    let test = "the_page_of_a_volume_is_one_command";
+    let test = "one_command_produces_volume_report";
     let world = World::in_memory();
     let Some(hosts) = Namespaces::new(test, &["near1", "near2", "far1"]) else { return };
     for host in &hosts.0 {

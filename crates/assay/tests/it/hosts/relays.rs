@@ -53,7 +53,7 @@ fn hosts_behind_relays_are_one_run() {
     assert_eq!(
         ways,
         ["a1 agent", "a2 agent", "a3 agent", "gone agent", "r1 run", "r2 run"],
-        "hosts are reached from relays alone"
+        "hosts are reached only from relays"
     );
     world.wait_until_data_is_gone();
     wait_until_agents_are_gone(&world);
@@ -103,7 +103,7 @@ fn rejects_invalid_relays() {
     let hosts = ["run", "memory", "--hosts", "a,b", "--via", "touch started {host}"];
     for (arguments, says) in [
         (&["--relays", "c,b"][..], "b is a relay and one of --hosts"),
-        (&["--relays", "c[1-"], "--relays cannot be used"),
+        (&["--relays", "c[1-"], "cannot use --relays"),
         (&["--relays", "c", "--binary", "x"], "cannot be used with"),
     ] {
         let outcome = world.assay(&[&hosts, arguments].concat()).failed_with(2);

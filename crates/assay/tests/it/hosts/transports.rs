@@ -55,7 +55,7 @@ pub(super) fn assert_namespaces(document: &Value, names: &[String]) {
 
 #[test]
 fn sudo_can_be_part_of_transport() {
-    let test = "the_rights_of_another_user_lead_to_hosts";
+    let test = "sudo_can_be_part_of_transport";
     if !Path::new("/usr/bin/sudo").exists() || !run("sudo -n true") {
         eprintln!("SKIPPED {test}: sudo is not installed, or asks for a password");
         return;
@@ -107,7 +107,7 @@ pub(super) fn free_port() -> u16 {
 
 #[test]
 fn command_within_ssh_can_be_transport() {
-    let test = "a_command_within_ssh_leads_to_hosts_behind_it";
+    let test = "command_within_ssh_can_be_transport";
     if !has_sshd(test) {
         return;
     }
@@ -131,7 +131,7 @@ fn command_within_ssh_can_be_transport() {
 
 #[test]
 fn jump_host_forwards_and_measures_nothing() {
-    if !has_sshd("a_host_in_between_leads_to_hosts_and_measures_nothing") {
+    if !has_sshd("jump_host_forwards_and_measures_nothing") {
         return;
     }
     let world = World::new();
@@ -150,7 +150,7 @@ fn jump_host_forwards_and_measures_nothing() {
     let document = world.json(&words);
     assert_eq!(document["hosts"][0]["name"], "inner");
     let log = fs::read_to_string(&log).unwrap();
-    assert!(log.contains(&format!("port {inner}")), "it goes through the gate\n{log}");
+    assert!(log.contains(&format!("port {inner}")), "the connection does not go through the gate\n{log}");
 }
 
 #[test]

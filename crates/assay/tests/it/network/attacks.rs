@@ -103,7 +103,7 @@ fn start_qperf_server(world: &World, port: u16, more: &[&str]) -> ServerProcess 
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is_so() {
-        assert!(Instant::now() < deadline, "never: {what}");
+        assert!(Instant::now() < deadline, "timeout: {what}");
         thread::sleep(Duration::from_millis(50));
     }
 }
@@ -135,7 +135,7 @@ fn control_data_after_early_end_closes_connection() {
     let flood = vec![0; 1 << 20];
     // The kernels' buffers at both ends hold far less than this.
     let is_closed = (0..256).any(|_| control.write_all(&flood).is_err());
-    assert!(is_closed, "256 MiB were taken");
+    assert!(is_closed, "256 MiB were accepted");
     assert_serves_iperf3(&world, port);
 }
 
@@ -152,7 +152,7 @@ fn trickling_client_does_not_block_server() {
         thread::sleep(Duration::from_millis(250));
         control.write_all(b" ").is_err()
     });
-    assert!(closed, "a byte now and then keeps the server for itself");
+    assert!(closed, "a trickling client blocks the server");
     assert_serves_iperf3(&world, port);
 }
 
@@ -189,8 +189,8 @@ fn ignores_udp_hello_from_other_host() {
         socket.send_to(b"9876", ("127.0.0.1", port)).unwrap();
         socket.recv(&mut [0; 16]).is_ok()
     };
-    assert!(!hello([127, 0, 0, 2]), "a stranger was answered");
-    assert!(hello([127, 0, 0, 1]), "the client was not");
+    assert!(!hello([127, 0, 0, 2]), "another host was answered");
+    assert!(hello([127, 0, 0, 1]), "the client was not answered");
 }
 
 #[test]
@@ -201,10 +201,10 @@ fn departed_qperf_clients_free_their_slots() {
         let _serving = start_qperf_server(&world, port, &[]);
         let clients: Vec<_> =
             (0..32).map(|_| start_qperf_test(port, test, 1).unwrap()).collect();
-        assert!(start_qperf_test(port, test, 1).is_none(), "one host has more than its places");
+        assert!(start_qperf_test(port, test, 1).is_none(), "one host exceeds its slots");
         // The data connections stay open: only the control connection shows that the clients left.
         let data: Vec<_> = clients.into_iter().map(|(_, data)| data).collect();
-        wait_until("a place is free again", || start_qperf_test(port, test, 1).is_some());
+        wait_until("a slot is free again", || start_qperf_test(port, test, 1).is_some());
         drop(data);
     }
 }
@@ -259,11 +259,11 @@ fn qperf_quit_from_other_host_needs_permission() {
     let mut serving = start_qperf_server(&world, port, &["-B", "0.0.0.0"]);
     if from_far(port).is_none() {
         eprintln!(
-            "SKIPPED another_host_does_not_end_a_server_of_qperf: no address but loopback"
+            "SKIPPED qperf_quit_from_other_host_needs_permission: no address but loopback"
         );
         return;
     }
-    assert!(start_qperf_test(port, TCP_LATENCY, 1).is_some(), "it serves on");
+    assert!(start_qperf_test(port, TCP_LATENCY, 1).is_some(), "it still serves");
     connect(port).write_all(&encode_qperf_request(QUIT, 0, 0)).unwrap();
     assert!(serving.0.wait().unwrap().success());
     let port = free_port();
@@ -336,8 +336,8 @@ fn crowd_server(limit: &str) -> (String, u64) {
 #[test]
 fn survives_lack_of_descriptors() {
     let (said, ticks) = crowd_server("-n 40");
-    assert_eq!(said.matches("connections cannot be accepted").count(), 1, "{said}");
-    assert!(ticks < 100, "it asks again and again: {ticks} ticks in two seconds");
+    assert_eq!(said.matches("cannot accept connections").count(), 1, "{said}");
+    assert!(ticks < 100, "the server spins: {ticks} ticks in two seconds");
 }
 
 /// Returns a server's peak address space before any client connects, in KiB.

@@ -84,7 +84,7 @@ fn check(device: &str, read: &DeviceSetup) {
 
 #[test]
 fn device_settings_agree_with_ethtool() {
-    if !is_installed("ethtool", "every_device_is_read_as_ethtool_reads_it") {
+    if !is_installed("ethtool", "device_settings_agree_with_ethtool") {
         return;
     }
     let devices = std::fs::read_dir("/sys/class/net").unwrap();

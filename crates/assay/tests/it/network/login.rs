@@ -102,7 +102,7 @@ fn serve_one_client(
 
 #[test]
 fn admits_user_and_stores_no_password() {
-    let Some(keys) = Keys::new("a_user_is_admitted_and_no_password_is_kept") else { return };
+    let Some(keys) = Keys::new("admits_user_and_stores_no_password") else { return };
     for padding in [&[][..], &["--use-pkcs1-padding"]] {
         let port = free_port();
         let _serving = ServerProcess::start(keys.server_command(port, padding), port);
@@ -121,7 +121,7 @@ fn admits_user_and_stores_no_password() {
 /// At a terminal, which `script` emulates, the client asks for the password and does not show it.
 #[test]
 fn typed_password_is_not_shown() {
-    const TEST: &str = "a_password_that_is_typed_is_not_shown";
+    const TEST: &str = "typed_password_is_not_shown";
     let Some(keys) = Keys::new(TEST) else { return };
     if !is_installed("script", TEST) || !is_installed("stty", TEST) {
         return;
@@ -164,7 +164,7 @@ fn typed_password_is_not_shown() {
 
 #[test]
 fn real_iperf3_client_can_log_in() {
-    const TEST: &str = "a_real_iperf3_client_logs_in";
+    const TEST: &str = "real_iperf3_client_can_log_in";
     let Some(keys) = Keys::new(TEST).filter(|_| is_installed("iperf3", TEST)) else { return };
     let padding: &[&str] = if uses_pkcs1_padding() { &["--use-pkcs1-padding"] } else { &[] };
     let port = free_port();
@@ -178,7 +178,7 @@ fn real_iperf3_client_can_log_in() {
 
 #[test]
 fn real_iperf3_server_admits_user() {
-    const TEST: &str = "a_real_iperf3_server_admits_a_user";
+    const TEST: &str = "real_iperf3_server_admits_user";
     let Some(keys) = Keys::new(TEST).filter(|_| is_installed("iperf3", TEST)) else { return };
     let port = free_port();
     let mut server = Command::new("iperf3");
@@ -197,7 +197,7 @@ fn real_iperf3_server_admits_user() {
 
 #[test]
 fn only_server_reports_reason_of_refused_login() {
-    let Some(keys) = Keys::new("who_is_refused_is_reported_to_the_server_alone") else {
+    let Some(keys) = Keys::new("only_server_reports_reason_of_refused_login") else {
         return;
     };
     let log_in = |user: &'static str, password: &'static str, more: &'static [&'static str]| {
@@ -244,7 +244,7 @@ fn encrypt_login(keys: &Keys, at_s: u64) -> String {
 
 #[test]
 fn refuses_login_with_wrong_time_or_replay() {
-    let Some(keys) = Keys::new("a_wrong_clock_and_an_overheard_login_are_refused") else {
+    let Some(keys) = Keys::new("refuses_login_with_wrong_time_or_replay") else {
         return;
     };
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
@@ -275,7 +275,7 @@ fn refuses_login_with_wrong_time_or_replay() {
     keys.world.assay(&words).failed_with(4);
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     let said = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
-    for reported in ["its clock differs by", "was used before", "it sent no user and password"]
+    for reported in ["its clock differs by", "was used before", "the client sent no user and password"]
     {
         assert!(said.contains(reported), "{reported}: {said}");
     }
@@ -283,7 +283,7 @@ fn refuses_login_with_wrong_time_or_replay() {
 
 #[test]
 fn invalid_key_and_user_files_are_named() {
-    let Some(keys) = Keys::new("keys_and_files_that_are_none_are_named") else { return };
+    let Some(keys) = Keys::new("invalid_key_and_user_files_are_named") else { return };
     keys.openssl("genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out short.pem");
     keys.openssl("genpkey -algorithm ED25519 -out other.pem");
     keys.openssl("rsa -in key.pem -traditional -out old.pem");
@@ -308,11 +308,11 @@ fn invalid_key_and_user_files_are_named() {
     let long = "x".repeat(200);
     for (mut command, reported) in [
         (server("missing.pem", "users.csv"), "missing.pem"),
-        (server("key.pem", "missing.csv"), "the file of users cannot be read"),
+        (server("key.pem", "missing.csv"), "cannot read the file of users"),
         (server("public.pem", "users.csv"), "no such key in PEM"),
         (server("locked.pem", "users.csv"), "without a passphrase"),
-        (server("short.pem", "users.csv"), "no RSA key of 2048 to 8192 bits"),
-        (server("other.pem", "users.csv"), "no RSA key of 2048 to 8192 bits"),
+        (server("short.pem", "users.csv"), "not an RSA key of 2048 to 8192 bits"),
+        (server("other.pem", "users.csv"), "not an RSA key of 2048 to 8192 bits"),
         (client("mario", "missing.pem"), "missing.pem"),
         (client("mario", "key.pem"), "no such key in PEM"),
         (client("ma rio", "public.pem"), "without white space"),

@@ -218,7 +218,7 @@ pub(super) fn wait_for_connections(port: u16, count: usize) {
     while std::fs::read_to_string("/proc/net/tcp").unwrap().lines().filter(is_one).count()
         < count
     {
-        assert!(Instant::now() < deadline, "nobody connects to {port}");
+        assert!(Instant::now() < deadline, "no client connects to {port}");
         thread::sleep(Duration::from_millis(10));
     }
 }

@@ -229,7 +229,7 @@ fn client_can_print_server_output() {
     assert!(ours.out.contains("Server output:\nAccepted connection from"), "{}", ours.out);
     let (_, reported) = ours.out.split_once("Server output:").unwrap();
     assert!(reported.contains("receiver"), "{reported}");
-    if is_installed("iperf3", "the_servers_output_is_handed_to_whoever_asks_for_it") {
+    if is_installed("iperf3", "client_can_print_server_output") {
         let real = std::process::Command::new("iperf3").args(words).output().unwrap();
         let real = String::from_utf8(real.stdout).unwrap();
         assert!(real.contains("Server output:") && real.contains("receiver"), "{real}");
@@ -238,7 +238,7 @@ fn client_can_print_server_output() {
 
 #[test]
 fn real_iperf3_server_supports_all_but_ping_pongs() {
-    if !is_installed("iperf3", "a_server_of_iperf3_alone_is_measured_but_for_its_ping_pongs") {
+    if !is_installed("iperf3", "real_iperf3_server_supports_all_but_ping_pongs") {
         return;
     }
     let world = World::new();

@@ -105,7 +105,7 @@ fn interval_samples_agree_with_iperf3_totals() {
     let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.1 * 0.1;
     for (metric, sum) in [("send_rate", "sum_sent"), ("goodput", "sum_received")] {
         let [found] = &*results(&summary, "network.tcp", metric) else {
-            panic!("each rate is told once, and streams are parts of it: {summary}");
+            panic!("each rate is reported once, and streams are parts of it: {summary}");
         };
         let whole = reported["end"][sum]["bits_per_second"].as_f64().unwrap();
         assert!(close(found["mean"].as_f64().unwrap(), whole), "{metric}: {found} {whole}");
@@ -171,7 +171,7 @@ fn failed_test_is_stored_with_failure() {
         let document = world.json(&["show", "latest", "--json"]);
         assert_eq!(document["run"]["status"], "failed", "{words:?}");
         let failures = document["failures"].as_array().unwrap();
-        assert_eq!(failures.len(), 1, "what came after it was not tried: {document}");
+        assert_eq!(failures.len(), 1, "later tests were not tried: {document}");
     }
     assert_eq!(event_files(&world).len(), 3);
 }

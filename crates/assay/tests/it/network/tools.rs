@@ -37,7 +37,7 @@ fn are_installed(test: &str) -> bool {
 
 #[test]
 fn official_tools_measure_over_loopback() {
-    if !are_installed("the_tools_measure_over_loopback_beside_assay") {
+    if !are_installed("official_tools_measure_over_loopback") {
         return;
     }
     let world = World::new();
@@ -65,7 +65,7 @@ fn official_tools_measure_over_loopback() {
 
 #[test]
 fn report_shows_tool_and_assay_side_by_side() {
-    if !is_installed("iperf3", "a_tool_and_assay_ask_the_same_host_and_stand_side_by_side") {
+    if !is_installed("iperf3", "report_shows_tool_and_assay_side_by_side") {
         return;
     }
     let world = World::new();
@@ -87,7 +87,7 @@ fn report_shows_tool_and_assay_side_by_side() {
 
 #[test]
 fn failed_tool_reports_its_own_error() {
-    if !is_installed("iperf3", "a_tool_that_reaches_nobody_is_a_failure_with_its_words") {
+    if !is_installed("iperf3", "failed_tool_reports_its_own_error") {
         return;
     }
     let world = World::new();

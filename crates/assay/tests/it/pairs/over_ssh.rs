@@ -13,7 +13,7 @@ use crate::vdbench_hosts::SshServers;
 
 #[test]
 fn mpi_pairs_run_over_ssh_with_copied_program() {
-    let test = "pairs::copied::ranks_of_mpi_run_where_ssh_leads_and_the_program_was_copied";
+    let test = "pairs::over_ssh::mpi_pairs_run_over_ssh_with_copied_program";
     let system = Path::new("/usr");
     if !real_mpis(test).iter().any(|it| it == system) {
         eprintln!("SKIPPED {test}: the system has no MPI");

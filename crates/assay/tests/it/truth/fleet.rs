@@ -40,12 +40,12 @@ fn check_six_agents_on_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
         return;
     }
     let skip =
-        |what: &str| eprintln!("SKIPPED {test}: this kernel {what}, or not for this user");
-    let Some(disk) = RamDisk::new() else { return skip("makes no RAM disk (zram)") };
+        |what: &str| eprintln!("SKIPPED {test}: this kernel or user {what}");
+    let Some(disk) = RamDisk::new() else { return skip("cannot create a RAM disk (zram)") };
     let world = World::new();
     world.write("via.sh", "shift; exec \"$@\"\n");
     let Some(group) = ReadLimitGroup::new(&disk, 10_000).filter(ReadLimitGroup::enter) else {
-        return skip("throttles no block device");
+        return skip("cannot throttle a block device");
     };
     let suite = format!(
         "name = \"six\"\nbudget = \"20s\"\n[[measure]]\nbenchmark = \"storage\"\n\
@@ -61,7 +61,7 @@ fn check_six_agents_on_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
 #[test]
 fn six_agents_reach_the_limit_of_one_disk() {
     check_six_agents_on_disk(
-        "six_agents_on_a_disk_of_ten_thousand_reads_per_second_total_ten_thousand",
+        "six_agents_reach_the_limit_of_one_disk",
         "",
         &[],
     );
@@ -70,7 +70,7 @@ fn six_agents_reach_the_limit_of_one_disk() {
 #[test]
 fn merged_curve_of_six_agents_ends_at_disk_limit() {
     check_six_agents_on_disk(
-        "the_merged_curve_of_six_agents_ends_at_ten_thousand",
+        "merged_curve_of_six_agents_ends_at_disk_limit",
         "name = \"curve\"\ncurve = [50]\n",
         &[("point", "max".into())],
     );
@@ -90,7 +90,7 @@ impl Drop for ServerProcesses {
 
 #[test]
 fn six_senders_total_payload_of_gigabit_bucket() {
-    let test = "six_senders_into_one_gigabit_bucket_total_its_payload";
+    let test = "six_senders_total_payload_of_gigabit_bucket";
     if !super::is_requested(test) {
         return;
     }
@@ -133,7 +133,7 @@ const PERIOD_US: u32 = 20_000;
 impl CpuQuotas {
     fn new(test: &str, quotas_us: &[u32]) -> Option<Self> {
         let lacks = || {
-            eprintln!("SKIPPED {test}: this kernel has no CPU quotas, or not for this user");
+            eprintln!("SKIPPED {test}: this kernel or user cannot set CPU quotas");
             None
         };
         let mut made = Self(Vec::new());
@@ -168,7 +168,7 @@ impl Drop for CpuQuotas {
 
 #[test]
 fn slow_host_of_eight_is_named() {
-    let test = "one_host_of_eight_with_half_the_cpu_time_is_named";
+    let test = "slow_host_of_eight_is_named";
     if !super::is_requested(test) {
         return;
     }

@@ -94,18 +94,18 @@ const ROUND_LENGTH: &str = "2500ms";
 
 #[test]
 fn changing_limit_is_not_steady_until_constant() {
-    let test = "a_limit_that_moves_is_not_steady_until_it_stays";
+    let test = "changing_limit_is_not_steady_until_constant";
     if !super::is_requested(test) {
         return;
     }
     let world = World::new();
     let Some(disk) = RamDisk::new() else {
-        eprintln!("SKIPPED {test}: this kernel makes no RAM disk (zram), or not for this user");
+        eprintln!("SKIPPED {test}: this kernel or user cannot create a RAM disk (zram)");
         return;
     };
     let Some(group) = ReadLimitGroup::new(&disk, 2000).filter(ReadLimitGroup::enter) else {
         eprintln!(
-            "SKIPPED {test}: this kernel throttles no block device, or not for this user"
+            "SKIPPED {test}: this kernel or user cannot throttle a block device"
         );
         return;
     };

@@ -54,7 +54,7 @@ fn check_sums(world: &World, folder: &str) {
 #[test]
 fn file_trees_run_on_their_hosts() {
     let world = World::new();
-    let Some(servers) = SshServers::new("trees_of_files_run_on_their_hosts", &world, HOSTS)
+    let Some(servers) = SshServers::new("file_trees_run_on_their_hosts", &world, HOSTS)
     else {
         return;
     };
@@ -76,7 +76,7 @@ fn file_trees_run_on_their_hosts() {
     check_sums(&world, "again");
     // The hosts remove together the trees that they created together.
     vdbench(&world, &servers, "clean", "rd=clean,fwd=fwd*,format=(clean,only)\n");
-    assert_eq!((files("shared"), files("own")), (1, 1), "the marks alone");
+    assert_eq!((files("shared"), files("own")), (1, 1), "only the marks are left");
     assert!(!world.path("shared/vdb.1_1.dir").exists());
     let shown =
         servers.run_at_coordinator(&world, env!("CARGO_BIN_EXE_assay"), &["show", "--json"]).1;
@@ -86,7 +86,7 @@ fn file_trees_run_on_their_hosts() {
 
 #[test]
 fn rejects_shared_tree_in_different_folders() {
-    let test = "a_tree_that_is_not_the_same_folder_on_every_host_is_refused";
+    let test = "rejects_shared_tree_in_different_folders";
     if !run("unshare -m true") || !Path::new("/usr/bin/mount").exists() {
         eprintln!("SKIPPED {test}: file systems cannot be mounted here");
         return;
@@ -112,5 +112,5 @@ fn rejects_shared_tree_in_different_folders() {
     let outcome = world.assay(&words).failed_with(4);
     assert!(outcome.err.contains("host vm2 is lost"), "{}", outcome.err);
     assert!(outcome.err.contains("another folder than on the first host"), "{}", outcome.err);
-    assert_eq!(files_below(&anchor).len(), 1, "the mark alone");
+    assert_eq!(files_below(&anchor).len(), 1, "only the mark is left");
 }
