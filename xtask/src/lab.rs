@@ -201,10 +201,7 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
         (0, []) => Ok(()),
         (count, []) => bail!("{count} figures are wrong, see above"),
         (count, names) => {
-            bail!(
-                "{} failed, and {count} figures are wrong, see above",
-                names.join(", ")
-            )
+            bail!("{} failed, and {count} figures are wrong, see above", names.join(", "))
         }
     }
 }

@@ -27,16 +27,14 @@ const GCC: SystemPackage =
     package("gcc", "compiles the plain C programs assay is compared with");
 const LIBC: SystemPackage = package("libc6-dev", "headers and start files for gcc");
 const GIT: SystemPackage = package("git", "lists the files of the tree for `tidy`");
-const HPCC: SystemPackage =
-    package("hpcc", "the official HPL and STREAM, as peers");
+const HPCC: SystemPackage = package("hpcc", "the official HPL and STREAM, as peers");
 const OPENMPI: SystemPackage =
     package("openmpi-bin", "`mpirun`, without which hpcc does not start");
 const LIKWID: SystemPackage =
     package("likwid", "`likwid-bench`, the memory kernels of the field");
 const OPENBLAS: SystemPackage = package("libopenblas0-pthread", "the BLAS that `--blas` opens");
 
-const MPICH: SystemPackage =
-    package("mpich", "an MPI with the MPICH ABI, for `assay mpi`");
+const MPICH: SystemPackage = package("mpich", "an MPI with the MPICH ABI, for `assay mpi`");
 const OPENMPI_HEADERS: SystemPackage = package("libopenmpi-dev", "its `mpicc`");
 const MPICH_HEADERS: SystemPackage = package("libmpich-dev", "its `mpicc`");
 const SLURM_CONTROLLER: SystemPackage =
@@ -50,10 +48,8 @@ const SUDO: SystemPackage = package("sudo", "another user's permissions, as a tr
 const BUSYBOX: SystemPackage =
     package("busybox", "the shell and commands of small systems, to test scripts");
 const PODMAN: SystemPackage = package("podman", "containers as hosts");
-const PMIX: SystemPackage = package(
-    "libpmix-dev",
-    "the unversioned library name that Slurm's plugin loads for PMIx",
-);
+const PMIX: SystemPackage =
+    package("libpmix-dev", "the unversioned library name that Slurm's plugin loads for PMIx");
 const VENV: SystemPackage =
     package("python3-venv", "environments for the MPIs that Debian lacks, and for fio-plot");
 
@@ -69,11 +65,9 @@ const ETHTOOL: SystemPackage =
 
 const CHROMIUM: SystemPackage = package("chromium", "renders HTML reports, headless");
 
-const FIO: SystemPackage =
-    package("fio", "the usual storage benchmark, as a peer");
+const FIO: SystemPackage = package("fio", "the usual storage benchmark, as a peer");
 
-const FAKETIME: SystemPackage =
-    package("faketime", "sets the clock of a host during a run");
+const FAKETIME: SystemPackage = package("faketime", "sets the clock of a host during a run");
 
 const PDSH: SystemPackage =
     package("pdsh", "starts a command on many hosts, as a peer of agents");
@@ -82,8 +76,7 @@ const CLUSH: SystemPackage = package("clustershell", "`clush`, likewise");
 const QEMU: SystemPackage =
     package("qemu-system-x86", "runs the guests of the laboratory, emulated if necessary");
 const CPIO: SystemPackage = package("cpio", "packs their file systems");
-const KMOD: SystemPackage =
-    package("kmod", "`depmod` and `modprobe`: dependencies of modules");
+const KMOD: SystemPackage = package("kmod", "`depmod` and `modprobe`: dependencies of modules");
 const QEMU_USER: SystemPackage =
     package("qemu-user", "`qemu-aarch64`: runs aarch64 programs on this machine");
 const GCC_ARM: SystemPackage = package("gcc-aarch64-linux-gnu", "links aarch64 programs");

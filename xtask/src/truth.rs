@@ -233,8 +233,10 @@ fn find_truths(root: &Path) -> Result<Vec<Truth>> {
         if message["target"]["name"] != "it" {
             continue;
         }
-        let manifest = message["manifest_path"].as_str().context("cargo reported no manifest")?;
-        let folder = Path::new(manifest).parent().context("the manifest has no parent folder")?;
+        let manifest =
+            message["manifest_path"].as_str().context("cargo reported no manifest")?;
+        let folder =
+            Path::new(manifest).parent().context("the manifest has no parent folder")?;
         let mut list = Command::new(executable);
         list.args(["--list", "--format=terse", TRUTH_PREFIX]);
         for name in

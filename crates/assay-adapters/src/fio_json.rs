@@ -117,9 +117,9 @@ fn parse_document(text: &str) -> Result<Value, ToolError> {
         Some(Err(error)) if !error.is_eof() => {
             Err(ToolError::Missing { what: format!("JSON: {error}"), place: "fio's output" })
         }
-        _ => Err(ToolError::Truncated {
-            missing: "the end of fio's JSON is missing".to_owned(),
-        }),
+        _ => {
+            Err(ToolError::Truncated { missing: "the end of fio's JSON is missing".to_owned() })
+        }
     }
 }
 

@@ -327,9 +327,7 @@ fn split_parts(text: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
 /// may be the last.
 fn reject_cut_number(text: &str) -> Result<(), ToolError> {
     if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') {
-        return Err(ToolError::Truncated {
-            missing: "its last line is incomplete".to_owned(),
-        });
+        return Err(ToolError::Truncated { missing: "its last line is incomplete".to_owned() });
     }
     Ok(())
 }

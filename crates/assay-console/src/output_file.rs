@@ -47,7 +47,9 @@ fn write_error(path: &Path, error: &io::Error) -> CommandFailure {
         .with_reason(why);
     match error.kind() {
         io::ErrorKind::NotFound => failure.advise("name a file in a folder that exists"),
-        io::ErrorKind::PermissionDenied => failure.advise("name a file in a folder that you may write to"),
+        io::ErrorKind::PermissionDenied => {
+            failure.advise("name a file in a folder that you may write to")
+        }
         io::ErrorKind::IsADirectory => failure.advise("name a file in that folder"),
         io::ErrorKind::StorageFull => {
             failure.advise("free some space, or name a file on another file system")

@@ -41,12 +41,14 @@ pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure
         if heard.next().is_some() {
             // A stopped terminal blocks writes; a thread of its own keeps the next signal from
             // waiting.
-            std::thread::spawn(|| terminal::write_above_progress("stopping; press again to stop at once"));
+            std::thread::spawn(|| {
+                terminal::write_above_progress("stopping; press again to stop at once")
+            });
         }
         if let Some(signal) = heard.next() {
             // Tools and commands run in process groups of their own, which the terminal's signals
             // do not reach.
-            process::end_descendants();
+            process::kill_descendants();
             drop(emulate_default_handler(signal));
         }
     });

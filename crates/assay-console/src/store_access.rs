@@ -89,8 +89,7 @@ pub fn read_condition(
         let named = match read_and_warn(typed, name, terminal) {
             Err(unknown) => match &runs_with_label(typed, (name, host))?[..] {
                 [] => {
-                    return Err(unknown
-                        .advise("label runs with `assay run … --label NAME`"));
+                    return Err(unknown.advise("label runs with `assay run … --label NAME`"));
                 }
                 ids => ids
                     .iter()
@@ -200,8 +199,7 @@ pub fn read_all(
         let found = match read(typed, name) {
             Err(unknown) => match runs_with_label(typed, (name, None))? {
                 ids if ids.is_empty() => {
-                    return Err(unknown
-                        .advise("label runs with `assay run … --label NAME`"));
+                    return Err(unknown.advise("label runs with `assay run … --label NAME`"));
                 }
                 // The list begins with the newest run.
                 ids => ids

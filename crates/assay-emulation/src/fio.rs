@@ -31,9 +31,11 @@ use assay_console::progress_sink::QuietStoreSink;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::recording::{Recording, RecordingRequest};
 use assay_run::sink::SilentSink;
-use assay_run::storage::plan_check::{self, StreamOrigin, RequiredPhases, PlanRefusal, RefusedAspect};
-use assay_run::storage::safe_open;
 use assay_run::storage::options::RunOptions;
+use assay_run::storage::plan_check::{
+    self, PlanRefusal, RefusedAspect, RequiredPhases, StreamOrigin,
+};
+use assay_run::storage::safe_open;
 use assay_run::storage::{runner, volume};
 
 mod disks;
@@ -331,8 +333,10 @@ fn write_logs(
 ) -> Result<(), CommandFailure> {
     for file in log::log_files(plan) {
         let write = || {
-            let mut to =
-                BufWriter::new(safe_open::open_output(&path_text::decode_path(&file.path), false)?);
+            let mut to = BufWriter::new(safe_open::open_output(
+                &path_text::decode_path(&file.path),
+                false,
+            )?);
             file.write(plan, outcomes, counted_from_ms, &mut to)?;
             to.flush()
         };

@@ -15,8 +15,8 @@ use assay_model::workload::file_set::FilePlan;
 use assay_run::failure::CommandFailure;
 use assay_run::recording::RecordingRequest;
 use assay_run::sink::Sink;
-use assay_run::storage::plan_check::{RequiredPhases, PlanRefusal, RefusedAspect};
 use assay_run::storage::ior::{self as driver, IorEvent};
+use assay_run::storage::plan_check::{PlanRefusal, RefusedAspect, RequiredPhases};
 use assay_run::storage::volume;
 use assay_store::Store;
 
@@ -188,7 +188,8 @@ fn execute(
         IorEvent::TimeIsUp { repetitions } => {
             terminal.note(&format!("-T: {repetitions} repetitions in the time"));
         }
-        IorEvent::TestStarted { .. } | IorEvent::Result { .. } | IorEvent::TestEnded { .. } if !on_screen => {}
+        IorEvent::TestStarted { .. } | IorEvent::Result { .. } | IorEvent::TestEnded { .. }
+            if !on_screen => {}
         IorEvent::TestStarted { test, number } => {
             if number == 0 {
                 terminal.print(&text::render_head(circumstances));
@@ -240,7 +241,10 @@ pub fn render_stored(
     let circumstances: IorRunInfo = circumstances
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .ok_or_else(|| {
-            CommandFailure::measurement(format!("{} has no raw output {RUN_INFO}", run.started.run))
+            CommandFailure::measurement(format!(
+                "{} has no raw output {RUN_INFO}",
+                run.started.run
+            ))
         })?;
     let tests = driver::stored_tests(run, &tests, &raw);
     let finished = driver::format_end(run);

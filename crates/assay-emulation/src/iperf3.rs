@@ -234,7 +234,8 @@ pub fn render_stored(
     asked: &RequestedCommand,
     as_document: bool,
 ) -> Result<String, CommandFailure> {
-    let nothing = || CommandFailure::measurement(format!("{} contains no test", run.started.run));
+    let nothing =
+        || CommandFailure::measurement(format!("{} contains no test", run.started.run));
     let record = run.cases.first().ok_or_else(nothing)?;
     let typed: Iperf3Arguments = options::parse_stored("iperf3", asked)?;
     let raw = |name: &str| store_access::read_raw(store, &record.raw, name).ok();

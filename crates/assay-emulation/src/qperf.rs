@@ -306,7 +306,9 @@ fn build_test(
     typed: &QperfArguments,
 ) -> Result<QperfTest, CommandFailure> {
     if request.test == QperfTestKind::Quit {
-        return Err(CommandFailure::usage("`quit` is not supported; stop the server on its host"));
+        return Err(CommandFailure::usage(
+            "`quit` is not supported; stop the server on its host",
+        ));
     }
     Ok(QperfTest {
         target: NetworkTarget::new(host, typed.listen_port),

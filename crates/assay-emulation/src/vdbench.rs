@@ -24,7 +24,7 @@ use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::run_request::random_seed;
 use assay_run::storage::file_trees::{self, MissingParents};
-use assay_run::storage::plan_check::{self, RequiredPhases, PlanRefusal};
+use assay_run::storage::plan_check::{self, PlanRefusal, RequiredPhases};
 use assay_run::storage::vdbench::repeat::RunRepetition;
 use assay_run::storage::volume;
 

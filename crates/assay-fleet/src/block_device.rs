@@ -9,14 +9,14 @@ use crate::mounts::{DeviceNumber, Mount};
 use crate::root::Root;
 
 /// Mount points whose disk counts as the system disk.
-const SYSTEM: [&str; 6] = ["/", "/boot", "/boot/efi", "/usr", "/var", "/home"];
+const SYSTEM_MOUNTS: [&str; 6] = ["/", "/boot", "/boot/efi", "/usr", "/var", "/home"];
 /// Maximum depth of stacked devices: device mapper on md on partitions is three. Ends loops in a
 /// damaged tree.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Unpacks a device number as the kernel encodes it.
 #[must_use]
-pub fn number(packed: u64) -> DeviceNumber {
+pub fn unpack_number(packed: u64) -> DeviceNumber {
     (rustix::fs::major(packed), rustix::fs::minor(packed))
 }
 
@@ -54,30 +54,31 @@ fn occupants_of(root: &Root, part: DeviceNumber, mounts: &[Mount]) -> Vec<String
 
 /// Returns whether the devices are the same, disk and partition, or overlapping partitions.
 #[must_use]
-pub fn overlap(root: &Root, one: DeviceNumber, other: DeviceNumber) -> bool {
+pub fn overlaps(root: &Root, one: DeviceNumber, other: DeviceNumber) -> bool {
     related(root, one).contains(&other)
 }
 
 /// Returns whether the device shares a disk with the system: `/`, `/boot`, `/usr` …
 #[must_use]
 pub fn is_system(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> bool {
-    let system =
-        mounts.iter().filter(|mount| SYSTEM.iter().any(|it| mount.point == Path::new(it)));
+    let system = mounts
+        .iter()
+        .filter(|mount| SYSTEM_MOUNTS.iter().any(|it| mount.point == Path::new(it)));
     let system: BTreeSet<DeviceNumber> = system
         .filter_map(|mount| match mount.device {
             // btrfs and others have no block device number; their source has one.
-            (0, _) => numbered(root, mount.source.strip_prefix("/dev/")?),
+            (0, _) => number_by_name(root, mount.source.strip_prefix("/dev/")?),
             device => Some(device),
         })
-        .flat_map(|device| disks(root, device, DEEPEST))
+        .flat_map(|device| disks(root, device, MAX_DEPTH))
         .collect();
-    disks(root, device, DEEPEST).iter().any(|disk| system.contains(disk))
+    disks(root, device, MAX_DEPTH).iter().any(|disk| system.contains(disk))
 }
 
 /// Returns the whole disks below a device: itself, the disk of a partition, components of a
 /// mapping.
 fn disks(root: &Root, device: DeviceNumber, depth: usize) -> BTreeSet<DeviceNumber> {
-    let below = below(root, device);
+    let below = components(root, device);
     if !below.is_empty() && depth > 0 {
         return below.into_iter().flat_map(|it| disks(root, it, depth - 1)).collect();
     }
@@ -86,9 +87,9 @@ fn disks(root: &Root, device: DeviceNumber, depth: usize) -> BTreeSet<DeviceNumb
 
 /// Returns the direct components of a mapping or an array.
 #[must_use]
-pub fn below(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
+pub fn components(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
     let names = root.names(&format!("{}/slaves", folder(device)));
-    names.iter().filter_map(|name| numbered(root, name)).collect()
+    names.iter().filter_map(|name| number_by_name(root, name)).collect()
 }
 
 /// Returns the device, its partitions, its disk, and other partitions that overlap it.
@@ -96,10 +97,10 @@ fn related(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
     let mut related = with_partitions(root, device);
     if let Some(disk) = disk_of(root, device) {
         related.push(disk);
-        let place = place(root, device);
+        let place = sector_range(root, device);
         let others = with_partitions(root, disk).into_iter().skip(1).filter(|it| *it != device);
         related.extend(others.filter(|it| {
-            let (one, other) = (place.as_ref(), self::place(root, *it));
+            let (one, other) = (place.as_ref(), self::sector_range(root, *it));
             one.zip(other)
                 .is_some_and(|(one, other)| one.start < other.end && other.start < one.end)
         }));
@@ -109,7 +110,7 @@ fn related(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
 
 /// Returns the range of a partition on its disk, in sectors of 512 B.
 #[must_use]
-pub fn place(root: &Root, device: DeviceNumber) -> Option<std::ops::Range<u64>> {
+pub fn sector_range(root: &Root, device: DeviceNumber) -> Option<std::ops::Range<u64>> {
     let folder = folder(device);
     let start: u64 = root.number(&format!("{folder}/start"))?;
     let sectors: u64 = root.number(&format!("{folder}/size"))?;
@@ -147,7 +148,7 @@ pub fn name(root: &Root, device: DeviceNumber) -> Option<String> {
     reported.lines().find_map(|line| line.strip_prefix("DEVNAME=").map(str::to_owned))
 }
 
-fn numbered(root: &Root, name: &str) -> Option<DeviceNumber> {
+fn number_by_name(root: &Root, name: &str) -> Option<DeviceNumber> {
     parse(&root.text(&format!("sys/class/block/{name}/dev"))?)
 }
 
@@ -203,7 +204,7 @@ mod tests {
         write("sys/devices/sda/sda2/holders/dm-0/x", "");
         write("sys/devices/dm-0/slaves/sda2/x", "");
         write("proc/swaps", "Filename Type\n/dev/sdb partition 1 0 -2\n");
-        Root::at(folder)
+        Root::from_directory(folder)
     }
 
     fn mount(device: DeviceNumber, point: &str) -> Mount {
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn every_use_is_seen() {
+    fn lists_all_uses_of_a_device() {
         let folder = tempfile::tempdir().unwrap();
         let root = machine(folder.path());
         let mounts = [mount((8, 1), "/data")];
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_overlaps_its_partitions_and_those_that_share_sectors() {
+    fn disk_overlaps_its_partitions_and_partitions_overlap_by_sectors() {
         let folder = tempfile::tempdir().unwrap();
         let root = machine(folder.path());
         let all = [(8, 0), (8, 1), (8, 2), (8, 3), (8, 16), (8, 17)];
@@ -245,14 +246,14 @@ mod tests {
             ((8, 2), &[(8, 0), (8, 2)]),
             ((8, 17), &[(8, 16), (8, 17)]),
         ] {
-            let overlaps = |it: &DeviceNumber| overlap(&root, device, *it);
+            let overlaps = |it: &DeviceNumber| overlaps(&root, device, *it);
             let found: Vec<DeviceNumber> = all.into_iter().filter(overlaps).collect();
             assert_eq!(found, expected, "{device:?}");
         }
     }
 
     #[test]
-    fn the_system_disk_is_known_by_any_of_its_parts() {
+    fn recognises_system_disk_by_any_part() {
         let folder = tempfile::tempdir().unwrap();
         let root = machine(folder.path());
         // The root file system is on a mapping over the second partition.

@@ -10,7 +10,7 @@ use assay_model::facts::FileSystemCapacity;
 /// Returns the capacity of the file system of `path`, or of its parent folder if `path` does not
 /// exist. `None` if the system reports none.
 #[must_use]
-pub fn of(path: &Path) -> Option<FileSystemCapacity> {
+pub fn file_system_capacity(path: &Path) -> Option<FileSystemCapacity> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));
     let reported = rustix::fs::statvfs(path).or_else(|_| rustix::fs::statvfs(folder)).ok()?;
@@ -40,21 +40,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_root_file_system_has_a_size() {
-        let root = of(Path::new("/")).unwrap();
+    fn root_file_system_has_a_size() {
+        let root = file_system_capacity(Path::new("/")).unwrap();
         assert!(root.bytes > 0 && root.free_bytes <= root.bytes);
-        let later = of(Path::new("/a file that is not there yet")).unwrap();
+        let later = file_system_capacity(Path::new("/a file that is not there yet")).unwrap();
         assert_eq!(later.bytes, root.bytes);
     }
 
     #[test]
-    fn files_have_a_size_and_folders_and_terminals_have_none() {
+    fn only_files_and_block_devices_have_a_size() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "12345").unwrap();
         assert_eq!(size(file.path()).unwrap(), Some(5));
         assert_eq!(size(Path::new("/")).unwrap(), None);
         assert_eq!(size(Path::new("/dev/null")).unwrap(), None);
         assert!(size(&file.path().join("below a file")).is_err());
-        assert!(of(Path::new("/no folder/no file")).is_none());
+        assert!(file_system_capacity(Path::new("/no folder/no file")).is_none());
     }
 }

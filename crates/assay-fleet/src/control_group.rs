@@ -30,7 +30,7 @@ pub(crate) fn memory_available_bytes(root: &Root) -> Option<u64> {
 pub(crate) fn cpuset(root: &Root) -> Option<BTreeSet<u32>> {
     groups(root, "cpuset").iter().find_map(|group| {
         let names = ["cpuset.cpus.effective", "cpuset.effective_cpus"];
-        names.iter().find_map(|name| cpu_list::listed(root, &format!("{group}/{name}")))
+        names.iter().find_map(|name| cpu_list::read_list(root, &format!("{group}/{name}")))
     })
 }
 
@@ -58,7 +58,7 @@ fn groups(root: &Root, controller: &str) -> Vec<String> {
         let unified = number == "0" && controllers.is_empty();
         if unified || controllers.split(',').any(|name| name == controller) {
             let mount = mount(&mounts, (!unified).then_some(controller));
-            all.push((!unified, upwards(&mount, path)));
+            all.push((!unified, ancestors(&mount, path)));
         }
     }
     all.sort_by_key(|(first_version, _)| *first_version);
@@ -66,15 +66,15 @@ fn groups(root: &Root, controller: &str) -> Vec<String> {
 }
 
 /// Mount point of a hierarchy, and the group mounted there.
-struct Mount {
+struct GroupMount {
     point: String,
     group: String,
 }
 
 /// Finds the mount of a version 1 `controller`, or of version 2. Falls back to the usual mount
 /// point if the mounts are not visible.
-fn mount(mounts: &str, controller: Option<&str>) -> Mount {
-    let usual = || Mount {
+fn mount(mounts: &str, controller: Option<&str>) -> GroupMount {
+    let usual = || GroupMount {
         point: controller
             .map_or("sys/fs/cgroup".into(), |name| format!("sys/fs/cgroup/{name}")),
         group: "/".into(),
@@ -84,7 +84,7 @@ fn mount(mounts: &str, controller: Option<&str>) -> Mount {
 
 /// Parses a line of `proc_pid_mountinfo(5)`: `id parent major:minor root point options … - type
 /// source options`.
-fn parse_mount(line: &str, controller: Option<&str>) -> Option<Mount> {
+fn parse_mount(line: &str, controller: Option<&str>) -> Option<GroupMount> {
     let (place, kind) = line.split_once(" - ")?;
     let kind: Vec<&str> = kind.split(' ').collect();
     let wanted = match controller {
@@ -95,7 +95,7 @@ fn parse_mount(line: &str, controller: Option<&str>) -> Option<Mount> {
     };
     let place: Vec<&str> = place.split(' ').collect();
     wanted.then_some(())?;
-    Some(Mount {
+    Some(GroupMount {
         point: place.get(4)?.trim_start_matches('/').to_owned(),
         group: (*place.get(3)?).to_owned(),
     })
@@ -103,7 +103,7 @@ fn parse_mount(line: &str, controller: Option<&str>) -> Option<Mount> {
 
 /// Returns the directories of the group `path` and of its parents up to the mount. For a group
 /// outside the mounted one (as in a container, where group names differ), returns the mount itself.
-fn upwards(mount: &Mount, path: &str) -> Vec<String> {
+fn ancestors(mount: &GroupMount, path: &str) -> Vec<String> {
     let inside = path.strip_prefix(mount.group.trim_end_matches('/')).unwrap_or_default();
     let inside = if inside.contains("..") { "" } else { inside };
     let mut directory = format!("{}/{}", mount.point, inside.trim_matches('/'));
@@ -161,12 +161,12 @@ mod tests {
     use super::*;
 
     fn check(point: &str, group: &str, path: &str, expected: &[&str]) {
-        let mount = Mount { point: point.into(), group: group.into() };
-        assert_eq!(upwards(&mount, path), expected, "{group} {path}");
+        let mount = GroupMount { point: point.into(), group: group.into() };
+        assert_eq!(ancestors(&mount, path), expected, "{group} {path}");
     }
 
     #[test]
-    fn groups_are_listed_from_the_own_one_to_the_mount() {
+    fn lists_groups_from_own_to_mount() {
         check("c", "/", "/", &["c"]);
         check("c", "/", "/a/b", &["c/a/b", "c/a", "c"]);
         check("c/memory", "/docker/1", "/docker/1", &["c/memory"]);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn mounts_are_found_by_version_and_controller() {
+    fn finds_mounts_by_version_and_controller() {
         let text = "31 23 0:27 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n\
             32 31 0:29 /a /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup cgroup rw,cpu,cpuacct\n\
             41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw";

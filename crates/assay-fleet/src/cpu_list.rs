@@ -7,7 +7,7 @@ use crate::root::Root;
 
 /// Upper bound of accepted CPU numbers (exclusive). Linux's `NR_CPUS` ends at 8192 on x86-64.
 /// Prevents the expansion of a damaged file such as `0-4294967295`.
-const END: u32 = 1 << 16;
+const MAX_CPUS: u32 = 1 << 16;
 
 /// Parses the kernel's list format: `0-3,8,10-11`. An empty text is the empty set.
 pub(crate) fn parse(text: &str) -> Option<BTreeSet<u32>> {
@@ -15,7 +15,7 @@ pub(crate) fn parse(text: &str) -> Option<BTreeSet<u32>> {
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        if first > last || last >= END {
+        if first > last || last >= MAX_CPUS {
             return None;
         }
         cpus.extend(first..=last);
@@ -40,7 +40,7 @@ pub(crate) fn display(cpus: &BTreeSet<u32>) -> String {
 }
 
 /// Reads a list from a file; `None` if it is not visible, damaged or empty.
-pub(crate) fn listed(root: &Root, path: &str) -> Option<BTreeSet<u32>> {
+pub(crate) fn read_list(root: &Root, path: &str) -> Option<BTreeSet<u32>> {
     parse(&root.text(path)?).filter(|cpus| !cpus.is_empty())
 }
 
@@ -50,7 +50,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn lists_are_read_as_the_kernel_writes_them() {
+    fn parses_kernel_lists() {
         for (text, expected) in [
             ("", Some(vec![])),
             ("0", Some(vec![0])),

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::control_group;
-use crate::cpu_list::{self, listed};
+use crate::cpu_list::{self, read_list};
 use crate::root::Root;
 
 /// Returns the CPUs that the kernel schedules on. Falls back to the CPUs with a directory in sysfs,
 /// then to CPU 0.
 pub(crate) fn online(root: &Root) -> BTreeSet<u32> {
-    listed(root, "sys/devices/system/cpu/online")
-        .or_else(|| not_empty(root.numbered("sys/devices/system/cpu", "cpu")))
+    read_list(root, "sys/devices/system/cpu/online")
+        .or_else(|| not_empty(root.entry_numbers("sys/devices/system/cpu", "cpu")))
         .unwrap_or_else(|| BTreeSet::from([0]))
 }
 
@@ -22,17 +22,17 @@ pub(crate) fn online(root: &Root) -> BTreeSet<u32> {
 /// in common with the others is ignored.
 pub(crate) fn usable(root: &Root) -> BTreeSet<u32> {
     let online = online(root);
-    let limits = [allowed(root), control_group::cpuset(root)];
-    limits.iter().flatten().fold(online, within)
+    let limits = [affinity_mask(root), control_group::cpuset(root)];
+    limits.iter().flatten().fold(online, restrict_to)
 }
 
-fn allowed(root: &Root) -> Option<BTreeSet<u32>> {
+fn affinity_mask(root: &Root) -> Option<BTreeSet<u32>> {
     let status = root.text("proc/self/status")?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     not_empty(cpu_list::parse(list.trim())?)
 }
 
-fn within(cpus: BTreeSet<u32>, limit: &BTreeSet<u32>) -> BTreeSet<u32> {
+fn restrict_to(cpus: BTreeSet<u32>, limit: &BTreeSet<u32>) -> BTreeSet<u32> {
     not_empty(cpus.intersection(limit).copied()).unwrap_or(cpus)
 }
 

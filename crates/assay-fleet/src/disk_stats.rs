@@ -28,7 +28,7 @@ pub struct DiskCounters {
 pub fn read(root: &Root, device: DeviceNumber) -> Option<DiskCounters> {
     let statistics = root.text("proc/diskstats")?;
     let disk = whole_disk(root, device).unwrap_or(device);
-    statistics.lines().find_map(|line| counters(line, disk))
+    statistics.lines().find_map(|line| parse_counters(line, disk))
 }
 
 /// Returns the disk of a partition.
@@ -44,7 +44,7 @@ fn whole_disk(root: &Root, (major, minor): DeviceNumber) -> Option<DeviceNumber>
 }
 
 /// Parses a line: `major minor name`, then the counters in the order of the kernel's `iostats.rst`.
-fn counters(line: &str, (major, minor): DeviceNumber) -> Option<DiskCounters> {
+fn parse_counters(line: &str, (major, minor): DeviceNumber) -> Option<DiskCounters> {
     let mut words = line.split_whitespace();
     let number = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     let name = words.next()?.to_owned();
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_the_kernel_is_read() {
+    fn parses_diskstats_line() {
         let line = " 254       0 vda 10 2 300 40 50 6 700 80 9 100 110 1 2 3 4 5 6";
         let expected = DiskCounters {
             name: "vda".to_owned(),
@@ -78,9 +78,9 @@ mod tests {
             busy_ms: 100,
             in_queue_ms: 110,
         };
-        assert_eq!(counters(line, (254, 0)), Some(expected));
-        assert_eq!(counters(line, (254, 1)), None);
-        assert_eq!(counters(" 254 0 vda 1 2", (254, 0)), None);
-        assert_eq!(counters("", (0, 0)), None);
+        assert_eq!(parse_counters(line, (254, 0)), Some(expected));
+        assert_eq!(parse_counters(line, (254, 1)), None);
+        assert_eq!(parse_counters(" 254 0 vda 1 2", (254, 0)), None);
+        assert_eq!(parse_counters("", (0, 0)), None);
     }
 }

@@ -23,17 +23,17 @@ mod path;
 mod rdma;
 mod storage;
 
-use check::{Check, Scene};
+use check::{CheckInput, DoctorCheck};
 
 /// All checks in the order of the report.
-const THEMES: [&[Check]; 11] = [
+const ALL_CHECKS: [&[DoctorCheck]; 11] = [
     cpu::CHECKS,
     memory::CHECKS,
     kernel::CHECKS,
     limits::CHECKS,
     network::CHECKS,
     devices::CHECKS,
-    rdma::LINK,
+    rdma::LINK_CHECKS,
     mpi::CHECKS,
     installations::CHECKS,
     storage::CHECKS,
@@ -49,14 +49,14 @@ pub fn examine(
     state: &HostState,
     network: &NetworkSetup,
 ) -> Vec<DoctorFinding> {
-    let scene = Scene { root, facts, state, network };
+    let scene = CheckInput { root, facts, state, network };
     let has_host = network.path.as_ref().is_some_and(|path| path.host.is_some());
     let of_path = if has_host { path::CHECKS } else { &[] };
-    let of_rdma = if rdma::is_there(root) { rdma::CHECKS } else { &[] };
-    THEMES
+    let of_rdma = if rdma::has_devices(root) { rdma::CHECKS } else { &[] };
+    ALL_CHECKS
         .into_iter()
         .chain([of_rdma, of_path])
         .flatten()
-        .map(|check| check.carry_out(&scene))
+        .map(|check| check.run(&scene))
         .collect()
 }

@@ -31,7 +31,7 @@ pub fn read(root: &Root) -> HostFacts {
     let guest = environment.hypervisor.is_some();
     let system = system::read(root, &environment);
     let cpu = cpu::read(root, &usable, guest);
-    let fingerprint = fingerprint::of(root, &cpu, &system, &environment);
+    let fingerprint = fingerprint::compute(root, &cpu, &system, &environment);
     HostFacts {
         name: host_name(root),
         fingerprint,

@@ -36,7 +36,7 @@ pub struct FleetHost {
 impl FleetHost {
     /// Creates a host with only a name.
     #[must_use]
-    pub fn named(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
 }
@@ -55,17 +55,17 @@ pub struct FleetFileError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct FleetFile {
     via: Option<Spanned<String>>,
     #[serde(default)]
     labels: Vec<Spanned<String>>,
     #[serde(default, rename = "host")]
-    hosts: Vec<Entry>,
+    hosts: Vec<HostEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct HostEntry {
     name: Spanned<String>,
     via: Option<Spanned<String>>,
     address: Option<Spanned<String>>,
@@ -92,20 +92,20 @@ enum Role {
 /// # Errors
 /// [`FleetFileError`] for invalid TOML, unknown keys, duplicate hosts, or undeclared labels.
 pub fn parse(text: &str) -> Result<Vec<FleetHost>, FleetFileError> {
-    let file: File = toml::from_str(text).map_err(|error| FleetFileError {
+    let file: FleetFile = toml::from_str(text).map_err(|error| FleetFileError {
         message: error.message().to_owned(),
         span: error.span().unwrap_or(0..0),
-        help: "`assay help fleet-file` shows a whole one",
+        help: "`assay help fleet-file` prints a complete example",
     })?;
     if let Some(via) = &file.via {
         check_via(via)?;
     }
     let mut fleet: Vec<FleetHost> = Vec::new();
     for entry in &file.hosts {
-        for host in hosts_of(entry, &file)? {
+        for host in expand_entry(entry, &file)? {
             if fleet.iter().any(|it| it.name == host.name) {
                 let message = format!("{} is named twice", host.name);
-                return Err(wrong(&entry.name, message, "leave out one of them"));
+                return Err(error_at(&entry.name, message, "leave out one of them"));
             }
             fleet.push(host);
         }
@@ -123,9 +123,9 @@ pub fn parse(text: &str) -> Result<Vec<FleetHost>, FleetFileError> {
 }
 
 /// Expands an entry, which may name a range of hosts.
-fn hosts_of(entry: &Entry, file: &File) -> Result<Vec<FleetHost>, FleetFileError> {
+fn expand_entry(entry: &HostEntry, file: &FleetFile) -> Result<Vec<FleetHost>, FleetFileError> {
     let names = hosts::expand(entry.name.get_ref())
-        .map_err(|error| wrong(&entry.name, error.to_string(), "write it like vm[1-24]"))?;
+        .map_err(|error| error_at(&entry.name, error.to_string(), "write it like vm[1-24]"))?;
     if let Some(via) = &entry.via {
         check_via(via)?;
     }
@@ -135,19 +135,19 @@ fn hosts_of(entry: &Entry, file: &File) -> Result<Vec<FleetHost>, FleetFileError
     {
         let message = "several hosts would have one address".to_owned();
         let help = "give each host a table of its own, or write {host} where its name goes";
-        return Err(wrong(address, message, help));
+        return Err(error_at(address, message, help));
     }
     if let Some(address) = &entry.address
         && let Some(message) = address_error(address.get_ref())
     {
-        return Err(wrong(address, message, "write it like 10.0.0.1, or name a host"));
+        return Err(error_at(address, message, "write it like 10.0.0.1, or name a host"));
     }
     if let Some(device) = &entry.rdma_device
         && !RdmaDevice::is_valid_name(device.get_ref())
     {
-        let message = format!("{:?} is no name of an RDMA device", device.get_ref());
-        let help = "`ls /sys/class/infiniband` on that host shows them";
-        return Err(wrong(device, message, help));
+        let message = format!("{:?} is not a valid name of an RDMA device", device.get_ref());
+        let help = "list them with `ls /sys/class/infiniband` on that host";
+        return Err(error_at(device, message, help));
     }
     let rdma = RdmaDevice {
         name: entry.rdma_device.as_ref().map(|it| it.get_ref().clone()),
@@ -169,11 +169,11 @@ fn hosts_of(entry: &Entry, file: &File) -> Result<Vec<FleetHost>, FleetFileError
 
 fn check_via(via: &Spanned<String>) -> Result<(), FleetFileError> {
     let help = "for example via = \"ssh {host}\"";
-    Via::parse(via.get_ref()).map(drop).map_err(|error| wrong(via, error.to_string(), help))
+    Via::parse(via.get_ref()).map(drop).map_err(|error| error_at(via, error.to_string(), help))
 }
 
 /// Labels name groups of hosts in results; a typing error would create a group of its own.
-fn check_labels(file: &File, fleet: &[FleetHost]) -> Result<(), FleetFileError> {
+fn check_labels(file: &FleetFile, fleet: &[FleetHost]) -> Result<(), FleetFileError> {
     let known: BTreeSet<&str> =
         file.labels.iter().map(|label| label.get_ref().as_str()).collect();
     for label in &file.labels {
@@ -181,14 +181,14 @@ fn check_labels(file: &File, fleet: &[FleetHost]) -> Result<(), FleetFileError> 
         if name == ALL_HOSTS || fleet.iter().any(|host| host.name == name) {
             let message =
                 format!("{name} cannot be a label: results by that name are those of hosts");
-            return Err(wrong(label, message, "choose another word"));
+            return Err(error_at(label, message, "choose another word"));
         }
     }
     let used = file.hosts.iter().flat_map(|host| &host.labels);
     for label in used {
         if !known.contains(label.get_ref().as_str()) {
             let message = format!("label {} is not declared", label.get_ref());
-            return Err(wrong(
+            return Err(error_at(
                 label,
                 message,
                 "declare all labels above the first host: labels = [\"near\", \"far\"]",
@@ -198,7 +198,7 @@ fn check_labels(file: &File, fleet: &[FleetHost]) -> Result<(), FleetFileError> 
     Ok(())
 }
 
-fn wrong<T>(place: &Spanned<T>, message: String, help: &'static str) -> FleetFileError {
+fn error_at<T>(place: &Spanned<T>, message: String, help: &'static str) -> FleetFileError {
     FleetFileError { message, span: place.span(), help }
 }
 
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_file_is_read() {
+    fn parses_complete_file() {
         assert!(include_str!("../../../docs/hosts.md").contains(EXAMPLE));
         let fleet = parse(EXAMPLE).unwrap();
         let shown: Vec<String> = fleet
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_their_place() {
+    fn errors_have_positions() {
         for (text, expected) in [
             ("", "1:1: no host is named"),
             ("host = 3", "1:8: invalid type: integer `3`, expected a sequence"),
@@ -252,7 +252,7 @@ mod tests {
             ("[[host]]\nname = \"a[1-2]\"\n[[host]]\nname = \"a2\"", "4:8: a2 is named twice"),
             (
                 "[[host]]\nname = \"a\"\nrdma-device = \"../mlx5_0\"",
-                "3:15: \"../mlx5_0\" is no name of an RDMA device",
+                "3:15: \"../mlx5_0\" is not a valid name of an RDMA device",
             ),
             (
                 "[[host]]\nname = \"a\"\nrdma-port = 0",
@@ -264,7 +264,7 @@ mod tests {
             ),
             (
                 "[[host]]\nname = \"a\"\nvia = \"sudo\"",
-                "3:7: it does not say where the host's name goes: write {host}, as in 'ssh {host}'",
+                "3:7: the placeholder {host} is missing: write it where the host's name goes, as in 'ssh {host}'",
             ),
             (
                 "labels = [\"near\"]\n[[host]]\nname = \"a\"\nlabels = [\"neer\"]",
@@ -282,7 +282,7 @@ mod tests {
                 "[[host]]\nname = \"a\"\naddress = \"999.1\"",
                 "3:11: `999.1` is neither an address nor a name",
             ),
-            ("[[host]]\nname = \"a[\"", "2:8: \"a[\": column 3: a bracket is not closed"),
+            ("[[host]]\nname = \"a[\"", "2:8: \"a[\": column 3: unclosed bracket"),
             (
                 "[[host]]\nname = \"a\"\nrole = \"far-end\"",
                 "1:1: every host is a far end, and none measures",

@@ -22,14 +22,14 @@ pub enum HostsError {
     #[error("{list:?} names more than {MAXIMUM_HOSTS} hosts")]
     TooMany { list: String },
     #[error("{host} is named twice")]
-    Twice { host: String },
+    Duplicate { host: String },
     #[error("no host is named")]
     Empty,
-    #[error("the hosts cannot be read from {}", path.display())]
+    #[error("cannot read the hosts from {}", path.display())]
     File { path: PathBuf, source: io::Error },
     #[error("line {line} of {}", path.display())]
     Line { path: PathBuf, line: usize, source: Box<Self> },
-    #[error("this is no job of Slurm's: {SLURM_NODES} is not set")]
+    #[error("not within a Slurm job: {SLURM_NODES} is not set")]
     NotSlurm,
 }
 
@@ -39,7 +39,7 @@ impl HostsError {
     pub const fn advice(&self) -> &'static str {
         match self {
             Self::NotSlurm => {
-                "start assay within the job, by salloc or sbatch, or name the hosts"
+                "start assay within the job, by salloc or sbatch, or list the hosts"
             }
             _ => "name them like vm1,vm[2-24], or give a file by its path (./hosts)",
         }
@@ -55,18 +55,18 @@ impl HostsError {
 pub fn parse(list: &str) -> Result<Vec<String>, HostsError> {
     let hosts = match list {
         "slurm" => expand(&std::env::var(SLURM_NODES).map_err(|_| HostsError::NotSlurm)?)?,
-        file if file.contains('/') => read(&path_text::decode_path(file))?,
+        file if file.contains('/') => read_file(&path_text::decode_path(file))?,
         names => expand(names)?,
     };
     let mut seen = HashSet::new();
     match hosts.iter().find(|host| !seen.insert(host.as_str())) {
-        Some(twice) => Err(HostsError::Twice { host: twice.clone() }),
+        Some(twice) => Err(HostsError::Duplicate { host: twice.clone() }),
         None if hosts.is_empty() => Err(HostsError::Empty),
         None => Ok(hosts),
     }
 }
 
-fn read(path: &Path) -> Result<Vec<String>, HostsError> {
+fn read_file(path: &Path) -> Result<Vec<String>, HostsError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| HostsError::File { path: path.to_owned(), source })?;
     let mut hosts = Vec::new();
@@ -93,29 +93,29 @@ pub(crate) fn expand(list: &str) -> Result<Vec<String>, HostsError> {
     let (mut start, mut is_inside) = (0, false);
     let ends = list.char_indices().chain([(list.len(), ',')]);
     for (at, character) in ends {
-        let fault = |reason| fault(list, at, reason);
+        let fault = |reason| syntax_error(list, at, reason);
         match character {
-            '[' if is_inside => return Err(fault("a bracket within brackets")),
-            ']' if !is_inside => return Err(fault("nothing is opened that could be closed")),
+            '[' if is_inside => return Err(fault("nested brackets")),
+            ']' if !is_inside => return Err(fault("unmatched closing bracket")),
             '[' | ']' => is_inside = character == '[',
             ',' if !is_inside => {
-                hosts.extend(names(list, start, at, hosts.len())?);
+                hosts.extend(expand_item(list, start, at, hosts.len())?);
                 start = at + 1;
             }
-            ',' if at == list.len() => return Err(fault("a bracket is not closed")),
+            ',' if at == list.len() => return Err(fault("unclosed bracket")),
             _ => {}
         }
     }
     Ok(hosts)
 }
 
-fn fault(list: &str, at: usize, reason: &'static str) -> HostsError {
+fn syntax_error(list: &str, at: usize, reason: &'static str) -> HostsError {
     let column = list.get(..at).map_or(1, |before| before.chars().count() + 1);
     HostsError::Syntax { list: list.to_owned(), column, reason }
 }
 
 /// Expands one item, which may contain several ranges: `r[1-2]n[1-4]`.
-fn names(
+fn expand_item(
     list: &str,
     start: usize,
     end: usize,
@@ -128,7 +128,7 @@ fn names(
         let plain = rest.find('[').unwrap_or(rest.len());
         let is_odd = |c: char| c.is_whitespace() || c.is_control();
         if let Some(odd) = rest[..plain].find(is_odd) {
-            return Err(fault(list, at + odd, "a name has no spaces"));
+            return Err(syntax_error(list, at + odd, "a name must not contain spaces"));
         }
         names.iter_mut().for_each(|name| name.push_str(&rest[..plain]));
         at += plain;
@@ -136,7 +136,7 @@ fn names(
             break;
         }
         let close = rest[plain..].find(']').map_or(end, |close| at + close);
-        let numbers = ranges(list, at + 1, close)?;
+        let numbers = parse_ranges(list, at + 1, close)?;
         if before + names.len() * numbers.len() > MAXIMUM_HOSTS {
             return Err(HostsError::TooMany { list: list.to_owned() });
         }
@@ -147,32 +147,32 @@ fn names(
         at = close + 1;
     }
     match names.first() {
-        Some(first) if first.is_empty() => Err(fault(list, start, "a name is missing")),
+        Some(first) if first.is_empty() => Err(syntax_error(list, start, "a name is missing")),
         // Transport commands would take it for an option.
         Some(first) if first.starts_with('-') => {
-            Err(fault(list, start, "a name does not begin with '-'"))
+            Err(syntax_error(list, start, "a name must not begin with '-'"))
         }
         // Reserved for the totals over all hosts.
         Some(_) if names.iter().any(|name| name == ALL_HOSTS) => {
-            Err(fault(list, start, "no host is called `all`, which is their total"))
+            Err(syntax_error(list, start, "no host is called `all`, which is their total"))
         }
         _ => Ok(names),
     }
 }
 
 /// Parses `1-3,07`; numbers keep their width.
-fn ranges(list: &str, start: usize, end: usize) -> Result<Vec<String>, HostsError> {
+fn parse_ranges(list: &str, start: usize, end: usize) -> Result<Vec<String>, HostsError> {
     let mut numbers = Vec::new();
     let mut at = start;
     for part in list[start..end].split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let number = |text: &str| match text.parse::<u64>() {
             Ok(number) if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(number),
-            _ => Err(fault(list, at, "brackets hold numbers, as in [1-3,7]")),
+            _ => Err(syntax_error(list, at, "brackets hold numbers, as in [1-3,7]")),
         };
         let (low, high) = (number(first)?, number(last)?);
         if low > high {
-            return Err(fault(list, at, "a range goes upwards"));
+            return Err(syntax_error(list, at, "the range is descending"));
         }
         if high - low >= MAXIMUM_HOSTS as u64 || numbers.len() > MAXIMUM_HOSTS {
             return Err(HostsError::TooMany { list: list.to_owned() });
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_those_that_people_write() {
+    fn expands_names_and_ranges() {
         check("vm1", "vm1");
         check("vm1,vm2,192.0.2.7,::1", "vm1 vm2 192.0.2.7 ::1");
         check("vm[1-3,7]", "vm1 vm2 vm3 vm7");
@@ -209,19 +209,19 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_their_place() {
+    fn errors_have_positions() {
         check("", r#""": column 1: a name is missing"#);
         check("a,,b", r#""a,,b": column 3: a name is missing"#);
-        check("a[1-3", r#""a[1-3": column 6: a bracket is not closed"#);
-        check("a1-3]", r#""a1-3]": column 5: nothing is opened that could be closed"#);
-        check("a[[1]]", r#""a[[1]]": column 3: a bracket within brackets"#);
-        check("é[3-1]", r#""é[3-1]": column 3: a range goes upwards"#);
+        check("a[1-3", r#""a[1-3": column 6: unclosed bracket"#);
+        check("a1-3]", r#""a1-3]": column 5: unmatched closing bracket"#);
+        check("a[[1]]", r#""a[[1]]": column 3: nested brackets"#);
+        check("é[3-1]", r#""é[3-1]": column 3: the range is descending"#);
         check("a[1-x]", r#""a[1-x]": column 3: brackets hold numbers, as in [1-3,7]"#);
         check("a[]", r#""a[]": column 3: brackets hold numbers, as in [1-3,7]"#);
-        check("a b", r#""a b": column 2: a name has no spaces"#);
+        check("a b", r#""a b": column 2: a name must not contain spaces"#);
         check(
             "-oProxyCommand=x",
-            r#""-oProxyCommand=x": column 1: a name does not begin with '-'"#,
+            r#""-oProxyCommand=x": column 1: a name must not begin with '-'"#,
         );
         check(
             "vm1,all",
@@ -230,11 +230,11 @@ mod tests {
         check("a[1-2],a2", "a2 is named twice");
         check("a[1-99999]", r#""a[1-99999]" names more than 10000 hosts"#);
         check("a[1-200]b[1-200]", r#""a[1-200]b[1-200]" names more than 10000 hosts"#);
-        check("no/such/file", "the hosts cannot be read from no/such/file");
+        check("no/such/file", "cannot read the hosts from no/such/file");
     }
 
     #[test]
-    fn files_have_a_list_on_each_line() {
+    fn reads_files_with_a_list_per_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("hosts");
         std::fs::write(&path, "# ours\nvm[1-2]\n\n  far1,far2 # over there\n").unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn short_lists_are_read_back() {
+    fn compact_lists_round_trip() {
         for (hosts, short) in [
             ("vm1 vm2 vm3 vm7", "vm[1-3,7]"),
             ("n008.site n009.site n010.site login", "n[008-010].site,login"),
@@ -262,7 +262,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_list_is_a_crash(list in r"[a-c0-9\[\],é -]{0,24}") {
+        fn arbitrary_lists_cause_no_panic(list in r"[a-c0-9\[\],é -]{0,24}") {
             if let Ok(mut hosts) = expand(&list) {
                 // `parse` rejects duplicate hosts.
                 hosts.sort();

@@ -32,7 +32,7 @@ pub fn read(root: &Root) -> Vec<Mount> {
 
 /// Returns the mount that contains `path` (absolute, without links).
 #[must_use]
-pub fn of<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
+pub fn find_mount<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
     let below = mounts.iter().enumerate().filter(|(_, mount)| path.starts_with(&mount.point));
     // The last of several mounts at the same point hides the others.
     below
@@ -42,18 +42,18 @@ pub fn of<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
 
 /// Folders with mount points by convention (Filesystem Hierarchy Standard 3.0, 3.11, 3.12 and 3.17;
 /// the last one by custom).
-const CUSTOMARY: [&str; 4] = ["/mnt", "/media", "/srv", "/data"];
+const CUSTOMARY_FOLDERS: [&str; 4] = ["/mnt", "/media", "/srv", "/data"];
 
 /// Returns the configured mount points, mounted or not: those of `/etc/fstab` and of systemd's
 /// mount units.
 #[must_use]
-pub fn configured(root: &Root) -> Vec<PathBuf> {
+pub fn configured_points(root: &Root) -> Vec<PathBuf> {
     let table = root.text("etc/fstab").unwrap_or_default();
     let rows = table.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
-    let of_table = rows.filter_map(|line| line.split_whitespace().nth(1)).map(plain);
-    let units = root.names(UNITS).into_iter().filter(|name| name.ends_with(".mount"));
+    let of_table = rows.filter_map(|line| line.split_whitespace().nth(1)).map(unescape);
+    let units = root.names(UNIT_FOLDER).into_iter().filter(|name| name.ends_with(".mount"));
     let of_units = units.filter_map(|name| {
-        let unit = root.text(&format!("{UNITS}/{name}"))?;
+        let unit = root.text(&format!("{UNIT_FOLDER}/{name}"))?;
         let point = unit.lines().find_map(|line| line.trim().strip_prefix("Where="))?;
         Some(point.trim().to_owned())
     });
@@ -62,20 +62,24 @@ pub fn configured(root: &Root) -> Vec<PathBuf> {
 }
 
 /// Folder of mount units written for this machine; distributions ship theirs elsewhere.
-const UNITS: &str = "etc/systemd/system";
+const UNIT_FOLDER: &str = "etc/systemd/system";
 
 /// Returns the mount point without its volume that `path` (absolute, without links) is below. Such
 /// a path is on the root file system below a customary folder, or below a configured point that is
 /// not mounted.
 #[must_use]
-pub fn missing(mounts: &[Mount], configured: &[PathBuf], path: &Path) -> Option<PathBuf> {
-    let on = of(mounts, path)?;
+pub fn missing_mount_point(
+    mounts: &[Mount],
+    configured: &[PathBuf],
+    path: &Path,
+) -> Option<PathBuf> {
+    let on = find_mount(mounts, path)?;
     let points = configured.iter().filter(|point| path.starts_with(point));
     if let Some(point) = points.max_by_key(|point| point.components().count()) {
         return (!on.point.starts_with(point)).then(|| point.clone());
     }
-    let root = of(mounts, Path::new("/"))?;
-    let customary = CUSTOMARY.iter().map(Path::new).find(|it| path.starts_with(it))?;
+    let root = find_mount(mounts, Path::new("/"))?;
+    let customary = CUSTOMARY_FOLDERS.iter().map(Path::new).find(|it| path.starts_with(it))?;
     let below = path.strip_prefix(customary).ok()?.components();
     let mut point = customary.to_path_buf();
     match below.clone().count() {
@@ -104,11 +108,11 @@ fn parse(line: &str) -> Option<Mount> {
     let (major, minor) = before.get(2)?.split_once(':')?;
     let mut after = after.split(' ');
     let kind = after.next()?.to_owned();
-    let source = plain(after.next()?);
+    let source = unescape(after.next()?);
     let options = [before.get(5).copied(), after.next()].into_iter().flatten();
     Some(Mount {
         device: (major.parse().ok()?, minor.parse().ok()?),
-        point: PathBuf::from(plain(before.get(4)?)),
+        point: PathBuf::from(unescape(before.get(4)?)),
         kind,
         source,
         options: options.collect::<Vec<_>>().join(","),
@@ -116,7 +120,7 @@ fn parse(line: &str) -> Option<Mount> {
 }
 
 /// Decodes the kernel's octal escapes of blank, tab, line feed and backslash.
-fn plain(text: &str) -> String {
+fn unescape(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .into_iter()
         .fold(text.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
@@ -139,7 +143,7 @@ broken line
     }
 
     #[test]
-    fn every_whole_row_is_read() {
+    fn parses_complete_rows() {
         let mounts = mounts();
         assert_eq!(mounts.len(), 4);
         assert_eq!(mounts[2].point, PathBuf::from("/mnt/vol 1"));
@@ -148,7 +152,7 @@ broken line
     }
 
     #[test]
-    fn a_volume_that_is_not_mounted_is_missed() {
+    fn finds_missing_mount_points() {
         let folder = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let path = folder.path().join(path);
@@ -162,7 +166,7 @@ broken line
         );
         write("etc/systemd/system/backup.mount", "[Mount]\nWhat=/dev/sdz\nWhere=/backup\n");
         write("etc/systemd/system/masked.mount", "");
-        let configured = configured(&Root::at(folder.path()));
+        let configured = configured_points(&Root::from_directory(folder.path()));
         let mount = |device, point: &str| Mount {
             device,
             point: PathBuf::from(point),
@@ -194,20 +198,20 @@ broken line
             ("/backup/a/file", Some("/backup")),
             ("/home/x/file", None),
         ] {
-            let found = missing(&mounts, &configured, Path::new(path));
+            let found = missing_mount_point(&mounts, &configured, Path::new(path));
             assert_eq!(found.as_deref(), expected.map(Path::new), "{path}");
         }
     }
 
     #[test]
-    fn a_path_lies_on_the_deepest_and_latest_mount() {
+    fn path_is_on_deepest_and_latest_mount() {
         for (path, expected) in [
             ("/home/x", "/dev/vda"),
             ("/mnt/vol 1/f", "/dev/sda1"),
             ("/mnt/vol 12", "/dev/vda"),
         ] {
             let mounts = mounts();
-            let found = of(&mounts, Path::new(path)).map(|mount| mount.source.as_str());
+            let found = find_mount(&mounts, Path::new(path)).map(|mount| mount.source.as_str());
             assert_eq!(found, Some(expected), "{path}");
         }
     }

@@ -20,7 +20,7 @@ const LAUNCHERS: [&str; 5] =
 const LIBRARY_FOLDERS: [&str; 5] =
     ["lib", "lib64", "lib/release", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"];
 /// Folders whose entries, and entries of those, may be prefixes.
-const COLLECTIONS: [&str; 8] = [
+const PREFIX_COLLECTIONS: [&str; 8] = [
     "opt",
     "opt/intel/oneapi/mpi",
     "opt/cray/pe",
@@ -58,13 +58,13 @@ const CRAY_LIBRARIES: [&str; 7] = [
     "libmpi_crayclang",
 ];
 /// Maximum number of module files; larger collections are a site's whole software.
-const MOST_MODULE_FILES: usize = 2000;
+const MAX_MODULE_FILES: usize = 2000;
 /// Maximum number of bytes read from a module file.
-const MOST_MODULE_BYTES: u64 = 64 << 10;
+const MAX_MODULE_BYTES: u64 = 64 << 10;
 
 /// Locations to search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct MpiSearchPaths {
     /// Folder used as `/`.
     pub root: PathBuf,
     /// Program folders in order: those of `PATH`.
@@ -84,20 +84,20 @@ pub struct FoundLauncher {
     pub prefix: PathBuf,
 }
 
-impl Places {
+impl MpiSearchPaths {
     /// Creates the locations of this machine from the environment of this process.
     #[must_use]
-    pub fn of_this_process() -> Self {
+    pub fn from_env() -> Self {
         let list = |name: &str| {
             let value = std::env::var_os(name).unwrap_or_default();
             std::env::split_paths(&value).filter(|path| path.is_absolute()).collect()
         };
-        Self::by(PathBuf::from("/"), list)
+        Self::from_lookup(PathBuf::from("/"), list)
     }
 
     /// Creates the locations from a root and a lookup of variables, each a list of absolute paths.
     #[must_use]
-    pub fn by(root: PathBuf, list: impl Fn(&str) -> Vec<PathBuf>) -> Self {
+    pub fn from_lookup(root: PathBuf, list: impl Fn(&str) -> Vec<PathBuf>) -> Self {
         let mut prefixes = Vec::new();
         for name in [
             "VIRTUAL_ENV",
@@ -123,7 +123,7 @@ impl Places {
     pub fn launchers(&self) -> Vec<FoundLauncher> {
         let mut folders: Vec<PathBuf> = self.prefixes.iter().map(|it| it.join("bin")).collect();
         folders.extend(self.path.iter().cloned());
-        for collection in COLLECTIONS {
+        for collection in PREFIX_COLLECTIONS {
             for prefix in folders_in(&self.root.join(collection)) {
                 folders.push(prefix.join("bin"));
                 folders.extend(folders_in(&prefix).into_iter().map(|inner| inner.join("bin")));
@@ -143,7 +143,7 @@ impl Places {
     /// Returns prefixes without a launcher, because a batch system starts the ranks: Cray MPICH,
     /// the loaded module's first, then the newest.
     #[must_use]
-    pub fn without_launcher(&self) -> Vec<PathBuf> {
+    pub fn prefixes_without_launcher(&self) -> Vec<PathBuf> {
         let mut prefixes = self.prefixes.clone();
         let mut versions = folders_in(&self.root.join(CRAY_MPICH));
         versions.reverse();
@@ -155,14 +155,14 @@ impl Places {
         let mut seen = BTreeSet::new();
         prefixes.retain(|prefix| {
             let real = prefix.canonicalize().unwrap_or_default();
-            cray_library(prefix).is_some() && seen.insert(real)
+            find_cray_library(prefix).is_some() && seen.insert(real)
         });
         prefixes
     }
 
     /// Returns the module files named after an MPI, sorted by name, as `module avail` lists them.
     #[must_use]
-    pub fn mpi_modules(&self) -> Vec<Module> {
+    pub fn mpi_modules(&self) -> Vec<MpiModule> {
         let is_of_mpi = |name: &String| {
             let name = name.to_lowercase();
             ["mpi", "hpcx", "mvapich"].iter().any(|it| name.contains(it))
@@ -173,10 +173,10 @@ impl Places {
             let name = name.strip_suffix(".lua").unwrap_or(name).to_owned();
             (!is_hidden && is_of_mpi(&name)).then_some(name)
         };
-        let mut modules: Vec<Module> = self
+        let mut modules: Vec<MpiModule> = self
             .module_files()
             .iter()
-            .filter_map(|file| Some(Module { name: named(file)?, paths: paths_in(&file.1) }))
+            .filter_map(|file| Some(MpiModule { name: named(file)?, paths: paths_in(&file.1) }))
             .collect();
         modules.sort();
         modules.dedup_by(|a, b| a.name == b.name);
@@ -187,7 +187,7 @@ impl Places {
     fn module_folders(&self) -> Vec<PathBuf> {
         let files = self.module_files();
         let folders: BTreeSet<PathBuf> =
-            files.iter().flat_map(|(_, file)| mentioned(file)).collect();
+            files.iter().flat_map(|(_, file)| program_folders_in(file)).collect();
         folders.into_iter().collect()
     }
 
@@ -202,7 +202,7 @@ impl Places {
                     if entry.is_dir() {
                         // name/version, and an additional level for a compiler.
                         left.extend((depth < 3).then_some((entry, depth + 1)));
-                    } else if found.len() < MOST_MODULE_FILES {
+                    } else if found.len() < MAX_MODULE_FILES {
                         found.push((top.clone(), entry));
                     }
                 }
@@ -214,7 +214,7 @@ impl Places {
 
 /// Environment module file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Module {
+pub struct MpiModule {
     /// Name to load it by: `mpi/hpcx`.
     pub name: String,
     /// Absolute paths mentioned in the file.
@@ -223,13 +223,13 @@ pub struct Module {
 
 /// Returns the launchers of one prefix, best first.
 #[must_use]
-pub fn launchers_of(prefix: &Path) -> Vec<FoundLauncher> {
+pub fn launchers_of_prefix(prefix: &Path) -> Vec<FoundLauncher> {
     launchers_in(&prefix.join("bin"))
 }
 
 /// Returns the first of `names` found in the library folders of a prefix.
 #[must_use]
-pub fn library(prefix: &Path, names: &[&str]) -> Option<PathBuf> {
+pub fn find_library(prefix: &Path, names: &[&str]) -> Option<PathBuf> {
     names.iter().find_map(|name| {
         let files = LIBRARY_FOLDERS.iter().map(|folder| prefix.join(folder).join(name));
         files.into_iter().find(|file| file.is_file())
@@ -238,18 +238,18 @@ pub fn library(prefix: &Path, names: &[&str]) -> Option<PathBuf> {
 
 /// Returns Cray MPICH's library in the library folders of a prefix.
 #[must_use]
-pub fn cray_library(prefix: &Path) -> Option<PathBuf> {
+pub fn find_cray_library(prefix: &Path) -> Option<PathBuf> {
     let folders = LIBRARY_FOLDERS.iter().map(|folder| prefix.join(folder));
     let mut files = folders.flat_map(|folder| entries(&folder));
     files.find(|file| {
-        file.is_file() && file.file_name().and_then(OsStr::to_str).is_some_and(is_cray)
+        file.is_file() && file.file_name().and_then(OsStr::to_str).is_some_and(is_cray_library)
     })
 }
 
 /// Returns whether a file name is one of Cray MPICH's libraries: `libmpi_cray.so.12`,
 /// `libmpi_gnu_123.so.12`.
 #[must_use]
-pub fn is_cray(name: &str) -> bool {
+pub fn is_cray_library(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(".so.12") else { return false };
     let is_number = |rest: &str| {
         rest.is_empty()
@@ -290,7 +290,7 @@ fn launchers_in(folder: &Path) -> Vec<FoundLauncher> {
 
 /// Returns the program folders that a Tcl or Lua module file mentions, directly or as parent of
 /// `bin`.
-fn mentioned(file: &Path) -> Vec<PathBuf> {
+fn program_folders_in(file: &Path) -> Vec<PathBuf> {
     let folder = |word: &String| {
         let path = path_text::decode_path(word);
         if path.file_name() == Some(OsStr::new("bin")) { path } else { path.join("bin") }
@@ -302,12 +302,12 @@ fn mentioned(file: &Path) -> Vec<PathBuf> {
 /// which the file appends to a variable.
 fn paths_in(file: &Path) -> Vec<String> {
     /// First components of path fragments that are appended to a variable.
-    const ENDS: [&str; 7] =
+    const PATH_FRAGMENTS: [&str; 7] =
         ["/bin", "/lib", "/lib64", "/include", "/share", "/man", "/libexec"];
     use std::io::Read as _;
     let mut bytes = Vec::new();
     let read = std::fs::File::open(file)
-        .and_then(|file| file.take(MOST_MODULE_BYTES).read_to_end(&mut bytes));
+        .and_then(|file| file.take(MAX_MODULE_BYTES).read_to_end(&mut bytes));
     if read.is_err() {
         return Vec::new();
     }
@@ -315,7 +315,7 @@ fn paths_in(file: &Path) -> Vec<String> {
     let separators = |c: char| c.is_whitespace() || "\"'(){}[],;:".contains(c);
     let is_end = |word: &&str| {
         let first = word[1..].find('/').map_or(*word, |at| &word[..=at]);
-        ENDS.contains(&first)
+        PATH_FRAGMENTS.contains(&first)
     };
     let is_comment =
         |line: &&str| line.trim().starts_with('#') || line.trim().starts_with("--");
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn launchers_are_found_wherever_they_usually_lie() {
+    fn finds_launchers_in_usual_places() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         for name in [
@@ -378,7 +378,7 @@ mod tests {
             root.join("sw/openmpi/5.0").display()
         );
         fs::write(module, text).unwrap();
-        let places = Places {
+        let places = MpiSearchPaths {
             root: root.to_owned(),
             path: vec![root.join("usr/bin")],
             prefixes: vec![root.join("venv"), root.join("home/user/.local")],
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_keep_their_mpis_in_many_places() {
+    fn finds_mpi_in_cluster_layouts() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         let programs = [
@@ -429,8 +429,12 @@ mod tests {
             format!("#%Module1.0\nset base {}\nprepend-path PATH $base/bin\n", base.display()),
         )
         .unwrap();
-        let places =
-            Places { root: root.to_owned(), path: vec![], prefixes: vec![], modules: vec![] };
+        let places = MpiSearchPaths {
+            root: root.to_owned(),
+            path: vec![],
+            prefixes: vec![],
+            modules: vec![],
+        };
         let found: BTreeSet<PathBuf> =
             places.launchers().into_iter().map(|it| it.launcher).collect();
         for name in programs {
@@ -439,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn cray_mpich_is_found_by_its_library_alone() {
+    fn finds_cray_mpich_by_library() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         for name in [
@@ -452,14 +456,14 @@ mod tests {
             program(root, name);
         }
         let loaded = root.join("opt/cray/pe/mpich/8.1.28/ofi/gnu/12.3");
-        let places = |prefixes: Vec<PathBuf>| Places {
+        let places = |prefixes: Vec<PathBuf>| MpiSearchPaths {
             root: root.to_owned(),
             path: vec![],
             prefixes,
             modules: vec![],
         };
         let check = |prefixes: Vec<PathBuf>, expected: &[&str]| {
-            let found = places(prefixes).without_launcher();
+            let found = places(prefixes).prefixes_without_launcher();
             let expected: Vec<PathBuf> =
                 expected.iter().map(|it| root.join("opt/cray/pe/mpich").join(it)).collect();
             assert_eq!(found, expected);
@@ -471,25 +475,25 @@ mod tests {
     }
 
     #[test]
-    fn names_of_cray_s_libraries() {
+    fn recognises_cray_library_names() {
         for name in ["libmpi_cray.so.12", "libmpi_gnu_91.so.12", "libmpi_nvidia_207.so.12"] {
-            assert!(is_cray(name), "{name}");
+            assert!(is_cray_library(name), "{name}");
         }
         for name in
             ["libmpi.so.12", "libmpi_cxx.so.12", "libmpi_gnu_x.so.12", "libmpi_gnu.so", ""]
         {
-            assert!(!is_cray(name), "{name}");
+            assert!(!is_cray_library(name), "{name}");
         }
     }
 
     #[test]
-    fn a_library_is_taken_from_beside_its_launcher() {
+    fn finds_library_in_prefix_of_launcher() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         program(root, "lib/x86_64-linux-gnu/libmpich.so.12");
         program(root, "lib64/libmpi.so.40");
         let check = |names: &[&str], expected: Option<&str>| {
-            assert_eq!(library(root, names), expected.map(|name| root.join(name)));
+            assert_eq!(find_library(root, names), expected.map(|name| root.join(name)));
         };
         check(&["libmpi.so.12", "libmpich.so.12"], Some("lib/x86_64-linux-gnu/libmpich.so.12"));
         check(&["libmpi.so.40"], Some("lib64/libmpi.so.40"));
@@ -498,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_run_near_the_device_that_tells_where_it_is() {
+    fn network_numa_prefers_rdma_device() {
         let folder = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let file = folder.path().join(path);
@@ -506,7 +510,7 @@ mod tests {
             fs::write(file, text).unwrap();
         };
         let check = |expected: Option<u32>| {
-            assert_eq!(network_numa(&Root::at(folder.path())), expected);
+            assert_eq!(network_numa(&Root::from_directory(folder.path())), expected);
         };
         check(None);
         write("sys/class/net/eth0/operstate", "up\n");
@@ -521,11 +525,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_module_file_is_passed_over() {
+    fn ignores_files_that_are_no_module_files() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("odd");
         fs::write(&file, [0_u8, 255, b'/', 200, 10, b'/', b'\n']).unwrap();
-        assert_eq!(mentioned(&file), Vec::<PathBuf>::new());
-        assert_eq!(mentioned(folder.path()), Vec::<PathBuf>::new());
+        assert_eq!(program_folders_in(&file), Vec::<PathBuf>::new());
+        assert_eq!(program_folders_in(folder.path()), Vec::<PathBuf>::new());
     }
 }

@@ -25,7 +25,7 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
     let path = |file: &str| format!("sys/class/net/{name}/{file}");
     // −1 for a device without a carrier and most virtual ones.
     let megabits = root.number::<i64>(&path("speed")).filter(|speed| *speed > 0);
-    let megabits = megabits.filter(|_| has_a_device(root, name, MOST_LEVELS));
+    let megabits = megabits.filter(|_| has_hardware(root, name, MAX_NESTING));
     let module = |line: &str| line.strip_prefix("DRIVER=").map(str::to_owned);
     NetworkDevice {
         name: name.to_owned(),
@@ -40,25 +40,25 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
 }
 
 /// Maximum nesting of interfaces in the kernel (`MAX_NEST_DEV`).
-const MOST_LEVELS: u32 = 8;
+const MAX_NESTING: u32 = 8;
 
 /// Returns whether hardware is at the bottom of the device, so that its rate is real. `veth` pairs
 /// and `tun` always report 10 Gbit/s (`drivers/net/veth.c`, `veth_get_link_ksettings`), and so do
 /// bridges of them.
-fn has_a_device(root: &Root, name: &str, levels: u32) -> bool {
+fn has_hardware(root: &Root, name: &str, levels: u32) -> bool {
     let entries = root.names(&format!("sys/class/net/{name}"));
     let mut lower = entries.iter().filter_map(|entry| entry.strip_prefix("lower_"));
     entries.iter().any(|entry| entry == "device")
-        || levels > 0 && lower.any(|name| has_a_device(root, name, levels - 1))
+        || levels > 0 && lower.any(|name| has_hardware(root, name, levels - 1))
 }
 
 /// Driver of Hyper-V's synthetic device; other devices with lower devices are bridges and bonds.
-pub const SYNTHETIC: &str = "hv_netvsc";
+pub const SYNTHETIC_DRIVER: &str = "hv_netvsc";
 
 /// Returns the virtual function of a synthetic device: the device that has it as master.
 #[must_use]
 pub fn virtual_function(root: &Root, name: &str) -> Option<String> {
-    if read(root, name).kernel_module.as_deref() != Some(SYNTHETIC) {
+    if read(root, name).kernel_module.as_deref() != Some(SYNTHETIC_DRIVER) {
         return None;
     }
     let entries = root.names(&format!("sys/class/net/{name}"));
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_tells_what_it_knows() {
+    fn reads_device_properties() {
         let tree = tempfile::tempdir().unwrap();
         let device = tree.path().join("sys/class/net/eth0");
         fs::create_dir_all(device.join("device")).unwrap();
@@ -103,7 +103,7 @@ mod tests {
         fs::write(device.join("duplex"), "full\n").unwrap();
         fs::write(device.join("operstate"), "up\n").unwrap();
         fs::write(device.join("device/uevent"), "DRIVER=mlx5_core\nX=1\n").unwrap();
-        let root = Root::at(tree.path());
+        let root = Root::from_directory(tree.path());
         assert_eq!(names(&root), ["eth0"]);
         let expected = NetworkDevice {
             name: "eth0".into(),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_a_device_beneath_has_a_rate() {
+    fn only_hardware_backed_devices_have_a_rate() {
         let tree = tempfile::tempdir().unwrap();
         let devices = tree.path().join("sys/class/net");
         for entry in [
@@ -137,7 +137,7 @@ mod tests {
         }
         let rate = |name: &str| {
             fs::write(devices.join(name).join("speed"), "10000\n").unwrap();
-            read(&Root::at(tree.path()), name).link_bit_per_s
+            read(&Root::from_directory(tree.path()), name).link_bit_per_s
         };
         let ten = Some(10_000_000_000);
         assert_eq!(["eth0", "bond0", "bond0.7"].map(rate), [ten; 3]);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_function_and_its_counters_are_found() {
+    fn finds_virtual_function_and_its_counters() {
         let tree = tempfile::tempdir().unwrap();
         let devices = tree.path().join("sys/class/net");
         fs::create_dir_all(devices.join("eth0/lower_enP1s1")).unwrap();
@@ -154,7 +154,7 @@ mod tests {
         fs::write(devices.join("eth0/device/uevent"), "DRIVER=hv_netvsc\n").unwrap();
         fs::create_dir_all(devices.join("enP1s1/statistics")).unwrap();
         fs::write(devices.join("enP1s1/statistics/rx_bytes"), "1000\n").unwrap();
-        let root = Root::at(tree.path());
+        let root = Root::from_directory(tree.path());
         assert_eq!(virtual_function(&root, "eth0").as_deref(), Some("enP1s1"));
         assert_eq!(virtual_function(&root, "enP1s1"), None);
         assert_eq!(virtual_function(&root, "bridge"), None);

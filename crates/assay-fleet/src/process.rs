@@ -16,21 +16,21 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 mod capture;
 mod family;
 mod search;
-mod workplace;
+mod working_directory;
 
-pub use family::{adopt_orphans, end_descendants};
+pub use family::{adopt_orphans, kill_descendants};
 pub use search::find_executable;
 
-use capture::{Stop, Watch};
-use family::Mark;
-use workplace::Workplace;
+use capture::{ChildLimits, ChildStop};
+use family::FamilyMark;
+use working_directory::WorkingDirectory;
 
 /// Default limit of captured output of one stream: 64 MiB.
-const CAP_BYTES: u64 = 64 << 20;
+const DEFAULT_CAP_BYTES: u64 = 64 << 20;
 
 /// Program to start with its inputs and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
+pub struct ChildCommand {
     /// Path, or a name to look up on `PATH`.
     pub program: PathBuf,
     /// Arguments without the program's name.
@@ -55,7 +55,7 @@ pub struct Command {
 
 /// Captured output of a child.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Captured {
+pub struct ChildOutput {
     /// Standard output.
     pub stdout: Vec<u8>,
     /// Standard error.
@@ -64,7 +64,7 @@ pub struct Captured {
 
 /// End of a child that was not killed by assay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum ChildStatus {
     /// Exit code; 0 is success.
     Exited(i32),
     /// Signal that assay did not send.
@@ -73,11 +73,11 @@ pub enum Status {
 
 /// Child that ended by itself, successfully or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Completed {
+pub struct CompletedChild {
     /// Exit code or signal.
-    pub status: Status,
+    pub status: ChildStatus,
     /// Complete output of both streams.
-    pub output: Captured,
+    pub output: ChildOutput,
     /// Requested files that exist, by the requested path.
     pub files: BTreeMap<PathBuf, Vec<u8>>,
     /// Time from just before the start to the end.
@@ -163,7 +163,7 @@ pub enum ProcessError {
         /// Allowed time.
         limit: Duration,
         /// Output until then.
-        output: Captured,
+        output: ChildOutput,
     },
     /// Cancellation by the flag; the child and its descendants were killed.
     #[error("{} was cancelled", program.display())]
@@ -183,7 +183,7 @@ pub enum ProcessError {
     },
 }
 
-impl Command {
+impl ChildCommand {
     /// Creates a command without arguments, with the inherited environment, a temporary working
     /// directory, all CPUs, no deadline, and a cap of 64 MiB.
     pub fn new(program: impl Into<PathBuf>) -> Self {
@@ -196,16 +196,16 @@ impl Command {
             output_files: Vec::new(),
             cpus: Vec::new(),
             deadline: None,
-            cap_bytes: CAP_BYTES,
+            cap_bytes: DEFAULT_CAP_BYTES,
         }
     }
 }
 
-impl Completed {
+impl CompletedChild {
     /// Returns whether the exit code is 0.
     #[must_use]
-    pub const fn success(&self) -> bool {
-        matches!(self.status, Status::Exited(0))
+    pub const fn is_success(&self) -> bool {
+        matches!(self.status, ChildStatus::Exited(0))
     }
 }
 
@@ -220,21 +220,25 @@ impl Completed {
 /// # Errors
 /// [`ProcessError`]. A child that ends by itself with a failure is not an error here: see
 /// [`CompletedChild::status`].
-pub fn run(command: &Command, cancel: &AtomicBool) -> Result<Completed, ProcessError> {
+pub fn run(
+    command: &ChildCommand,
+    cancel: &AtomicBool,
+) -> Result<CompletedChild, ProcessError> {
     let program = search::resolve(&command.program)?;
-    let workplace = Workplace::prepare(command)?;
+    let workplace = WorkingDirectory::prepare(command)?;
     let began = Instant::now();
     let (child, mark) = start(command, &program, workplace.path())?;
-    let watch = Watch { cancel, deadline: command.deadline, cap_bytes: command.cap_bytes };
+    let watch =
+        ChildLimits { cancel, deadline: command.deadline, cap_bytes: command.cap_bytes };
     let followed = watch.follow(child, mark, began);
-    family::wait_for_the_end();
-    let (status, output) = followed.map_err(|stop| stopped(stop, &program, command))?;
+    family::park_if_ending();
+    let (status, output) = followed.map_err(|stop| stop_error(stop, &program, command))?;
     let elapsed = began.elapsed();
     let files = workplace.collect(&program, &command.output_files, command.cap_bytes)?;
-    Ok(Completed { status: Status::from(status), output, files, elapsed })
+    Ok(CompletedChild { status: ChildStatus::from(status), output, files, elapsed })
 }
 
-impl From<ExitStatus> for Status {
+impl From<ExitStatus> for ChildStatus {
     fn from(status: ExitStatus) -> Self {
         match (status.code(), status.signal()) {
             (Some(code), _) => Self::Exited(code),
@@ -244,10 +248,10 @@ impl From<ExitStatus> for Status {
 }
 
 fn start(
-    command: &Command,
+    command: &ChildCommand,
     program: &Path,
     directory: &Path,
-) -> Result<(Child, Mark), ProcessError> {
+) -> Result<(Child, FamilyMark), ProcessError> {
     let mut prepared = std::process::Command::new(program);
     prepared
         .args(&command.arguments)
@@ -262,13 +266,13 @@ fn start(
             None => prepared.env_remove(name),
         };
     }
-    let mark = Mark::put_on(&mut prepared);
+    let mark = FamilyMark::add_to(&mut prepared);
     let spawned = if command.cpus.is_empty() {
         prepared.spawn()
     } else {
         spawn_pinned(&mut prepared, command, program)?
     };
-    let child = spawned.map_err(|source| not_started(program, source))?;
+    let child = spawned.map_err(|source| start_error(program, source))?;
     Ok((child, mark))
 }
 
@@ -276,7 +280,7 @@ fn start(
 /// temporary thread starts it and no affinity needs to be restored.
 fn spawn_pinned(
     prepared: &mut std::process::Command,
-    command: &Command,
+    command: &ChildCommand,
     program: &Path,
 ) -> Result<io::Result<Child>, ProcessError> {
     let refused = |source: io::Error| ProcessError::Restrict {
@@ -302,7 +306,7 @@ fn spawn_pinned(
     })
 }
 
-fn not_started(program: &Path, source: io::Error) -> ProcessError {
+fn start_error(program: &Path, source: io::Error) -> ProcessError {
     let program = program.to_owned();
     match (source.kind(), source.raw_os_error().map(rustix::io::Errno::from_raw_os_error)) {
         // The program itself was found before, so its interpreter is missing.
@@ -312,14 +316,14 @@ fn not_started(program: &Path, source: io::Error) -> ProcessError {
     }
 }
 
-fn stopped(stop: Stop, program: &Path, command: &Command) -> ProcessError {
+fn stop_error(stop: ChildStop, program: &Path, command: &ChildCommand) -> ProcessError {
     let program = program.to_owned();
     match stop {
-        Stop::Cancelled => ProcessError::Cancelled { program },
-        Stop::Deadline(limit, output) => ProcessError::Deadline { program, limit, output },
-        Stop::TooLarge(what) => {
+        ChildStop::Cancelled => ProcessError::Cancelled { program },
+        ChildStop::Deadline(limit, output) => ProcessError::Deadline { program, limit, output },
+        ChildStop::TooLarge(what) => {
             ProcessError::TooLarge { program, what: what.into(), cap_bytes: command.cap_bytes }
         }
-        Stop::Failed(source) => ProcessError::Watch { program, source },
+        ChildStop::Failed(source) => ProcessError::Watch { program, source },
     }
 }

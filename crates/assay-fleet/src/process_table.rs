@@ -5,7 +5,7 @@ use crate::root::Root;
 
 /// Process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ProcessEntry {
     pub(crate) id: u32,
     pub(crate) parent: u32,
     pub(crate) group: u32,
@@ -20,12 +20,12 @@ pub(crate) struct Entry {
 }
 
 /// Returns all visible processes by id.
-pub(crate) fn snapshot(root: &Root) -> Vec<Entry> {
-    root.numbered("proc", "").into_iter().filter_map(|id| read(root, id)).collect()
+pub(crate) fn snapshot(root: &Root) -> Vec<ProcessEntry> {
+    root.entry_numbers("proc", "").into_iter().filter_map(|id| read(root, id)).collect()
 }
 
 /// Reads one process; `None` if it does not exist.
-pub(crate) fn read(root: &Root, id: u32) -> Option<Entry> {
+pub(crate) fn read(root: &Root, id: u32) -> Option<ProcessEntry> {
     parse(&root.text(&format!("proc/{id}/stat"))?)
 }
 
@@ -38,14 +38,14 @@ pub(crate) fn has_environment(root: &Root, id: u32, assignment: &str) -> bool {
 
 /// Parses `pid (name) state ppid pgrp …`: the name may contain blanks and parentheses, so the last
 /// `)` ends it.
-fn parse(text: &str) -> Option<Entry> {
+fn parse(text: &str) -> Option<ProcessEntry> {
     let (head, tail) = text.rsplit_once(')')?;
     let (id, name) = head.split_once('(')?;
     let fields: Vec<&str> = tail.split_whitespace().collect();
     // The manual page counts fields from 1 and from the pid; its field 3, the state, is field 0
     // here.
     let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-    Some(Entry {
+    Some(ProcessEntry {
         id: id.trim().parse().ok()?,
         parent: u32::try_from(number(4)?).ok()?,
         group: u32::try_from(number(5)?).ok()?,
@@ -61,9 +61,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_may_hold_blanks_and_brackets() {
+    fn name_may_contain_blanks_and_parentheses() {
         let line = "77 (a) b (c) S 1 70 70 0 -1 4 0 0 0 0 12 30 0 0 20 0 1 0 4711 0 0";
-        let expected = Entry {
+        let expected = ProcessEntry {
             id: 77,
             parent: 1,
             group: 70,

@@ -31,40 +31,40 @@ pub mod agent;
 pub mod agents;
 mod bootstrap;
 pub mod calls;
+mod closing_agents;
 pub mod controller;
-mod endings;
 mod failure;
 pub mod frame;
-mod line;
 mod listener;
 mod program;
 pub mod relay;
 mod stderr;
+mod transport;
 
-pub use calls::Letter;
+pub use calls::RelayedMessage;
 pub use failure::HostFailure;
 pub use frame::FrameError;
 pub use program::{Program, ProgramError};
-use relay::{Passed, RelayAsked};
+use relay::{RelayRequest, RelayedEvent};
 
 /// Request to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Request {
+pub enum AgentRequest {
     /// Read the clocks.
     Clock,
     /// Run the checks of `assay doctor`.
     Examine,
     /// Take part in a run: send the plan first, then measure.
-    Run(RunAsked),
+    Run(RemoteRunRequest),
     /// Stat these paths.
     Look(#[serde(with = "path_text::each")] Vec<PathBuf>),
     /// Do a share of a storage job of several hosts: create its files, then wait for the phases.
-    Share(Box<ShareAsked>),
+    Share(Box<ShareRequest>),
     /// Run a storage phase after its start message.
     Phase(Box<StoragePhase>),
     /// Take part in a job on file trees: prepare them, then wait for the phases.
-    Trees(Box<TreesAsked>),
+    Trees(Box<TreesRequest>),
     /// Run a file-tree phase after its start message.
     TreesPhase(Box<TreesPhase>),
     /// End the phase as if its work were done.
@@ -76,11 +76,11 @@ pub enum Request {
     /// Heartbeat of the other end.
     Alive,
     /// Message from another agent of the run.
-    Letter(Letter),
+    Letter(RelayedMessage),
     /// This host has left the run.
     Gone(String),
     /// Connect to these hosts, and relay messages to and from them.
-    Relay(RelayAsked),
+    Relay(RelayRequest),
     /// Message to one of the relay's hosts, by its number.
     To(usize, Box<Self>),
     /// Close the pipe to one of the relay's hosts.
@@ -89,7 +89,7 @@ pub enum Request {
 
 /// Run as requested at the coordinator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunAsked {
+pub struct RemoteRunRequest {
     /// Name of the host in this run.
     pub host: String,
     /// Command-line arguments after the program name.
@@ -104,7 +104,7 @@ pub struct RunAsked {
 
 /// Share of one host of a storage job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ShareAsked {
+pub struct ShareRequest {
     /// Targets and streams, phase by phase.
     pub plan: StoragePlan,
     /// Devices and foreign files that may be overwritten.
@@ -118,7 +118,7 @@ pub struct ShareAsked {
 
 /// File trees that one host prepares, or finds prepared by others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TreesAsked {
+pub struct TreesRequest {
     /// Trees and their operations, phase by phase.
     pub plan: FilePlan,
     /// Folders whose files may be overwritten.
@@ -155,7 +155,7 @@ pub struct TreeMark {
 
 /// File or device at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AtPath {
+pub struct RemotePathInfo {
     /// Size.
     pub bytes: u64,
     /// Whether it is a block device.
@@ -165,19 +165,19 @@ pub struct AtPath {
 /// Reply of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reply {
+pub enum AgentReply {
     /// First message of every agent: hash of its program and version.
     Hello(String),
     /// Readings of its clocks.
     Clock(Clocks),
     /// Findings of the checks.
-    Examined(Box<Examined>),
+    Examined(Box<DoctorResults>),
     /// Failure of the request.
     Failed { reason: String, advice: String },
     /// Plan of the host, which waits for the start.
     Planned(Box<Plan>),
     /// Files and devices at the requested paths.
-    Looked(Vec<Option<AtPath>>),
+    Looked(Vec<Option<RemotePathInfo>>),
     /// Interval of the time series of a storage phase.
     Interval(Box<IntervalTally>),
     /// Result of a storage phase.
@@ -189,7 +189,7 @@ pub enum Reply {
     /// Result of a file-tree phase.
     TreesOutcome(Box<FileOutcome>),
     /// The host waits for a start.
-    Ready(Ready),
+    Ready(ReadyReport),
     /// Monotonic clock reading at the start of the work.
     Started(u64),
     /// Event of the run.
@@ -199,11 +199,11 @@ pub enum Reply {
     /// Progress note to display.
     Note(Phrase),
     /// Figures of the last second of a measurement.
-    Second(SecondSaid),
+    Second(SecondReport),
     /// Message to another agent of the run.
-    Letter(Letter),
+    Letter(RelayedMessage),
     /// Event of one of the relay's hosts, by its number.
-    Of(usize, Passed),
+    Of(usize, RelayedEvent),
     /// Heartbeat.
     Alive,
     /// The request is complete.
@@ -212,7 +212,7 @@ pub enum Reply {
 
 /// Activity of a host in about one second, for progress displays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SecondSaid {
+pub struct SecondReport {
     /// Case, as named by the host.
     pub case: String,
     /// Seconds since the case began.
@@ -237,7 +237,7 @@ pub struct Clocks {
 impl Clocks {
     /// Reads the wall clock and pairs it with `measuring_ns`.
     #[must_use]
-    pub fn with(measuring_ns: u64) -> Self {
+    pub fn read(measuring_ns: u64) -> Self {
         let day = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self { day_ns: u64::try_from(day.as_nanos()).unwrap_or(u64::MAX), measuring_ns }
     }
@@ -245,7 +245,7 @@ impl Clocks {
 
 /// Point at which a host waits for a start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ready {
+pub struct ReadyReport {
     /// Next cases, or the running case with further steps.
     pub cases: Vec<String>,
     /// Number of steps of the case that have begun.
@@ -256,7 +256,7 @@ pub struct Ready {
 
 /// Results of `assay doctor` on a host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Examined {
+pub struct DoctorResults {
     /// Facts of the host.
     pub host: HostFacts,
     /// Findings, one for each check.
@@ -276,10 +276,12 @@ pub struct Via {
 /// Error in a transport template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ViaError {
-    #[error("it does not say where the host's name goes: write {{host}}, as in 'ssh {{host}}'")]
+    #[error(
+        "the placeholder {{host}} is missing: write it where the host's name goes, as in 'ssh {{host}}'"
+    )]
     NoHost,
     #[error("a quotation mark is not closed")]
-    Quotes,
+    UnclosedQuote,
 }
 
 impl Via {
@@ -288,7 +290,7 @@ impl Via {
     /// # Errors
     /// [`ViaError`].
     pub fn parse(template: &str) -> Result<Self, ViaError> {
-        let words = shlex::split(template).ok_or(ViaError::Quotes)?;
+        let words = shlex::split(template).ok_or(ViaError::UnclosedQuote)?;
         let names_host = words.iter().any(|word| word.contains("{host}"));
         let via = Self { usual: words, own: BTreeMap::new() };
         if names_host { Ok(via) } else { Err(ViaError::NoHost) }
@@ -296,12 +298,12 @@ impl Via {
 
     /// Creates a transport with a separate command for each host.
     #[must_use]
-    pub fn of_each(own: BTreeMap<String, Vec<String>>) -> Self {
+    pub fn with_host_commands(own: BTreeMap<String, Vec<String>>) -> Self {
         Self { usual: vec!["{host}".to_owned()], own }
     }
 
     /// Sets the command of one host from another template.
-    pub fn lead(&mut self, host: &str, other: &Self) {
+    pub fn set_host_command(&mut self, host: &str, other: &Self) {
         self.own.insert(host.to_owned(), other.words(host));
     }
 
@@ -332,10 +334,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_are_split_as_a_shell_does() {
+    fn splits_templates_like_a_shell() {
         let via = Via::parse("ssh -o 'ProxyCommand=nc %h' adm@{host}").unwrap();
         assert_eq!(via.words("vm1"), ["ssh", "-o", "ProxyCommand=nc %h", "adm@vm1"]);
         assert_eq!(Via::parse("sudo"), Err(ViaError::NoHost));
-        assert_eq!(Via::parse("ssh '{host}"), Err(ViaError::Quotes));
+        assert_eq!(Via::parse("ssh '{host}"), Err(ViaError::UnclosedQuote));
     }
 }

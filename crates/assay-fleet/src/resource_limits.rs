@@ -4,9 +4,9 @@ use crate::root::Root;
 
 /// Soft limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Limit {
+pub(crate) enum SoftLimit {
     Unlimited,
-    At(u64),
+    Value(u64),
 }
 
 /// Raises the limit of open files to the maximum; failures are ignored.
@@ -20,11 +20,11 @@ pub fn raise_open_files() {
 
 /// Returns the soft limit with the kernel's name, as in `Max stack size`; `None` if it is not
 /// visible.
-pub(crate) fn soft(root: &Root, name: &str) -> Option<Limit> {
+pub(crate) fn soft_limit(root: &Root, name: &str) -> Option<SoftLimit> {
     let limits = root.text("proc/self/limits")?;
     let value = limits.lines().find_map(|line| line.strip_prefix(name))?;
     match value.split_whitespace().next()? {
-        "unlimited" => Some(Limit::Unlimited),
-        number => number.parse().ok().map(Limit::At),
+        "unlimited" => Some(SoftLimit::Unlimited),
+        number => number.parse().ok().map(SoftLimit::Value),
     }
 }

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 /// Maximum number of bytes read from a file. The largest real one, `/proc/cpuinfo` of a machine
 /// with a thousand CPUs, has about 2 MB.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Directory under which the files of a host are looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Root {
 
 /// Reason why a file is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Missing {
+pub enum UnavailableFile {
     /// File that does not exist: an older kernel, a guest or a container does not show it.
     NotVisible,
     /// File that could not be read or parsed, with the reason.
@@ -31,11 +31,11 @@ impl Root {
     /// Creates the root of the running machine.
     #[must_use]
     pub fn machine() -> Self {
-        Self::at("/")
+        Self::from_directory("/")
     }
 
     /// Creates the root of a captured tree: `directory` replaces `/`.
-    pub fn at(directory: impl Into<PathBuf>) -> Self {
+    pub fn from_directory(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into() }
     }
 
@@ -45,10 +45,10 @@ impl Root {
     /// # Errors
     /// [`UnavailableFile::NotVisible`] if there is no such file or the kernel does not support it,
     /// and [`UnavailableFile::Unreadable`] with the reason for other errors.
-    pub fn read(&self, path: &str) -> Result<String, Missing> {
-        match self.bytes(path, MOST_BYTES) {
+    pub fn read(&self, path: &str) -> Result<String, UnavailableFile> {
+        match self.read_bytes(path, MAX_FILE_BYTES) {
             Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).trim().to_owned()),
-            Err(error) => Err(missing(path, &error)),
+            Err(error) => Err(file_error(path, &error)),
         }
     }
 
@@ -68,7 +68,7 @@ impl Root {
     ///
     /// # Errors
     /// System error.
-    pub fn bytes(&self, path: &str, most_bytes: u64) -> io::Result<Vec<u8>> {
+    pub fn read_bytes(&self, path: &str, most_bytes: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         File::open(self.directory.join(path))?.take(most_bytes).read_to_end(&mut bytes)?;
         Ok(bytes)
@@ -88,7 +88,7 @@ impl Root {
 
     /// Returns the numbers N, ascending, of the entries `prefixN` in a directory.
     #[must_use]
-    pub fn numbered(&self, path: &str, prefix: &str) -> Vec<u32> {
+    pub fn entry_numbers(&self, path: &str, prefix: &str) -> Vec<u32> {
         let number = |name: &String| name.strip_prefix(prefix)?.parse().ok();
         let mut numbers: Vec<u32> = self.names(path).iter().filter_map(number).collect();
         numbers.sort_unstable();
@@ -97,7 +97,7 @@ impl Root {
 
     /// Returns the path that represents an absolute path of the host.
     #[must_use]
-    pub fn place(&self, path: &Path) -> PathBuf {
+    pub fn host_path(&self, path: &Path) -> PathBuf {
         self.directory.join(path.strip_prefix("/").unwrap_or(path))
     }
 
@@ -111,17 +111,17 @@ impl Root {
 /// Returns the selected word of a list of choices: `always [madvise] never` → `madvise`. Returns
 /// texts without brackets unchanged.
 #[must_use]
-pub fn chosen(text: &str) -> &str {
+pub fn selected_choice(text: &str) -> &str {
     let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(text, |(choice, _)| choice)
 }
 
-fn missing(path: &str, error: &io::Error) -> Missing {
+fn file_error(path: &str, error: &io::Error) -> UnavailableFile {
     match error.kind() {
         // Pressure files of a kernel started with `psi=0` open but cannot be read.
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::Unsupported => {
-            Missing::NotVisible
+            UnavailableFile::NotVisible
         }
-        _ => Missing::Unreadable(format!("/{path}: {error}")),
+        _ => UnavailableFile::Unreadable(format!("/{path}: {error}")),
     }
 }

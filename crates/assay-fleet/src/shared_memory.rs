@@ -7,24 +7,24 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Name prefixes of the segments of MPICH, Intel MPI and Open MPI.
-const OF_MPI: [&str; 5] =
+const MPI_PREFIXES: [&str; 5] =
     ["mpich_shm_", "Intel_MPI_", "sm_segment.", "vader_segment.", "psm2_shm."];
 
 /// Segments at one moment.
 #[derive(Debug, Clone)]
-pub struct Segments {
+pub struct MpiSegments {
     root: PathBuf,
     names: BTreeSet<String>,
 }
 
-impl Segments {
+impl MpiSegments {
     /// Lists the current segments of this machine.
     #[must_use]
-    pub fn now() -> Self {
-        Self::below(PathBuf::from("/"))
+    pub fn scan() -> Self {
+        Self::scan_root(PathBuf::from("/"))
     }
 
-    fn below(root: PathBuf) -> Self {
+    fn scan_root(root: PathBuf) -> Self {
         let names = names_in(&root.join("dev/shm"));
         Self { root, names: names.into_iter().filter(|name| is_of_mpi(name)).collect() }
     }
@@ -32,12 +32,12 @@ impl Segments {
     /// Removes new segments that are no longer in use and returns their names. Ignores those that
     /// may not be removed, such as another user's.
     pub fn remove_new(&self) -> Vec<String> {
-        let mut left = Self::below(self.root.clone()).names;
+        let mut left = Self::scan_root(self.root.clone()).names;
         left.retain(|name| !self.names.contains(name));
         if left.is_empty() {
             return Vec::new();
         }
-        let used = used(&self.root);
+        let used = references_in_use(&self.root);
         let folder = self.root.join("dev/shm");
         left.into_iter()
             .filter(|name| !used.iter().any(|path| path.contains(&format!("/dev/shm/{name}"))))
@@ -47,11 +47,11 @@ impl Segments {
 }
 
 fn is_of_mpi(name: &str) -> bool {
-    OF_MPI.iter().any(|start| name.starts_with(start))
+    MPI_PREFIXES.iter().any(|start| name.starts_with(start))
 }
 
 /// Returns the mappings and open files of all processes.
-fn used(root: &std::path::Path) -> Vec<String> {
+fn references_in_use(root: &std::path::Path) -> Vec<String> {
     let processes = names_in(&root.join("proc"));
     let processes = processes.iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit()));
     let mut used = Vec::new();
@@ -79,16 +79,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_dead_job_left_is_removed() {
+    fn removes_only_segments_of_dead_jobs() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         let segment = |name: &str| {
             fs::create_dir_all(root.join("dev/shm")).unwrap();
             fs::write(root.join("dev/shm").join(name), "x").unwrap();
         };
-        assert_eq!(Segments::below(root.to_owned()).remove_new(), Vec::<String>::new());
+        assert_eq!(MpiSegments::scan_root(root.to_owned()).remove_new(), Vec::<String>::new());
         segment("mpich_shm_old_0");
-        let before = Segments::below(root.to_owned());
+        let before = MpiSegments::scan_root(root.to_owned());
         for name in ["mpich_shm_new_0", "mpich_shm_mapped_0", "sm_segment.h.0.1.0", "mine"] {
             segment(name);
         }

@@ -14,22 +14,22 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Script of the shell within the allocation.
-const HOLD: &str =
+const HOLD_SCRIPT: &str =
     "printf 'assay %s %s\\n' \"$SLURM_JOB_ID\" \"$SLURM_JOB_NODELIST\"; exec cat >/dev/null";
 /// Time for Slurm to release an allocation; it completes by itself later.
-const RETURNING: Duration = Duration::from_secs(2);
-const LOOK: Duration = Duration::from_millis(50);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Reason why no nodes were allocated.
 #[derive(Debug, thiserror::Error)]
 pub enum SlurmError {
-    #[error("{word:?} is no option of salloc, like partition=hpc or nodes=24")]
-    Wish { word: String },
-    #[error("salloc cannot be started")]
+    #[error("{word:?} is not an option of salloc, like partition=hpc or nodes=24")]
+    InvalidOption { word: String },
+    #[error("cannot start salloc")]
     Start(#[source] io::Error),
-    #[error("salloc gave no nodes{}", if said.is_empty() { String::new() } else { format!(": {said}") })]
+    #[error("salloc allocated no nodes{}", if said.is_empty() { String::new() } else { format!(": {said}") })]
     Refused { said: String },
-    #[error("interrupted while Slurm had no nodes")]
+    #[error("interrupted while waiting for nodes of Slurm")]
     Interrupted,
 }
 
@@ -38,11 +38,11 @@ impl SlurmError {
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
-            Self::Wish { .. } => {
+            Self::InvalidOption { .. } => {
                 "write salloc's long options without dashes: 'partition=hpc,nodes=24'"
             }
             Self::Start(_) => "run this where Slurm's commands are, such as its login node",
-            Self::Refused { .. } => "sinfo lists partitions and their idle nodes",
+            Self::Refused { .. } => "list partitions and their idle nodes with sinfo",
             Self::Interrupted => "",
         }
     }
@@ -54,7 +54,7 @@ pub struct Allocation {
     salloc: Child,
     /// Standard error, open while salloc runs: a write to a closed pipe would kill salloc without a
     /// release.
-    said: Option<ChildStderr>,
+    stderr_pipe: Option<ChildStderr>,
     /// Nodes in Slurm's list format.
     pub nodes: String,
     /// Job number.
@@ -66,11 +66,11 @@ impl Allocation {
     ///
     /// # Errors
     /// [`SlurmError`].
-    pub fn ask(wish: &str, cancel: &AtomicBool) -> Result<Self, SlurmError> {
+    pub fn request(wish: &str, cancel: &AtomicBool) -> Result<Self, SlurmError> {
         let mut salloc = Command::new("salloc")
             .arg("--quiet")
-            .args(options(wish)?)
-            .args(["sh", "-c", HOLD])
+            .args(parse_options(wish)?)
+            .args(["sh", "-c", HOLD_SCRIPT])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -80,7 +80,7 @@ impl Allocation {
             .map_err(SlurmError::Start)?;
         let (stdout, stderr) = (salloc.stdout.take(), salloc.stderr.take());
         let mut held =
-            Self { salloc, said: stderr, nodes: String::new(), number: String::new() };
+            Self { salloc, stderr_pipe: stderr, nodes: String::new(), number: String::new() };
         let (say, said) = mpsc::channel();
         thread::spawn(move || {
             let mut line = String::new();
@@ -88,7 +88,7 @@ impl Allocation {
             drop(say.send(line));
         });
         let line = loop {
-            match said.recv_timeout(LOOK) {
+            match said.recv_timeout(POLL_INTERVAL) {
                 Ok(line) => break line,
                 Err(_) if cancel.load(Ordering::Relaxed) => {
                     return Err(SlurmError::Interrupted);
@@ -101,7 +101,8 @@ impl Allocation {
             line.trim().strip_prefix("assay ").and_then(|it| it.split_once(' '))
         else {
             let mut said = String::new();
-            let _ends = held.said.take().map(|it| it.take(1 << 16).read_to_string(&mut said));
+            let _ends =
+                held.stderr_pipe.take().map(|it| it.take(1 << 16).read_to_string(&mut said));
             let last = said.lines().rfind(|it| !it.trim().is_empty()).unwrap_or_default();
             let said = assay_model::sanitize::escape_hidden(last.trim()).into_owned();
             return Err(SlurmError::Refused { said });
@@ -121,16 +122,16 @@ impl Drop for Allocation {
             matches!(salloc.try_wait(), Ok(None))
         };
         // While it waits for nodes, salloc reads no pipe. SIGKILL would prevent the release.
-        if self.number.is_empty() || waits(&mut self.salloc, Instant::now() + RETURNING) {
+        if self.number.is_empty() || waits(&mut self.salloc, Instant::now() + RELEASE_TIMEOUT) {
             let _is_there = kill_process(Pid::from_child(&self.salloc), Signal::TERM);
-            waits(&mut self.salloc, Instant::now() + RETURNING);
+            waits(&mut self.salloc, Instant::now() + RELEASE_TIMEOUT);
         }
     }
 }
 
 /// Converts `partition=hpc,nodes=24` into salloc options. Commas within brackets belong to a list
 /// of nodes.
-fn options(wish: &str) -> Result<Vec<String>, SlurmError> {
+fn parse_options(wish: &str) -> Result<Vec<String>, SlurmError> {
     let mut depth = 0_u32;
     let words = wish.split(|letter| {
         match letter {
@@ -144,7 +145,7 @@ fn options(wish: &str) -> Result<Vec<String>, SlurmError> {
         let name = word.split('=').next().unwrap_or_default();
         let is_name = name.starts_with(|it: char| it.is_ascii_lowercase())
             && name.bytes().all(|it| it.is_ascii_lowercase() || it == b'-');
-        let wrong = || SlurmError::Wish { word: word.to_owned() };
+        let wrong = || SlurmError::InvalidOption { word: word.to_owned() };
         if is_name { Ok(format!("--{word}")) } else { Err(wrong()) }
     };
     words.map(str::trim).map(option).collect()
@@ -155,20 +156,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shells_read_what_an_allocation_runs() {
-        assert_eq!(crate::shells::read(HOLD), Ok(()));
+    fn shells_parse_hold_script() {
+        assert_eq!(crate::shells::check_syntax(HOLD_SCRIPT), Ok(()));
     }
 
     #[test]
-    fn wishes_are_options_of_salloc() {
-        let read = |wish| options(wish).map_err(|error| error.to_string());
+    fn parses_salloc_options() {
+        let read = |wish| parse_options(wish).map_err(|error| error.to_string());
         let expected = ["--partition=hpc", "--nodelist=n[1-2,4]", "--exclusive"];
         assert_eq!(
             read("partition=hpc, nodelist=n[1-2,4],exclusive").unwrap(),
             expected.map(str::to_owned)
         );
         for wrong in ["", "nodes=1,", "-N1", "--nodes=1", "nodes 1", "Nodes=1", "=1"] {
-            assert!(read(wrong).unwrap_err().contains("no option of salloc"), "{wrong}");
+            assert!(read(wrong).unwrap_err().contains("not an option of salloc"), "{wrong}");
         }
     }
 }

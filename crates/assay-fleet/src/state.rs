@@ -25,7 +25,7 @@ pub(crate) const MEMORY_PRESSURE: f64 = 0.01;
 /// measurements: one CPU is busy before a run, all of them after it.
 const FREQUENCY_DROP: f64 = 0.05;
 /// Maximum load average of other programs: half a CPU.
-pub(crate) const LOAD: f64 = 0.5;
+pub(crate) const MAX_OTHER_LOAD: f64 = 0.5;
 
 /// Reads the state of the host under `root`.
 #[must_use]
@@ -39,7 +39,7 @@ pub fn read(root: &Root) -> HostState {
         memory_pressure: pressure(root, "memory"),
         throttled: control_group::throttled(root),
         frequency_hz: frequency_hz(root),
-        available_bytes: meminfo::bytes(root, "MemAvailable"),
+        available_bytes: meminfo::read_bytes(root, "MemAvailable"),
     }
 }
 
@@ -51,48 +51,48 @@ pub fn cpu_times(root: &Root) -> CpuTimes {
 
 /// Returns the doubts about measurements in the `elapsed_s` seconds between two states.
 #[must_use]
-pub fn disturbance(before: &HostState, after: &HostState, elapsed_s: f64) -> Vec<Doubt> {
+pub fn find_disturbances(before: &HostState, after: &HostState, elapsed_s: f64) -> Vec<Doubt> {
     let doubts = [
-        steal(before, after, elapsed_s),
-        waiting(before, after),
-        memory_wait(before, after),
-        throttling(before, after, elapsed_s),
-        slower(before, after),
-        other_load(before),
+        steal_doubt(before, after, elapsed_s),
+        cpu_pressure_doubt(before, after),
+        memory_pressure_doubt(before, after),
+        throttling_doubt(before, after, elapsed_s),
+        frequency_doubt(before, after),
+        load_doubt(before),
     ];
     doubts.into_iter().flatten().collect()
 }
 
-fn steal(before: &HostState, after: &HostState, span_s: f64) -> Option<Doubt> {
+fn steal_doubt(before: &HostState, after: &HostState, span_s: f64) -> Option<Doubt> {
     let stolen_s = after.steal_s? - before.steal_s?;
     let share = stolen_s / (after.cpu_time_s? - before.cpu_time_s?);
     (share > STEAL_SHARE).then_some(Doubt::Steal { stolen_s, share, span_s })
 }
 
-fn waiting(before: &HostState, after: &HostState) -> Option<Doubt> {
+fn cpu_pressure_doubt(before: &HostState, after: &HostState) -> Option<Doubt> {
     let share = highest(before.cpu_pressure, after.cpu_pressure)?;
     (share > CPU_PRESSURE).then_some(Doubt::CpuPressure { share })
 }
 
-fn memory_wait(before: &HostState, after: &HostState) -> Option<Doubt> {
+fn memory_pressure_doubt(before: &HostState, after: &HostState) -> Option<Doubt> {
     let share = highest(before.memory_pressure, after.memory_pressure)?;
     (share > MEMORY_PRESSURE).then_some(Doubt::MemoryPressure { share })
 }
 
-fn throttling(before: &HostState, after: &HostState, span_s: f64) -> Option<Doubt> {
+fn throttling_doubt(before: &HostState, after: &HostState, span_s: f64) -> Option<Doubt> {
     let times = after.throttled?.saturating_sub(before.throttled?);
     (times > 0).then_some(Doubt::Throttled { times, span_s })
 }
 
-fn slower(before: &HostState, after: &HostState) -> Option<Doubt> {
+fn frequency_doubt(before: &HostState, after: &HostState) -> Option<Doubt> {
     let ((_, before_hz), (_, after_hz)) = (before.frequency_hz?, after.frequency_hz?);
     let drop = 1.0 - after_hz / before_hz;
     (drop > FREQUENCY_DROP).then_some(Doubt::FrequencyDrop { before_hz, after_hz })
 }
 
-fn other_load(before: &HostState) -> Option<Doubt> {
+fn load_doubt(before: &HostState) -> Option<Doubt> {
     let load = before.load_one_minute?;
-    (load > LOAD).then_some(Doubt::OtherLoad { load })
+    (load > MAX_OTHER_LOAD).then_some(Doubt::OtherLoad { load })
 }
 
 fn highest(first: Option<f64>, second: Option<f64>) -> Option<f64> {
@@ -101,7 +101,7 @@ fn highest(first: Option<f64>, second: Option<f64>) -> Option<f64> {
 
 /// Reads the one-minute average, the first field of `/proc/loadavg` (`proc_loadavg(5)`).
 fn load_one_minute(root: &Root) -> Option<f64> {
-    number(root.text("proc/loadavg")?.split_whitespace().next()?)
+    parse_number(root.text("proc/loadavg")?.split_whitespace().next()?)
 }
 
 /// Parses `some avg10=0.12 avg60=…` in percent (kernel documentation: accounting/psi.rst) → 0.0012.
@@ -109,7 +109,7 @@ fn pressure(root: &Root, resource: &str) -> Option<f64> {
     let text = root.text(&format!("proc/pressure/{resource}"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let percent = line.split_whitespace().find_map(|field| field.strip_prefix("avg10="))?;
-    number(percent).map(|percent| percent / 100.0)
+    parse_number(percent).map(|percent| percent / 100.0)
 }
 
 /// Returns the lowest and highest current frequency in Hz. Without cpufreq, uses `cpu MHz` of
@@ -117,11 +117,11 @@ fn pressure(root: &Root, resource: &str) -> Option<f64> {
 fn frequency_hz(root: &Root) -> Option<(f64, f64)> {
     let usable = cpus::usable(root);
     let file = |cpu: &u32| format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
-    let scaled = |cpu: &u32| Some(1e3 * number(&root.text(&file(cpu))?)?);
+    let scaled = |cpu: &u32| Some(1e3 * parse_number(&root.text(&file(cpu))?)?);
     range(usable.iter().filter_map(scaled)).or_else(|| {
         let blocks = cpuinfo::read(root, &usable);
         let measured = blocks.iter().filter(|block| cpuinfo::has_flag(block, "aperfmperf"));
-        range(measured.filter_map(|block| Some(1e6 * number(block.get("cpu MHz")?)?)))
+        range(measured.filter_map(|block| Some(1e6 * parse_number(block.get("cpu MHz")?)?)))
     })
 }
 
@@ -131,6 +131,6 @@ fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 }
 
 /// Parses a finite, non-negative number.
-fn number(text: &str) -> Option<f64> {
+fn parse_number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)
 }

@@ -12,12 +12,12 @@ use fs_err as fs;
 
 use crate::corpus;
 use crate::mutation::{Dictionary, mutate};
-use crate::readers::Reader;
-use crate::watch::Watch;
+use crate::readers::FuzzedReader;
+use crate::watchdog::Watchdog;
 
 /// Result of a campaign.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct CampaignOutcome {
     pub executions: u64,
     /// Inputs in the corpus, the goldens included.
     pub inputs: usize,
@@ -26,45 +26,45 @@ pub struct Outcome {
 }
 
 /// Maximum number of inputs in the corpus.
-const MOST_INPUTS: usize = 20_000;
+const MAX_INPUTS: usize = 20_000;
 /// Maximum number of findings per reader; more are mostly duplicates.
-const MOST_FINDINGS: usize = 5;
+const MAX_FINDINGS: usize = 5;
 
 /// Runs `reader` on its seeds, then on mutated inputs until `length` is over.
 ///
 /// # Errors
 /// If the goldens cannot be read or a finding cannot be written.
-pub fn run(reader: &Reader, length: Duration, seed: u64) -> Result<Outcome> {
+pub fn run(reader: &FuzzedReader, length: Duration, seed: u64) -> Result<CampaignOutcome> {
     let deadline = Instant::now() + length;
-    let watch = Watch::start();
+    let watch = Watchdog::start();
     let seeds = corpus::seeds(reader)?;
-    let dictionary = Dictionary::of(&seeds);
+    let dictionary = Dictionary::from_seeds(&seeds);
     let mut random = Rng::with_seed(seed);
     let (mut inputs, mut shapes) = (Vec::new(), BTreeSet::new());
-    let mut outcome = Outcome::default();
-    let folder = corpus::findings(reader);
+    let mut outcome = CampaignOutcome::default();
+    let folder = corpus::findings_folder(reader);
     fs::create_dir_all(&folder)?;
     let mut give = |input: Vec<u8>, inputs: &mut Vec<Vec<u8>>| -> Result<bool> {
         watch.begin(&input, folder.join("without-end.bin"));
-        let result = once(reader, &input);
+        let result = run_once(reader, &input);
         watch.end();
         outcome.executions += 1;
         match result {
             Ok(said) => {
-                if shapes.insert(shape(&said)) && inputs.len() < MOST_INPUTS {
+                if shapes.insert(hash_shape(&said)) && inputs.len() < MAX_INPUTS {
                     inputs.push(input);
                 }
             }
             Err(said) => {
-                let input = shortened(reader, input);
+                let input = shorten(reader, input);
                 let mut hasher = DefaultHasher::new();
                 input.hash(&mut hasher);
                 let path = folder.join(format!("{:016x}.bin", hasher.finish()));
-                fs::write(&path, &input).context("a finding is lost")?;
+                fs::write(&path, &input).context("cannot store a finding")?;
                 outcome.findings.push((path, said));
             }
         }
-        Ok(outcome.findings.len() < MOST_FINDINGS)
+        Ok(outcome.findings.len() < MAX_FINDINGS)
     };
     let mut goes_on = true;
     for input in &seeds {
@@ -90,16 +90,16 @@ pub fn run(reader: &Reader, length: Duration, seed: u64) -> Result<Outcome> {
 ///
 /// # Errors
 /// Message of a panic.
-pub fn once(reader: &Reader, input: &[u8]) -> Result<String, String> {
+pub fn run_once(reader: &FuzzedReader, input: &[u8]) -> Result<String, String> {
     panic::catch_unwind(AssertUnwindSafe(|| (reader.read)(input))).map_err(|cause| {
         let text = cause.downcast_ref::<String>().cloned();
         text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned()))
-            .unwrap_or_else(|| "a panic without words".to_owned())
+            .unwrap_or_else(|| "a panic without a message".to_owned())
     })
 }
 
 /// Hashes a result without input-specific parts: numbers and quoted text.
-fn shape(said: &str) -> u64 {
+fn hash_shape(said: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut is_quoted = false;
     for byte in said.bytes() {
@@ -113,18 +113,18 @@ fn shape(said: &str) -> u64 {
 }
 
 /// Removes parts of the input that the panic does not need.
-fn shortened(reader: &Reader, mut input: Vec<u8>) -> Vec<u8> {
+fn shorten(reader: &FuzzedReader, mut input: Vec<u8>) -> Vec<u8> {
     /// Enough for most inputs; a longer finding is still a finding.
-    const MOST_TRIES: usize = 2000;
+    const MAX_TRIES: usize = 2000;
     let mut tries = 0;
     let mut piece = input.len().div_ceil(2);
     while piece > 0 {
         let mut at = 0;
-        while at < input.len() && tries < MOST_TRIES {
+        while at < input.len() && tries < MAX_TRIES {
             let mut without = input.clone();
             without.drain(at..(at + piece).min(input.len()));
             tries += 1;
-            if once(reader, &without).is_err() {
+            if run_once(reader, &without).is_err() {
                 input = without;
             } else {
                 at += piece;

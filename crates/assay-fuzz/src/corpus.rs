@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use fs_err as fs;
 
-use crate::readers::Reader;
+use crate::readers::FuzzedReader;
 
 /// Maximum length of an input; longer ones cost time and reveal nothing new.
-pub const LONGEST_BYTES: usize = 32 << 10;
+pub const MAX_INPUT_BYTES: usize = 32 << 10;
 
 /// Returns the folder `crates`.
-fn crates() -> &'static Path {
+fn crates_folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("this crate lies in a folder of crates")
@@ -19,7 +19,7 @@ fn crates() -> &'static Path {
 
 /// Returns the folder of a reader's findings.
 #[must_use]
-pub fn findings(reader: &Reader) -> PathBuf {
+pub fn findings_folder(reader: &FuzzedReader) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("findings").join(reader.name)
 }
 
@@ -27,13 +27,13 @@ pub fn findings(reader: &Reader) -> PathBuf {
 ///
 /// # Errors
 /// If a file cannot be read.
-pub fn kept(reader: &Reader) -> Result<Vec<(PathBuf, Vec<u8>)>> {
-    let folder = findings(reader);
+pub fn read_findings(reader: &FuzzedReader) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+    let folder = findings_folder(reader);
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
-    for path in files(&folder)? {
+    for path in files_below(&folder)? {
         let bytes = fs::read(&path)?;
         found.push((path, bytes));
     }
@@ -44,34 +44,34 @@ pub fn kept(reader: &Reader) -> Result<Vec<(PathBuf, Vec<u8>)>> {
 ///
 /// # Errors
 /// If the goldens are missing or cannot be read.
-pub fn seeds(reader: &Reader) -> Result<Vec<Vec<u8>>> {
+pub fn seeds(reader: &FuzzedReader) -> Result<Vec<Vec<u8>>> {
     let mut seeds: Vec<Vec<u8>> =
-        reader.words.iter().map(|text| text.as_bytes().to_vec()).collect();
+        reader.texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     for place in reader.goldens {
         let (folder, ending) =
-            place.rsplit_once('*').context("a place of goldens has a `*`")?;
-        let below = crates().join(folder);
-        let files =
-            files(&below).with_context(|| format!("no goldens in {}", below.display()))?;
+            place.rsplit_once('*').context("the path of goldens lacks a `*`")?;
+        let below = crates_folder().join(folder);
+        let files = files_below(&below)
+            .with_context(|| format!("no goldens in {}", below.display()))?;
         let fits = |path: &PathBuf| path.to_string_lossy().ends_with(ending);
         for path in files.into_iter().filter(fits) {
             let mut bytes = fs::read(&path)?;
-            bytes.truncate(LONGEST_BYTES);
+            bytes.truncate(MAX_INPUT_BYTES);
             seeds.push(bytes);
         }
     }
-    seeds.extend(kept(reader)?.into_iter().map(|(_, bytes)| bytes));
-    anyhow::ensure!(!seeds.is_empty(), "{} has nothing to begin with", reader.name);
+    seeds.extend(read_findings(reader)?.into_iter().map(|(_, bytes)| bytes));
+    anyhow::ensure!(!seeds.is_empty(), "{} has no seeds", reader.name);
     Ok(seeds)
 }
 
 /// Returns all files below a folder, sorted by path.
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            found.extend(files(&path)?);
+            found.extend(files_below(&path)?);
         } else {
             found.push(path);
         }

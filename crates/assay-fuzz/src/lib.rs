@@ -10,4 +10,4 @@ pub mod corpus;
 pub mod mutation;
 pub mod readers;
 mod tools;
-mod watch;
+mod watchdog;

@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use assay_fuzz::campaign::{self, Outcome};
-use assay_fuzz::readers::{READERS, Reader};
+use assay_fuzz::campaign::{self, CampaignOutcome};
+use assay_fuzz::readers::{FuzzedReader, READERS};
 
-struct Asked {
-    readers: Vec<&'static Reader>,
+struct FuzzArguments {
+    readers: Vec<&'static FuzzedReader>,
     seconds: f64,
     seed: u64,
 }
 
 fn main() -> ExitCode {
-    match asked().and_then(|asked| run(&asked)) {
+    match parse_arguments().and_then(|asked| run(&asked)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -29,8 +29,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn asked() -> Result<Asked> {
-    let mut asked = Asked { readers: Vec::new(), seconds: 60.0, seed: fastrand::u64(..) };
+fn parse_arguments() -> Result<FuzzArguments> {
+    let mut asked =
+        FuzzArguments { readers: Vec::new(), seconds: 60.0, seed: fastrand::u64(..) };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("{word} needs a value"));
@@ -41,7 +42,7 @@ fn asked() -> Result<Asked> {
                 Some(reader) => asked.readers.push(reader),
                 None => {
                     let known: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
-                    bail!("no reader is called {name}; there are {}", known.join(", "));
+                    bail!("unknown reader {name}; expected one of {}", known.join(", "));
                 }
             },
         }
@@ -53,14 +54,14 @@ fn asked() -> Result<Asked> {
 }
 
 /// Runs the campaigns and returns whether there are no findings.
-fn run(asked: &Asked) -> Result<bool> {
+fn run(asked: &FuzzArguments) -> Result<bool> {
     std::panic::set_hook(Box::new(|_| {}));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let each =
         asked.seconds * workers.min(asked.readers.len()) as f64 / asked.readers.len() as f64;
     println!("seed {}, {each:.1} s for each of {} readers", asked.seed, asked.readers.len());
     let next = AtomicUsize::new(0);
-    let outcomes: Mutex<Vec<(usize, Result<Outcome>)>> = Mutex::new(Vec::new());
+    let outcomes: Mutex<Vec<(usize, Result<CampaignOutcome>)>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fastrand::Rng;
 
-use crate::corpus::LONGEST_BYTES;
+use crate::corpus::MAX_INPUT_BYTES;
 
 /// Limits of number types, and other numbers that are easily misread.
 const NUMBERS: [&str; 34] = [
@@ -45,7 +45,7 @@ const NUMBERS: [&str; 34] = [
 ];
 
 /// Text fragments with a special meaning in some format.
-const PIECES: [&str; 24] = [
+const FRAGMENTS: [&str; 24] = [
     "\n",
     "\n\n",
     "\r\n",
@@ -78,7 +78,7 @@ pub struct Dictionary(Vec<Vec<u8>>);
 
 impl Dictionary {
     #[must_use]
-    pub fn of(seeds: &[Vec<u8>]) -> Self {
+    pub fn from_seeds(seeds: &[Vec<u8>]) -> Self {
         const MOST_WORDS: usize = 20_000;
         let words = seeds.iter().flat_map(|seed| {
             seed.split(|byte| !byte.is_ascii_alphanumeric() && !b"_-.$".contains(byte))
@@ -91,11 +91,11 @@ impl Dictionary {
         Self(words)
     }
 
-    fn word<'a>(&'a self, random: &mut Rng) -> &'a [u8] {
+    fn random_word<'a>(&'a self, random: &mut Rng) -> &'a [u8] {
         let own = self.0.len();
         match random.u8(..4) {
             0 => NUMBERS[random.usize(..NUMBERS.len())].as_bytes(),
-            1 => PIECES[random.usize(..PIECES.len())].as_bytes(),
+            1 => FRAGMENTS[random.usize(..FRAGMENTS.len())].as_bytes(),
             _ if own == 0 => b"x",
             _ => &self.0[random.usize(..own)],
         }
@@ -107,7 +107,7 @@ pub fn mutate(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random
     let changes = 1 << random.u32(..4);
     for _ in 0..random.u32(1..=changes) {
         change(input, other, dictionary, random);
-        input.truncate(LONGEST_BYTES);
+        input.truncate(MAX_INPUT_BYTES);
     }
 }
 
@@ -117,30 +117,30 @@ fn change(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random: &m
         0 if at < input.len() => input[at] ^= 1 << random.u8(..8),
         1 if at < input.len() => input[at] = random.u8(..),
         2 => drop(input.splice(at..at, [random.u8(..)])),
-        3 => drop(input.drain(stretch(at, input.len(), random))),
+        3 => drop(input.drain(random_range(at, input.len(), random))),
         4 => {
-            let copied = input[stretch(at, input.len(), random)].to_vec();
+            let copied = input[random_range(at, input.len(), random)].to_vec();
             let to = random.usize(..=input.len());
             drop(input.splice(to..to, copied));
         }
-        5 => drop(input.splice(at..at, dictionary.word(random).iter().copied())),
+        5 => drop(input.splice(at..at, dictionary.random_word(random).iter().copied())),
         6 => {
-            let place = run_of(input, at, |byte| byte.is_ascii_digit() || byte == b'.');
+            let place = matching_range(input, at, |byte| byte.is_ascii_digit() || byte == b'.');
             let number = NUMBERS[random.usize(..NUMBERS.len())];
             drop(input.splice(place, number.bytes()));
         }
         7 => {
-            let place = run_of(input, at, |byte| byte.is_ascii_alphanumeric());
-            drop(input.splice(place, dictionary.word(random).iter().copied()));
+            let place = matching_range(input, at, |byte| byte.is_ascii_alphanumeric());
+            drop(input.splice(place, dictionary.random_word(random).iter().copied()));
         }
-        8 => drop(input.drain(run_of(input, at, |byte| byte != b'\n'))),
+        8 => drop(input.drain(matching_range(input, at, |byte| byte != b'\n'))),
         9 => {
-            let line = run_of(input, at, |byte| byte != b'\n');
+            let line = matching_range(input, at, |byte| byte != b'\n');
             let copied = [&input[line.clone()], b"\n"].concat().repeat(random.usize(1..4));
             drop(input.splice(line.start..line.start, copied));
         }
         10 if !other.is_empty() => {
-            let from = stretch(random.usize(..other.len()), other.len(), random);
+            let from = random_range(random.usize(..other.len()), other.len(), random);
             drop(input.splice(at..at, other[from].iter().copied()));
         }
         11 if !other.is_empty() => {
@@ -152,13 +152,13 @@ fn change(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random: &m
 }
 
 /// Returns a range from `at` on, more often short than long.
-fn stretch(at: usize, length: usize, random: &mut Rng) -> Range<usize> {
+fn random_range(at: usize, length: usize, random: &mut Rng) -> Range<usize> {
     let most = 1 << random.u32(..12);
     at..(at + random.usize(..=most)).min(length)
 }
 
 /// Returns the range around `at` of bytes of the same kind.
-fn run_of(input: &[u8], at: usize, is_of: impl Fn(u8) -> bool) -> Range<usize> {
+fn matching_range(input: &[u8], at: usize, is_of: impl Fn(u8) -> bool) -> Range<usize> {
     let start = input[..at].iter().rposition(|byte| !is_of(*byte)).map_or(0, |it| it + 1);
     let end =
         input[at..].iter().position(|byte| !is_of(*byte)).map_or(input.len(), |it| at + it);

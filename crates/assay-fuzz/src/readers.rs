@@ -20,12 +20,12 @@ use crate::tools;
 
 /// Reader of external input.
 #[derive(Debug)]
-pub struct Reader {
+pub struct FuzzedReader {
     pub name: &'static str,
     /// Seed files, below the folder of crates: prefix of the name, `*`, suffix.
     pub goldens: &'static [&'static str],
     /// Additional seeds.
-    pub words: &'static [&'static str],
+    pub texts: &'static [&'static str],
     /// Reads any bytes and describes the result.
     pub read: fn(&[u8]) -> String,
 }
@@ -35,12 +35,12 @@ const fn reader(
     goldens: &'static [&'static str],
     words: &'static [&'static str],
     read: fn(&[u8]) -> String,
-) -> Reader {
-    Reader { name, goldens, words, read }
+) -> FuzzedReader {
+    FuzzedReader { name, goldens, texts: words, read }
 }
 
 /// All readers.
-pub const READERS: &[Reader] = &[
+pub const READERS: &[FuzzedReader] = &[
     reader("vdbench", &["assay-dialects/tests/golden/vdbench/*.parm"], VDBENCH, vdbench),
     reader("fio", &["assay-fuzz/corpus/*.fio"], FIO, fio_file),
     reader("fio-words", &[], FIO_WORDS, fio_words),
@@ -66,7 +66,7 @@ pub const READERS: &[Reader] = &[
     reader("iperf3-output", &["assay-adapters/tests/golden/iperf3/*"], &[], tools::iperf3),
     reader("qperf-output", &["assay-adapters/tests/golden/qperf/*"], &[], tools::qperf),
     reader("lint", &["assay-claims/tests/pages/*.md"], PAGES, page),
-    reader("references", &[], CLAIMS, claims),
+    reader("references", &[], CLAIM_FILES, claims),
     reader("import", IMPORTED, IMPORTED_WORDS, tools::import),
     reader("ping-output", &["assay-adapters/tests/golden/ping/*"], &[], tools::ping),
 ];
@@ -75,7 +75,7 @@ const PAGES: &[&str] = &[
     "<html lang=\"fr\"><table><tr><th>#bytes</th><th>(Mo/s)</th><th>(Gbit/s)</th></tr><tr><td>2</td><td>1 000,5</td>\
      <td>~8,00</td></tr></table><p>4.5GiB / s 300 kB I/O</p></html>",
 ];
-const CLAIMS: &[&str] = &[
+const CLAIM_FILES: &[&str] = &[
     "system = \"a\"\n[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"260 GB/s\"\nqualifier = \"about\"\n\
      tolerance = \"5%\"\nwhere = { placement = \"node\" }\n",
     "[[gate]]\nmetric = \"storage/latency\"\nworse_by = \"5%\"\nat_most = \"2ms\"\nwhere = { bytes = 4096 }\n",
@@ -170,7 +170,7 @@ const IPERF3_CLIENT: &[&str] = &[
 const IPERF3_SERVER: &[&str] = &["\x09\x0a\x01\x02\x0d\0\0\0\x0e{\"streams\":[]}\x0e"];
 
 /// Describes a result: an error's message, or the magnitude of the output.
-fn reported<T>(result: Result<T, impl ToString>, amount: impl FnOnce(T) -> usize) -> String {
+fn describe<T>(result: Result<T, impl ToString>, amount: impl FnOnce(T) -> usize) -> String {
     match result {
         Ok(value) => {
             format!("read {}", "x".repeat(amount(value).checked_ilog2().unwrap_or(0) as usize))
@@ -179,7 +179,7 @@ fn reported<T>(result: Result<T, impl ToString>, amount: impl FnOnce(T) -> usize
     }
 }
 
-fn words(bytes: &[u8]) -> Vec<String> {
+fn split_words(bytes: &[u8]) -> Vec<String> {
     String::from_utf8_lossy(bytes).split_whitespace().map(str::to_owned).collect()
 }
 
@@ -208,7 +208,7 @@ fn vdbench(bytes: &[u8]) -> String {
     match vdbench::compile_files(&input, &mut around) {
         Ok(execution) => {
             let explained = vdbench::explain::explain(&execution);
-            reported(Ok::<_, String>(()), |()| {
+            describe(Ok::<_, String>(()), |()| {
                 execution.runs.len() + explained.len() + scanned.len()
             })
         }
@@ -234,8 +234,8 @@ fn page(bytes: &[u8]) -> String {
 
 fn claims(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    reported(reference::read(&text), |claims| claims.len())
-        + &reported(gate::read(&text), |gates| gates.len())
+    describe(reference::read(&text), |claims| claims.len())
+        + &describe(gate::read(&text), |gates| gates.len())
 }
 
 /// Reads and compiles fio's options, or a file called `job`.
@@ -260,7 +260,7 @@ fn fio_plan(words: &[String], job: &str) -> String {
     };
     let plan = fio::command_line::parse(words, &surroundings)
         .and_then(|request| fio::compile::compile(&request, &places));
-    reported(plan.map_err(|fault| format!("{fault} {}", fault.hint())), |plan| {
+    describe(plan.map_err(|fault| format!("{fault} {}", fault.hint())), |plan| {
         fio::text::render_start(&plan, "3.36").len()
             + plan.clones.len()
             + fio::log::log_files(&plan).len()
@@ -272,13 +272,13 @@ fn fio_file(bytes: &[u8]) -> String {
 }
 
 fn fio_words(bytes: &[u8]) -> String {
-    fio_plan(&words(bytes), "[a]\nsize=1m\n")
+    fio_plan(&split_words(bytes), "[a]\nsize=1m\n")
 }
 
 fn ior_tests(words: &[String], script: &str) -> String {
     let mut load = |_: &str| Ok(script.to_owned());
     let read = ior::command_line::parse(words, &mut load);
-    reported(read.map_err(|error| format!("{error} {}", error.hint())), |tests| {
+    describe(read.map_err(|error| format!("{error} {}", error.hint())), |tests| {
         let planned = tests.iter().map(|options| {
             let (plan, _) = ior::compile::compile(options, 0);
             plan.phases.len() + ior::text::describe_options(options).len()
@@ -288,7 +288,7 @@ fn ior_tests(words: &[String], script: &str) -> String {
 }
 
 fn ior_words(bytes: &[u8]) -> String {
-    ior_tests(&words(bytes), "")
+    ior_tests(&split_words(bytes), "")
 }
 
 fn ior_script(bytes: &[u8]) -> String {
@@ -302,15 +302,15 @@ fn suite_file(bytes: &[u8]) -> String {
             assert!(error.span.end <= text.len(), "an error points behind the text");
             error.to_string()
         }
-        Ok(suite) => reported(tools::plan(&suite), |plan| plan.cases.len()),
+        Ok(suite) => describe(tools::plan(&suite), |plan| plan.cases.len()),
     }
 }
 
 fn events(bytes: &[u8]) -> String {
     // Random content mostly breaks the checksums, so that little is left to report.
     let damaged =
-        reported(assay_store::decode(bytes), |(run, found)| run.cases.len() + found.len());
-    let sealed = reported(assay_store::decode(&resealed(bytes)), |(run, found)| {
+        describe(assay_store::decode(bytes), |(run, found)| run.cases.len() + found.len());
+    let sealed = describe(assay_store::decode(&reseal(bytes)), |(run, found)| {
         let summary = summarize(&run);
         // Pages take a hundred times as long as reading: each input gets at most one format.
         let shown = match bytes.len() % 16 {
@@ -328,7 +328,7 @@ fn events(bytes: &[u8]) -> String {
 }
 
 /// Corrects numbers and checksums of the lines, so that their content is read.
-fn resealed(bytes: &[u8]) -> Vec<u8> {
+fn reseal(bytes: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::new();
     for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
         let text = String::from_utf8_lossy(line);
@@ -356,20 +356,22 @@ fn quantities(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut said = String::new();
     for unit in UNITS {
-        said.push_str(&reported(Quantity::parse(&text, unit), |quantity| {
+        said.push_str(&describe(Quantity::parse(&text, unit), |quantity| {
             assert!(quantity.value.is_finite() && quantity.value >= 0.0, "{quantity:?}");
             quantity.to_string().len()
         }));
     }
-    said.push_str(&reported(text.parse::<Bytes>(), |bytes| bytes.to_string().len()));
-    said.push_str(&reported(quantity::parse_ratio(&text), |_| 1));
-    said.push_str(&reported(LatencyGoal::parse(&text), |_| 1));
-    said.push_str(&reported(text.parse::<Placement>(), |_| 1));
+    said.push_str(&describe(text.parse::<Bytes>(), |bytes| bytes.to_string().len()));
+    said.push_str(&describe(quantity::parse_ratio(&text), |_| 1));
+    said.push_str(&describe(LatencyGoal::parse(&text), |_| 1));
+    said.push_str(&describe(text.parse::<Placement>(), |_| 1));
     said
 }
 
 /// Collects the events of a state machine until it needs more input or returns an error.
-fn events_of<E: Debug, F: Display>(mut next: impl FnMut() -> Result<Option<E>, F>) -> String {
+fn collect_events<E: Debug, F: Display>(
+    mut next: impl FnMut() -> Result<Option<E>, F>,
+) -> String {
     let mut said = Vec::new();
     loop {
         match next() {
@@ -389,7 +391,7 @@ fn iperf3_server(bytes: &[u8]) -> String {
     let mut server = iperf3::Iperf3Server::default();
     let heard = pieces(bytes).map(|piece| {
         server.receive(piece);
-        events_of(|| server.next_event())
+        collect_events(|| server.next_event())
     });
     heard.collect()
 }
@@ -398,18 +400,18 @@ fn iperf3_client(bytes: &[u8]) -> String {
     let mut client = iperf3::Iperf3Client::new(Cookie::from_random([0; 36]));
     let heard = pieces(bytes).map(|piece| {
         client.receive(piece);
-        events_of(|| client.next_event())
+        collect_events(|| client.next_event())
     });
     heard.collect()
 }
 
 fn iperf3_messages(bytes: &[u8]) -> String {
-    let parameters = reported(Iperf3Parameters::from_json(bytes), |parameters| {
+    let parameters = describe(Iperf3Parameters::from_json(bytes), |parameters| {
         let again = Iperf3Parameters::from_json(&parameters.to_json());
         assert!(again.is_ok(), "what was read is refused when it is written: {parameters:?}");
         1
     });
-    let results = reported(Iperf3Results::from_json(bytes), |results| {
+    let results = describe(Iperf3Results::from_json(bytes), |results| {
         assert!(Iperf3Results::from_json(&results.to_json()).is_ok(), "{results:?}");
         results.streams.len()
     });
@@ -422,7 +424,7 @@ fn qperf_server(bytes: &[u8]) -> String {
     bytes.resize(bytes.len().max(qperf::QperfRequest::BYTES), 0);
     let mut server = qperf::QperfServer::default();
     server.receive(&bytes);
-    events_of(|| server.next_event())
+    collect_events(|| server.next_event())
 }
 
 fn qperf_client(bytes: &[u8]) -> String {
@@ -430,7 +432,7 @@ fn qperf_client(bytes: &[u8]) -> String {
     let heard = names.into_iter().filter_map(qperf::QperfTestKind::from_name).map(|test| {
         let mut client = qperf::QperfClient::new(qperf::QperfRequest::new(test));
         client.receive(bytes);
-        events_of(|| client.next_event()) + &client.rejection().to_string()
+        collect_events(|| client.next_event()) + &client.rejection().to_string()
     });
     heard.collect()
 }

@@ -15,7 +15,7 @@ use assay_model::suite::{self, Suite};
 use assay_model::workload::Workload;
 
 /// Suite with one case of every kind that a tool can measure.
-const ASKED: &str = r#"
+const SUITE_TEXT: &str = r#"
 name = "all"
 budget = "600s"
 [[measure]]
@@ -73,7 +73,7 @@ static WORKLOADS: LazyLock<Vec<Workload>> = LazyLock::new(|| {
     let mpi = assay_model::benchmark::Benchmark::ALL.map(|it| it.id());
     let mpi = mpi.iter().filter(|id| id.starts_with("mpi."));
     let mpi = mpi.map(|id| format!("[[measure]]\nbenchmark = \"{id}\"\n"));
-    let text = format!("{ASKED}{}", mpi.collect::<String>());
+    let text = format!("{SUITE_TEXT}{}", mpi.collect::<String>());
     let suite = suite::parse_suite(&text).expect("it is written here");
     let plan = plan(&suite).expect("it is written for the host that is made here");
     plan.cases.into_iter().map(|case| case.workload).collect()
@@ -142,7 +142,7 @@ fn invocations(tool: &ToolAdapter) -> Vec<Invocation> {
 /// Parses a text as the output of every invocation of a tool.
 fn read(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String {
     let tool = tool::find(name).expect("every tool here has its row");
-    assert!(!invocations.is_empty(), "{name} is asked nothing");
+    assert!(!invocations.is_empty(), "{name} has no invocation");
     let text = String::from_utf8_lossy(bytes);
     let said = invocations.iter().map(|invocation| {
         let mut outputs = Outputs { exit_code: Some(0), ..Outputs::default() };

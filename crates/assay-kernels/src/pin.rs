@@ -26,7 +26,10 @@ pub fn pin_current_thread(cpu: usize) -> io::Result<()> {
 /// The system's error, with the CPUs' numbers: none of them is available.
 pub fn restrict_current_thread(cpus: &[usize]) -> io::Result<()> {
     restrict(cpus).map_err(|error| {
-        io::Error::new(error.kind(), format!("cannot restrict a thread to CPUs {cpus:?}: {error}"))
+        io::Error::new(
+            error.kind(),
+            format!("cannot restrict a thread to CPUs {cpus:?}: {error}"),
+        )
     })
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn execute(
     log.add_doubts(pauses.take_doubts())?;
     let after = state::read(&Root::machine());
     let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
-    log.add_doubts(state::disturbance(&before, &after, elapsed_s))?;
+    log.add_doubts(state::find_disturbances(&before, &after, elapsed_s))?;
     log.add_doubts(over_budget(&execution.plan, elapsed_s))?;
     let finished = log.time();
     log.add(RunEvent::RunFinished { finished, status, state: after })?;

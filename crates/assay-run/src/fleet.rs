@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use assay_fleet::pairs::Rounds;
-use assay_fleet::remote::agents::{Heard, Hosts};
-use assay_fleet::remote::{HostFailure, Letter, Ready, Reply, Request, RunAsked};
+use assay_fleet::pairs::PairRounds;
+use assay_fleet::remote::agents::{HostConnections, HostEvent};
+use assay_fleet::remote::{
+    AgentReply, AgentRequest, HostFailure, ReadyReport, RelayedMessage, RemoteRunRequest,
+};
 use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_model::event::{FORMAT, RunStarted, RunStatus};
@@ -67,7 +69,7 @@ pub struct FleetRequest<'a> {
     /// Groups of each host.
     pub labels: Vec<Vec<String>>,
     /// Pairs for the network benchmarks; if empty, each host measures by itself.
-    pub pairs: Rounds,
+    pub pairs: PairRounds,
     /// Contents of suite files, by name.
     pub suites: BTreeMap<String, String>,
     /// Seed of everything random; each host derives its own seed from it.
@@ -127,7 +129,7 @@ impl FleetPlan {
 /// Fails if no host can plan, or the user interrupts.
 pub fn plan(
     question: &FleetRequest<'_>,
-    hosts: &mut dyn Hosts,
+    hosts: &mut dyn HostConnections,
     cancel: &AtomicBool,
 ) -> Result<FleetPlan, CommandFailure> {
     let mut gathering = PlanCollection::new(question, hosts);
@@ -151,7 +153,7 @@ pub fn plan(
 /// Fails if no host can plan, or the store cannot be used.
 pub fn measure(
     question: &FleetRequest<'_>,
-    hosts: &mut dyn Hosts,
+    hosts: &mut dyn HostConnections,
     store: Option<&Store>,
     cancel: &AtomicBool,
     sink: &mut dyn Sink,
@@ -216,7 +218,7 @@ pub fn measure(
 /// State of the hosts until all of them have planned.
 struct PlanCollection<'q, 'h> {
     question: &'q FleetRequest<'q>,
-    hosts: &'h mut dyn Hosts,
+    hosts: &'h mut dyn HostConnections,
     planned: Vec<Option<Box<Plan>>>,
     /// Time of each request to plan.
     asked_ns: Vec<Option<u64>>,
@@ -224,7 +226,7 @@ struct PlanCollection<'q, 'h> {
 }
 
 impl<'q, 'h> PlanCollection<'q, 'h> {
-    fn new(question: &'q FleetRequest<'q>, hosts: &'h mut dyn Hosts) -> Self {
+    fn new(question: &'q FleetRequest<'q>, hosts: &'h mut dyn HostConnections) -> Self {
         let count = question.names.len();
         let planned = (0..count).map(|_| None).collect();
         Self { question, hosts, planned, asked_ns: vec![None; count], lost: Vec::new() }
@@ -247,7 +249,7 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
                     "interrupted before anything was measured",
                 ));
             }
-            if let Some((host, heard)) = self.hosts.hear(POLL_INTERVAL) {
+            if let Some((host, heard)) = self.hosts.next_event(POLL_INTERVAL) {
                 self.handle_message(host, heard);
                 let answered = self.planned.iter().flatten().count() + self.lost.len();
                 let all = self.planned.len();
@@ -280,9 +282,7 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
             }
         }
         let what = match (self.lost.len(), self.planned.len()) {
-            (lost, all) if lost < all => {
-                "the first hosts of all pairs are missing".to_owned()
-            }
+            (lost, all) if lost < all => "the first hosts of all pairs are missing".to_owned(),
             (1, _) => format!("{} cannot measure this", self.question.names[0]),
             (_, all) => format!("none of the {all} hosts can measure this"),
         };
@@ -298,10 +298,10 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
         }
     }
 
-    fn handle_message(&mut self, host: usize, heard: Heard) {
+    fn handle_message(&mut self, host: usize, heard: HostEvent) {
         if !self.is_pending(host) {
             // A host lost after it has planned must not be started.
-            if let Heard::Lost(failure) = heard
+            if let HostEvent::Lost(failure) = heard
                 && self.planned[host].take().is_some()
             {
                 self.lost.push((host, failure));
@@ -309,8 +309,8 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
             return;
         }
         match heard {
-            Heard::Joined => {
-                let asked = Request::Run(RunAsked {
+            HostEvent::Joined => {
+                let asked = AgentRequest::Run(RemoteRunRequest {
                     host: self.question.names[host].clone(),
                     words: self.question.arguments.clone(),
                     suites: self.question.suites.clone(),
@@ -318,27 +318,27 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
                         self.question.seed,
                         &self.question.names[host],
                     ) >> 32,
-                    pairs: self.question.pairs.of_host(host),
+                    pairs: self.question.pairs.pairs_of_host(host),
                 });
-                self.hosts.report(host, &asked);
+                self.hosts.send_request(host, &asked);
                 self.asked_ns[host] = Some(self.hosts.now_ns());
             }
-            Heard::Said { reply, .. } => match *reply {
-                Reply::Planned(planned) if planned.cases.len() > MAX_CASES => {
+            HostEvent::Replied { reply, .. } => match *reply {
+                AgentReply::Planned(planned) if planned.cases.len() > MAX_CASES => {
                     self.lose_host(host, HostFailure::Impossible);
                 }
-                Reply::Planned(planned) => self.planned[host] = Some(planned),
-                Reply::Failed { reason, advice } => {
+                AgentReply::Planned(planned) => self.planned[host] = Some(planned),
+                AgentReply::Failed { reason, advice } => {
                     self.lose_host(host, HostFailure::Refused { reason, advice });
                 }
                 _ => {}
             },
-            Heard::Lost(failure) => self.lose_host(host, failure),
+            HostEvent::Lost(failure) => self.lose_host(host, failure),
         }
     }
 
     fn lose_host(&mut self, host: usize, failure: HostFailure) {
-        self.hosts.leave(host);
+        self.hosts.disconnect(host);
         self.lost.push((host, failure));
     }
 
@@ -361,7 +361,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 /// State of the hosts while they measure.
 struct FleetRun<'f, 'h, 't> {
     question: &'f FleetRequest<'f>,
-    hosts: &'h mut dyn Hosts,
+    hosts: &'h mut dyn HostConnections,
     records: FleetRecord<'t>,
     clocks: Vec<RemoteClock>,
     steps: Lockstep,
@@ -381,7 +381,7 @@ struct CommonStart {
 }
 
 impl SynchronisedHosts for FleetRun<'_, '_, '_> {
-    fn hosts(&mut self) -> &mut dyn Hosts {
+    fn hosts(&mut self) -> &mut dyn HostConnections {
         self.hosts
     }
 
@@ -393,7 +393,7 @@ impl SynchronisedHosts for FleetRun<'_, '_, '_> {
         self.steps.is_busy(host)
     }
 
-    fn handle(&mut self, host: usize, heard: Heard) -> Result<(), CommandFailure> {
+    fn handle(&mut self, host: usize, heard: HostEvent) -> Result<(), CommandFailure> {
         self.handle_message(host, heard)
     }
 
@@ -408,13 +408,14 @@ impl FleetRun<'_, '_, '_> {
         let all: Vec<usize> =
             (0..self.clocks.len()).filter(|it| self.steps.is_busy(*it)).collect();
         clocks::synchronise(self, &all)?;
-        all.iter().for_each(|host| self.hosts.report(*host, &Request::Start(0)));
+        all.iter().for_each(|host| self.hosts.send_request(*host, &AgentRequest::Start(0)));
         let mut end_ns = None;
         while !self.steps.is_over() {
             let is_wanted = cancel.load(Ordering::Relaxed) || self.is_ending;
             match end_ns {
                 None if is_wanted => {
-                    all.iter().for_each(|host| self.hosts.report(*host, &Request::Stop));
+                    all.iter()
+                        .for_each(|host| self.hosts.send_request(*host, &AgentRequest::Stop));
                     end_ns = Some(self.hosts.now_ns() + STOP_GRACE_NS);
                 }
                 Some(end_ns) if self.hosts.now_ns() > end_ns => break,
@@ -424,7 +425,7 @@ impl FleetRun<'_, '_, '_> {
                     self.drop_late_hosts()?;
                 }
             }
-            if let Some((host, heard)) = self.hosts.hear(POLL_INTERVAL) {
+            if let Some((host, heard)) = self.hosts.next_event(POLL_INTERVAL) {
                 self.handle_message(host, heard)?;
             }
             self.wall_clock.update();
@@ -452,64 +453,67 @@ impl FleetRun<'_, '_, '_> {
         Ok(())
     }
 
-    fn handle_message(&mut self, host: usize, heard: Heard) -> Result<(), CommandFailure> {
+    fn handle_message(&mut self, host: usize, heard: HostEvent) -> Result<(), CommandFailure> {
         // Ignores queued messages of a host that was given up, and the end of its pipe.
         if self.steps.has_left(host) {
             return Ok(());
         }
         let (reply, at_ns) = match heard {
-            Heard::Joined => return Ok(()),
-            Heard::Lost(failure) => return self.lose_host(host, &failure),
-            Heard::Said { reply, at_ns } => (reply, at_ns),
+            HostEvent::Joined => return Ok(()),
+            HostEvent::Lost(failure) => return self.lose_host(host, &failure),
+            HostEvent::Replied { reply, at_ns } => (reply, at_ns),
         };
         match *reply {
-            Reply::Clock(theirs) => self.clocks[host].update(theirs, at_ns),
-            Reply::Ready(ready) => self.host_waits(host, &ready, at_ns),
-            Reply::Started(theirs_ns) => {
+            AgentReply::Clock(theirs) => self.clocks[host].update(theirs, at_ns),
+            AgentReply::Ready(ready) => self.host_waits(host, &ready, at_ns),
+            AgentReply::Started(theirs_ns) => {
                 let late_s = self.clocks[host].late_s(theirs_ns);
                 self.records.host_started(host, late_s, self.clocks[host].bound_s());
             }
-            Reply::Event(event) => self.records.add_event(host, *event, &self.clocks[host])?,
-            Reply::Raw(text) => self.records.store_raw(&text)?,
-            Reply::Second(second) => self.records.second(host, &second),
-            Reply::Note(said) => self.records.note(host, said),
-            Reply::Failed { reason, advice } => {
+            AgentReply::Event(event) => {
+                self.records.add_event(host, *event, &self.clocks[host])?
+            }
+            AgentReply::Raw(text) => self.records.store_raw(&text)?,
+            AgentReply::Second(second) => self.records.second(host, &second),
+            AgentReply::Note(said) => self.records.note(host, said),
+            AgentReply::Failed { reason, advice } => {
                 return self.lose_host(host, &HostFailure::Refused { reason, advice });
             }
-            Reply::Done => {
+            AgentReply::Done => {
                 self.mark_done(host, at_ns);
                 self.steps.mark_gone(host);
-                self.hosts.leave(host);
+                self.hosts.disconnect(host);
             }
-            Reply::Hello(_)
-            | Reply::Examined(_)
-            | Reply::Planned(_)
-            | Reply::Looked(_)
-            | Reply::Interval(_)
-            | Reply::Outcome(_)
-            | Reply::Marks(_)
-            | Reply::TreesInterval(_)
-            | Reply::TreesOutcome(_)
-            | Reply::Of(..)
-            | Reply::Alive => {}
-            Reply::Letter(letter) => self.relay(host, letter),
+            AgentReply::Hello(_)
+            | AgentReply::Examined(_)
+            | AgentReply::Planned(_)
+            | AgentReply::Looked(_)
+            | AgentReply::Interval(_)
+            | AgentReply::Outcome(_)
+            | AgentReply::Marks(_)
+            | AgentReply::TreesInterval(_)
+            | AgentReply::TreesOutcome(_)
+            | AgentReply::Of(..)
+            | AgentReply::Alive => {}
+            AgentReply::Letter(letter) => self.relay(host, letter),
         }
         Ok(())
     }
 
     /// Relays messages between agents, which are connected only through the coordinator.
-    fn relay(&mut self, from: usize, letter: Letter) {
+    fn relay(&mut self, from: usize, letter: RelayedMessage) {
         let names = self.question.names;
         match names.iter().position(|name| *name == letter.host) {
             Some(to) if !self.steps.has_left(to) => {
                 let host = names[from].clone();
-                self.hosts.report(to, &Request::Letter(Letter { host, ..letter }));
+                self.hosts
+                    .send_request(to, &AgentRequest::Letter(RelayedMessage { host, ..letter }));
             }
-            _ => self.hosts.report(from, &Request::Letter(letter.undelivered())),
+            _ => self.hosts.send_request(from, &AgentRequest::Letter(letter.into_hang_up())),
         }
     }
 
-    fn host_waits(&mut self, host: usize, ready: &Ready, at_ns: u64) {
+    fn host_waits(&mut self, host: usize, ready: &ReadyReport, at_ns: u64) {
         self.mark_done(host, at_ns);
         self.clocks[host].run_started_ns = ready.run_started_ns;
         let place = self.records.first_position(host, &ready.cases);
@@ -528,14 +532,14 @@ impl FleetRun<'_, '_, '_> {
             return Ok(());
         }
         self.steps.mark_gone(host);
-        self.hosts.leave(host);
+        self.hosts.disconnect(host);
         if let Some(start) = &mut self.start {
             start.done_ns.remove(&host);
         }
         if !self.question.pairs.is_empty() {
             for other in (0..self.clocks.len()).filter(|it| !self.steps.has_left(*it)) {
-                let gone = Request::Gone(self.question.names[host].clone());
-                self.hosts.report(other, &gone);
+                let gone = AgentRequest::Gone(self.question.names[host].clone());
+                self.hosts.send_request(other, &gone);
             }
         }
         self.is_ending |= self.question.stops_on_failure;

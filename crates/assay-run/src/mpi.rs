@@ -5,11 +5,11 @@
 //! ranks agree on them. This module never starts a job; the launcher does.
 
 pub mod job;
-pub mod size_sweep;
 pub mod launcher_env;
 pub mod library_names;
 mod library_search;
 pub mod method;
 pub mod options;
 pub mod ranks;
+pub mod size_sweep;
 pub mod table;

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_adapters::launcher::{self, Launcher, LauncherKind};
-use assay_fleet::mpi::{self, FoundLauncher, Places};
-use assay_fleet::process::{self, Command};
+use assay_fleet::mpi::{self, FoundLauncher, MpiSearchPaths};
+use assay_fleet::process::{self, ChildCommand};
 use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use assay_model::mpi_outcome::MpiAbi;
 use assay_model::path_text;
@@ -40,10 +40,10 @@ pub fn find(
 ) -> Result<Vec<MpiInstallation>, CommandFailure> {
     let mut found = Vec::new();
     if asked.is_empty() {
-        let candidates = Places::of_this_process().launchers();
+        let candidates = MpiSearchPaths::from_env().launchers();
         found.extend(candidates.iter().filter_map(|candidate| installation(candidate).ok()));
         if launcher.is_some() {
-            let prefixes = Places::of_this_process().without_launcher();
+            let prefixes = MpiSearchPaths::from_env().prefixes_without_launcher();
             found.extend(prefixes.iter().filter_map(|prefix| cray_mpich(prefix)));
         }
     }
@@ -58,7 +58,7 @@ pub fn find(
         seen.insert(path_text::decode_path(&it.library).canonicalize().unwrap_or_default())
     });
     if found.is_empty() {
-        let silent = Places::of_this_process().without_launcher();
+        let silent = MpiSearchPaths::from_env().prefixes_without_launcher();
         return Err(silent.first().map_or_else(no_mpi, |prefix| only_batch_mpi(prefix)));
     }
     let mut found = expand_abis(found, interfaces);
@@ -102,7 +102,9 @@ fn standard_twin(own: &MpiInstallation) -> Option<MpiInstallation> {
 fn no_standard_mpi() -> CommandFailure {
     CommandFailure::measurement("no MPI with the interface of the MPI 5 standard was found")
         .with_reason(format!("no {STANDARD_LIBRARY} next to any of the libraries found"))
-        .advise("omit --abi, or install an MPI that has it: MPICH from 5.0, Intel MPI from 2021.17")
+        .advise(
+            "omit --abi, or install an MPI that has it: MPICH from 5.0, Intel MPI from 2021.17",
+        )
 }
 
 /// Failure if all libraries need a batch system to start their ranks.
@@ -133,11 +135,14 @@ fn find_in_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, CommandFailure>
     let mut found = Vec::new();
     let mut last = None;
     if !absolute.is_dir() {
-        return Err(CommandFailure::usage(format!("folder {} does not exist", prefix.display()))
-            .advise("give the installation folder of an MPI, such as --mpi /opt/mpich")
-            .advise("omit --mpi to find every MPI"));
+        return Err(CommandFailure::usage(format!(
+            "folder {} does not exist",
+            prefix.display()
+        ))
+        .advise("give the installation folder of an MPI, such as --mpi /opt/mpich")
+        .advise("omit --mpi to find every MPI"));
     }
-    let candidates = mpi::launchers_of(&absolute);
+    let candidates = mpi::launchers_of_prefix(&absolute);
     for candidate in &candidates {
         match installation(candidate) {
             Ok(it) => found.push(it),
@@ -147,11 +152,9 @@ fn find_in_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, CommandFailure>
     if !found.is_empty() {
         return Ok(found);
     }
-    let failure = CommandFailure::measurement(format!(
-        "{} contains no usable MPI",
-        prefix.display()
-    ));
-    let lone = mpi::library(&absolute, &library_names::names_of_make(MpiMake::Any));
+    let failure =
+        CommandFailure::measurement(format!("{} contains no usable MPI", prefix.display()));
+    let lone = mpi::find_library(&absolute, &library_names::names_of_make(MpiMake::Any));
     Err(match (last, lone) {
         (None, Some(library)) => failure
             .with_reason(format!(
@@ -227,7 +230,7 @@ fn mvapich_version(prefix: &Path, library: &Path) -> Option<String> {
 /// Cray MPICH, whose ranks are started by a batch system: its prefix ends with
 /// `8.1.32/ofi/gnu/12.3`.
 fn cray_mpich(prefix: &Path) -> Option<MpiInstallation> {
-    let library = mpi::cray_library(prefix)?;
+    let library = mpi::find_cray_library(prefix)?;
     let is_version =
         |part: &&str| part.contains('.') && part.starts_with(|c: char| c.is_ascii_digit());
     let path = path_text::encode(prefix.as_os_str());
@@ -250,7 +253,7 @@ fn find_library(candidate: &FoundLauncher, names: &[&str]) -> Option<(PathBuf, P
     let target = target.as_deref().and_then(Path::parent).and_then(Path::parent);
     let prefixes = [Some(candidate.prefix.as_path()), target];
     let mut prefixes = prefixes.into_iter().flatten();
-    prefixes.find_map(|prefix| Some((prefix.to_owned(), mpi::library(prefix, names)?)))
+    prefixes.find_map(|prefix| Some((prefix.to_owned(), mpi::find_library(prefix, names)?)))
 }
 
 fn library_abi(library: &Path, kind: LauncherKind) -> MpiAbi {
@@ -304,7 +307,7 @@ fn assign_keys(found: &mut [MpiInstallation]) {
 
 /// Returns the standard output of a program.
 fn program_output(path: &Path, words: &[&str]) -> Option<String> {
-    let mut command = Command::new(path);
+    let mut command = ChildCommand::new(path);
     command.arguments = words.iter().map(Into::into).collect();
     command.deadline = Some(VERSION_DEADLINE);
     let completed = process::run(&command, &AtomicBool::new(false)).ok()?;

@@ -5,10 +5,10 @@
 //! and options.
 
 mod far_end;
-mod timed_size;
 mod outcome;
 mod perftest;
 mod perftest_figures;
+mod timed_size;
 mod wire;
 
 use std::sync::atomic::AtomicBool;
@@ -38,7 +38,7 @@ pub(crate) use perftest::PerftestPeer;
 pub use perftest_figures::stored_row as perftest_row;
 
 use far_end::Loopback;
-use wire::{ChosenDevice, RdmaHello, MessageChannel, RdmaMessage, WirePeerInfo};
+use wire::{ChosenDevice, MessageChannel, RdmaHello, RdmaMessage, WirePeerInfo};
 
 /// Default port, the same as perftest's programs: only one of them can listen.
 pub const PORT: u16 = 18_515;
@@ -111,21 +111,24 @@ pub(crate) fn run_with_partner(
     let device = resolve_device(&work.device);
     // Memory is placed by the thread that touches it first: this one.
     let beside = NodePinning::near_device(&device);
-    let mut end =
-        open_endpoint(&device, &load, most_bytes).map_err(|error| RdmaTestError::from(error).failure())?;
+    let mut end = open_endpoint(&device, &load, most_bytes)
+        .map_err(|error| RdmaTestError::from(error).failure())?;
     let (mut line, _loopback) =
         open_channel(work, pair, cancel).map_err(|error| error.failure())?;
-    let far =
-        join_far_end((work, far), &mut end, &mut line, cancel).map_err(|error| error.failure())?;
+    let far = join_far_end((work, far), &mut end, &mut line, cancel)
+        .map_err(|error| error.failure())?;
     let node = beside.as_ref().map(|it| it.node);
     observe(RdmaEvent::Joined(&RdmaConnectionInfo::from_endpoint(&end, (work, far), node)))?;
     let began_ns = clock::now_ns();
     for bytes in &work.sizes {
         let from_ns = clock::now_ns();
         let measured = match work.duration {
-            Some(duration) => {
-                timed_size::measure_timed_size(&mut end, &mut line, (&load, *bytes, duration), cancel)
-            }
+            Some(duration) => timed_size::measure_timed_size(
+                &mut end,
+                &mut line,
+                (&load, *bytes, duration),
+                cancel,
+            ),
             None => {
                 let pass = load.pass(*bytes, work.iterations);
                 measure_size(&mut end, &mut line, (&load, &pass), cancel)
@@ -137,7 +140,13 @@ pub(crate) fn run_with_partner(
         let (from_s, to_s) = (since(from_ns), since(clock::now_ns()));
         let seconds = (from_s, to_s - from_s);
         let lasted = work.duration.is_some();
-        let measured = RdmaSizeResult { bytes: *bytes, iterations, is_timed: lasted, span_s: seconds, values };
+        let measured = RdmaSizeResult {
+            bytes: *bytes,
+            iterations,
+            is_timed: lasted,
+            span_s: seconds,
+            values,
+        };
         observe(RdmaEvent::SizeMeasured(&measured))?;
     }
     // Everything is measured and checked; the results stay valid even if the far end has gone by
@@ -206,12 +215,16 @@ impl RdmaLoad {
 /// library reports it.
 fn resolve_device(device: &RdmaDevice) -> RdmaDevice {
     let found =
-        rdma_device::choose(&Root::machine(), device.name.as_deref(), device.device_port);
+        rdma_device::choose_port(&Root::machine(), device.name.as_deref(), device.device_port);
     let Some((name, port)) = found else { return device.clone() };
     RdmaDevice { name: Some(name), device_port: Some(port), ..device.clone() }
 }
 
-fn open_endpoint(device: &RdmaDevice, load: &RdmaLoad, most_bytes: u64) -> Result<Endpoint, RdmaError> {
+fn open_endpoint(
+    device: &RdmaDevice,
+    load: &RdmaLoad,
+    most_bytes: u64,
+) -> Result<Endpoint, RdmaError> {
     // Without any device, not even the library has to be installed.
     if !has_devices() {
         return Err(RdmaError::NoDevice);
@@ -254,7 +267,8 @@ struct NodePinning {
 impl NodePinning {
     /// Pins the thread; `None` if the device is on no node, or the system allows none of its CPUs.
     fn near_device(device: &RdmaDevice) -> Option<Self> {
-        let (node, cpus) = rdma_device::place(&Root::machine(), device.name.as_deref())?;
+        let (node, cpus) =
+            rdma_device::numa_location(&Root::machine(), device.name.as_deref())?;
         let before = pin::allowed_cpus().ok()?;
         let near = before
             .iter()
@@ -274,7 +288,11 @@ impl Drop for NodePinning {
 }
 
 /// Connects the queue pairs; the far end must have the same number.
-fn connect_queue_pairs(line: &MessageChannel, end: &mut Endpoint, names: WirePeerInfo) -> Result<(), RdmaTestError> {
+fn connect_queue_pairs(
+    line: &MessageChannel,
+    end: &mut Endpoint,
+    names: WirePeerInfo,
+) -> Result<(), RdmaTestError> {
     let far: PeerInfo = names.into();
     let (own, others) = (end.info.numbers.len(), far.numbers.len());
     if own != others {
@@ -301,7 +319,11 @@ fn open_channel(
 }
 
 /// Connects to a listening far end over TCP.
-fn connect_tcp(host: &str, port: u16, cancel: &AtomicBool) -> Result<MessageChannel, RdmaTestError> {
+fn connect_tcp(
+    host: &str,
+    port: u16,
+    cancel: &AtomicBool,
+) -> Result<MessageChannel, RdmaTestError> {
     let (stream, address) = NetworkTarget::new(host, port).connect(cancel)?;
     Ok(MessageChannel::over_tcp(ControlConnection::new(stream, address.to_string())?))
 }
@@ -327,7 +349,9 @@ fn join_far_end(
         card: (&end.info).into(),
     })))?;
     match line.receive("its answer", STEP_TIMEOUT, cancel)? {
-        RdmaMessage::Welcome { card, chosen } => connect_queue_pairs(line, end, card).map(|()| chosen),
+        RdmaMessage::Welcome { card, chosen } => {
+            connect_queue_pairs(line, end, card).map(|()| chosen)
+        }
         other => Err(line.unexpected_message(other)),
     }
 }

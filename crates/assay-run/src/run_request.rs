@@ -200,7 +200,9 @@ pub fn measure(
     let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
     runner::check(&of_storage, storage)?;
     file_trees::check(&of_files, storage, MissingParents::REFUSE)?;
-    volume::describe_volumes(&of_storage, &of_files).iter().for_each(|line| sink.note(None, line));
+    volume::describe_volumes(&of_storage, &of_files)
+        .iter()
+        .for_each(|line| sink.note(None, line));
     let execution = PlanExecution {
         plan,
         label: question.label.map(str::to_owned),
@@ -265,8 +267,9 @@ fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> Command
         expand::PlanError::TooManyThreads { cores, .. } => {
             failure.advise(format!("request at most {cores}, or omit the number"))
         }
-        expand::PlanError::DepthBelowThreads { threads, .. } => failure
-            .advise(format!("request a depth of {threads} or more, or fewer threads")),
+        expand::PlanError::DepthBelowThreads { threads, .. } => {
+            failure.advise(format!("request a depth of {threads} or more, or fewer threads"))
+        }
         expand::PlanError::NotEnoughMemory { .. } => {
             failure.advise("request less, or omit the size to let assay choose it")
         }
@@ -281,7 +284,8 @@ fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> Command
 fn storage_plan(plan: &Plan) -> StoragePlan {
     let phases = |case: &Case| {
         let Workload::Storage(test) = &case.workload else { return Vec::new() };
-        let phases = precondition::precondition_phases(test).into_iter().map(|(_, phase)| phase);
+        let phases =
+            precondition::precondition_phases(test).into_iter().map(|(_, phase)| phase);
         let mut phases: Vec<StoragePhase> = phases.collect();
         phases.push(StoragePhase {
             name: case.id.clone(),

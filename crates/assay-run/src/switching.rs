@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use assay_fleet::process::{self, Command, Completed, Status};
+use assay_fleet::process::{self, ChildCommand, ChildStatus, CompletedChild};
 use assay_model::event::TurnPosition;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
@@ -279,13 +279,15 @@ impl CurrentCondition<'_> {
         }
         let [first, second] = self.conditions;
         run_switch(first, &AtomicBool::new(false)).map_err(|failure| {
-            failure.advise(format!("check the condition: {second} may still be active on this machine"))
+            failure.advise(format!(
+                "check the condition: {second} may still be active on this machine"
+            ))
         })
     }
 }
 
 fn run_switch(switch: &SwitchCommand, cancel: &AtomicBool) -> Result<(), CommandFailure> {
-    let mut command = Command::new("sh");
+    let mut command = ChildCommand::new("sh");
     command.arguments = ["-c".into(), switch.command.clone().into()].into();
     command.directory = Some(PathBuf::from("."));
     command.deadline = Some(SWITCH_DEADLINE);
@@ -298,11 +300,11 @@ fn run_switch(switch: &SwitchCommand, cancel: &AtomicBool) -> Result<(), Command
     let completed =
         process::run(&command, cancel).map_err(|error| failed().with_cause(&error))?;
     match completed.status {
-        Status::Exited(0) => Ok(()),
-        Status::Exited(code) => Err(failed()
+        ChildStatus::Exited(0) => Ok(()),
+        ChildStatus::Exited(code) => Err(failed()
             .with_reason(format!("it ended with code {code}{}", last_error_line(&completed)))
             .advise("run it by hand; it must end with code 0 when the condition is reached")),
-        Status::Killed(signal) => Err(failed().with_reason(format!(
+        ChildStatus::Killed(signal) => Err(failed().with_reason(format!(
             "it was killed by signal {signal}{}",
             last_error_line(&completed)
         ))),
@@ -315,7 +317,7 @@ impl fmt::Display for SwitchCommand {
     }
 }
 
-fn last_error_line(completed: &Completed) -> String {
+fn last_error_line(completed: &CompletedChild) -> String {
     let text = String::from_utf8_lossy(&completed.output.stderr);
     let line = text.lines().rev().find(|line| !line.trim().is_empty());
     line.map(|line| format!("; it printed: {}", line.trim())).unwrap_or_default()

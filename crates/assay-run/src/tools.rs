@@ -10,7 +10,7 @@ use assay_adapters::invocation::{InstalledTool, Invocation};
 use assay_adapters::launcher::{self, Launcher};
 use assay_adapters::outputs::Outputs;
 use assay_adapters::tool::{self, TOOLS, ToolAdapter, VersionSource};
-use assay_fleet::process::{self, Command, ProcessError, Status};
+use assay_fleet::process::{self, ChildCommand, ChildStatus, ProcessError};
 use assay_model::path_text;
 use assay_model::plan::expand::Measurer;
 use assay_model::plan::{Case, Plan};
@@ -209,7 +209,7 @@ fn find_launcher() -> Option<Launcher> {
 
 /// Returns the standard output of a program.
 fn program_output(path: &str, arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new(path_text::decode_path(path));
+    let mut command = ChildCommand::new(path_text::decode_path(path));
     command.arguments = arguments.iter().map(Into::into).collect();
     command.deadline = Some(VERSION_DEADLINE);
     let completed = process::run(&command, &AtomicBool::new(false)).ok()?;
@@ -223,7 +223,7 @@ pub fn run(
     cancel: &AtomicBool,
 ) -> Result<Outputs, ProcessError> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut command = Command::new(path_text::decode_path(&invocation.program));
+    let mut command = ChildCommand::new(path_text::decode_path(&invocation.program));
     command.arguments =
         invocation.arguments.iter().map(|it| path_text::decode_word(it)).collect();
     command.environment = invocation
@@ -248,8 +248,8 @@ pub fn run(
         stderr: text(&completed.output.stderr),
         files,
         exit_code: match completed.status {
-            Status::Exited(code) => Some(code),
-            Status::Killed(_) => None,
+            ChildStatus::Exited(code) => Some(code),
+            ChildStatus::Killed(_) => None,
         },
     })
 }

@@ -39,9 +39,7 @@ pub enum EventProblem {
         count: u64,
     },
     /// An event has the number of an earlier one.
-    #[error(
-        "line {line} has event {number} again or out of order; it is skipped"
-    )]
+    #[error("line {line} has event {number} again or out of order; it is skipped")]
     OutOfOrder {
         /// Line number.
         line: usize,
@@ -49,9 +47,7 @@ pub enum EventProblem {
         number: u64,
     },
     /// An unknown event.
-    #[error(
-        "line {line} has the unknown event `{event}`; it is skipped"
-    )]
+    #[error("line {line} has the unknown event `{event}`; it is skipped")]
     UnknownEvent {
         /// Line number.
         line: usize,
@@ -59,9 +55,7 @@ pub enum EventProblem {
         event: String,
     },
     /// An event with malformed content, such as a histogram that cannot be decoded.
-    #[error(
-        "line {line} has a malformed event `{event}`: {reason}; it is skipped"
-    )]
+    #[error("line {line} has a malformed event `{event}`: {reason}; it is skipped")]
     Unusable {
         /// Line number.
         line: usize,

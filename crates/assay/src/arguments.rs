@@ -531,9 +531,9 @@ fn parse_pause(text: &str) -> Result<f64, String> {
 
 /// Parses a parameter of a result with its value.
 fn parse_parameter(text: &str) -> Result<(Attribute, String), String> {
-    let (name, value) = text.split_once('=').ok_or_else(|| {
-        format!("expected NAME=VALUE, like placement=node, found `{text}`")
-    })?;
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| format!("expected NAME=VALUE, like placement=node, found `{text}`"))?;
     let attribute = Attribute::from_name(name).ok_or_else(|| {
         let known = Attribute::ALL.iter().map(|it| it.name());
         match nearest_word(name, known) {

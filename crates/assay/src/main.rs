@@ -40,7 +40,9 @@ fn main() -> ExitCode {
     let typed = match parsed.or_else(|error| help::parse_negative_values(error, &words)) {
         Ok(checked) => checked,
         // A single rank of an MPI job reports errors for all.
-        Err(error) if error.use_stderr() && !LauncherEnv::from_process_env().is_reporting_rank() => {
+        Err(error)
+            if error.use_stderr() && !LauncherEnv::from_process_env().is_reporting_rank() =>
+        {
             return ExitCode::from(exit_code(FailureKind::Usage));
         }
         Err(error) => return commands::help::report_parse_error(error, words),

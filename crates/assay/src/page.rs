@@ -200,8 +200,6 @@ fn render_picture(page: &Document) -> Result<String, CommandFailure> {
 /// Returns the failure for an image of a page without a plot.
 pub(crate) fn no_plot_failure(title: &str) -> CommandFailure {
     CommandFailure::usage(format!("no plots in \"{title}\""))
-        .with_reason(
-            "only size ladders, scaling, response curves and histories have plots",
-        )
+        .with_reason("only size ladders, scaling, response curves and histories have plots")
         .advise("use `--format html` for all results")
 }

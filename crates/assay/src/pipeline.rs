@@ -119,9 +119,8 @@ fn with_label<'a>(
         [] => None,
         [label] => Some(label.as_str()),
         _ => {
-            return Err(CommandFailure::usage("--label needs a single name").advise(
-                "use two names only with `assay run --switch`",
-            ));
+            return Err(CommandFailure::usage("--label needs a single name")
+                .advise("use two names only with `assay run --switch`"));
         }
     };
     Ok(RunRequest { label, note: typed.note.as_deref(), ..question.clone() })

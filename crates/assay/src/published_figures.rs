@@ -53,8 +53,10 @@ fn invalid_file(path: &str, text: &str, error: &ReferenceError) -> CommandFailur
         }
         _ => "see docs/references.md for an example",
     };
-    let failure =
-        CommandFailure::new(FailureKind::Suite, format!("{path} is not a valid file of references"));
+    let failure = CommandFailure::new(
+        FailureKind::Suite,
+        format!("{path} is not a valid file of references"),
+    );
     let failure = failure.with_cause(error).advise(advice);
     match error.place() {
         Some(place) => failure.at_span(path, text, place.span.clone()),

@@ -178,7 +178,8 @@ impl<'a> LinpackContest<'a> {
         timed.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let output = command::output(&mut timed)?;
         let kibibytes = fs::read_to_string(&note).context("/usr/bin/time wrote no file")?;
-        let kibibytes: u64 = kibibytes.trim().parse().context("/usr/bin/time wrote no number")?;
+        let kibibytes: u64 =
+            kibibytes.trim().parse().context("/usr/bin/time wrote no number")?;
         Ok((output, kibibytes * 1024))
     }
 

@@ -64,10 +64,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     let figures = contest.measure(options)?;
     facts.push(("load after", machine::load_average()));
     let fewest = figures.our_samples.iter().min().copied().unwrap_or(0);
-    facts.push((
-        "samples",
-        format!("at least {fewest} for each of assay's figures in a turn"),
-    ));
+    facts.push(("samples", format!("at least {fewest} for each of assay's figures in a turn")));
     let mut page = MarkdownPage::new(
         "Memory bandwidth compared with other tools",
         "cargo xtask bench memory",

@@ -199,8 +199,10 @@ fn parse_output(output: &str) -> Result<BTreeMap<u64, Vec<Block>>> {
     let mut blocks: BTreeMap<u64, Vec<Block>> = BTreeMap::new();
     for line in output.lines().filter(|line| !line.is_empty()) {
         let mut words = line.split(' ');
-        let mut next = || words.next().with_context(|| format!("expected four columns, found: {line}"));
-        let bytes = next()?.parse().with_context(|| format!("expected bytes, found: {line}"))?;
+        let mut next =
+            || words.next().with_context(|| format!("expected four columns, found: {line}"));
+        let bytes =
+            next()?.parse().with_context(|| format!("expected bytes, found: {line}"))?;
         let block = [next()?.parse()?, next()?.parse()?, next()?.parse()?];
         blocks.entry(bytes).or_default().push(block);
     }

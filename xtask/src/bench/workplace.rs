@@ -35,7 +35,9 @@ impl BenchWorkplace {
             "--locked",
         ]))?;
         let metadata: Value = serde_json::from_str(&metadata)?;
-        let target = metadata["target_directory"].as_str().context("cargo printed no target directory")?;
+        let target = metadata["target_directory"]
+            .as_str()
+            .context("cargo printed no target directory")?;
         let target = PathBuf::from(target);
         let folder = target.join("bench");
         if folder.exists() {

@@ -66,7 +66,9 @@ fn fail_every_call(program: &Path, call: &str, is_brief: bool) -> Result<FaultRe
         let was_made =
             std::fs::read_to_string(&log).is_ok_and(|reported| reported.contains("(INJECTED)"));
         if run.code.is_none() && !was_made {
-            return Ok(FaultResult::NotTried("strace is not permitted to trace here".to_owned()));
+            return Ok(FaultResult::NotTried(
+                "strace is not permitted to trace here".to_owned(),
+            ));
         }
         match run.code {
             Some(0) => {

@@ -81,9 +81,11 @@ mod tests {
             (&[None, None, Some(&[Some(true)])], TruthVerdict::Fails),
         ] {
             let mut left = tries.iter();
-            let verdict = SCENARIOS[0].verdict(|| match left.next().expect("no more tries than results") {
-                Some(rows) => Ok(found(rows)),
-                None => late().context("scenario x"),
+            let verdict = SCENARIOS[0].verdict(|| {
+                match left.next().expect("no more tries than results") {
+                    Some(rows) => Ok(found(rows)),
+                    None => late().context("scenario x"),
+                }
             });
             assert_eq!(verdict, expected, "{tries:?}");
         }

@@ -190,7 +190,8 @@ fn as_number(value: &Value) -> Result<f64> {
 /// the differences between the hosts.
 fn check_doctor(report: &Value, clock: &str) -> Result<Vec<LabFigure>> {
     let line = clock.lines().find_map(|line| line.strip_prefix("between "));
-    let (least, most) = line.and_then(|it| it.split_once(' ')).context("the clock was not read")?;
+    let (least, most) =
+        line.and_then(|it| it.split_once(' ')).context("the clock was not read")?;
     let (least, most) = (least.parse::<f64>()? - 1.0, most.trim().parse::<f64>()? + 1.0);
     let hosts = report["hosts"].as_array().context("there are no hosts")?;
     let far = hosts.iter().find(|it| it["name"] == "n3").context("n3 is missing")?;

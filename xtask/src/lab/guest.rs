@@ -97,7 +97,9 @@ fn choose_accelerator(root: &Path, image: &Image) -> Result<Accelerator> {
             Ok(KVM)
         }
         Err(error) => {
-            println!("lab: guests do not boot with KVM: {error:#}; using emulation from now on");
+            println!(
+                "lab: guests do not boot with KVM: {error:#}; using emulation from now on"
+            );
             fs::write(&hangs, format!("{error:#}\n"))?;
             Ok(EMULATION)
         }
@@ -126,7 +128,8 @@ fn run_with(
         guests.push(scene.start(number, machine)?);
         scene.wait_for_sockets(number)?;
     }
-    let (first, others) = guests.split_first_mut().context("a scenario has at least one guest")?;
+    let (first, others) =
+        guests.split_first_mut().context("a scenario has at least one guest")?;
     let output = first
         .wait_for_output(began, (accelerator.boot_timeout, deadline))
         .and_then(|output| script_output(&output));

@@ -243,7 +243,9 @@ fn check_test(
     let mut ratios: Vec<f64> = rounds
         .filter_map(|(ours, theirs)| Some((*ours)?.typical / (*theirs)?.typical))
         .collect();
-    let Some(ratio) = median(&mut ratios) else { bail!("{test}: no round has results of both programs") };
+    let Some(ratio) = median(&mut ratios) else {
+        bail!("{test}: no round has results of both programs")
+    };
     let [their_spread, our_spread] = [&theirs, &ours].map(|all| spread(&typical(all)));
     let differ = match their_spread {
         1.0 => String::new(),

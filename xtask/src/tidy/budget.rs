@@ -28,7 +28,12 @@ pub(crate) fn count_packages(root: &Path) -> Result<usize> {
 pub(crate) fn check(packages: usize) -> Option<TidyFinding> {
     (packages > MAX_PACKAGES).then(|| {
         let what = format!("{packages} packages in the default build, {MAX_PACKAGES} allowed");
-        TidyFinding::new("Cargo.lock", 1, what, "everyone who builds assay compiles all of them")
+        TidyFinding::new(
+            "Cargo.lock",
+            1,
+            what,
+            "everyone who builds assay compiles all of them",
+        )
     })
 }
 

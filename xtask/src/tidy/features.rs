@@ -21,7 +21,8 @@ pub(crate) fn check(root: &Path) -> Result<Vec<TidyFinding>> {
     let tests = tree(&["--workspace", "--edges=normal,build,dev"])?;
     let found = built_twice(&program, &tests).into_iter().map(|package| {
         let what = format!("the tests build `{package}` with other features than the program");
-        let why = "it and its dependents are compiled twice: enable the same features in the program";
+        let why =
+            "it and its dependents are compiled twice: enable the same features in the program";
         TidyFinding::new("crates/assay/Cargo.toml", 1, what, why)
     });
     Ok(found.collect())

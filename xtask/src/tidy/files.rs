@@ -38,12 +38,7 @@ fn vaguely_named(sources: &Sources) -> Vec<TidyFinding> {
         .files_ending_in(&[".rs", ".c", ".h", ".py", ".sh"])
         .filter(|(path, _)| path.split('/').any(is_shelf))
         .map(|(path, _)| {
-            TidyFinding::new(
-                path,
-                1,
-                "vague name",
-                "name the subject of the file",
-            )
+            TidyFinding::new(path, 1, "vague name", "name the subject of the file")
         })
         .collect()
 }
@@ -83,8 +78,14 @@ mod tests {
     #[test]
     fn requires_module_comment() {
         check(&[("a/src/lib.rs", "//! All of it.")], &[]);
-        check(&[("a/src/lib.rs", "use x;")], &["a/src/lib.rs: no `//!` comment at the start of the file"]);
-        check(&[("a/src/lib.rs", "// Plain.")], &["a/src/lib.rs: no `//!` comment at the start of the file"]);
+        check(
+            &[("a/src/lib.rs", "use x;")],
+            &["a/src/lib.rs: no `//!` comment at the start of the file"],
+        );
+        check(
+            &[("a/src/lib.rs", "// Plain.")],
+            &["a/src/lib.rs: no `//!` comment at the start of the file"],
+        );
     }
 
     #[test]
@@ -105,6 +106,9 @@ mod tests {
             &[root, ("a/src/one.rs", "//! One."), ("a/src/two.rs", "//! Two.")],
             &["a/src/two.rs: no `mod` declaration includes this file"],
         );
-        check(&[("b/loose.rs", "//! None.")], &["b/loose.rs: no `mod` declaration includes this file"]);
+        check(
+            &[("b/loose.rs", "//! None.")],
+            &["b/loose.rs: no `mod` declaration includes this file"],
+        );
     }
 }

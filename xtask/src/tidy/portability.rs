@@ -36,10 +36,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
 
 fn find_unportable_text(text: &str) -> Option<(String, &'static str)> {
     if let Some(folder) = MACHINE_FOLDERS.iter().find(|folder| names_folder(text, folder)) {
-        return Some((
-            format!("`{folder}`"),
-            "a path of one machine does not exist on others",
-        ));
+        return Some((format!("`{folder}`"), "a path of one machine does not exist on others"));
     }
     if let Some(host) = REGISTRY_HOSTS.iter().find(|host| text.contains(**host)) {
         return Some((format!("`{host}`"), "the package manager knows its registry"));
@@ -47,7 +44,10 @@ fn find_unportable_text(text: &str) -> Option<(String, &'static str)> {
     let mut addresses =
         text.match_indices("https://").map(|(start, _)| first_word(&text[start..]));
     let address = addresses.find(|address| address.contains(":443/"))?;
-    Some((format!("`{address}`"), "an address with a port belongs to a mirror and works only here"))
+    Some((
+        format!("`{address}`"),
+        "an address with a port belongs to a mirror and works only here",
+    ))
 }
 
 /// Whether the text contains an absolute path that begins with `folder`; excludes `some/folder/`

@@ -17,7 +17,8 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
         visit_tokens(&file.tokens, &mut |token| {
             if token.to_string() == "unsafe" {
                 let line = token.span().start().line;
-                let why = "only crates/assay-kernels may contain it, so that every use is reviewed";
+                let why =
+                    "only crates/assay-kernels may contain it, so that every use is reviewed";
                 findings.push(TidyFinding::new(path, line, "`unsafe`", why));
             }
         });

@@ -58,7 +58,10 @@ fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
         (work.load == StorageLoad::Balanced, "fio cannot balance shares without a rate"),
         (work.timing.duration_s.is_none(), "it has no duration"),
         (work.timing.stop_after_bytes.is_some(), "it stops after a number of bytes"),
-        (streams.iter().any(|s| s.stop_after_bytes.is_some()), "it stops after a number of bytes"),
+        (
+            streams.iter().any(|s| s.stop_after_bytes.is_some()),
+            "it stops after a number of bytes",
+        ),
         (work.data.verify != Verify::Off, "fio cannot check assay's stamps"),
         (arrivals == Some(ArrivalProcess::Uniform), "fio does not support uniform arrivals"),
         (streams.iter().any(|s| s.hit_area.is_some()), "fio does not support a hot area"),

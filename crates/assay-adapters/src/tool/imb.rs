@@ -165,8 +165,7 @@ fn check_test_and_ranks(lines: &[&str], work: &MpiWorkload) -> Result<(), ToolEr
     let processes = lines.iter().find_map(|line| line.strip_prefix("# #processes ="));
     let processes = processes.and_then(|rest| rest.split_whitespace().next());
     if processes != Some(work.ranks.to_string().as_str()) {
-        let what =
-            format!("{} ranks instead of {}", processes.unwrap_or("no"), work.ranks);
+        let what = format!("{} ranks instead of {}", processes.unwrap_or("no"), work.ranks);
         return Err(ToolError::Contradiction { what });
     }
     Ok(())

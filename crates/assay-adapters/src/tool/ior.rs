@@ -60,7 +60,10 @@ fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
     let path = target.path.to_str();
     let table = [
         (work.load != StorageLoad::Closed, "IOR has no rate"),
-        (stream.read_share > 0.0 && stream.read_share < 1.0, "IOR does not mix reads and writes"),
+        (
+            stream.read_share > 0.0 && stream.read_share < 1.0,
+            "IOR does not mix reads and writes",
+        ),
         (stream.own_rate_per_s.is_some(), "IOR has no rate"),
         (!stream.conduct.is_nothing(), "IOR does not support pauses, zones or the like"),
         (stream.hit_area.is_some(), "IOR does not support a hot area"),

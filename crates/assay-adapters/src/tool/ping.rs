@@ -98,8 +98,9 @@ pub(super) fn parse(
 
 /// Parses sent and received: `100 packets transmitted, 98 received, …`.
 fn parse_counts(text: &str) -> Result<(u64, u64), ToolError> {
-    let find =
-        || ToolError::Truncated { missing: "the line of packets transmitted is missing".to_owned() };
+    let find = || ToolError::Truncated {
+        missing: "the line of packets transmitted is missing".to_owned(),
+    };
     let line = text.lines().find(|line| line.contains(" packets transmitted"));
     let mut parts = line.ok_or_else(find)?.split(',');
     let mut next = |what: &str| {

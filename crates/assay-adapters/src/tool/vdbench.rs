@@ -57,10 +57,7 @@ fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
             divided.is_some_and(|parts| !stream.in_flight_per_target.is_multiple_of(parts)),
             "Vdbench needs a number of threads that is a multiple of its streams",
         ),
-        (
-            !stream.conduct.is_nothing(),
-            "Vdbench does not support pauses, zones or the like",
-        ),
+        (!stream.conduct.is_nothing(), "Vdbench does not support pauses, zones or the like"),
         (stream.own_rate_per_s.is_some(), "Vdbench does not support a rate per stream"),
         (stream.hit_area.is_some(), "Vdbench does not support a hot area"),
         (stream.sync_every > 0, "Vdbench does not fsync between writes"),
@@ -258,7 +255,8 @@ pub(super) fn interval_samples(stretches: &[VdbenchInterval]) -> ParsedOutput {
         // Mean of an interval of a second.
         parsed.set_metric_attribute("latency", Attribute::Statistic, "mean");
     } else {
-        let problem = "the latency is omitted: it is below the resolution of the flatfile, 100 ns";
+        let problem =
+            "the latency is omitted: it is below the resolution of the flatfile, 100 ns";
         parsed.problems.push(problem.to_owned());
     }
     parsed

@@ -128,9 +128,8 @@ fn check_mixed_scripts(lint: &mut Linter<'_>, text: &PageText) {
         let cyrillic =
             word.chars().any(|c| ('а'..='я').contains(&c.to_lowercase().next().unwrap_or(c)));
         if latin && cyrillic {
-            let message = format!(
-                "`{word}` mixes Latin and Cyrillic letters: searches do not find it"
-            );
+            let message =
+                format!("`{word}` mixes Latin and Cyrillic letters: searches do not find it");
             lint.add(Rule::MixedScripts, page_span(text, (start, start + word.len())), message);
         }
     }

@@ -78,8 +78,7 @@ fn check_line_break(lint: &mut Linter<'_>, cell: &PageText, figure: &PrintedFigu
     if figure.group == Some(' ') && is_unit {
         let shown = &cell.text[figure.number_span.0..figure.number_span.1];
         let right = shown.replace(' ', "\u{a0}");
-        let message =
-            format!("`{shown}` may break over two lines: use a no-break space");
+        let message = format!("`{shown}` may break over two lines: use a no-break space");
         lint.add_fix(Rule::Grouping, page_span(cell, figure.number_span), message, Some(right));
     }
 }
@@ -113,8 +112,7 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
         let rest = text.text[found + "개의 ".len()..].trim_start();
         if ["MB", "GB", "Gb", "KB"].iter().any(|unit| rest.starts_with(unit)) {
             let start = text.text[..found].rfind("최대").unwrap_or(found);
-            let message =
-                "a counter between number and unit: \"about\" has become \"at most\"";
+            let message = "a counter between number and unit: \"about\" has become \"at most\"";
             lint.add(
                 Rule::Qualifier,
                 page_span(text, (start, found + "개의".len())),

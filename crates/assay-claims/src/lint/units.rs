@@ -141,8 +141,9 @@ fn check_sizes(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]
         {
             let count = format!("{}", figure.value * 1000.0);
             if matches!(shown.as_str(), "kB" | "KB" | "кБ" | "ko") {
-                let message =
-                    format!("operations have no byte unit: the k of {count} has become `{shown}`");
+                let message = format!(
+                    "operations have no byte unit: the k of {count} has become `{shown}`"
+                );
                 lint.add(Rule::WrongUnit, here, message);
             }
         } else if let Some(rest) = behind.strip_prefix('/') {

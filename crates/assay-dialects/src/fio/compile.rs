@@ -165,7 +165,8 @@ impl Compiler<'_> {
             }
         }
         if let Some(other) = engines.iter().position(|engine| *engine != engines[0]) {
-            let why = "its ioengine or hipri differs from that of a job that runs at the same time";
+            let why =
+                "its ioengine or hipri differs from that of a job that runs at the same time";
             return Err(conflict(&members[other], why, "separate them with stonewall"));
         }
         let load = streams::load(members, &mut streams)?;
@@ -274,8 +275,9 @@ fn check_agreement(members: &[LocatedOptions]) -> Result<(), FioFault> {
         ];
         if let Some((name, _)) = differs.iter().find(|(_, differs)| *differs) {
             let other = &first.name;
-            let why =
-                format!("its {name} differs from that of `{other}`, which runs at the same time");
+            let why = format!(
+                "its {name} differs from that of `{other}`, which runs at the same time"
+            );
             return Err(conflict(
                 placed,
                 why,

@@ -156,9 +156,7 @@ fn parse_long_option(
         "ranks" => return options.apply_value('N', &value()),
         "dataPacketType" => return options.apply_value('l', &value()),
         "warningAsErrors" => {
-            options
-                .notes
-                .push("--warningAsErrors has no effect: there are no warnings".into());
+            options.notes.push("--warningAsErrors has no effect: there are no warnings".into());
         }
         "random-offset-seed" => match units::parse_size(&value()) {
             Some(seed) => options.signature = seed,

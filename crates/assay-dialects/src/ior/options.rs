@@ -311,7 +311,9 @@ impl IorOptions {
             },
             'b' | 't' | 's' | 'N' | 'i' if number == 0 => return refuse("it must be above 0"),
             'N' if number > 4096 => return refuse("at most 4096 ranks are supported"),
-            'i' if number > 100_000 => return refuse("at most 100,000 repetitions are supported"),
+            'i' if number > 100_000 => {
+                return refuse("at most 100,000 repetitions are supported");
+            }
             'b' => self.block_bytes = number,
             't' => self.transfer_bytes = number,
             's' => self.segments = number,

@@ -50,7 +50,10 @@ pub(super) fn parse_percent(lines: &mut Lines, parameter: &Parameter) -> Option<
     if (0.0..=100.0).contains(&value) {
         return Some(value);
     }
-    let message = format!("`{}` must be a percentage from 0 to 100, not {value}", parameter.keyword.spelled);
+    let message = format!(
+        "`{}` must be a percentage from 0 to 100, not {value}",
+        parameter.keyword.spelled
+    );
     let error = lines.error("V123", parameter.spot, message).vdbench("takes it as it is");
     lines.diagnostics.push(error);
     None
@@ -246,8 +249,7 @@ pub(super) fn parse_hot_band(lines: &mut Lines, parameter: &Parameter) -> Option
     let band = parse_range(lines, parameter)?;
     let reported = lines.diagnostics.iter().any(|found| found.message.starts_with("`hotband`"));
     if !reported {
-        let message =
-            "`hotband` uses an exponential distribution here, with a third of the band as its mean";
+        let message = "`hotband` uses an exponential distribution here, with a third of the band as its mean";
         let warning = lines.warning("V114", parameter.spot, message);
         let help = "compare only results of assay: cache hit rates depend on the distribution";
         lines.diagnostics.push(warning.help(help).vdbench("draws from a table of its own"));
@@ -315,9 +317,9 @@ pub(super) fn parse_verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
             Some((_, word_verify)) => verify = *word_verify,
             None => {
                 let message = format!("`{}` is not a value of `validate`", element.text);
-                let error = lines
-                    .error("V120", element.spot, message)
-                    .help("use yes, no, read_after_write, no_preread, time or ignore_zero_reads");
+                let error = lines.error("V120", element.spot, message).help(
+                    "use yes, no, read_after_write, no_preread, time or ignore_zero_reads",
+                );
                 lines.diagnostics.push(error.vdbench("stops"));
             }
         }
@@ -338,9 +340,9 @@ pub(super) fn parse_loop_limit(lines: &mut Lines, parameter: &Parameter) -> Opti
     });
     if read.is_none() {
         let message = format!("`{written}` is not a value of `loop`");
-        let error = lines.error("V123", parameter.spot, message).help(
-            "use loop=3 for three passes, or loop=30s, loop=30m, loop=2h for a duration",
-        );
+        let error = lines
+            .error("V123", parameter.spot, message)
+            .help("use loop=3 for three passes, or loop=30s, loop=30m, loop=2h for a duration");
         lines.diagnostics.push(error.vdbench("stops"));
     }
     read

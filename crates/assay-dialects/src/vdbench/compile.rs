@@ -105,7 +105,9 @@ impl<'a, 'b> Compiler<'a, 'b> {
         if let Some(spot) = all.first_file_definition.filter(|_| is_raw) {
             let message = "raw and file-system definitions are mixed";
             let error = self.lines.error("V140", spot, message);
-            self.lines.diagnostics.push(error.help("split them into two files").vdbench("stops"));
+            self.lines
+                .diagnostics
+                .push(error.help("split them into two files").vdbench("stops"));
             return self.execution;
         }
         if !self.input.is_apart {
@@ -247,8 +249,9 @@ impl<'a, 'b> Compiler<'a, 'b> {
                 }
                 Rate::Percent(percent) => {
                     let Some(before) = self.execution.runs.len().checked_sub(1) else {
-                        let message =
-                            format!("{percent} % of the previous run, but this is the first run");
+                        let message = format!(
+                            "{percent} % of the previous run, but this is the first run"
+                        );
                         let error = self.lines.error("V160", run.name.spot, message);
                         self.lines.diagnostics.push(error.help("run it at iorate=max first"));
                         return None;

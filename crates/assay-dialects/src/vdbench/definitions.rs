@@ -475,7 +475,10 @@ fn check_duplicate(
 /// Warns about definitions out of order: Vdbench requires hosts, storage, workloads, then runs.
 fn check_order(lines: &mut Lines, statement: &Statement, latest: &mut DefinitionKind) {
     if statement.kind < *latest {
-        let message = format!("`{}` is defined after definitions that must follow it", statement.name.text);
+        let message = format!(
+            "`{}` is defined after definitions that must follow it",
+            statement.name.text
+        );
         let warning = lines
             .warning("V141", statement.name.spot, message)
             .help("use the order hd, sd, wd, rd or hd, fsd, fwd, rd")

@@ -194,7 +194,9 @@ impl RunDefinition {
                 _ => {
                     let message = format!("`distribution={word}` is not supported here");
                     let error = lines.error("V114", element.spot, message);
-                    lines.diagnostics.push(error.help("use exponential, uniform or deterministic"));
+                    lines
+                        .diagnostics
+                        .push(error.help("use exponential, uniform or deterministic"));
                     return;
                 }
             };
@@ -246,7 +248,8 @@ fn check_loop_values(
         "threads" => ("V123", "use whole numbers from 1"),
         _ => ("V123", "use percentages from 0 to 100, or ratios of at least 1"),
     };
-    let message = format!("`{}` is not a valid value of `{}`", found.text, parameter.keyword.spelled);
+    let message =
+        format!("`{}` is not a valid value of `{}`", found.text, parameter.keyword.spelled);
     let error = lines.error(code, parameter.spot, message).help(help).vdbench("stops");
     lines.diagnostics.push(error);
     false
@@ -369,7 +372,9 @@ fn parse_curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
                 let message = format!("`{}` is not a percentage of a curve", parsed.text);
                 let error = lines
                     .error("V123", parameter.spot, message)
-                    .help("use percentages of the maximum rate, like curve=(10,50,70,80,90,100)")
+                    .help(
+                        "use percentages of the maximum rate, like curve=(10,50,70,80,90,100)",
+                    )
                     .vdbench("stops");
                 lines.diagnostics.push(error);
             }

@@ -94,7 +94,8 @@ impl Reader {
         let bytes = |label: &String| text.len() + places * label.len().max(10);
         self.written_bytes += labels.iter().map(bytes).sum::<usize>();
         if labels.len() > MAX_HOSTS || self.written_bytes > MAX_REPEATED_BYTES {
-            let message = format!("this line exceeds the limit when repeated for {} hosts", labels.len());
+            let message =
+                format!("this line exceeds the limit when repeated for {} hosts", labels.len());
             let spot = SourceSpan { line, start: 0, end: lines.text(line).len() };
             let error = lines
                 .error("V167", spot, message)

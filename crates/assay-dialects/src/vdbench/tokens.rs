@@ -87,9 +87,7 @@ fn content_end(lines: &mut Lines, line: usize, text: &str, start: usize) -> Opti
         }
     }
     match (quote, open.last()) {
-        (Some(at), _) => {
-            report_unmatched(lines, line, at, "unmatched quotation mark")
-        }
+        (Some(at), _) => report_unmatched(lines, line, at, "unmatched quotation mark"),
         (None, Some(&at)) => report_unmatched(lines, line, at, "`(` is never closed"),
         (None, None) => Some(text.len()),
     }

@@ -223,15 +223,11 @@ fn report_malformed_number(
     element: &ParameterElement,
 ) {
     let units = match parameter.keyword.values {
-        ValueKind::Times => {
-            "use a number, optionally with the suffix s, m or h"
-        }
+        ValueKind::Times => "use a number, optionally with the suffix s, m or h",
         _ => "use a number, optionally with the suffix k, m, g or t (powers of 1024) or %",
     };
-    let message = format!(
-        "`{}` is not a valid number for `{}`",
-        element.text, parameter.keyword.spelled
-    );
+    let message =
+        format!("`{}` is not a valid number for `{}`", element.text, parameter.keyword.spelled);
     let does = if parameter.is_list { "leaves it out of the list" } else { "stops" };
     let error = lines.error("V123", element.spot, message).help(units).vdbench(does);
     lines.diagnostics.push(error);
@@ -334,7 +330,8 @@ fn expand_range(
             return None;
         };
         if from.value > to.value {
-            let message = format!("the range `{}` is descending and yields one value", element.text);
+            let message =
+                format!("the range `{}` is descending and yields one value", element.text);
             let warning = lines
                 .warning("V122", element.spot, message)
                 .help("list the values, or write an ascending range")

@@ -24,8 +24,11 @@ impl Disks {
         for target in phases.flat_map(|phase| &phase.workload.targets) {
             let Ok(metadata) = fs_err::metadata(&target.path) else { continue };
             let device = metadata.file_type().is_block_device();
-            let number =
-                block_device::number(if device { metadata.rdev() } else { metadata.dev() });
+            let number = block_device::unpack_number(if device {
+                metadata.rdev()
+            } else {
+                metadata.dev()
+            });
             if let Some(counters) = disk_stats::read(&root, number)
                 && disks.before.iter().all(|(_, known)| known.name != counters.name)
             {

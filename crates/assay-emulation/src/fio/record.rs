@@ -82,7 +82,8 @@ impl FinishedFioRun<'_> {
             };
             let id = &planned.cases[number].id;
             let name = id.strip_prefix(LANGUAGE).map_or(id.as_str(), |it| &it[1..]);
-            let entries = outcome.to_entries().into_iter().chain(series::stretch_samples(outcome));
+            let entries =
+                outcome.to_entries().into_iter().chain(series::stretch_samples(outcome));
             let workload = &self.plan.plan.phases[number].workload;
             let entries = entries.chain(volume::workload_facts(workload));
             let entries = entries.map(|entry| entry.with_dimension(Attribute::Phase, name));
@@ -170,12 +171,9 @@ pub(super) fn render_run(
 
 /// Returns the failure for a run that another version stored, or that lost data.
 fn unreadable_run(run: &Run, error: &(dyn std::error::Error + 'static)) -> CommandFailure {
-    CommandFailure::measurement(format!(
-        "cannot read the fio command of {}",
-        run.started.run
-    ))
-    .with_cause(error)
-    .advise("leave out --as for assay's own report")
+    CommandFailure::measurement(format!("cannot read the fio command of {}", run.started.run))
+        .with_cause(error)
+        .advise("leave out --as for assay's own report")
 }
 
 /// Formats the end in the local time of the measurement, such as `Sat Nov 21 14:34:43 2026`.

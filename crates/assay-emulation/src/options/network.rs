@@ -364,7 +364,9 @@ fn parse_byte(text: &str) -> Result<u32, String> {
         Some(digits) => u8::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    parsed.map(u32::from).map_err(|_| format!("expected a number from 0 to 255, found `{text}`"))
+    parsed
+        .map(u32::from)
+        .map_err(|_| format!("expected a number from 0 to 255, found `{text}`"))
 }
 
 /// Parses a DSCP value into the upper six bits of the type of service (RFC 2474). Names are from

@@ -12,8 +12,8 @@ use assay_dialects::vdbench::diagnostic::Diagnostic;
 use assay_dialects::vdbench::{
     self, PathInfo, UsedHost, VdbenchEnv, VdbenchExecution, VdbenchInput, host_path,
 };
-use assay_fleet::remote::agents::{self, Hosts};
-use assay_fleet::remote::controller::Course;
+use assay_fleet::remote::agents::{self, HostConnections};
+use assay_fleet::remote::controller::ConnectionOptions;
 use assay_fleet::remote::{Program, Via};
 use assay_kernels::clock;
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -57,10 +57,12 @@ pub(super) fn find_remote_hosts(
     if far.is_none() && typed.via.is_none() {
         return Ok(None);
     }
-    let template =
-        typed.via.as_deref().map(Via::parse).transpose().map_err(|error| {
-            CommandFailure::usage("cannot use --via").with_cause(&error)
-        })?;
+    let template = typed
+        .via
+        .as_deref()
+        .map(Via::parse)
+        .transpose()
+        .map_err(|error| CommandFailure::usage("cannot use --via").with_cause(&error))?;
     let own_words = |host: &UsedHost| match &template {
         Some(via) => via.words(&host.system),
         None if is_local(&host.system, &own) => vec!["env".to_owned()],
@@ -78,7 +80,7 @@ pub(super) fn find_remote_hosts(
     }
     Ok(Some(RemoteHosts {
         names: execution.hosts.into_iter().map(|host| host.label).collect(),
-        via: Via::of_each(words),
+        via: Via::with_host_commands(words),
         paths: paths.into_iter().map(|it| it.into_iter().collect()).collect(),
     }))
 }
@@ -119,9 +121,14 @@ impl RemoteHosts {
         })?;
         let stop = signals::cancel_on_signals()?;
         let deadline = Duration::from_secs_f64(typed.host_deadline);
-        let course =
-            Course { via: &self.via, program: &program, relays: &[], deadline, cancel: &stop };
-        let body = |hosts: &mut dyn Hosts| {
+        let course = ConnectionOptions {
+            via: &self.via,
+            program: &program,
+            relays: &[],
+            deadline,
+            cancel: &stop,
+        };
+        let body = |hosts: &mut dyn HostConnections| {
             let mut sharers = StorageHosts::gather(&self.names, hosts, deadline, &stop)?;
             let looked = sharers.inspect_paths(&self.paths, &stop)?;
             let mut present = BTreeMap::new();
@@ -136,6 +143,6 @@ impl RemoteHosts {
             let with = (&found, Some(&mut sharers));
             execute::execute(typed, (input, &execution), with, &stop, terminal)
         };
-        agents::with(&self.names, &course, clock::now_ns, body)
+        agents::with_hosts(&self.names, &course, clock::now_ns, body)
     }
 }

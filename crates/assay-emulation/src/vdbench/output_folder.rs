@@ -53,9 +53,7 @@ impl OutputFolder {
             .advise("name another with -o")
         };
         if path.is_symlink() {
-            return Err(cannot(&io::Error::other(
-                "the path is a symbolic link",
-            )));
+            return Err(cannot(&io::Error::other("the path is a symbolic link")));
         }
         fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
         Self::with_pages(path.clone(), &|name| {

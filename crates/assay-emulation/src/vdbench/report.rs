@@ -67,7 +67,9 @@ impl<'t> VdbenchReport<'t> {
     /// Reports an event.
     pub(super) fn notice(&mut self, notice: &VdbenchEvent<'_>) {
         match notice {
-            VdbenchEvent::Time(time) => self.replay_time = Some(time.to_zoned(TimeZone::system())),
+            VdbenchEvent::Time(time) => {
+                self.replay_time = Some(time.to_zoned(TimeZone::system()))
+            }
             VdbenchEvent::Note(reported) => self.print_reported(reported),
             VdbenchEvent::Starts { label, rate_per_s } => self.start_run(label, *rate_per_s),
             VdbenchEvent::HostInterval { host, tally } => self.add_host_part(host, tally),
@@ -79,8 +81,12 @@ impl<'t> VdbenchReport<'t> {
                 }
                 self.write_failed_io(phase, outcome);
             }
-            VdbenchEvent::TreesStart { label, rate_per_s } => self.trees_start(label, *rate_per_s),
-            VdbenchEvent::TreesHostInterval { host, interval } => self.add_trees_host_part(host, interval),
+            VdbenchEvent::TreesStart { label, rate_per_s } => {
+                self.trees_start(label, *rate_per_s)
+            }
+            VdbenchEvent::TreesHostInterval { host, interval } => {
+                self.add_trees_host_part(host, interval)
+            }
             VdbenchEvent::TreesInterval(interval) => self.trees_interval(interval),
             VdbenchEvent::TreesDone { outcome, average, is_stopped, .. } => {
                 self.trees_done(outcome, *average, *is_stopped);
@@ -114,9 +120,7 @@ impl<'t> VdbenchReport<'t> {
             RunNote::LimitReached { limit } => {
                 self.print_timed(&format!("Reached {limit}; the run ends"));
             }
-            RunNote::MonitorEndsRun => {
-                self.print_timed("The monitor file ends the run")
-            }
+            RunNote::MonitorEndsRun => self.print_timed("The monitor file ends the run"),
             RunNote::MonitorEndsAll => {
                 self.print_timed("The monitor file ends the execution");
             }

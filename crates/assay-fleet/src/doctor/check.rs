@@ -7,21 +7,21 @@ use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 
-use crate::root::{Missing, Root};
+use crate::root::{Root, UnavailableFile};
 
 /// Check of one setting. For the meaning of the texts see [`Finding`].
-pub(super) struct Check {
+pub(super) struct DoctorCheck {
     pub(super) id: &'static str,
     pub(super) expected: &'static str,
     pub(super) why: &'static str,
     pub(super) source: &'static str,
     pub(super) severity: FindingSeverity,
     pub(super) change: &'static str,
-    pub(super) look: fn(&Scene) -> Result<Seen, Unseen>,
+    pub(super) observe: fn(&CheckInput) -> Result<CheckResult, CheckObstacle>,
 }
 
 /// Result of a check.
-pub(super) struct Seen {
+pub(super) struct CheckResult {
     pub(super) as_expected: bool,
     pub(super) observed: Phrase,
     /// Command for this host, if the general one of the table is not specific enough.
@@ -29,7 +29,7 @@ pub(super) struct Seen {
 }
 
 /// Reason why a check has no result.
-pub(super) enum Unseen {
+pub(super) enum CheckObstacle {
     /// Hidden file or property: completes "… is not visible".
     Hidden(Phrase),
     /// Object that does not exist although it would be visible.
@@ -39,25 +39,25 @@ pub(super) enum Unseen {
 }
 
 /// Inputs of the checks.
-pub(super) struct Scene<'a> {
+pub(super) struct CheckInput<'a> {
     pub(super) root: &'a Root,
     pub(super) facts: &'a HostFacts,
     pub(super) state: &'a HostState,
     pub(super) network: &'a NetworkSetup,
 }
 
-impl Check {
-    pub(super) fn carry_out(&self, scene: &Scene) -> DoctorFinding {
+impl DoctorCheck {
+    pub(super) fn run(&self, scene: &CheckInput) -> DoctorFinding {
         let mut change = None;
-        let (outcome, observed) = match (self.look)(scene) {
+        let (outcome, observed) = match (self.observe)(scene) {
             Ok(seen) => {
                 change = seen.change;
                 let is_ok = seen.as_expected;
                 (if is_ok { CheckOutcome::Ok } else { CheckOutcome::Deviates }, seen.observed)
             }
-            Err(Unseen::Hidden(what)) => (CheckOutcome::NotVisible, scene.hidden(what)),
-            Err(Unseen::Absent(said)) => (CheckOutcome::NotVisible, said),
-            Err(Unseen::Unreadable(reason)) => (CheckOutcome::Unreadable, reason),
+            Err(CheckObstacle::Hidden(what)) => (CheckOutcome::NotVisible, scene.hidden(what)),
+            Err(CheckObstacle::Absent(said)) => (CheckOutcome::NotVisible, said),
+            Err(CheckObstacle::Unreadable(reason)) => (CheckOutcome::Unreadable, reason),
         };
         DoctorFinding {
             id: self.id.to_owned(),
@@ -68,30 +68,30 @@ impl Check {
             why: self.why.to_owned(),
             source: self.source.to_owned(),
             severity: self.severity,
-            change: change.unwrap_or_else(|| scene.naming_the_device(self)),
+            change: change.unwrap_or_else(|| scene.fill_in_device(self)),
         }
     }
 }
 
-impl Seen {
+impl CheckResult {
     pub(super) fn ok(observed: impl Into<Phrase>) -> Self {
-        Self::judged(true, observed)
+        Self::from_verdict(true, observed)
     }
 
     pub(super) fn deviates(observed: impl Into<Phrase>) -> Self {
-        Self::judged(false, observed)
+        Self::from_verdict(false, observed)
     }
 
-    pub(super) fn judged(as_expected: bool, observed: impl Into<Phrase>) -> Self {
+    pub(super) fn from_verdict(as_expected: bool, observed: impl Into<Phrase>) -> Self {
         Self { as_expected, observed: observed.into(), change: None }
     }
 
-    pub(super) fn by(self, change: String) -> Self {
+    pub(super) fn with_change(self, change: String) -> Self {
         Self { change: Some(change), ..self }
     }
 }
 
-impl Unseen {
+impl CheckObstacle {
     pub(super) fn hidden(what: impl Into<Phrase>) -> Self {
         Self::Hidden(what.into())
     }
@@ -102,15 +102,15 @@ impl Unseen {
     }
 
     /// Reports that a file has unexpected content.
-    pub(super) fn holds(file: &str, text: &str) -> Self {
+    pub(super) fn unexpected_content(file: &str, text: &str) -> Self {
         let text = format!("{text:?}");
         Self::Unreadable(phrase!("holds", "{file} holds {text}", file = file, text = text))
     }
 }
 
-impl Scene<'_> {
+impl CheckInput<'_> {
     /// Returns the change that a check recommends, with the device filled in if there is only one.
-    fn naming_the_device(&self, check: &Check) -> String {
+    fn fill_in_device(&self, check: &DoctorCheck) -> String {
         match self.network.devices.as_slice() {
             [only] if check.id.starts_with("network.") => {
                 check.change.replace("DEVICE", &only.device)
@@ -120,22 +120,22 @@ impl Scene<'_> {
     }
 
     /// Reads the text of a file, or returns why it is unavailable.
-    pub(super) fn text(&self, path: &str) -> Result<String, Unseen> {
+    pub(super) fn text(&self, path: &str) -> Result<String, CheckObstacle> {
         self.root.read(path).map_err(|missing| match missing {
-            Missing::NotVisible => Unseen::hidden(format!("/{path}")),
-            Missing::Unreadable(reason) => Unseen::Unreadable(reason.into()),
+            UnavailableFile::NotVisible => CheckObstacle::hidden(format!("/{path}")),
+            UnavailableFile::Unreadable(reason) => CheckObstacle::Unreadable(reason.into()),
         })
     }
 
     /// Reads the number in a file, or returns why it is unavailable.
-    pub(super) fn number(&self, path: &str) -> Result<u64, Unseen> {
+    pub(super) fn number(&self, path: &str) -> Result<u64, CheckObstacle> {
         let text = self.text(path)?;
-        text.parse().map_err(|_| Unseen::holds(&format!("/{path}"), &text))
+        text.parse().map_err(|_| CheckObstacle::unexpected_content(&format!("/{path}"), &text))
     }
 
     /// Returns whether all processes of the machine are visible: the kernel's second process
     /// (kthreadd) is not visible in a PID namespace of a container.
-    pub(super) fn sees_all_processes(&self) -> bool {
+    pub(super) fn can_see_all_processes(&self) -> bool {
         self.root.text("proc/2/stat").is_some_and(|stat| stat.contains("(kthreadd)"))
     }
 
@@ -165,7 +165,7 @@ pub(super) fn bytes(count: u64) -> Phrase {
 }
 
 /// Joins names with a separator.
-pub(super) fn named<'n>(
+pub(super) fn list_names<'n>(
     between: &str,
     names: impl IntoIterator<Item = &'n (impl AsRef<str> + ?Sized + 'n)>,
 ) -> Phrase {

@@ -5,68 +5,68 @@ use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 
-use super::check::{Check, Scene, Seen, Unseen, none};
+use super::check::{CheckInput, CheckObstacle, CheckResult, DoctorCheck, none};
 use crate::cpu_list;
 use crate::cpus;
 
 const DIRECTORY: &str = "sys/devices/system/cpu";
 
-pub(super) const CHECKS: &[Check] = &[
-    Check {
+pub(super) const CHECKS: &[DoctorCheck] = &[
+    DoctorCheck {
         id: "cpu.governor",
         expected: "performance",
         why: "other governors follow the load with a delay, so that short measurements run at a lower clock",
         source: "tuned profile latency-performance; kernel documentation: admin-guide/pm/cpufreq.rst",
         severity: FindingSeverity::Skews,
         change: "cpupower frequency-set --governor performance",
-        look: governor,
+        observe: governor,
     },
-    Check {
+    DoctorCheck {
         id: "cpu.energy-preference",
         expected: "performance",
-        why: "the processor itself lowers its clock when told to save energy, whatever the governor says",
+        why: "the processor itself lowers its clock to save energy, independently of the governor",
         source: "tuned profile throughput-performance; kernel documentation: admin-guide/pm/intel_pstate.rst",
         severity: FindingSeverity::Skews,
         change: "echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/energy_performance_preference",
-        look: energy_preference,
+        observe: energy_preference,
     },
-    Check {
+    DoctorCheck {
         id: "cpu.boost",
         expected: "on for peak figures; equal on both sides of a comparison",
         why: "without boost a processor stays at its nominal clock; with it, the clock depends on load and temperature",
         source: "tuned profile latency-performance (boost=1); kernel documentation: admin-guide/pm/cpufreq.rst",
         severity: FindingSeverity::Note,
         change: "echo 1 > /sys/devices/system/cpu/cpufreq/boost, or echo 0 > /sys/devices/system/cpu/intel_pstate/no_turbo",
-        look: boost,
+        observe: boost,
     },
-    Check {
+    DoctorCheck {
         id: "cpu.frequency-limit",
         expected: "scaling_max_freq equals cpuinfo_max_freq",
         why: "a limit below the highest frequency caps every figure",
         source: "kernel documentation: admin-guide/pm/cpufreq.rst",
         severity: FindingSeverity::Skews,
         change: "cpupower frequency-set --max with the value of cpuinfo_max_freq",
-        look: frequency_limit,
+        observe: frequency_limit,
     },
-    Check {
+    DoctorCheck {
         id: "cpu.frequency",
         expected: "the highest current frequency reaches the nominal one",
         why: "a clock below nominal comes from power saving, or from heat or power limits",
         source: "linux-rdma perftest, which warns that the CPU frequency is not the maximum",
         severity: FindingSeverity::Note,
         change: "set the governor to performance, or check cooling and power limits",
-        look: frequency,
+        observe: frequency,
     },
-    Check {
+    DoctorCheck {
         id: "cpu.throttling",
         expected: "0 thermal throttling events since boot",
         why: "a processor that was too hot once will be again under the load of a measurement",
         source: "kernel documentation: ABI/testing/sysfs-devices-system-cpu (thermal_throttle)",
         severity: FindingSeverity::Skews,
         change: "improve the cooling; the counters start again at the next boot",
-        look: throttling,
+        observe: throttling,
     },
-    Check {
+    DoctorCheck {
         id: "cpu.idle-states",
         expected: "no state deeper than the first (C1), where latency is measured",
         why: "waking from a deep idle state takes tens to hundreds of microseconds",
@@ -74,72 +74,73 @@ pub(super) const CHECKS: &[Check] = &[
                  the Azure HB-series keeps C-states enabled",
         severity: FindingSeverity::Note,
         change: "cpupower idle-set --disable-by-latency 3",
-        look: idle_states,
+        observe: idle_states,
     },
-    Check {
+    DoctorCheck {
         id: "cpu.smt",
         expected: "off, or one thread per core",
         why: "two threads of a core share its units and caches: one disturbs the other",
         source: "Azure HBv2 to HBv5-series overviews (SMT disabled)",
         severity: FindingSeverity::Note,
         change: "echo off > /sys/devices/system/cpu/smt/control, or use one thread per core",
-        look: smt,
+        observe: smt,
     },
-    Check {
+    DoctorCheck {
         id: "cpu.offline",
         expected: "every CPU present is online",
-        why: "figures for a whole machine are made with all of its CPUs",
+        why: "figures for a whole machine need all of its CPUs",
         source: "kernel documentation: core-api/cpu_hotplug.rst",
         severity: FindingSeverity::Note,
         change: "echo 1 > /sys/devices/system/cpu/cpuN/online",
-        look: offline,
+        observe: offline,
     },
-    Check {
+    DoctorCheck {
         id: "cpu.affinity",
         expected: "this process may use every CPU that is online",
-        why: "figures for a whole machine are made with all of its CPUs, and the usual CPU counters hide the restriction",
+        why: "figures for a whole machine need all of its CPUs, and the usual CPU counters hide the restriction",
         source: "sched_setaffinity(2); kernel documentation: admin-guide/cgroup-v2.rst (cpuset)",
         severity: FindingSeverity::Skews,
         change: "start without taskset, numactl or a cpuset; in a batch system, ask for the whole node",
-        look: usable_cpus,
+        observe: usable_cpus,
     },
-    Check {
+    DoctorCheck {
         id: "cpu.isolated",
         expected: "none, or exactly the CPUs that are measured",
-        why: "threads come to isolated CPUs only when pinned there by number",
+        why: "threads run on isolated CPUs only when pinned there by number",
         source: "kernel documentation: admin-guide/kernel-parameters.rst (isolcpus)",
         severity: FindingSeverity::Note,
         change: "remove isolcpus= from the kernel's command line, or name these CPUs in the placement",
-        look: isolated,
+        observe: isolated,
     },
-    Check {
+    DoctorCheck {
         id: "cpu.microcode",
         expected: "visible, and equal on both sides of a comparison",
         why: "microcode updates change mitigations, and with them speed",
         source: "kernel documentation: arch/x86/microcode.rst",
         severity: FindingSeverity::Note,
         change: "update the firmware or the microcode package, and reboot",
-        look: microcode,
+        observe: microcode,
     },
 ];
 
-fn governor(scene: &Scene) -> Result<Seen, Unseen> {
+fn governor(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let governor = scene.facts.cpu.governor.clone();
-    let governor =
-        governor.ok_or_else(|| Unseen::hidden(phrase!("governor", "a cpufreq governor")))?;
-    Ok(Seen::judged(governor == "performance", governor))
+    let governor = governor
+        .ok_or_else(|| CheckObstacle::hidden(phrase!("governor", "a cpufreq governor")))?;
+    Ok(CheckResult::from_verdict(governor == "performance", governor))
 }
 
 /// Checks the preference of the first usable CPU, or the older energy performance bias (0 = most
 /// performance, 15 = least).
-fn energy_preference(scene: &Scene) -> Result<Seen, Unseen> {
+fn energy_preference(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let cpu = first_cpu(scene);
     let preference = format!("{DIRECTORY}/cpu{cpu}/cpufreq/energy_performance_preference");
     if let Some(preference) = scene.root.text(&preference) {
-        return Ok(Seen::judged(preference == "performance", preference));
+        return Ok(CheckResult::from_verdict(preference == "performance", preference));
     }
     let bias = scene.text(&format!("{DIRECTORY}/cpu{cpu}/power/energy_perf_bias"));
-    let hidden = || Unseen::hidden(phrase!("energy", "an energy preference of the processor"));
+    let hidden =
+        || CheckObstacle::hidden(phrase!("energy", "an energy preference of the processor"));
     let bias = bias.map_err(|_| hidden())?;
     let is_performance = bias == "0";
     let observed = phrase!(
@@ -148,27 +149,30 @@ fn energy_preference(scene: &Scene) -> Result<Seen, Unseen> {
         bias = bias,
         best = "0"
     );
-    Ok(Seen::judged(is_performance, observed))
+    Ok(CheckResult::from_verdict(is_performance, observed))
 }
 
-fn boost(scene: &Scene) -> Result<Seen, Unseen> {
-    let hidden = || Unseen::hidden(phrase!("boost-switch", "a switch for boost"));
+fn boost(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let hidden = || CheckObstacle::hidden(phrase!("boost-switch", "a switch for boost"));
     let on = scene.facts.cpu.boost.ok_or_else(hidden)?;
-    Ok(Seen::judged(on, if on { phrase!("on", "on") } else { phrase!("off", "off") }))
+    Ok(CheckResult::from_verdict(
+        on,
+        if on { phrase!("on", "on") } else { phrase!("off", "off") },
+    ))
 }
 
-fn frequency_limit(scene: &Scene) -> Result<Seen, Unseen> {
+fn frequency_limit(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let cpu = first_cpu(scene);
     let khz = |name: &str| scene.number(&format!("{DIRECTORY}/cpu{cpu}/cpufreq/{name}"));
     let (limit, highest) = (khz("scaling_max_freq")?, khz("cpuinfo_max_freq")?);
     let [own, most] = [limit, highest].map(|khz| hertz(khz as f64 * 1e3));
     let text = phrase!("part-of", "{part} of {whole}", part = own, whole = most);
-    Ok(Seen::judged(limit >= highest, text))
+    Ok(CheckResult::from_verdict(limit >= highest, text))
 }
 
 /// Tolerates 2 % below nominal: the multiplier of a steady clock moves in steps of that size.
-fn frequency(scene: &Scene) -> Result<Seen, Unseen> {
-    let hidden = || Unseen::hidden(phrase!("frequency", "the current CPU frequency"));
+fn frequency(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let hidden = || CheckObstacle::hidden(phrase!("frequency", "the current CPU frequency"));
     let (lowest, highest) = scene.state.frequency_hz.ok_or_else(hidden)?;
     let range = phrase!("range", "{low} to {high}", low = hertz(lowest), high = hertz(highest));
     let (is_reached, nominal) = match scene.facts.cpu.nominal_hz {
@@ -178,28 +182,29 @@ fn frequency(scene: &Scene) -> Result<Seen, Unseen> {
             phrase!("nominal", "nominal {frequency}", frequency = hertz(nominal)),
         ),
     };
-    Ok(Seen::judged(is_reached, Phrase::list("; ", [range, nominal])))
+    Ok(CheckResult::from_verdict(is_reached, Phrase::list("; ", [range, nominal])))
 }
 
-fn throttling(scene: &Scene) -> Result<Seen, Unseen> {
+fn throttling(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let count = |name: &str| {
         let path = |cpu: u32| format!("{DIRECTORY}/cpu{cpu}/thermal_throttle/{name}");
         let cpus = scene.facts.topology.cpus.iter();
         cpus.filter_map(|cpu| scene.root.number::<u64>(&path(cpu.id))).max()
     };
     let (core, package) = (count("core_throttle_count"), count("package_throttle_count"));
-    let hidden = || Unseen::hidden(phrase!("throttling", "a count of thermal throttling"));
+    let hidden =
+        || CheckObstacle::hidden(phrase!("throttling", "a count of thermal throttling"));
     let most = core.max(package).ok_or_else(hidden)?;
     let observed =
         phrase!("throttled-cpu", "{n} since boot, on the CPU with the most", n = most);
-    Ok(Seen::judged(most == 0, observed))
+    Ok(CheckResult::from_verdict(most == 0, observed))
 }
 
-fn idle_states(scene: &Scene) -> Result<Seen, Unseen> {
+fn idle_states(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let directory = format!("{DIRECTORY}/cpu{}/cpuidle", first_cpu(scene));
     let mut states = Vec::new();
     let mut deepest = 0;
-    for number in scene.root.numbered(&directory, "state") {
+    for number in scene.root.entry_numbers(&directory, "state") {
         let field = |name: &str| scene.root.text(&format!("{directory}/state{number}/{name}"));
         if field("disable").as_deref() == Some("1") {
             continue;
@@ -215,13 +220,14 @@ fn idle_states(scene: &Scene) -> Result<Seen, Unseen> {
         });
     }
     if states.is_empty() {
-        return Err(Unseen::hidden(phrase!("idle-states", "a list of idle states")));
+        return Err(CheckObstacle::hidden(phrase!("idle-states", "a list of idle states")));
     }
-    Ok(Seen::judged(deepest <= 1, Phrase::list(", ", states)))
+    Ok(CheckResult::from_verdict(deepest <= 1, Phrase::list(", ", states)))
 }
 
-fn smt(scene: &Scene) -> Result<Seen, Unseen> {
-    let hidden = || Unseen::hidden(phrase!("siblings", "which CPUs are threads of one core"));
+fn smt(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let hidden =
+        || CheckObstacle::hidden(phrase!("siblings", "which CPUs are threads of one core"));
     let on = scene.facts.cpu.smt.ok_or_else(hidden)?;
     let control = scene.root.text(&format!("{DIRECTORY}/smt/control"));
     let control = control.map_or(String::new(), |control| format!(" (smt/control: {control})"));
@@ -229,13 +235,14 @@ fn smt(scene: &Scene) -> Result<Seen, Unseen> {
         true => phrase!("threads-several", "several threads per core"),
         false => phrase!("threads-one", "one thread per core"),
     };
-    Ok(Seen::judged(!on, Phrase::concat([seen, control.into()])))
+    Ok(CheckResult::from_verdict(!on, Phrase::concat([seen, control.into()])))
 }
 
-fn offline(scene: &Scene) -> Result<Seen, Unseen> {
-    let present = cpu_list::listed(scene.root, &format!("{DIRECTORY}/present"));
-    let present = present
-        .ok_or_else(|| Unseen::hidden(phrase!("cpus-present", "the list of CPUs present")))?;
+fn offline(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let present = cpu_list::read_list(scene.root, &format!("{DIRECTORY}/present"));
+    let present = present.ok_or_else(|| {
+        CheckObstacle::hidden(phrase!("cpus-present", "the list of CPUs present"))
+    })?;
     let online = cpus::online(scene.root);
     let missing = present.difference(&online).copied().collect();
     let text = phrase!(
@@ -245,35 +252,35 @@ fn offline(scene: &Scene) -> Result<Seen, Unseen> {
         all = present.len(),
     );
     Ok(match cpu_list::display(&missing) {
-        none if none.is_empty() => Seen::ok(text),
+        none if none.is_empty() => CheckResult::ok(text),
         missing => {
             let offline = phrase!("cpus-offline", "offline: {cpus}", cpus = missing);
-            Seen::deviates(Phrase::list("; ", [text, offline]))
+            CheckResult::deviates(Phrase::list("; ", [text, offline]))
         }
     })
 }
 
-fn usable_cpus(scene: &Scene) -> Result<Seen, Unseen> {
+fn usable_cpus(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let usable = scene.facts.topology.cpus.iter().map(|cpu| cpu.id).collect();
     let online = cpus::online(scene.root);
     let [some, all] = [&usable, &online].map(cpu_list::display);
     let text = phrase!("cpus-usable", "CPUs {some} of {all}", some = some, all = all);
-    Ok(Seen::judged(usable.is_superset(&online), text))
+    Ok(CheckResult::from_verdict(usable.is_superset(&online), text))
 }
 
-fn isolated(scene: &Scene) -> Result<Seen, Unseen> {
+fn isolated(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let list = scene.text(&format!("{DIRECTORY}/isolated"))?;
-    Ok(if list.is_empty() { Seen::ok(none()) } else { Seen::deviates(list) })
+    Ok(if list.is_empty() { CheckResult::ok(none()) } else { CheckResult::deviates(list) })
 }
 
-fn microcode(scene: &Scene) -> Result<Seen, Unseen> {
+fn microcode(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let revision = scene.facts.cpu.microcode.clone();
-    revision.map(Seen::ok).ok_or_else(|| {
-        Unseen::hidden(phrase!("microcode", "the processor's actual microcode revision"))
+    revision.map(CheckResult::ok).ok_or_else(|| {
+        CheckObstacle::hidden(phrase!("microcode", "the processor's actual microcode revision"))
     })
 }
 
-fn first_cpu(scene: &Scene) -> u32 {
+fn first_cpu(scene: &CheckInput) -> u32 {
     scene.facts.topology.cpus.first().map_or(0, |cpu| cpu.id)
 }
 

@@ -9,126 +9,129 @@ use assay_model::network_setup::{
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen, bytes};
+use super::check::{CheckInput, CheckObstacle, CheckResult, DoctorCheck, bytes};
 use crate::cpu_list;
 use crate::network_device::{self, NetworkDevice};
 
 /// Largest packet of standard Ethernet.
 const ETHERNET_MTU_BYTES: u64 = 1500;
 /// Longest accepted interrupt delay. The round trip within one rack is about 20 µs.
-const LONG_WAIT_US: u32 = 10;
+const MAX_COALESCING_US: u32 = 10;
 /// Drivers of cards that hypervisors emulate register by register; each access exits the guest
 /// (QEMU documentation: Network emulation).
-const IMITATED: [&str; 6] = ["8139cp", "8139too", "e1000", "e1000e", "ne2k-pci", "pcnet32"];
+const EMULATED_DRIVERS: [&str; 6] =
+    ["8139cp", "8139too", "e1000", "e1000e", "ne2k-pci", "pcnet32"];
 
-pub(super) const CHECKS: &[Check] = &[
-    Check {
+pub(super) const CHECKS: &[DoctorCheck] = &[
+    DoctorCheck {
         id: "network.mtu",
         expected: "1500 or more on every device, the same at both ends",
         why: "headers take a larger share of smaller packets, and every packet costs CPU time",
         source: "RFC 894; Azure: TCP/IP performance tuning",
         severity: FindingSeverity::Note,
         change: "ip link set DEVICE mtu 9000, where every hop of the path carries it",
-        look: mtu,
+        observe: mtu,
     },
-    Check {
+    DoctorCheck {
         id: "network.link-speed",
-        expected: "told by the device, and full duplex",
-        why: "goodput can be held against it; half duplex means that a negotiation failed",
+        expected: "reported by the device, and full duplex",
+        why: "goodput can be compared with it; half duplex means that the negotiation failed",
         source: "kernel documentation: ABI/testing/sysfs-class-net (speed, duplex)",
         severity: FindingSeverity::Note,
         change: "let both ends of the cable negotiate: ethtool -s DEVICE autoneg on",
-        look: speed,
+        observe: speed,
     },
-    Check {
+    DoctorCheck {
         id: "network.driver",
-        expected: "made for this device, or for guests (virtio_net, hv_netvsc, ena, gve, mlx5_core …)",
-        why: "a card that the hypervisor imitates leaves the guest for every access to a register",
+        expected: "native or paravirtual (virtio_net, hv_netvsc, ena, gve, mlx5_core …)",
+        why: "an emulated card exits the guest for every access to a register",
         source: "QEMU documentation: Network emulation",
         severity: FindingSeverity::Skews,
         change: "give the virtual machine a paravirtual network device",
-        look: kernel_module,
+        observe: kernel_module,
     },
-    Check {
+    DoctorCheck {
         id: "network.offloads",
         expected: "TSO, GSO, GRO and checksums on",
         why: "without them the kernel handles every packet alone: throughput falls and CPU time rises",
         source: "kernel documentation: networking/segmentation-offloads.rst, checksum-offloads.rst",
         severity: FindingSeverity::Skews,
-        change: "ethtool -K DEVICE tso on gso on gro on rx on tx on; what is fixed is up to the driver",
-        look: |scene| of_setups(scene, |setup| setup.offloads.map(offloads)),
+        change: "ethtool -K DEVICE tso on gso on gro on rx on tx on; fixed settings depend on the driver",
+        observe: |scene| check_setups(scene, |setup| setup.offloads.map(offloads)),
     },
-    Check {
+    DoctorCheck {
         id: "network.rings",
         expected: "as many descriptors as the device has, where packets arrive in bursts",
-        why: "what finds no free descriptor is dropped, and TCP takes that for a full link",
+        why: "packets without a free descriptor are dropped, and TCP treats that as congestion",
         source: "man 8 ethtool (-g); Red Hat: Monitoring and managing system status, network tuning",
         severity: FindingSeverity::Note,
-        change: "ethtool -G DEVICE rx N tx N with the most that is printed here",
-        look: |scene| of_setups(scene, rings),
+        change: "ethtool -G DEVICE rx N tx N with the maximum printed here",
+        observe: |scene| check_setups(scene, rings),
     },
-    Check {
+    DoctorCheck {
         id: "network.receive-queues",
         expected: "several receive queues, or packets spread over CPUs by the kernel (RPS)",
-        why: "one queue means one CPU that takes every packet in, and soon it is the limit",
+        why: "one queue means that one CPU receives every packet and soon is the limit",
         source: "kernel documentation: networking/scaling.rst",
         severity: FindingSeverity::Note,
         change: "ethtool -L DEVICE combined N, or a mask in /sys/class/net/DEVICE/queues/rx-*/rps_cpus",
-        look: receive_queues,
+        observe: receive_queues,
     },
-    Check {
+    DoctorCheck {
         id: "network.channels",
         expected: "a receive queue for every CPU, or all that the device has",
-        why: "a queue that is not used leaves its share of the packets to the CPUs of the others",
+        why: "an unused queue leaves its share of the packets to the other CPUs",
         source: "man 8 ethtool (-l); kernel documentation: networking/scaling.rst",
         severity: FindingSeverity::Note,
         change: "ethtool -L DEVICE combined N, or rx N where the device keeps directions apart",
-        look: |scene| {
+        observe: |scene| {
             let cpus = scene.facts.topology.cpu_ids().len();
-            of_setups(scene, |setup| setup.receive_queues.map(|queues| channels(queues, cpus)))
+            check_setups(scene, |setup| {
+                setup.receive_queues.map(|queues| channels(queues, cpus))
+            })
         },
     },
-    Check {
+    DoctorCheck {
         id: "network.coalescing",
         expected: "adaptive, or interrupts at most 10 µs late, where latency is measured",
-        why: "a packet that waits for company before its interrupt makes every round trip longer",
+        why: "a packet that waits for others before its interrupt makes every round trip longer",
         source: "man 8 ethtool (-c); kernel documentation: networking/net_dim.rst",
         severity: FindingSeverity::Note,
         change: "ethtool -C DEVICE adaptive-rx on, or rx-usecs 0 for latency",
-        look: |scene| of_setups(scene, |setup| setup.coalescing.map(coalescing)),
+        observe: |scene| check_setups(scene, |setup| setup.coalescing.map(coalescing)),
     },
-    Check {
+    DoctorCheck {
         id: "network.interrupts",
         expected: "interrupts of one device on different CPUs",
-        why: "queues whose interrupts meet on one CPU share what that CPU can do",
+        why: "queues whose interrupts go to the same CPU share its capacity",
         source: "kernel documentation: networking/scaling.rst",
         severity: FindingSeverity::Note,
         change: "start irqbalance, or write a CPU to /proc/irq/N/smp_affinity_list for each queue",
-        look: interrupts,
+        observe: interrupts,
     },
-    Check {
+    DoctorCheck {
         id: "network.interrupt-place",
-        expected: "on CPUs of the NUMA node that the device hangs on",
+        expected: "on CPUs of the device's NUMA node",
         why: "an interrupt on another node fetches every packet across the link between the sockets",
         source: "kernel documentation: networking/scaling.rst; tuned and vendors' guides: NIC-local CPUs",
         severity: FindingSeverity::Skews,
         change: "write CPUs of that node to /proc/irq/N/smp_affinity_list for each queue",
-        look: interrupt_place,
+        observe: interrupt_numa_node,
     },
-    Check {
+    DoctorCheck {
         id: "network.accelerated",
         expected: "a virtual function under every synthetic device (hv_netvsc)",
         why: "without it every packet goes through the host's virtual switch: more CPU time, higher latency",
         source: "Azure: Accelerated Networking overview",
         severity: FindingSeverity::Skews,
         change: "enable accelerated networking for the virtual machine's interface",
-        look: accelerated,
+        observe: accelerated,
     },
 ];
 
 /// Returns the devices to check: the device of the path and its virtual function, else all that are
 /// up.
-fn judged(scene: &Scene) -> Vec<NetworkDevice> {
+fn checked_devices(scene: &CheckInput) -> Vec<NetworkDevice> {
     let path = scene.network.path.as_ref();
     let names = match path.and_then(|path| path.device.clone()) {
         Some(name) => {
@@ -142,11 +145,11 @@ fn judged(scene: &Scene) -> Vec<NetworkDevice> {
 }
 
 /// Checks each device, or reports that none has the property.
-fn of_devices(
-    scene: &Scene,
+fn check_devices(
+    scene: &CheckInput,
     report: impl Fn(&NetworkDevice) -> Option<(bool, Phrase)>,
-) -> Result<Seen, Unseen> {
-    let reported: Vec<(bool, Phrase)> = judged(scene)
+) -> Result<CheckResult, CheckObstacle> {
+    let reported: Vec<(bool, Phrase)> = checked_devices(scene)
         .iter()
         .filter_map(|device| {
             let (ok, said) = report(device)?;
@@ -154,33 +157,33 @@ fn of_devices(
         })
         .collect();
     if reported.is_empty() {
-        return Err(Unseen::hidden(phrase!(
+        return Err(CheckObstacle::hidden(phrase!(
             "about-device",
             "this property of a network device"
         )));
     }
     let is_good = reported.iter().all(|(ok, _)| *ok);
     let all = reported.into_iter().map(|(_, said)| said);
-    Ok(Seen::judged(is_good, Phrase::list(", ", all)))
+    Ok(CheckResult::from_verdict(is_good, Phrase::list(", ", all)))
 }
 
 /// Checks each device by its driver settings.
-fn of_setups(
-    scene: &Scene,
+fn check_setups(
+    scene: &CheckInput,
     report: impl Fn(&DeviceSetup) -> Option<(bool, Phrase)>,
-) -> Result<Seen, Unseen> {
-    of_devices(scene, |device| report(scene.network.device(&device.name)?))
+) -> Result<CheckResult, CheckObstacle> {
+    check_devices(scene, |device| report(scene.network.device(&device.name)?))
 }
 
-fn mtu(scene: &Scene) -> Result<Seen, Unseen> {
-    of_devices(scene, |device| {
+fn mtu(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_devices(scene, |device| {
         let mtu = device.mtu_bytes?;
         Some((mtu >= ETHERNET_MTU_BYTES, bytes(mtu)))
     })
 }
 
-fn speed(scene: &Scene) -> Result<Seen, Unseen> {
-    of_devices(scene, |device| {
+fn speed(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_devices(scene, |device| {
         let gigabits = device.link_bit_per_s? as f64 / 1e9;
         let is_half = device.duplex.as_deref() == Some("half");
         let half = is_half.then(|| phrase!("half-duplex", "half duplex"));
@@ -189,8 +192,8 @@ fn speed(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-fn kernel_module(scene: &Scene) -> Result<Seen, Unseen> {
-    of_setups(scene, |setup| {
+fn kernel_module(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_setups(scene, |setup| {
         let module = setup.kernel_module.as_ref()?;
         let driver = format!("{} {}", module.name, module.version).trim_end().to_owned();
         let firmware = (!module.firmware.is_empty()).then(|| {
@@ -198,7 +201,7 @@ fn kernel_module(scene: &Scene) -> Result<Seen, Unseen> {
         });
         let text = Phrase::list(", ", std::iter::once(driver.into()).chain(firmware));
         let is_imitated = scene.facts.system.virtualization.is_some()
-            && IMITATED.contains(&module.name.as_str());
+            && EMULATED_DRIVERS.contains(&module.name.as_str());
         Some((!is_imitated, text))
     })
 }
@@ -257,7 +260,7 @@ fn coalescing(set: Coalescing) -> (bool, Phrase) {
         return (true, phrase!("adaptive", "adaptive"));
     }
     // A device that interrupts for every packet does not wait, regardless of its time limit.
-    let waits = set.receive_frames != 1 && set.receive_us > LONG_WAIT_US;
+    let waits = set.receive_frames != 1 && set.receive_us > MAX_COALESCING_US;
     let [receive, send] =
         [set.receive_us, set.send_us].map(|time| Phrase::exact_value(format!("{time} µs")));
     let text = phrase!(
@@ -271,9 +274,9 @@ fn coalescing(set: Coalescing) -> (bool, Phrase) {
 }
 
 /// A synthetic device lists its virtual function as a `lower_*` link.
-fn accelerated(scene: &Scene) -> Result<Seen, Unseen> {
-    of_devices(scene, |device| {
-        (device.kernel_module.as_deref() == Some(network_device::SYNTHETIC)).then(|| {
+fn accelerated(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_devices(scene, |device| {
+        (device.kernel_module.as_deref() == Some(network_device::SYNTHETIC_DRIVER)).then(|| {
             match network_device::virtual_function(scene.root, &device.name) {
                 Some(function) => (
                     true,
@@ -290,17 +293,17 @@ fn accelerated(scene: &Scene) -> Result<Seen, Unseen> {
 }
 
 /// Returns whether hardware backs the device; bridges and the like have no queues of their own.
-fn is_real(scene: &Scene, name: &str) -> bool {
+fn has_hardware(scene: &CheckInput, name: &str) -> bool {
     !scene.root.names(&format!("sys/class/net/{name}/device")).is_empty()
 }
 
-fn receive_queues(scene: &Scene) -> Result<Seen, Unseen> {
+fn receive_queues(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let cpus = scene.facts.topology.cpu_ids().len();
-    of_devices(scene, |device| {
+    check_devices(scene, |device| {
         let folder = format!("sys/class/net/{}/queues", device.name);
         let queues = scene.root.names(&folder);
         let queues: Vec<&String> = queues.iter().filter(|it| it.starts_with("rx-")).collect();
-        if queues.is_empty() || !is_real(scene, &device.name) {
+        if queues.is_empty() || !has_hardware(scene, &device.name) {
             return None;
         }
         let is_spread = |queue: &&&String| {
@@ -317,7 +320,7 @@ fn receive_queues(scene: &Scene) -> Result<Seen, Unseen> {
 }
 
 /// Returns the CPUs of a device's interrupts, one text per interrupt.
-fn interrupt_cpus(scene: &Scene, device: &NetworkDevice) -> Option<Vec<String>> {
+fn interrupt_cpus(scene: &CheckInput, device: &NetworkDevice) -> Option<Vec<String>> {
     let folders = ["device/msi_irqs", "device/../msi_irqs"];
     let numbers = folders.iter().find_map(|folder| {
         let names = scene.root.names(&format!("sys/class/net/{}/{folder}", device.name));
@@ -331,9 +334,9 @@ fn interrupt_cpus(scene: &Scene, device: &NetworkDevice) -> Option<Vec<String>> 
 }
 
 /// Checks the distribution of each device's interrupts over CPUs. A single queue is not judged.
-fn interrupts(scene: &Scene) -> Result<Seen, Unseen> {
+fn interrupts(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let cpus = scene.facts.topology.cpu_ids().len();
-    of_devices(scene, |device| {
+    check_devices(scene, |device| {
         let mut places = interrupt_cpus(scene, device)?;
         let count = places.len();
         places.sort();
@@ -347,8 +350,8 @@ fn interrupts(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-fn interrupt_place(scene: &Scene) -> Result<Seen, Unseen> {
-    of_devices(scene, |device| {
+fn interrupt_numa_node(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_devices(scene, |device| {
         // −1 if the device belongs to no particular node.
         let node: u32 =
             scene.root.number(&format!("sys/class/net/{}/device/numa_node", device.name))?;

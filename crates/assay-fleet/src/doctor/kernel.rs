@@ -3,14 +3,14 @@
 use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 
-use super::check::{Check, Scene, Seen, Unseen, named};
+use super::check::{CheckInput, CheckObstacle, CheckResult, DoctorCheck, list_names};
 use crate::process_table;
 
 /// Clock sources that take a microsecond or more to read, or tick too slowly.
 const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "xen", "jiffies", "refined-jiffies"];
 
 /// Parameters that remove CPUs, memory or clock sources.
-const TAKING: [&str; 9] = [
+const RESTRICTING_PARAMETERS: [&str; 9] = [
     "mem=",
     "maxcpus=",
     "nr_cpus=",
@@ -22,7 +22,7 @@ const TAKING: [&str; 9] = [
     "hugepages=",
 ];
 /// Parameters that affect speed but remove nothing.
-const TUNING: [&str; 21] = [
+const TUNING_PARAMETERS: [&str; 21] = [
     "mitigations=",
     "idle=",
     "intel_idle.max_cstate=",
@@ -46,17 +46,17 @@ const TUNING: [&str; 21] = [
     "preempt=",
 ];
 
-pub(super) const CHECKS: &[Check] = &[
-    Check {
+pub(super) const CHECKS: &[DoctorCheck] = &[
+    DoctorCheck {
         id: "kernel.machine",
-        expected: "a name by which figures for the same machine type can be found",
-        why: "a figure is worth most beside those of equal machines",
+        expected: "a name to find figures for the same machine type",
+        why: "figures are most useful compared with those of equal machines",
         source: "DMTF DSP0134 (SMBIOS), System Information; systemd-detect-virt(1)",
         severity: FindingSeverity::Note,
         change: "note the machine type with the results yourself",
-        look: machine,
+        observe: machine,
     },
-    Check {
+    DoctorCheck {
         id: "kernel.clock-source",
         expected: "one that is read without leaving the program (tsc, kvm-clock, hyperv_clocksource_tsc_page, \
                    arch_sys_counter), not hpet, acpi_pm or xen",
@@ -64,76 +64,79 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: timers/timekeeping.rst and virt/kvm/x86/timekeeping.rst",
         severity: FindingSeverity::Skews,
         change: "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
-        look: clock_source,
+        observe: clock_source,
     },
-    Check {
+    DoctorCheck {
         id: "kernel.mitigations",
         expected: "recorded, and equal on both sides of a comparison",
         why: "mitigations slow system calls, context switches and indirect calls down by very different amounts",
         source: "kernel documentation: admin-guide/hw-vuln/index.rst",
         severity: FindingSeverity::Note,
         change: "mitigations= on the kernel's command line, where the security of the machine allows it",
-        look: mitigations,
+        observe: mitigations,
     },
-    Check {
+    DoctorCheck {
         id: "kernel.command-line",
-        expected: "no parameter that takes CPUs, memory or clocks away",
-        why: "such a parameter makes a machine smaller or slower than its name says",
+        expected: "no parameter that removes CPUs, memory or clocks",
+        why: "such a parameter makes a machine smaller or slower than its type",
         source: "kernel documentation: admin-guide/kernel-parameters.rst",
         severity: FindingSeverity::Note,
         change: "edit the boot loader's configuration, and reboot",
-        look: command_line,
+        observe: command_line,
     },
-    Check {
+    DoctorCheck {
         id: "kernel.nmi-watchdog",
         expected: "0, where latency is measured",
         why: "it interrupts every CPU regularly and takes one of its performance counters",
         source: "tuned profile network-latency; kernel documentation: admin-guide/sysctl/kernel.rst",
         severity: FindingSeverity::Note,
         change: "sysctl -w kernel.nmi_watchdog=0",
-        look: nmi_watchdog,
+        observe: nmi_watchdog,
     },
-    Check {
+    DoctorCheck {
         id: "kernel.timer-migration",
         expected: "0, where latency is measured",
         why: "timers of idle CPUs run on busy ones, which then are interrupted for others",
         source: "tuned profile network-latency",
         severity: FindingSeverity::Note,
         change: "sysctl -w kernel.timer_migration=0",
-        look: timer_migration,
+        observe: timer_migration,
     },
-    Check {
+    DoctorCheck {
         id: "kernel.irqbalance",
         expected: "not running while latency is measured",
         why: "it moves interrupts between CPUs while they are measured",
         source: "Azure azhpc-images: components/setup_sku_customizations.sh (stops it); irqbalance(1)",
         severity: FindingSeverity::Note,
         change: "systemctl stop irqbalance",
-        look: irqbalance,
+        observe: irqbalance,
     },
 ];
 
-fn machine(scene: &Scene) -> Result<Seen, Unseen> {
+fn machine(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let system = &scene.facts.system;
     let layer = system.virtualization.as_deref();
     match (&system.product, layer) {
-        (Some(product), None) => Ok(Seen::ok(product.clone())),
-        (Some(product), Some(layer)) => Ok(Seen::ok(format!("{product} ({layer})"))),
-        (None, _) => Err(Unseen::hidden(phrase!("product", "a product name"))),
+        (Some(product), None) => Ok(CheckResult::ok(product.clone())),
+        (Some(product), Some(layer)) => Ok(CheckResult::ok(format!("{product} ({layer})"))),
+        (None, _) => Err(CheckObstacle::hidden(phrase!("product", "a product name"))),
     }
 }
 
-fn clock_source(scene: &Scene) -> Result<Seen, Unseen> {
+fn clock_source(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let clock = scene.facts.system.clock_source.clone();
-    let clock =
-        clock.ok_or_else(|| Unseen::hidden(phrase!("clock-source", "the clock source")))?;
-    Ok(Seen::judged(!SLOW_CLOCKS.contains(&clock.as_str()), clock))
+    let clock = clock
+        .ok_or_else(|| CheckObstacle::hidden(phrase!("clock-source", "the clock source")))?;
+    Ok(CheckResult::from_verdict(!SLOW_CLOCKS.contains(&clock.as_str()), clock))
 }
 
-fn mitigations(scene: &Scene) -> Result<Seen, Unseen> {
+fn mitigations(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let all = &scene.facts.mitigations;
     if all.is_empty() {
-        return Err(Unseen::hidden(phrase!("vulnerabilities", "the list of vulnerabilities")));
+        return Err(CheckObstacle::hidden(phrase!(
+            "vulnerabilities",
+            "the list of vulnerabilities"
+        )));
     }
     let with = |state: &str| -> Vec<&str> {
         let some = all.iter().filter(|(_, text)| text.starts_with(state));
@@ -143,7 +146,7 @@ fn mitigations(scene: &Scene) -> Result<Seen, Unseen> {
         if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
     };
     let (mitigated, vulnerable) = (with("Mitigation"), with("Vulnerable"));
-    Ok(Seen::ok(phrase!(
+    Ok(CheckResult::ok(phrase!(
         "mitigated",
         "{some} mitigated{these}, {others} vulnerable{those}, of {all} known",
         some = mitigated.len(),
@@ -154,7 +157,7 @@ fn mitigations(scene: &Scene) -> Result<Seen, Unseen> {
     )))
 }
 
-fn command_line(scene: &Scene) -> Result<Seen, Unseen> {
+fn command_line(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let line = scene.text("proc/cmdline")?;
     // After a lone `--` come the arguments of the first process.
     let parameters: Vec<&str> =
@@ -163,31 +166,36 @@ fn command_line(scene: &Scene) -> Result<Seen, Unseen> {
         let listed = |parameter: &&str| table.iter().any(|name| parameter.starts_with(name));
         parameters.iter().copied().filter(listed).collect()
     };
-    let (taking, tuning) = (among(&TAKING), among(&TUNING));
+    let (taking, tuning) = (among(&RESTRICTING_PARAMETERS), among(&TUNING_PARAMETERS));
     Ok(match (taking.is_empty(), tuning.is_empty()) {
-        (true, true) => Seen::ok(phrase!("no-parameter", "no parameter that moves results")),
-        (true, false) => Seen::ok(phrase!(
+        (true, true) => {
+            CheckResult::ok(phrase!("no-parameter", "no parameter that moves results"))
+        }
+        (true, false) => CheckResult::ok(phrase!(
             "parameters-tuning",
             "parameters for tuning only: {parameters}",
-            parameters = named(" ", &tuning),
+            parameters = list_names(" ", &tuning),
         )),
-        (false, _) => Seen::deviates([taking, tuning].concat().join(" ")),
+        (false, _) => CheckResult::deviates([taking, tuning].concat().join(" ")),
     })
 }
 
-fn nmi_watchdog(scene: &Scene) -> Result<Seen, Unseen> {
+fn nmi_watchdog(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let value = scene.number("proc/sys/kernel/nmi_watchdog")?;
-    Ok(Seen::judged(value == 0, value.to_string()))
+    Ok(CheckResult::from_verdict(value == 0, value.to_string()))
 }
 
-fn timer_migration(scene: &Scene) -> Result<Seen, Unseen> {
+fn timer_migration(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let value = scene.number("proc/sys/kernel/timer_migration")?;
-    Ok(Seen::judged(value == 0, value.to_string()))
+    Ok(CheckResult::from_verdict(value == 0, value.to_string()))
 }
 
-fn irqbalance(scene: &Scene) -> Result<Seen, Unseen> {
-    if !scene.sees_all_processes() {
-        return Err(Unseen::hidden(phrase!("all-processes", "the list of all processes")));
+fn irqbalance(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    if !scene.can_see_all_processes() {
+        return Err(CheckObstacle::hidden(phrase!(
+            "all-processes",
+            "the list of all processes"
+        )));
     }
     let processes = process_table::snapshot(scene.root);
     let running = processes.iter().any(|process| process.name == "irqbalance");
@@ -195,5 +203,5 @@ fn irqbalance(scene: &Scene) -> Result<Seen, Unseen> {
         true => phrase!("running", "running"),
         false => phrase!("not-running", "not running"),
     };
-    Ok(Seen::judged(!running, observed))
+    Ok(CheckResult::from_verdict(!running, observed))
 }

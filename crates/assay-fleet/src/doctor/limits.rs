@@ -4,74 +4,74 @@ use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen, none, size};
-use crate::resource_limits::{self, Limit};
+use super::check::{CheckInput, CheckObstacle, CheckResult, DoctorCheck, none, size};
+use crate::resource_limits::{self, SoftLimit};
 
 /// Open files that Azure's HPC images allow.
 const OPEN_FILES: u64 = 1_048_576;
 
-pub(super) const CHECKS: &[Check] = &[
-    Check {
+pub(super) const CHECKS: &[DoctorCheck] = &[
+    DoctorCheck {
         id: "limits.cpu-quota",
         expected: "none, or at least the number of CPUs",
-        why: "a quota stops all threads for the rest of each period: nothing measured on all CPUs means anything",
+        why: "a quota stops all threads for the rest of each period: measurements on all CPUs are meaningless",
         source: "kernel documentation: admin-guide/cgroup-v2.rst (cpu.max), scheduler/sched-bwc.rst",
         severity: FindingSeverity::Blocks,
         change: "raise the CPU limit of the container or service, or restrict it to whole CPUs by a cpuset",
-        look: cpu_quota,
+        observe: cpu_quota,
     },
-    Check {
+    DoctorCheck {
         id: "limits.throttled",
         expected: "0 times",
         why: "the group has been stopped for using up its quota, and will be again",
         source: "kernel documentation: admin-guide/cgroup-v2.rst (cpu.stat)",
         severity: FindingSeverity::Skews,
         change: "raise the CPU limit of the container or service",
-        look: throttled,
+        observe: throttled,
     },
-    Check {
+    DoctorCheck {
         id: "limits.memory",
         expected: "none, or known",
         why: "arrays are sized by the memory of the group, not by that of the machine",
         source: "kernel documentation: admin-guide/cgroup-v2.rst (memory.max)",
         severity: FindingSeverity::Note,
         change: "raise the memory limit of the container or service",
-        look: memory,
+        observe: memory,
     },
-    Check {
+    DoctorCheck {
         id: "limits.locked-memory",
         expected: "unlimited",
         why: "RDMA and io_uring pin their buffers in memory",
         source: "Azure azhpc-images: components/hpc-tuning.sh",
         severity: FindingSeverity::Note,
         change: "ulimit -l unlimited, or memlock in /etc/security/limits.conf",
-        look: locked_memory,
+        observe: locked_memory,
     },
-    Check {
+    DoctorCheck {
         id: "limits.open-files",
         expected: "1048576 or more",
         why: "many connections and files at once need as many descriptors",
         source: "Azure azhpc-images: components/hpc-tuning.sh",
         severity: FindingSeverity::Note,
         change: "ulimit -n 1048576, or nofile in /etc/security/limits.conf",
-        look: open_files,
+        observe: open_files,
     },
-    Check {
+    DoctorCheck {
         id: "limits.stack",
         expected: "unlimited",
-        why: "Fortran programs keep large arrays on the stack and end without a word when it is too small",
+        why: "Fortran programs keep large arrays on the stack and end without a message if it is too small",
         source: "Azure azhpc-images: components/hpc-tuning.sh",
         severity: FindingSeverity::Note,
         change: "ulimit -s unlimited, or stack in /etc/security/limits.conf",
-        look: stack,
+        observe: stack,
     },
 ];
 
-fn cpu_quota(scene: &Scene) -> Result<Seen, Unseen> {
+fn cpu_quota(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let cpus = scene.facts.topology.cpus.len();
     Ok(match scene.facts.limits.cpu_quota {
         None => no_limit(scene)?,
-        Some(quota) => Seen::judged(
+        Some(quota) => CheckResult::from_verdict(
             quota >= cpus as f64,
             phrase!(
                 "quota",
@@ -83,54 +83,59 @@ fn cpu_quota(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-fn throttled(scene: &Scene) -> Result<Seen, Unseen> {
+fn throttled(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let hidden = || {
-        Unseen::hidden(phrase!(
+        CheckObstacle::hidden(phrase!(
             "group-throttling",
             "a count of how often the control group was throttled"
         ))
     };
     let times = scene.state.throttled.ok_or_else(hidden)?;
-    Ok(Seen::judged(
+    Ok(CheckResult::from_verdict(
         times == 0,
         phrase!("throttled-group", "throttled since the group was created: {n} ×", n = times),
     ))
 }
 
-fn memory(scene: &Scene) -> Result<Seen, Unseen> {
+fn memory(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     Ok(match scene.facts.limits.memory_available_bytes {
         None => no_limit(scene)?,
         Some(left) => {
             let binds = left < scene.facts.memory.available_bytes;
-            Seen::judged(!binds, phrase!("left", "{size} left in the group", size = size(left)))
+            CheckResult::from_verdict(
+                !binds,
+                phrase!("left", "{size} left in the group", size = size(left)),
+            )
         }
     })
 }
 
 /// Returns "none", unless the groups themselves are hidden.
-fn no_limit(scene: &Scene) -> Result<Seen, Unseen> {
-    scene.text("proc/self/cgroup").map(|_| Seen::ok(none()))
+fn no_limit(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    scene.text("proc/self/cgroup").map(|_| CheckResult::ok(none()))
 }
 
-fn locked_memory(scene: &Scene) -> Result<Seen, Unseen> {
-    bytes_unlimited(soft_limit(scene, "Max locked memory")?)
+fn locked_memory(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_unlimited(soft_limit(scene, "Max locked memory")?)
 }
 
-fn stack(scene: &Scene) -> Result<Seen, Unseen> {
-    bytes_unlimited(soft_limit(scene, "Max stack size")?)
+fn stack(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_unlimited(soft_limit(scene, "Max stack size")?)
 }
 
-fn open_files(scene: &Scene) -> Result<Seen, Unseen> {
+fn open_files(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     Ok(match soft_limit(scene, "Max open files")? {
-        Limit::Unlimited => Seen::ok(unlimited()),
-        Limit::At(files) => Seen::judged(files >= OPEN_FILES, files.to_string()),
+        SoftLimit::Unlimited => CheckResult::ok(unlimited()),
+        SoftLimit::Value(files) => {
+            CheckResult::from_verdict(files >= OPEN_FILES, files.to_string())
+        }
     })
 }
 
-fn bytes_unlimited(limit: Limit) -> Result<Seen, Unseen> {
+fn check_unlimited(limit: SoftLimit) -> Result<CheckResult, CheckObstacle> {
     Ok(match limit {
-        Limit::Unlimited => Seen::ok(unlimited()),
-        Limit::At(bytes) => Seen::deviates(size(bytes)),
+        SoftLimit::Unlimited => CheckResult::ok(unlimited()),
+        SoftLimit::Value(bytes) => CheckResult::deviates(size(bytes)),
     })
 }
 
@@ -138,7 +143,7 @@ fn unlimited() -> Phrase {
     phrase!("unlimited", "unlimited")
 }
 
-fn soft_limit(scene: &Scene, name: &str) -> Result<Limit, Unseen> {
-    let hidden = || Unseen::hidden_field(&format!("{name:?}"), "/proc/self/limits");
-    resource_limits::soft(scene.root, name).ok_or_else(hidden)
+fn soft_limit(scene: &CheckInput, name: &str) -> Result<SoftLimit, CheckObstacle> {
+    let hidden = || CheckObstacle::hidden_field(&format!("{name:?}"), "/proc/self/limits");
+    resource_limits::soft_limit(scene.root, name).ok_or_else(hidden)
 }

@@ -6,103 +6,114 @@ use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen, none};
-use crate::process_table::{self, Entry};
-use crate::state::{LOAD, MEMORY_PRESSURE, STEAL_SHARE};
+use super::check::{CheckInput, CheckObstacle, CheckResult, DoctorCheck, none};
+use crate::process_table::{self, ProcessEntry};
+use crate::state::{MAX_OTHER_LOAD, MEMORY_PRESSURE, STEAL_SHARE};
 
 /// Sampling time of processes: twenty ticks of the usual 100 Hz clock, so that shares have a
 /// resolution of 5 %.
-const WATCH: Duration = Duration::from_millis(200);
+const SAMPLING_TIME: Duration = Duration::from_millis(200);
 /// Minimum share of one CPU for a process to be listed.
 const BUSY_SHARE: f64 = 0.05;
 /// Maximum number of listed processes.
-const MOST_NAMED: usize = 5;
+const MAX_LISTED: usize = 5;
 /// Maximum share of ten seconds that tasks may wait for a CPU before a measurement.
 const CPU_PRESSURE: f64 = 0.01;
 
-const RELIABLE: &str =
+const RELIABLE_BENCHMARKING: &str =
     "Beyer, Löwe, Wendler: Reliable benchmarking: requirements and solutions (STTT 21, 2019)";
 
-pub(super) const CHECKS: &[Check] = &[
-    Check {
+pub(super) const CHECKS: &[DoctorCheck] = &[
+    DoctorCheck {
         id: "load.average",
         expected: "below 0.5 before a measurement",
         why: "whatever else runs takes CPU time, caches and bandwidth away",
-        source: RELIABLE,
+        source: RELIABLE_BENCHMARKING,
         severity: FindingSeverity::Skews,
         change: "stop other programs, and wait a minute",
-        look: average,
+        observe: average,
     },
-    Check {
+    DoctorCheck {
         id: "load.processes",
         expected: "no other process uses more than 5 % of a CPU",
         why: "these are the programs that would disturb a measurement now",
-        source: RELIABLE,
+        source: RELIABLE_BENCHMARKING,
         severity: FindingSeverity::Skews,
         change: "stop the programs named",
-        look: processes,
+        observe: processes,
     },
-    Check {
+    DoctorCheck {
         id: "load.steal",
         expected: "at most 0.5 % of CPU time since boot",
-        why: "the hypervisor gives these CPUs to others as well",
+        why: "the hypervisor shares these CPUs with other guests",
         source: "proc_stat(5), steal",
         severity: FindingSeverity::Skews,
         change: "use a machine type or a host that is not shared, or measure at a quieter time",
-        look: steal,
+        observe: steal,
     },
-    Check {
+    DoctorCheck {
         id: "load.cpu-pressure",
         expected: "tasks wait for a CPU in less than 1 % of the last ten seconds",
-        why: "there is more to do than CPUs to do it",
+        why: "there are more runnable tasks than CPUs",
         source: "kernel documentation: accounting/psi.rst",
         severity: FindingSeverity::Skews,
         change: "stop other programs",
-        look: cpu_pressure,
+        observe: cpu_pressure,
     },
-    Check {
+    DoctorCheck {
         id: "load.memory-pressure",
         expected: "tasks wait for memory in less than 1 % of the last ten seconds",
         why: "the kernel is busy making room; new arrays will make it worse",
         source: "kernel documentation: accounting/psi.rst",
         severity: FindingSeverity::Skews,
         change: "stop other programs, or use less memory",
-        look: memory_pressure,
+        observe: memory_pressure,
     },
 ];
 
-fn average(scene: &Scene) -> Result<Seen, Unseen> {
-    let hidden = || Unseen::hidden(phrase!("load-average", "the load average"));
+fn average(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let hidden = || CheckObstacle::hidden(phrase!("load-average", "the load average"));
     let load = scene.state.load_one_minute.ok_or_else(hidden)?;
     let shown = Phrase::exact_value(format!("{load:.2}"));
-    Ok(Seen::judged(load < LOAD, phrase!("load", "{load} over the last minute", load = shown)))
+    Ok(CheckResult::from_verdict(
+        load < MAX_OTHER_LOAD,
+        phrase!("load", "{load} over the last minute", load = shown),
+    ))
 }
 
-fn processes(scene: &Scene) -> Result<Seen, Unseen> {
-    if !scene.sees_all_processes() {
-        return Err(Unseen::hidden(phrase!("all-processes", "the list of all processes")));
+fn processes(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    if !scene.can_see_all_processes() {
+        return Err(CheckObstacle::hidden(phrase!(
+            "all-processes",
+            "the list of all processes"
+        )));
     }
     let began = Instant::now();
     let before = process_table::snapshot(scene.root);
-    std::thread::sleep(WATCH);
+    std::thread::sleep(SAMPLING_TIME);
     let after = process_table::snapshot(scene.root);
     let busy = busiest(&before, &after, began.elapsed().as_secs_f64());
     if busy.is_empty() {
-        return Ok(Seen::ok(none()));
+        return Ok(CheckResult::ok(none()));
     }
-    let named = busy.iter().take(MOST_NAMED).map(|(name, share)| {
+    let named = busy.iter().take(MAX_LISTED).map(|(name, share)| {
         let share = Phrase::exact_value(format!("{:.0} %", 100.0 * share));
         Phrase::list(" ", [name.as_str().into(), share])
     });
     let named = Phrase::list(", ", named);
-    Ok(Seen::deviates(phrase!("busy", "{processes} of a CPU", processes = named)))
+    Ok(CheckResult::deviates(phrase!("busy", "{processes} of a CPU", processes = named)))
 }
 
 /// Returns the other processes above [`BUSY_SHARE`], busiest first.
-fn busiest(before: &[Entry], after: &[Entry], elapsed_s: f64) -> Vec<(String, f64)> {
+fn busiest(
+    before: &[ProcessEntry],
+    after: &[ProcessEntry],
+    elapsed_s: f64,
+) -> Vec<(String, f64)> {
     let ticks = rustix::param::clock_ticks_per_second() as f64 * elapsed_s;
-    let share = |now: &Entry| {
-        let same = |then: &&Entry| (then.id, then.start_ticks) == (now.id, now.start_ticks);
+    let share = |now: &ProcessEntry| {
+        let same =
+            |then: &&ProcessEntry| (then.id, then.start_ticks) == (now.id, now.start_ticks);
         // A process that started between the snapshots has no earlier ticks.
         let earlier = before.iter().find(same).map_or(0, |then| then.busy_ticks);
         now.busy_ticks.saturating_sub(earlier) as f64 / ticks
@@ -115,11 +126,11 @@ fn busiest(before: &[Entry], after: &[Entry], elapsed_s: f64) -> Vec<(String, f6
     busy
 }
 
-fn steal(scene: &Scene) -> Result<Seen, Unseen> {
+fn steal(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let state = scene.state;
     let (Some(stolen), Some(all)) = (state.steal_s, state.cpu_time_s.filter(|all| *all > 0.0))
     else {
-        return Err(Unseen::hidden(phrase!("stolen-time", "the CPU time stolen")));
+        return Err(CheckObstacle::hidden(phrase!("stolen-time", "the CPU time stolen")));
     };
     let share = stolen / all;
     let text = phrase!(
@@ -128,19 +139,19 @@ fn steal(scene: &Scene) -> Result<Seen, Unseen> {
         share = Phrase::exact_value(format!("{:.2} %", 100.0 * share)),
         time = Phrase::exact_value(format!("{stolen:.1} s")),
     );
-    Ok(Seen::judged(share <= STEAL_SHARE, text))
+    Ok(CheckResult::from_verdict(share <= STEAL_SHARE, text))
 }
 
-fn cpu_pressure(scene: &Scene) -> Result<Seen, Unseen> {
+fn cpu_pressure(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     pressure(scene.state.cpu_pressure, CPU_PRESSURE)
 }
 
-fn memory_pressure(scene: &Scene) -> Result<Seen, Unseen> {
+fn memory_pressure(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     pressure(scene.state.memory_pressure, MEMORY_PRESSURE)
 }
 
-fn pressure(share: Option<f64>, most: f64) -> Result<Seen, Unseen> {
-    let hidden = || Unseen::hidden(phrase!("pressure", "pressure stall information"));
+fn pressure(share: Option<f64>, most: f64) -> Result<CheckResult, CheckObstacle> {
+    let hidden = || CheckObstacle::hidden(phrase!("pressure", "pressure stall information"));
     let share = share.ok_or_else(hidden)?;
     let text = phrase!(
         "waited",
@@ -148,15 +159,15 @@ fn pressure(share: Option<f64>, most: f64) -> Result<Seen, Unseen> {
         share = Phrase::exact_value(format!("{:.1} %", 100.0 * share)),
         time = Phrase::exact_value("10 s"),
     );
-    Ok(Seen::judged(share < most, text))
+    Ok(CheckResult::from_verdict(share < most, text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn entry(id: u32, name: &str, busy_ticks: u64, start_ticks: u64) -> Entry {
-        Entry {
+    fn entry(id: u32, name: &str, busy_ticks: u64, start_ticks: u64) -> ProcessEntry {
+        ProcessEntry {
             id,
             parent: 1,
             group: id,
@@ -168,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_busiest_others_come_first() {
+    fn lists_busiest_other_processes_first() {
         let own = std::process::id();
         let second = rustix::param::clock_ticks_per_second();
         let before = [

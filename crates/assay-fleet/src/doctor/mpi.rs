@@ -7,44 +7,44 @@ use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen, named, none};
+use super::check::{CheckInput, CheckObstacle, CheckResult, DoctorCheck, list_names, none};
 
-pub(super) const CHECKS: &[Check] = &[
-    Check {
+pub(super) const CHECKS: &[DoctorCheck] = &[
+    DoctorCheck {
         id: "mpi.library",
-        expected: "the library found first is of the launcher's make",
-        why: "ranks whose library does not understand the launcher each believe they are alone: the job ends well and measures nothing",
+        expected: "the first library found belongs to the launcher's MPI",
+        why: "ranks whose library does not match the launcher each form a world of size 1: the job succeeds and measures nothing",
         source: "observed with Open MPI 4.1 and 5.0 under Hydra, and MPICH under orterun",
         severity: FindingSeverity::Blocks,
-        change: "load one MPI's module at a time, or take the other's folder out of LD_LIBRARY_PATH",
-        look: library,
+        change: "load one MPI's module at a time, or remove the other's folder from LD_LIBRARY_PATH",
+        observe: library,
     },
-    Check {
+    DoctorCheck {
         id: "mpi.root",
         expected: "an ordinary user",
         why: "Open MPI's mpirun refuses to start as root unless two variables allow it; assay sets them for its own jobs",
         source: "Open MPI documentation: mpirun(1), --allow-run-as-root",
         severity: FindingSeverity::Note,
         change: "run as an ordinary user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-        look: root,
+        observe: root,
     },
-    Check {
+    DoctorCheck {
         id: "mpi.transport",
-        expected: "no variable that keeps MPI from a network for RDMA",
+        expected: "no variable that keeps MPI from using an RDMA network",
         why: "a variable left from a test sends messages over TCP while the fast network idles",
         source: "UCX documentation: UCX_TLS; libfabric fabric(7): FI_PROVIDER; Open MPI: MCA parameters pml and btl",
         severity: FindingSeverity::Skews,
         change: "unset the variable, or name the fast network in it",
-        look: transport,
+        observe: transport,
     },
-    Check {
+    DoctorCheck {
         id: "mpi.binding",
         expected: "no variable that switches binding off",
         why: "a rank that moves from core to core loses its caches and its memory's node",
         source: "Open MPI: hwloc_base_binding_policy; Intel MPI Developer Reference: I_MPI_PIN; MVAPICH2 user guide: MV2_ENABLE_AFFINITY",
         severity: FindingSeverity::Skews,
-        change: "unset the variable; MPICH's mpiexec binds only when told: -bind-to core",
-        look: binding,
+        change: "unset the variable; MPICH's mpiexec binds only with -bind-to core",
+        observe: binding,
     },
 ];
 
@@ -62,7 +62,7 @@ const LIBRARIES: [(&str, &str); 4] = [
 type Environment = BTreeMap<String, String>;
 
 /// Returns the environment of this process and the prefix of the first launcher on its `PATH`.
-fn environment_and_prefix(scene: &Scene) -> Result<(Environment, String), Unseen> {
+fn environment_and_prefix(scene: &CheckInput) -> Result<(Environment, String), CheckObstacle> {
     let text = scene.text("proc/self/environ")?;
     let pairs = text.split('\0').filter_map(|pair| pair.split_once('='));
     let environment: Environment =
@@ -72,8 +72,9 @@ fn environment_and_prefix(scene: &Scene) -> Result<(Environment, String), Unseen
         LAUNCHERS.iter().any(|name| scene.root.exists(&below_root(&format!("{folder}/{name}"))))
     };
     let folder = path.split(':').filter(|folder| folder.starts_with('/')).find(has_launcher);
-    let folder = folder
-        .ok_or_else(|| Unseen::Absent(phrase!("no-launcher", "no MPI launcher on PATH")))?;
+    let folder = folder.ok_or_else(|| {
+        CheckObstacle::Absent(phrase!("no-launcher", "no MPI launcher on PATH"))
+    })?;
     let above = folder.trim_end_matches('/').rsplit_once('/').map_or("", |(above, _)| above);
     let prefix = above.to_owned();
     Ok((environment, prefix))
@@ -84,7 +85,7 @@ fn below_root(path: &str) -> String {
 }
 
 /// Returns the makes of the libraries in a folder.
-fn makes_in(scene: &Scene, folder: &str) -> Vec<&'static str> {
+fn makes_in(scene: &CheckInput, folder: &str) -> Vec<&'static str> {
     let there = |name: &str| scene.root.exists(&below_root(&format!("{folder}/{name}")));
     let mut makes: Vec<&str> =
         LIBRARIES.iter().filter(|(name, _)| there(name)).map(|(_, make)| *make).collect();
@@ -92,7 +93,7 @@ fn makes_in(scene: &Scene, folder: &str) -> Vec<&'static str> {
     makes
 }
 
-fn library(scene: &Scene) -> Result<Seen, Unseen> {
+fn library(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let (environment, prefix) = environment_and_prefix(scene)?;
     let folders = LIBRARY_FOLDERS.iter().map(|folder| format!("{prefix}/{folder}"));
     let of_launcher: Vec<&str> = folders.flat_map(|folder| makes_in(scene, &folder)).collect();
@@ -102,7 +103,7 @@ fn library(scene: &Scene) -> Result<Seen, Unseen> {
         .filter(|folder| folder.starts_with('/'))
         .find_map(|folder| makes_in(scene, folder).first().map(|make| (folder, *make)));
     Ok(match first {
-        None => Seen::ok(phrase!(
+        None => CheckResult::ok(phrase!(
             "library-none",
             "LD_LIBRARY_PATH names no MPI library; the launcher lies in {folder}",
             folder = format!("{prefix}/bin"),
@@ -111,7 +112,7 @@ fn library(scene: &Scene) -> Result<Seen, Unseen> {
             let fits = of_launcher.is_empty() || of_launcher.contains(&make);
             let unknown = || phrase!("unknown-make", "an unknown make");
             let launcher = of_launcher.first().map_or_else(unknown, |make| Phrase::from(*make));
-            Seen::judged(
+            CheckResult::from_verdict(
                 fits,
                 phrase!(
                     "library-and-launcher",
@@ -126,19 +127,19 @@ fn library(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-fn root(scene: &Scene) -> Result<Seen, Unseen> {
+fn root(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     environment_and_prefix(scene)?;
     let status = scene.text("proc/self/status")?;
     let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
     let user = ids.and_then(|ids| ids.split_whitespace().nth(1));
     match user {
-        None => Err(Unseen::hidden_field("Uid", "/proc/self/status")),
-        Some("0") => Ok(Seen::deviates("root")),
-        Some(user) => Ok(Seen::ok(phrase!("user", "user {user}", user = user))),
+        None => Err(CheckObstacle::hidden_field("Uid", "/proc/self/status")),
+        Some("0") => Ok(CheckResult::deviates("root")),
+        Some(user) => Ok(CheckResult::ok(phrase!("user", "user {user}", user = user))),
     }
 }
 
-fn transport(scene: &Scene) -> Result<Seen, Unseen> {
+fn transport(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let (environment, _) = environment_and_prefix(scene)?;
     let devices = scene.root.names("sys/class/infiniband");
     /// Values that select sockets, as whole words of a list.
@@ -157,27 +158,27 @@ fn transport(scene: &Scene) -> Result<Seen, Unseen> {
         ["UCX_TLS", "FI_PROVIDER", "I_MPI_OFI_PROVIDER", "OMPI_MCA_btl", "I_MPI_FABRICS"];
     let chosen: Vec<String> = names.iter().filter_map(chooses_sockets).collect();
     Ok(match (devices.as_slice(), chosen.as_slice()) {
-        ([], []) => Seen::ok(phrase!("neither", "no RDMA device, no such variable")),
-        ([], chosen) => Seen::ok(phrase!(
+        ([], []) => CheckResult::ok(phrase!("neither", "no RDMA device, no such variable")),
+        ([], chosen) => CheckResult::ok(phrase!(
             "variables-alone",
             "{variables}, and no RDMA device",
-            variables = named(", ", chosen),
+            variables = list_names(", ", chosen),
         )),
-        (devices, []) => Seen::ok(phrase!(
+        (devices, []) => CheckResult::ok(phrase!(
             "devices-alone",
             "no such variable beside {devices}",
-            devices = named(", ", devices),
+            devices = list_names(", ", devices),
         )),
-        (devices, chosen) => Seen::deviates(phrase!(
+        (devices, chosen) => CheckResult::deviates(phrase!(
             "variables-and-devices",
             "{variables}, although there is {devices}",
-            variables = named(", ", chosen),
-            devices = named(", ", devices),
+            variables = list_names(", ", chosen),
+            devices = list_names(", ", devices),
         )),
     })
 }
 
-fn binding(scene: &Scene) -> Result<Seen, Unseen> {
+fn binding(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     /// Variables and their values that disable binding.
     const OFF: [(&str, &[&str]); 6] = [
         ("OMPI_MCA_hwloc_base_binding_policy", &["none"]),
@@ -193,5 +194,5 @@ fn binding(scene: &Scene) -> Result<Seen, Unseen> {
         let is_off = values.iter().any(|off| value.eq_ignore_ascii_case(off));
         is_off.then(|| format!("{name}={value}"))
     });
-    Ok(off.map_or_else(|| Seen::ok(none()), Seen::deviates))
+    Ok(off.map_or_else(|| CheckResult::ok(none()), CheckResult::deviates))
 }

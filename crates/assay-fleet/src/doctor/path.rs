@@ -6,41 +6,41 @@ use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 
-use super::check::{Check, Scene, Seen, Unseen, bytes};
+use super::check::{CheckInput, CheckObstacle, CheckResult, DoctorCheck, bytes};
 use crate::network_device;
 
-pub(super) const CHECKS: &[Check] = &[
-    Check {
+pub(super) const CHECKS: &[DoctorCheck] = &[
+    DoctorCheck {
         id: "network.path",
         expected: "leaves this machine, and the host answers echoes",
-        why: "loopback says nothing about a network, and what does not answer cannot be judged",
+        why: "loopback does not use the network, and a host that does not answer cannot be judged",
         source: "RFC 1122 §3.2.2.6 (every host answers echo requests)",
         severity: FindingSeverity::Note,
         change: "name the host by an address of another machine; let ICMP echoes through",
-        look: reached,
+        observe: reachability,
     },
-    Check {
+    DoctorCheck {
         id: "network.path-mtu",
-        expected: "as large as the device's, proven by an echo that may not be cut",
-        why: "packets that do not fit are cut, or vanish where routers do not say so, and streams hang",
+        expected: "as large as the device's, proven by an echo that must not be fragmented",
+        why: "packets that do not fit are fragmented, or dropped without an ICMP error, and streams hang",
         source: "RFC 1191, RFC 8201 (path MTU discovery), RFC 2923 (black holes)",
         severity: FindingSeverity::Skews,
-        change: "ip link set DEVICE mtu N at both ends, with what is carried here; let ICMP errors through",
-        look: path_mtu,
+        change: "ip link set DEVICE mtu N at both ends, with the MTU carried here; let ICMP errors through",
+        observe: path_mtu,
     },
 ];
 
-fn path<'a>(scene: &'a Scene) -> Result<&'a NetworkPath, Unseen> {
-    scene.network.path.as_ref().ok_or_else(|| Unseen::hidden(phrase!("path", "a path")))
+fn path<'a>(scene: &'a CheckInput) -> Result<&'a NetworkPath, CheckObstacle> {
+    scene.network.path.as_ref().ok_or_else(|| CheckObstacle::hidden(phrase!("path", "a path")))
 }
 
-fn reached(scene: &Scene) -> Result<Seen, Unseen> {
+fn reachability(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let path = path(scene)?;
     let host = path.host.as_deref().unwrap_or_default();
     let address = path.address.as_deref().unwrap_or_default();
     let to = if host == address { host.to_owned() } else { format!("{host} ({address})") };
     if path.is_loopback {
-        return Ok(Seen::deviates(phrase!(
+        return Ok(CheckResult::deviates(phrase!(
             "this-machine",
             "{to} is this machine: loopback",
             to = to,
@@ -50,26 +50,31 @@ fn reached(scene: &Scene) -> Result<Seen, Unseen> {
     let device = path.device.as_deref().map_or_else(unknown, Phrase::from);
     let way = phrase!("over", "{to} over {device}", to = to, device = device);
     if let Some(obstacle) = &path.obstacle {
-        return Err(Unseen::Unreadable(Phrase::list(": ", [way, obstacle.as_str().into()])));
+        return Err(CheckObstacle::Unreadable(Phrase::list(
+            ": ",
+            [way, obstacle.as_str().into()],
+        )));
     }
     Ok(match (path.carried_mtu_bytes, path.round_trip_s) {
-        (None, _) => Seen::deviates(phrase!("no-echo", "{path} answers no echo", path = way)),
+        (None, _) => {
+            CheckResult::deviates(phrase!("no-echo", "{path} answers no echo", path = way))
+        }
         (_, Some(round_trip_s)) => {
             let time = Quantity::new(round_trip_s, Unit::Second);
             let round_trip = phrase!("round-trip", "round trip {time}", time = time);
-            Seen::ok(Phrase::list(", ", [way, round_trip]))
+            CheckResult::ok(Phrase::list(", ", [way, round_trip]))
         }
-        (_, None) => Seen::ok(way),
+        (_, None) => CheckResult::ok(way),
     })
 }
 
-fn path_mtu(scene: &Scene) -> Result<Seen, Unseen> {
+fn path_mtu(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let path = path(scene)?;
     if path.is_loopback {
-        return Err(Unseen::hidden(phrase!("path-mtu", "a path MTU beyond loopback")));
+        return Err(CheckObstacle::hidden(phrase!("path-mtu", "a path MTU beyond loopback")));
     }
     let Some(believed) = path.believed_mtu_bytes else {
-        return Err(Unseen::hidden(phrase!(
+        return Err(CheckObstacle::hidden(phrase!(
             "path-mtu-without-socket",
             "the path MTU (no ICMP socket)"
         )));
@@ -83,7 +88,7 @@ fn path_mtu(scene: &Scene) -> Result<Seen, Unseen> {
     });
     let known = match path.carried_mtu_bytes {
         Some(carried) if carried < believed => {
-            return Ok(Seen::deviates(phrase!(
+            return Ok(CheckResult::deviates(phrase!(
                 "packets-vanish",
                 "{carried} gets through, larger packets vanish without a word; {believed} was assumed",
                 carried = bytes(carried),
@@ -93,5 +98,8 @@ fn path_mtu(scene: &Scene) -> Result<Seen, Unseen> {
         Some(carried) => phrase!("carried", "{size} gets through", size = bytes(carried)),
         None => phrase!("believed", "{size} assumed, not proven", size = bytes(believed)),
     };
-    Ok(Seen::judged(smaller.is_none(), Phrase::list("; ", std::iter::once(known).chain(below))))
+    Ok(CheckResult::from_verdict(
+        smaller.is_none(),
+        Phrase::list("; ", std::iter::once(known).chain(below)),
+    ))
 }

@@ -6,21 +6,21 @@ use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen, bytes};
+use super::check::{CheckInput, CheckObstacle, CheckResult, DoctorCheck, bytes};
 use crate::network_device;
-use crate::rdma_device::CLASS;
+use crate::rdma_device::CLASS_FOLDER;
 use crate::root::Root;
 
 /// Time between two readings of the counters.
-const WATCH: Duration = Duration::from_millis(200);
+const SAMPLING_TIME: Duration = Duration::from_millis(200);
 /// Headers of a RoCE packet: IP, UDP and InfiniBand headers (`iboe_get_mtu` of the kernel's
 /// `ib_addr.h`).
-const HEADS_BYTES: u64 = 96;
+const HEADER_BYTES: u64 = 96;
 /// Ratio of raw `PCIe` rate to payload: packets of 256 B have headers of 20 to 28 B;
 /// acknowledgements and credits take the rest (PCI Express Base 6.0, 2.2 and 3.5).
-const WITH_HEADS: f64 = 1.2;
+const HEADER_FACTOR: f64 = 1.2;
 /// Largest path MTU.
-const LARGEST_MTU_BYTES: u64 = 4096;
+const MAX_MTU_BYTES: u64 = 4096;
 
 /// Port counters that do not increase on a sound link (InfiniBand 1.4, 16.1.3.5).
 const LINK_ERRORS: [&str; 10] = [
@@ -52,188 +52,188 @@ const TRANSPORT_ERRORS: [&str; 12] = [
 ];
 
 /// Check that also reports the absence of a device.
-pub(super) const LINK: &[Check] = &[Check {
+pub(super) const LINK_CHECKS: &[DoctorCheck] = &[DoctorCheck {
     id: "rdma.link",
     expected: "ACTIVE on every port that has a cable",
     why: "only an active port carries anything; InfiniBand needs a subnet manager for that",
     source: "kernel documentation: ABI/stable/sysfs-class-infiniband (state, phys_state)",
     severity: FindingSeverity::Blocks,
     change: "ip link set DEVICE up for RoCE, opensm somewhere in an InfiniBand fabric, or another cable",
-    look: link,
+    observe: link,
 }];
 
 /// Checks that need a device.
-pub(super) const CHECKS: &[Check] = &[
-    Check {
+pub(super) const CHECKS: &[DoctorCheck] = &[
+    DoctorCheck {
         id: "rdma.access",
         expected: "a file in /dev/infiniband for every device",
-        why: "programs reach a device through that file alone; without it MPI takes TCP and says nothing",
+        why: "programs need that file to use a device; without it MPI silently falls back to TCP",
         source: "kernel documentation: infiniband/user_verbs.rst; Azure azhpc-images: tests/test-definitions.sh (verify_ib_modules_and_devices)",
         severity: FindingSeverity::Skews,
         change: "modprobe ib_uverbs rdma_ucm; a container needs --device /dev/infiniband",
-        look: access,
+        observe: access,
     },
-    Check {
+    DoctorCheck {
         id: "rdma.rate",
         expected: "all lanes of the link, at the rate of the fastest port of the same kind of card",
-        why: "a bad cable or a transceiver that does not fit costs lanes or speed, and nothing else says so",
+        why: "a bad cable or a wrong transceiver costs lanes or speed, and nothing else reports it",
         source: "kernel documentation: ABI/stable/sysfs-class-infiniband (rate); man 8 ibstatus",
         severity: FindingSeverity::Skews,
         change: "seat or replace the cable; compare the port of the switch (iblinkinfo, mlxlink)",
-        look: rate,
+        observe: rate,
     },
-    Check {
+    DoctorCheck {
         id: "rdma.lanes",
-        expected: "four lanes or more, or two where card and cable are built of two (HDR100, NDR200)",
-        why: "a split cable or a card of half the rate has two lanes as it should; a bad cable leaves two of four, and the kernel shows both alike",
+        expected: "four lanes or more, or two for cards and cables of that width (HDR100, NDR200)",
+        why: "a split cable or a card of half the rate has two lanes; a bad cable leaves two of four, and the kernel shows both alike",
         source: "kernel documentation: ABI/stable/sysfs-class-infiniband (rate); man 8 iblinkinfo",
         severity: FindingSeverity::Note,
-        change: "ask the fabric: where iblinkinfo says \"Could be 4X\", seat or replace the cable; otherwise two are all there are",
-        look: lanes,
+        change: "ask the fabric: where iblinkinfo says \"Could be 4X\", seat or replace the cable; otherwise two lanes are the full width",
+        observe: lanes,
     },
-    Check {
+    DoctorCheck {
         id: "rdma.errors",
         expected: "no counter of errors moves",
-        why: "what is damaged or dropped is sent again: latency has outliers and bandwidth falls",
+        why: "damaged or dropped packets are sent again: latency has outliers and bandwidth falls",
         source: "InfiniBand Architecture 1.4, 16.1.3.5; kernel documentation: ABI/stable/sysfs-class-infiniband",
         severity: FindingSeverity::Skews,
         change: "replace the cable where the link's counters move; look for loss and for missing flow control (PFC, ECN) where the transport's do",
-        look: errors,
+        observe: errors,
     },
-    Check {
+    DoctorCheck {
         id: "rdma.firmware",
         expected: "a driver, and the same firmware on all cards of one kind",
         why: "cards of different firmware differ in latency and in faults that only one of them has",
         source: "kernel documentation: ABI/stable/sysfs-class-infiniband (fw_ver, board_id)",
         severity: FindingSeverity::Note,
         change: "update the firmware with the vendor's tool (mlxfwmanager, devlink dev flash)",
-        look: firmware,
+        observe: firmware,
     },
-    Check {
+    DoctorCheck {
         id: "rdma.pcie",
-        expected: "the speed and width that the card can do, and no less than its port",
+        expected: "the maximum speed and width of the card, and no less than its port",
         why: "a card in a slot of fewer lanes never reaches the rate of its port",
         source: "kernel documentation: ABI/testing/sysfs-bus-pci (current_link_speed, max_link_width)",
         severity: FindingSeverity::Skews,
         change: "put the card into a slot of its width, or look for a limit in the firmware of the board",
-        look: pcie,
+        observe: pcie,
     },
-    Check {
+    DoctorCheck {
         id: "rdma.gid",
         expected: "a RoCE v2 GID of an IPv4 address on every Ethernet port",
-        why: "without an address RoCE has nobody to send to; version 1 is not routed",
+        why: "RoCE needs an address to send; version 1 is not routed",
         source: "kernel documentation: ABI/stable/sysfs-class-infiniband (gids, gid_attrs/types)",
         severity: FindingSeverity::Blocks,
         change: "ip addr add ADDRESS dev DEVICE; -x chooses a GID by its index",
-        look: gid,
+        observe: gid,
     },
-    Check {
+    DoctorCheck {
         id: "rdma.mtu",
         expected: "4192 B or more on the network device of RoCE, for a path MTU of 4096",
-        why: "smaller packets have more heads and cost more of what the card can do a second",
+        why: "smaller packets have more header overhead and use more of the card's packet rate",
         source: "Linux: include/rdma/ib_addr.h (iboe_get_mtu)",
         severity: FindingSeverity::Note,
         change: "ip link set DEVICE mtu 9000 at both ends, where every switch carries it",
-        look: mtu,
+        observe: mtu,
     },
 ];
 
 /// Returns whether the kernel lists any device.
-pub(super) fn is_there(root: &Root) -> bool {
-    !root.names(CLASS).is_empty()
+pub(super) fn has_devices(root: &Root) -> bool {
+    !root.names(CLASS_FOLDER).is_empty()
 }
 
 /// Port of a device, as named by sysfs.
-struct Port {
+struct RdmaPort {
     device: String,
     number: u32,
 }
 
-impl Port {
-    fn words(&self) -> Phrase {
+impl RdmaPort {
+    fn format_name(&self) -> Phrase {
         let number = self.number.to_string();
         phrase!("port", "{device} port {port}", device = self.device.as_str(), port = number)
     }
 
     fn path(&self, file: &str) -> String {
-        format!("{CLASS}/{}/ports/{}/{file}", self.device, self.number)
+        format!("{CLASS_FOLDER}/{}/ports/{}/{file}", self.device, self.number)
     }
 
-    fn text(&self, scene: &Scene, file: &str) -> Option<String> {
+    fn text(&self, scene: &CheckInput, file: &str) -> Option<String> {
         scene.root.text(&self.path(file))
     }
 
     /// Returns the word after the number of a state: `ACTIVE` of `4: ACTIVE`.
-    fn state(&self, scene: &Scene, file: &str) -> Option<String> {
+    fn state(&self, scene: &CheckInput, file: &str) -> Option<String> {
         let text = self.text(scene, file)?;
         Some(text.split_once(": ").map_or(text.as_str(), |(_, word)| word).to_owned())
     }
 
-    fn is_ethernet(&self, scene: &Scene) -> bool {
+    fn is_ethernet(&self, scene: &CheckInput) -> bool {
         self.text(scene, "link_layer").as_deref() == Some("Ethernet")
     }
 
-    fn is_active(&self, scene: &Scene) -> bool {
+    fn is_active(&self, scene: &CheckInput) -> bool {
         self.state(scene, "state").as_deref() == Some("ACTIVE")
     }
 
-    fn of_device(&self, scene: &Scene, file: &str) -> Option<String> {
-        scene.root.text(&format!("{CLASS}/{}/{file}", self.device))
+    fn device_text(&self, scene: &CheckInput, file: &str) -> Option<String> {
+        scene.root.text(&format!("{CLASS_FOLDER}/{}/{file}", self.device))
     }
 
     /// Returns the lane reduction of an InfiniBand link with fewer than four lanes.
-    fn few_lanes(&self, scene: &Scene) -> Option<Few> {
+    fn reduced_lanes(&self, scene: &CheckInput) -> Option<ReducedLanes> {
         let text = self.text(scene, "rate").filter(|_| !self.is_ethernet(scene))?;
         let (_, mode) = text.split_once('(')?;
-        few_lanes(mode.trim_end_matches(')'))
+        parse_reduced_lanes(mode.trim_end_matches(')'))
     }
 
     /// Returns the rate in bit/s, parsed from `100 Gb/sec (4X EDR)`.
-    fn bit_per_s(&self, scene: &Scene) -> Option<f64> {
+    fn bit_per_s(&self, scene: &CheckInput) -> Option<f64> {
         let text = self.text(scene, "rate")?;
         let (number, _) = text.split_once(" Gb/sec")?;
         number.parse::<f64>().ok().map(|gigabits| gigabits * 1e9)
     }
 }
 
-fn ports(scene: &Scene) -> Vec<Port> {
+fn ports(scene: &CheckInput) -> Vec<RdmaPort> {
     let of = |device: &String| {
-        let numbers = scene.root.numbered(&format!("{CLASS}/{device}/ports"), "");
+        let numbers = scene.root.entry_numbers(&format!("{CLASS_FOLDER}/{device}/ports"), "");
         let device = device.clone();
-        numbers.into_iter().map(move |number| Port { device: device.clone(), number })
+        numbers.into_iter().map(move |number| RdmaPort { device: device.clone(), number })
     };
-    scene.root.names(CLASS).iter().flat_map(of).collect()
+    scene.root.names(CLASS_FOLDER).iter().flat_map(of).collect()
 }
 
 /// Checks each port, or reports that none has the property.
-fn of_ports(
-    scene: &Scene,
+fn check_ports(
+    scene: &CheckInput,
     what: Phrase,
-    report: impl Fn(&Port) -> Option<(bool, Phrase)>,
-) -> Result<Seen, Unseen> {
+    report: impl Fn(&RdmaPort) -> Option<(bool, Phrase)>,
+) -> Result<CheckResult, CheckObstacle> {
     let reported: Vec<(bool, Phrase)> = ports(scene)
         .iter()
         .filter_map(|port| {
             let (ok, said) = report(port)?;
-            Some((ok, Phrase::list(" ", [port.words(), said])))
+            Some((ok, Phrase::list(" ", [port.format_name(), said])))
         })
         .collect();
     if reported.is_empty() {
-        return Err(Unseen::hidden(what));
+        return Err(CheckObstacle::hidden(what));
     }
     let is_good = reported.iter().all(|(ok, _)| *ok);
     let all = reported.into_iter().map(|(_, said)| said);
-    Ok(Seen::judged(is_good, Phrase::list(", ", all)))
+    Ok(CheckResult::from_verdict(is_good, Phrase::list(", ", all)))
 }
 
-fn on_ethernet() -> Phrase {
+fn ethernet_phrase() -> Phrase {
     phrase!("rdma-ethernet", "an RDMA device on Ethernet")
 }
 
 /// Finds a device's file by the `ibdev` entry of its verbs device.
-fn access(scene: &Scene) -> Result<Seen, Unseen> {
+fn access(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     const VERBS: &str = "sys/class/infiniband_verbs";
-    let numbers = scene.root.numbered(VERBS, "uverbs");
+    let numbers = scene.root.entry_numbers(VERBS, "uverbs");
     let file_of = |device: &str| {
         let of = |number: &&u32| {
             let named = scene.root.text(&format!("{VERBS}/uverbs{number}/ibdev"));
@@ -243,20 +243,20 @@ fn access(scene: &Scene) -> Result<Seen, Unseen> {
         let file = format!("dev/infiniband/uverbs{number}");
         scene.root.exists(&file).then(|| format!("/{file}"))
     };
-    let devices = scene.root.names(CLASS);
+    let devices = scene.root.names(CLASS_FOLDER);
     let files: Vec<Option<String>> = devices.iter().map(|device| file_of(device)).collect();
     let line = |(device, file): (&String, &Option<String>)| {
         let file = file.as_deref().map_or_else(|| phrase!("no-file", "no file"), Phrase::from);
         Phrase::list(": ", [device.as_str().into(), file])
     };
     let lines = devices.iter().zip(&files).map(line);
-    Ok(Seen::judged(files.iter().all(Option::is_some), Phrase::list(", ", lines)))
+    Ok(CheckResult::from_verdict(files.iter().all(Option::is_some), Phrase::list(", ", lines)))
 }
 
 /// A polling port has no cable. That is accepted if another port is active.
-fn link(scene: &Scene) -> Result<Seen, Unseen> {
+fn link(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let is_any_active = ports(scene).iter().any(|port| port.is_active(scene));
-    of_ports(scene, phrase!("rdma-device", "an RDMA device"), |port| {
+    check_ports(scene, phrase!("rdma-device", "an RDMA device"), |port| {
         let state = port.state(scene, "state")?;
         let physical = port.state(scene, "phys_state").unwrap_or_default();
         let has_no_cable = ["Polling", "Disabled", "Sleep"].contains(&physical.as_str());
@@ -267,16 +267,16 @@ fn link(scene: &Scene) -> Result<Seen, Unseen> {
 }
 
 /// Skips software and hypervisor devices, which have no PCI Express link and a meaningless rate.
-fn rate(scene: &Scene) -> Result<Seen, Unseen> {
-    let kind = |port: &Port| port.of_device(scene, "board_id");
+fn rate(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let kind = |port: &RdmaPort| port.device_text(scene, "board_id");
     let all: Vec<(Option<String>, f64)> = ports(scene)
         .iter()
         .filter(|port| port.is_active(scene))
         .filter_map(|port| Some((kind(port), port.bit_per_s(scene)?)))
         .collect();
     let what = phrase!("rdma-rate", "the rate of an active port of a card");
-    of_ports(scene, what, |port| {
-        port.of_device(scene, "device/max_link_width")?;
+    check_ports(scene, what, |port| {
+        port.device_text(scene, "device/max_link_width")?;
         let text = port.text(scene, "rate").filter(|_| port.is_active(scene))?;
         let own = port.bit_per_s(scene)?;
         let alike = all.iter().filter(|(it, _)| it.is_some() && *it == kind(port));
@@ -290,7 +290,10 @@ fn rate(scene: &Scene) -> Result<Seen, Unseen> {
             )
         });
         // Two lanes may be the full width; the check of lanes covers that.
-        let lost = port.few_lanes(scene).filter(|few| !few.may_be_all).map(|few| few.said);
+        let lost = port
+            .reduced_lanes(scene)
+            .filter(|few| !few.can_be_full_width)
+            .map(|few| few.description);
         let is_good = !is_slower && lost.is_none();
         let said = std::iter::once(text.into()).chain(lost).chain(slower);
         Some((is_good, Phrase::list("; ", said)))
@@ -299,73 +302,77 @@ fn rate(scene: &Scene) -> Result<Seen, Unseen> {
 
 /// Checks for two lanes that may be the full width. Skips cards with another of the same kind,
 /// whose rates are compared instead.
-fn lanes(scene: &Scene) -> Result<Seen, Unseen> {
-    let kind = |port: &Port| port.of_device(scene, "board_id");
-    let active: Vec<Port> = ports(scene).into_iter().filter(|it| it.is_active(scene)).collect();
+fn lanes(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let kind = |port: &RdmaPort| port.device_text(scene, "board_id");
+    let active: Vec<RdmaPort> =
+        ports(scene).into_iter().filter(|it| it.is_active(scene)).collect();
     let what = phrase!("rdma-rate", "the rate of an active port of a card");
-    of_ports(scene, what, |port| {
-        port.of_device(scene, "device/max_link_width")?;
+    check_ports(scene, what, |port| {
+        port.device_text(scene, "device/max_link_width")?;
         let text = port.text(scene, "rate").filter(|_| port.is_active(scene))?;
         let alike = active.iter().filter(|it| kind(it).is_some() && kind(it) == kind(port));
         let is_alone = alike.count() < 2;
-        let few = port.few_lanes(scene).filter(|few| few.may_be_all);
+        let few = port.reduced_lanes(scene).filter(|few| few.can_be_full_width);
         let is_good = few.is_none() || !is_alone;
-        let said = std::iter::once(text.into()).chain(few.map(|few| few.said));
+        let said = std::iter::once(text.into()).chain(few.map(|few| few.description));
         Some((is_good, Phrase::list("; ", said)))
     })
 }
 
 /// Link with fewer lanes than four.
-struct Few {
-    said: Phrase,
+struct ReducedLanes {
+    description: Phrase,
     /// Whether cards and cables with this width exist. A single lane is always a fault.
-    may_be_all: bool,
+    can_be_full_width: bool,
 }
 
 /// Parses the width and speed of an InfiniBand link, like `2X EDR`. Two-lane links exist from HDR
 /// on (HDR100, NDR200).
-fn few_lanes(mode: &str) -> Option<Few> {
+fn parse_reduced_lanes(mode: &str) -> Option<ReducedLanes> {
     let (lanes, speed) = mode.split_once(' ')?;
     match lanes {
         "1X" => {
             let said = phrase!("one-lane", "one lane of the link is up");
-            Some(Few { said, may_be_all: false })
+            Some(ReducedLanes { description: said, can_be_full_width: false })
         }
         "2X" => {
             let said = phrase!("two-lanes", "two lanes of the link are up");
-            Some(Few { said, may_be_all: ["HDR", "NDR", "XDR"].contains(&speed) })
+            Some(ReducedLanes {
+                description: said,
+                can_be_full_width: ["HDR", "NDR", "XDR"].contains(&speed),
+            })
         }
         _ => None,
     }
 }
 
 /// Reads all error counters with their port and name.
-fn counters(scene: &Scene) -> Vec<(Phrase, u64)> {
+fn counters(scene: &CheckInput) -> Vec<(Phrase, u64)> {
     let mut found = Vec::new();
     for port in ports(scene) {
         let groups = [("counters", &LINK_ERRORS[..]), ("hw_counters", &TRANSPORT_ERRORS[..])];
         for (folder, names) in groups {
             found.extend(names.iter().filter_map(|name| {
                 let count = scene.root.number(&port.path(&format!("{folder}/{name}")))?;
-                Some((Phrase::list(" ", [port.words(), (*name).into()]), count))
+                Some((Phrase::list(" ", [port.format_name(), (*name).into()]), count))
             }));
         }
     }
     found
 }
 
-fn errors(scene: &Scene) -> Result<Seen, Unseen> {
+fn errors(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let before = counters(scene);
     if before.is_empty() {
         let what = phrase!("rdma-errors", "a counter of errors of an RDMA device");
-        return Err(Unseen::hidden(what));
+        return Err(CheckObstacle::hidden(what));
     }
-    std::thread::sleep(WATCH);
-    Ok(moved(&before, &counters(scene)))
+    std::thread::sleep(SAMPLING_TIME);
+    Ok(compare_counters(&before, &counters(scene)))
 }
 
 /// Reports counters that increased between two readings, else counts from before.
-fn moved(before: &[(Phrase, u64)], after: &[(Phrase, u64)]) -> Seen {
+fn compare_counters(before: &[(Phrase, u64)], after: &[(Phrase, u64)]) -> CheckResult {
     let moving: Vec<Phrase> = before
         .iter()
         .filter_map(|(name, was)| {
@@ -376,7 +383,11 @@ fn moved(before: &[(Phrase, u64)], after: &[(Phrase, u64)]) -> Seen {
         .collect();
     if !moving.is_empty() {
         let moving = Phrase::list(", ", moving);
-        return Seen::deviates(phrase!("moving", "increasing: {counters}", counters = moving));
+        return CheckResult::deviates(phrase!(
+            "moving",
+            "increasing: {counters}",
+            counters = moving
+        ));
     }
     let counted: Vec<Phrase> = after
         .iter()
@@ -384,32 +395,32 @@ fn moved(before: &[(Phrase, u64)], after: &[(Phrase, u64)]) -> Seen {
         .map(|(name, count)| Phrase::list(" ", [name.clone(), count.to_string().into()]))
         .collect();
     if counted.is_empty() {
-        return Seen::ok(phrase!(
+        return CheckResult::ok(phrase!(
             "counters",
             "counters: {n}, all {none}",
             n = after.len(),
             none = "0",
         ));
     }
-    Seen::ok(phrase!(
+    CheckResult::ok(phrase!(
         "still",
         "unchanged; since the device was started: {counters}",
         counters = Phrase::list(", ", counted),
     ))
 }
 
-fn firmware(scene: &Scene) -> Result<Seen, Unseen> {
+fn firmware(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let all: Vec<(Option<String>, String)> = ports(scene)
         .iter()
         .filter_map(|port| {
-            Some((port.of_device(scene, "board_id"), port.of_device(scene, "fw_ver")?))
+            Some((port.device_text(scene, "board_id"), port.device_text(scene, "fw_ver")?))
         })
         .collect();
     let what = phrase!("rdma-firmware", "the firmware of an RDMA device");
-    of_ports(scene, what, |port| {
-        let board = port.of_device(scene, "board_id");
-        let version = port.of_device(scene, "fw_ver");
-        let module = port.of_device(scene, "device/uevent");
+    check_ports(scene, what, |port| {
+        let board = port.device_text(scene, "board_id");
+        let version = port.device_text(scene, "fw_ver");
+        let module = port.device_text(scene, "device/uevent");
         let module = module.as_deref().and_then(|text| {
             text.lines().find_map(|line| line.strip_prefix("DRIVER=")).map(str::to_owned)
         });
@@ -425,10 +436,10 @@ fn firmware(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-fn pcie(scene: &Scene) -> Result<Seen, Unseen> {
+fn pcie(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let what = phrase!("rdma-pcie", "the PCIe link of an RDMA device");
-    of_ports(scene, what, |port| {
-        let of = |name: &str| port.of_device(scene, &format!("device/{name}"));
+    check_ports(scene, what, |port| {
+        let of = |name: &str| port.device_text(scene, &format!("device/{name}"));
         let number = |text: &String| text.split(' ').next()?.parse::<f64>().ok();
         let speeds = (of("current_link_speed")?, of("max_link_speed")?);
         let widths = (of("current_link_width")?, of("max_link_width")?);
@@ -454,7 +465,7 @@ fn pcie(scene: &Scene) -> Result<Seen, Unseen> {
             return Some((false, Phrase::list(", ", [text, below])));
         }
         // An older slot that still carries the port's rate costs nothing measurable.
-        Some((is_full || carried >= asked * WITH_HEADS && asked > 0.0, text))
+        Some((is_full || carried >= asked * HEADER_FACTOR && asked > 0.0, text))
     })
 }
 
@@ -469,10 +480,10 @@ fn lane_bit_per_s(giga_transfers: f64) -> f64 {
     giga_transfers * 1e9 * share
 }
 
-fn gid(scene: &Scene) -> Result<Seen, Unseen> {
+fn gid(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     /// Number of GID entries to check; cards have about 256, of which the first few are filled.
-    const LOOKED_AT: u32 = 64;
-    of_ports(scene, on_ethernet(), |port| {
+    const MAX_GIDS: u32 = 64;
+    check_ports(scene, ethernet_phrase(), |port| {
         if !port.is_ethernet(scene) {
             return None;
         }
@@ -482,7 +493,7 @@ fn gid(scene: &Scene) -> Result<Seen, Unseen> {
             let kind = port.text(scene, &format!("gid_attrs/types/{index}"))?;
             (!is_empty && kind == "RoCE v2").then_some((index, gid))
         };
-        let routable: Vec<(u32, String)> = (0..LOOKED_AT).filter_map(of).collect();
+        let routable: Vec<(u32, String)> = (0..MAX_GIDS).filter_map(of).collect();
         let is_ipv4 = |gid: &str| gid.starts_with("0000:0000:0000:0000:0000:ffff:");
         let Some((index, gid)) =
             routable.iter().find(|(_, gid)| is_ipv4(gid)).or(routable.first())
@@ -509,16 +520,16 @@ fn gid(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-fn mtu(scene: &Scene) -> Result<Seen, Unseen> {
-    of_ports(scene, on_ethernet(), |port| {
+fn mtu(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    check_ports(scene, ethernet_phrase(), |port| {
         if !port.is_ethernet(scene) {
             return None;
         }
         let net = port
             .text(scene, "gid_attrs/ndevs/0")
-            .or_else(|| port.of_device(scene, "parent"))?;
+            .or_else(|| port.device_text(scene, "parent"))?;
         let own = network_device::read(scene.root, &net).mtu_bytes?;
-        let payload = own.saturating_sub(HEADS_BYTES).min(LARGEST_MTU_BYTES);
+        let payload = own.saturating_sub(HEADER_BYTES).min(MAX_MTU_BYTES);
         let path = if payload < 256 { 0 } else { 1_u64 << payload.ilog2() };
         let text = phrase!(
             "rdma-mtu",
@@ -527,7 +538,7 @@ fn mtu(scene: &Scene) -> Result<Seen, Unseen> {
             own = bytes(own),
             path = bytes(path),
         );
-        Some((path == LARGEST_MTU_BYTES, text))
+        Some((path == MAX_MTU_BYTES, text))
     })
 }
 
@@ -536,7 +547,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_counter_that_moves_is_a_fault() {
+    fn only_increasing_counters_deviate() {
         let at = |count: u64| vec![("mlx5_0 port 1 symbol_error".into(), count)];
         for (was, is, ok, observed) in [
             (0, 0, true, "counters: 1, all 0"),
@@ -550,7 +561,7 @@ mod tests {
             // The counter was reset in between.
             (7, 0, true, "counters: 1, all 0"),
         ] {
-            let seen = moved(&at(was), &at(is));
+            let seen = compare_counters(&at(was), &at(is));
             assert_eq!(
                 (seen.as_expected, seen.observed.to_string()),
                 (ok, observed.to_owned()),
@@ -560,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_carries_what_its_code_leaves() {
+    fn lane_rate_excludes_encoding() {
         assert!((lane_bit_per_s(2.5) - 2e9).abs() < 1.0);
         assert!((lane_bit_per_s(8.0) * 16.0 / 1e9 - 126.03).abs() < 0.01);
     }

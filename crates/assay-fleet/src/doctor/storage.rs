@@ -4,81 +4,81 @@ use assay_model::finding::FindingSeverity;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen, named};
+use super::check::{CheckInput, CheckObstacle, CheckResult, DoctorCheck, list_names};
 use crate::mounts::{self, Mount};
-use crate::root::chosen;
+use crate::root::selected_choice;
 
 /// Minimum NFS call size. Smaller calls split large blocks.
 const NFS_CALL_BYTES: u64 = 256 << 10;
 /// Events for several contexts of asynchronous I/O with a few depths of 128.
 const AIO_EVENTS: u64 = 65_536;
 
-pub(super) const CHECKS: &[Check] = &[
-    Check {
+pub(super) const CHECKS: &[DoctorCheck] = &[
+    DoctorCheck {
         id: "storage.io-uring",
-        expected: "0: everybody may use it",
+        expected: "0: allowed for everyone",
         why: "without io_uring, I/O goes through libaio or one thread per I/O, which costs more CPU \
               time each",
         source: "kernel documentation: admin-guide/sysctl/kernel.rst (io_uring_disabled)",
         severity: FindingSeverity::Note,
         change: "sysctl kernel.io_uring_disabled=0",
-        look: |scene| {
+        observe: |scene| {
             let value = scene.number("proc/sys/kernel/io_uring_disabled")?;
-            Ok(Seen::judged(value == 0, value.to_string()))
+            Ok(CheckResult::from_verdict(value == 0, value.to_string()))
         },
     },
-    Check {
+    DoctorCheck {
         id: "storage.aio-events",
         expected: "65536 or more",
-        why: "asynchronous I/O of all processes together has this many places",
+        why: "limit of asynchronous I/O requests of all processes together",
         source: "kernel documentation: admin-guide/sysctl/fs.rst (aio-max-nr)",
         severity: FindingSeverity::Note,
         change: "sysctl fs.aio-max-nr=1048576",
-        look: |scene| {
+        observe: |scene| {
             let most = scene.number("proc/sys/fs/aio-max-nr")?;
-            Ok(Seen::judged(most >= AIO_EVENTS, most.to_string()))
+            Ok(CheckResult::from_verdict(most >= AIO_EVENTS, most.to_string()))
         },
     },
-    Check {
+    DoctorCheck {
         id: "storage.scheduler",
-        expected: "none on devices without moving parts",
+        expected: "none on solid-state devices",
         why: "a scheduler reorders and holds back I/O that a solid-state device does faster by itself",
         source: "kernel documentation: block/switching-sched.rst",
         severity: FindingSeverity::Skews,
         change: "echo none > /sys/block/DEVICE/queue/scheduler",
-        look: schedulers,
+        observe: schedulers,
     },
-    Check {
+    DoctorCheck {
         id: "storage.queue",
         expected: "recorded: more in flight than this waits in the kernel",
         why: "latency at depths beyond the queue is waiting time in this host",
         source: "kernel documentation: ABI/stable/sysfs-block (nr_requests)",
         severity: FindingSeverity::Note,
         change: "choose depths below it, or raise /sys/block/DEVICE/queue/nr_requests",
-        look: |scene| of_devices(scene, "nr_requests").map(Seen::ok),
+        observe: |scene| queue_settings(scene, "nr_requests").map(CheckResult::ok),
     },
-    Check {
+    DoctorCheck {
         id: "storage.nfs-connections",
         expected: "nconnect above 1 on every NFS volume; Azure NetApp Files: 8",
-        why: "one TCP connection carries a third to a half of what a volume can do",
+        why: "one TCP connection carries a third to a half of a volume's rate",
         source: "Azure NetApp Files: Linux NFS mount options best practices",
         severity: FindingSeverity::Skews,
         change: "mount with -o nconnect=8; the first mount of a server decides for all",
-        look: |scene| {
+        observe: |scene| {
             nfs(scene, |mount| {
                 let connections = option(mount, "nconnect").unwrap_or(1);
                 (connections > 1, format!("nconnect={connections}"))
             })
         },
     },
-    Check {
+    DoctorCheck {
         id: "storage.nfs-call-size",
         expected: "rsize and wsize of 256 KiB or more on every NFS volume",
-        why: "larger blocks are cut into calls of this size",
+        why: "larger blocks are split into calls of this size",
         source: "Azure NetApp Files: Linux NFS mount options best practices",
         severity: FindingSeverity::Skews,
         change: "mount with -o rsize=262144,wsize=262144",
-        look: |scene| {
+        observe: |scene| {
             nfs(scene, |mount| {
                 let [read, write] =
                     ["rsize", "wsize"].map(|name| option(mount, name).unwrap_or(0));
@@ -86,62 +86,62 @@ pub(super) const CHECKS: &[Check] = &[
             })
         },
     },
-    Check {
+    DoctorCheck {
         id: "storage.nfs-slots",
         expected: "at most 128 where NFS is mounted",
         why: "more calls on one connection than a server takes wait there, and some servers slow down",
         source: "Azure NetApp Files: Linux concurrency best practices, session slots",
         severity: FindingSeverity::Note,
         change: "sysctl sunrpc.tcp_max_slot_table_entries=128, then mount again",
-        look: |scene| {
+        observe: |scene| {
             if nfs_mounts(scene)?.is_empty() {
-                return Ok(Seen::ok(no_volume()));
+                return Ok(CheckResult::ok(no_volume()));
             }
             let most = scene.number("proc/sys/sunrpc/tcp_max_slot_table_entries")?;
-            Ok(Seen::judged(most <= 128, most.to_string()))
+            Ok(CheckResult::from_verdict(most <= 128, most.to_string()))
         },
     },
 ];
 
 /// Returns real disks; excludes memory, loop and mapped devices, which have no queue of their own.
-fn devices(scene: &Scene) -> Result<Vec<String>, Unseen> {
+fn devices(scene: &CheckInput) -> Result<Vec<String>, CheckObstacle> {
     let real = |name: &String| {
         let made = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
         !made.iter().any(|prefix| name.starts_with(prefix))
     };
     let names: Vec<String> = scene.root.names("sys/block").into_iter().filter(real).collect();
-    if names.is_empty() { Err(Unseen::hidden("/sys/block")) } else { Ok(names) }
+    if names.is_empty() { Err(CheckObstacle::hidden("/sys/block")) } else { Ok(names) }
 }
 
-fn of_devices(scene: &Scene, file: &str) -> Result<Phrase, Unseen> {
+fn queue_settings(scene: &CheckInput, file: &str) -> Result<Phrase, CheckObstacle> {
     let reported: Vec<String> = devices(scene)?
         .into_iter()
         .filter_map(|name| {
             let text = scene.root.text(&format!("sys/block/{name}/queue/{file}"))?;
-            Some(format!("{name} {}", chosen(&text)))
+            Some(format!("{name} {}", selected_choice(&text)))
         })
         .collect();
     if reported.is_empty() {
-        return Err(Unseen::hidden(format!("/sys/block/DEVICE/queue/{file}")));
+        return Err(CheckObstacle::hidden(format!("/sys/block/DEVICE/queue/{file}")));
     }
-    Ok(named(", ", &reported))
+    Ok(list_names(", ", &reported))
 }
 
-fn schedulers(scene: &Scene) -> Result<Seen, Unseen> {
-    let reported = of_devices(scene, "scheduler")?;
+fn schedulers(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
+    let reported = queue_settings(scene, "scheduler")?;
     let wrong = devices(scene)?.into_iter().any(|name| {
         let text = |file: &str| scene.root.text(&format!("sys/block/{name}/queue/{file}"));
         let is_solid = text("rotational").is_some_and(|it| it == "0");
-        is_solid && text("scheduler").is_some_and(|it| chosen(&it) != "none")
+        is_solid && text("scheduler").is_some_and(|it| selected_choice(&it) != "none")
     });
-    Ok(Seen::judged(!wrong, reported))
+    Ok(CheckResult::from_verdict(!wrong, reported))
 }
 
-fn nfs_mounts(scene: &Scene) -> Result<Vec<Mount>, Unseen> {
+fn nfs_mounts(scene: &CheckInput) -> Result<Vec<Mount>, CheckObstacle> {
     let mut all = mounts::read(scene.root);
     // Every machine has at least one mount.
     if all.is_empty() {
-        return Err(Unseen::hidden("/proc/self/mountinfo"));
+        return Err(CheckObstacle::hidden("/proc/self/mountinfo"));
     }
     all.retain(|mount| mount.kind == "nfs" || mount.kind == "nfs4");
     Ok(all)
@@ -152,10 +152,13 @@ fn no_volume() -> Phrase {
 }
 
 /// Judges every NFS volume; no volume is fine.
-fn nfs(scene: &Scene, judge: fn(&Mount) -> (bool, String)) -> Result<Seen, Unseen> {
+fn nfs(
+    scene: &CheckInput,
+    judge: fn(&Mount) -> (bool, String),
+) -> Result<CheckResult, CheckObstacle> {
     let mounts = nfs_mounts(scene)?;
     if mounts.is_empty() {
-        return Ok(Seen::ok(no_volume()));
+        return Ok(CheckResult::ok(no_volume()));
     }
     let judged: Vec<(bool, String)> = mounts
         .iter()
@@ -164,8 +167,8 @@ fn nfs(scene: &Scene, judge: fn(&Mount) -> (bool, String)) -> Result<Seen, Unsee
             (good, format!("{} {what}", mount.point.display()))
         })
         .collect();
-    let all = named("; ", judged.iter().map(|(_, what)| what));
-    Ok(Seen::judged(judged.iter().all(|(good, _)| *good), all))
+    let all = list_names("; ", judged.iter().map(|(_, what)| what));
+    Ok(CheckResult::from_verdict(judged.iter().all(|(good, _)| *good), all))
 }
 
 /// Returns the number of `name=` in the mount options.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use assay_model::facts::CpuFacts;
 
 use crate::cpu_list;
-use crate::cpuinfo::{self, Block};
+use crate::cpuinfo::{self, CpuinfoBlock};
 use crate::root::Root;
 
 mod arm;
@@ -19,12 +19,12 @@ const INVENTED_MICROCODE: [&str; 3] = ["0x1000065", "0x1", "0xffffffff"];
 
 pub(super) fn read(root: &Root, usable: &BTreeSet<u32>, guest: bool) -> CpuFacts {
     let blocks = cpuinfo::read(root, usable);
-    let nothing = Block::new();
+    let nothing = CpuinfoBlock::new();
     let first = blocks.first().unwrap_or(&nothing);
     let cpu = usable.first().copied().unwrap_or(0);
     CpuFacts {
         vendor: vendor(first),
-        model: distinct(blocks.iter().map(model)),
+        model: join_distinct(blocks.iter().map(model)),
         signature: signature(first),
         microcode: microcode(first, guest),
         flags: cpuinfo::flags(first).map(str::to_owned).collect(),
@@ -36,25 +36,25 @@ pub(super) fn read(root: &Root, usable: &BTreeSet<u32>, guest: bool) -> CpuFacts
     }
 }
 
-fn vendor(block: &Block) -> String {
+fn vendor(block: &CpuinfoBlock) -> String {
     let given = ["vendor_id", "vendor", "mvendorid"].iter().find_map(|name| block.get(*name));
     given.cloned().or_else(|| arm::vendor(block)).unwrap_or_else(|| "unknown".into())
 }
 
-fn model(block: &Block) -> String {
+fn model(block: &CpuinfoBlock) -> String {
     let names = ["model name", "cpu model", "uarch", "cpu"];
     let given = names.iter().find_map(|name| block.get(*name)).filter(|name| !name.is_empty());
     given.cloned().or_else(|| arm::model(block)).unwrap_or_else(|| "unknown".into())
 }
 
 /// Joins the names of different kinds of cores: `Cortex-A55 + Cortex-A76`.
-fn distinct(names: impl Iterator<Item = String>) -> String {
+fn join_distinct(names: impl Iterator<Item = String>) -> String {
     let names: BTreeSet<String> = names.collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     if names.is_empty() { "unknown".into() } else { names.join(" + ") }
 }
 
-fn signature(block: &Block) -> Option<String> {
+fn signature(block: &CpuinfoBlock) -> Option<String> {
     let field = |name: &str| block.get(name);
     match (field("cpu family"), field("model"), field("stepping")) {
         (Some(family), Some(model), Some(step)) => Some(format!("{family}/{model}/{step}")),
@@ -62,7 +62,7 @@ fn signature(block: &Block) -> Option<String> {
     }
 }
 
-fn microcode(block: &Block, guest: bool) -> Option<String> {
+fn microcode(block: &CpuinfoBlock, guest: bool) -> Option<String> {
     let revision = block.get("microcode")?;
     let invented = guest && INVENTED_MICROCODE.contains(&revision.as_str());
     (!invented).then(|| revision.clone())
@@ -77,23 +77,23 @@ fn microcode(block: &Block, guest: bool) -> Option<String> {
 ///    (`lpj_fine` in arch/x86/kernel/tsc.c), so that `bogomips` in cpuinfo is twice its MHz. On current
 ///    processors the counter runs at the nominal frequency. `cpu MHz` is no source: where the kernel
 ///    can measure, it is the momentary frequency.
-fn nominal_hz(root: &Root, cpu: u32, block: &Block) -> Option<f64> {
+fn nominal_hz(root: &Root, cpu: u32, block: &CpuinfoBlock) -> Option<f64> {
     let directory = format!("sys/devices/system/cpu/cpu{cpu}");
     let base =
         || Some(1e3 * root.number::<f64>(&format!("{directory}/cpufreq/base_frequency"))?);
     let cppc =
         || Some(1e6 * root.number::<f64>(&format!("{directory}/acpi_cppc/nominal_freq"))?);
-    let named = || named_hz(block.get("model name")?);
+    let named = || parse_model_hz(block.get("model name")?);
     let counter = || {
         let constant = cpuinfo::has_flag(block, "constant_tsc");
         let bogomips: f64 = block.get("bogomips").filter(|_| constant)?.parse().ok()?;
         Some(1e6 * bogomips / 2.0)
     };
-    [base(), cppc(), named(), counter()].into_iter().flatten().find(|hz| plausible(*hz))
+    [base(), cppc(), named(), counter()].into_iter().flatten().find(|hz| is_plausible_hz(*hz))
 }
 
 /// Parses `Intel(R) Xeon(R) Platinum 8168 CPU @ 2.70GHz` → 2.7e9.
-fn named_hz(model: &str) -> Option<f64> {
+fn parse_model_hz(model: &str) -> Option<f64> {
     let (_, clock) = model.rsplit_once('@')?;
     let clock = clock.trim();
     let scaled = |suffix: &str, factor: f64| {
@@ -103,14 +103,14 @@ fn named_hz(model: &str) -> Option<f64> {
 }
 
 /// Accepts 100 MHz to 20 GHz: wider than any processor sold, narrower than a damaged file.
-fn plausible(hz: f64) -> bool {
+fn is_plausible_hz(hz: f64) -> bool {
     (1e8..2e10).contains(&hz)
 }
 
 fn maximum_hz(root: &Root, usable: &BTreeSet<u32>) -> Option<f64> {
     let maximum = |cpu: &u32| {
         let path = format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq");
-        Some(1e3 * root.number::<f64>(&path)?).filter(|hz| plausible(*hz))
+        Some(1e3 * root.number::<f64>(&path)?).filter(|hz| is_plausible_hz(*hz))
     };
     usable.iter().filter_map(maximum).reduce(f64::max)
 }
@@ -137,7 +137,7 @@ fn boost(root: &Root) -> Option<bool> {
 fn smt(root: &Root, usable: &BTreeSet<u32>) -> Option<bool> {
     let threads = |cpu: &u32| {
         let path = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        cpu_list::listed(root, &path).map(|siblings| siblings.len())
+        cpu_list::read_list(root, &path).map(|siblings| siblings.len())
     };
     usable.iter().filter_map(threads).max().map(|most| most > 1)
 }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_in_a_model_name_is_read() {
+    fn parses_clock_of_model_name() {
         for (model, expected) in [
             ("Intel(R) Xeon(R) Platinum 8168 CPU @ 2.70GHz", Some(2.7e9)),
             ("Intel(R) Atom(TM) CPU @ 800 MHz", Some(8e8)),
@@ -155,18 +155,18 @@ mod tests {
             ("odd @ fastGHz", None),
             ("", None),
         ] {
-            assert_eq!(named_hz(model), expected, "{model}");
+            assert_eq!(parse_model_hz(model), expected, "{model}");
         }
     }
 
     #[test]
-    fn a_made_up_microcode_revision_is_none() {
+    fn drops_invented_microcode_revision() {
         for (revision, guest, expected) in [
             ("0x1000065", true, None),
             ("0x1000065", false, Some("0x1000065")),
             ("0xa101148", true, Some("0xa101148")),
         ] {
-            let block = Block::from([("microcode".to_owned(), revision.to_owned())]);
+            let block = CpuinfoBlock::from([("microcode".to_owned(), revision.to_owned())]);
             assert_eq!(microcode(&block, guest).as_deref(), expected, "{revision} {guest}");
         }
     }

@@ -20,7 +20,7 @@ use crate::root::Root;
 /// probability of 3·10⁻⁸.
 const DIGITS: usize = 16;
 
-pub(super) fn of(
+pub(super) fn compute(
     root: &Root,
     cpu: &CpuFacts,
     system: &SystemFacts,
@@ -71,14 +71,14 @@ fn memory_bytes(root: &Root) -> u64 {
     let directory = "sys/devices/system/memory";
     let block = root.text(&format!("{directory}/block_size_bytes"));
     let block = block.and_then(|size| u64::from_str_radix(&size, 16).ok()).unwrap_or(0);
-    let blocks = root.numbered(directory, "memory").len() as u64;
+    let blocks = root.entry_numbers(directory, "memory").len() as u64;
     match block.checked_mul(blocks) {
         Some(bytes) if bytes > 0 => bytes,
-        _ => eighths(meminfo::bytes(root, "MemTotal").unwrap_or(0)),
+        _ => round_up_to_eighth(meminfo::read_bytes(root, "MemTotal").unwrap_or(0)),
     }
 }
 
-fn eighths(bytes: u64) -> u64 {
+fn round_up_to_eighth(bytes: u64) -> u64 {
     let step = bytes.checked_ilog2().map_or(1, |power| 1 << power.saturating_sub(3));
     bytes.div_ceil(step).saturating_mul(step)
 }
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounding_hides_what_a_kernel_takes_for_itself() {
+    fn rounding_hides_memory_reserved_by_kernel() {
         for (bytes, expected) in [
             (0, 0),
             (1, 1),
@@ -96,7 +96,7 @@ mod tests {
             (24_600_000 << 10, 24 << 30),
             (u64::MAX, u64::MAX),
         ] {
-            assert_eq!(eighths(bytes), expected, "{bytes}");
+            assert_eq!(round_up_to_eighth(bytes), expected, "{bytes}");
         }
     }
 }

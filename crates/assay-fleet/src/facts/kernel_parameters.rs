@@ -6,7 +6,7 @@
 
 /// Parameters that affect results or describe the setup, and whose values are numbers and words of
 /// the kernel's documentation (`admin-guide/kernel-parameters.rst`).
-const HARMLESS: &[&str] = &[
+const HARMLESS_PARAMETERS: &[&str] = &[
     "acpi",
     "amd_iommu",
     "amd_pstate",
@@ -103,7 +103,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// Returns the parameters to store: `mitigations=off isolcpus=2-7 (4 others not stored)`.
-pub(super) fn harmless(line: &str) -> String {
+pub(super) fn filter_command_line(line: &str) -> String {
     let parameters: Vec<&str> =
         line.split_whitespace().take_while(|parameter| *parameter != "--").collect();
     let is_harmless = |parameter: &&str| {
@@ -111,7 +111,7 @@ pub(super) fn harmless(line: &str) -> String {
         // The kernel treats both characters alike.
         let name = name.replace('-', "_");
         // A quoted value continues after the next blank.
-        !value.contains('"') && HARMLESS.contains(&name.as_str())
+        !value.contains('"') && HARMLESS_PARAMETERS.contains(&name.as_str())
     };
     let mut kept: Vec<String> =
         parameters.iter().copied().filter(is_harmless).map(str::to_owned).collect();
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_known_to_be_harmless_is_kept() {
+    fn keeps_only_harmless_parameters() {
         for (line, expected) in [
             ("quiet", "quiet"),
             ("ro isolcpus=2-7 mitigations=off", "ro isolcpus=2-7 mitigations=off"),
@@ -141,7 +141,7 @@ mod tests {
             ("idle=\"a secret\" nosmt", "nosmt (2 others not stored)"),
             ("", ""),
         ] {
-            assert_eq!(harmless(line), expected, "{line}");
+            assert_eq!(filter_command_line(line), expected, "{line}");
         }
     }
 }

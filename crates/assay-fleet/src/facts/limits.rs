@@ -3,7 +3,7 @@
 use assay_model::facts::LimitFacts;
 
 use crate::control_group;
-use crate::resource_limits::{self, Limit};
+use crate::resource_limits::{self, SoftLimit};
 use crate::root::Root;
 
 pub(super) fn read(root: &Root) -> LimitFacts {
@@ -16,8 +16,8 @@ pub(super) fn read(root: &Root) -> LimitFacts {
 }
 
 fn soft_limit(root: &Root, name: &str) -> Option<u64> {
-    match resource_limits::soft(root, name)? {
-        Limit::Unlimited => None,
-        Limit::At(bytes) => Some(bytes),
+    match resource_limits::soft_limit(root, name)? {
+        SoftLimit::Unlimited => None,
+        SoftLimit::Value(bytes) => Some(bytes),
     }
 }

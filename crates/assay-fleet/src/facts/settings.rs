@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::root::{Root, chosen};
+use crate::root::{Root, selected_choice};
 
 /// Directories, and the files in them to record under their relative path.
 const SETTINGS: [(&str, &[&str]); 3] = [
@@ -54,7 +54,7 @@ pub(super) fn read(root: &Root) -> BTreeMap<String, String> {
     for (directory, names) in SETTINGS {
         for name in names {
             if let Some(text) = root.text(&format!("{directory}/{name}")) {
-                settings.insert((*name).to_owned(), chosen(&text).to_owned());
+                settings.insert((*name).to_owned(), selected_choice(&text).to_owned());
             }
         }
     }

@@ -9,14 +9,14 @@ use assay_model::facts::MemoryModule;
 
 /// Highest plausible rate in million transfers per second. DDR5 ends at 8800 in the standard (JEDEC
 /// JESD79-5C) and HBM3 at 6400 per pin.
-const MOST_MTS: u64 = 20_000;
+const MAX_MTS: u64 = 20_000;
 
 const MEMORY_DEVICE: u8 = 17;
 const END_OF_TABLE: u8 = 127;
 
 /// Kinds of main memory by their number in the standard (section 7.18.2). Kinds that only
 /// hypervisors show (`RAM`, `DRAM`, `Other`, `Unknown`) are excluded on purpose.
-const KINDS: [(u8, &str); 13] = [
+const MEMORY_KINDS: [(u8, &str); 13] = [
     (0x12, "DDR"),
     (0x13, "DDR2"),
     (0x14, "DDR2"),
@@ -39,8 +39,9 @@ const OTHER_KINDS: [u8; 2] = [0x09, 0x1f];
 /// Returns the populated modules; `None` unless every one of them is plausible.
 pub(super) fn modules(table: &[u8]) -> Option<Vec<MemoryModule>> {
     let devices = structures(table).filter(|structure| structure.kind == MEMORY_DEVICE);
-    let memory =
-        |device: &Structure| !device.byte(0x12).is_some_and(|kind| OTHER_KINDS.contains(&kind));
+    let memory = |device: &SmbiosStructure| {
+        !device.byte(0x12).is_some_and(|kind| OTHER_KINDS.contains(&kind))
+    };
     let populated = devices.filter(|device| memory(device) && size_bytes(device) != Some(0));
     let modules: Vec<MemoryModule> =
         populated.map(|device| module(&device)).collect::<Option<_>>()?;
@@ -48,13 +49,13 @@ pub(super) fn modules(table: &[u8]) -> Option<Vec<MemoryModule>> {
 }
 
 /// Structure: its formatted area and the strings after it.
-struct Structure<'a> {
+struct SmbiosStructure<'a> {
     kind: u8,
     formatted: &'a [u8],
     strings: Vec<&'a [u8]>,
 }
 
-impl Structure<'_> {
+impl SmbiosStructure<'_> {
     fn byte(&self, offset: usize) -> Option<u8> {
         self.formatted.get(offset).copied()
     }
@@ -77,7 +78,7 @@ impl Structure<'_> {
 }
 
 /// Iterates over the structures up to the end of the table or the first damaged one.
-fn structures(table: &[u8]) -> impl Iterator<Item = Structure<'_>> {
+fn structures(table: &[u8]) -> impl Iterator<Item = SmbiosStructure<'_>> {
     let mut rest = table;
     std::iter::from_fn(move || {
         let (kind, length) = (*rest.first()?, usize::from(*rest.get(1)?));
@@ -91,19 +92,19 @@ fn structures(table: &[u8]) -> impl Iterator<Item = Structure<'_>> {
         let end = behind.windows(2).position(|pair| pair == [0, 0])?;
         let strings = behind[..end].split(|byte| *byte == 0).collect();
         rest = &behind[end + 2..];
-        Some(Structure { kind, formatted, strings })
+        Some(SmbiosStructure { kind, formatted, strings })
     })
 }
 
-fn module(device: &Structure) -> Option<MemoryModule> {
+fn module(device: &SmbiosStructure) -> Option<MemoryModule> {
     let kind = device.byte(0x12)?;
-    let (_, kind) = KINDS.iter().find(|(number, _)| *number == kind)?;
+    let (_, kind) = MEMORY_KINDS.iter().find(|(number, _)| *number == kind)?;
     // Width without error correction bits. 0xffff means unknown.
     let width_bits = u32::from(device.word(0x0a).filter(|width| (8..=1024).contains(width))?);
-    let locator = device.string(0x10).filter(|name| specified(name))?;
+    let locator = device.string(0x10).filter(|name| is_specified(name))?;
     Some(MemoryModule {
         locator,
-        bank: device.string(0x11).filter(|name| specified(name)).unwrap_or_default(),
+        bank: device.string(0x11).filter(|name| is_specified(name)).unwrap_or_default(),
         bytes: size_bytes(device)?,
         width_bits,
         transfers_per_s: transfers_per_s(device)?,
@@ -111,13 +112,13 @@ fn module(device: &Structure) -> Option<MemoryModule> {
     })
 }
 
-fn specified(name: &str) -> bool {
+fn is_specified(name: &str) -> bool {
     !["", "Not Specified", "Unknown"].contains(&name)
 }
 
 /// Returns the size in bytes: 0 is an empty slot, `None` an unknown or damaged size. Bit 15 of the
 /// short field selects KiB instead of MiB; 0x7fff refers to the extended field, in MiB.
-fn size_bytes(device: &Structure) -> Option<u64> {
+fn size_bytes(device: &SmbiosStructure) -> Option<u64> {
     match device.word(0x0c)? {
         0xffff => None,
         0x7fff => Some(u64::from(device.double_word(0x1c)? & 0x7fff_ffff) << 20),
@@ -132,18 +133,18 @@ fn size_bytes(device: &Structure) -> Option<u64> {
 /// Before version 3.2 of the standard the configured field was called a clock, and firmware of that
 /// time may store MHz, half the transfers. A value of exactly half the rated speed is treated as
 /// such a clock.
-fn transfers_per_s(device: &Structure) -> Option<u64> {
+fn transfers_per_s(device: &SmbiosStructure) -> Option<u64> {
     let rated = speed_mts(device, 0x15, 0x54);
     let configured = speed_mts(device, 0x20, 0x58);
     let speed = match (configured, rated) {
         (Some(clock), Some(rated)) if clock * 2 == rated => rated,
         (configured, rated) => configured.or(rated)?,
     };
-    (speed <= MOST_MTS).then_some(speed * 1_000_000)
+    (speed <= MAX_MTS).then_some(speed * 1_000_000)
 }
 
 /// Reads a speed: 0 is unknown; 0xffff refers to the extended field.
-fn speed_mts(device: &Structure, short: usize, extended: usize) -> Option<u64> {
+fn speed_mts(device: &SmbiosStructure, short: usize, extended: usize) -> Option<u64> {
     let speed = match device.word(short)? {
         0xffff => u64::from(device.double_word(extended)? & 0x7fff_ffff),
         speed => u64::from(speed),

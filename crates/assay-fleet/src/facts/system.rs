@@ -9,7 +9,7 @@ use super::virtualization::Virtualization;
 use crate::root::Root;
 
 /// Maximum size of a C library to search for its version; glibc has about 2 MB.
-const MOST_LIBRARY_BYTES: u64 = 8 << 20;
+const MAX_LIBRARY_BYTES: u64 = 8 << 20;
 
 pub(super) fn read(root: &Root, environment: &Virtualization) -> SystemFacts {
     SystemFacts {
@@ -17,7 +17,7 @@ pub(super) fn read(root: &Root, environment: &Virtualization) -> SystemFacts {
         kernel: kernel(root),
         kernel_command_line: root
             .text("proc/cmdline")
-            .map(|line| kernel_parameters::harmless(&line)),
+            .map(|line| kernel_parameters::filter_command_line(&line)),
         // The file exists since Linux 6.1. Falls back to the architecture of this program.
         architecture: root
             .text("proc/sys/kernel/arch")
@@ -72,27 +72,27 @@ fn product(root: &Root) -> Option<String> {
         _ => name,
     });
     let model = || root.text("proc/device-tree/model");
-    let product = azure(root).or(product);
+    let product = azure_product(root).or(product);
     product.or_else(model).map(|name| name.trim_end_matches('\0').to_owned())
 }
 
 /// Asset tag of Azure guests; their product name is that of any Hyper-V guest. cloud-init's data
 /// source uses the same tag.
-const AZURE: &str = "7783-7084-3265-9085-8269-3286-77";
+const AZURE_ASSET_TAG: &str = "7783-7084-3265-9085-8269-3286-77";
 
 /// Returns the VM size of an Azure guest from cloud-init's stored metadata. Uses no network.
-fn azure(root: &Root) -> Option<String> {
-    root.text("sys/class/dmi/id/chassis_asset_tag").filter(|tag| tag == AZURE)?;
+fn azure_product(root: &Root) -> Option<String> {
+    root.text("sys/class/dmi/id/chassis_asset_tag").filter(|tag| tag == AZURE_ASSET_TAG)?;
     let data: Option<serde_json::Value> = root
         .text("run/cloud-init/instance-data.json")
         .and_then(|text| serde_json::from_str(&text).ok());
     let told = data.as_ref().and_then(|it| it.pointer("/ds/meta_data/imds/compute/vmSize"));
-    let size = told.and_then(serde_json::Value::as_str).filter(is_name);
+    let size = told.and_then(serde_json::Value::as_str).filter(is_plain_name);
     Some(format!("Microsoft Azure {}", size.unwrap_or("Virtual Machine")))
 }
 
 /// Accepts letters, digits and `_-.`, so that no control character of the file is printed.
-fn is_name(text: &&str) -> bool {
+fn is_plain_name(text: &&str) -> bool {
     let is_of_name = |it: char| it.is_ascii_alphanumeric() || "_-.".contains(it);
     !text.is_empty() && text.len() <= 64 && text.chars().all(is_of_name)
 }
@@ -105,15 +105,15 @@ fn c_library(root: &Root) -> Option<String> {
         line.split_whitespace().nth(5).map(|path| path.trim_start_matches('/'))
     };
     let glibc = || {
-        let library = root.bytes(mapped("/libc.so.6")?, MOST_LIBRARY_BYTES).ok()?;
-        Some(format!("glibc {}", behind(&library, b"stable release version ")?))
+        let library = root.read_bytes(mapped("/libc.so.6")?, MAX_LIBRARY_BYTES).ok()?;
+        Some(format!("glibc {}", version_after(&library, b"stable release version ")?))
     };
     let musl = || mapped("/ld-musl-").map(|_| "musl".to_owned());
     glibc().or_else(musl)
 }
 
 /// Returns the version number after `mark`.
-fn behind(bytes: &[u8], mark: &[u8]) -> Option<String> {
+fn version_after(bytes: &[u8], mark: &[u8]) -> Option<String> {
     let start = bytes.windows(mark.len()).position(|window| window == mark)? + mark.len();
     let number = |byte: &&u8| byte.is_ascii_digit() || **byte == b'.';
     let version: Vec<u8> = bytes[start..].iter().take_while(number).copied().collect();
@@ -127,16 +127,20 @@ mod tests {
 
     /// An Azure guest is recognised by its asset tag, its size by cloud-init's metadata.
     #[test]
-    fn a_guest_of_azure_is_known_and_its_size_where_it_was_told() {
+    fn recognises_azure_guest_and_its_size() {
         let told = |size: &str| {
             format!(r#"{{"ds":{{"meta_data":{{"imds":{{"compute":{{"vmSize":{size}}}}}}}}}}}"#)
         };
         for (tag, data, expected) in [
-            (AZURE, told("\"Standard_HB120rs_v3\""), "Microsoft Azure Standard_HB120rs_v3"),
-            (AZURE, told("7"), "Microsoft Azure Virtual Machine"),
-            (AZURE, told("\"a b\\u001b\""), "Microsoft Azure Virtual Machine"),
-            (AZURE, "no JSON".to_owned(), "Microsoft Azure Virtual Machine"),
-            (AZURE, String::new(), "Microsoft Azure Virtual Machine"),
+            (
+                AZURE_ASSET_TAG,
+                told("\"Standard_HB120rs_v3\""),
+                "Microsoft Azure Standard_HB120rs_v3",
+            ),
+            (AZURE_ASSET_TAG, told("7"), "Microsoft Azure Virtual Machine"),
+            (AZURE_ASSET_TAG, told("\"a b\\u001b\""), "Microsoft Azure Virtual Machine"),
+            (AZURE_ASSET_TAG, "no JSON".to_owned(), "Microsoft Azure Virtual Machine"),
+            (AZURE_ASSET_TAG, String::new(), "Microsoft Azure Virtual Machine"),
             ("", told("\"Standard_HB120rs_v3\""), "Microsoft Corporation Virtual Machine"),
             ("1234", String::new(), "Microsoft Corporation Virtual Machine"),
         ] {
@@ -151,7 +155,7 @@ mod tests {
             write("sys/class/dmi/id/chassis_asset_tag", &format!("{tag}\n"));
             write("run/cloud-init/instance-data.json", &data);
             assert_eq!(
-                product(&Root::at(folder.path())).as_deref(),
+                product(&Root::from_directory(folder.path())).as_deref(),
                 Some(expected),
                 "{tag} {data}"
             );

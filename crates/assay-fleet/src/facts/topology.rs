@@ -21,7 +21,7 @@ pub(super) fn read(root: &Root, usable: &BTreeSet<u32>) -> Topology {
 }
 
 /// Location of one CPU as the kernel reports it.
-struct Place {
+struct CpuLocation {
     id: u32,
     core: u32,
     socket: u32,
@@ -29,12 +29,12 @@ struct Place {
     first_thread: u32,
 }
 
-fn place(root: &Root, id: u32) -> Place {
+fn read_location(root: &Root, id: u32) -> CpuLocation {
     // ARM firmware may omit the socket, which the kernel shows as −1: then there is one.
     let number = |name: &str| root.number(&format!("{CPUS}/cpu{id}/topology/{name}"));
     let threads = format!("{CPUS}/cpu{id}/topology/thread_siblings_list");
-    let threads = cpu_list::listed(root, &threads).unwrap_or_default();
-    Place {
+    let threads = cpu_list::read_list(root, &threads).unwrap_or_default();
+    CpuLocation {
         id,
         core: number("core_id").unwrap_or(id),
         socket: number("physical_package_id").unwrap_or(0),
@@ -45,7 +45,7 @@ fn place(root: &Root, id: u32) -> Place {
 /// Assigns core numbers: the kernel's if they are unique within a socket. If dies or clusters of a
 /// socket each count from 0, uses the first thread of each core instead.
 fn cores(root: &Root, usable: &BTreeSet<u32>, numa: &[NumaNode]) -> Vec<Cpu> {
-    let places: Vec<Place> = usable.iter().map(|id| place(root, *id)).collect();
+    let places: Vec<CpuLocation> = usable.iter().map(|id| read_location(root, *id)).collect();
     let mut cores: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let unique = places.iter().all(|place| {
         let first = cores.entry((place.socket, place.core)).or_insert(place.first_thread);
@@ -53,7 +53,7 @@ fn cores(root: &Root, usable: &BTreeSet<u32>, numa: &[NumaNode]) -> Vec<Cpu> {
     });
     let node =
         |id: u32| numa.iter().find(|node| node.cpus.contains(&id)).map_or(0, |node| node.id);
-    let cpu = |place: &Place| Cpu {
+    let cpu = |place: &CpuLocation| Cpu {
         id: place.id,
         core: if unique { place.core } else { place.first_thread },
         socket: place.socket,
@@ -67,21 +67,22 @@ fn cores(root: &Root, usable: &BTreeSet<u32>, numa: &[NumaNode]) -> Vec<Cpu> {
 /// memory that the kernel sets up later.
 fn nodes(root: &Root, usable: &BTreeSet<u32>) -> Vec<NumaNode> {
     let node = |id: u32| {
-        let listed = cpu_list::listed(root, &format!("{NODES}/node{id}/cpulist"))?;
+        let listed = cpu_list::read_list(root, &format!("{NODES}/node{id}/cpulist"))?;
         let cpus: Vec<u32> = listed.intersection(usable).copied().collect();
         let memory = root.text(&format!("{NODES}/node{id}/meminfo"));
-        let bytes = memory.and_then(|text| meminfo::field(&text, "MemTotal")).unwrap_or(0);
+        let bytes =
+            memory.and_then(|text| meminfo::parse_bytes(&text, "MemTotal")).unwrap_or(0);
         (!cpus.is_empty()).then_some(NumaNode { id, cpus, bytes })
     };
-    let all = root.numbered(NODES, "node");
+    let all = root.entry_numbers(NODES, "node");
     let nodes: Vec<NumaNode> = all.iter().copied().filter_map(node).collect();
     let mapped: Vec<u32> = nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect();
     let complete = mapped.len() == usable.len();
-    if complete && all.len() > 1 { nodes } else { vec![whole(root, usable)] }
+    if complete && all.len() > 1 { nodes } else { vec![single_node(root, usable)] }
 }
 
-fn whole(root: &Root, usable: &BTreeSet<u32>) -> NumaNode {
-    let bytes = meminfo::bytes(root, "MemTotal").unwrap_or(0);
+fn single_node(root: &Root, usable: &BTreeSet<u32>) -> NumaNode {
+    let bytes = meminfo::read_bytes(root, "MemTotal").unwrap_or(0);
     NumaNode { id: 0, cpus: usable.iter().copied().collect(), bytes }
 }
 
@@ -91,7 +92,7 @@ fn caches(root: &Root, usable: &BTreeSet<u32>) -> Vec<Cache> {
     let mut distinct: BTreeMap<(u8, Vec<u32>), Cache> = BTreeMap::new();
     for cpu in usable {
         let directory = format!("{CPUS}/cpu{cpu}/cache");
-        for index in root.numbered(&directory, "index") {
+        for index in root.entry_numbers(&directory, "index") {
             if let Some(cache) = cache(root, &format!("{directory}/index{index}"), usable) {
                 distinct.entry((cache.level, cache.cpus.clone())).or_insert(cache);
             }
@@ -106,7 +107,7 @@ fn cache(root: &Root, directory: &str, usable: &BTreeSet<u32>) -> Option<Cache> 
     if !["Data", "Unified"].contains(&text("type")?.as_str()) {
         return None;
     }
-    let shared = cpu_list::listed(root, &format!("{directory}/shared_cpu_list"))?;
+    let shared = cpu_list::read_list(root, &format!("{directory}/shared_cpu_list"))?;
     let cpus: Vec<u32> = shared.intersection(usable).copied().collect();
     Some(Cache {
         level: text("level")?.parse().ok()?,

@@ -48,7 +48,7 @@ const PRODUCTS: [(&str, &str); 13] = [
 ];
 
 /// Model name of QEMU's software-emulated processor (target/i386/cpu.c, of `max`).
-const EMULATED: &str = "QEMU TCG";
+const EMULATED_MODEL: &str = "QEMU TCG";
 
 /// Clock sources specific to one hypervisor.
 const CLOCK_SOURCES: [(&str, &str); 3] =
@@ -67,10 +67,10 @@ const GROUPS: [(&str, &str); 6] = [
 /// First line of the `/etc/hosts` that the kubelet writes for its containers
 /// (`pkg/kubelet/kubelet_pods.go`). Groups of version 2 are visible only from outside, and marks of
 /// other engines belong to the runtime below the kubelet.
-const HOSTS_OF_A_POD: &str = "# Kubernetes-managed hosts file";
+const POD_HOSTS_HEADER: &str = "# Kubernetes-managed hosts file";
 
 /// Files that container engines create in the root of their containers.
-const MARKS: [(&str, &str); 3] = [
+const MARKER_FILES: [(&str, &str); 3] = [
     (".dockerenv", "docker"),
     ("run/.containerenv", "podman"),
     (".singularity.d", "apptainer"),
@@ -91,7 +91,7 @@ fn hypervisor(root: &Root) -> Option<String> {
         return None;
     }
     // Emulated guests have the same product names as KVM guests.
-    if block.get("model name").is_some_and(|model| model.contains(EMULATED)) {
+    if block.get("model name").is_some_and(|model| model.contains(EMULATED_MODEL)) {
         return Some(assay_model::facts::EMULATOR.to_owned());
     }
     let identity = format!(
@@ -99,9 +99,9 @@ fn hypervisor(root: &Root) -> Option<String> {
         root.text("sys/class/dmi/id/sys_vendor").unwrap_or_default(),
         root.text("sys/class/dmi/id/product_name").unwrap_or_default()
     );
-    let product = || named(&PRODUCTS, &identity).filter(|_| !identity.contains("metal"));
+    let product = || find_name(&PRODUCTS, &identity).filter(|_| !identity.contains("metal"));
     let clocks = root.text("sys/devices/system/clocksource/clocksource0/available_clocksource");
-    let clock = || named(&CLOCK_SOURCES, &clocks.unwrap_or_default());
+    let clock = || find_name(&CLOCK_SOURCES, &clocks.unwrap_or_default());
     root.text("sys/hypervisor/type")
         .or_else(product)
         .or_else(clock)
@@ -110,18 +110,18 @@ fn hypervisor(root: &Root) -> Option<String> {
 
 fn container(root: &Root) -> Option<String> {
     let mark = || {
-        let mark = MARKS.iter().find(|(path, _)| root.exists(path));
+        let mark = MARKER_FILES.iter().find(|(path, _)| root.exists(path));
         mark.map(|(_, name)| (*name).to_owned())
     };
-    let groups = || named(&GROUPS, &root.text("proc/self/cgroup").unwrap_or_default());
+    let groups = || find_name(&GROUPS, &root.text("proc/self/cgroup").unwrap_or_default());
     let pod = || {
         let hosts = root.text("etc/hosts").unwrap_or_default();
-        hosts.starts_with(HOSTS_OF_A_POD).then(|| "kubernetes".to_owned())
+        hosts.starts_with(POD_HOSTS_HEADER).then(|| "kubernetes".to_owned())
     };
     root.text("run/systemd/container").or_else(groups).or_else(pod).or_else(mark)
 }
 
-fn named(table: &[(&str, &str)], text: &str) -> Option<String> {
+fn find_name(table: &[(&str, &str)], text: &str) -> Option<String> {
     let row = table.iter().find(|(sign, _)| text.contains(sign));
     row.map(|(_, name)| (*name).to_owned())
 }
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn emulation_is_told_from_kvm_which_has_the_same_products() {
+    fn distinguishes_emulation_from_kvm() {
         let folder = tempfile::tempdir().unwrap();
         for folder_of in ["proc", "sys/class/dmi/id"] {
             std::fs::create_dir_all(folder.path().join(folder_of)).unwrap();
@@ -145,13 +145,13 @@ mod tests {
             let cpus =
                 format!("processor\t: 0\nmodel name\t: {model}\nflags\t\t: fpu hypervisor\n");
             std::fs::write(folder.path().join("proc/cpuinfo"), cpus).unwrap();
-            let found = read(&Root::at(folder.path()));
+            let found = read(&Root::from_directory(folder.path()));
             assert_eq!(found.hypervisor.as_deref(), Some(expected), "{model}");
         }
     }
 
     #[test]
-    fn a_pod_is_known_by_its_hosts_where_its_groups_do_not_show() {
+    fn recognises_pod_by_hosts_file() {
         let folder = tempfile::tempdir().unwrap();
         for folder_of in ["proc/self", "etc", "run"] {
             std::fs::create_dir_all(folder.path().join(folder_of)).unwrap();
@@ -159,7 +159,7 @@ mod tests {
         let write = |path: &str, text: &str| std::fs::write(folder.path().join(path), text);
         write("proc/self/cgroup", "0::/\n").unwrap();
         write("run/.containerenv", "").unwrap();
-        let found = || read(&Root::at(folder.path())).container;
+        let found = || read(&Root::from_directory(folder.path())).container;
         assert_eq!(found().as_deref(), Some("podman"));
         write(
             "etc/hosts",

@@ -12,111 +12,111 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::Captured;
-use super::family::{Family, Mark};
+use super::ChildOutput;
+use super::family::{FamilyMark, ProcessFamily};
 
 /// Maximum sleep, and thus the delay of a cancellation.
-const NAP: Duration = Duration::from_millis(50);
+const MAX_SLEEP: Duration = Duration::from_millis(50);
 /// Sleep while both streams are closed and only the end of the child is awaited.
-const SHORT_NAP: Duration = Duration::from_millis(2);
+const DRAIN_SLEEP: Duration = Duration::from_millis(2);
 /// Time to drain the pipes after the child and its descendants have ended. Only a hidden descendant
 /// can hold them open longer; it is not waited for.
-const DRAIN: Duration = Duration::from_millis(200);
+const DRAIN_TIME: Duration = Duration::from_millis(200);
 /// Capacity of a pipe (pipe(7)).
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Limits of a child.
-pub(super) struct Watch<'a> {
+pub(super) struct ChildLimits<'a> {
     pub(super) cancel: &'a AtomicBool,
     pub(super) deadline: Option<Duration>,
     pub(super) cap_bytes: u64,
 }
 
 /// Reason why a child was ended early.
-pub(super) enum Stop {
+pub(super) enum ChildStop {
     Cancelled,
-    Deadline(Duration, Captured),
+    Deadline(Duration, ChildOutput),
     TooLarge(&'static str),
     Failed(io::Error),
 }
 
-impl Watch<'_> {
+impl ChildLimits<'_> {
     /// Follows a child, the leader of its process group, to its end.
     pub(super) fn follow(
         &self,
         mut child: Child,
-        mark: Mark,
+        mark: FamilyMark,
         began: Instant,
-    ) -> Result<(ExitStatus, Captured), Stop> {
-        let mut streams = Streams::of(&mut child, self.cap_bytes);
-        let mut family = Family::new(child, mark);
+    ) -> Result<(ExitStatus, ChildOutput), ChildStop> {
+        let mut streams = OutputStreams::from_child(&mut child, self.cap_bytes);
+        let mut family = ProcessFamily::new(child, mark);
         while !family.has_ended() {
             if self.cancel.load(Ordering::Relaxed) {
-                family.hasten();
-                return Err(Stop::Cancelled);
+                family.shorten_grace();
+                return Err(ChildStop::Cancelled);
             }
             let nap = match self.deadline {
-                None => NAP,
+                None => MAX_SLEEP,
                 Some(limit) => match limit.checked_sub(began.elapsed()) {
-                    Some(rest) => rest.min(NAP),
-                    None => return Err(Stop::Deadline(limit, streams.into_captured())),
+                    Some(rest) => rest.min(MAX_SLEEP),
+                    None => return Err(ChildStop::Deadline(limit, streams.into_captured())),
                 },
             };
             streams.wait(nap)?;
         }
-        family.end_rest();
+        family.kill_remaining();
         let ended = Instant::now();
-        while streams.open() && ended.elapsed() < DRAIN {
-            streams.wait(SHORT_NAP)?;
+        while streams.is_open() && ended.elapsed() < DRAIN_TIME {
+            streams.wait(DRAIN_SLEEP)?;
         }
-        let status = family.reap().map_err(Stop::Failed)?;
+        let status = family.reap().map_err(ChildStop::Failed)?;
         Ok((status, streams.into_captured()))
     }
 }
 
 /// Both streams of a child and their captured bytes.
-struct Streams {
+struct OutputStreams {
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    captured: Captured,
+    captured: ChildOutput,
     cap_bytes: u64,
     chunk: Vec<u8>,
 }
 
-impl Streams {
-    fn of(child: &mut Child, cap_bytes: u64) -> Self {
+impl OutputStreams {
+    fn from_child(child: &mut Child, cap_bytes: u64) -> Self {
         Self {
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
-            captured: Captured::default(),
+            captured: ChildOutput::default(),
             cap_bytes,
             chunk: vec![0; CHUNK_BYTES],
         }
     }
 
-    const fn open(&self) -> bool {
+    const fn is_open(&self) -> bool {
         self.stdout.is_some() || self.stderr.is_some()
     }
 
     /// Sleeps until a stream is readable, at most `nap`, and reads the available bytes.
-    fn wait(&mut self, nap: Duration) -> Result<(), Stop> {
-        if !self.open() {
-            std::thread::sleep(nap.min(SHORT_NAP));
+    fn wait(&mut self, nap: Duration) -> Result<(), ChildStop> {
+        if !self.is_open() {
+            std::thread::sleep(nap.min(DRAIN_SLEEP));
             return Ok(());
         }
-        let (stdout, stderr) = self.ready(nap).map_err(Stop::Failed)?;
+        let (stdout, stderr) = self.ready(nap).map_err(ChildStop::Failed)?;
         let Self { captured, chunk, cap_bytes, .. } = self;
         if stdout {
-            take_in(&mut self.stdout, &mut captured.stdout, chunk)?;
+            read_chunk(&mut self.stdout, &mut captured.stdout, chunk)?;
         }
         if stderr {
-            take_in(&mut self.stderr, &mut captured.stderr, chunk)?;
+            read_chunk(&mut self.stderr, &mut captured.stderr, chunk)?;
         }
         for (what, bytes) in
             [("standard output", &captured.stdout), ("standard error", &captured.stderr)]
         {
             if bytes.len() as u64 > *cap_bytes {
-                return Err(Stop::TooLarge(what));
+                return Err(ChildStop::TooLarge(what));
             }
         }
         Ok(())
@@ -146,23 +146,23 @@ impl Streams {
         Ok((stdout, stderr))
     }
 
-    fn into_captured(self) -> Captured {
+    fn into_captured(self) -> ChildOutput {
         self.captured
     }
 }
 
 /// Appends the available bytes of a pipe, and closes it at its end.
-fn take_in(
+fn read_chunk(
     pipe: &mut Option<impl Read>,
     bytes: &mut Vec<u8>,
     chunk: &mut [u8],
-) -> Result<(), Stop> {
+) -> Result<(), ChildStop> {
     let Some(open) = pipe else { return Ok(()) };
     match open.read(chunk) {
         Ok(0) => *pipe = None,
         Ok(count) => bytes.extend_from_slice(&chunk[..count]),
         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-        Err(error) => return Err(Stop::Failed(error)),
+        Err(error) => return Err(ChildStop::Failed(error)),
     }
     Ok(())
 }

@@ -15,47 +15,47 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
 
-use crate::process_table::{self, Entry};
+use crate::process_table::{self, ProcessEntry};
 use crate::root::Root;
 
 /// Time between SIGTERM and SIGKILL, in which a launcher can end its own children.
 const GRACE: Duration = Duration::from_secs(2);
 /// Same time after a cancellation; the user waits one second at most for everything.
-const HASTE: Duration = Duration::from_millis(700);
-const NAP: Duration = Duration::from_millis(5);
-const MARK: &str = "ASSAY_CHILD";
+const CANCEL_GRACE: Duration = Duration::from_millis(700);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+const MARK_VARIABLE: &str = "ASSAY_CHILD";
 
 /// Mark of one process family: id of this process, and a number within it.
 #[derive(Debug, Clone)]
-pub(super) struct Mark(String);
+pub(super) struct FamilyMark(String);
 
-impl Mark {
+impl FamilyMark {
     /// Adds a new mark to the environment of a child to be started.
-    pub(super) fn put_on(command: &mut Command) -> Self {
+    pub(super) fn add_to(command: &mut Command) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let value = format!("{}.{number}", std::process::id());
-        command.env(MARK, &value);
+        command.env(MARK_VARIABLE, &value);
         Self(value)
     }
 }
 
 /// Running child that leads its own process group. Dropping it ends the whole family.
-pub(super) struct Family {
+pub(super) struct ProcessFamily {
     child: Child,
-    mark: Mark,
+    mark: FamilyMark,
     reaped: bool,
     grace: Duration,
 }
 
-impl Family {
-    pub(super) const fn new(child: Child, mark: Mark) -> Self {
+impl ProcessFamily {
+    pub(super) const fn new(child: Child, mark: FamilyMark) -> Self {
         Self { child, mark, reaped: false, grace: GRACE }
     }
 
     /// Shortens the time to end cleanly after a cancellation.
-    pub(super) const fn hasten(&mut self) {
-        self.grace = HASTE;
+    pub(super) const fn shorten_grace(&mut self) {
+        self.grace = CANCEL_GRACE;
     }
 
     /// Returns whether the child has ended. It stays a zombie, so that its id, also that of its
@@ -66,9 +66,9 @@ impl Family {
     }
 
     /// Kills the remaining descendants of an ended child.
-    pub(super) fn end_rest(&self) {
+    pub(super) fn kill_remaining(&self) {
         self.signal_group(Signal::KILL);
-        send(&self.outside(), Signal::KILL);
+        send_signal(&self.other_groups(), Signal::KILL);
     }
 
     /// Reaps the child. Call only after [`Self::has_ended`].
@@ -81,16 +81,17 @@ impl Family {
         Pid::from_child(&self.child)
     }
 
-    fn end(&mut self) {
-        let outside = self.outside();
+    fn terminate(&mut self) {
+        let outside = self.other_groups();
         self.signal_group(Signal::TERM);
-        send(&outside, Signal::TERM);
+        send_signal(&outside, Signal::TERM);
         let began = Instant::now();
-        while began.elapsed() < self.grace && !(self.has_ended() && outside.iter().all(gone)) {
-            std::thread::sleep(NAP);
+        while began.elapsed() < self.grace && !(self.has_ended() && outside.iter().all(is_gone))
+        {
+            std::thread::sleep(POLL_INTERVAL);
         }
-        send(&outside, Signal::KILL);
-        self.end_rest();
+        send_signal(&outside, Signal::KILL);
+        self.kill_remaining();
         // The child is dead or was just killed: returns at once, and the status is not needed.
         let _ = self.child.wait();
     }
@@ -101,15 +102,15 @@ impl Family {
     }
 
     /// Returns the descendants in other process groups.
-    fn outside(&self) -> Vec<Entry> {
+    fn other_groups(&self) -> Vec<ProcessEntry> {
         let root = Root::machine();
         let leader = self.child.id();
-        let assignment = format!("{MARK}={}", self.mark.0);
+        let assignment = format!("{MARK_VARIABLE}={}", self.mark.0);
         let mut known = BTreeSet::from([leader]);
         let mut family = Vec::new();
         let mut rest = process_table::snapshot(&root);
         loop {
-            let (found, others): (Vec<Entry>, Vec<Entry>) =
+            let (found, others): (Vec<ProcessEntry>, Vec<ProcessEntry>) =
                 rest.into_iter().partition(|entry| {
                     known.contains(&entry.parent)
                         || process_table::has_environment(&root, entry.id, &assignment)
@@ -124,10 +125,10 @@ impl Family {
     }
 }
 
-impl Drop for Family {
+impl Drop for ProcessFamily {
     fn drop(&mut self) {
         if !self.reaped {
-            self.end();
+            self.terminate();
         }
     }
 }
@@ -143,7 +144,7 @@ static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Blocks forever after [`end_descendants`] was called. Reporting the end of a killed child could
 /// end this process in another way than intended.
-pub(super) fn wait_for_the_end() {
+pub(super) fn park_if_ending() {
     while IS_ENDING.load(Ordering::SeqCst) {
         std::thread::park();
     }
@@ -151,7 +152,7 @@ pub(super) fn wait_for_the_end() {
 
 /// Kills all descendants of this process at once. The caller ends this process next; threads that
 /// wait for a child do not return.
-pub fn end_descendants() {
+pub fn kill_descendants() {
     IS_ENDING.store(true, Ordering::SeqCst);
     if has_no_child() {
         return;
@@ -159,13 +160,13 @@ pub fn end_descendants() {
     let mut known = BTreeSet::from([std::process::id()]);
     let mut rest = process_table::snapshot(&Root::machine());
     loop {
-        let (found, others): (Vec<Entry>, Vec<Entry>) =
+        let (found, others): (Vec<ProcessEntry>, Vec<ProcessEntry>) =
             rest.into_iter().partition(|entry| known.contains(&entry.parent));
         if found.is_empty() {
             return;
         }
         known.extend(found.iter().map(|entry| entry.id));
-        send(&found, Signal::KILL);
+        send_signal(&found, Signal::KILL);
         rest = others;
     }
 }
@@ -178,8 +179,8 @@ fn has_no_child() -> bool {
     matches!(waitid(WaitId::All, options), Err(Errno::CHILD))
 }
 
-fn send(processes: &[Entry], signal: Signal) {
-    for process in processes.iter().filter(|process| !gone(process)) {
+fn send_signal(processes: &[ProcessEntry], signal: Signal) {
+    for process in processes.iter().filter(|process| !is_gone(process)) {
         if let Some(id) = i32::try_from(process.id).ok().and_then(Pid::from_raw) {
             // The process may have ended since the snapshot.
             let _ = kill_process(id, signal);
@@ -189,7 +190,7 @@ fn send(processes: &[Entry], signal: Signal) {
 
 /// Returns whether the process has ended. A process with the same id but another start time is a
 /// different one.
-fn gone(process: &Entry) -> bool {
+fn is_gone(process: &ProcessEntry) -> bool {
     process_table::read(&Root::machine(), process.id)
         .is_none_or(|now| now.zombie || now.start_ticks != process.start_ticks)
 }

@@ -17,7 +17,7 @@ pub fn find_executable(name: impl AsRef<Path>) -> Option<PathBuf> {
 /// Returns the absolute path to start; the child starts in another directory.
 pub(super) fn resolve(program: &Path) -> Result<PathBuf, ProcessError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    find_in(program, &path).ok_or_else(|| match present(program) {
+    find_in(program, &path).ok_or_else(|| match existing_path(program) {
         Some(program) => ProcessError::NotExecutable { program },
         None => ProcessError::NotFound { program: program.to_owned() },
     })
@@ -29,7 +29,7 @@ fn find_in(name: &Path, path: &OsStr) -> Option<PathBuf> {
     } else {
         std::env::split_paths(path).map(|directory| directory.join(name)).collect()
     };
-    let found = candidates.iter().find(|file| executable(file))?;
+    let found = candidates.iter().find(|file| is_executable(file))?;
     std::path::absolute(found).ok()
 }
 
@@ -37,11 +37,11 @@ fn is_path(name: &Path) -> bool {
     name.components().count() != 1 || name.is_absolute()
 }
 
-fn present(program: &Path) -> Option<PathBuf> {
+fn existing_path(program: &Path) -> Option<PathBuf> {
     (is_path(program) && program.exists()).then(|| program.to_owned())
 }
 
-fn executable(file: &Path) -> bool {
+fn is_executable(file: &Path) -> bool {
     file.is_file() && rustix::fs::access(file, Access::EXEC_OK).is_ok()
 }
 
@@ -52,7 +52,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
-    fn the_first_executable_file_on_the_path_is_found() {
+    fn finds_first_executable_on_path() {
         let directory = tempfile::tempdir().unwrap();
         let make = |name: &str, mode: u32| {
             let file = directory.path().join(name);

@@ -9,60 +9,60 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::agents::Way;
-use super::calls::{Call, Calls};
+use super::agents::HostRoute;
+use super::calls::{Call, OpenCalls};
 use super::frame::{self, FrameError};
-use super::{Clocks, Reply, Request, VERSION, program};
+use super::{AgentReply, AgentRequest, Clocks, VERSION, program};
 
 /// Time for current work to end in good order after the pipe has closed. The caller then ends the
 /// process, within the second in which an agent must be gone.
 const GRACE: Duration = Duration::from_millis(600);
 /// Interval of checks for a silent pipe.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Time without a sent message after which an agent sends a heartbeat.
-const SILENCE: Duration = Duration::from_secs(1);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 /// Additional time that an agent waits beyond the coordinator's timeout.
-const LONGER: Duration = Duration::from_secs(5);
+const PATIENCE_MARGIN: Duration = Duration::from_secs(5);
 
 /// Returns the time without messages after which an agent ends. A cut link closes no pipe: TCP
 /// retries for many minutes (tcp(7), `tcp_retries2`), and the transport waits with it.
 #[must_use]
 pub fn patience(deadline: Duration) -> Duration {
-    deadline.saturating_add(LONGER)
+    deadline.saturating_add(PATIENCE_MARGIN)
 }
 
 /// Connection of an agent to its coordinator.
 #[expect(missing_debug_implementations, reason = "a pipe has no text")]
-pub struct Line {
-    output: Mutex<Output>,
-    starts: Mutex<Receiver<u64>>,
+pub struct CoordinatorLink {
+    output: Mutex<ReplyPipe>,
+    start_times: Mutex<Receiver<u64>>,
     cancel: Arc<AtomicBool>,
     enough: Arc<AtomicBool>,
-    pub(super) calls: Calls,
+    pub(super) calls: OpenCalls,
     /// Routes to the hosts that this agent relays for the coordinator.
-    pub(super) beyond: Mutex<Vec<Way>>,
-    is_in_touch: AtomicBool,
+    pub(super) relay_routes: Mutex<Vec<HostRoute>>,
+    has_heartbeat: AtomicBool,
     /// Time of the last message from the coordinator.
-    heard: Mutex<Instant>,
+    last_received: Mutex<Instant>,
 }
 
 /// Pipe for replies, and the time of the last one.
-struct Output {
+struct ReplyPipe {
     pipe: Box<dyn Write + Send>,
-    spoke: Instant,
+    last_sent: Instant,
 }
 
-impl Line {
+impl CoordinatorLink {
     /// Sends a reply; returns `false` if the pipe is closed.
-    pub fn say(&self, reply: &Reply) -> bool {
+    pub fn send(&self, reply: &AgentReply) -> bool {
         let mut output = lock(&self.output);
-        output.spoke = Instant::now();
+        output.last_sent = Instant::now();
         frame::write(&mut output.pipe, reply).is_ok()
     }
 
     /// Waits until the coordinator sends a start time; `None` if there will be none.
     pub fn next_start(&self) -> Option<u64> {
-        let starts = lock(&self.starts);
+        let starts = lock(&self.start_times);
         while !self.cancel.load(Ordering::Relaxed) {
             match starts.recv_timeout(Duration::from_millis(50)) {
                 Ok(at_ns) => return Some(at_ns),
@@ -81,42 +81,44 @@ impl Line {
 
     /// Returns the flag that ends the current phase.
     #[must_use]
-    pub const fn enough(&self) -> &Arc<AtomicBool> {
+    pub const fn phase_end(&self) -> &Arc<AtomicBool> {
         &self.enough
     }
 
     /// Forwards a request to a relayed host; `None` closes its pipe.
-    fn pass(&self, number: usize, request: Option<&Request>) {
-        let way = lock(&self.beyond).get(number).cloned();
+    fn forward(&self, number: usize, request: Option<&AgentRequest>) {
+        let way = lock(&self.relay_routes).get(number).cloned();
         match (way, request) {
-            (Some(way), Some(request)) => way.report(request),
-            (Some(way), None) => way.leave(),
+            (Some(way), Some(request)) => way.send(request),
+            (Some(way), None) => way.close(),
             (None, _) => {}
         }
     }
 
     /// Reads requests until the pipe closes; long-running ones go to `requests`.
-    fn listen(
+    fn read_requests(
         self: &Arc<Self>,
         mut input: impl Read,
-        (start, requests): (Sender<u64>, Sender<Request>),
+        (start, requests): (Sender<u64>, Sender<AgentRequest>),
         clock: fn() -> u64,
         attend: &Arc<impl Fn(Call) + Send + Sync + 'static>,
     ) -> Result<(), FrameError> {
         loop {
             let heard = frame::read(&mut input);
-            *lock(&self.heard) = Instant::now();
+            *lock(&self.last_received) = Instant::now();
             match heard {
                 // Answered at once, so that other work does not delay the clock reading.
-                Ok(Request::Clock) => drop(self.say(&Reply::Clock(Clocks::with(clock())))),
-                Ok(Request::Alive) => {}
-                Ok(Request::Start(at_ns)) => drop(start.send(at_ns)),
-                Ok(Request::Letter(letter)) => self.deliver(letter, attend),
-                Ok(Request::Gone(host)) => self.is_gone(&host),
-                Ok(Request::Enough) => self.enough.store(true, Ordering::Relaxed),
-                Ok(Request::Stop) => self.end(),
-                Ok(Request::To(number, request)) => self.pass(number, Some(&request)),
-                Ok(Request::Leave(number)) => self.pass(number, None),
+                Ok(AgentRequest::Clock) => {
+                    drop(self.send(&AgentReply::Clock(Clocks::read(clock()))))
+                }
+                Ok(AgentRequest::Alive) => {}
+                Ok(AgentRequest::Start(at_ns)) => drop(start.send(at_ns)),
+                Ok(AgentRequest::Letter(letter)) => self.deliver(letter, attend),
+                Ok(AgentRequest::Gone(host)) => self.end_calls_with(&host),
+                Ok(AgentRequest::Enough) => self.enough.store(true, Ordering::Relaxed),
+                Ok(AgentRequest::Stop) => self.cancel_all(),
+                Ok(AgentRequest::To(number, request)) => self.forward(number, Some(&request)),
+                Ok(AgentRequest::Leave(number)) => self.forward(number, None),
                 Ok(request) => drop(requests.send(request)),
                 Err(FrameError::Closed) => return Ok(()),
                 Err(error) => return Err(error),
@@ -124,29 +126,31 @@ impl Line {
         }
     }
 
-    fn silence(&self) -> Duration {
-        lock(&self.heard).elapsed()
+    fn silent_for(&self) -> Duration {
+        lock(&self.last_received).elapsed()
     }
 
-    fn end(&self) {
+    fn cancel_all(&self) {
         self.cancel.store(true, Ordering::Relaxed);
         self.enough.store(true, Ordering::Relaxed);
     }
 
     /// Sends a heartbeat whenever nothing else was sent for a second, until the pipe closes.
-    pub fn stay_in_touch(self: &Arc<Self>) {
-        if self.is_in_touch.swap(true, Ordering::Relaxed) {
+    pub fn start_heartbeat(self: &Arc<Self>) {
+        if self.has_heartbeat.swap(true, Ordering::Relaxed) {
             return;
         }
         let line = Arc::downgrade(self);
         thread::spawn(move || {
             while let Some(line) = line.upgrade() {
-                let silent = lock(&line.output).spoke.elapsed();
-                if silent >= SILENCE && !line.say(&Reply::Alive) {
+                let silent = lock(&line.output).last_sent.elapsed();
+                if silent >= HEARTBEAT_INTERVAL && !line.send(&AgentReply::Alive) {
                     return;
                 }
                 drop(line);
-                thread::sleep(SILENCE.checked_sub(silent).unwrap_or(SILENCE));
+                thread::sleep(
+                    HEARTBEAT_INTERVAL.checked_sub(silent).unwrap_or(HEARTBEAT_INTERVAL),
+                );
             }
         });
     }
@@ -166,25 +170,25 @@ pub fn serve(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     (clock, patience): (fn() -> u64, Duration),
-    answer: impl Fn(Request, &Arc<Line>) + Send + 'static,
+    answer: impl Fn(AgentRequest, &Arc<CoordinatorLink>) + Send + 'static,
     attend: impl Fn(Call) + Send + Sync + 'static,
 ) -> Result<(), FrameError> {
     let (program, _) = File::open("/proc/self/exe")
         .and_then(|file| program::hash(&file))
         .map_err(FrameError::Pipe)?;
     let (start, starts) = mpsc::channel();
-    let line = Arc::new(Line {
-        output: Mutex::new(Output { pipe: Box::new(output), spoke: Instant::now() }),
-        starts: Mutex::new(starts),
+    let line = Arc::new(CoordinatorLink {
+        output: Mutex::new(ReplyPipe { pipe: Box::new(output), last_sent: Instant::now() }),
+        start_times: Mutex::new(starts),
         cancel: Arc::default(),
         enough: Arc::default(),
-        calls: Calls::default(),
-        beyond: Mutex::default(),
-        is_in_touch: AtomicBool::new(false),
-        heard: Mutex::new(Instant::now()),
+        calls: OpenCalls::default(),
+        relay_routes: Mutex::default(),
+        has_heartbeat: AtomicBool::new(false),
+        last_received: Mutex::new(Instant::now()),
     });
     let attend = Arc::new(attend);
-    line.say(&Reply::Hello(format!("{program} {VERSION}")));
+    line.send(&AgentReply::Hello(format!("{program} {VERSION}")));
     let (requests, requested) = mpsc::channel();
     let (busy, idle) = mpsc::channel::<()>();
     let working = Arc::clone(&line);
@@ -195,19 +199,19 @@ pub fn serve(
     let (over, ended) = mpsc::channel();
     let listening = Arc::clone(&line);
     thread::spawn(move || {
-        drop(over.send(listening.listen(input, (start, requests), clock, &attend)));
+        drop(over.send(listening.read_requests(input, (start, requests), clock, &attend)));
     });
     let ended = loop {
-        match ended.recv_timeout(LOOK) {
+        match ended.recv_timeout(POLL_INTERVAL) {
             Ok(ended) => break ended,
             Err(mpsc::RecvTimeoutError::Disconnected) => break Ok(()),
-            Err(mpsc::RecvTimeoutError::Timeout) if line.silence() > patience => {
+            Err(mpsc::RecvTimeoutError::Timeout) if line.silent_for() > patience => {
                 break Err(FrameError::Silent { seconds: patience.as_secs() });
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {}
         }
     };
-    line.end();
+    line.cancel_all();
     // Nothing is sent on this channel: it closes when the worker has ended.
     let _ = idle.recv_timeout(GRACE);
     ended
@@ -217,18 +221,21 @@ pub fn serve(
 mod tests {
     use super::*;
 
-    fn served(input: impl Read + Send + 'static, patience: Duration) -> Result<(), FrameError> {
+    fn serve_input(
+        input: impl Read + Send + 'static,
+        patience: Duration,
+    ) -> Result<(), FrameError> {
         serve(input, std::io::sink(), (|| 0, patience), |_, _| {}, |_| {})
     }
 
     #[test]
-    fn an_agent_ends_with_its_pipe_and_when_that_falls_silent() {
-        assert!(served(std::io::empty(), Duration::MAX).is_ok());
+    fn agent_ends_on_closed_or_silent_pipe() {
+        assert!(serve_input(std::io::empty(), Duration::MAX).is_ok());
         let (input, kept) = std::io::pipe().unwrap();
-        let silent = served(input, Duration::ZERO);
+        let silent = serve_input(input, Duration::ZERO);
         assert!(matches!(silent, Err(FrameError::Silent { .. })), "{silent:?}");
         drop(kept);
-        let noise = served(&b"Welcome to vm1\n"[..], Duration::MAX);
+        let noise = serve_input(&b"Welcome to vm1\n"[..], Duration::MAX);
         assert!(matches!(noise, Err(FrameError::TooLong { .. })), "{noise:?}");
     }
 }

@@ -13,12 +13,12 @@ use super::failure::HostFailure;
 use super::{Program, nonce};
 
 /// Maximum output of a login profile before the script's first message.
-const MAXIMUM_GREETING: u64 = 64 << 10;
+const MAX_BANNER_BYTES: u64 = 64 << 10;
 
 /// Beginning of every script. `ours` checks whether only this user and root can change a file (`-`)
 /// or folder (`d`): one of them owns it, and neither a group nor others may write it. An access
 /// control list shows in the letters of the group.
-const BEGINNING: &str = r#"LC_ALL=C; export LC_ALL; umask 077; unset CDPATH
+const PROLOGUE: &str = r#"LC_ALL=C; export LC_ALL; umask 077; unset CDPATH
 [ -n "$HOME" ] || { HOME=$(eval "echo ~$(id -un)"); export HOME; }
 say() { printf '\nassay %s %s\n' "$nonce" "$*"; }
 ours() {
@@ -35,7 +35,7 @@ say machine "$(uname -s) $(uname -m)"
 
 /// Runs an installed program. Checks every folder above it, its owner, size and hash first; without
 /// a command for the hash it is not run. 65534 owns files of unknown users (`user_namespaces(7)`).
-const SEARCH: &str = r#"hash_of() { sha256sum || shasum -a 256 || openssl dgst -sha256 -r; } <"$1" 2>/dev/null
+const SEARCH_STEP: &str = r#"hash_of() { sha256sum || shasum -a 256 || openssl dgst -sha256 -r; } <"$1" 2>/dev/null
 is_it() {
   [ "$user" != 65534 ] || return 1
   case $1 in /*) ;; *) return 1 ;; esac
@@ -51,7 +51,7 @@ done
 
 /// Reads the program from the pipe. The script works within a private folder: renaming that folder,
 /// where others may write its parent, does not change the program that is run.
-const COPY: &str = r#"tried=; f=; before=$(pwd)
+const COPY_STEP: &str = r#"tried=; f=; before=$(pwd)
 for d in "${TMPDIR:-/tmp}" /dev/shm /var/tmp "$HOME"; do
   f=$(mktemp -d -p "$d" 2>/dev/null) || { f=; continue; }
   if cd -P "$f" 2>/dev/null && ours d . && f=$(pwd -P); then
@@ -76,10 +76,10 @@ fn script(nonce: &str, program: &Program, is_copied: bool, patience: Duration) -
     // A path that cannot be quoted for a shell is left out of the search.
     let place = shlex::try_quote(&place).unwrap_or_default();
     let (bytes, hash, seconds) = (program.bytes, &program.hash, patience.as_secs());
-    let search = if is_copied { "" } else { SEARCH };
+    let search = if is_copied { "" } else { SEARCH_STEP };
     format!(
         "{{\nnonce={nonce}; bytes={bytes}; hash={hash}; patience={seconds}; program={place}\n\
-         {BEGINNING}{search}{COPY}}}\n"
+         {PROLOGUE}{search}{COPY_STEP}}}\n"
     )
 }
 
@@ -99,25 +99,25 @@ pub(super) fn start(
     let mark = format!("assay {nonce} ");
     if let Err(failure) = send(input, script.as_bytes()) {
         // A shell that rejects the script may have printed the reason.
-        return Err(next_word(output, &mark).err().unwrap_or(failure));
+        return Err(next_message(output, &mark).err().unwrap_or(failure));
     }
     loop {
-        let said = next_word(output, &mark)?;
+        let said = next_message(output, &mark)?;
         let (word, rest) = said.split_once(' ').unwrap_or((&said, ""));
         match word {
             "machine" if rest == program.machine => {}
             "machine" => {
                 let (theirs, ours) = (rest.to_owned(), program.machine.clone());
-                return Err(HostFailure::Machine { theirs, ours });
+                return Err(HostFailure::WrongMachine { theirs, ours });
             }
             "agent" => return Ok(()),
             // If it does not fit, the pipe breaks, and the script's next message has the reason.
             "send" => drop(program.send(input)),
             "nowhere" => return Err(HostFailure::NoFolder { tried: rest.trim().to_owned() }),
             "unwritten" => return Err(HostFailure::NotCopied { folder: rest.to_owned() }),
-            "unable" => return Err(HostFailure::Unable { said: rest.to_owned() }),
+            "unable" => return Err(HostFailure::ProgramFailed { said: rest.to_owned() }),
             // Not a message of the script.
-            _ => return Err(HostFailure::Changed),
+            _ => return Err(HostFailure::ProgramChanged),
         }
     }
 }
@@ -128,33 +128,33 @@ fn send(input: &mut impl Write, bytes: &[u8]) -> Result<(), HostFailure> {
 }
 
 /// Reads the next message of the script; skips output of a login profile.
-fn next_word(output: &mut impl BufRead, mark: &str) -> Result<String, HostFailure> {
+fn next_message(output: &mut impl BufRead, mark: &str) -> Result<String, HostFailure> {
     let (mut greeting, mut first) = (0, String::new());
     loop {
         let mut line = Vec::new();
-        let read = output.take(MAXIMUM_GREETING).read_until(b'\n', &mut line);
+        let read = output.take(MAX_BANNER_BYTES).read_until(b'\n', &mut line);
         let text = String::from_utf8_lossy(&line);
         if first.is_empty() && !text.starts_with(mark) {
-            first = quoted(&text);
+            first = shorten_line(&text);
         }
         match read {
             Ok(bytes) if bytes > 0 => greeting += bytes as u64,
             _ if first.is_empty() => return Err(HostFailure::Closed),
-            _ => return Err(HostFailure::Printed { first }),
+            _ => return Err(HostFailure::UnexpectedOutput { first }),
         }
         if let Some(word) = text.trim_end().strip_prefix(mark) {
             return Ok(word.to_owned());
         }
-        if greeting > MAXIMUM_GREETING {
-            return Err(HostFailure::Greeting { bytes: greeting, first });
+        if greeting > MAX_BANNER_BYTES {
+            return Err(HostFailure::LongBanner { bytes: greeting, first });
         }
     }
 }
 
 /// Shortens a line to the part that identifies its source.
-fn quoted(line: &str) -> String {
-    const LONGEST: usize = 100;
-    line.trim().chars().take(LONGEST).collect()
+fn shorten_line(line: &str) -> String {
+    const MAX_CHARS: usize = 100;
+    line.trim().chars().take(MAX_CHARS).collect()
 }
 
 #[cfg(test)]

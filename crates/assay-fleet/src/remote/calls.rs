@@ -14,15 +14,15 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::Reply;
-use super::agent::{Line, lock};
+use super::AgentReply;
+use super::agent::{CoordinatorLink, lock};
 
 /// Interval of checks for cancellation.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Message between agents as the coordinator relays it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Letter {
+pub struct RelayedMessage {
     /// Receiver on the way to the coordinator, sender on the way from it.
     pub host: String,
     /// Number of the conversation, assigned by the caller.
@@ -30,13 +30,13 @@ pub struct Letter {
     /// Whether the caller sent the message.
     pub is_callers: bool,
     /// Content.
-    pub content: Content,
+    pub content: MessageContent,
 }
 
 /// Content of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Content {
+pub enum MessageContent {
     /// Start of a conversation with this subject.
     Begin(String),
     /// Message in JSON.
@@ -45,47 +45,47 @@ pub enum Content {
     Over,
 }
 
-impl Letter {
+impl RelayedMessage {
     /// Creates the reply for a receiver that is gone.
     #[must_use]
-    pub fn undelivered(self) -> Self {
-        Self { is_callers: !self.is_callers, content: Content::Over, ..self }
+    pub fn into_hang_up(self) -> Self {
+        Self { is_callers: !self.is_callers, content: MessageContent::Over, ..self }
     }
 }
 
 /// Reason why a conversation cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    #[error("{peer} does not take part")]
+    #[error("{peer} has ended the conversation")]
     Over { peer: String },
     #[error("{peer} did not answer within {seconds} s")]
-    Late { peer: String, seconds: u64 },
-    #[error("{peer} says what this program does not understand")]
-    Foreign { peer: String, source: serde_json::Error },
+    Timeout { peer: String, seconds: u64 },
+    #[error("{peer} sent a malformed message")]
+    Malformed { peer: String, source: serde_json::Error },
     #[error("interrupted")]
     Interrupted,
 }
 
 /// Peer, number, and whether this end is the caller.
-type Key = (String, u64, bool);
+type CallKey = (String, u64, bool);
 
 /// Conversations of an agent.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct OpenCalls {
     next: AtomicU64,
-    open: Mutex<BTreeMap<Key, Open>>,
+    open: Mutex<BTreeMap<CallKey, OpenCall>>,
 }
 
 /// Channel for the messages of a conversation, and the flag for its end.
-type Open = (Sender<String>, Arc<AtomicBool>);
+type OpenCall = (Sender<String>, Arc<AtomicBool>);
 
 /// End of a conversation with another agent.
 #[expect(missing_debug_implementations, reason = "a pipe has no text")]
 pub struct Call {
-    line: Arc<Line>,
-    key: Key,
+    line: Arc<CoordinatorLink>,
+    key: CallKey,
     subject: String,
-    letters: Receiver<String>,
+    messages: Receiver<String>,
     over: Arc<AtomicBool>,
 }
 
@@ -104,7 +104,7 @@ impl Call {
 
     /// Returns the flag that is set when the other end is gone.
     #[must_use]
-    pub const fn over(&self) -> &Arc<AtomicBool> {
+    pub const fn peer_gone(&self) -> &Arc<AtomicBool> {
         &self.over
     }
 
@@ -113,25 +113,27 @@ impl Call {
     ///
     /// # Errors
     /// [`CallError::Over`].
-    pub fn say(&self, message: &impl Serialize) -> Result<(), CallError> {
-        let text = serde_json::to_string(message).map_err(|source| self.foreign(source))?;
-        let is_said = !self.is_over() && self.put(Content::Message(text));
-        if is_said { Ok(()) } else { Err(self.ended()) }
+    pub fn send(&self, message: &impl Serialize) -> Result<(), CallError> {
+        let text =
+            serde_json::to_string(message).map_err(|source| self.malformed_error(source))?;
+        let is_said = !self.is_over() && self.send_content(MessageContent::Message(text));
+        if is_said { Ok(()) } else { Err(self.over_error()) }
     }
 
     /// Waits for the next message of the other end.
     ///
     /// # Errors
     /// [`CallError`].
-    pub fn hear<T: DeserializeOwned>(&self, within: Duration) -> Result<T, CallError> {
+    pub fn receive<T: DeserializeOwned>(&self, within: Duration) -> Result<T, CallError> {
         // A timeout beyond the range of the clock means no timeout.
         let end = Instant::now().checked_add(within);
         loop {
-            match self.letters.recv_timeout(LOOK) {
+            match self.messages.recv_timeout(POLL_INTERVAL) {
                 Ok(text) => {
-                    return serde_json::from_str(&text).map_err(|source| self.foreign(source));
+                    return serde_json::from_str(&text)
+                        .map_err(|source| self.malformed_error(source));
                 }
-                Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.over_error()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if self.line.cancel().load(Ordering::Relaxed) {
@@ -139,7 +141,7 @@ impl Call {
             }
             if end.is_some_and(|end| Instant::now() > end) {
                 let (peer, seconds) = (self.peer().to_owned(), within.as_secs());
-                return Err(CallError::Late { peer, seconds });
+                return Err(CallError::Timeout { peer, seconds });
             }
         }
     }
@@ -148,17 +150,22 @@ impl Call {
         self.over.load(Ordering::Relaxed)
     }
 
-    fn ended(&self) -> CallError {
+    fn over_error(&self) -> CallError {
         CallError::Over { peer: self.peer().to_owned() }
     }
 
-    fn foreign(&self, source: serde_json::Error) -> CallError {
-        CallError::Foreign { peer: self.peer().to_owned(), source }
+    fn malformed_error(&self, source: serde_json::Error) -> CallError {
+        CallError::Malformed { peer: self.peer().to_owned(), source }
     }
 
-    fn put(&self, content: Content) -> bool {
+    fn send_content(&self, content: MessageContent) -> bool {
         let (host, number, is_callers) = self.key.clone();
-        self.line.say(&Reply::Letter(Letter { host, number, is_callers, content }))
+        self.line.send(&AgentReply::Letter(RelayedMessage {
+            host,
+            number,
+            is_callers,
+            content,
+        }))
     }
 }
 
@@ -166,47 +173,47 @@ impl Drop for Call {
     fn drop(&mut self) {
         lock(&self.line.calls.open).remove(&self.key);
         if !self.is_over() {
-            self.put(Content::Over);
+            self.send_content(MessageContent::Over);
         }
     }
 }
 
-impl Line {
+impl CoordinatorLink {
     /// Begins a conversation with another host of the run.
     #[must_use]
     pub fn call(self: &Arc<Self>, peer: &str, subject: &str) -> Call {
         let number = self.calls.next.fetch_add(1, Ordering::Relaxed);
         let call = self.open_call((peer.to_owned(), number, true), subject.to_owned());
-        call.put(Content::Begin(subject.to_owned()));
+        call.send_content(MessageContent::Begin(subject.to_owned()));
         call
     }
 
-    fn open_call(self: &Arc<Self>, key: Key, subject: String) -> Call {
+    fn open_call(self: &Arc<Self>, key: CallKey, subject: String) -> Call {
         let (sender, letters) = mpsc::channel();
         let over = Arc::new(AtomicBool::new(false));
         lock(&self.calls.open).insert(key.clone(), (sender, Arc::clone(&over)));
-        Call { line: Arc::clone(self), key, subject, letters, over }
+        Call { line: Arc::clone(self), key, subject, messages: letters, over }
     }
 
     /// Delivers a message to its conversation, or starts `attend` for a new one.
     pub(super) fn deliver(
         self: &Arc<Self>,
-        letter: Letter,
+        letter: RelayedMessage,
         attend: &Arc<impl Fn(Call) + Send + Sync + 'static>,
     ) {
         let key = (letter.host, letter.number, !letter.is_callers);
         match letter.content {
-            Content::Begin(subject) => {
+            MessageContent::Begin(subject) => {
                 let (call, attend) = (self.open_call(key, subject), Arc::clone(attend));
                 // Without a thread the call is dropped, which notifies the other end.
                 drop(thread::Builder::new().spawn(move || attend(call)));
             }
-            Content::Message(text) => {
+            MessageContent::Message(text) => {
                 if let Some((letters, _)) = lock(&self.calls.open).get(&key) {
                     drop(letters.send(text));
                 }
             }
-            Content::Over => {
+            MessageContent::Over => {
                 if let Some((_, over)) = lock(&self.calls.open).remove(&key) {
                     over.store(true, Ordering::Relaxed);
                 }
@@ -215,7 +222,7 @@ impl Line {
     }
 
     /// Ends all conversations with a host that has left the run.
-    pub(super) fn is_gone(&self, host: &str) {
+    pub(super) fn end_calls_with(&self, host: &str) {
         lock(&self.calls.open).retain(|key, (_, over)| {
             let stays = key.0 != host;
             over.fetch_or(!stays, Ordering::Relaxed);
@@ -228,23 +235,23 @@ impl Line {
 mod tests {
     use std::io::{self, PipeWriter, Write};
 
-    use super::super::Request;
+    use super::super::AgentRequest;
     use super::super::agent::serve;
     use super::super::frame;
     use super::*;
 
     /// Output pipe of an agent whose peer hangs up on the first message before the write returns.
-    struct Hasty {
+    struct HangUpWriter {
         letters: Option<PipeWriter>,
         over: Arc<Mutex<Option<Arc<AtomicBool>>>>,
     }
 
-    impl Write for Hasty {
+    impl Write for HangUpWriter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             if String::from_utf8_lossy(bytes).contains("\"message\"")
                 && let Some(mut letters) = self.letters.take()
             {
-                frame::write(&mut letters, &letter(Content::Over)).unwrap();
+                frame::write(&mut letters, &message_from_peer(MessageContent::Over)).unwrap();
                 let over = lock(&self.over).clone().unwrap();
                 while !over.load(Ordering::Relaxed) {
                     thread::yield_now();
@@ -258,20 +265,29 @@ mod tests {
         }
     }
 
-    fn letter(content: Content) -> Request {
-        Request::Letter(Letter { host: "n2".to_owned(), number: 0, is_callers: true, content })
+    fn message_from_peer(content: MessageContent) -> AgentRequest {
+        AgentRequest::Letter(RelayedMessage {
+            host: "n2".to_owned(),
+            number: 0,
+            is_callers: true,
+            content,
+        })
     }
 
     #[test]
-    fn a_last_word_is_said_though_the_other_end_hangs_up_on_it_at_once() {
+    fn last_message_is_sent_although_peer_hangs_up() {
         let (input, mut letters) = io::pipe().unwrap();
-        frame::write(&mut letters, &letter(Content::Begin("a subject".to_owned()))).unwrap();
+        frame::write(
+            &mut letters,
+            &message_from_peer(MessageContent::Begin("a subject".to_owned())),
+        )
+        .unwrap();
         let over = Arc::new(Mutex::new(None));
-        let output = Hasty { letters: Some(letters), over: Arc::clone(&over) };
+        let output = HangUpWriter { letters: Some(letters), over: Arc::clone(&over) };
         let (told, said) = mpsc::channel();
         let attend = move |call: Call| {
-            *lock(&over) = Some(Arc::clone(call.over()));
-            told.send(["last", "too late"].map(|word| call.say(&word).is_ok())).unwrap();
+            *lock(&over) = Some(Arc::clone(call.peer_gone()));
+            told.send(["last", "too late"].map(|word| call.send(&word).is_ok())).unwrap();
         };
         serve(input, output, (|| 0, Duration::MAX), |_, _| {}, attend).unwrap();
         assert_eq!(said.recv().unwrap(), [true, false]);

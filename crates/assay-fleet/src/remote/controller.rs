@@ -6,16 +6,16 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::failure::HostFailure;
-use super::line::{self, Ends, Lines};
-use super::{Examined, Program, Reply, Request, Via, frame};
+use super::transport::{self, TransportList, TransportPipes};
+use super::{AgentReply, AgentRequest, DoctorResults, Program, Via, frame};
 use crate::resource_limits;
 
 /// Maximum number of concurrent hosts: each takes a process, three pipes and a small thread here.
-pub(super) const AT_ONCE: usize = 256;
+pub(super) const MAX_CONCURRENT_HOSTS: usize = 256;
 
 /// Connection settings: transport, program, relays and deadline.
 #[derive(Debug)]
-pub struct Course<'a> {
+pub struct ConnectionOptions<'a> {
     /// Transport command.
     pub via: &'a Via,
     /// Program to run as the agent.
@@ -30,30 +30,30 @@ pub struct Course<'a> {
 
 /// Result of `assay doctor` on a host, and its clock offset.
 #[derive(Debug)]
-pub struct Answer {
+pub struct HostReport {
     /// Results of the checks.
-    pub examined: Examined,
+    pub examined: DoctorResults,
     /// Offset of its clock from this host's clock, and the bound of its error, in seconds.
     pub clock_offset_s: (f64, f64),
 }
 
 /// Runs `assay doctor` on all hosts; calls `observe` for each result as it arrives. Returns the
 /// results in the order of the hosts.
-pub fn ask(
+pub fn examine_hosts(
     hosts: &[String],
-    course: &Course<'_>,
-    observe: &mut dyn FnMut(&str, &Result<Answer, HostFailure>),
-) -> Vec<Result<Answer, HostFailure>> {
-    let answer = |host: &str, course: &Course<'_>, lines: &Lines| {
-        line::talk_to(host, course, lines, &|ends, _| converse(ends))
+    course: &ConnectionOptions<'_>,
+    observe: &mut dyn FnMut(&str, &Result<HostReport, HostFailure>),
+) -> Vec<Result<HostReport, HostFailure>> {
+    let answer = |host: &str, course: &ConnectionOptions<'_>, lines: &TransportList| {
+        transport::run_agent(host, course, lines, &|ends, _| examine(ends))
     };
     resource_limits::raise_open_files();
     let next = AtomicUsize::new(0);
-    let lines = Lines::default();
+    let lines = TransportList::default();
     let (answers, answered) = mpsc::channel();
     let mut found: Vec<_> = hosts.iter().map(|_| None).collect();
     thread::scope(|scope| {
-        for _ in 0..hosts.len().min(AT_ONCE) {
+        for _ in 0..hosts.len().min(MAX_CONCURRENT_HOSTS) {
             let (answers, next, lines, answer) = (answers.clone(), &next, &lines, &answer);
             let work = move || {
                 loop {
@@ -74,7 +74,9 @@ pub fn ask(
                     observe(&hosts[number], &answer);
                     found[number] = Some(answer);
                 }
-                Err(mpsc::RecvTimeoutError::Timeout) => line::cut_late(&lines, course.cancel),
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    transport::kill_overdue(&lines, course.cancel)
+                }
                 Err(mpsc::RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -82,30 +84,35 @@ pub fn ask(
     found.into_iter().map(|answer| answer.unwrap_or(Err(HostFailure::NoThread))).collect()
 }
 
-fn converse(mut ends: Ends) -> Result<Answer, HostFailure> {
+fn examine(mut ends: TransportPipes) -> Result<HostReport, HostFailure> {
     let ends = &mut ends;
     let clock_offset_s = clock_offset(ends)?;
-    match request(ends, &Request::Examine)? {
-        Reply::Examined(examined) => Ok(Answer { examined: *examined, clock_offset_s }),
-        Reply::Failed { reason, advice } => Err(HostFailure::Refused { reason, advice }),
+    match request(ends, &AgentRequest::Examine)? {
+        AgentReply::Examined(examined) => {
+            Ok(HostReport { examined: *examined, clock_offset_s })
+        }
+        AgentReply::Failed { reason, advice } => Err(HostFailure::Refused { reason, advice }),
         _ => Err(HostFailure::Closed),
     }
 }
 
-fn request(ends: &mut Ends, request: &Request) -> Result<Reply, HostFailure> {
-    frame::write(&mut ends.input, request).map_err(HostFailure::of_pipe)?;
-    frame::read(&mut ends.output).map_err(HostFailure::of_pipe)
+fn request(
+    ends: &mut TransportPipes,
+    request: &AgentRequest,
+) -> Result<AgentReply, HostFailure> {
+    frame::write(&mut ends.input, request).map_err(HostFailure::from_frame_error)?;
+    frame::read(&mut ends.output).map_err(HostFailure::from_frame_error)
 }
 
 /// Returns the offset of the remote clock and half the round trip, which bounds its error
 /// (Cristian: Probabilistic clock synchronization, Distributed Computing 3, 1989). Uses the query
 /// with the shortest round trip.
-fn clock_offset(ends: &mut Ends) -> Result<(f64, f64), HostFailure> {
-    const TRIES: usize = 8;
+fn clock_offset(ends: &mut TransportPipes) -> Result<(f64, f64), HostFailure> {
+    const CLOCK_QUERIES: usize = 8;
     let mut best = (0.0, f64::INFINITY);
-    for _ in 0..TRIES {
+    for _ in 0..CLOCK_QUERIES {
         let (asked, before_s) = (Instant::now(), now_s());
-        let Reply::Clock(theirs) = request(ends, &Request::Clock)? else {
+        let AgentReply::Clock(theirs) = request(ends, &AgentRequest::Clock)? else {
             return Err(HostFailure::Closed);
         };
         let bound_s = asked.elapsed().as_secs_f64() / 2.0;

@@ -9,62 +9,62 @@ use super::frame::FrameError;
 /// Failure of a remote host.
 #[derive(Debug, thiserror::Error)]
 pub enum HostFailure {
-    #[error("{program} cannot be started")]
+    #[error("cannot start {program}")]
     Start { program: String, source: io::Error },
-    #[error("no answer within {seconds} s{}", after(said))]
+    #[error("no answer within {seconds} s{}", detail_suffix(said))]
     Silent { seconds: u64, said: String },
-    #[error("late: {done} other hosts were done, and it was not {seconds} s later")]
+    #[error("late: not done {seconds} s after {done} other hosts")]
     Late { done: usize, seconds: u64 },
     #[error("not done within {seconds} s")]
     Overdue { seconds: u64 },
-    #[error("the connection ended{}", after(said))]
+    #[error("the connection ended{}", detail_suffix(said))]
     Ended { said: String },
     /// Closed pipe without a known reason.
     #[error("the connection ended")]
     Closed,
     /// Closed pipe after output that is no reply.
-    #[error("the connection ended after it had printed {first:?}")]
-    Printed { first: String },
+    #[error("the connection ended after unexpected output {first:?}")]
+    UnexpectedOutput { first: String },
+    #[error("it printed {bytes} bytes of unexpected output, beginning with {first:?}")]
+    LongBanner { bytes: u64, first: String },
     #[error(
-        "it prints {bytes} bytes before it does what it is asked, and begins with {first:?}"
+        "the host is a {theirs}, but this program is for {ours}: it needs an assay for {theirs}"
     )]
-    Greeting { bytes: u64, first: String },
-    #[error("it is a {theirs}, and this program is for {ours}: it needs an assay for {theirs}")]
-    Machine { theirs: String, ours: String },
-    #[error("it has no folder for programs{}", after(tried))]
+    WrongMachine { theirs: String, ours: String },
+    #[error("no folder on the host can run programs{}", detail_suffix(tried))]
     NoFolder { tried: String },
-    #[error("the program could not be written to {folder}")]
+    #[error("cannot write the program to {folder}")]
     NotCopied { folder: String },
     /// Error message of its loader or shell.
-    #[error("the program does not start there{}", after(said))]
-    Unable { said: String },
-    #[error("its program is another one than was sent")]
-    Changed,
+    #[error("the program does not start there{}", detail_suffix(said))]
+    ProgramFailed { said: String },
+    #[error("the agent is another program than this one")]
+    ProgramChanged,
     #[error("the program for it is assay {theirs}, and this is {VERSION}")]
-    Version { theirs: String },
-    #[error("what comes through the pipe is no answer")]
-    Foreign(#[source] FrameError),
-    #[error("it says that it did more than can be done")]
+    WrongVersion { theirs: String },
+    #[error("the reply is malformed")]
+    Malformed(#[source] FrameError),
+    #[error("the reply contains impossible figures")]
     Impossible,
     #[error("{reason}")]
     Refused { reason: String, advice: String },
     /// Failure of a relayed host, as reported by the relay.
     #[error("from {relay}: {reason}")]
-    Beyond { relay: String, id: String, reason: String, advice: String },
+    BehindRelay { relay: String, id: String, reason: String, advice: String },
     #[error("{relay}, through which it was reached, is lost")]
-    Relay { relay: String, source: Arc<Self> },
-    #[error("this machine has no thread left to talk to it")]
+    RelayLost { relay: String, source: Arc<Self> },
+    #[error("cannot create another thread on this machine")]
     NoThread,
     #[error("interrupted")]
     Interrupted,
 }
 
-fn besides(said: &str, first: &str) -> String {
-    let printed = format!("it printed {first:?} {INSTEAD}");
+fn with_printed(said: &str, first: &str) -> String {
+    let printed = format!("it printed {first:?} {INSTEAD_OF_REPLY}");
     if said.is_empty() { printed } else { format!("{said} ({printed})") }
 }
 
-fn after(said: &str) -> String {
+fn detail_suffix(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!(": {said}") }
 }
 
@@ -93,18 +93,18 @@ const REMEDIES: [(&str, &str); 19] = [
         "password is required",
         "let sudo do this command without a password (NOPASSWD in /etc/sudoers.d): assay never asks for one",
     ),
-    ("Cannot open network namespace", "ip netns list names those that there are"),
+    ("Cannot open network namespace", "list the namespaces with `ip netns list`"),
     (
         "is forbidden",
         "kubectl needs the right to get pods and to create pods/exec: kubectl auth can-i create pods/exec",
     ),
     (
         "(NotFound)",
-        "kubectl get pods -A names those that there are: give another namespace with -n in --via",
+        "list the pods with `kubectl get pods -A`; give another namespace with -n in --via",
     ),
     (
         "is not valid for pod",
-        "kubectl describe pod names its containers: give one with -c in --via",
+        "list its containers with `kubectl describe pod`; give one with -c in --via",
     ),
     ("container not found", NOT_RUNNING),
     ("cannot exec into a container in a completed pod", NOT_RUNNING),
@@ -114,11 +114,11 @@ const REMEDIES: [(&str, &str); 19] = [
     ),
     (
         "exit code 137",
-        "it was killed: the memory limit of its container was too low, or its pod was deleted; kubectl describe pod tells",
+        "it was killed: the memory limit of its container was too low, or its pod was deleted; check `kubectl describe pod`",
     ),
     (
         "connection to the server",
-        "kubectl talks to no cluster: give it with --kubeconfig or --context in --via, or in KUBECONFIG",
+        "give the cluster with --kubeconfig or --context in --via, or in KUBECONFIG",
     ),
     (
         "not found",
@@ -126,35 +126,38 @@ const REMEDIES: [(&str, &str); 19] = [
     ),
     ("No space left on device", "free space in its temporary folder, or set TMPDIR there"),
     (
-        INSTEAD,
-        "see by hand what starts there: the command of --via needs a shell (sh) at its end, whose profile prints only where a person looks: [ -t 1 ] || return",
+        INSTEAD_OF_REPLY,
+        "check by hand what starts there: the command of --via needs a shell (sh) at its end, whose profile prints only on a terminal: [ -t 1 ] || return",
     ),
 ];
 
-const INSTEAD: &str = "instead of an answer";
-const NOT_RUNNING: &str = "its container does not run: kubectl describe pod says why";
+const INSTEAD_OF_REPLY: &str = "instead of an answer";
+const NOT_RUNNING: &str =
+    "its container does not run: check `kubectl describe pod` for the reason";
 
 impl HostFailure {
-    pub(super) fn of_pipe(error: FrameError) -> Self {
+    pub(super) fn from_frame_error(error: FrameError) -> Self {
         match error {
             FrameError::Closed => Self::Closed,
-            error => Self::Foreign(error),
+            error => Self::Malformed(error),
         }
     }
 
     /// Adds the transport's error output where it explains the failure.
-    pub(super) fn explained(self, said: String) -> Self {
+    pub(super) fn with_error_output(self, said: String) -> Self {
         match self {
             Self::Closed => Self::Ended { said },
-            Self::Printed { first } => Self::Ended { said: besides(&said, &first) },
+            Self::UnexpectedOutput { first } => {
+                Self::Ended { said: with_printed(&said, &first) }
+            }
             other => other,
         }
     }
 
     /// Adds the host's unexpected output to the transport's error output.
-    pub(super) fn and_printed(&self, said: String) -> String {
+    pub(super) fn append_printed(&self, said: String) -> String {
         match self {
-            Self::Printed { first } => besides(&said, first),
+            Self::UnexpectedOutput { first } => with_printed(&said, first),
             _ => said,
         }
     }
@@ -167,18 +170,20 @@ impl HostFailure {
             Self::Silent { .. } => "no-answer",
             Self::Late { .. } => "late",
             Self::Overdue { .. } => "overdue",
-            Self::Ended { .. } | Self::Closed | Self::Printed { .. } => "connection-ended",
-            Self::Greeting { .. } => "profile-prints",
-            Self::Machine { .. } => "another-machine",
+            Self::Ended { .. } | Self::Closed | Self::UnexpectedOutput { .. } => {
+                "connection-ended"
+            }
+            Self::LongBanner { .. } => "profile-prints",
+            Self::WrongMachine { .. } => "another-machine",
             Self::NoFolder { .. } => "no-folder-for-programs",
             Self::NotCopied { .. } => "not-copied",
-            Self::Unable { .. } => "program-does-not-start",
-            Self::Changed => "program-changed",
-            Self::Version { .. } => "another-version",
-            Self::Foreign(_) | Self::Impossible => "not-an-answer",
+            Self::ProgramFailed { .. } => "program-does-not-start",
+            Self::ProgramChanged => "program-changed",
+            Self::WrongVersion { .. } => "another-version",
+            Self::Malformed(_) | Self::Impossible => "not-an-answer",
             Self::Refused { .. } => "refused",
-            Self::Beyond { id, .. } => id,
-            Self::Relay { .. } => "relay-lost",
+            Self::BehindRelay { id, .. } => id,
+            Self::RelayLost { .. } => "relay-lost",
             Self::NoThread => "no-thread",
             Self::Interrupted => "interrupted",
         }
@@ -197,32 +202,32 @@ impl HostFailure {
                 )
             }
             Self::Late { .. } | Self::Overdue { .. } => {
-                "see what it waits for there: `assay doctor` on it, its mounts, its load"
+                "check the host with `assay doctor`, its mounts and its load"
             }
-            Self::Closed | Self::Printed { .. } => {
+            Self::Closed | Self::UnexpectedOutput { .. } => {
                 "try the command of --via by hand, with a shell at its end"
             }
-            Self::Greeting { .. } | Self::Foreign(_) => {
-                "let its shell's profile print only where a person looks: [ -t 1 ] || return"
+            Self::LongBanner { .. } | Self::Malformed(_) => {
+                "let its shell's profile print only on a terminal: [ -t 1 ] || return"
             }
-            Self::Machine { .. } => {
+            Self::WrongMachine { .. } => {
                 "give it with --binary FILE: the same version, built for that machine"
             }
-            Self::Version { .. } => {
+            Self::WrongVersion { .. } => {
                 "give --binary a program that was built from the same sources as this one"
             }
             Self::NoFolder { .. } => "set TMPDIR there to a folder that is not mounted noexec",
             Self::NotCopied { .. } => "free space there, or set TMPDIR to another folder",
-            Self::Unable { .. } => {
+            Self::ProgramFailed { .. } => {
                 "it needs glibc, the C library, no older than where it was built: take another image or system there, or build it on one as old"
             }
-            Self::Changed | Self::Impossible => {
-                "something on the way alters what passes: try another --via"
+            Self::ProgramChanged | Self::Impossible => {
+                "the transport alters the data: try another --via"
             }
-            Self::Refused { advice, .. } | Self::Beyond { advice, .. } => advice,
-            Self::Relay { source, .. } => source.advice(),
+            Self::Refused { advice, .. } | Self::BehindRelay { advice, .. } => advice,
+            Self::RelayLost { source, .. } => source.advice(),
             Self::NoThread => {
-                "end other programs here, or raise the limit of processes (ulimit -u)"
+                "stop other programs here, or raise the limit of processes (ulimit -u)"
             }
             Self::Interrupted => "",
         }
@@ -236,7 +241,7 @@ mod tests {
     /// Messages of kubectl 1.28, a kubelet 1.33 and containerd 1.6; those of an API server from
     /// memory.
     #[test]
-    fn what_kubectl_says_has_its_own_remedies() {
+    fn kubectl_errors_have_remedies() {
         for (said, helps) in [
             (r#"Error from server (NotFound): pods "p" not found"#, "-n in --via"),
             (

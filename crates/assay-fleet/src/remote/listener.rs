@@ -15,66 +15,66 @@ use std::time::{Duration, Instant};
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 
-use super::agents::{Batch, Heard, Input, ROUND, Target};
-use super::controller::Course;
-use super::endings::Ending;
+use super::agents::{CHECK_INTERVAL, EventBatch, HostEvent, SharedInput, TransportTarget};
+use super::closing_agents::ClosingAgent;
+use super::controller::ConnectionOptions;
 use super::failure::HostFailure;
-use super::line::{self, Ends, Line, Lines, lock};
-use super::relay::RelayAsked;
-use super::stderr::Tail;
-use super::{Reply, Request, frame};
+use super::relay::RelayRequest;
+use super::stderr::StderrTail;
+use super::transport::{self, TransportList, TransportPipes, TransportProcess, lock};
+use super::{AgentReply, AgentRequest, frame};
 
 /// Maximum read from one pipe before the next: the capacity of a pipe (pipe(7)).
-const CHUNK: usize = 64 << 10;
+const CHUNK_BYTES: usize = 64 << 10;
 /// Interval of heartbeats to active agents.
-const WORD: Duration = Duration::from_secs(1);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of retries while the event queue is full.
-const NAP: Duration = Duration::from_millis(1);
+const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Reader of the joined agents.
-pub(super) struct Listener<'s, 'h> {
+pub(super) struct AgentListener<'s, 'h> {
     clock: fn() -> u64,
-    course: &'s Course<'s>,
+    course: &'s ConnectionOptions<'s>,
     /// Epoll instance that wakes the thread (epoll(7)); agents can be added while it waits.
     ready: OwnedFd,
     /// Pipes by the number of the first host reached through them.
-    joined: Mutex<BTreeMap<usize, Speaker<'h>>>,
-    heard: SyncSender<Batch>,
-    endings: Sender<Ending<'h>>,
+    joined: Mutex<BTreeMap<usize, AgentOutput<'h>>>,
+    events: SyncSender<EventBatch>,
+    endings: Sender<ClosingAgent<'h>>,
 }
 
 /// Transport process to read from.
-struct Speaker<'h> {
-    target: Target<'h>,
-    line: Arc<Line>,
+struct AgentOutput<'h> {
+    target: TransportTarget<'h>,
+    line: Arc<TransportProcess>,
     output: ChildStdout,
-    said: Tail,
+    stderr_tail: StderrTail,
     /// Received part of an incomplete message.
     received: Vec<u8>,
     /// Time of the last heartbeat to the agent.
-    told: Instant,
+    last_heartbeat: Instant,
 }
 
-impl<'s, 'h> Listener<'s, 'h> {
+impl<'s, 'h> AgentListener<'s, 'h> {
     /// Creates a listener without agents.
     ///
     /// # Errors
     /// If the kernel cannot create an epoll instance.
     pub(super) fn new(
-        (clock, course): (fn() -> u64, &'s Course<'s>),
-        heard: SyncSender<Batch>,
-        endings: Sender<Ending<'h>>,
+        (clock, course): (fn() -> u64, &'s ConnectionOptions<'s>),
+        heard: SyncSender<EventBatch>,
+        endings: Sender<ClosingAgent<'h>>,
     ) -> io::Result<Self> {
         let ready = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        Ok(Self { clock, course, ready, joined: Mutex::default(), heard, endings })
+        Ok(Self { clock, course, ready, joined: Mutex::default(), events: heard, endings })
     }
 
     /// Starts an agent, or reports its failure.
-    pub(super) fn start(&self, target: &Target<'h>, lines: &Lines) {
-        let admit = |ends, line: &Arc<Line>| self.admit(target, ends, line);
-        if let Err(failure) = line::talk_to(target.name, self.course, lines, &admit) {
+    pub(super) fn start(&self, target: &TransportTarget<'h>, lines: &TransportList) {
+        let admit = |ends, line: &Arc<TransportProcess>| self.admit(target, ends, line);
+        if let Err(failure) = transport::run_agent(target.name, self.course, lines, &admit) {
             // The receiver is gone at shutdown.
-            let _is_heard = self.heard.send(target.losses(failure));
+            let _is_heard = self.events.send(target.lost_events(failure));
         }
     }
 
@@ -85,38 +85,41 @@ impl<'s, 'h> Listener<'s, 'h> {
     /// malformed.
     fn admit(
         &self,
-        target: &Target<'h>,
-        ends: Ends,
-        line: &Arc<Line>,
+        target: &TransportTarget<'h>,
+        ends: TransportPipes,
+        line: &Arc<TransportProcess>,
     ) -> Result<(), HostFailure> {
-        let Ends { mut input, output, said } = ends;
+        let TransportPipes { mut input, output, stderr_tail: said } = ends;
         if target.is_relay {
             let (hosts, via) = (target.hosts.to_vec(), self.course.via.clone());
-            let asked = RelayAsked { hosts, via, deadline: self.course.deadline };
-            frame::write(&mut input, &Request::Relay(asked)).map_err(HostFailure::of_pipe)?;
+            let asked = RelayRequest { hosts, via, deadline: self.course.deadline };
+            frame::write(&mut input, &AgentRequest::Relay(asked))
+                .map_err(HostFailure::from_frame_error)?;
         }
         *lock(&target.input) = Some(input);
-        let mut speaker = Speaker {
+        let mut speaker = AgentOutput {
             target: target.clone(),
             line: Arc::clone(line),
             received: output.buffer().to_vec(),
             output: output.into_inner(),
-            said,
-            told: Instant::now(),
+            stderr_tail: said,
+            last_heartbeat: Instant::now(),
         };
-        let mut heard = Batch::new();
+        let mut heard = EventBatch::new();
         if !target.is_relay {
-            heard.push((target.first, Heard::Joined));
+            heard.push((target.first, HostEvent::Joined));
         }
-        let outcome = speaker.understand((self.clock)(), &mut heard);
+        let outcome = speaker.parse_messages((self.clock)(), &mut heard);
         // The receiver is gone at shutdown.
-        let _is_heard = self.heard.send(heard);
+        let _is_heard = self.events.send(heard);
         outcome?;
         let number = target.first;
         let data = epoll::EventData::new_u64(number as u64);
         let mut joined = lock(&self.joined);
         epoll::add(&self.ready, &speaker.output, data, epoll::EventFlags::IN).map_err(
-            |error| HostFailure::of_pipe(frame::FrameError::Pipe(io::Error::from(error))),
+            |error| {
+                HostFailure::from_frame_error(frame::FrameError::Pipe(io::Error::from(error)))
+            },
         )?;
         joined.insert(number, speaker);
         Ok(())
@@ -125,85 +128,93 @@ impl<'s, 'h> Listener<'s, 'h> {
     /// Reads from the agents until everything is over, then kills the rest.
     pub(super) fn listen(&self, over: &AtomicBool) {
         let mut events = Vec::with_capacity(64);
-        let mut chunk = vec![0; CHUNK];
-        let wait = Timespec::try_from(ROUND).ok();
+        let mut chunk = vec![0; CHUNK_BYTES];
+        let wait = Timespec::try_from(CHECK_INTERVAL).ok();
         while !over.load(Ordering::Relaxed) {
             events.clear();
             // A signal may interrupt the wait.
             let _ready = epoll::wait(&self.ready, spare_capacity(&mut events), wait.as_ref());
             for event in &events {
                 let number = usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
-                self.hear(number, &mut chunk, over);
+                self.read_agent(number, &mut chunk, over);
             }
         }
         lock(&self.joined).clear();
     }
 
     /// Reads from a pipe that is readable or closed, so that it does not block.
-    fn hear(&self, number: usize, chunk: &mut [u8], over: &AtomicBool) {
+    fn read_agent(&self, number: usize, chunk: &mut [u8], over: &AtomicBool) {
         let mut joined = lock(&self.joined);
         let Some(speaker) = joined.get_mut(&number) else { return };
-        let mut heard = Batch::new();
+        let mut heard = EventBatch::new();
         let outcome = match speaker.output.read(chunk) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return,
-            Err(error) => Err(HostFailure::of_pipe(frame::FrameError::Pipe(error))),
-            Ok(0) => Err(HostFailure::of_pipe(frame::FrameError::Closed)),
+            Err(error) => Err(HostFailure::from_frame_error(frame::FrameError::Pipe(error))),
+            Ok(0) => Err(HostFailure::from_frame_error(frame::FrameError::Closed)),
             Ok(read) => {
                 speaker.received.extend_from_slice(&chunk[..read]);
-                speaker.understand((self.clock)(), &mut heard)
+                speaker.parse_messages((self.clock)(), &mut heard)
             }
         };
-        speaker.stay(self.course.deadline);
-        self.hand_on(heard, &mut joined, over);
+        speaker.keep_alive(self.course.deadline);
+        self.forward(heard, &mut joined, over);
         let Err(failure) = outcome else { return };
-        let Some(Speaker { target, line, output, said, .. }) = joined.remove(&number) else {
+        let Some(AgentOutput { target, line, output, stderr_tail: said, .. }) =
+            joined.remove(&number)
+        else {
             return;
         };
         let _is_known = epoll::delete(&self.ready, &output);
         drop(lock(&target.input).take());
         // The receiver lives as long as this listener.
-        let _is_heard = self.endings.send(Ending::new(target, line, said, failure));
+        let _is_heard = self.endings.send(ClosingAgent::new(target, line, said, failure));
     }
 
     /// Forwards events; waits while the queue is full, unless everything is over. Agents that are
     /// not read meanwhile get heartbeats and do not count as silent.
-    fn hand_on(
+    fn forward(
         &self,
-        mut heard: Batch,
-        joined: &mut BTreeMap<usize, Speaker<'h>>,
+        mut heard: EventBatch,
+        joined: &mut BTreeMap<usize, AgentOutput<'h>>,
         over: &AtomicBool,
     ) {
         while !heard.is_empty() && !over.load(Ordering::Relaxed) {
-            match self.heard.try_send(heard) {
+            match self.events.try_send(heard) {
                 Err(TrySendError::Full(back)) => heard = back,
                 Ok(()) | Err(TrySendError::Disconnected(_)) => return,
             }
-            joined.values_mut().for_each(|it| it.stay(self.course.deadline));
-            thread::sleep(NAP);
+            joined.values_mut().for_each(|it| it.keep_alive(self.course.deadline));
+            thread::sleep(RETRY_INTERVAL);
         }
     }
 }
 
-impl Speaker<'_> {
+impl AgentOutput<'_> {
     /// Extends the agent's deadline and sends a heartbeat if due.
-    fn stay(&mut self, deadline: Duration) {
-        self.line.lives_until(Instant::now() + deadline);
-        if self.told.elapsed() >= WORD {
-            self.told = Instant::now();
-            say_alive(&self.target.input);
+    fn keep_alive(&mut self, deadline: Duration) {
+        self.line.set_deadline(Instant::now() + deadline);
+        if self.last_heartbeat.elapsed() >= HEARTBEAT_INTERVAL {
+            self.last_heartbeat = Instant::now();
+            send_heartbeat(&self.target.input);
         }
     }
 
     /// Splits the received bytes into complete messages.
-    fn understand(&mut self, at_ns: u64, heard: &mut Batch) -> Result<(), HostFailure> {
+    fn parse_messages(
+        &mut self,
+        at_ns: u64,
+        heard: &mut EventBatch,
+    ) -> Result<(), HostFailure> {
         let mut taken = 0;
         let outcome = loop {
-            match frame::first(&self.received[taken..]).map_err(HostFailure::of_pipe) {
+            match frame::parse_first(&self.received[taken..])
+                .map_err(HostFailure::from_frame_error)
+            {
                 Err(failure) => break Err(failure),
                 Ok(None) => break Ok(()),
                 Ok(Some((reply, bytes))) => {
                     taken += bytes;
-                    match self.target.heard(reply, at_ns) {
+                    match self.target.event_from_reply(reply, at_ns) {
                         Ok(said) => heard.extend(said),
                         Err(failure) => break Err(failure),
                     }
@@ -219,40 +230,44 @@ impl Speaker<'_> {
     }
 }
 
-impl Target<'_> {
+impl TransportTarget<'_> {
     /// Converts a reply into an event of its host; `None` for a heartbeat.
-    fn heard(&self, reply: Reply, at_ns: u64) -> Result<Option<(usize, Heard)>, HostFailure> {
-        let Target { name, first, hosts, is_relay, .. } = self;
+    fn event_from_reply(
+        &self,
+        reply: AgentReply,
+        at_ns: u64,
+    ) -> Result<Option<(usize, HostEvent)>, HostFailure> {
+        let TransportTarget { name, first, hosts, is_relay, .. } = self;
         Ok(match reply {
             // Only extends the deadline: thousands of heartbeats would fill the queue of a busy
             // receiver.
-            Reply::Alive => None,
-            Reply::Of(number, passed) if *is_relay && number < hosts.len() => {
-                Some((first + number, passed.heard(name, at_ns)))
+            AgentReply::Alive => None,
+            AgentReply::Of(number, passed) if *is_relay && number < hosts.len() => {
+                Some((first + number, passed.into_event(name, at_ns)))
             }
-            Reply::Failed { reason, advice } if *is_relay => {
+            AgentReply::Failed { reason, advice } if *is_relay => {
                 return Err(HostFailure::Refused { reason, advice });
             }
             _ if *is_relay => None,
-            reply => Some((*first, Heard::Said { reply: Box::new(reply), at_ns })),
+            reply => Some((*first, HostEvent::Replied { reply: Box::new(reply), at_ns })),
         })
     }
 }
 
 /// Sends a heartbeat without blocking. A locked input is in use for another message, and an agent
 /// may itself be blocked until it is read from.
-fn say_alive(input: &Input) {
+fn send_heartbeat(input: &SharedInput) {
     let Ok(mut input) = input.try_lock() else { return };
     let Some(input) = input.as_mut() else { return };
-    if is_free(input) {
+    if can_write(input) {
         // A closed pipe is reported as a lost host.
-        drop(frame::write(input, &Request::Alive));
+        drop(frame::write(input, &AgentRequest::Alive));
     }
 }
 
 /// Returns whether a write does not block: a writable pipe takes at least a page (pipe(7)), a
 /// heartbeat a few bytes.
-fn is_free(input: &ChildStdin) -> bool {
+fn can_write(input: &ChildStdin) -> bool {
     let mut way = [PollFd::new(input, PollFlags::OUT)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut way, Some(&now)).is_ok_and(|ready| ready > 0)
@@ -268,10 +283,10 @@ mod tests {
 
     /// Runs `body` while a listener reads from a transport of this script with a queue of one
     /// batch. The host name is a file with the text.
-    fn listening<T>(
+    fn with_listener<T>(
         script: &str,
         text: &[u8],
-        body: impl FnOnce(&Receiver<Batch>, &Receiver<Ending<'_>>, &Tail) -> T,
+        body: impl FnOnce(&Receiver<EventBatch>, &Receiver<ClosingAgent<'_>>, &StderrTail) -> T,
     ) -> T {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("text");
@@ -281,20 +296,26 @@ mod tests {
         let program = Program::running().unwrap();
         let (cancel, over) = (AtomicBool::new(false), AtomicBool::new(false));
         let deadline = Duration::from_secs(60);
-        let course =
-            Course { via: &via, program: &program, relays: &[], deadline, cancel: &cancel };
-        let target = Target {
+        let course = ConnectionOptions {
+            via: &via,
+            program: &program,
+            relays: &[],
+            deadline,
+            cancel: &cancel,
+        };
+        let target = TransportTarget {
             name: &name,
             first: 7,
             hosts: std::slice::from_ref(&name),
             is_relay: false,
-            input: Input::default(),
+            input: SharedInput::default(),
         };
         let (speaking, heard) = mpsc::sync_channel(1);
         let (ending, endings) = mpsc::channel();
-        let listener = Listener::new((|| 5, &course), speaking, ending).unwrap();
-        let (line, ends) = line::open(&name, &via, Instant::now() + deadline).unwrap();
-        let said = Arc::clone(&ends.said);
+        let listener = AgentListener::new((|| 5, &course), speaking, ending).unwrap();
+        let (line, ends) =
+            transport::start_transport(&name, &via, Instant::now() + deadline).unwrap();
+        let said = Arc::clone(&ends.stderr_tail);
         thread::scope(|scope| {
             scope.spawn(|| listener.listen(&over));
             listener.admit(&target, ends, &Arc::new(line)).unwrap();
@@ -305,10 +326,10 @@ mod tests {
     }
 
     /// Returns the events of a transport that sends a text in two parts, and its failure.
-    fn heard_of(text: &[u8]) -> (Vec<Heard>, HostFailure) {
+    fn events_of_text(text: &[u8]) -> (Vec<HostEvent>, HostFailure) {
         let script = "sh -c 'head -c 700 {host}; sleep 0.1; tail -c +701 {host}'";
         let mut said = Vec::new();
-        let failure = listening(script, text, |heard, endings, _| {
+        let failure = with_listener(script, text, |heard, endings, _| {
             let failure = loop {
                 match endings.recv_timeout(Duration::from_millis(5)) {
                     Ok(ending) => break ending.failure,
@@ -324,31 +345,31 @@ mod tests {
     }
 
     /// Creates more messages than a pipe and the queue hold together.
-    fn clocks() -> (Vec<Reply>, Vec<u8>) {
-        let clock = |day_ns| Reply::Clock(Clocks { day_ns, measuring_ns: 0 });
-        let replies: Vec<Reply> = (0..10_000).map(clock).collect();
+    fn clock_replies() -> (Vec<AgentReply>, Vec<u8>) {
+        let clock = |day_ns| AgentReply::Clock(Clocks { day_ns, measuring_ns: 0 });
+        let replies: Vec<AgentReply> = (0..10_000).map(clock).collect();
         let mut text = Vec::new();
         replies.iter().for_each(|reply| frame::write(&mut text, reply).unwrap());
         (replies, text)
     }
 
     #[test]
-    fn every_message_is_heard_once_and_in_order_though_it_comes_in_parts() {
-        let (replies, text) = clocks();
-        let (heard, failure) = heard_of(&text);
+    fn split_messages_arrive_once_and_in_order() {
+        let (replies, text) = clock_replies();
+        let (heard, failure) = events_of_text(&text);
         let said = heard.iter().filter_map(|heard| match heard {
-            Heard::Said { reply, at_ns: 5 } => Some(&**reply),
+            HostEvent::Replied { reply, at_ns: 5 } => Some(&**reply),
             _ => None,
         });
-        assert!(said.eq(&replies) && matches!(heard[0], Heard::Joined));
+        assert!(said.eq(&replies) && matches!(heard[0], HostEvent::Joined));
         assert!(matches!(failure, HostFailure::Closed), "{failure:?}");
     }
 
     #[test]
-    fn who_is_not_heard_is_told_that_this_end_is_there() {
+    fn blocked_agents_receive_heartbeats() {
         // The transport writes its input on its standard error.
         let script = "sh -c 'cat {host} & cat >&2'";
-        let is_told = listening(script, &clocks().1, |_, _, said| {
+        let is_told = with_listener(script, &clock_replies().1, |_, _, said| {
             let is_told = || lock(said).windows(7).any(|word| word == b"\"alive\"");
             let end = Instant::now() + Duration::from_secs(30);
             while !is_told() && Instant::now() < end {
@@ -360,11 +381,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_whole_before_a_message_that_is_none_is_heard() {
-        let (replies, mut text) = clocks();
+    fn keeps_messages_before_malformed_input() {
+        let (replies, mut text) = clock_replies();
         text.extend(b"Connection reset by peer\n");
-        let (heard, failure) = heard_of(&text);
+        let (heard, failure) = events_of_text(&text);
         assert_eq!(heard.len(), 1 + replies.len());
-        assert!(matches!(failure, HostFailure::Foreign(_)), "{failure:?}");
+        assert!(matches!(failure, HostFailure::Malformed(_)), "{failure:?}");
     }
 }

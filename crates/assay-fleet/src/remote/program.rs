@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 /// Chunk size for reading and sending a program.
-const CHUNK: usize = 64 << 10;
+const CHUNK_BYTES: usize = 64 << 10;
 
 /// Build of assay.
 #[derive(Debug)]
@@ -28,16 +28,16 @@ pub struct Program {
 /// Reason why a file is no program for another machine.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    #[error("it cannot be read")]
+    #[error("cannot read the file")]
     Read(#[source] io::Error),
-    #[error("it is no program of Linux (ELF) for a machine that is known here")]
-    Foreign,
-    #[error("there are two for {machine}")]
-    Twice { machine: String },
+    #[error("not a Linux program (ELF) for a supported machine")]
+    NotAProgram,
+    #[error("two programs for {machine}")]
+    Duplicate { machine: String },
 }
 
 /// Bytes of an ELF header up to the machine.
-const HEAD: usize = 20;
+const HEADER_BYTES: usize = 20;
 /// Machine numbers of the ELF header (elf(5), `e_machine`) and their names in `uname -m`.
 const MACHINES: [(u16, &str); 6] = [
     (62, "x86_64"),
@@ -68,7 +68,7 @@ impl Program {
 
     /// Writes the program to a pipe; several threads may do so at once.
     pub(super) fn send(&self, pipe: &mut impl Write) -> io::Result<()> {
-        let (mut chunk, mut at) = (vec![0; CHUNK], 0);
+        let (mut chunk, mut at) = (vec![0; CHUNK_BYTES], 0);
         loop {
             match self.file.read_at(&mut chunk, at)? {
                 0 => return pipe.flush(),
@@ -84,15 +84,15 @@ impl Program {
     ///
     /// # Errors
     /// [`ProgramError`].
-    pub fn carry(&mut self, path: &Path) -> Result<(), ProgramError> {
+    pub fn add_build(&mut self, path: &Path) -> Result<(), ProgramError> {
         let mut other =
             Self::read(path, path.to_owned(), String::new()).map_err(ProgramError::Read)?;
-        let mut head = [0; HEAD];
+        let mut head = [0; HEADER_BYTES];
         let is_known =
-            other.file.read_exact_at(&mut head, 0).ok().and_then(|()| machine(&head));
-        other.machine = is_known.ok_or(ProgramError::Foreign)?;
+            other.file.read_exact_at(&mut head, 0).ok().and_then(|()| machine_of_header(&head));
+        other.machine = is_known.ok_or(ProgramError::NotAProgram)?;
         if self.for_machine(&other.machine).is_some() {
-            return Err(ProgramError::Twice { machine: other.machine });
+            return Err(ProgramError::Duplicate { machine: other.machine });
         }
         self.others.push(other);
         Ok(())
@@ -108,10 +108,10 @@ impl Program {
 /// file's length.
 pub(super) fn hash(mut file: &File) -> io::Result<(String, u64)> {
     let (mut hasher, mut bytes) = (Sha256::new(), 0);
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         match file.read(&mut chunk)? {
-            0 => return Ok((in_hex(&hasher.finalize()), bytes)),
+            0 => return Ok((to_hex(&hasher.finalize()), bytes)),
             read => {
                 hasher.update(&chunk[..read]);
                 bytes += read as u64;
@@ -120,7 +120,7 @@ pub(super) fn hash(mut file: &File) -> io::Result<(String, u64)> {
     }
 }
 
-fn in_hex(bytes: &[u8]) -> String {
+fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").expect("a string takes everything");
         text
@@ -128,7 +128,7 @@ fn in_hex(bytes: &[u8]) -> String {
 }
 
 /// Returns the machine of a program from its ELF header.
-fn machine(head: &[u8; HEAD]) -> Option<String> {
+fn machine_of_header(head: &[u8; HEADER_BYTES]) -> Option<String> {
     const BIG_ENDIAN: u8 = 2;
     if !head.starts_with(b"\x7fELF") {
         return None;
@@ -147,16 +147,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_says_what_it_runs_on() {
+    fn reads_machine_from_elf_header() {
         let head = |order: u8, number: [u8; 2]| {
-            let mut head = [order; HEAD];
+            let mut head = [order; HEADER_BYTES];
             head[..5].copy_from_slice(b"\x7fELF\x02");
             head[18..].copy_from_slice(&number);
             head
         };
-        assert_eq!(machine(&head(1, [183, 0])).as_deref(), Some("Linux aarch64"));
-        assert_eq!(machine(&head(2, [0, 22])).as_deref(), Some("Linux s390x"));
-        assert_eq!(machine(&head(1, [1, 1])), None);
-        assert_eq!(machine(b"#!/bin/sh\nexec assay"), None);
+        assert_eq!(machine_of_header(&head(1, [183, 0])).as_deref(), Some("Linux aarch64"));
+        assert_eq!(machine_of_header(&head(2, [0, 22])).as_deref(), Some("Linux s390x"));
+        assert_eq!(machine_of_header(&head(1, [1, 1])), None);
+        assert_eq!(machine_of_header(b"#!/bin/sh\nexec assay"), None);
     }
 }

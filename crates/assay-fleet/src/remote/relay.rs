@@ -11,18 +11,18 @@ use std::time::Duration;
 use assay_model::sanitize;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Line, lock};
-use super::agents::{self, Heard, Hosts as _};
-use super::controller::Course;
+use super::agent::{CoordinatorLink, lock};
+use super::agents::{self, HostConnections as _, HostEvent};
+use super::controller::ConnectionOptions;
 use super::failure::HostFailure;
-use super::{Program, Reply, Via};
+use super::{AgentReply, Program, Via};
 
 /// Interval of checks for cancellation.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Request to act as a relay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RelayAsked {
+pub struct RelayRequest {
     /// Hosts to connect to, identified by their index from then on.
     pub hosts: Vec<String>,
     /// Transport to them.
@@ -34,11 +34,11 @@ pub struct RelayAsked {
 /// Event of a relayed host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Passed {
+pub enum RelayedEvent {
     /// The agent is ready for requests.
     Joined,
     /// Reply of the agent.
-    Said(Box<Reply>),
+    Said(Box<AgentReply>),
     /// The host is lost.
     Lost {
         /// Stable name of the failure.
@@ -50,29 +50,29 @@ pub enum Passed {
     },
 }
 
-impl From<Heard> for Passed {
-    fn from(heard: Heard) -> Self {
+impl From<HostEvent> for RelayedEvent {
+    fn from(heard: HostEvent) -> Self {
         match heard {
-            Heard::Joined => Self::Joined,
-            Heard::Said { reply, .. } => Self::Said(reply),
-            Heard::Lost(failure) => Self::Lost {
+            HostEvent::Joined => Self::Joined,
+            HostEvent::Replied { reply, .. } => Self::Said(reply),
+            HostEvent::Lost(failure) => Self::Lost {
                 id: failure.id().to_owned(),
-                reason: causes(&failure),
+                reason: format_causes(&failure),
                 advice: failure.advice().to_owned(),
             },
         }
     }
 }
 
-impl Passed {
+impl RelayedEvent {
     /// Converts the event at the coordinator, which received it from `relay` at clock reading
     /// `at_ns`.
     #[must_use]
-    pub fn heard(self, relay: &str, at_ns: u64) -> Heard {
+    pub fn into_event(self, relay: &str, at_ns: u64) -> HostEvent {
         match self {
-            Self::Joined => Heard::Joined,
-            Self::Said(reply) => Heard::Said { reply, at_ns },
-            Self::Lost { id, reason, advice } => Heard::Lost(HostFailure::Beyond {
+            Self::Joined => HostEvent::Joined,
+            Self::Said(reply) => HostEvent::Replied { reply, at_ns },
+            Self::Lost { id, reason, advice } => HostEvent::Lost(HostFailure::BehindRelay {
                 relay: relay.to_owned(),
                 id: sanitize::escape_hidden(&id).into_owned(),
                 reason: sanitize::escape_hidden(&reason).into_owned(),
@@ -83,7 +83,7 @@ impl Passed {
 }
 
 /// Formats a failure and its cause in one line.
-fn causes(failure: &HostFailure) -> String {
+fn format_causes(failure: &HostFailure) -> String {
     let source = std::error::Error::source(failure);
     source.map_or_else(|| failure.to_string(), |source| format!("{failure}: {source}"))
 }
@@ -93,26 +93,30 @@ fn causes(failure: &HostFailure) -> String {
 ///
 /// # Errors
 /// If this program, which the hosts also need, cannot be read.
-pub fn serve(asked: &RelayAsked, line: &Arc<Line>, clock: fn() -> u64) -> io::Result<()> {
+pub fn serve(
+    asked: &RelayRequest,
+    line: &Arc<CoordinatorLink>,
+    clock: fn() -> u64,
+) -> io::Result<()> {
     let program = Program::running()?;
-    let course = Course {
+    let course = ConnectionOptions {
         via: &asked.via,
         program: &program,
         relays: &[],
         deadline: asked.deadline,
         cancel: line.cancel(),
     };
-    agents::under_way(&asked.hosts, &course, clock, |agents| {
-        lock(&line.beyond).clone_from(agents.ways());
+    agents::with_agents(&asked.hosts, &course, clock, |agents| {
+        lock(&line.relay_routes).clone_from(agents.routes());
         let mut left = asked.hosts.len();
         while left > 0 && !line.cancel().load(Ordering::Relaxed) {
-            let Some((number, heard)) = agents.hear(LOOK) else { continue };
-            left -= usize::from(matches!(heard, Heard::Lost(_)));
-            if !line.say(&Reply::Of(number, heard.into())) {
+            let Some((number, heard)) = agents.next_event(POLL_INTERVAL) else { continue };
+            left -= usize::from(matches!(heard, HostEvent::Lost(_)));
+            if !line.send(&AgentReply::Of(number, heard.into())) {
                 break;
             }
         }
-        lock(&line.beyond).clear();
+        lock(&line.relay_routes).clear();
     });
     Ok(())
 }

@@ -6,10 +6,10 @@ use assay_fleet::{doctor, facts, state};
 use assay_model::network_setup::{DeviceSetup, NetworkPath, NetworkSetup, NumericSetting};
 use proptest::prelude::*;
 
-use crate::tree::Host;
+use crate::tree::TestHost;
 
 /// Malformed contents that resemble those of real files.
-const ODD: [&str; 14] = [
+const MALFORMED: [&str; 14] = [
     "",
     "\n",
     "\0",
@@ -28,17 +28,17 @@ const ODD: [&str; 14] = [
 
 /// Runs all readers. The host has no `/proc/2`, so that the doctor does not spend time on sampling
 /// processes.
-fn read_all(host: &Host) {
+fn read_all(host: &TestHost) {
     let root = host.root();
     let (facts, state) = (facts::read(&root), state::read(&root));
-    let findings = doctor::examine(&root, &facts, &state, &network_on_paper());
+    let findings = doctor::examine(&root, &facts, &state, &full_network_setup());
     assert!(findings.iter().all(|finding| !finding.observed.is_empty()));
-    let _ = state::disturbance(&state, &state::read(&root), 1.0);
+    let _ = state::find_disturbances(&state, &state::read(&root), 1.0);
     let _ = assay_model::limit::memory_bandwidth(&facts);
 }
 
 /// Fills all values that drivers report, so that every check also reads files.
-fn network_on_paper() -> NetworkSetup {
+fn full_network_setup() -> NetworkSetup {
     let device = DeviceSetup {
         device: "eth0".to_owned(),
         receive_queues: Some(NumericSetting { now: u32::MAX, most: u32::MAX }),
@@ -53,18 +53,18 @@ fn network_on_paper() -> NetworkSetup {
     NetworkSetup { devices: vec![device], path: Some(path) }
 }
 
-fn host() -> Host {
-    let host = Host::named("container-v2");
+fn host() -> TestHost {
+    let host = TestHost::load("container-v2");
     host.write("sys/firmware/dmi/tables/DMI", &[17, 40, 0, 0]);
     host
 }
 
 #[test]
-fn odd_contents_and_directories_in_the_place_of_files_are_survived() {
+fn malformed_files_and_directories_cause_no_panic() {
     let host = host();
     for path in host.files() {
         let original = fs::read(host.path(&path)).unwrap();
-        for odd in ODD {
+        for odd in MALFORMED {
             host.write(&path, odd.as_bytes());
             read_all(&host);
         }
@@ -80,7 +80,7 @@ fn odd_contents_and_directories_in_the_place_of_files_are_survived() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
     #[test]
-    fn random_bytes_in_any_file_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn random_bytes_cause_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let host = host();
         for path in host.files() {
             let original = fs::read(host.path(&path)).unwrap();

@@ -8,15 +8,15 @@ use assay_model::finding::{CheckOutcome, DoctorFinding};
 use assay_model::network_setup::NetworkSetup;
 use expect_test::{Expect, expect};
 
-use crate::tree::Host;
+use crate::tree::TestHost;
 
-fn findings(host: &Host) -> Vec<DoctorFinding> {
+fn findings(host: &TestHost) -> Vec<DoctorFinding> {
     let root = host.root();
     doctor::examine(&root, &facts::read(&root), &state::read(&root), &NetworkSetup::default())
 }
 
 fn check(host: &str, expected: &Expect) {
-    let lines: Vec<String> = findings(&Host::named(host))
+    let lines: Vec<String> = findings(&TestHost::load(host))
         .iter()
         .map(|finding| format!("{} {:?}: {}\n", finding.id, finding.outcome, finding.observed))
         .collect();
@@ -24,7 +24,7 @@ fn check(host: &str, expected: &Expect) {
 }
 
 #[test]
-fn a_guest() {
+fn findings_of_guest() {
     check(
         "guest-zen4",
         &expect![[r#"
@@ -104,7 +104,7 @@ fn a_guest() {
 }
 
 #[test]
-fn an_untuned_server() {
+fn findings_of_untuned_server() {
     check(
         "xeon-2s-smt",
         &expect![[r#"
@@ -184,7 +184,7 @@ fn an_untuned_server() {
 }
 
 #[test]
-fn a_tuned_guest_without_huge_pages() {
+fn findings_of_tuned_guest_without_huge_pages() {
     check(
         "epyc-24-l3",
         &expect![[r#"
@@ -264,7 +264,7 @@ fn a_tuned_guest_without_huge_pages() {
 }
 
 #[test]
-fn arm() {
+fn findings_of_arm_guest() {
     check(
         "arm-neoverse",
         &expect![[r#"
@@ -344,7 +344,7 @@ fn arm() {
 }
 
 #[test]
-fn a_limited_container() {
+fn findings_of_limited_container() {
     check(
         "container-v2",
         &expect![[r#"
@@ -425,7 +425,7 @@ fn a_limited_container() {
 
 #[test]
 fn one_changed_file_changes_one_outcome() {
-    let host = Host::named("xeon-2s-smt");
+    let host = TestHost::load("xeon-2s-smt");
     let cpu = "sys/devices/system/cpu";
     let outcome = |id: &str| {
         let findings = findings(&host);
@@ -563,8 +563,8 @@ fn one_changed_file_changes_one_outcome() {
 }
 
 #[test]
-fn queues_and_their_interrupts_are_judged_together_with_the_cpus() {
-    let host = Host::named("xeon-2s-smt");
+fn judges_queues_and_interrupts_by_number_of_cpus() {
+    let host = TestHost::load("xeon-2s-smt");
     let observed = |id: &str| {
         let finding = findings(&host).into_iter().find(|it| it.id == id).unwrap();
         (finding.outcome, finding.observed)
@@ -588,8 +588,8 @@ fn queues_and_their_interrupts_are_judged_together_with_the_cpus() {
 }
 
 #[test]
-fn every_row_is_complete_and_has_a_name_of_its_own() {
-    let findings = findings(&Host::named("arm-neoverse"));
+fn every_check_is_complete_and_unique() {
+    let findings = findings(&TestHost::load("arm-neoverse"));
     let names: BTreeSet<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
     assert_eq!(names.len(), findings.len());
     for finding in &findings {
@@ -616,7 +616,7 @@ fn every_row_is_complete_and_has_a_name_of_its_own() {
 }
 
 #[test]
-fn this_machine_is_examined_without_a_word_missing() {
+fn examines_this_machine_completely() {
     let root = Root::machine();
     let findings = doctor::examine(
         &root,

@@ -8,10 +8,10 @@ use assay_fleet::{doctor, facts, state};
 use assay_model::network_setup::NetworkSetup;
 use expect_test::{Expect, expect};
 
-use crate::tree::Host;
+use crate::tree::TestHost;
 
 fn check(files: &[(&str, &str)], environment: &str, expected: &Expect) {
-    let host = Host::named("guest-zen4");
+    let host = TestHost::load("guest-zen4");
     for (path, content) in files {
         host.write(path, content.as_bytes());
     }
@@ -35,7 +35,7 @@ const OPEN_MPI: [(&str, &str); 2] =
     [("usr/bin/mpirun", ""), ("usr/lib/x86_64-linux-gnu/libmpi.so.40", "")];
 
 #[test]
-fn without_mpi_there_is_nothing_to_check() {
+fn skips_checks_without_mpi() {
     check(
         &[],
         "PATH=/usr/bin:/bin",
@@ -63,7 +63,7 @@ fn without_mpi_there_is_nothing_to_check() {
 }
 
 #[test]
-fn an_ordinary_installation_is_as_expected() {
+fn ordinary_installation_passes() {
     check(
         &OPEN_MPI,
         "PATH=/sbin:/usr/bin",
@@ -79,7 +79,7 @@ fn an_ordinary_installation_is_as_expected() {
 }
 
 #[test]
-fn every_trap_is_reported() {
+fn reports_every_misconfiguration() {
     let files = [
         OPEN_MPI[0],
         OPEN_MPI[1],
@@ -113,8 +113,8 @@ fn every_trap_is_reported() {
 }
 
 #[test]
-fn modules_and_launchers_that_lead_nowhere_are_named() {
-    let host = Host::named("guest-zen4");
+fn reports_stale_modules_and_launchers_without_library() {
+    let host = TestHost::load("guest-zen4");
     let seen = |id: &str| {
         let root = host.root();
         let (facts, state) = (facts::read(&root), state::read(&root));
@@ -124,7 +124,7 @@ fn modules_and_launchers_that_lead_nowhere_are_named() {
     };
     let program = |path: &str| {
         host.write(path, b"#!/bin/sh\n");
-        let file = host.root().place(Path::new(path));
+        let file = host.root().host_path(Path::new(path));
         fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
     };
     let nowhere = "NotVisible: no MPI in PATH or the usual folders";

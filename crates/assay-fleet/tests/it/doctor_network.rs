@@ -7,19 +7,19 @@ use assay_model::network_setup::{
     SwitchSetting,
 };
 
-use crate::tree::Host;
+use crate::tree::TestHost;
 
 /// Two-socket host with one device `eth7` of 25 Gbit/s on node 1 and four queues, all as expected.
-struct Scene {
-    host: Host,
+struct NetworkScene {
+    host: TestHost,
     network: NetworkSetup,
 }
 
 const ON: SwitchSetting = SwitchSetting { on: true, fixed: false };
 
-impl Scene {
+impl NetworkScene {
     fn new() -> Self {
-        let host = Host::named("xeon-2s-smt");
+        let host = TestHost::load("xeon-2s-smt");
         for (file, content) in [
             ("speed", "25000\n"),
             ("duplex", "full\n"),
@@ -89,11 +89,11 @@ impl Scene {
     }
 
     fn finding(&self, id: &str) -> Option<(CheckOutcome, String)> {
-        let finding = self.examined(id)?;
+        let finding = self.find_finding(id)?;
         Some((finding.outcome, finding.observed))
     }
 
-    fn examined(&self, id: &str) -> Option<DoctorFinding> {
+    fn find_finding(&self, id: &str) -> Option<DoctorFinding> {
         let root = self.host.root();
         let (facts, state) = (facts::read(&root), state::read(&root));
         let findings = doctor::examine(&root, &facts, &state, &self.network);
@@ -103,14 +103,19 @@ impl Scene {
 
 /// Applies a change to the scene and compares the result of one check.
 #[track_caller]
-fn check(id: &str, change: impl FnOnce(&mut Scene), outcome: CheckOutcome, observed: &str) {
-    let mut scene = Scene::new();
+fn check(
+    id: &str,
+    change: impl FnOnce(&mut NetworkScene),
+    outcome: CheckOutcome,
+    observed: &str,
+) {
+    let mut scene = NetworkScene::new();
     change(&mut scene);
     assert_eq!(scene.finding(id), Some((outcome, observed.to_owned())), "{id}");
 }
 
 #[test]
-fn offloads_are_judged_but_for_joining_by_the_device() {
+fn judges_offloads_except_lro() {
     let id = "network.offloads";
     let reported = |tso: &str, gro: &str, lro: &str| {
         format!(
@@ -118,26 +123,26 @@ fn offloads_are_judged_but_for_joining_by_the_device() {
         )
     };
     check(id, |_| {}, CheckOutcome::Ok, &reported("on", "on", "off (fixed)"));
-    let lro = |it: &mut Scene| it.offloads().large_receive = ON;
+    let lro = |it: &mut NetworkScene| it.offloads().large_receive = ON;
     check(id, lro, CheckOutcome::Ok, &reported("on", "on", "on"));
-    let change = Scene::new().examined(id).unwrap().change;
+    let change = NetworkScene::new().find_finding(id).unwrap().change;
     assert!(change.starts_with("ethtool -K eth7 tso on"), "{change}");
-    let gro = |it: &mut Scene| it.offloads().generic_receive.on = false;
+    let gro = |it: &mut NetworkScene| it.offloads().generic_receive.on = false;
     check(id, gro, CheckOutcome::Deviates, &reported("on", "off", "off (fixed)"));
-    let never = |it: &mut Scene| {
+    let never = |it: &mut NetworkScene| {
         it.offloads().tcp_segmentation = SwitchSetting { on: false, fixed: true };
     };
     check(id, never, CheckOutcome::Deviates, &reported("off (fixed)", "on", "off (fixed)"));
-    let silent = |it: &mut Scene| it.device().offloads = None;
+    let silent = |it: &mut NetworkScene| it.device().offloads = None;
     let hidden = "this property of a network device is not visible on this host";
     check(id, silent, CheckOutcome::NotVisible, hidden);
 }
 
 #[test]
-fn rings_queues_and_waits_are_held_against_what_the_device_can() {
+fn judges_rings_queues_and_coalescing_by_device_maximum() {
     let full = "eth7 receive 8192 of at most 8192 · send 1024 of at most 1024";
     check("network.rings", |_| {}, CheckOutcome::Ok, full);
-    let small = |it: &mut Scene| {
+    let small = |it: &mut NetworkScene| {
         it.device().receive_ring = Some(NumericSetting { now: 512, most: 8192 })
     };
     let reported = "eth7 receive 512 of at most 8192 · send 1024 of at most 1024";
@@ -145,11 +150,12 @@ fn rings_queues_and_waits_are_held_against_what_the_device_can() {
 
     let all = "eth7 4 of at most 4 receive queues for 80 CPUs";
     check("network.channels", |_| {}, CheckOutcome::Ok, all);
-    let one =
-        |it: &mut Scene| it.device().receive_queues = Some(NumericSetting { now: 1, most: 4 });
+    let one = |it: &mut NetworkScene| {
+        it.device().receive_queues = Some(NumericSetting { now: 1, most: 4 })
+    };
     let reported = "eth7 1 of at most 4 receive queues for 80 CPUs";
     check("network.channels", one, CheckOutcome::Deviates, reported);
-    let enough = |it: &mut Scene| {
+    let enough = |it: &mut NetworkScene| {
         it.device().receive_queues = Some(NumericSetting { now: 80, most: 128 })
     };
     let reported = "eth7 80 of at most 128 receive queues for 80 CPUs";
@@ -166,41 +172,41 @@ fn rings_queues_and_waits_are_held_against_what_the_device_can() {
         let reported = format!(
             "eth7 receive after {receive_us} µs or so many packets: {receive_frames}; send after 0 µs"
         );
-        let change = |it: &mut Scene| it.device().coalescing = Some(set);
+        let change = |it: &mut NetworkScene| it.device().coalescing = Some(set);
         check("network.coalescing", change, outcome, &reported);
     }
 }
 
 #[test]
-fn a_device_tells_its_speed_and_who_drives_it() {
+fn reports_speed_and_driver() {
     check("network.link-speed", |_| {}, CheckOutcome::Ok, "eth7 25 Gbit/s");
-    let half = |it: &mut Scene| it.host.write("sys/class/net/eth7/duplex", b"half\n");
+    let half = |it: &mut NetworkScene| it.host.write("sys/class/net/eth7/duplex", b"half\n");
     check("network.link-speed", half, CheckOutcome::Deviates, "eth7 25 Gbit/s, half duplex");
     check("network.driver", |_| {}, CheckOutcome::Ok, "eth7 mlx5_core");
     let driver = |name: &str| {
         Some(KernelModule { name: name.into(), version: "6.1".into(), firmware: "7".into() })
     };
-    let real = |it: &mut Scene| it.device().kernel_module = driver("e1000e");
+    let real = |it: &mut NetworkScene| it.device().kernel_module = driver("e1000e");
     check("network.driver", real, CheckOutcome::Ok, "eth7 e1000e 6.1, firmware 7");
-    let imitated = |it: &mut Scene| {
+    let imitated = |it: &mut NetworkScene| {
         it.host.write("proc/cpuinfo", b"processor : 0\nflags : fpu hypervisor\n");
         it.device().kernel_module = driver("e1000e");
     };
     check("network.driver", imitated, CheckOutcome::Deviates, "eth7 e1000e 6.1, firmware 7");
-    let down = |it: &mut Scene| it.host.write("sys/class/net/eth7/operstate", b"down\n");
+    let down = |it: &mut NetworkScene| it.host.write("sys/class/net/eth7/operstate", b"down\n");
     let hidden = "this property of a network device is not visible on this host";
     check("network.driver", down, CheckOutcome::NotVisible, hidden);
 }
 
 #[test]
-fn interrupts_belong_on_the_node_of_their_device() {
+fn interrupts_belong_on_numa_node_of_device() {
     let id = "network.interrupt-place";
     // Node 1 of this host has CPUs 20-39 and 60-79.
-    let near = |it: &mut Scene| it.interrupts(&[20, 21, 60]);
+    let near = |it: &mut NetworkScene| it.interrupts(&[20, 21, 60]);
     check(id, near, CheckOutcome::Ok, "eth7 3 of 3 interrupts on its node 1");
-    let far = |it: &mut Scene| it.interrupts(&[20, 2, 60]);
+    let far = |it: &mut NetworkScene| it.interrupts(&[20, 2, 60]);
     check(id, far, CheckOutcome::Deviates, "eth7 2 of 3 interrupts on its node 1");
-    let nowhere = |it: &mut Scene| {
+    let nowhere = |it: &mut NetworkScene| {
         it.interrupts(&[20]);
         it.host.write("sys/class/net/eth7/device/numa_node", b"-1\n");
     };
@@ -209,19 +215,19 @@ fn interrupts_belong_on_the_node_of_their_device() {
 }
 
 #[test]
-fn buffers_are_held_against_what_the_path_has_under_way() {
+fn judges_buffers_by_bandwidth_delay_product() {
     for id in ["network.receive-buffer", "network.send-buffer"] {
         let short =
             "at most 16.0 MiB; 25.0 Gbit/s × 200 µs = 610 KiB under way, which needs 1.19 MiB";
         check(id, |_| {}, CheckOutcome::Ok, short);
         let long =
             "at most 16.0 MiB; 25.0 Gbit/s × 20.0 ms = 59.6 MiB under way, which needs 119 MiB";
-        let far = |it: &mut Scene| it.path().round_trip_s = Some(0.02);
+        let far = |it: &mut NetworkScene| it.path().round_trip_s = Some(0.02);
         check(id, far, CheckOutcome::Deviates, long);
-        let unknown = |it: &mut Scene| it.path().link_bit_per_s = None;
+        let unknown = |it: &mut NetworkScene| it.path().link_bit_per_s = None;
         check(id, unknown, CheckOutcome::Ok, "at most 16.0 MiB");
         let name = if id.contains("receive") { "tcp_rmem" } else { "tcp_wmem" };
-        let small = |it: &mut Scene| {
+        let small = |it: &mut NetworkScene| {
             it.host.write(&format!("proc/sys/net/ipv4/{name}"), b"4096 16384 4194304\n");
             it.network.path = None;
         };
@@ -233,50 +239,51 @@ fn buffers_are_held_against_what_the_path_has_under_way() {
             (0.02, 33_554_432, 125_829_120),
             (1.0, 16_777_216, 2_147_483_647),
         ] {
-            let mut scene = Scene::new();
+            let mut scene = NetworkScene::new();
             scene.path().round_trip_s = Some(round_trip_s);
             let sizes = format!("4096 {first} {allowed}\n");
             scene.host.write(&format!("proc/sys/net/ipv4/{name}"), sizes.as_bytes());
             let expected = format!("sysctl net.ipv4.{name}='4096 {first} {most}'");
-            assert_eq!(scene.examined(id).unwrap().change, expected);
+            assert_eq!(scene.find_finding(id).unwrap().change, expected);
         }
-        let mut scene = Scene::new();
+        let mut scene = NetworkScene::new();
         small(&mut scene);
         let change = format!("sysctl net.ipv4.{name}='4096 16384 16777216'");
-        assert_eq!(scene.examined(id).unwrap().change, change);
+        assert_eq!(scene.find_finding(id).unwrap().change, change);
     }
     check("network.congestion-control", |_| {}, CheckOutcome::Ok, "cubic");
-    let bbr =
-        |it: &mut Scene| it.host.write("proc/sys/net/ipv4/tcp_congestion_control", b"bbr\n");
+    let bbr = |it: &mut NetworkScene| {
+        it.host.write("proc/sys/net/ipv4/tcp_congestion_control", b"bbr\n")
+    };
     check("network.congestion-control", bbr, CheckOutcome::Deviates, "bbr");
 }
 
 #[test]
-fn a_path_carries_what_this_end_believes_or_is_told_apart() {
+fn compares_carried_with_assumed_path_mtu() {
     let id = "network.path-mtu";
     check(id, |_| {}, CheckOutcome::Ok, "9000 B gets through");
-    let router = |it: &mut Scene| {
+    let router = |it: &mut NetworkScene| {
         it.path().believed_mtu_bytes = Some(1500);
         it.path().carried_mtu_bytes = Some(1500);
     };
     check(id, router, CheckOutcome::Deviates, "1500 B gets through; eth7 would send 9000 B");
-    let hole = |it: &mut Scene| it.path().carried_mtu_bytes = Some(1500);
+    let hole = |it: &mut NetworkScene| it.path().carried_mtu_bytes = Some(1500);
     let reported =
         "1500 B gets through, larger packets vanish without a word; 9000 B was assumed";
     check(id, hole, CheckOutcome::Deviates, reported);
-    let silent = |it: &mut Scene| it.path().carried_mtu_bytes = None;
+    let silent = |it: &mut NetworkScene| it.path().carried_mtu_bytes = None;
     check(id, silent, CheckOutcome::Ok, "9000 B assumed, not proven");
 
     let id = "network.path";
     check(id, |_| {}, CheckOutcome::Ok, "far (192.0.2.9) over eth7, round trip 200 µs");
     check(id, silent, CheckOutcome::Deviates, "far (192.0.2.9) over eth7 answers no echo");
-    let home = |it: &mut Scene| it.path().is_loopback = true;
+    let home = |it: &mut NetworkScene| it.path().is_loopback = true;
     check(id, home, CheckOutcome::Deviates, "far (192.0.2.9) is this machine: loopback");
-    let refused = |it: &mut Scene| it.path().obstacle = Some("no ICMP socket".into());
+    let refused = |it: &mut NetworkScene| it.path().obstacle = Some("no ICMP socket".into());
     let reported = "far (192.0.2.9) over eth7: no ICMP socket";
     check(id, refused, CheckOutcome::Unreadable, reported);
 
-    let mut scene = Scene::new();
+    let mut scene = NetworkScene::new();
     scene.path().host = None;
     assert_eq!(scene.finding("network.path"), None, "figures alone are no path to look along");
 }

@@ -4,14 +4,14 @@ use assay_fleet::{doctor, facts, state};
 use assay_model::finding::CheckOutcome;
 use assay_model::network_setup::NetworkSetup;
 
-use crate::tree::Host;
+use crate::tree::TestHost;
 
 const CARDS: [&str; 2] = ["mlx5_0", "mlx5_1"];
 
 /// Creates a host with two cards of one kind: InfiniBand at 200 Gbit/s, and RoCE at 100 Gbit/s on
 /// `eth7`.
-fn host() -> Host {
-    let host = Host::named("xeon-2s-smt");
+fn host() -> TestHost {
+    let host = TestHost::load("xeon-2s-smt");
     for (card, link, rate, board) in [
         (CARDS[0], "InfiniBand", "200 Gb/sec (4X HDR)", "MT_0000000222"),
         (CARDS[1], "Ethernet", "100 Gb/sec (4X EDR)", "MT_0000000008"),
@@ -31,7 +31,7 @@ fn host() -> Host {
             ("ports/1/counters/symbol_error", "0"),
             ("ports/1/hw_counters/out_of_sequence", "3"),
         ] {
-            of_card(&host, card, file, content);
+            write_card_file(&host, card, file, content);
         }
     }
     for (file, content) in [
@@ -43,13 +43,13 @@ fn host() -> Host {
         ("ports/1/gid_attrs/types/2", "RoCE v2"),
         ("ports/1/gid_attrs/ndevs/0", "eth7"),
     ] {
-        of_card(&host, CARDS[1], file, content);
+        write_card_file(&host, CARDS[1], file, content);
     }
     host.write("sys/class/net/eth7/mtu", b"9000\n");
     host
 }
 
-fn of_card(host: &Host, card: &str, file: &str, content: &str) {
+fn write_card_file(host: &TestHost, card: &str, file: &str, content: &str) {
     host.write(
         &format!("sys/class/infiniband/{card}/{file}"),
         format!("{content}\n").as_bytes(),
@@ -64,7 +64,7 @@ fn check(id: &str, changes: &[(&str, &str)], outcome: CheckOutcome, observed: &s
     for (file, content) in changes {
         match *file {
             "mtu" => host.write("sys/class/net/eth7/mtu", content.as_bytes()),
-            file => of_card(&host, CARDS[1], file, content),
+            file => write_card_file(&host, CARDS[1], file, content),
         }
     }
     let root = host.root();
@@ -76,7 +76,7 @@ fn check(id: &str, changes: &[(&str, &str)], outcome: CheckOutcome, observed: &s
 }
 
 #[test]
-fn programs_reach_a_device_through_its_file() {
+fn every_device_needs_a_verbs_file() {
     let host = host();
     let seen = || {
         let root = host.root();
@@ -95,7 +95,7 @@ fn programs_reach_a_device_through_its_file() {
 }
 
 #[test]
-fn a_link_is_active_or_has_no_cable() {
+fn accepts_inactive_link_without_cable() {
     let first = "mlx5_0 port 1 ACTIVE (LinkUp)";
     let id = "rdma.link";
     check(id, &[], CheckOutcome::Ok, &format!("{first}, mlx5_1 port 1 ACTIVE (LinkUp)"));
@@ -111,7 +111,7 @@ fn a_link_is_active_or_has_no_cable() {
 }
 
 #[test]
-fn rates_are_held_against_lanes_and_against_cards_of_the_same_kind() {
+fn judges_rate_by_lanes_and_equal_cards() {
     let first = "mlx5_0 port 1 200 Gb/sec (4X HDR)";
     let (id, second) = ("rdma.rate", "mlx5_1 port 1");
     check(id, &[], CheckOutcome::Ok, &format!("{first}, {second} 100 Gb/sec (4X EDR)"));
@@ -152,7 +152,7 @@ fn rates_are_held_against_lanes_and_against_cards_of_the_same_kind() {
 }
 
 #[test]
-fn two_lanes_of_a_card_that_is_alone_are_worth_a_note() {
+fn notes_two_lanes_of_single_card() {
     let (id, second, whole) = ("rdma.lanes", "mlx5_1 port 1", "200 Gb/sec (4X HDR)");
     let of_both = |second: &str| format!("mlx5_0 port 1 {whole}, mlx5_1 port 1 {second}");
     check(id, &[], CheckOutcome::Ok, &of_both("100 Gb/sec (4X EDR)"));
@@ -178,7 +178,7 @@ fn two_lanes_of_a_card_that_is_alone_are_worth_a_note() {
 }
 
 #[test]
-fn cards_are_held_against_their_slots_and_each_other() {
+fn judges_cards_by_slot_and_equal_cards() {
     let full = "16 GT/s × 16 of 16 GT/s × 16: 252 Gbit/s";
     let of_both = |second: &str| format!("mlx5_0 port 1 {full}, mlx5_1 port 1 {second}");
     check("rdma.pcie", &[], CheckOutcome::Ok, &of_both(full));
@@ -202,7 +202,7 @@ fn cards_are_held_against_their_slots_and_each_other() {
 }
 
 #[test]
-fn roce_needs_an_address_and_large_packets() {
+fn roce_needs_ipv4_gid_and_large_mtu() {
     let second = "mlx5_1 port 1";
     let ok = format!("{second} GID 1 (IPv4; GIDs of RoCE v2: 2)");
     check("rdma.gid", &[], CheckOutcome::Ok, &ok);

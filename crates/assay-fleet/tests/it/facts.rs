@@ -9,14 +9,14 @@ use assay_model::facts::{HostFacts, MemoryModule};
 use assay_model::limit;
 use expect_test::{Expect, expect};
 
-use crate::tree::Host;
+use crate::tree::TestHost;
 
 fn check(host: &str, expected: &Expect) {
-    expected.assert_eq(&show(&facts::read(&Host::named(host).root())));
+    expected.assert_eq(&format_facts(&facts::read(&TestHost::load(host).root())));
 }
 
 /// Formats all facts except those covered by other tests (fingerprint, settings, versions).
-fn show(facts: &HostFacts) -> String {
+fn format_facts(facts: &HostFacts) -> String {
     let (cpu, system, memory, limits) =
         (&facts.cpu, &facts.system, &facts.memory, &facts.limits);
     let mut text = format!(
@@ -109,7 +109,7 @@ fn list(cpus: &[u32]) -> String {
 }
 
 #[test]
-fn a_guest_shows_little() {
+fn facts_of_guest() {
     check(
         "guest-zen4",
         &expect![[r#"
@@ -133,7 +133,7 @@ fn a_guest_shows_little() {
 }
 
 #[test]
-fn two_sockets_with_two_threads_per_core() {
+fn facts_of_two_sockets_with_smt() {
     check(
         "xeon-2s-smt",
         &expect![[r#"
@@ -158,7 +158,7 @@ fn two_sockets_with_two_threads_per_core() {
 }
 
 #[test]
-fn many_last_level_caches() {
+fn facts_of_many_last_level_caches() {
     check(
         "epyc-24-l3",
         &expect![[r#"
@@ -185,7 +185,7 @@ fn many_last_level_caches() {
 }
 
 #[test]
-fn arm_without_last_level_cache() {
+fn facts_of_arm_without_last_level_cache() {
     check(
         "arm-neoverse",
         &expect![[r#"
@@ -207,7 +207,7 @@ fn arm_without_last_level_cache() {
 }
 
 #[test]
-fn a_container_sees_its_part() {
+fn facts_of_limited_container() {
     check(
         "container-v2",
         &expect![[r#"
@@ -231,8 +231,8 @@ fn a_container_sees_its_part() {
 }
 
 #[test]
-fn cores_of_different_dies_are_told_apart_when_they_carry_the_same_number() {
-    let host = Host::named("container-v2");
+fn distinguishes_equal_core_numbers_of_different_dies() {
+    let host = TestHost::load("container-v2");
     host.write("proc/self/status", b"Cpus_allowed_list:\t0-7");
     host.remove("sys/fs/cgroup/container/cpuset.cpus.effective");
     let topology = facts::read(&host.root()).topology;
@@ -242,9 +242,9 @@ fn cores_of_different_dies_are_told_apart_when_they_carry_the_same_number() {
 }
 
 #[test]
-fn an_empty_tree_is_a_host_with_one_cpu_and_nothing_known() {
+fn empty_tree_is_a_host_with_one_cpu() {
     let directory = tempfile::tempdir().unwrap();
-    let facts = facts::read(&Root::at(directory.path()));
+    let facts = facts::read(&Root::from_directory(directory.path()));
     assert_eq!(facts.topology.cpu_ids(), [0]);
     assert_eq!(facts.topology.numa.len(), 1);
     assert!(facts.topology.caches.is_empty());
@@ -258,7 +258,7 @@ fn an_empty_tree_is_a_host_with_one_cpu_and_nothing_known() {
 }
 
 #[test]
-fn this_machine_is_read_the_same_twice() {
+fn reading_this_machine_is_reproducible() {
     let mut first = facts::read(&Root::machine());
     let second = facts::read(&Root::machine());
     assert!(!first.topology.cpus.is_empty() && first.memory.total_bytes > 0);
@@ -268,8 +268,8 @@ fn this_machine_is_read_the_same_twice() {
 }
 
 #[test]
-fn settings_are_recorded_by_their_path() {
-    let settings = facts::read(&Host::named("xeon-2s-smt").root()).settings;
+fn settings_are_keyed_by_path() {
+    let settings = facts::read(&TestHost::load("xeon-2s-smt").root()).settings;
     let expected = [
         ("cpu0/cpufreq/energy_performance_preference", "balance_performance"),
         ("cpu0/cpufreq/scaling_driver", "intel_pstate"),
@@ -290,8 +290,8 @@ fn settings_are_recorded_by_their_path() {
 }
 
 #[test]
-fn version_one_groups_limit_a_container_too() {
-    let host = Host::named("arm-neoverse");
+fn version_1_groups_limit_a_container() {
+    let host = TestHost::load("arm-neoverse");
     let group = "/docker/0123";
     host.write(
         "proc/self/cgroup",
@@ -319,7 +319,7 @@ fn version_one_groups_limit_a_container_too() {
 }
 
 #[test]
-fn modules_give_a_limit_on_the_machine_and_none_in_a_guest() {
+fn memory_modules_give_a_limit_except_in_guests() {
     // One structure of type 17 per module, after DSP0134 7.18: DDR4-2666, 64 bits, 16 GiB.
     let module = |number: u8, channel: u8| {
         let mut table =
@@ -332,7 +332,7 @@ fn modules_give_a_limit_on_the_machine_and_none_in_a_guest() {
     };
     let table: Vec<u8> = (0..12).flat_map(|number| module(number, number)).collect();
     let read = |name: &str| {
-        let host = Host::named(name);
+        let host = TestHost::load(name);
         host.write("sys/firmware/dmi/tables/DMI", &table);
         facts::read(&host.root())
     };
@@ -352,15 +352,15 @@ fn modules_give_a_limit_on_the_machine_and_none_in_a_guest() {
 }
 
 /// Change of a file's content.
-type Change<'a> = &'a dyn Fn(&str) -> String;
+type FileChange<'a> = &'a dyn Fn(&str) -> String;
 
 #[test]
-fn a_fingerprint_names_the_hardware_and_nothing_else() {
-    let host = Host::named("guest-zen4");
+fn fingerprint_depends_only_on_hardware() {
+    let host = TestHost::load("guest-zen4");
     let original = facts::read(&host.root()).fingerprint;
     assert_eq!(original.len(), 16);
     let cpu = "sys/devices/system/cpu";
-    let after = |path: &str, change: Change| {
+    let after = |path: &str, change: FileChange| {
         let before = std::fs::read_to_string(host.path(path)).ok();
         let changed = change(before.as_deref().unwrap_or_default());
         assert_ne!(before.as_ref(), Some(&changed), "{path}: this changes nothing");
@@ -373,7 +373,7 @@ fn a_fingerprint_names_the_hardware_and_nothing_else() {
         fingerprint
     };
     let text = |text: &'static str| move |_: &str| text.to_owned();
-    let same: [(&str, Change); 11] = [
+    let same: [(&str, FileChange); 11] = [
         ("proc/sys/kernel/osrelease", &text("6.19.0")),
         ("proc/sys/kernel/hostname", &text("other")),
         ("proc/cmdline", &text("quiet")),
@@ -391,7 +391,7 @@ fn a_fingerprint_names_the_hardware_and_nothing_else() {
     for (path, change) in same {
         assert_eq!(after(path, change), original, "{path}");
     }
-    let other: [(&str, Change); 7] = [
+    let other: [(&str, FileChange); 7] = [
         ("proc/cpuinfo", &|old| old.replace("AMD EPYC", "AMD EPYC 9654")),
         ("proc/sys/kernel/arch", &text("aarch64")),
         (&format!("{cpu}/online"), &text("0")),

@@ -6,55 +6,57 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use assay_fleet::process::{Command, Completed, ProcessError, Status, find_executable, run};
+use assay_fleet::process::{
+    ChildCommand, ChildStatus, CompletedChild, ProcessError, find_executable, run,
+};
 
-fn shell(script: &str) -> Command {
-    let mut command = Command::new("/bin/sh");
+fn shell(script: &str) -> ChildCommand {
+    let mut command = ChildCommand::new("/bin/sh");
     command.arguments = vec!["-c".into(), script.into()];
     command
 }
 
-fn complete(command: &Command) -> Completed {
+fn run_to_end(command: &ChildCommand) -> CompletedChild {
     run(command, &AtomicBool::new(false)).unwrap()
 }
 
-fn fail(command: &Command) -> ProcessError {
+fn expect_error(command: &ChildCommand) -> ProcessError {
     run(command, &AtomicBool::new(false)).unwrap_err()
 }
 
-fn stdout(command: &Command) -> String {
-    String::from_utf8(complete(command).output.stdout).unwrap()
+fn stdout(command: &ChildCommand) -> String {
+    String::from_utf8(run_to_end(command).output.stdout).unwrap()
 }
 
 /// Returns whether a process is alive; zombies do not count.
-fn alive(id: &str) -> bool {
+fn is_alive(id: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, fields)| !fields.starts_with(['Z', 'X']))
 }
 
 #[test]
-fn the_end_of_a_child_is_reported_as_it_was() {
+fn reports_exit_code_or_signal() {
     for (script, expected) in [
-        ("exit 0", Status::Exited(0)),
-        ("exit 3", Status::Exited(3)),
-        ("kill -SEGV $$", Status::Killed(11)),
+        ("exit 0", ChildStatus::Exited(0)),
+        ("exit 3", ChildStatus::Exited(3)),
+        ("kill -SEGV $$", ChildStatus::Killed(11)),
     ] {
-        let completed = complete(&shell(script));
+        let completed = run_to_end(&shell(script));
         assert_eq!(completed.status, expected, "{script}");
-        assert_eq!(completed.success(), script == "exit 0");
+        assert_eq!(completed.is_success(), script == "exit 0");
     }
 }
 
 #[test]
-fn both_streams_are_captured_whole() {
+fn captures_both_streams_completely() {
     let script = "head -c 3000000 /dev/zero & head -c 2000000 /dev/zero >&2 & wait; echo end; echo end >&2";
-    let output = complete(&shell(script)).output;
+    let output = run_to_end(&shell(script)).output;
     assert_eq!((output.stdout.len(), output.stderr.len()), (3_000_004, 2_000_004));
     assert!(output.stdout.ends_with(b"end\n") && output.stderr.ends_with(b"end\n"));
 }
 
 #[test]
-fn arguments_environment_and_standard_input_arrive_as_given() {
+fn passes_arguments_environment_and_empty_stdin() {
     let mut command = shell(r#"printf '%s|' "$@" "$SET" "${CARGO_MANIFEST_DIR-gone}"; cat"#);
     command.arguments.extend(["name".into(), "a b".into(), "*".into()]);
     command.environment =
@@ -64,70 +66,70 @@ fn arguments_environment_and_standard_input_arrive_as_given() {
 }
 
 #[test]
-fn a_fresh_working_directory_is_removed_afterwards() {
+fn removes_temporary_working_directory() {
     let first = PathBuf::from(stdout(&shell("touch left; pwd")).trim());
     assert!(first.is_absolute() && !first.exists());
     assert_ne!(stdout(&shell("pwd")).trim(), first.to_str().unwrap());
 }
 
 #[test]
-fn a_given_working_directory_stays() {
+fn keeps_given_working_directory() {
     let directory = tempfile::tempdir().unwrap();
     let mut command = shell("pwd; touch made");
     command.directory = Some(directory.path().to_owned());
     assert_eq!(stdout(&command).trim(), directory.path().to_str().unwrap());
     assert!(directory.path().join("made").exists());
     command.directory = Some(directory.path().join("missing"));
-    assert!(matches!(fail(&command), ProcessError::Directory { .. }));
+    assert!(matches!(expect_error(&command), ProcessError::Directory { .. }));
 }
 
 #[test]
-fn files_are_written_before_and_read_after() {
+fn writes_input_files_and_reads_output_files() {
     let mut command = shell("cat in/HPL.dat > out; printf '\\0\\377' >> out");
     command.input_files = vec![("in/HPL.dat".into(), b"N 8\n".to_vec())];
     command.output_files = vec!["out".into(), "never-made".into()];
     let expected = BTreeMap::from([(PathBuf::from("out"), b"N 8\n\0\xff".to_vec())]);
-    assert_eq!(complete(&command).files, expected);
+    assert_eq!(run_to_end(&command).files, expected);
 }
 
 #[test]
-fn files_never_leave_the_directory_or_replace_others() {
+fn rejects_outside_paths_and_existing_files() {
     for path in ["/etc/x", "../x", "a/../../x", "", "."] {
         let mut command = shell("true");
         command.input_files = vec![(path.into(), Vec::new())];
-        assert!(matches!(fail(&command), ProcessError::OutsidePath { .. }), "{path}");
+        assert!(matches!(expect_error(&command), ProcessError::OutsidePath { .. }), "{path}");
         command.input_files.clear();
         command.output_files = vec![path.into()];
-        assert!(matches!(fail(&command), ProcessError::OutsidePath { .. }), "{path}");
+        assert!(matches!(expect_error(&command), ProcessError::OutsidePath { .. }), "{path}");
     }
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("mine"), "precious").unwrap();
     let mut command = shell("true");
     command.directory = Some(directory.path().to_owned());
     command.input_files = vec![("mine".into(), b"new".to_vec())];
-    assert!(matches!(fail(&command), ProcessError::WriteFile { .. }));
+    assert!(matches!(expect_error(&command), ProcessError::WriteFile { .. }));
     assert_eq!(fs::read(directory.path().join("mine")).unwrap(), b"precious");
 }
 
 #[test]
-fn an_output_file_has_to_be_a_readable_file_below_the_cap() {
+fn rejects_unreadable_or_large_output_files() {
     let mut command = shell("mkdir file");
     command.output_files = vec!["file".into()];
-    assert!(matches!(fail(&command), ProcessError::ReadFile { .. }));
+    assert!(matches!(expect_error(&command), ProcessError::ReadFile { .. }));
     let mut command = shell("head -c 1001 /dev/zero > file");
     command.output_files = vec!["file".into()];
     command.cap_bytes = 1000;
-    assert!(matches!(fail(&command), ProcessError::TooLarge { .. }));
+    assert!(matches!(expect_error(&command), ProcessError::TooLarge { .. }));
     command.cap_bytes = 1001;
-    assert_eq!(complete(&command).files.len(), 1);
+    assert_eq!(run_to_end(&command).files.len(), 1);
 }
 
 #[test]
-fn endless_output_ends_at_the_cap() {
+fn stops_endless_output_at_cap() {
     for (script, expected) in [("yes", "standard output"), ("yes >&2", "standard error")] {
         let mut command = shell(script);
         command.cap_bytes = 100_000;
-        let ProcessError::TooLarge { what, cap_bytes, .. } = fail(&command) else {
+        let ProcessError::TooLarge { what, cap_bytes, .. } = expect_error(&command) else {
             panic!("{script} ended otherwise");
         };
         assert_eq!((what.as_str(), cap_bytes), (expected, 100_000));
@@ -135,7 +137,7 @@ fn endless_output_ends_at_the_cap() {
 }
 
 #[test]
-fn a_program_that_is_missing_or_no_program_is_told_apart() {
+fn distinguishes_missing_and_non_executable_programs() {
     let directory = tempfile::tempdir().unwrap();
     let text = directory.path().join("text");
     fs::write(&text, "no program").unwrap();
@@ -147,7 +149,7 @@ fn a_program_that_is_missing_or_no_program_is_told_apart() {
     ] {
         let mode = if executable { 0o755 } else { 0o644 };
         fs::set_permissions(&text, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
-        let error = fail(&Command::new(program));
+        let error = expect_error(&ChildCommand::new(program));
         assert_eq!(matches!(error, ProcessError::NotExecutable { .. }), found, "{error}");
         assert_eq!(matches!(error, ProcessError::NotFound { .. }), !found, "{error}");
     }
@@ -156,7 +158,7 @@ fn a_program_that_is_missing_or_no_program_is_told_apart() {
 }
 
 #[test]
-fn affinity_is_the_childs_alone() {
+fn affinity_applies_only_to_child() {
     let own = || {
         let status = fs::read_to_string("/proc/thread-self/status").unwrap();
         status.lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap().to_owned()
@@ -170,44 +172,45 @@ fn affinity_is_the_childs_alone() {
     assert_eq!(own(), before);
     for absent in [1023, 1024, u32::MAX] {
         command.cpus = vec![absent];
-        assert!(matches!(fail(&command), ProcessError::Restrict { .. }), "{absent}");
+        assert!(matches!(expect_error(&command), ProcessError::Restrict { .. }), "{absent}");
     }
 }
 
 /// Script with three kinds of descendants: in the group of the child, in their own session, and
 /// orphaned in their own session. Prints their process ids when all have started.
-const FAMILY: &str = "sleep 600 & echo $! >> ids; setsid sleep 600 & echo $! >> ids; \
+const FAMILY_SCRIPT: &str = "sleep 600 & echo $! >> ids; setsid sleep 600 & echo $! >> ids; \
     (setsid sh -c 'echo $$ >> ids; exec sleep 600' &); \
     while [ $(wc -l < ids) -lt 3 ]; do sleep 0.01; done; cat ids; ";
 
-fn all_gone(ids: &[u8], count: usize) {
+fn assert_all_gone(ids: &[u8], count: usize) {
     let ids = String::from_utf8(ids.to_vec()).unwrap();
     assert_eq!(ids.lines().count(), count);
     for id in ids.lines() {
-        assert!(!alive(id), "{id} is still there");
+        assert!(!is_alive(id), "{id} is still there");
     }
 }
 
 #[test]
-fn a_deadline_ends_the_whole_family() {
+fn deadline_kills_whole_family() {
     // The fourth descendant clears its environment, but is found while its parent lives.
-    let mut command = shell(&format!("{FAMILY} env -i setsid sleep 600 & echo $!; sleep 600"));
+    let mut command =
+        shell(&format!("{FAMILY_SCRIPT} env -i setsid sleep 600 & echo $!; sleep 600"));
     // Long enough for a shell on a busy machine to start four programs.
     command.deadline = Some(Duration::from_secs(3));
-    let ProcessError::Deadline { limit, output, .. } = fail(&command) else {
+    let ProcessError::Deadline { limit, output, .. } = expect_error(&command) else {
         panic!("a sleep ended before its time");
     };
     assert_eq!(limit, Duration::from_secs(3));
-    all_gone(&output.stdout, 4);
+    assert_all_gone(&output.stdout, 4);
 }
 
 #[test]
-fn what_outlives_a_child_is_ended_with_it() {
-    all_gone(&complete(&shell(FAMILY)).output.stdout, 3);
+fn kills_descendants_that_outlive_child() {
+    assert_all_gone(&run_to_end(&shell(FAMILY_SCRIPT)).output.stdout, 3);
 }
 
 #[test]
-fn cancelling_ends_even_a_child_that_ignores_the_first_signal() {
+fn cancellation_kills_child_that_ignores_sigterm() {
     let directory = tempfile::tempdir().unwrap();
     let mut command = shell("trap '' TERM; echo $$ > id; while :; do sleep 1; done");
     command.directory = Some(directory.path().to_owned());
@@ -222,17 +225,17 @@ fn cancelling_ends_even_a_child_that_ignores_the_first_signal() {
         running.join().unwrap().unwrap_err()
     });
     assert!(matches!(error, ProcessError::Cancelled { .. }), "{error}");
-    assert!(!alive(&fs::read_to_string(&id).unwrap()));
+    assert!(!is_alive(&fs::read_to_string(&id).unwrap()));
 }
 
 #[test]
-fn a_raised_flag_lets_nothing_run_long() {
+fn raised_cancel_flag_ends_child_at_once() {
     let error = run(&shell("sleep 600"), &AtomicBool::new(true)).unwrap_err();
     assert!(matches!(error, ProcessError::Cancelled { .. }), "{error}");
 }
 
 #[test]
-fn children_run_side_by_side_do_not_end_each_other() {
+fn parallel_children_do_not_kill_each_other() {
     let texts: Vec<String> = std::thread::scope(|scope| {
         let run = |number: u32| shell(&format!("sleep 0.{number}; echo {number}"));
         let running: Vec<_> =
@@ -244,9 +247,12 @@ fn children_run_side_by_side_do_not_end_each_other() {
 
 #[test]
 fn errors_name_program_and_reason() {
-    let mut command = Command::new("/bin/sleep");
+    let mut command = ChildCommand::new("/bin/sleep");
     command.arguments = vec!["600".into()];
     command.deadline = Some(Duration::from_millis(250));
-    assert_eq!(fail(&command).to_string(), "/bin/sleep did not end within 0.25 s");
-    assert_eq!(fail(&Command::new("nope")).to_string(), "cannot find the program nope");
+    assert_eq!(expect_error(&command).to_string(), "/bin/sleep did not end within 0.25 s");
+    assert_eq!(
+        expect_error(&ChildCommand::new("nope")).to_string(),
+        "cannot find the program nope"
+    );
 }

@@ -6,14 +6,14 @@ use assay_model::doubt::Doubt;
 use assay_model::facts::HostState;
 use expect_test::{Expect, expect};
 
-use crate::tree::Host;
+use crate::tree::TestHost;
 
 fn check(host: &str, expected: &Expect) {
-    expected.assert_debug_eq(&state::read(&Host::named(host).root()));
+    expected.assert_debug_eq(&state::read(&TestHost::load(host).root()));
 }
 
 #[test]
-fn a_guest() {
+fn state_of_guest() {
     check(
         "guest-zen4",
         &expect![[r#"
@@ -46,7 +46,7 @@ fn a_guest() {
 }
 
 #[test]
-fn a_machine_with_cpufreq() {
+fn state_of_machine_with_cpufreq() {
     check(
         "xeon-2s-smt",
         &expect![[r#"
@@ -84,7 +84,7 @@ fn a_machine_with_cpufreq() {
 }
 
 #[test]
-fn a_guest_that_measures_its_clock_without_cpufreq() {
+fn state_of_guest_without_cpufreq() {
     check(
         "epyc-24-l3",
         &expect![[r#"
@@ -116,7 +116,7 @@ fn a_guest_that_measures_its_clock_without_cpufreq() {
 }
 
 #[test]
-fn a_throttled_container() {
+fn state_of_throttled_container() {
     check(
         "container-v2",
         &expect![[r#"
@@ -141,13 +141,13 @@ fn a_throttled_container() {
 }
 
 #[test]
-fn nothing_visible_is_nothing_read() {
+fn empty_tree_has_default_state() {
     let directory = tempfile::tempdir().unwrap();
-    assert_eq!(state::read(&Root::at(directory.path())), HostState::default());
+    assert_eq!(state::read(&Root::from_directory(directory.path())), HostState::default());
 }
 
 #[test]
-fn a_quiet_time_raises_no_doubt() {
+fn quiet_period_raises_no_doubt() {
     let quiet = HostState {
         load_one_minute: Some(0.2),
         steal_s: Some(5.0),
@@ -165,13 +165,13 @@ fn a_quiet_time_raises_no_doubt() {
         frequency_hz: Some((1e9, 2.9e9)),
         ..quiet.clone()
     };
-    assert_eq!(state::disturbance(&quiet, &after, 5.0), []);
-    assert_eq!(state::disturbance(&HostState::default(), &HostState::default(), 5.0), []);
-    assert_eq!(state::disturbance(&quiet, &HostState::default(), 5.0), []);
+    assert_eq!(state::find_disturbances(&quiet, &after, 5.0), []);
+    assert_eq!(state::find_disturbances(&HostState::default(), &HostState::default(), 5.0), []);
+    assert_eq!(state::find_disturbances(&quiet, &HostState::default(), 5.0), []);
 }
 
 #[test]
-fn each_disturbance_has_its_doubt() {
+fn each_disturbance_raises_its_doubt() {
     let before = HostState {
         load_one_minute: Some(1.25),
         steal_s: Some(5.0),
@@ -194,7 +194,7 @@ fn each_disturbance_has_its_doubt() {
     };
     let (stolen_s, share, span_s) = (0.5, 0.025, 10.0);
     assert_eq!(
-        state::disturbance(&before, &after, span_s),
+        state::find_disturbances(&before, &after, span_s),
         [
             Doubt::Steal { stolen_s, share, span_s },
             Doubt::CpuPressure { share: 0.4 },

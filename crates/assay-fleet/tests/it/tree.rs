@@ -12,13 +12,13 @@ use assay_fleet::root::Root;
 use tempfile::TempDir;
 
 /// Host as files in a temporary directory.
-pub(crate) struct Host {
+pub(crate) struct TestHost {
     directory: TempDir,
 }
 
-impl Host {
+impl TestHost {
     /// Creates the host described in `tests/hosts/NAME.tree`.
-    pub(crate) fn named(name: &str) -> Self {
+    pub(crate) fn load(name: &str) -> Self {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts");
         let text = fs::read_to_string(directory.join(format!("{name}.tree"))).unwrap();
         // Thousands of small files take seconds on a disk.
@@ -34,7 +34,7 @@ impl Host {
     }
 
     pub(crate) fn root(&self) -> Root {
-        Root::at(self.directory.path())
+        Root::from_directory(self.directory.path())
     }
 
     pub(crate) fn path(&self, path: &str) -> std::path::PathBuf {
@@ -97,13 +97,13 @@ fn expand(path: &str, content: &str, first: bool) -> Vec<(String, String)> {
     let (start, end) = range.split_once("..").unwrap();
     let (start, end): (i64, i64) = (start.parse().unwrap(), end.parse().unwrap());
     let file = |number: i64| {
-        let content = if first { numbered(content, number) } else { content.to_owned() };
+        let content = if first { fill_in_number(content, number) } else { content.to_owned() };
         expand(&format!("{head}{number}{tail}"), &content, false)
     };
     (start..=end).flat_map(file).collect()
 }
 
-fn numbered(content: &str, number: i64) -> String {
+fn fill_in_number(content: &str, number: i64) -> String {
     let mut text = String::new();
     let mut rest = content;
     while let Some((head, tail)) = rest.split_once('{') {

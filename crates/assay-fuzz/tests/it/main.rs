@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use assay_fuzz::readers::{READERS, Reader};
+use assay_fuzz::readers::{FuzzedReader, READERS};
 use assay_fuzz::{campaign, corpus};
 
 #[test]
-fn what_was_found_stays_mended() {
+fn earlier_findings_stay_fixed() {
     for reader in READERS {
-        for (path, input) in corpus::kept(reader).unwrap() {
-            if let Err(said) = campaign::once(reader, &input) {
+        for (path, input) in corpus::read_findings(reader).unwrap() {
+            if let Err(said) = campaign::run_once(reader, &input) {
                 panic!("{}: {said}", path.display());
             }
         }
@@ -18,25 +18,25 @@ fn what_was_found_stays_mended() {
 }
 
 #[test]
-fn goldens_are_read() {
+fn goldens_cause_no_panic() {
     for reader in READERS {
         for seed in corpus::seeds(reader).unwrap() {
-            campaign::once(reader, &seed)
+            campaign::run_once(reader, &seed)
                 .unwrap_or_else(|said| panic!("{}: {said}", reader.name));
         }
     }
 }
 
 /// Returns the result of the reader `name` for an input.
-fn said(name: &str, input: &str) -> String {
+fn run_reader(name: &str, input: &str) -> String {
     let reader = READERS.iter().find(|reader| reader.name == name).expect("it has a row");
-    campaign::once(reader, input.as_bytes()).expect("no reader panics")
+    campaign::run_once(reader, input.as_bytes()).expect("no reader panics")
 }
 
 /// Counts that multiply work or memory are rejected with a specific message, before the work is
 /// done.
 #[test]
-fn what_multiplies_work_has_a_bound_with_its_words() {
+fn rejects_counts_that_multiply_work() {
     let storage = |more: &str| {
         format!(
             "name = \"a\"\n[[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\n\
@@ -54,7 +54,7 @@ fn what_multiplies_work_has_a_bound_with_its_words() {
         ("ior-words", "-b 16384P -s 1024 -t 1m", "is no value of `-b`"),
         ("ior-words", "-b 1m -t 1m -i 2147483647", "repetitions are enough"),
     ] {
-        let said = said(reader, input);
+        let said = run_reader(reader, input);
         assert!(said.contains(words), "{input}: {said}");
     }
 }
@@ -68,11 +68,11 @@ fn faulty(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_fault_is_found_shortened_and_kept() {
-    let reader = Reader { name: "faulty", goldens: &[], words: &["12"], read: faulty };
+fn campaign_finds_shortens_and_stores_fault() {
+    let reader = FuzzedReader { name: "faulty", goldens: &[], texts: &["12"], read: faulty };
     let outcome = campaign::run(&reader, Duration::from_secs(60), 1).unwrap();
     let (path, said) = outcome.findings.first().expect("the fault is not found");
     assert_eq!(said, "a number is too large");
-    assert!(corpus::kept(&reader).unwrap().iter().any(|(kept, _)| kept == path));
-    std::fs::remove_dir_all(corpus::findings(&reader)).unwrap();
+    assert!(corpus::read_findings(&reader).unwrap().iter().any(|(kept, _)| kept == path));
+    std::fs::remove_dir_all(corpus::findings_folder(&reader)).unwrap();
 }

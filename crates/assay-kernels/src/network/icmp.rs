@@ -87,7 +87,13 @@ impl Pinger {
                 (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO)
             }
         };
-        super::socket::set_option(&self.socket, level, option, &value, "the don't-fragment option")
+        super::socket::set_option(
+            &self.socket,
+            level,
+            option,
+            &value,
+            "the don't-fragment option",
+        )
     }
 
     /// Sets the hop limit (TTL) of later requests.
@@ -99,7 +105,13 @@ impl Pinger {
             SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TTL),
             SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS),
         };
-        super::socket::set_option(&self.socket, level, option, &i32::from(hops), "the hop limit")
+        super::socket::set_option(
+            &self.socket,
+            level,
+            option,
+            &i32::from(hops),
+            "the hop limit",
+        )
     }
 
     /// Returns the kernel's current path MTU, in bytes.

@@ -19,9 +19,7 @@ pub enum RdmaError {
     #[error("libibverbs.so.1 has no function {0}")]
     NoFunction(&'static str),
     /// The layout of the library's structures differs from the interface.
-    #[error(
-        "libibverbs.so.1 does not match binary interface 1.1: unexpected position of {0}"
-    )]
+    #[error("libibverbs.so.1 does not match binary interface 1.1: unexpected position of {0}")]
     InterfaceMismatch(&'static str),
     /// The machine has no RDMA.
     #[error("there is no RDMA device on this machine")]

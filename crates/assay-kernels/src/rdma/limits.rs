@@ -92,7 +92,10 @@ mod tests {
             ),
             (EndpointConfig { queue_pairs: 40, ..usual }, Some(("20480 messages", "-r or -q"))),
             (EndpointConfig { tuning: reads(16), ..usual }, None),
-            (EndpointConfig { tuning: reads(17), ..usual }, Some(("the limit of rxe0: 16", "-o"))),
+            (
+                EndpointConfig { tuning: reads(17), ..usual },
+                Some(("the limit of rxe0: 16", "-o")),
+            ),
         ] {
             let found = check("rxe0", &limits, &wanted).err();
             let found = found.map(|error| (error.to_string(), error.advice()));

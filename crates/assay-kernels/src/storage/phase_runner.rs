@@ -515,7 +515,8 @@ fn set_up<E: StorageEngine>(
     let failed = |what: &str, source| StorageError::Resource { what: what.to_owned(), source };
     let own_cpus = &phase.workload.streams[plan.stream].conduct.cpus;
     if !own_cpus.is_empty() {
-        pin::restrict_current_thread(own_cpus).map_err(|source| failed("the stream's CPUs", source))?;
+        pin::restrict_current_thread(own_cpus)
+            .map_err(|source| failed("the stream's CPUs", source))?;
     } else if let Some(cpu) = cpu {
         pin::pin_current_thread(cpu).map_err(|source| failed("the worker's CPU", source))?;
     }

@@ -367,7 +367,9 @@ mod tests {
         let after = cached_pages(&file, BYTES);
         std::fs::remove_file(&path).unwrap();
         if before > 0 {
-            eprintln!("SKIPPED nowait_check_leaves_nothing_in_the_cache: its cache cannot be dropped");
+            eprintln!(
+                "SKIPPED nowait_check_leaves_nothing_in_the_cache: its cache cannot be dropped"
+            );
             return;
         }
         assert_eq!(after, 0);

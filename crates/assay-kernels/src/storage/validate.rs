@@ -38,7 +38,9 @@ pub(super) fn check_workload(workload: &StorageWorkload) -> Result<(), StorageEr
         }
         StorageLoad::Open { rate_per_s: rate, .. } => self::check_rate(*rate)?,
         StorageLoad::Capped { bytes_per_s: rate } => {
-            refuse_if(!(rate.is_finite() && *rate > 0.0), || format!("expected a positive, finite rate, found {rate}"))?;
+            refuse_if(!(rate.is_finite() && *rate > 0.0), || {
+                format!("expected a positive, finite rate, found {rate}")
+            })?;
         }
         StorageLoad::Closed | StorageLoad::Balanced => {}
     }

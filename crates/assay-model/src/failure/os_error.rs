@@ -22,8 +22,7 @@ const BY_NUMBER: &[(u32, &str)] = &[
     (122, "free some space within the quota, or use less of the target"),
 ];
 
-const PERMISSION: &str =
-    "choose a target that this user may open, or run with `sudo`";
+const PERMISSION: &str = "choose a target that this user may open, or run with `sudo`";
 /// Advice for a target that disappeared.
 pub const GONE: &str = "make sure that the target exists throughout the measurement";
 /// What to do about a file that has other names.

@@ -71,15 +71,11 @@ fn rejects_with_span_and_help() {
     for (text, expected) in [
         (
             String::new(),
-            expect![
-                "the file is empty | at `` | see `assay help suites` for an example"
-            ],
+            expect!["the file is empty | at `` | see `assay help suites` for an example"],
         ),
         (
             "name = \"x\"".to_owned(),
-            expect![
-                "`measure` is missing | at `` | see `assay help suites` for an example"
-            ],
+            expect!["`measure` is missing | at `` | see `assay help suites` for an example"],
         ),
         (
             with("benchmark = \"memory.stream\"\ninterval = 1"),
@@ -145,7 +141,9 @@ fn rejects_with_span_and_help() {
         ),
         (
             with("benchmark = \"rdma.send_lat\"\nqueue-pairs = 4"),
-            expect!["a latency test has one operation in flight | at `4` | leave `queue-pairs` out"],
+            expect![
+                "a latency test has one operation in flight | at `4` | leave `queue-pairs` out"
+            ],
         ),
         (
             with("benchmark = \"rdma.write_bw\"\nconnection = \"ud\""),

@@ -112,7 +112,8 @@ fn record(
     let anchors = test.workload.trees.iter().map(|tree| tree.anchor.as_path());
     recorder.record_all(volume::memory_doubt(anchors));
     recorder.record_all(series::file_samples(&test.workload, outcome, intervals));
-    let missed = series::rate_missed_doubt(test.workload.load.rate_per_s(), count, outcome.elapsed_s);
+    let missed =
+        series::rate_missed_doubt(test.workload.load.rate_per_s(), count, outcome.elapsed_s);
     recorder.record_all(missed.map(MeasurementEntry::Doubt));
     Ok(())
 }

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use assay_adapters::mpi_launch::{self, HostPair};
-use assay_fleet::process::{self, Command, Completed, ProcessError};
-use assay_fleet::shared_memory::Segments;
+use assay_fleet::process::{self, ChildCommand, CompletedChild, ProcessError};
+use assay_fleet::shared_memory::MpiSegments;
 use assay_model::attribute::{Attribute, AttributeValue, RankBinding};
 use assay_model::doubt::Doubt;
 use assay_model::event::StopReason;
@@ -126,9 +126,9 @@ fn launch_once(
         let commands = [("run".to_owned(), format_command(&command))].into();
         recorder.add_fact(Attribute::Commands, AttributeValue::Pairs(commands));
     }
-    let before = Segments::now();
+    let before = MpiSegments::scan();
     let ran = run(&command, other, recorder.cancel());
-    if !ran.as_ref().is_ok_and(Completed::success) {
+    if !ran.as_ref().is_ok_and(CompletedChild::is_success) {
         // A killed library leaves its shared memory behind.
         before.remove_new();
     }
@@ -150,10 +150,10 @@ fn launch_once(
 
 /// Runs the launcher, and serves the ranks that it starts on the other host of a pair.
 fn run(
-    command: &Command,
+    command: &ChildCommand,
     other: Option<RemoteRanks>,
     cancel: &AtomicBool,
-) -> Result<Completed, ProcessError> {
+) -> Result<CompletedChild, ProcessError> {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         if let Some(other) = other {
@@ -171,7 +171,7 @@ fn command(
     launch: u32,
     file: &Path,
     other: Option<&RemoteRanks>,
-) -> Result<Command, CaseError> {
+) -> Result<ChildCommand, CaseError> {
     let program = std::env::current_exe()
         .map_err(|error| CaseError::from_error(ErrorArea::OwnProgram, &error))?;
     let mut words = vec!["mpi".to_owned(), work.test.name().to_owned()];
@@ -200,7 +200,7 @@ fn command(
             )
         }
     };
-    let mut command = Command::new(path_text::decode_path(&line.program));
+    let mut command = ChildCommand::new(path_text::decode_path(&line.program));
     command.arguments = line.arguments.iter().map(|it| path_text::decode_word(it)).collect();
     let variables = line.environment.iter();
     command.environment = variables
@@ -213,7 +213,7 @@ fn command(
 }
 
 /// Formats the command as a user would type it to print the same figures as a table.
-fn format_command(command: &Command) -> String {
+fn format_command(command: &ChildCommand) -> String {
     let variables = command.environment.iter().filter_map(|(name, value)| {
         Some(format!("{}={}", name.to_string_lossy(), value.as_ref()?.to_string_lossy()))
     });
@@ -239,7 +239,7 @@ fn launch_error(error: ProcessError, work: &MpiWorkload) -> CaseError {
 }
 
 fn store_output(
-    completed: &Completed,
+    completed: &CompletedChild,
     launch: u32,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
@@ -253,12 +253,12 @@ fn store_output(
 fn record_facts(
     outcome: &MpiOutcome,
     work: &MpiWorkload,
-    completed: &Completed,
+    completed: &CompletedChild,
     recorder: &mut Recorder<'_, '_>,
 ) {
     recorder.record_all(outcome.to_facts());
     recorder.add_fact(Attribute::Prefix, work.mpi.prefix.as_str());
-    let Completed { output, .. } = completed;
+    let CompletedChild { output, .. } = completed;
     let printed = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
     if let Some(transport) = mpi_launch::find_transport(&work.mpi, &printed.concat()) {
         recorder.add_fact(Attribute::Transport, transport);

@@ -17,7 +17,7 @@ use super::tool;
 use crate::fleet::pairs::{self, PairEnd};
 use crate::measurement_loop::{self, Turns};
 use crate::network::error::NetworkError;
-use crate::rdma::{self, RdmaEvent, RdmaPartner, PerftestPeer, RdmaTestError};
+use crate::rdma::{self, PerftestPeer, RdmaEvent, RdmaPartner, RdmaTestError};
 use crate::recorder::{CaseError, Recorder};
 
 pub(super) fn turns(work: &RdmaWorkload) -> Turns<'_> {

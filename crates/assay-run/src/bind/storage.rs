@@ -161,7 +161,8 @@ struct StorageCaseRun<'m, 'a, 't> {
 impl StorageCaseRun<'_, '_, '_> {
     /// Runs the write phases that precede the measurement.
     fn precondition(&mut self, test: &StorageTest) -> Result<(), CaseError> {
-        let (notes, phases): (Vec<_>, Vec<_>) = precondition::precondition_phases(test).into_iter().unzip();
+        let (notes, phases): (Vec<_>, Vec<_>) =
+            precondition::precondition_phases(test).into_iter().unzip();
         notes.iter().for_each(|it| self.recorder.note(it));
         self.run_phases(&StoragePlan { phases }).map(drop)
     }
@@ -211,8 +212,9 @@ impl StorageCaseRun<'_, '_, '_> {
             passes,
             passed_bytes: 0,
         };
-        let done =
-            runner::run_phases(plan, options, cancel, &mut |event| watcher.handle_event(&event));
+        let done = runner::run_phases(plan, options, cancel, &mut |event| {
+            watcher.handle_event(&event)
+        });
         let outcomes = match done {
             Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
             Err(failure) => return Err(CaseError::from_failure(ErrorArea::Storage, &failure)),

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use assay_fleet::remote::agents::{Heard, Hosts};
-use assay_fleet::remote::{Clocks, HostFailure, Request};
+use assay_fleet::remote::agents::{HostConnections, HostEvent};
+use assay_fleet::remote::{AgentRequest, Clocks, HostFailure};
 use assay_model::doubt::Doubt;
 use assay_model::event::ClockOffset;
 
@@ -109,7 +109,7 @@ fn clock_step_s(before: Clocks, now: Clocks) -> f64 {
 }
 
 fn wall_clock_s() -> f64 {
-    Clocks::with(0).day_ns as f64 * 1e-9
+    Clocks::read(0).day_ns as f64 * 1e-9
 }
 
 /// Time between the decision for a start and the start.
@@ -119,11 +119,11 @@ const fn lead_ns(farthest_ns: u64) -> u64 {
 
 /// Access to hosts that measure together, and to their clocks.
 pub(crate) trait SynchronisedHosts {
-    fn hosts(&mut self) -> &mut dyn Hosts;
+    fn hosts(&mut self) -> &mut dyn HostConnections;
     fn clock(&mut self, host: usize) -> &mut RemoteClock;
     /// Whether the host still takes part.
     fn is_active(&self, host: usize) -> bool;
-    fn handle(&mut self, host: usize, heard: Heard) -> Result<(), CommandFailure>;
+    fn handle(&mut self, host: usize, heard: HostEvent) -> Result<(), CommandFailure>;
     fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), CommandFailure>;
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn query_clocks(
         if talk.is_active(host) {
             let now_ns = talk.hosts().now_ns();
             talk.clock(host).add_request(now_ns);
-            talk.hosts().report(host, &Request::Clock);
+            talk.hosts().send_request(host, &AgentRequest::Clock);
         }
     }
     let end_ns = talk.hosts().now_ns() + CLOCK_TIMEOUT_NS;
@@ -171,7 +171,7 @@ pub(crate) fn query_clocks(
         if silent.is_empty() || talk.hosts().now_ns() >= end_ns {
             return Ok(());
         }
-        if let Some((host, heard)) = talk.hosts().hear(Duration::from_millis(20)) {
+        if let Some((host, heard)) = talk.hosts().next_event(Duration::from_millis(20)) {
             talk.handle(host, heard)?;
         }
     }
@@ -187,7 +187,7 @@ pub(crate) fn next_start_ns(talk: &mut impl SynchronisedHosts, hosts: &[usize]) 
 pub(crate) fn schedule_start(talk: &mut impl SynchronisedHosts, host: usize, at_ns: u64) {
     let theirs_ns = talk.clock(host).to_remote_ns(at_ns);
     talk.clock(host).start_ns = theirs_ns;
-    talk.hosts().report(host, &Request::Start(theirs_ns));
+    talk.hosts().send_request(host, &AgentRequest::Start(theirs_ns));
 }
 
 /// Skew of a common start: seconds from the first start to the last, and the bound of that, from
@@ -206,7 +206,7 @@ mod tests {
     fn wall_clock_step_moves_no_start() {
         const AHEAD_NS: u64 = 5_000_000_000;
         const HOUR_NS: u64 = 3_600_000_000_000;
-        let now_ns = Clocks::with(0).day_ns;
+        let now_ns = Clocks::read(0).day_ns;
         let mut clock = RemoteClock::default();
         let mut ask = |at_ns: u64, day_ns: u64| {
             clock.round_trip_ns = 0;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use assay_fleet::remote::agent::Line;
+use assay_fleet::remote::agent::CoordinatorLink;
 use assay_fleet::remote::calls::Call;
-use assay_fleet::remote::{Ready, Reply, SecondSaid};
+use assay_fleet::remote::{AgentReply, ReadyReport, SecondReport};
 use assay_fleet::root::Root;
 use assay_kernels::{clock, timers};
 use assay_model::doubt::Doubt;
@@ -29,9 +29,12 @@ const MAX_RAW_BYTES: usize = 11 << 20;
 ///
 /// # Errors
 /// Fails if nothing can be planned or the run breaks off.
-pub fn measure(question: &RunRequest<'_>, line: &Arc<Line>) -> Result<(), CommandFailure> {
+pub fn measure(
+    question: &RunRequest<'_>,
+    line: &Arc<CoordinatorLink>,
+) -> Result<(), CommandFailure> {
     let prepared = run_request::prepare(question)?;
-    line.say(&Reply::Planned(Box::new(prepared.plan.clone())));
+    line.send(&AgentReply::Planned(Box::new(prepared.plan.clone())));
     if line.next_start().is_some() {
         let cancel = Arc::clone(line.cancel());
         let mut telling = CoordinatorSink {
@@ -53,16 +56,16 @@ pub fn measure(question: &RunRequest<'_>, line: &Arc<Line>) -> Result<(), Comman
 
 /// Sink that sends the events of a run to the coordinator.
 struct CoordinatorSink<'l> {
-    line: &'l Arc<Line>,
+    line: &'l Arc<CoordinatorLink>,
     run_started_ns: u64,
     start: StartReport<'l>,
     watch: UtilisationWatch,
 }
 
 impl CoordinatorSink<'_> {
-    fn send(&mut self, reply: &Reply) {
+    fn send(&mut self, reply: &AgentReply) {
         self.start.send();
-        self.line.say(reply);
+        self.line.send(reply);
     }
 }
 
@@ -71,10 +74,10 @@ impl Sink for CoordinatorSink<'_> {
         if let RunEvent::CaseFinished { case, .. } = event {
             for (name, value) in self.watch.facts(case) {
                 let fact = Fact { about: FactSubject::Case(case.clone()), name, value };
-                self.send(&Reply::Event(Box::new(RunEvent::Fact(fact))));
+                self.send(&AgentReply::Event(Box::new(RunEvent::Fact(fact))));
             }
         }
-        self.send(&Reply::Event(Box::new(event.clone())));
+        self.send(&AgentReply::Event(Box::new(event.clone())));
         Ok(())
     }
 
@@ -83,11 +86,11 @@ impl Sink for CoordinatorSink<'_> {
     fn report_second(&mut self, second: &SecondFigures<'_>) {
         let SecondFigures { case, at_s, rates, latency_s, cpu, .. } = *second;
         let (case, rates) = (case.to_owned(), rates.to_vec());
-        self.send(&Reply::Second(SecondSaid { case, at_s, rates, latency_s, cpu }));
+        self.send(&AgentReply::Second(SecondReport { case, at_s, rates, latency_s, cpu }));
     }
 
     fn note(&mut self, _: Option<&str>, said: &Phrase) {
-        self.send(&Reply::Note(said.clone()));
+        self.send(&AgentReply::Note(said.clone()));
     }
 
     fn doubt(&mut self, _: &Doubt) {}
@@ -95,7 +98,7 @@ impl Sink for CoordinatorSink<'_> {
     fn wait_for_start(&mut self, gate: &StartGate<'_>) -> Result<Option<u64>, CommandFailure> {
         self.watch.end_stretch(gate.cases, gate.step);
         self.run_started_ns = gate.run_started_ns;
-        self.send(&Reply::Ready(Ready {
+        self.send(&AgentReply::Ready(ReadyReport {
             cases: gate.cases.iter().map(ToString::to_string).collect(),
             step: gate.step,
             run_started_ns: gate.run_started_ns,
@@ -115,7 +118,7 @@ impl Sink for CoordinatorSink<'_> {
 
     fn store_raw(&mut self, bytes: &[u8]) -> Option<String> {
         (bytes.len() <= MAX_RAW_BYTES).then(|| {
-            self.send(&Reply::Raw(STANDARD.encode(bytes)));
+            self.send(&AgentReply::Raw(STANDARD.encode(bytes)));
             blake3::hash(bytes).to_hex().to_string()
         })
     }
@@ -124,12 +127,12 @@ impl Sink for CoordinatorSink<'_> {
 /// Start time of this host, until it is reported. It goes out with the next message: a message sent
 /// at the start would delay the starts of the coordinator and of hosts on the same CPU.
 pub(crate) struct StartReport<'l> {
-    line: &'l Line,
+    line: &'l CoordinatorLink,
     started_ns: Option<u64>,
 }
 
 impl<'l> StartReport<'l> {
-    pub(crate) const fn new(line: &'l Line) -> Self {
+    pub(crate) const fn new(line: &'l CoordinatorLink) -> Self {
         Self { line, started_ns: None }
     }
 
@@ -143,7 +146,7 @@ impl<'l> StartReport<'l> {
     /// Reports the start once.
     pub(crate) fn send(&mut self) {
         if let Some(started_ns) = self.started_ns.take() {
-            self.line.say(&Reply::Started(started_ns));
+            self.line.send(&AgentReply::Started(started_ns));
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_fleet::pairs::Rounds;
+use assay_fleet::pairs::PairRounds;
 use assay_model::attribute::{Attribute, Attributes, Role};
 use assay_model::plan::expand::pair_case;
 use assay_model::plan::{Case, OmittedMeasure, Plan};
@@ -21,7 +21,7 @@ pub(super) struct MergedPlan {
 /// Returns `None` without any plan, or if no case remains because hosts are missing.
 pub(super) fn merge_plans(
     plans: &[(&str, Option<&Plan>)],
-    pairs: &Rounds,
+    pairs: &PairRounds,
     seed: u64,
 ) -> Option<MergedPlan> {
     // Takes the first of the longest plans.
@@ -50,7 +50,7 @@ pub(super) fn merge_plans(
     plan.omitted = merge_omitted(plans);
     let asked = pair_cases(&plan);
     for at in (0..plans.len()).filter(|at| plans[*at].1.is_none()) {
-        let turns = pairs.of_host(at).map(|it| it.turns).unwrap_or_default();
+        let turns = pairs.pairs_of_host(at).map(|it| it.turns).unwrap_or_default();
         for case in
             turns.iter().flat_map(|it| asked.iter().map(|case| pair_case(case.clone(), it)))
         {
@@ -184,7 +184,7 @@ mod tests {
             with(&[MissingRequirement::Mpi]),
         );
         let hosts = [("a", Some(&a)), ("gone", None), ("b", Some(&b))];
-        let merged = merge_plans(&hosts, &Rounds::default(), 7).unwrap();
+        let merged = merge_plans(&hosts, &PairRounds::default(), 7).unwrap();
         let found = merged.plan.omitted.iter().map(|it| (it.reason, it.hosts.join(",")));
         assert_eq!(
             found.collect::<Vec<_>>(),
@@ -206,7 +206,7 @@ mod tests {
             ("c", Some(&c)),
             ("d", Some(&d)),
         ];
-        let merged = merge_plans(&all, &Rounds::default(), 7).unwrap();
+        let merged = merge_plans(&all, &PairRounds::default(), 7).unwrap();
         let ids: Vec<&str> = merged.plan.cases.iter().map(|case| case.id.as_str()).collect();
         assert_eq!(ids, ["one", "two", "one@c", "three"]);
         let places = |at: usize| merged.positions[at].values().copied().collect::<Vec<_>>();
@@ -216,9 +216,9 @@ mod tests {
 
     #[test]
     fn plans_pairs_of_missing_host_for_every_measurer() {
-        let hosts = ["a", "b"].map(FleetHost::named);
-        let rounds = Rounds::parse("a:b,b:a", &hosts).unwrap();
-        let of_a = rounds.of_host(0).unwrap();
+        let hosts = ["a", "b"].map(FleetHost::from_name);
+        let rounds = PairRounds::parse("a:b,b:a", &hosts).unwrap();
+        let of_a = rounds.pairs_of_host(0).unwrap();
         let work = RdmaWorkload::perftest_default(RdmaTest::SendLatency, None);
         let by = ["assay", "ib_send_lat"].map(|by| {
             let workload = Workload::Rdma(work.clone());

@@ -106,7 +106,7 @@ impl PairEnd {
 }
 
 fn request(call: &Call, question: &PairRequest) -> Result<PairReply, NetworkError> {
-    call.say(question).and_then(|()| call.hear(REPLY_TIMEOUT)).map_err(NetworkError::Call)
+    call.send(question).and_then(|()| call.receive(REPLY_TIMEOUT)).map_err(NetworkError::Call)
 }
 
 fn refusal(peer: &str, answer: PairReply) -> NetworkError {
@@ -144,7 +144,7 @@ pub fn serve_call(call: Call, takes_ranks: bool) {
 fn serve_network(call: &Call) {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        while let Ok(question) = call.hear(Duration::MAX) {
+        while let Ok(question) = call.receive(Duration::MAX) {
             let answer = match question {
                 PairRequest::Addresses(named) => {
                     own_addresses(named.as_deref()).map(PairReply::Addresses)
@@ -162,7 +162,7 @@ fn serve_network(call: &Call) {
                 let causes = FailureReason::error_chain(&error);
                 PairReply::Refused { causes }
             });
-            if call.say(&answer).is_err() {
+            if call.send(&answer).is_err() {
                 break;
             }
         }

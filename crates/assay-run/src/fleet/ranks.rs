@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 use std::{fs, io};
 
-use assay_fleet::process::{self, Command, Status};
+use assay_fleet::process::{self, ChildCommand, ChildStatus};
 use assay_fleet::remote::calls::{Call, CallError};
 use assay_fleet::root::Root;
 use assay_model::failure::FailureReason;
@@ -118,7 +118,7 @@ impl RemoteRanks {
         }
         let gone = || CallError::Over { peer: address.to_string() };
         let call = recorder.call_peer(MPI).ok_or_else(|| NetworkError::Call(gone()))?;
-        let asked = call.say(&RankRequest::Place).and_then(|()| call.hear(REPLY_TIMEOUT));
+        let asked = call.send(&RankRequest::Place).and_then(|()| call.receive(REPLY_TIMEOUT));
         let there = match asked.map_err(NetworkError::Call)? {
             RankReply::Place(there) => there,
             RankReply::Ended { said, .. } => {
@@ -151,7 +151,9 @@ impl RemoteRanks {
         };
         let (code, said) = match self.start_remote(&asked, over) {
             Ok(RankReply::Ended { code, said }) => (code, said),
-            Ok(RankReply::Place(_)) => (1, "the other host sent an unexpected reply\n".to_owned()),
+            Ok(RankReply::Place(_)) => {
+                (1, "the other host sent an unexpected reply\n".to_owned())
+            }
             Err(error) => (1, FailureReason::error_chain(&error).join(": ") + "\n"),
         };
         // Without the folder no launcher waits for the result.
@@ -161,10 +163,10 @@ impl RemoteRanks {
     }
 
     fn start_remote(&self, asked: &str, over: &AtomicBool) -> Result<RankReply, CallError> {
-        self.call.say(&RankRequest::Start(daemon_words(asked)))?;
+        self.call.send(&RankRequest::Start(daemon_words(asked)))?;
         loop {
-            match self.call.hear(10 * POLL_INTERVAL) {
-                Err(CallError::Late { .. }) if !over.load(Ordering::Relaxed) => {}
+            match self.call.receive(10 * POLL_INTERVAL) {
+                Err(CallError::Timeout { .. }) if !over.load(Ordering::Relaxed) => {}
                 heard => return heard,
             }
         }
@@ -211,15 +213,15 @@ fn is_daemon(word: &str) -> bool {
 
 /// Starts launcher daemons, and no other program, until the other end hangs up.
 pub(crate) fn serve_call(call: &Call) {
-    while let Ok(asked) = call.hear(Duration::MAX) {
+    while let Ok(asked) = call.receive(Duration::MAX) {
         let answer = match asked {
             RankRequest::Place => match RankHost::local() {
                 Ok(here) => RankReply::Place(here),
                 Err(error) => RankReply::Ended { code: 1, said: error.to_string() },
             },
-            RankRequest::Start(words) => start_daemon(&words, call.over()),
+            RankRequest::Start(words) => start_daemon(&words, call.peer_gone()),
         };
-        if call.say(&answer).is_err() {
+        if call.send(&answer).is_err() {
             break;
         }
     }
@@ -231,7 +233,7 @@ fn start_daemon(words: &[String], over: &AtomicBool) -> RankReply {
         let said = format!("only daemons of launchers can be started: {daemons}\n");
         return RankReply::Ended { code: 1, said };
     };
-    let mut command = Command::new(path_text::decode_path(program));
+    let mut command = ChildCommand::new(path_text::decode_path(program));
     command.arguments = arguments.iter().map(|it| path_text::decode_word(it)).collect();
     command.directory = Some("/".into());
     // Sets the library path as Open MPI's shell command would. Ranks of Intel MPI would load
@@ -248,7 +250,7 @@ fn start_daemon(words: &[String], over: &AtomicBool) -> RankReply {
     }
     match process::run(&command, over) {
         Ok(ended) => {
-            let code = if let Status::Exited(code) = ended.status { code } else { 1 };
+            let code = if let ChildStatus::Exited(code) = ended.status { code } else { 1 };
             let said = String::from_utf8_lossy(&ended.output.stderr).into_owned();
             RankReply::Ended { code, said }
         }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_fleet::facts;
-use assay_fleet::pairs::Rounds;
-use assay_fleet::remote::{HostFailure, SecondSaid};
+use assay_fleet::pairs::PairRounds;
+use assay_fleet::remote::{HostFailure, SecondReport};
 use assay_fleet::root::Root;
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
@@ -36,7 +36,7 @@ pub(super) struct FleetRecord<'t> {
     positions: Vec<BTreeMap<String, usize>>,
     /// Case identifiers in plan order, with the round if the case is of a pair.
     cases: Vec<(String, Option<u32>)>,
-    pairs: Rounds,
+    pairs: PairRounds,
     /// Hosts that no longer take part, with the reason.
     lost: BTreeMap<usize, CaseFailure>,
     /// For each host: its series numbers → those of the run.
@@ -410,7 +410,7 @@ impl<'t> FleetRecord<'t> {
 
     /// Passes on progress that is not stored. The remote side is not trusted, so the number of
     /// rates is limited.
-    pub(super) fn second(&mut self, host: usize, said: &SecondSaid) {
+    pub(super) fn second(&mut self, host: usize, said: &SecondReport) {
         const RATES: usize = 4;
         self.log.report_second(&SecondFigures {
             host: Some(&self.names[host]),

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_fleet::pairs::Rounds;
-use assay_fleet::remote::agents::{Heard, Hosts};
+use assay_fleet::pairs::PairRounds;
+use assay_fleet::remote::agents::{HostConnections, HostEvent};
 use assay_fleet::remote::frame;
-use assay_fleet::remote::relay::Passed;
-use assay_fleet::remote::{Clocks, HostFailure, Ready, Reply, Request};
+use assay_fleet::remote::relay::RelayedEvent;
+use assay_fleet::remote::{AgentReply, AgentRequest, Clocks, HostFailure, ReadyReport};
 use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::event::{
     HostClock, HostJoined, RunEvent, RunStatus, Sample, SeriesOpened, StopReason,
@@ -65,7 +65,7 @@ struct SimulatedAgent {
 }
 
 /// Messages to the coordinator by arrival time.
-type Queue = BTreeMap<(u64, u64), (usize, Heard)>;
+type Queue = BTreeMap<(u64, u64), (usize, HostEvent)>;
 
 struct FleetSimulation {
     now_ns: u64,
@@ -121,7 +121,7 @@ impl FleetSimulation {
                 is_over: false,
             });
             let at_ns = world.now_ns + world.draw(2000 * MS);
-            world.enqueue(host, at_ns, Heard::Joined);
+            world.enqueue(host, at_ns, HostEvent::Joined);
         }
         if is_lost {
             world.lose_relay(relay_ends_ns);
@@ -139,7 +139,7 @@ impl FleetSimulation {
         for host in (1..self.agents.len()).step_by(2) {
             let (relay, source) = ("relay".to_owned(), Arc::clone(&source));
             self.drawn += 1;
-            let lost = Heard::Lost(HostFailure::Relay { relay, source });
+            let lost = HostEvent::Lost(HostFailure::RelayLost { relay, source });
             self.queue.insert((at_ns, self.drawn), (host, lost));
         }
     }
@@ -155,25 +155,26 @@ impl FleetSimulation {
         seed::derive_seed(self.seed, self.drawn) % below.max(1)
     }
 
-    fn enqueue(&mut self, host: usize, at_ns: u64, mut heard: Heard) {
+    fn enqueue(&mut self, host: usize, at_ns: u64, mut heard: HostEvent) {
         if self.has_relay && host % 2 == 1 {
             if self.relay_ends_ns.is_some_and(|ends_ns| at_ns > ends_ns) {
                 return;
             }
             let mut sent = Vec::new();
-            frame::write(&mut sent, &Reply::Of(host, heard.into()))
+            frame::write(&mut sent, &AgentReply::Of(host, heard.into()))
                 .expect("memory takes everything");
-            let Ok(Reply::Of(_, passed)) = frame::read::<Reply>(&mut &sent[..]) else {
+            let Ok(AgentReply::Of(_, passed)) = frame::read::<AgentReply>(&mut &sent[..])
+            else {
                 panic!("what a relay hands on is understood")
             };
-            heard = Passed::heard(passed, "relay", at_ns);
+            heard = RelayedEvent::into_event(passed, "relay", at_ns);
         }
         self.drawn += 1;
         self.queue.insert((at_ns, self.drawn), (host, heard));
     }
 
     /// Sends a message of a host at the true time `at_ns`.
-    fn send(&mut self, host: usize, at_ns: u64, reply: Reply) {
+    fn send(&mut self, host: usize, at_ns: u64, reply: AgentReply) {
         let delay_ns = 20_000 + self.draw(30 * MS);
         let agent = &mut self.agents[host];
         if agent.is_over {
@@ -199,7 +200,7 @@ impl FleetSimulation {
                         self.enqueue(
                             host,
                             arrives_ns,
-                            Heard::Said { reply, at_ns: arrives_ns },
+                            HostEvent::Replied { reply, at_ns: arrives_ns },
                         );
                     }
                     Err(error) => {
@@ -218,7 +219,7 @@ impl FleetSimulation {
             }
             _ => {
                 let reply = Box::new(reply);
-                self.enqueue(host, arrives_ns, Heard::Said { reply, at_ns: arrives_ns });
+                self.enqueue(host, arrives_ns, HostEvent::Replied { reply, at_ns: arrives_ns });
             }
         }
     }
@@ -226,7 +227,7 @@ impl FleetSimulation {
     fn end(&mut self, host: usize, at_ns: u64, failure: HostFailure) {
         let agent = &mut self.agents[host];
         (agent.is_over, agent.measures) = (true, None);
-        self.enqueue(host, at_ns, Heard::Lost(failure));
+        self.enqueue(host, at_ns, HostEvent::Lost(failure));
     }
 
     /// Starts an agent in place of one that ended: it waits for a start, and repeats the
@@ -241,22 +242,22 @@ impl FleetSimulation {
             preparation: 0,
             at_ns: 0,
         };
-        let ready = Ready { cases: vec![case_name(case)], step: 0, run_started_ns: 0 };
+        let ready = ReadyReport { cases: vec![case_name(case)], step: 0, run_started_ns: 0 };
         let said = [
-            Reply::Ready(ready),
-            Reply::Event(Box::new(RunEvent::CaseStarted { case: case_name(case) })),
-            Reply::Event(Box::new(RunEvent::Sample(sample))),
-            Reply::Done,
+            AgentReply::Ready(ready),
+            AgentReply::Event(Box::new(RunEvent::CaseStarted { case: case_name(case) })),
+            AgentReply::Event(Box::new(RunEvent::Sample(sample))),
+            AgentReply::Done,
         ];
-        self.enqueue(host, at_ns, Heard::Joined);
+        self.enqueue(host, at_ns, HostEvent::Joined);
         for (later, reply) in said.into_iter().enumerate() {
             let at_ns = at_ns + later as u64 * MS;
-            self.enqueue(host, at_ns, Heard::Said { reply: Box::new(reply), at_ns });
+            self.enqueue(host, at_ns, HostEvent::Replied { reply: Box::new(reply), at_ns });
         }
     }
 
     fn send_event(&mut self, host: usize, at_ns: u64, event: RunEvent) {
-        self.send(host, at_ns, Reply::Event(Box::new(event)));
+        self.send(host, at_ns, AgentReply::Event(Box::new(event)));
     }
 
     /// Lets a host proceed to its first synchronisation point, or into the case that it waited for.
@@ -275,7 +276,7 @@ impl FleetSimulation {
         let id = case_name(case);
         let shown_ns = at_ns + self.agents[host].offset_ns;
         self.agents[host].measures = Some(case);
-        self.send(host, at_ns, Reply::Started(shown_ns));
+        self.send(host, at_ns, AgentReply::Started(shown_ns));
         self.began_ns.insert((host, case), at_ns);
         self.send_event(host, at_ns, RunEvent::CaseStarted { case: id.clone() });
         let opened = SeriesOpened {
@@ -312,10 +313,10 @@ impl FleetSimulation {
     fn send_ready(&mut self, host: usize, at_ns: u64, case: usize) {
         self.agents[host].case = Some(case);
         if case == CASES {
-            return self.send(host, at_ns, Reply::Done);
+            return self.send(host, at_ns, AgentReply::Done);
         }
-        let ready = Ready { cases: vec![case_name(case)], step: 0, run_started_ns: 0 };
-        self.send(host, at_ns, Reply::Ready(ready));
+        let ready = ReadyReport { cases: vec![case_name(case)], step: 0, run_started_ns: 0 };
+        self.send(host, at_ns, AgentReply::Ready(ready));
     }
 }
 
@@ -350,12 +351,12 @@ fn plan() -> Plan {
     }
 }
 
-impl Hosts for FleetSimulation {
+impl HostConnections for FleetSimulation {
     fn now_ns(&self) -> u64 {
         self.now_ns
     }
 
-    fn hear(&mut self, within: Duration) -> Option<(usize, Heard)> {
+    fn next_event(&mut self, within: Duration) -> Option<(usize, HostEvent)> {
         self.received += 1;
         assert!(self.received < 1_000_000, "it does not end");
         let end_ns = self.now_ns + within.as_nanos() as u64;
@@ -366,11 +367,11 @@ impl Hosts for FleetSimulation {
         };
         let ((at_ns, _), (host, heard)) = next.remove_entry();
         self.now_ns = self.now_ns.max(at_ns);
-        if matches!(heard, Heard::Lost(_)) {
+        if matches!(heard, HostEvent::Lost(_)) {
             (self.agents[host].is_over, self.agents[host].measures) = (true, None);
         }
-        if let Heard::Said { reply, .. } = &heard
-            && let Reply::Event(event) = &**reply
+        if let HostEvent::Replied { reply, .. } = &heard
+            && let AgentReply::Event(event) = &**reply
         {
             match &**event {
                 RunEvent::Sample(sample) => {
@@ -383,21 +384,25 @@ impl Hosts for FleetSimulation {
         Some((host, heard))
     }
 
-    fn report(&mut self, host: usize, request: &Request) {
+    fn send_request(&mut self, host: usize, request: &AgentRequest) {
         if self.agents[host].is_over {
             return;
         }
         let arrives_ns = self.now_ns + 20_000 + self.draw(10 * MS);
         match request {
-            Request::Run(_) => {
+            AgentRequest::Run(_) => {
                 let at_ns = arrives_ns + self.draw(300 * MS);
-                self.send(host, at_ns, Reply::Planned(Box::new(plan())));
+                self.send(host, at_ns, AgentReply::Planned(Box::new(plan())));
             }
-            Request::Clock => {
+            AgentRequest::Clock => {
                 let measuring_ns = arrives_ns + self.agents[host].offset_ns;
-                self.send(host, arrives_ns, Reply::Clock(Clocks { day_ns: 0, measuring_ns }));
+                self.send(
+                    host,
+                    arrives_ns,
+                    AgentReply::Clock(Clocks { day_ns: 0, measuring_ns }),
+                );
             }
-            Request::Start(at_ns) => {
+            AgentRequest::Start(at_ns) => {
                 let case = self.agents[host].case;
                 let others = self.agents.iter().enumerate().filter(|(at, _)| *at != host);
                 for (other, agent) in others.filter(|(_, it)| it.measures.is_some()) {
@@ -407,24 +412,24 @@ impl Hosts for FleetSimulation {
                 let start_ns = if *at_ns == 0 { arrives_ns } else { start_ns.max(arrives_ns) };
                 self.proceed(host, start_ns);
             }
-            Request::Examine
-            | Request::Look(_)
-            | Request::Share(_)
-            | Request::Phase(_)
-            | Request::Alive
-            | Request::Enough
-            | Request::Stop
-            | Request::Letter(_)
-            | Request::Gone(_)
-            | Request::Relay(_)
-            | Request::To(..)
-            | Request::Trees(_)
-            | Request::TreesPhase(_)
-            | Request::Leave(_) => {}
+            AgentRequest::Examine
+            | AgentRequest::Look(_)
+            | AgentRequest::Share(_)
+            | AgentRequest::Phase(_)
+            | AgentRequest::Alive
+            | AgentRequest::Enough
+            | AgentRequest::Stop
+            | AgentRequest::Letter(_)
+            | AgentRequest::Gone(_)
+            | AgentRequest::Relay(_)
+            | AgentRequest::To(..)
+            | AgentRequest::Trees(_)
+            | AgentRequest::TreesPhase(_)
+            | AgentRequest::Leave(_) => {}
         }
     }
 
-    fn leave(&mut self, host: usize) {
+    fn disconnect(&mut self, host: usize) {
         if !self.agents[host].is_over {
             self.end(host, self.now_ns + MS, HostFailure::Closed);
         }
@@ -439,7 +444,7 @@ fn check_schedule(seed: u64) {
         names: &names,
         arguments: Vec::new(),
         labels: Vec::new(),
-        pairs: Rounds::default(),
+        pairs: PairRounds::default(),
         suites: BTreeMap::new(),
         seed,
         label: None,

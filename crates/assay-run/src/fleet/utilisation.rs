@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn reports_maximum_over_stretches_and_devices() {
         let tree = tempfile::tempdir().unwrap();
-        let root = Root::at(tree.path());
+        let root = Root::from_directory(tree.path());
         let look = |counts: (u64, u64), at_s: u64| {
             write(tree.path(), counts);
             CounterReading::read(&root, at_s * 1_000_000_000)
@@ -227,7 +227,7 @@ mod tests {
     fn excludes_preparation_of_files() {
         let tree = tempfile::tempdir().unwrap();
         write(tree.path(), (0, 0));
-        let mut watch = UtilisationWatch::new(Root::at(tree.path()));
+        let mut watch = UtilisationWatch::new(Root::from_directory(tree.path()));
         watch.end_stretch(&["one"], 0);
         watch.read_counters();
         watch.end_stretch(&["one"], 1);
@@ -251,7 +251,7 @@ mod tests {
     fn separates_stretches_of_interleaved_cases() {
         let tree = tempfile::tempdir().unwrap();
         write(tree.path(), (0, 0));
-        let mut watch = UtilisationWatch::new(Root::at(tree.path()));
+        let mut watch = UtilisationWatch::new(Root::from_directory(tree.path()));
         // Without steps all stretches belong to all cases.
         watch.end_stretch(&["one", "two"], 0);
         watch.read_counters();

@@ -15,11 +15,11 @@ use assay_model::path_text;
 use assay_model::phrase::Phrase;
 use assay_model::workload::{Domain, MpiHosts, MpiWorkload, Workload};
 
-use super::size_sweep::{self, SizeStep};
 use super::launcher_env::LauncherEnv;
 use super::method;
 use super::options::MpiOptions;
 use super::ranks::{self, ConnectedRanks};
+use super::size_sweep::{self, SizeStep};
 use crate::failure::CommandFailure;
 
 /// Delay before a library that may not fit is initialised, so that the note about it reaches the
@@ -73,10 +73,16 @@ pub struct RankOutcome {
 ///
 /// # Errors
 /// When nothing can be measured; all ranks fail for the same reason.
-pub fn run(duty: &RankTask<'_>, listener: &mut JobListener<'_>) -> Result<RankOutcome, CommandFailure> {
+pub fn run(
+    duty: &RankTask<'_>,
+    listener: &mut JobListener<'_>,
+) -> Result<RankOutcome, CommandFailure> {
     let RankTask { options: asked, env: launched, outcome_file: raw, .. } = *duty;
     let sizes = method::message_sizes(asked);
-    check_rank_count(asked, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
+    check_rank_count(
+        asked,
+        launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }),
+    )?;
     let library = ranks::open_library(asked, launched)?;
     ranks::check_pmix_support(&library, launched)?;
     if let Some(note) = ranks::launcher_mismatch(&library, launched) {
@@ -116,8 +122,8 @@ fn measure_sizes(
     let budget_s = duty.options.budget_s / sizes.len() as f64;
     for bytes in sizes {
         let step = SizeStep { options: duty.options, bytes: *bytes, budget_s };
-        let size =
-            size_sweep::measure_size(&ranks.world, &step).map_err(|error| ranks::mpi_failure(&error))?;
+        let size = size_sweep::measure_size(&ranks.world, &step)
+            .map_err(|error| ranks::mpi_failure(&error))?;
         if is_root {
             listener(JobEvent::SizeMeasured(&ranks.outcome, &size))?;
         }
@@ -130,7 +136,10 @@ fn measure_sizes(
 }
 
 /// Finishes the job; no result counts if any contents were wrong.
-fn finish_job(ranks: ConnectedRanks, raw: Option<&Path>) -> Result<RankOutcome, CommandFailure> {
+fn finish_job(
+    ranks: ConnectedRanks,
+    raw: Option<&Path>,
+) -> Result<RankOutcome, CommandFailure> {
     let ConnectedRanks { world, mut outcome, .. } = ranks;
     let is_root = world.rank() == 0;
     let verdict = match first_damaged_size(&outcome) {
@@ -235,7 +244,11 @@ fn workload(asked: &MpiOptions, outcome: &MpiOutcome) -> Option<MpiWorkload> {
     })
 }
 
-fn check_ranks_and_memory(asked: &MpiOptions, ranks: &ConnectedRanks, sizes: &[u64]) -> Result<(), CommandFailure> {
+fn check_ranks_and_memory(
+    asked: &MpiOptions,
+    ranks: &ConnectedRanks,
+    sizes: &[u64],
+) -> Result<(), CommandFailure> {
     check_rank_count(asked, ranks.world.size())?;
     let Some(most) = sizes.last() else {
         return Err(CommandFailure::usage(

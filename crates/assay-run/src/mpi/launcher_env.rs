@@ -59,8 +59,18 @@ const LAUNCHERS: &[LauncherRow] = &[
         rank: "MV2_COMM_WORLD_RANK",
         ranks: &["MV2_COMM_WORLD_SIZE"],
     },
-    LauncherRow { launcher: "pals", make: MpiMake::Any, rank: "PALS_RANKID", ranks: &["PMI_SIZE"] },
-    LauncherRow { launcher: HYDRA, make: MpiMake::Mpich, rank: "PMI_RANK", ranks: &["PMI_SIZE"] },
+    LauncherRow {
+        launcher: "pals",
+        make: MpiMake::Any,
+        rank: "PALS_RANKID",
+        ranks: &["PMI_SIZE"],
+    },
+    LauncherRow {
+        launcher: HYDRA,
+        make: MpiMake::Mpich,
+        rank: "PMI_RANK",
+        ranks: &["PMI_SIZE"],
+    },
     LauncherRow {
         launcher: "flux",
         make: MpiMake::Any,
@@ -98,7 +108,13 @@ impl LauncherEnv {
         let row = LAUNCHERS.iter().find(|row| is_set(row.rank) && counts(row));
         let Some(row) = row else {
             let (launcher, make) = ("unknown", MpiMake::Any);
-            return Self { launcher, make, rank: None, ranks: None, provides_pmix: serves_pmix };
+            return Self {
+                launcher,
+                make,
+                rank: None,
+                ranks: None,
+                provides_pmix: serves_pmix,
+            };
         };
         let found = Self {
             launcher: row.launcher,

@@ -58,7 +58,11 @@ const PREFIX_VARIABLES: &[&str] = &[
 ];
 
 /// Returns the libraries that exist below a prefix.
-pub(super) fn libraries_below(prefix: &Path, make: MpiMake, around: &LibrarySearchEnv<'_>) -> Vec<String> {
+pub(super) fn libraries_below(
+    prefix: &Path,
+    make: MpiMake,
+    around: &LibrarySearchEnv<'_>,
+) -> Vec<String> {
     let folders =
         FOLDERS.iter().map(|it| prefix.join(it.replace("{}", std::env::consts::ARCH)));
     let mut found = libraries_in(folders, make, around);

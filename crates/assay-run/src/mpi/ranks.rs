@@ -70,7 +70,10 @@ pub struct ConnectedRanks {
 }
 
 /// Opens the requested library, or the one that belongs to the launcher.
-pub fn open_library(typed: &MpiOptions, launched: &LauncherEnv) -> Result<LoadedMpi, CommandFailure> {
+pub fn open_library(
+    typed: &MpiOptions,
+    launched: &LauncherEnv,
+) -> Result<LoadedMpi, CommandFailure> {
     let variable = |name: &str| std::env::var_os(name);
     let ancestors = ancestors();
     let resolve = |path: &Path| path.canonicalize().ok();
@@ -78,7 +81,7 @@ pub fn open_library(typed: &MpiOptions, launched: &LauncherEnv) -> Result<Loaded
         variable: &variable,
         ancestors: &ancestors,
         resolve: &resolve,
-        cray: &assay_fleet::mpi::cray_library,
+        cray: &assay_fleet::mpi::find_cray_library,
     };
     let files = match (&typed.library, &typed.prefix) {
         (Some(file), _) => vec![path_text::encode(file.as_os_str())],
@@ -150,10 +153,17 @@ fn find_mismatch(name: &str, path: &str, launched: &LauncherEnv) -> Option<Phras
 /// Returns an error if every rank would certainly be a world of one: Open MPI from version 5 on
 /// supports `PMIx` alone. Starting it nevertheless would leave a segment of 16 MiB in `/dev/shm`
 /// for each rank.
-pub fn check_pmix_support(mpi: &LoadedMpi, launched: &LauncherEnv) -> Result<(), CommandFailure> {
+pub fn check_pmix_support(
+    mpi: &LoadedMpi,
+    launched: &LauncherEnv,
+) -> Result<(), CommandFailure> {
     let (name, version) = parse_banner(mpi.banner());
     let major = version.split('.').next().and_then(|it| it.parse().ok()).unwrap_or(0);
-    if name != "Open MPI" || major < 5 || launched.make != MpiMake::Mpich || launched.provides_pmix {
+    if name != "Open MPI"
+        || major < 5
+        || launched.make != MpiMake::Mpich
+        || launched.provides_pmix
+    {
         return Ok(());
     }
     let what = format!("{} cannot serve {name} {version}", launched.launcher);
@@ -335,7 +345,10 @@ fn check_world_size(
 }
 
 /// Parses the hellos of all ranks; all must run this version of assay.
-fn parse_hellos(reported: &[Vec<u8>], own: &RankHello) -> Result<Vec<RankHello>, CommandFailure> {
+fn parse_hellos(
+    reported: &[Vec<u8>],
+    own: &RankHello,
+) -> Result<Vec<RankHello>, CommandFailure> {
     #[derive(Deserialize)]
     struct Version {
         assay: String,
@@ -348,19 +361,22 @@ fn parse_hellos(reported: &[Vec<u8>], own: &RankHello) -> Result<Vec<RankHello>,
                 || ("an unknown version".to_owned(), "an unknown host".to_owned()),
                 |it| (it.assay, it.host),
             );
-            return Err(CommandFailure::measurement("the ranks run different versions of assay")
-                .with_reason(format!(
-                    "rank {rank} on {host} is assay {assay}, this is {} on {}",
-                    own.assay, own.host
-                ))
-                .advise("install the same version on all hosts, preferably on a shared file system"));
+            return Err(CommandFailure::measurement(
+                "the ranks run different versions of assay",
+            )
+            .with_reason(format!(
+                "rank {rank} on {host} is assay {assay}, this is {} on {}",
+                own.assay, own.host
+            ))
+            .advise(
+                "install the same version on all hosts, preferably on a shared file system",
+            ));
         }
     }
     let hellos: Option<Vec<RankHello>> =
         reported.iter().map(|text| serde_json::from_slice(text).ok()).collect();
-    let hellos = hellos.ok_or_else(|| {
-        CommandFailure::measurement("a rank sent a malformed hello")
-    })?;
+    let hellos =
+        hellos.ok_or_else(|| CommandFailure::measurement("a rank sent a malformed hello"))?;
     check_same_command(&hellos)?;
     Ok(hellos)
 }
@@ -530,7 +546,11 @@ mod tests {
             ("MPICH", by(HYDRA, MpiMake::Mpich), None),
             ("MVAPICH", by(HYDRA, MpiMake::Mpich), None),
             ("Intel MPI", by("intel-hydra", MpiMake::Mpich), None),
-            ("Intel MPI", by(HYDRA, MpiMake::Mpich), Some("works with some of its versions only")),
+            (
+                "Intel MPI",
+                by(HYDRA, MpiMake::Mpich),
+                Some("works with some of its versions only"),
+            ),
             ("Open MPI", by(HYDRA, MpiMake::Mpich), Some("of another make than hydra")),
             ("MPICH", by("orterun", MpiMake::OpenMpi), Some("of another make than orterun")),
             ("Open MPI", by("orterun", MpiMake::OpenMpi), None),

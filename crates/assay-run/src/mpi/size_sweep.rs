@@ -66,7 +66,8 @@ pub fn measure_size(world: &MpiWorld, step: &SizeStep<'_>) -> Result<MpiSizeResu
     let is_usual = typed.preset == MpiPreset::Assay && method::has_single_turns(typed.test);
     if is_usual || !typed.percentiles.is_empty() {
         let singles = world.broadcast_number(single_message_count(&size, step))?;
-        size.messages_s = exchange.time_turns(size.warm_up.min(ROUGH_TURNS), singles as usize)?;
+        size.messages_s =
+            exchange.time_turns(size.warm_up.min(ROUGH_TURNS), singles as usize)?;
     }
     if typed.validate {
         let before =
@@ -218,8 +219,10 @@ mod tests {
         };
         for test in MpiTest::ALL {
             let benchmark = assay_model::benchmark::Benchmark::Mpi(test);
-            let mut names: Vec<_> =
-                name_figures(test, 8, figures(test)).into_iter().map(|(name, _)| name).collect();
+            let mut names: Vec<_> = name_figures(test, 8, figures(test))
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect();
             let mut metrics: Vec<_> =
                 benchmark.definition().metrics.iter().map(|metric| metric.name).collect();
             names.sort_unstable();

@@ -14,9 +14,9 @@ use assay_stats::doubts::series_doubts;
 use assay_stats::quantile::supports_quantile;
 use assay_stats::tails::quantile_effective_count;
 
-use super::size_sweep::TARGET_PRECISION;
 use super::method;
 use super::options::MpiOptions;
+use super::size_sweep::TARGET_PRECISION;
 
 /// Percentile that is reported by default, next to the interval.
 const DEFAULT_PERCENTILE: f64 = 99.0;
@@ -51,8 +51,9 @@ pub fn empty_table(asked: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
 /// Builds the row of one size.
 pub fn row(table: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> OsuRow {
     let metrics = size.samples.keys();
-    let values =
-        metrics.filter_map(|name| Some((name.clone(), analyse_metric(size, name)?.median))).collect();
+    let values = metrics
+        .filter_map(|name| Some((name.clone(), analyse_metric(size, name)?.median)))
+        .collect();
     let analysis = analyse_metric(size, first_metric(size));
     OsuRow {
         bytes: size.bytes,
@@ -60,7 +61,10 @@ pub fn row(table: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> OsuR
         iterations: size.iterations,
         interval: analysis.as_ref().and_then(|it| it.interval),
         batches: size.samples.get(first_metric(size)).map_or(0, Vec::len),
-        percentiles: percentile_values(&outcome.single_values(table.test, size), &table.percentiles),
+        percentiles: percentile_values(
+            &outcome.single_values(table.test, size),
+            &table.percentiles,
+        ),
         is_valid: size.validation.map(|it| it.wrong == 0),
     }
 }
@@ -68,13 +72,18 @@ pub fn row(table: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> OsuR
 /// Returns the doubts about the median of a size, except for its width, which the row already has.
 pub fn size_doubts(asked: &MpiOptions, size: &MpiSizeResult) -> Vec<Doubt> {
     let metric = Benchmark::Mpi(asked.test).metric(first_metric(size));
-    let (Some(analysis), Some(metric)) = (analyse_metric(size, first_metric(size)), metric) else {
+    let (Some(analysis), Some(metric)) = (analyse_metric(size, first_metric(size)), metric)
+    else {
         return Vec::new();
     };
     let shows =
         |it: &Doubt| matches!(it, Doubt::SeveralModes { .. } | Doubt::Autocorrelated { .. });
-    let stopping =
-        StoppingRule { target: TARGET_PRECISION, repetitions: 1, preparations: 1, budget_s: 0.0 };
+    let stopping = StoppingRule {
+        target: TARGET_PRECISION,
+        repetitions: 1,
+        preparations: 1,
+        budget_s: 0.0,
+    };
     let doubts = series_doubts(
         &analysis,
         &stopping,

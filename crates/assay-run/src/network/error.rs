@@ -55,7 +55,9 @@ pub enum NetworkError {
     Call(CallError),
     #[error("{peer} cannot be the far end: {causes}")]
     FarEnd { peer: String, causes: String },
-    #[error("both hosts are the machine at {address}: its ranks would communicate through memory")]
+    #[error(
+        "both hosts are the machine at {address}: its ranks would communicate through memory"
+    )]
     SameMachine { address: IpAddr },
     #[error(
         "both hosts are named {name}, which Open MPI treats as one machine: its ranks would deadlock"
@@ -101,7 +103,9 @@ impl NetworkError {
     pub fn lack(&self) -> Option<MissingHostFeature> {
         let failure = match self {
             Self::Known(failure) => failure,
-            Self::Call(CallError::Late { .. }) => return Some(MissingHostFeature::Connection),
+            Self::Call(CallError::Timeout { .. }) => {
+                return Some(MissingHostFeature::Connection);
+            }
             _ => return None,
         };
         match failure {
@@ -129,7 +133,7 @@ impl NetworkError {
             other => {
                 let causes = FailureReason::error_chain(other);
                 let advice = match other {
-                    Self::Call(CallError::Over { peer } | CallError::Late { peer, .. }) => {
+                    Self::Call(CallError::Over { peer } | CallError::Timeout { peer, .. }) => {
                         format!("check the host with `assay doctor --hosts {peer}`")
                     }
                     _ => other.advice().to_owned(),
@@ -182,7 +186,9 @@ impl NetworkError {
                 "this server has too few descriptors, threads or memory: end other programs, or raise its limits (ulimit)"
             }
             Self::Memory { .. } => "request smaller messages, or fewer at a time",
-            Self::Quit { .. } => "start the server with --allow-quit to let other hosts stop it",
+            Self::Quit { .. } => {
+                "start the server with --allow-quit to let other hosts stop it"
+            }
             Self::Call(_) => "check that the host is reachable",
             Self::FarEnd { .. } => {
                 "set the data address of that host in a fleet file (address = \"…\")"

@@ -268,8 +268,7 @@ impl Iperf3Session<'_> {
                 }
                 if began.elapsed() > HELLO_TIMEOUT {
                     let seconds = HELLO_TIMEOUT.as_secs();
-                    let text =
-                        format!("no reply to the first datagram within {seconds} s");
+                    let text = format!("no reply to the first datagram within {seconds} s");
                     return Err(io::Error::new(io::ErrorKind::TimedOut, text));
                 }
             }

@@ -73,7 +73,9 @@ impl LoginRefusal {
             Self::UnknownUser { .. } | Self::WrongPassword { .. } => {
                 "the file of users has lines like `USER,HASH`, where HASH is that of `echo -n \"{USER}PASSWORD\" | sha256sum`"
             }
-            Self::Repeated { .. } => "each test has a login of its own; this one may have been intercepted and replayed",
+            Self::Repeated { .. } => {
+                "each test has a login of its own; this one may have been intercepted and replayed"
+            }
             Self::Users { .. } => "make the file readable for the server",
         }
     }

@@ -13,10 +13,10 @@ use assay_kernels::rdma::{Endpoint, RdmaError, RdmaPass, has_devices};
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::workload::RdmaDevice;
 
-use super::wire::{ChosenDevice, RdmaHello, MessageChannel, RdmaMessage, FarEndCounts};
+use super::wire::{ChosenDevice, FarEndCounts, MessageChannel, RdmaHello, RdmaMessage};
 use super::{
-    SIZE_TIMEOUT, NodePinning, RdmaLoad, MAX_BYTES, STEP_TIMEOUT, RdmaTestError, resolve_device, connect_queue_pairs, open_endpoint, outcome,
-    perftest,
+    MAX_BYTES, NodePinning, RdmaLoad, RdmaTestError, SIZE_TIMEOUT, STEP_TIMEOUT,
+    connect_queue_pairs, open_endpoint, outcome, perftest, resolve_device,
 };
 use crate::network::control::{self, ControlConnection};
 use crate::network::error::NetworkError;
@@ -75,7 +75,7 @@ pub fn serve(
 
 /// Serves as the other host of a pair, until the leading end has gone.
 pub(crate) fn serve_agent(call: Call) {
-    let over = Arc::clone(call.over());
+    let over = Arc::clone(call.peer_gone());
     let mut line = MessageChannel::between_agents(call);
     // Failures are sent to the leading end, which reports them.
     let _ = serve_channel(&mut line, (&RdmaDevice::default(), None), &over);
@@ -125,7 +125,10 @@ fn serve_requests(
     let _beside = NodePinning::near_device(&device);
     let mut end = open_endpoint(&device, &load, hello.most_bytes)?;
     connect_queue_pairs(line, &mut end, hello.card)?;
-    line.send(&RdmaMessage::Welcome { card: (&end.info).into(), chosen: ChosenDevice::from_endpoint(&end) })?;
+    line.send(&RdmaMessage::Welcome {
+        card: (&end.info).into(),
+        chosen: ChosenDevice::from_endpoint(&end),
+    })?;
     let mut sizes = BTreeSet::new();
     loop {
         match line.receive("the next size", STEP_TIMEOUT, cancel)? {
@@ -145,8 +148,16 @@ fn serve_requests(
 }
 
 /// Resolves the device of this end. A leading end that connected over the network cannot choose it.
-pub(super) fn resolve_own_device(line: &MessageChannel, own: &RdmaDevice, asked: &RdmaDevice) -> RdmaDevice {
-    if line.is_between_agents() { resolve_device(&own.with_defaults(asked)) } else { resolve_device(own) }
+pub(super) fn resolve_own_device(
+    line: &MessageChannel,
+    own: &RdmaDevice,
+    asked: &RdmaDevice,
+) -> RdmaDevice {
+    if line.is_between_agents() {
+        resolve_device(&own.with_defaults(asked))
+    } else {
+        resolve_device(own)
+    }
 }
 
 fn serve_size(
@@ -173,7 +184,10 @@ fn serve_size(
         RdmaMessage::Done => {}
         other => return Err(line.unexpected_message(other)),
     }
-    line.send(&RdmaMessage::Checked { is_right: end.has_expected_contents(pass, false), seen })?;
+    line.send(&RdmaMessage::Checked {
+        is_right: end.has_expected_contents(pass, false),
+        seen,
+    })?;
     Ok(())
 }
 
@@ -211,7 +225,10 @@ pub(super) struct Loopback {
 impl Loopback {
     /// Starts the far end and returns it with the leading end's channel. `program` is perftest's,
     /// if it is not on `PATH`.
-    pub(super) fn start(device: &RdmaDevice, program: Option<PathBuf>) -> (Self, MessageChannel) {
+    pub(super) fn start(
+        device: &RdmaDevice,
+        program: Option<PathBuf>,
+    ) -> (Self, MessageChannel) {
         let [line, mut far] = MessageChannel::in_process_pair();
         let enough = Arc::new(AtomicBool::new(false));
         let (device, stop) = (device.clone(), Arc::clone(&enough));

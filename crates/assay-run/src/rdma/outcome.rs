@@ -212,8 +212,10 @@ impl RdmaConnectionInfo {
         let iterations =
             self.iterations.map(|it| MeasurementEntry::Fact(Attribute::Iterations, it.into()));
         entries.extend(node.into_iter().chain(huge).chain(iterations));
-        let far_index =
-            self.far_device.1.map(|it| MeasurementEntry::Fact(Attribute::FarGidIndex, it.into()));
+        let far_index = self
+            .far_device
+            .1
+            .map(|it| MeasurementEntry::Fact(Attribute::FarGidIndex, it.into()));
         let options = self.options.as_deref();
         let options =
             options.map(|it| MeasurementEntry::Fact(Attribute::RdmaOptions, it.into()));
@@ -253,7 +255,8 @@ impl RdmaSizeResult {
                 let mut entries = latency_entries(times_ns, test, self.span());
                 // For a fixed time perftest prints only the mean.
                 if !self.is_timed {
-                    entries.extend(perftest_figures::figure_entries(self.bytes, times_ns, test));
+                    entries
+                        .extend(perftest_figures::figure_entries(self.bytes, times_ns, test));
                 }
                 entries
             }
@@ -277,7 +280,11 @@ impl RdmaSizeResult {
     }
 }
 
-fn latency_entries(times_ns: &[u64], test: RdmaTest, span: MeasuredSpan) -> Vec<MeasurementEntry> {
+fn latency_entries(
+    times_ns: &[u64],
+    test: RdmaTest,
+    span: MeasuredSpan,
+) -> Vec<MeasurementEntry> {
     let (metric, divisor) =
         (test.latency_metric(), if test.is_half_round_trip() { 2 } else { 1 });
     let step = times_ns.len().div_ceil(MAX_SAMPLES).max(1);
@@ -352,9 +359,15 @@ mod tests {
         let at_ns = |at: u64| if at <= 32 { at * 1000 } else { 32_000 + (at - 32) * 2000 };
         let marks: Vec<ProgressMark> =
             (1..=64).map(|at| ProgressMark { done: at * 10, at_ns: at_ns(at) }).collect();
-        let values = RdmaValues::Marks(RdmaProgress { own: marks.clone(), ..RdmaProgress::default() });
-        let size =
-            RdmaSizeResult { bytes: 100, iterations: 640, is_timed: false, span_s: (0.0, 1.0), values };
+        let values =
+            RdmaValues::Marks(RdmaProgress { own: marks.clone(), ..RdmaProgress::default() });
+        let size = RdmaSizeResult {
+            bytes: 100,
+            iterations: 640,
+            is_timed: false,
+            span_s: (0.0, 1.0),
+            values,
+        };
         assert!((size.bytes_per_s().unwrap() - 64_000.0 / 96e-6).abs() < 1.0);
         let entries = size.entries(RdmaTest::SendBandwidth);
         let parts = entries.iter().filter_map(|entry| match entry {
@@ -373,8 +386,13 @@ mod tests {
         // The far end sends as much at the same time.
         let (own, far) = (marks.clone(), marks);
         let values = RdmaValues::Marks(RdmaProgress { own, far, ..RdmaProgress::default() });
-        let both =
-            RdmaSizeResult { bytes: 100, iterations: 640, is_timed: false, span_s: (0.0, 1.0), values };
+        let both = RdmaSizeResult {
+            bytes: 100,
+            iterations: 640,
+            is_timed: false,
+            span_s: (0.0, 1.0),
+            values,
+        };
         let (one, two) = (size.bytes_per_s().unwrap(), both.bytes_per_s().unwrap());
         assert!((two / one - 2.0).abs() < 1e-9);
     }
@@ -398,8 +416,13 @@ mod tests {
             lost: Some(EventCount { part: 1, whole: 10 }),
         };
         let values = RdmaValues::Marks(part(100)).concat(RdmaValues::Marks(part(300)));
-        let size =
-            RdmaSizeResult { bytes: 10, iterations: 800, is_timed: true, span_s: (0.0, 1.0), values };
+        let size = RdmaSizeResult {
+            bytes: 10,
+            iterations: 800,
+            is_timed: true,
+            span_s: (0.0, 1.0),
+            values,
+        };
         // 800 messages of each end in 4 µs.
         assert!((size.bytes_per_s().unwrap() - 2.0 * 8000.0 / 4e-6).abs() < 1.0);
         assert_eq!(size.peak_bytes_per_s(), None);
@@ -407,7 +430,8 @@ mod tests {
         assert_eq!(rates.lost, Some(EventCount { part: 2, whole: 20 }));
         let many = (1..=65_536).map(|done| ProgressMark { done, at_ns: done });
         let many = RdmaProgress { own: many.collect(), ..RdmaProgress::default() };
-        let RdmaValues::Marks(whole) = values_of(&many).concat(values_of(&many)).concat(values_of(&many))
+        let RdmaValues::Marks(whole) =
+            values_of(&many).concat(values_of(&many)).concat(values_of(&many))
         else {
             panic!()
         };
@@ -461,9 +485,13 @@ mod tests {
             (Connection::Rc, both, 1000.0 / 1e-6, 3e9, None),
         ] {
             let peaks = vec![ProgressMark { done: 200, at_ns: 100 }];
-            let mut rates = RdmaProgress { own: sent.clone(), peaks, ..RdmaProgress::default() };
+            let mut rates =
+                RdmaProgress { own: sent.clone(), peaks, ..RdmaProgress::default() };
             rates.add_far_end(&seen, &pass, (connection, 1000));
-            assert!((rates.peak_rate_per_s().unwrap() / peak_per_s - 1.0).abs() < 1e-9, "{pass:?}");
+            assert!(
+                (rates.peak_rate_per_s().unwrap() / peak_per_s - 1.0).abs() < 1e-9,
+                "{pass:?}"
+            );
             assert!((rates.rate_per_s().unwrap() / per_s - 1.0).abs() < 1e-9, "{connection:?}");
             assert_eq!(rates.lost, lost);
         }
@@ -483,8 +511,13 @@ mod tests {
     #[test]
     fn halves_send_latency_only() {
         let values = RdmaValues::Times((1..=1000).map(|at| at * 2000).collect());
-        let size =
-            RdmaSizeResult { bytes: 2, iterations: 1000, is_timed: false, span_s: (0.0, 1.0), values };
+        let size = RdmaSizeResult {
+            bytes: 2,
+            iterations: 1000,
+            is_timed: false,
+            span_s: (0.0, 1.0),
+            values,
+        };
         for (test, expected_s) in [(RdmaTest::SendLatency, 1e-6), (RdmaTest::ReadLatency, 2e-6)]
         {
             let entries = size.entries(test);

@@ -11,22 +11,24 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use assay_adapters::tool::perftest_arguments;
-use assay_fleet::process::{self, Command, Completed, ProcessError};
+use assay_fleet::process::{self, ChildCommand, CompletedChild, ProcessError};
 use assay_fleet::root::Root;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_model::workload::{RdmaDevice, RdmaWorkload};
 
 use super::far_end::{Loopback, RdmaServerReport, check_version, resolve_own_device};
-use super::wire::{MessageChannel, RdmaMessage, PerftestRequest};
+use super::wire::{MessageChannel, PerftestRequest, RdmaMessage};
 use super::{
-    SIZE_TIMEOUT, RdmaLoad, MAX_BYTES, STEP_TIMEOUT, PORT, RdmaPartner, RdmaTestError, resolve_device, open_endpoint, connect_tcp,
+    MAX_BYTES, PORT, RdmaLoad, RdmaPartner, RdmaTestError, SIZE_TIMEOUT, STEP_TIMEOUT,
+    connect_tcp, open_endpoint, resolve_device,
 };
 use crate::network::error::NetworkError;
 
 /// Time limit for a perftest program to listen, and to end after its client.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-const RUN_BY_HAND_ADVICE: &str = "run it by hand with the same device, port and GID (-d, -i, -x)";
+const RUN_BY_HAND_ADVICE: &str =
+    "run it by hand with the same device, port and GID (-d, -i, -x)";
 const INSTALL_ADVICE: &str = "install perftest at both ends (Debian: `apt install perftest`)";
 
 /// Other host of a pair, with its address for perftest's TCP connection.
@@ -52,7 +54,8 @@ impl PerftestPeer {
         if !has_devices() {
             return Err(RdmaError::NoDevice.into());
         }
-        let device = with_path_settings(&resolve_device(&work.device), &RdmaLoad::from_workload(work))?;
+        let device =
+            with_path_settings(&resolve_device(&work.device), &RdmaLoad::from_workload(work))?;
         let far = pair.as_ref().map(|(partner, _)| partner.device.clone()).unwrap_or_default();
         let (mut line, host, loopback) = match (pair, &work.to) {
             (Some((partner, address)), _) => {
@@ -125,8 +128,10 @@ pub(super) fn serve(
     };
     let device = &with_path_settings(&resolve_own_device(line, device, &asked.device), &load)?;
     let found = program.map(Path::to_owned).or_else(|| process::find_executable(&name));
-    let missing =
-        || RdmaTestError::Perftest { reason: format!("{name} is not installed"), advice: INSTALL_ADVICE };
+    let missing = || RdmaTestError::Perftest {
+        reason: format!("{name} is not installed"),
+        advice: INSTALL_ADVICE,
+    };
     let port = free_port()?;
     let server = PerftestServer::start(found.ok_or_else(missing)?, asked, device, port)?;
     let server = server.wait_until_listening(port, cancel)?;
@@ -142,7 +147,10 @@ pub(super) fn serve(
 
 /// Sets the GID and path MTU that assay would use: perftest would choose others, and measure
 /// another path. perftest uses the smaller path MTU of both ends, as assay does.
-fn with_path_settings(device: &RdmaDevice, load: &RdmaLoad) -> Result<RdmaDevice, RdmaTestError> {
+fn with_path_settings(
+    device: &RdmaDevice,
+    load: &RdmaLoad,
+) -> Result<RdmaDevice, RdmaTestError> {
     // Opens an endpoint that sends nothing, to read the device's values.
     let idle = RdmaLoad { queue_pairs: 1, depth: 1, ..*load };
     let end = open_endpoint(device, &idle, 1)?;
@@ -153,7 +161,7 @@ fn with_path_settings(device: &RdmaDevice, load: &RdmaLoad) -> Result<RdmaDevice
 /// Running perftest server; ended when dropped.
 struct PerftestServer {
     stop: Arc<AtomicBool>,
-    running: Option<JoinHandle<Result<Completed, ProcessError>>>,
+    running: Option<JoinHandle<Result<CompletedChild, ProcessError>>>,
 }
 
 impl PerftestServer {
@@ -178,7 +186,7 @@ impl PerftestServer {
             duration: None,
             device: device.clone(),
         };
-        let mut command = Command::new(program);
+        let mut command = ChildCommand::new(program);
         command.arguments =
             perftest_arguments(&work, asked.bytes).into_iter().map(Into::into).collect();
         command.environment = vec![("LC_ALL".into(), Some("C".into()))];
@@ -197,7 +205,11 @@ impl PerftestServer {
 
     /// Waits until the server listens. A probing connection is not possible: perftest takes the
     /// first peer for its client.
-    fn wait_until_listening(mut self, port: u16, cancel: &AtomicBool) -> Result<Self, RdmaTestError> {
+    fn wait_until_listening(
+        mut self,
+        port: u16,
+        cancel: &AtomicBool,
+    ) -> Result<Self, RdmaTestError> {
         let since = Instant::now();
         loop {
             if is_listening(&Root::machine(), port) {

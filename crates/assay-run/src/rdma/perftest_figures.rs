@@ -10,7 +10,11 @@ use assay_model::entry::{MeasurementEntry, SeriesKey};
 const MICROSECOND_S: f64 = 1e-6;
 
 /// Returns perftest's figures of all messages in order; empty for fewer messages than it can print.
-pub(super) fn figure_entries(bytes: u64, times_ns: &[u64], test: RdmaTest) -> Vec<MeasurementEntry> {
+pub(super) fn figure_entries(
+    bytes: u64,
+    times_ns: &[u64],
+    test: RdmaTest,
+) -> Vec<MeasurementEntry> {
     let divisor = if test.is_half_round_trip() { 2 } else { 1 };
     let Some(row) = LatencyRow::from_times_ns(bytes, times_ns, divisor) else {
         return Vec::new();

@@ -32,7 +32,8 @@ pub(super) fn measure_timed_size(
     let mut whole: Option<(u64, RdmaValues)> = None;
     loop {
         let from_s = now_s();
-        let values = super::measure_size(end, line, (load, &load.pass(bytes, iterations)), cancel)?;
+        let values =
+            super::measure_size(end, line, (load, &load.pass(bytes, iterations)), cancel)?;
         let to_s = now_s();
         if borders.is_counted(from_s) || whole.is_none() && to_s >= borders.end_s {
             whole = Some(match whole {
@@ -44,7 +45,8 @@ pub(super) fn measure_timed_size(
             Some(all) if to_s >= borders.end_s => return Ok(all),
             other => other,
         };
-        iterations = borders.next_iterations(iterations, (from_s, to_s)).max(load.min_iterations());
+        iterations =
+            borders.next_iterations(iterations, (from_s, to_s)).max(load.min_iterations());
     }
 }
 
@@ -73,7 +75,8 @@ impl CountedSpan {
         let borders = [self.from_s, self.to_s, self.end_s];
         let next_s = borders.into_iter().find(|border| *border > now_s).unwrap_or(self.end_s);
         let per_s = iterations as f64 / (now_s - from_s).max(1e-9);
-        ((next_s - now_s).min(PART_LENGTH_S) * per_s).ceil().clamp(1.0, MAX_ITERATIONS as f64) as u64
+        ((next_s - now_s).min(PART_LENGTH_S) * per_s).ceil().clamp(1.0, MAX_ITERATIONS as f64)
+            as u64
     }
 }
 

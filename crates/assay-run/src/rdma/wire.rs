@@ -137,7 +137,8 @@ impl From<&PeerInfo> for WirePeerInfo {
 
 impl From<WirePeerInfo> for PeerInfo {
     fn from(names: WirePeerInfo) -> Self {
-        let WirePeerInfo { lid, numbers, sequence, gid, mtu, address, source, key, reads } = names;
+        let WirePeerInfo { lid, numbers, sequence, gid, mtu, address, source, key, reads } =
+            names;
         // Other values have no code; the clamp also prevents a division by zero.
         let mtu = mtu.clamp(256, 4096);
         Self { lid, numbers, sequence, gid, mtu, address, source, key, reads }
@@ -191,8 +192,10 @@ impl MessageChannel {
         let form = || serde_json::to_string(message).expect("messages have a form");
         match &mut self.carrier {
             Carrier::Tcp(control, _) => control.send(format!("{}\n", form()).as_bytes()),
-            Carrier::Agents(call) => call.say(message).map_err(NetworkError::Call),
-            Carrier::Thread(to, _) => to.send(form()).map_err(|_| self.closed_error("an answer")),
+            Carrier::Agents(call) => call.send(message).map_err(NetworkError::Call),
+            Carrier::Thread(to, _) => {
+                to.send(form()).map_err(|_| self.closed_error("an answer"))
+            }
         }
     }
 
@@ -217,7 +220,7 @@ impl MessageChannel {
                         rest.drain(..=end.unwrap_or(LINE_LIMIT_BYTES)).collect();
                     String::from_utf8_lossy(&line).into_owned()
                 }
-                Carrier::Agents(call) => match call.hear::<RdmaMessage>(patience) {
+                Carrier::Agents(call) => match call.receive::<RdmaMessage>(patience) {
                     Ok(message) => return Ok(message),
                     Err(error) => return Err(self.call_error(error, &step, expected)),
                 },
@@ -244,12 +247,17 @@ impl MessageChannel {
     }
 
     /// Maps errors of a call to those of the other carriers.
-    fn call_error(&self, error: CallError, step: &StepDeadline, expected: &str) -> RdmaTestError {
+    fn call_error(
+        &self,
+        error: CallError,
+        step: &StepDeadline,
+        expected: &str,
+    ) -> RdmaTestError {
         match error {
             CallError::Over { .. } => self.closed_error(expected).into(),
-            CallError::Late { .. } => step.timeout_error(&self.peer, expected).into(),
+            CallError::Timeout { .. } => step.timeout_error(&self.peer, expected).into(),
             CallError::Interrupted => NetworkError::Interrupted.into(),
-            CallError::Foreign { source, .. } => self.mismatch_error(&source.to_string()),
+            CallError::Malformed { source, .. } => self.mismatch_error(&source.to_string()),
         }
     }
 
@@ -265,7 +273,9 @@ impl MessageChannel {
     pub(super) fn unexpected_message(&self, message: RdmaMessage) -> RdmaTestError {
         let peer = self.peer().to_owned();
         match message {
-            RdmaMessage::Failed { reason, advice } => RdmaTestError::FarEnd { peer, reason, advice },
+            RdmaMessage::Failed { reason, advice } => {
+                RdmaTestError::FarEnd { peer, reason, advice }
+            }
             other => RdmaTestError::ProtocolMismatch { peer, said: format!("{other:?}") },
         }
     }
@@ -340,7 +350,9 @@ mod tests {
         let go_on = AtomicBool::new(false);
         for (name, [mut here, mut there]) in ends() {
             // Sends all before any is received, like a fast far end.
-            for message in [RdmaMessage::Ready, RdmaMessage::Listening { port: 7 }, RdmaMessage::Done] {
+            for message in
+                [RdmaMessage::Ready, RdmaMessage::Listening { port: 7 }, RdmaMessage::Done]
+            {
                 here.send(&message).unwrap();
             }
             let mut hear = || there.receive("more", Duration::from_secs(10), &go_on);

@@ -13,7 +13,7 @@ use assay_model::workload::Workload;
 use super::{RunRequest, file_plan, plan_failure, storage_plan};
 use crate::failure::{CommandFailure, FailureKind};
 use crate::storage::file_trees::{self, MissingParents};
-use crate::storage::{target_overlap, runner, volume};
+use crate::storage::{runner, target_overlap, volume};
 use crate::tools;
 
 /// Returns the suite without optional measures whose library is missing.
@@ -43,11 +43,12 @@ pub(super) fn omit_missing_libraries(
                 false
             }
             Err(error) => {
-                let failure = CommandFailure::measurement(format!("cannot find the BLAS `{name}`"))
-                    .with_cause(&error)
-                    .advise(
-                        "install it, give its file, or omit it to use assay's own kernels",
-                    );
+                let failure =
+                    CommandFailure::measurement(format!("cannot find the BLAS `{name}`"))
+                        .with_cause(&error)
+                        .advise(
+                            "install it, give its file, or omit it to use assay's own kernels",
+                        );
                 failed = failed.take().or(Some(with_location(
                     failure,
                     (measure, &["blas"]),
@@ -145,8 +146,7 @@ fn is_idle_tool(
 }
 
 fn idle_tool_failure(name: &str, question: &RunRequest<'_>) -> CommandFailure {
-    let text =
-        format!("{name} cannot measure anything in suite {}", question.suite.name);
+    let text = format!("{name} cannot measure anything in suite {}", question.suite.name);
     CommandFailure::new(question.failure_kind, text)
         .advise("omit it")
         .advise("run `assay help tools` for the benchmarks of each tool")

@@ -143,7 +143,8 @@ impl CreatedFiles {
                 let read = read_own_file(&path, MAX_RECORD_BYTES).ok();
                 let record = read.zip(key).and_then(|(text, key)| {
                     let record: CreatedRecord = serde_json::from_slice(&text).ok()?;
-                    (record.with_signature(&key).signature == record.signature).then_some(record)
+                    (record.with_signature(&key).signature == record.signature)
+                        .then_some(record)
                 });
                 let mut record = record.ok_or_else(|| path.clone())?;
                 record.record = path;
@@ -220,7 +221,12 @@ impl CreatedFiles {
     }
 
     /// Creates the mark of a file tree with this text, and its record.
-    pub fn create_mark(&self, path: &Path, words: &str, made: CreatedKind) -> Result<(), CommandFailure> {
+    pub fn create_mark(
+        &self,
+        path: &Path,
+        words: &str,
+        made: CreatedKind,
+    ) -> Result<(), CommandFailure> {
         let (mut record, mut file) = self.create(path, words.len() as u64)?;
         record.made = made;
         let kept = record.save().and_then(|()| file.write_all(words.as_bytes()));
@@ -296,7 +302,10 @@ fn read_own_file(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
     let found = file.metadata()?;
     let is_own = found.uid() == rustix::process::geteuid().as_raw();
     if !found.is_file() || !is_own || found.len() > most_bytes {
-        return Err(io::Error::other(format!("{} is not a regular file of this user", path.display())));
+        return Err(io::Error::other(format!(
+            "{} is not a regular file of this user",
+            path.display()
+        )));
     }
     let mut bytes = Vec::new();
     file.take(most_bytes).read_to_end(&mut bytes)?;
@@ -361,7 +370,8 @@ impl CreatedRecord {
         let bound = format!("{MARK_ATTRIBUTE} {device} {inode} {born_ns:?}");
         let key = self.store().key()?;
         let mark = blake3::keyed_hash(&key, bound.as_bytes()).to_hex().to_string();
-        let set = rustix::fs::fsetxattr(file, MARK_ATTRIBUTE, mark.as_bytes(), XattrFlags::empty());
+        let set =
+            rustix::fs::fsetxattr(file, MARK_ATTRIBUTE, mark.as_bytes(), XattrFlags::empty());
         self.mark = set.is_ok().then_some(mark);
         Ok(())
     }

@@ -134,8 +134,11 @@ pub fn check_shared(
 pub fn tree_marks(plan: &FilePlan) -> Vec<TreeMark> {
     let written = tree_uses(plan).into_iter().filter(|(_, usage)| usage.is_written);
     let mark = |(anchor, _): (&Path, TreeUse<'_>)| {
-        let found =
-            anchor.join(MARK_FILE).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let found = anchor
+            .join(MARK_FILE)
+            .symlink_metadata()
+            .ok()
+            .filter(std::fs::Metadata::is_file)?;
         Some(TreeMark {
             anchor: anchor.to_path_buf(),
             inode: found.ino(),
@@ -262,7 +265,9 @@ fn check_permission(
     }
     let path = anchor.display();
     Err(CommandFailure::usage(format!("{path} is not written without permission"))
-        .with_reason("assay did not create the contents of this folder, and files in it would be lost")
+        .with_reason(
+            "assay did not create the contents of this folder, and files in it would be lost",
+        )
         .advise(format!("choose an empty folder, or permit it with --destroy-data={path}")))
 }
 
@@ -284,10 +289,7 @@ fn existing_folder(anchor: &Path) -> Option<PathBuf> {
 }
 
 /// Refuses folders below `/proc` or `/dev`, which are not on a disk.
-fn refuse_kernel_folders(
-    usage: &TreeUse<'_>,
-    mounts: &[Mount],
-) -> Result<(), CommandFailure> {
+fn refuse_kernel_folders(usage: &TreeUse<'_>, mounts: &[Mount]) -> Result<(), CommandFailure> {
     let anchor = &usage.tree.anchor;
     let folder = existing_folder(anchor).and_then(|it| it.canonicalize().ok());
     match folder.and_then(|folder| safety::kernel_mount_point(mounts, &folder)) {

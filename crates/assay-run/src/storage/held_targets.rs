@@ -106,7 +106,8 @@ pub(super) fn recheck(
         else {
             continue;
         };
-        let found = path.metadata().map_err(|error| replaced_target(path, error.to_string()))?;
+        let found =
+            path.metadata().map_err(|error| replaced_target(path, error.to_string()))?;
         if !safe_open::is_same(&ours, &found) {
             return Err(replaced_target(path, PATH_CHANGED));
         }

@@ -23,7 +23,7 @@ use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 use self::test::RunningIorTest;
-use super::plan_check::{self, RequiredPhases, PlanRefusal};
+use super::plan_check::{self, PlanRefusal, RequiredPhases};
 use super::runner::StorageEvent;
 use super::volume;
 use crate::failure::CommandFailure;
@@ -306,7 +306,7 @@ fn transfers_by_rank(options: &IorOptions, outcome: &StorageOutcome) -> Vec<u64>
 
 /// Returns the capacity of the file system of a test file.
 fn target_capacity(options: &IorOptions) -> Option<FileSystemCapacity> {
-    capacity::of(Path::new(&compile::file_name(options, 0, 0)))
+    capacity::file_system_capacity(Path::new(&compile::file_name(options, 0, 0)))
 }
 
 /// Formats the current time like IOR.

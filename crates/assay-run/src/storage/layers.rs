@@ -25,10 +25,11 @@ pub(super) enum Layer {
 impl Layer {
     pub(super) fn from_metadata(found: &Metadata) -> Self {
         match found.file_type().is_block_device() {
-            true => Self::Device(block_device::number(found.rdev())),
-            false => {
-                Self::File { device: block_device::number(found.dev()), inode: found.ino() }
-            }
+            true => Self::Device(block_device::unpack_number(found.rdev())),
+            false => Self::File {
+                device: block_device::unpack_number(found.dev()),
+                inode: found.ino(),
+            },
         }
     }
 }
@@ -106,7 +107,7 @@ impl Layers {
         let disk = block_device::disk_of(&self.root, device);
         let found = self.loops.iter().find(|it| it.device == disk.unwrap_or(device))?;
         let mut shown = found.backing.clone();
-        if let Some(part) = disk.and_then(|_| block_device::place(&self.root, device)) {
+        if let Some(part) = disk.and_then(|_| block_device::sector_range(&self.root, device)) {
             let at = |sector: u64| {
                 shown.bytes.start.saturating_add(sector.saturating_mul(SECTOR_BYTES))
             };
@@ -123,7 +124,7 @@ impl Layers {
             let below = match (self.backing_of(layer), layer) {
                 (Some((_, shown)), _) => vec![shown.layer],
                 (None, Layer::Device(device)) => {
-                    let below = block_device::below(&self.root, device);
+                    let below = block_device::components(&self.root, device);
                     below.into_iter().map(Layer::Device).collect()
                 }
                 (None, Layer::File { .. }) => Vec::new(),
@@ -156,7 +157,7 @@ impl Layers {
     fn is_built_on(&self, one: Layer, other: Layer) -> bool {
         self.with_lower_layers(one).into_iter().any(|layer| match (layer, other) {
             (Layer::Device(one), Layer::Device(other)) => {
-                block_device::overlap(&self.root, one, other)
+                block_device::overlaps(&self.root, one, other)
             }
             // The bytes of a file are sectors of its file system's device.
             (Layer::File { device, .. }, Layer::Device(_)) => {
@@ -168,7 +169,8 @@ impl Layers {
 
     /// Whether the device shares a disk with the system.
     pub(super) fn is_system(&self, found: &Metadata, mounts: &[Mount]) -> bool {
-        self.with_lower_layers(Layer::from_metadata(found)).into_iter().any(|layer| match layer {
+        self.with_lower_layers(Layer::from_metadata(found)).into_iter().any(|layer| match layer
+        {
             Layer::Device(device) => block_device::is_system(&self.root, device, mounts),
             Layer::File { .. } => false,
         })
@@ -191,7 +193,8 @@ impl Layers {
                 users.extend(by.iter().map(|by| format!("a device below it is {by}")));
             }
         }
-        let own: Vec<(&LoopLayer, BackingRange)> = down.iter().filter_map(|it| self.backing_of(*it)).collect();
+        let own: Vec<(&LoopLayer, BackingRange)> =
+            down.iter().filter_map(|it| self.backing_of(*it)).collect();
         let others =
             self.loops.iter().filter(|it| own.iter().all(|(own, _)| own.device != it.device));
         let others = others.filter(|it| own.iter().any(|(_, own)| own.overlaps(&it.backing)));
@@ -277,7 +280,7 @@ mod tests {
             device: (7, number),
             backing: BackingRange { layer: of, bytes: place },
         });
-        Layers { root: Root::at(folder), loops: loops.collect() }
+        Layers { root: Root::from_directory(folder), loops: loops.collect() }
     }
 
     #[test]

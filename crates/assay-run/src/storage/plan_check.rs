@@ -110,11 +110,14 @@ fn phase_refusals(plan: &StoragePlan) -> Vec<PlanRefusal> {
         let workload = resolve_sizes(&it.workload, plan);
         let Err(error) = foresight.check(&workload) else { continue };
         let streams = 0..workload.streams.len();
-        let stream =
-            streams.into_iter().find(|at| foresight.check(&with_single_stream(&workload, *at)).is_err());
+        let stream = streams
+            .into_iter()
+            .find(|at| foresight.check(&with_single_stream(&workload, *at)).is_err());
         let asked_by = stream.and_then(|stream| {
-            let mut slow =
-                StorageWorkload { load: StorageLoad::Closed, ..with_single_stream(&workload, stream) };
+            let mut slow = StorageWorkload {
+                load: StorageLoad::Closed,
+                ..with_single_stream(&workload, stream)
+            };
             slow.streams.iter_mut().for_each(|it| it.own_rate_per_s = None);
             let waits = StorageWorkload { engine: EngineChoice::Auto, ..slow.clone() };
             let subject = match (foresight.check(&slow), foresight.check(&waits)) {

@@ -90,7 +90,8 @@ fn run_each_phase(
             Ok(outcome) => {
                 (run.listener)(StorageEvent::PhaseDone { outcome: &outcome });
                 let here = fillings.iter_mut().filter(|filling| filling.phase == index);
-                here.into_iter().try_for_each(|filling| filling.record_if_complete(&outcome))?;
+                here.into_iter()
+                    .try_for_each(|filling| filling.record_if_complete(&outcome))?;
                 outcomes.push(Ok(outcome));
             }
             Err(failure) => {
@@ -99,7 +100,11 @@ fn run_each_phase(
             }
         }
         if stop.load(Ordering::Relaxed) {
-            return if options.keeps_partial { Ok(outcomes) } else { Err(interrupted_failure()) };
+            return if options.keeps_partial {
+                Ok(outcomes)
+            } else {
+                Err(interrupted_failure())
+            };
         }
     }
     Ok(outcomes)

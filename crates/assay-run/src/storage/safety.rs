@@ -73,7 +73,8 @@ pub(super) fn check(
     // Read once, because a plan may have a thousand files.
     let records = created.list();
     for (path, usage) in path_uses(plan)? {
-        let judge = PathCheck { path: &path, usage: &usage, options, records: &records, mounts };
+        let judge =
+            PathCheck { path: &path, usage: &usage, options, records: &records, mounts };
         let judged = volumes.refuse_root(&path, options).and_then(|()| judge.check_path());
         missing.extend(judged.map_err(|failure| failure.with_target(&path))?);
     }
@@ -187,15 +188,17 @@ impl PathCheck<'_> {
             || own.is_none_or(|it| it.laid_out_bytes.is_some_and(|it| it >= needed));
         if own.is_none() && (self.usage.is_written || is_short) && !self.is_named() {
             return Err(match self.usage.is_written {
-                true => self
-                    .permission_failure("assay did not make this file, and its contents would be lost"),
+                true => self.permission_failure(
+                    "assay did not make this file, and its contents would be lost",
+                ),
                 false => self.too_short(found.len(), needed),
             });
         }
         if found.len() == 0 && needed == 0 {
-            return Err(self.cannot_use().with_reason("the file is empty").advise(
-                "name a file that is not empty, or a new one with --size",
-            ));
+            return Err(self
+                .cannot_use()
+                .with_reason("the file is empty")
+                .advise("name a file that is not empty, or a new one with --size"));
         }
         if is_short || !is_done {
             self.refuse_hard_links(found)?;
@@ -221,7 +224,9 @@ impl PathCheck<'_> {
         }
         self.refuse_in_use(found)?;
         if !self.is_named() {
-            return Err(self.permission_failure("it is a device, and its contents would be lost"));
+            return Err(
+                self.permission_failure("it is a device, and its contents would be lost")
+            );
         }
         held_targets::claim(&self.options.held, self.path).map(|()| None)
     }
@@ -237,7 +242,8 @@ impl PathCheck<'_> {
 
     /// Applies even if the file is named: its other names are not.
     fn refuse_hard_links(&self, found: &Metadata) -> Result<(), CommandFailure> {
-        several_hard_links(found).map_or(Ok(()), |links| Err(hard_link_failure(self.path, links)))
+        several_hard_links(found)
+            .map_or(Ok(()), |links| Err(hard_link_failure(self.path, links)))
     }
 
     fn is_named(&self) -> bool {
@@ -264,7 +270,7 @@ impl PathCheck<'_> {
 
     /// Refuses targets on a read-only mount.
     fn refuse_read_only(&self) -> Result<(), CommandFailure> {
-        let mount = mounts::of(self.mounts, self.path);
+        let mount = mounts::find_mount(self.mounts, self.path);
         let Some(mount) = mount.filter(|it| it.options.split(',').any(|it| it == "ro")) else {
             return Ok(());
         };
@@ -323,9 +329,10 @@ impl PathCheck<'_> {
 
     fn permission_failure(&self, why: &str) -> CommandFailure {
         let path = self.path.display();
-        let failure = CommandFailure::usage(format!("{path} is not written without permission"))
-            .with_reason(why)
-            .advise(format!("if it may be overwritten: --destroy-data={path}"));
+        let failure =
+            CommandFailure::usage(format!("{path} is not written without permission"))
+                .with_reason(why)
+                .advise(format!("if it may be overwritten: --destroy-data={path}"));
         match self.path.is_file() {
             true => failure.advise("otherwise name a new file: assay creates it"),
             false => failure,
@@ -344,7 +351,7 @@ pub(super) fn hard_link_failure(path: &Path, links: u64) -> CommandFailure {
 
 /// Returns the mount point of the path if only the kernel creates files there.
 pub(super) fn kernel_mount_point(mounts: &[Mount], path: &Path) -> Option<String> {
-    let mount = mounts::of(mounts, path)?;
+    let mount = mounts::find_mount(mounts, path)?;
     let is_kernels =
         mount.point == Path::new("/dev") || KERNEL_FILE_SYSTEMS.contains(&mount.kind.as_str());
     is_kernels.then(|| mount.point.display().to_string())

@@ -79,7 +79,10 @@ pub fn stretch_length_s(counting_s: f64) -> f64 {
 
 /// Joins the intervals after the warm-up to stretches of at least `minimum_s` with some I/O in
 /// each; the rest at the end joins the last one.
-pub fn join_stretches<I: PhaseInterval>(intervals: &[I], minimum_s: f64) -> Vec<StorageStretch> {
+pub fn join_stretches<I: PhaseInterval>(
+    intervals: &[I],
+    minimum_s: f64,
+) -> Vec<StorageStretch> {
     // Intervals end slightly late or early; ten short ones must not require an eleventh.
     let enough_s = 0.95 * minimum_s;
     let mut stretches: Vec<StorageStretch> = Vec::new();
@@ -177,14 +180,21 @@ pub fn file_samples(
 }
 
 /// Returns the doubt about an open loop that missed its rate by more than chance explains.
-pub fn rate_missed_doubt(asked_per_s: Option<f64>, count: u64, elapsed_s: f64) -> Option<Doubt> {
+pub fn rate_missed_doubt(
+    asked_per_s: Option<f64>,
+    count: u64,
+    elapsed_s: f64,
+) -> Option<Doubt> {
     let asked_per_s = asked_per_s.filter(|rate| is_rate_missed(count, rate * elapsed_s))?;
     let reached_per_s = count as f64 / elapsed_s;
     Some(Doubt::RateMissed { asked_per_s, reached_per_s })
 }
 
 /// Returns the failure for I/O errors of a phase; `None` if all I/O succeeded.
-pub fn io_case_failure(workload: &StorageWorkload, outcome: &StorageOutcome) -> Option<FailureReason> {
+pub fn io_case_failure(
+    workload: &StorageWorkload,
+    outcome: &StorageOutcome,
+) -> Option<FailureReason> {
     let first = outcome.errors.first()?;
     let target = workload.targets.get(first.target);
     Some(FailureReason::IoFailed {
@@ -345,7 +355,8 @@ mod tests {
     fn check(intervals: &[(f64, usize)], expected: &[f64]) {
         let mut all = vec![interval(true, 1.0, &[7; 100])];
         all.extend(intervals.iter().map(|(s, count)| interval(false, *s, &vec![1000; *count])));
-        let rates: Vec<f64> = join_stretches(&all, 1.0).iter().map(StorageStretch::rate_per_s).collect();
+        let rates: Vec<f64> =
+            join_stretches(&all, 1.0).iter().map(StorageStretch::rate_per_s).collect();
         assert_eq!(rates.len(), expected.len(), "{rates:?}");
         for (rate, expected) in rates.iter().zip(expected) {
             assert!((rate - expected).abs() < 1e-9, "{rates:?}");
@@ -394,8 +405,10 @@ mod tests {
         let all = concatenate(&[outcome(&[1000; 10]), outcome(&[3000; 30])]).unwrap();
         assert_eq!((io_count(&all), all.elapsed_s, all.cpu_user_s), (40, 2.0, 0.5));
         assert!((rate_per_s(&all) - 20.0).abs() < 1e-9);
-        let rates: Vec<f64> =
-            join_stretches(&all.intervals, 1.0).iter().map(StorageStretch::rate_per_s).collect();
+        let rates: Vec<f64> = join_stretches(&all.intervals, 1.0)
+            .iter()
+            .map(StorageStretch::rate_per_s)
+            .collect();
         assert_eq!(rates, [10.0, 30.0]);
         let starts: Vec<f64> = all.intervals.iter().map(|it| it.start_s).collect();
         assert_eq!(starts, [0.0, 0.0, 1.0, 1.0]);

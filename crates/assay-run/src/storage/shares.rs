@@ -10,8 +10,8 @@ use assay_model::storage_outcome::{
 };
 use assay_model::workload::storage::{StorageLoad, StorageStream, StorageWorkload};
 
-mod plausibility;
 pub mod far_end;
+mod plausibility;
 mod shared_work;
 pub mod storage_hosts;
 mod trees;
@@ -352,7 +352,8 @@ mod tests {
     #[test]
     fn merges_intervals_of_hosts() {
         let whole = workload(StorageLoad::Closed, &[(&[0, 1], 0.5, None), (&[3], 0.5, None)]);
-        let shares = [0, 1].map(|host| HostShare::for_host(&whole, &[0, 0, 0, 1], host).unwrap());
+        let shares =
+            [0, 1].map(|host| HostShare::for_host(&whole, &[0, 0, 0, 1], host).unwrap());
         let parts = [of_host(1.02, &[10, 20]), of_host(0.98, &[30])];
         let both = [(&shares[0], &parts[0]), (&shares[1], &parts[1])];
         let all = merge_intervals(&both, 3.0, 2).unwrap();

@@ -43,15 +43,19 @@ pub(crate) fn check(workload: &StorageWorkload) -> Result<(), CommandFailure> {
                     return Err(duplicate_failure(format!("the target {one} is named twice")));
                 }
                 (before, new) if before == new => {
-                    return Err(duplicate_failure(format!("the targets {one} and {other} are the same")));
+                    return Err(duplicate_failure(format!(
+                        "the targets {one} and {other} are the same"
+                    )));
                 }
                 (TargetIdentity::Existing(before), TargetIdentity::Existing(new))
                     if layers.overlap(*before, *new) =>
                 {
-                    return Err(duplicate_failure(format!("the targets {one} and {other} overlap"))
-                        .with_reason(
-                            "one of them is made of the other, or both hold the same sectors",
-                        ));
+                    return Err(duplicate_failure(format!(
+                        "the targets {one} and {other} overlap"
+                    ))
+                    .with_reason(
+                        "one of them is made of the other, or both hold the same sectors",
+                    ));
                 }
                 _ => {}
             }

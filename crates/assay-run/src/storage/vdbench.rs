@@ -9,7 +9,7 @@ use std::time::Instant;
 use assay_dialects::vdbench::output::files::FileTotals;
 use assay_dialects::vdbench::output::{self, Average, StorageTotals};
 use assay_dialects::vdbench::{RunLabel, VdbenchExecution};
-use assay_fleet::remote::{ShareAsked, TreesAsked};
+use assay_fleet::remote::{ShareRequest, TreesRequest};
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::entry::MeasurementEntry;
 use assay_model::failure::FailureReason as CaseFailure;
@@ -21,7 +21,7 @@ use assay_model::workload::storage::{StoragePhase, StoragePlan, StorageTest, Sto
 use assay_model::workload::{self, Workload};
 use jiff::Timestamp;
 
-use self::run_notes::{RunNotes, RunNote};
+use self::run_notes::{RunNote, RunNotes};
 use super::file_trees::MissingParents;
 use super::options::RunOptions;
 use super::runner::{self, StorageEvent};
@@ -31,10 +31,10 @@ use crate::failure::CommandFailure;
 use crate::recording::{self, Recording, RecordingRequest};
 use crate::sink::Sink;
 
-mod replay;
 mod commands;
 mod early_end;
 pub mod repeat;
+mod replay;
 pub mod run_notes;
 mod runs;
 mod trees;
@@ -254,7 +254,7 @@ impl ExecutionState<'_, '_, '_> {
         }
         let stop = self.stop;
         if let Some(hosts) = &mut self.hosts {
-            let asked = ShareAsked {
+            let asked = ShareRequest {
                 plan: execution.plan.clone(),
                 destroy_data: options.destroy_data.clone(),
                 target_on_root: options.target_on_root,
@@ -277,7 +277,7 @@ impl ExecutionState<'_, '_, '_> {
             let above = MissingParents::from_create_anchors(execution.create_anchors);
             return super::file_trees::prepare(&execution.files, options, above);
         };
-        let asked = TreesAsked {
+        let asked = TreesRequest {
             plan: execution.files.clone(),
             destroy_data: options.destroy_data.clone(),
             target_on_root: options.target_on_root,
@@ -321,8 +321,8 @@ impl ExecutionState<'_, '_, '_> {
             dimensions.insert(Attribute::Loops, loops.into());
         }
         let rate = over.rate_per_s;
-        let missed =
-            series::rate_missed_doubt(rate, over.count, over.elapsed_s).map(MeasurementEntry::Doubt);
+        let missed = series::rate_missed_doubt(rate, over.count, over.elapsed_s)
+            .map(MeasurementEntry::Doubt);
         let rate =
             rate.map(|rate| MeasurementEntry::Fact(Attribute::RequestedRate, rate.into()));
         let entries = over.entries.into_iter().chain(rate).chain(missed);

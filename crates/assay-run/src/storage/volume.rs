@@ -21,8 +21,8 @@ use assay_model::workload::storage::{
     EngineChoice, StoragePlan, StorageTarget, StorageWorkload,
 };
 
-use super::target_overrides;
 use super::options::RunOptions;
+use super::target_overrides;
 use crate::failure::CommandFailure;
 
 /// Current mounts and configured mount points.
@@ -51,7 +51,9 @@ pub fn check(
     let volumes = Volumes::read();
     let paths = plan_paths(storage, files);
     paths.into_iter().try_for_each(|path| {
-        volumes.refuse_root(&resolve_existing(path), options).map_err(|failure| failure.with_target(path))
+        volumes
+            .refuse_root(&resolve_existing(path), options)
+            .map_err(|failure| failure.with_target(path))
     })
 }
 
@@ -187,14 +189,16 @@ impl Volume {
 /// Whether a path looks like a missing mount point: a new name directly in `/mnt`, unless assay
 /// chose it.
 fn is_likely_mount_point(path: &Path, point: &Path) -> bool {
-    path.parent() == Some(point) && !path.exists() && !path.ends_with(target_overrides::DATA_FILE_NAME)
+    path.parent() == Some(point)
+        && !path.exists()
+        && !path.ends_with(target_overrides::DATA_FILE_NAME)
 }
 
 impl Volumes {
     pub(super) fn read() -> Self {
         let root = Root::machine();
         let real = |point: PathBuf| point.canonicalize().unwrap_or(point);
-        let configured = mounts::configured(&root).into_iter().map(real).collect();
+        let configured = mounts::configured_points(&root).into_iter().map(real).collect();
         Self { mounts: mounts::read(&root), configured }
     }
 
@@ -208,7 +212,7 @@ impl Volumes {
         if options.target_on_root || is_device {
             return Ok(());
         }
-        let missing = mounts::missing(&self.mounts, &self.configured, path);
+        let missing = mounts::missing_mount_point(&self.mounts, &self.configured, path);
         let is_at_the_root = missing.is_none() && is_likely_mount_point(path, Path::new("/"));
         let Some(point) = missing.or_else(|| is_at_the_root.then(|| path.to_path_buf())) else {
             return Ok(());
@@ -216,8 +220,9 @@ impl Volumes {
         if self.triggers_automount(path) {
             return Self::read().refuse_root(path, options);
         }
-        let on =
-            self.mounted_volume(path).map_or_else(|| "the root".to_owned(), |it| it.describe().to_string());
+        let on = self
+            .mounted_volume(path)
+            .map_or_else(|| "the root".to_owned(), |it| it.describe().to_string());
         let is_new_there = is_likely_mount_point(path, &point);
         let (path, mount) = (path.display(), point.display());
         let make = || format!("make the folder {path} and mount the volume on it");
@@ -237,11 +242,12 @@ impl Volumes {
 
     /// Whether an automatic mount was pending and the access has mounted it.
     fn triggers_automount(&self, path: &Path) -> bool {
-        let waits = mounts::of(&self.mounts, path).is_some_and(|it| it.kind == "autofs");
+        let waits =
+            mounts::find_mount(&self.mounts, path).is_some_and(|it| it.kind == "autofs");
         let folder = path.ancestors().find(|folder| folder.is_dir());
         waits
             && folder.is_some_and(|it| std::fs::read_dir(it).is_ok())
-            && mounts::of(&mounts::read(&Root::machine()), path)
+            && mounts::find_mount(&mounts::read(&Root::machine()), path)
                 .is_some_and(|it| it.kind != "autofs")
     }
 
@@ -251,14 +257,14 @@ impl Volumes {
         if !found.file_type().is_block_device() {
             return self.mounted_volume(&path);
         }
-        let number = block_device::number(found.rdev());
+        let number = block_device::unpack_number(found.rdev());
         let name = block_device::name(&Root::machine(), number);
         let device = name.map_or_else(|| path.display().to_string(), |it| format!("/dev/{it}"));
         Some(Volume { file_system: "none".to_owned(), device, mount_point: None })
     }
 
     fn mounted_volume(&self, path: &Path) -> Option<Volume> {
-        let mount = mounts::of(&self.mounts, path)?;
+        let mount = mounts::find_mount(&self.mounts, path)?;
         Some(Volume {
             file_system: mount.kind.clone(),
             device: mount.source.clone(),
@@ -279,7 +285,11 @@ mod tests {
             ("/nowhere/vol1/assay-storage.data", "/nowhere/vol1", false),
             ("/proc", "/", false),
         ] {
-            assert_eq!(is_likely_mount_point(path.as_ref(), point.as_ref()), expected, "{path}");
+            assert_eq!(
+                is_likely_mount_point(path.as_ref(), point.as_ref()),
+                expected,
+                "{path}"
+            );
         }
     }
 }

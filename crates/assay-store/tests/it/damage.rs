@@ -50,8 +50,7 @@ fn damage_is_reported_with_line() {
     let garbage = |lines: &mut Vec<String>| lines.insert(4, "\0\0\0".to_owned());
     assert_eq!(check(garbage, "line 5 is damaged; it is skipped", 1), whole);
     let twice = |lines: &mut Vec<String>| lines.insert(5, lines[4].clone());
-    let reported =
-        "line 6 has event 5 again or out of order; it is skipped";
+    let reported = "line 6 has event 5 again or out of order; it is skipped";
     assert_eq!(check(twice, reported, 1), whole);
     check(|lines| drop(lines.drain(4..6)), "before line 5, 2 events are missing", 2);
     check(
@@ -80,9 +79,7 @@ fn misplaced_events_are_reported_with_line() {
         read(|lines| count = lines.len());
         count + 1
     };
-    let reported = format!(
-        "line {last} has the unknown event `weather`; it is skipped"
-    );
+    let reported = format!("line {last} has the unknown event `weather`; it is skipped");
     assert_eq!(check(unknown, &reported, 1), whole);
 
     let event = |text: &str| {
@@ -121,10 +118,7 @@ fn events_of_newer_assay_are_reported_and_skipped() {
         reported[0],
         "line 1: the run has format 3, but this assay supports formats up to 2: unknown events are skipped"
     );
-    assert!(
-        last.contains("has the unknown event `weather`"),
-        "{last}"
-    );
+    assert!(last.contains("has the unknown event `weather`"), "{last}");
     assert!(!read.is_whole());
     assert_eq!(read.run.cases, whole().cases);
 }

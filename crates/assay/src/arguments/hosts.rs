@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use assay_fleet::pairs::Matrix;
+use assay_fleet::pairs::PairMatrix;
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 
@@ -127,12 +127,12 @@ pub(crate) enum MatrixArgument {
 }
 
 impl MatrixArgument {
-    pub(crate) const fn to_matrix(self) -> Matrix {
+    pub(crate) const fn to_matrix(self) -> PairMatrix {
         match self {
-            Self::All => Matrix::All,
-            Self::Ring => Matrix::Ring,
-            Self::Neighbours => Matrix::Neighbours,
-            Self::Bisection => Matrix::Bisection,
+            Self::All => PairMatrix::All,
+            Self::Ring => PairMatrix::Ring,
+            Self::Neighbours => PairMatrix::Neighbours,
+            Self::Bisection => PairMatrix::Bisection,
         }
     }
 }

@@ -105,15 +105,15 @@ pub(crate) struct RequestResponseArguments {
 fn parse_direction(text: &str) -> Result<TransferDirection, String> {
     let all = TransferDirection::ALL;
     let found = all.into_iter().find(|(name, _)| *name == text);
-    found.map(|(_, way)| way).ok_or_else(|| format!("expected send, receive or both, found `{text}`"))
+    found
+        .map(|(_, way)| way)
+        .ok_or_else(|| format!("expected send, receive or both, found `{text}`"))
 }
 
 /// Parses a duration of at least a second: both protocols use whole seconds.
 fn parse_whole_seconds(text: &str) -> Result<f64, String> {
     match super::parse_seconds(text)? {
-        length if length < 1.0 => {
-            Err("expected at least 1s: tests take whole seconds".into())
-        }
+        length if length < 1.0 => Err("expected at least 1s: tests take whole seconds".into()),
         length => Ok(length),
     }
 }
@@ -124,7 +124,9 @@ fn parse_congestion(text: &str) -> Result<String, String> {
     match socket::supports_congestion(text) {
         true => Ok(text.to_owned()),
         false => Err(match names() {
-            Some(names) => format!("the kernel does not support this algorithm; supported are {names}"),
+            Some(names) => {
+                format!("the kernel does not support this algorithm; supported are {names}")
+            }
             None => "the kernel does not support this algorithm".to_owned(),
         }),
     }

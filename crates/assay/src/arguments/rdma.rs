@@ -270,9 +270,11 @@ fn parse_connection(text: &str) -> Result<RdmaConnection, String> {
 fn parse_atomic(text: &str) -> Result<(), String> {
     match text {
         "FETCH_AND_ADD" => Ok(()),
-        "CMP_AND_SWAP" => Err("only additions are supported: their sum shows whether any was lost; \
+        "CMP_AND_SWAP" => {
+            Err("only additions are supported: their sum shows whether any was lost; \
                                use FETCH_AND_ADD, perftest's default"
-            .to_owned()),
+                .to_owned())
+        }
         _ => Err("expected FETCH_AND_ADD".to_owned()),
     }
 }

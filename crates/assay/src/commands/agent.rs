@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use assay_fleet::process;
-use assay_fleet::remote::agent::{self, Line};
-use assay_fleet::remote::{Reply, Request, RunAsked, relay};
+use assay_fleet::remote::agent::{self, CoordinatorLink};
+use assay_fleet::remote::{AgentReply, AgentRequest, RemoteRunRequest, relay};
 use assay_kernels::clock;
 use assay_model::path_text;
 use clap::Parser as _;
@@ -61,8 +61,8 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
     let kept = Arc::clone(&share);
     let takes_ranks = Arc::new(AtomicBool::new(false));
     let are_asked_for = Arc::clone(&takes_ranks);
-    let answer = move |request, line: &Arc<Line>| {
-        if let Request::Run(asked) = &request {
+    let answer = move |request, line: &Arc<CoordinatorLink>| {
+        if let AgentRequest::Run(asked) = &request {
             let of_mpi = asked.pairs.as_ref().is_some_and(|pairs| pairs.of_mpi);
             are_asked_for.store(of_mpi, Ordering::Relaxed);
         }
@@ -72,7 +72,7 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
     let served =
         agent::serve(io::stdin(), io::stdout(), (clock::now_ns, patience), answer, attend);
     // Processes still running when the pipe closed.
-    process::end_descendants();
+    process::kill_descendants();
     match share.try_lock().ok().as_deref() {
         // The files of a shared job stay, like those of a job on a single host.
         Some(Some(share)) => drop(StorageFarEnd::finish(share)),
@@ -98,61 +98,72 @@ fn remove_copy(folder: &Path) {
     }
 }
 
-fn handle_request(request: Request, share: &Mutex<Option<StorageFarEnd>>, line: &Arc<Line>) {
+fn handle_request(
+    request: AgentRequest,
+    share: &Mutex<Option<StorageFarEnd>>,
+    line: &Arc<CoordinatorLink>,
+) {
     // Locked while the share does its work, and at no other time.
     let held = || share.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = match request {
-        Request::Look(paths) => Ok(Reply::Looked(far_end::inspect_paths(&paths))),
-        Request::Share(asked) => {
-            line.stay_in_touch();
+        AgentRequest::Look(paths) => Ok(AgentReply::Looked(far_end::inspect_paths(&paths))),
+        AgentRequest::Share(asked) => {
+            line.start_heartbeat();
             let mut held = held();
             StorageFarEnd::prepare(*asked, line).map(|prepared| {
                 *held = Some(prepared);
-                Reply::Done
+                AgentReply::Done
             })
         }
-        Request::Phase(phase) => match held().as_mut() {
-            Some(share) => share.run_phase(*phase, line).map(|it| Reply::Outcome(Box::new(it))),
+        AgentRequest::Phase(phase) => match held().as_mut() {
+            Some(share) => {
+                share.run_phase(*phase, line).map(|it| AgentReply::Outcome(Box::new(it)))
+            }
             None => Err(CommandFailure::new(FailureKind::Internal, "the host has no share")),
         },
-        Request::Trees(asked) => {
-            line.stay_in_touch();
-            far_end::prepare_trees(*asked, &mut held()).map(Reply::Marks)
+        AgentRequest::Trees(asked) => {
+            line.start_heartbeat();
+            far_end::prepare_trees(*asked, &mut held()).map(AgentReply::Marks)
         }
-        Request::TreesPhase(asked) => far_end::run_trees_phase(&asked, line)
-            .map(|outcome| Reply::TreesOutcome(Box::new(outcome))),
-        Request::Examine => doctor::examine(&PathRequest::default())
-            .map(|examined| Reply::Examined(Box::new(examined))),
-        Request::Run(asked) => {
-            line.stay_in_touch();
-            measure(&asked, line).map(|()| Reply::Done)
+        AgentRequest::TreesPhase(asked) => far_end::run_trees_phase(&asked, line)
+            .map(|outcome| AgentReply::TreesOutcome(Box::new(outcome))),
+        AgentRequest::Examine => doctor::examine(&PathRequest::default())
+            .map(|examined| AgentReply::Examined(Box::new(examined))),
+        AgentRequest::Run(asked) => {
+            line.start_heartbeat();
+            measure(&asked, line).map(|()| AgentReply::Done)
         }
-        Request::Relay(asked) => {
-            line.stay_in_touch();
-            relay::serve(&asked, line, clock::now_ns).map(|()| Reply::Done).map_err(|error| {
-                CommandFailure::new(FailureKind::Internal, "cannot read this executable")
-                    .with_cause(&error)
-            })
+        AgentRequest::Relay(asked) => {
+            line.start_heartbeat();
+            relay::serve(&asked, line, clock::now_ns).map(|()| AgentReply::Done).map_err(
+                |error| {
+                    CommandFailure::new(FailureKind::Internal, "cannot read this executable")
+                        .with_cause(&error)
+                },
+            )
         }
         // The line handles these itself.
-        Request::Clock
-        | Request::Alive
-        | Request::Enough
-        | Request::Start(_)
-        | Request::Stop
-        | Request::Letter(_)
-        | Request::Gone(_)
-        | Request::To(..)
-        | Request::Leave(_) => return,
+        AgentRequest::Clock
+        | AgentRequest::Alive
+        | AgentRequest::Enough
+        | AgentRequest::Start(_)
+        | AgentRequest::Stop
+        | AgentRequest::Letter(_)
+        | AgentRequest::Gone(_)
+        | AgentRequest::To(..)
+        | AgentRequest::Leave(_) => return,
     };
-    line.say(&outcome.unwrap_or_else(|failure| Reply::Failed {
+    line.send(&outcome.unwrap_or_else(|failure| AgentReply::Failed {
         reason: failure.reason(),
         advice: failure.advice(),
     }));
 }
 
 /// Carries out `assay run` as typed on the coordinator. Its store folder has no meaning here.
-fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), CommandFailure> {
+fn measure(
+    asked: &RemoteRunRequest,
+    line: &Arc<CoordinatorLink>,
+) -> Result<(), CommandFailure> {
     let words = std::iter::once("assay").chain(asked.words.iter().map(String::as_str));
     let words = words.map(path_text::decode_word);
     let typed = Arguments::try_parse_from(words).map_err(|error| {

@@ -54,10 +54,8 @@ fn compare_with_reference(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     if typed.gates.gate.is_some() {
-        return Err(CommandFailure::usage(
-            "--gate needs two conditions, but B is a reference",
-        )
-        .advise("write the required figures into a file of references, and name it as B"));
+        return Err(CommandFailure::usage("--gate needs two conditions, but B is a reference")
+            .advise("write the required figures into a file of references, and name it as B"));
     }
     let run = store_access::read_and_warn(&typed.store, &typed.a, terminal)?;
     let summary = summarize(&run);
@@ -81,9 +79,7 @@ fn make_condition<'a>(
             "`{typed}` matches {} runs, and at most {MAX_VALUES} are compared",
             runs.len()
         );
-        return Err(
-            CommandFailure::usage(what).advise("name the runs, separated by commas")
-        );
+        return Err(CommandFailure::usage(what).advise("name the runs, separated by commas"));
     }
     let label = first.started.label.as_deref();
     let shared = label.filter(|_| runs.iter().all(|run| run.started.label.as_deref() == label));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_fleet::remote::Examined;
+use assay_fleet::remote::DoctorResults;
 use assay_fleet::root::Root;
 use assay_fleet::{doctor as checks, facts, state};
 use assay_model::finding::{CheckOutcome, DoctorFinding, FindingSeverity};
@@ -89,10 +89,10 @@ pub(super) fn keep_topics(
 }
 
 /// Runs every check on this machine, including those of a path if one is named.
-pub(super) fn examine(asked: &PathRequest) -> Result<Examined, CommandFailure> {
+pub(super) fn examine(asked: &PathRequest) -> Result<DoctorResults, CommandFailure> {
     let root = Root::machine();
     let host = facts::read(&root);
     let network = setup::read(asked).map_err(|error| network_failure(&error))?;
     let findings = checks::examine(&root, &host, &state::read(&root), &network);
-    Ok(Examined { host, findings, network })
+    Ok(DoctorResults { host, findings, network })
 }

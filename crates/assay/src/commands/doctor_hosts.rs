@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assay_fleet::fleet_file::{self, FleetHost};
 use assay_fleet::hosts;
-use assay_fleet::remote::controller::{self, Answer, Course};
+use assay_fleet::remote::controller::{self, ConnectionOptions, HostReport};
 use assay_fleet::remote::{HostFailure, Program, Via};
 use assay_fleet::slurm::{Allocation, SlurmError};
 use assay_model::facts::difference::{ComparedHost, HostDifference, find_differences};
@@ -52,9 +52,9 @@ pub(super) fn open_hosts(
     let (list, nodes) = match (&typed.hosts, &typed.slurm) {
         (None, Some(wish)) => {
             terminal.note(words::message("slurm-waiting"));
-            let nodes = Allocation::ask(wish, cancel).map_err(|error| {
+            let nodes = Allocation::request(wish, cancel).map_err(|error| {
                 let failure = match error {
-                    SlurmError::Wish { .. } => {
+                    SlurmError::InvalidOption { .. } => {
                         CommandFailure::usage("cannot use --slurm")
                     }
                     _ => CommandFailure::measurement("cannot allocate Slurm nodes"),
@@ -76,18 +76,17 @@ pub(super) fn open_hosts(
                 .with_cause(&error)
                 .advise(error.advice())
         })?;
-        names.iter().map(|name| FleetHost::named(name)).collect()
+        names.iter().map(|name| FleetHost::from_name(name)).collect()
     };
     let mut via = Via::parse(&via).map_err(|error| {
-        CommandFailure::usage(format!("cannot use --via {:?}", typed.via))
-            .with_cause(&error)
+        CommandFailure::usage(format!("cannot use --via {:?}", typed.via)).with_cause(&error)
     })?;
     for host in &hosts {
         if let Some(own) = &host.via {
             // Already checked when the file was read.
             let own = Via::parse(own)
                 .map_err(|error| CommandFailure::usage(own).with_cause(&error))?;
-            via.lead(&host.name, &own);
+            via.set_host_command(&host.name, &own);
         }
     }
     let names = hosts.iter().map(|host| host.name.clone()).collect();
@@ -96,7 +95,7 @@ pub(super) fn open_hosts(
             .with_cause(&error)
     })?;
     for file in &typed.binary {
-        program.carry(file).map_err(|error| {
+        program.add_build(file).map_err(|error| {
             CommandFailure::usage(format!("cannot use --binary {}", file.display()))
                 .with_cause(&error)
                 .advise("name an executable of assay for the other architecture")
@@ -126,9 +125,9 @@ pub(super) fn doctor(
     let way = open_hosts(&typed.hosts, &cancel, terminal)?;
     let HostAccess { names, via, program, .. } = &way;
     let deadline = Duration::from_secs_f64(typed.hosts.host_deadline);
-    let course = Course { via, program, relays: &[], deadline, cancel: &cancel };
+    let course = ConnectionOptions { via, program, relays: &[], deadline, cancel: &cancel };
     let mut done = 0;
-    let mut answers = controller::ask(names, &course, &mut |name, answer| {
+    let mut answers = controller::examine_hosts(names, &course, &mut |name, answer| {
         done += 1;
         let said = if answer.is_ok() { "host-examined" } else { "host-no-answer" };
         if !typed.quiet {
@@ -148,7 +147,7 @@ pub(super) fn doctor(
     Ok(if is_whole && !is_bad { 0 } else { exit_code(FailureKind::Measurement) })
 }
 
-type HostAnswers = [Result<Answer, HostFailure>];
+type HostAnswers = [Result<HostReport, HostFailure>];
 
 fn split_answers<'a>(
     names: &'a [String],
@@ -194,7 +193,7 @@ pub(super) fn without_localised_values(findings: &[DoctorFinding]) -> Vec<Doctor
 
 fn hosts_document<'a>(names: &'a [String], answers: &'a HostAnswers) -> HostsDocument<'a> {
     let hosts = names.iter().zip(answers).map(|(name, answer)| match answer {
-        Ok(Answer { examined, clock_offset_s: (offset, bound) }) => json!({
+        Ok(HostReport { examined, clock_offset_s: (offset, bound) }) => json!({
             "name": name, "host": examined.host, "findings": without_localised_values(&examined.findings),
             "network": examined.network, "clock_offset_s": offset, "clock_offset_bound_s": bound,
         }),

@@ -155,7 +155,9 @@ fn readable_reason(error: &clap::Error) -> Option<String> {
     let source = std::error::Error::source(error)?;
     let reason = if let Some(error) = source.downcast_ref::<ParseIntError>() {
         match error.kind() {
-            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "the number is out of range",
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => {
+                "the number is out of range"
+            }
             _ => "expected an integer, like 8",
         }
     } else if source.is::<ParseFloatError>() {

@@ -187,8 +187,9 @@ fn parse_dimensions(set: &[(Attribute, String)]) -> Result<Attributes, CommandFa
         let row = name.row();
         if matches!(row.role, Role::Fact | Role::Part) {
             let what = format!("`{}` is not a dimension of a result", row.name);
-            return Err(CommandFailure::usage(what)
-                .advise("set a dimension, like placement=node"));
+            return Err(
+                CommandFailure::usage(what).advise("set a dimension, like placement=node")
+            );
         }
         let value = match (row.kind, text.parse::<u64>(), text.parse::<f64>()) {
             (AttributeKind::Size, ..) => {

@@ -91,9 +91,7 @@ fn format_findings(name: &str, found: &[LintFinding]) -> String {
     }
     if marks > MOST_MARKS {
         let (rule, more) = (Rule::DecimalMark.name(), marks - MOST_MARKS);
-        lines.push(format!(
-            "{name}: {rule}: {more} more (--fix; --format json lists all)\n"
-        ));
+        lines.push(format!("{name}: {rule}: {more} more (--fix; --format json lists all)\n"));
     }
     lines.concat()
 }
@@ -189,7 +187,10 @@ fn read_source(
         return read_page(&file).map(LintSource::Page);
     }
     let run = store_access::read_and_warn(&typed.store, name, terminal).map_err(|failure| {
-        failure.advise(format!("name a run or a page; the file `{}` does not exist", file.display()))
+        failure.advise(format!(
+            "name a run or a page; the file `{}` does not exist",
+            file.display()
+        ))
     })?;
     Ok(LintSource::Run(Box::new(run)))
 }

@@ -20,7 +20,7 @@ use crate::progress_sink::QuietStoreSink;
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
-use assay_run::mpi::job::{self, RankTask, JobEvent, NOTE_DELAY};
+use assay_run::mpi::job::{self, JobEvent, NOTE_DELAY, RankTask};
 use assay_run::mpi::launcher_env::LauncherEnv;
 use assay_run::mpi::options::MpiOptions;
 use assay_run::mpi::table;
@@ -39,7 +39,12 @@ pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, C
         }
         Err(failure) => {
             if let Some(file) = &typed.raw {
-                job::write_failed_outcome(file, &options::to_mpi_options(typed), &launched, &failure)?;
+                job::write_failed_outcome(
+                    file,
+                    &options::to_mpi_options(typed),
+                    &launched,
+                    &failure,
+                )?;
             }
             Err(failure)
         }
@@ -56,7 +61,12 @@ fn run_rank(
     options::check_options(typed)?;
     let asked = options::to_mpi_options(typed);
     let failed_code = exit_code(FailureKind::Measurement);
-    let duty = RankTask { options: &asked, env: launched, outcome_file: typed.raw.as_deref(), failure_exit_code: failed_code };
+    let duty = RankTask {
+        options: &asked,
+        env: launched,
+        outcome_file: typed.raw.as_deref(),
+        failure_exit_code: failed_code,
+    };
     let prints = !typed.json && typed.raw.is_none();
     let mut quiet = QuietStoreSink::new(&typed.keep);
     let mut quiet = Some(&mut quiet);
@@ -71,7 +81,8 @@ fn run_rank(
             JobEvent::Started(outcome) => {
                 // If results go to a file, the program that started the launcher stores them.
                 if let (None, Some(quiet)) = (&typed.raw, quiet.take()) {
-                    recording = begin_recording(typed, job::named_workload(&asked, outcome), quiet)?;
+                    recording =
+                        begin_recording(typed, job::named_workload(&asked, outcome), quiet)?;
                 }
                 if prints {
                     terminal.print(&table_head(&asked, outcome));
@@ -80,7 +91,9 @@ fn run_rank(
             JobEvent::SizeMeasured(outcome, size) if prints => {
                 terminal.print(&table_row(&table::empty_table(&asked, outcome), outcome, size));
             }
-            JobEvent::AllMeasured(outcome) if prints && typed.preset == PresetArgument::Assay => {
+            JobEvent::AllMeasured(outcome)
+                if prints && typed.preset == PresetArgument::Assay =>
+            {
                 terminal.print(&format_doubts(
                     &asked,
                     outcome,
@@ -142,7 +155,8 @@ pub(crate) fn render_stored(
     run: &Run,
     asked: &RequestedCommand,
 ) -> Result<String, CommandFailure> {
-    let nothing = || CommandFailure::measurement(format!("{} contains no MPI job", run.started.run));
+    let nothing =
+        || CommandFailure::measurement(format!("{} contains no MPI job", run.started.run));
     let typed: MpiArguments = assay_emulation::options::parse_stored("mpi", asked)?;
     let asked = options::to_mpi_options(&typed);
     let host = run.first_host().map(|joined| joined.host.as_str()).unwrap_or_default();

@@ -34,10 +34,8 @@ pub(crate) fn plan(
 fn littles_law(typed: &LittlesLawArguments) -> Result<(String, Value), CommandFailure> {
     let law =
         LittlesLaw::from_two(typed.rate, typed.latency, typed.threads).ok_or_else(|| {
-            CommandFailure::usage(
-                "expected exactly two of --rate, --latency and --threads",
-            )
-            .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
+            CommandFailure::usage("expected exactly two of --rate, --latency and --threads")
+                .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
         })?;
     reject_above("I/O per second", law.rate_per_s, MAX_RATE)?;
     reject_above("I/O in flight", law.in_flight, MAX_RATE)?;
@@ -76,10 +74,9 @@ fn reject_above(what: &str, number: f64, most: f64) -> Result<(), CommandFailure
     if number <= most {
         return Ok(());
     }
-    Err(CommandFailure::usage(format!("{number:.0e} {what} is implausible"))
-        .advise(
-            "check the units: 3500 or 300k per second, 1.14ms, 4 threads, 4500MiB/s, 10TiB",
-        ))
+    Err(CommandFailure::usage(format!("{number:.0e} {what} is implausible")).advise(
+        "check the units: 3500 or 300k per second, 1.14ms, 4 threads, 4500MiB/s, 10TiB",
+    ))
 }
 
 fn plan_anf(typed: &AnfArguments) -> Result<(String, Value), CommandFailure> {
@@ -168,12 +165,8 @@ fn cap_failure(typed: &AnfArguments, rate: f64, cap: f64) -> CommandFailure {
             format_mib_per_s(cap)
         ));
     match typed.volume {
-        AnfVolume::Regular => {
-            failure.advise("use --volume large, or several volumes")
-        }
-        AnfVolume::Large => {
-            failure.advise("use several volumes, or a higher --level")
-        }
+        AnfVolume::Regular => failure.advise("use --volume large, or several volumes"),
+        AnfVolume::Large => failure.advise("use several volumes, or a higher --level"),
     }
 }
 

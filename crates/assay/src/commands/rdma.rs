@@ -25,7 +25,10 @@ use crate::terminal::Terminal;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
-use assay_run::rdma::{self, RdmaConnectionInfo, RdmaEvent, RdmaProgress, RdmaSizeResult, RdmaTestError, RdmaValues};
+use assay_run::rdma::{
+    self, RdmaConnectionInfo, RdmaEvent, RdmaProgress, RdmaSizeResult, RdmaTestError,
+    RdmaValues,
+};
 use assay_run::recording::Recording;
 use assay_run::round_trips::RoundTripStatistics;
 
@@ -103,7 +106,9 @@ pub(crate) fn render_stored(
     store: &Store,
     as_json: bool,
 ) -> Result<String, CommandFailure> {
-    let nothing = || CommandFailure::measurement(format!("{} contains no perftest table", run.started.run));
+    let nothing = || {
+        CommandFailure::measurement(format!("{} contains no perftest table", run.started.run))
+    };
     let tables = if run.started.asked.is_some() {
         let record = run.cases.first().ok_or_else(nothing)?;
         let text = store_access::read_raw(store, &record.raw, TABLE_OUTPUT)?;
@@ -113,7 +118,9 @@ pub(crate) fn render_stored(
     };
     match (&tables[..], as_json) {
         ([], _) => Err(nothing()
-            .with_reason("the version of assay that measured it did not store perftest's figures")
+            .with_reason(
+                "the version of assay that measured it did not store perftest's figures",
+            )
             .advise("leave out --as for assay's own report")),
         (tables, false) => {
             let rule = perftest::rule();
@@ -235,7 +242,11 @@ fn serve_failure(error: &RdmaTestError) -> CommandFailure {
 }
 
 /// Returns the lines above the table, in perftest's wording.
-fn table_head(unit: RateUnit, work: &RdmaWorkload, joined: &RdmaConnectionInfo) -> PerftestHead {
+fn table_head(
+    unit: RateUnit,
+    work: &RdmaWorkload,
+    joined: &RdmaConnectionInfo,
+) -> PerftestHead {
     let index = joined.gid_index.map_or_else(|| "none".to_owned(), |index| index.to_string());
     let link = if joined.is_ethernet { "Ethernet" } else { "IB" };
     let facts = vec![

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use assay_fleet::fleet_file::FleetHost;
 use assay_fleet::hosts;
-use assay_fleet::pairs::{Matrix, Rounds};
+use assay_fleet::pairs::{PairMatrix, PairRounds};
 use assay_fleet::remote::agents;
-use assay_fleet::remote::controller::Course;
+use assay_fleet::remote::controller::ConnectionOptions;
 use assay_kernels::{clock, heap};
 use assay_model::doubt::Doubt;
 use assay_model::host_names;
@@ -71,12 +71,12 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
     let relays = parse_relays(&typed.fleet, &names)?;
-    let course = Course { via, program, relays: &relays, deadline, cancel: &cancel };
+    let course = ConnectionOptions { via, program, relays: &relays, deadline, cancel: &cancel };
     if typed.measuring.dry_run {
         if !typed.measuring.quiet {
             ProgressSink::show_text(terminal, &waiting_message(&names));
         }
-        let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
+        let planned = agents::with_hosts(&names, &course, clock::now_ns, |hosts| {
             fleet::plan(&question, hosts, &cancel)
         })?;
         return print_plan(&planned, typed, terminal);
@@ -84,7 +84,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     let store = store_access::open(&typed.measuring.store)?;
     let mut listening = pipeline::report_sink(terminal, &typed.measuring);
     listening.begin_with_text(&waiting_message(&names));
-    let run = agents::with(&names, &course, clock::now_ns, |hosts| {
+    let run = agents::with_hosts(&names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
     let summary = data_sheet.summarize(&run);
@@ -143,16 +143,16 @@ fn parse_relays(
 ) -> Result<Vec<String>, CommandFailure> {
     let Some(list) = &typed.relays else { return Ok(Vec::new()) };
     let relays = hosts::parse(list).map_err(|error| {
-        CommandFailure::usage("cannot use --relays")
-            .with_cause(&error)
-            .advise(error.advice())
+        CommandFailure::usage("cannot use --relays").with_cause(&error).advise(error.advice())
     })?;
     match relays.iter().find(|relay| names.contains(relay)) {
         None => Ok(relays),
         Some(relay) => Err(CommandFailure::usage(format!(
             "{relay} is both a relay and one of --hosts"
         ))
-        .advise("name other machines: relaying and measuring on one host would disturb each other")),
+        .advise(
+            "name other machines: relaying and measuring on one host would disturb each other",
+        )),
     }
 }
 
@@ -162,14 +162,17 @@ fn requested_pairs(
     typed: &RunArguments,
     suite: &Suite,
     hosts: &[FleetHost],
-) -> Result<Rounds, CommandFailure> {
+) -> Result<PairRounds, CommandFailure> {
     let FleetArguments { pairs, matrix, .. } = &typed.fleet;
     let (option, found) = match (pairs, matrix) {
-        (Some(list), _) => ("--pairs", Rounds::parse(list, hosts)),
-        (None, Some(matrix)) => ("--matrix", Rounds::of_matrix(matrix.to_matrix(), hosts)),
+        (Some(list), _) => ("--pairs", PairRounds::parse(list, hosts)),
+        (None, Some(matrix)) => {
+            ("--matrix", PairRounds::from_matrix(matrix.to_matrix(), hosts))
+        }
         (None, None) => {
             let takes_one = typed.to.is_none() && expand::needs_neighbour(suite);
-            let neighbours = takes_one.then(|| Rounds::of_matrix(Matrix::Neighbours, hosts));
+            let neighbours =
+                takes_one.then(|| PairRounds::from_matrix(PairMatrix::Neighbours, hosts));
             // A single host has no neighbour and reports the measurements that it omits.
             return Ok(neighbours.and_then(Result::ok).unwrap_or_default());
         }
@@ -188,7 +191,7 @@ fn requested_pairs(
     } else if let Some(given) = typed.mpi.first_placement_option() {
         format!("{given} places ranks, but {option} puts one on each host of a pair")
     } else {
-        return Ok(found.of_mpi());
+        return Ok(found.with_mpi_ranks());
     };
     Err(CommandFailure::usage(text)
         .advise("use `assay run network`, `assay run rdma` or `assay run mpi` for pairs"))

@@ -22,9 +22,9 @@ use crate::terminal::Terminal;
 use assay_console::options::StoreArguments;
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::RunRequest;
-use assay_run::storage::target_overrides::StorageOverrides;
 use assay_run::storage::created_files::CreatedFiles;
 use assay_run::storage::options::RunOptions;
+use assay_run::storage::target_overrides::StorageOverrides;
 
 /// Target relative half-width of the interval, as for figures of a remote volume.
 const TARGET_HALF_WIDTH: f64 = 0.05;
@@ -197,7 +197,9 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
         let path = record.path.display().to_string();
         let mut report = |what, line| report(&record.path, what, line);
         match record.in_use_by() {
-            Some(process) => report("used", format!("{path} kept: in use by process {process}")),
+            Some(process) => {
+                report("used", format!("{path} kept: in use by process {process}"))
+            }
             None if typed.dry_run && record.is_unchanged() => report("there", path),
             None if typed.dry_run => report("gone", format!("{path} is gone or replaced")),
             None => match record.remove() {
@@ -221,8 +223,8 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
 }
 
 fn cannot_remove(path: &str, error: &std::io::Error) -> CommandFailure {
-    let failure = CommandFailure::measurement(format!("cannot remove the file {path}"))
-        .with_cause(error);
+    let failure =
+        CommandFailure::measurement(format!("cannot remove the file {path}")).with_cause(error);
     match error.kind() {
         std::io::ErrorKind::ResourceBusy => {
             failure.advise("unmount it with `umount`, then repeat `assay storage clean`")

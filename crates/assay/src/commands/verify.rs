@@ -76,7 +76,8 @@ fn check_run(verified: RunVerification) -> VerifiedRun {
     let outputs = verified.damaged_outputs.iter();
     problems.extend(outputs.map(|(name, error)| format!("{name}: {}", with_causes(error))));
     if !verified.index_agrees {
-        let reported = "the index does not match the events; remove index.jsonl, it is recreated";
+        let reported =
+            "the index does not match the events; remove index.jsonl, it is recreated";
         problems.push(reported.to_owned());
     }
     if verified.is_running && !is_sound {

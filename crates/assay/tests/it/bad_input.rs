@@ -555,7 +555,9 @@ fn full_disk_exits_with_4() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let err = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(99) || err.contains("unshare failed") {
-        return eprintln!("SKIPPED full_disk_exits_with_4: no file system can be mounted: {err}");
+        return eprintln!(
+            "SKIPPED full_disk_exits_with_4: no file system can be mounted: {err}"
+        );
     }
     assert!(output.status.success(), "{said}{err}");
 }
@@ -606,7 +608,11 @@ fn rejects_endless_job_file() {
         &["ior", "--dryRun", "-f", "/dev/zero"],
     ] {
         let outcome = World::new().assay(words).failed_with(2);
-        assert!(outcome.err.contains("the file is larger than 128 MiB"), "{words:?}\n{}", outcome.err);
+        assert!(
+            outcome.err.contains("the file is larger than 128 MiB"),
+            "{words:?}\n{}",
+            outcome.err
+        );
     }
 }
 

@@ -73,7 +73,11 @@ fn one_run_each_gives_ratio_without_verdict() {
     }
     let reported = world.assay(&["compare", "on", "off"]).failed_with(6).out;
     let words = reported.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(words.matches("cannot tell").count(), 1, "reported once, at the top\n{reported}");
+    assert_eq!(
+        words.matches("cannot tell").count(),
+        1,
+        "reported once, at the top\n{reported}"
+    );
     assert!(words.contains("One run each cannot tell: about "), "{reported}");
     assert!(
         !words.contains("metrics tested") && !words.contains("Compared with"),

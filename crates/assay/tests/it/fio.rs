@@ -101,9 +101,7 @@ fn json_has_keys_and_types_of_real_fio() {
     assert_eq!(ours["global options"]["size"], "2m");
     assert_eq!(mix["job options"]["rwmixread"], "50");
     let Some(real) = run_real_fio(&world, &["job.fio", "--output-format=json"]) else {
-        eprintln!(
-            "SKIPPED json_has_keys_and_types_of_real_fio: fio is not installed"
-        );
+        eprintln!("SKIPPED json_has_keys_and_types_of_real_fio: fio is not installed");
         return;
     };
     let real = parse_json(&real);
@@ -270,7 +268,10 @@ fn counts_syncs_trims_files_and_pauses() {
     assert_eq!(trimmed["jobs"][0]["trim"]["total_ios"], 16);
     assert_eq!(trimmed["jobs"][0]["write"]["total_ios"], 0);
     let left = std::fs::read(world.path("a.0.0")).unwrap();
-    assert!(left.len() == 1 << 20 && left.iter().all(|byte| *byte == 0), "everything was trimmed");
+    assert!(
+        left.len() == 1 << 20 && left.iter().all(|byte| *byte == 0),
+        "everything was trimmed"
+    );
     for turns in ["roundrobin", "random", "sequential"] {
         let line = format!("--rw=randread --nrfiles=8 --file_service_type={turns}");
         let (several, world) = run(&line);

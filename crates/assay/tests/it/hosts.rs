@@ -138,7 +138,7 @@ fn failed_hosts_are_explained_and_others_reported() {
     }
     let nothing = world.assay(&["doctor", "--hosts", "a", "--via", "no-such-transport {host}"]);
     let nothing = nothing.failed_with(4);
-    assert!(nothing.out.contains("no-such-transport cannot be started"), "{nothing:?}");
+    assert!(nothing.out.contains("cannot start no-such-transport"), "{nothing:?}");
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn host_of_other_architecture_gets_named_binary() {
     assert_eq!(code, Some(0), "{out} {}", String::from_utf8_lossy(&err));
     let (code, _, err) = doctor(&["--binary", "via.sh"]);
     let said = String::from_utf8_lossy(&err).into_owned();
-    assert!(code == Some(2) && said.contains("no program of Linux"), "{said}");
+    assert!(code == Some(2) && said.contains("not a Linux program"), "{said}");
 }
 
 /// Runs `doctor` through the world's `via.sh` on hosts of which one fails, and returns the JSON.

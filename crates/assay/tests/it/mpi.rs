@@ -314,7 +314,10 @@ fn shown_table_equals_live_table() {
     let length = moment("finished").unwrap().duration_since(moment("started").unwrap());
     // The latency is half a round trip.
     let timed_s = 2.0 * 20_000.0 * measured_s(&document["results"][0]);
-    assert!(length.as_secs_f64() >= timed_s, "the run is shorter than its messages: {document}");
+    assert!(
+        length.as_secs_f64() >= timed_s,
+        "the run is shorter than its messages: {document}"
+    );
     let listed = world.json(&["list", "--json"]);
     assert_eq!(listed["runs"].as_array().unwrap().len(), 5, "only rank 0 stores: {listed}");
     // Launches started by a suite are stored by the suite.

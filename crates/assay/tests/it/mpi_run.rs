@@ -98,10 +98,7 @@ fn one_run_measures_every_real_mpi() {
         assert_eq!(parameters["ranks"], 2);
         assert!(parameters["bytes"].as_u64().is_some_and(|bytes| bytes >= 8), "{parameters}");
         let cpus = &parameters["cpus"];
-        assert_ne!(
-            cpus[0]["cpus"], cpus[1]["cpus"],
-            "each rank has its own CPU: {parameters}"
-        );
+        assert_ne!(cpus[0]["cpus"], cpus[1]["cpus"], "each rank has its own CPU: {parameters}");
         assert!(
             ["mpich", "open-mpi", "standard"].contains(&parameters["abi"].as_str().unwrap())
         );

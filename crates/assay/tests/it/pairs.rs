@@ -141,7 +141,10 @@ fn ring_has_row_per_pair_and_shows_slow_link() {
         .collect();
     assert_eq!(cases.len(), 8);
     assert_eq!(cases[2], "network.tcp/n3:n4/send/streams=1 [\"n3\"]");
-    assert!(cases[4].contains("n1:n2/latency"), "every case is measured by all pairs: {cases:?}");
+    assert!(
+        cases[4].contains("n1:n2/latency"),
+        "every case is measured by all pairs: {cases:?}"
+    );
 }
 
 #[test]
@@ -325,8 +328,8 @@ fn rejects_invalid_pairs_before_start() {
     world.write("fleet.toml", "[[host]]\nname = \"a\"\ncolour = \"red\"\n");
     let hosts = ["run", "network", "--hosts", "a,b", "--via", "touch started {host}"];
     for (arguments, says) in [
-        (&["--pairs", "a:c"][..], "c is none of --hosts"),
-        (&["--pairs", "a"], "is no pair"),
+        (&["--pairs", "a:c"][..], "c is not in --hosts"),
+        (&["--pairs", "a"], "is not a pair"),
         (&["--pairs", "a:b", "--matrix", "all"], "cannot be used with"),
         (&["--pairs", "a:b", "--to", "c"], "cannot be used with"),
     ] {

@@ -228,10 +228,7 @@ fn imports_perftest_tables_and_rejects_malformed_ones() {
     let table = include_str!("../../../assay-adapters/tests/golden/perftest/ib_send_lat.txt");
     world.write("false.txt", &table.replace("t_typical[usec]", "t_typical[nsec]"));
     let reported = world.assay(&["import", "false.txt"]).failed_with(4).err;
-    assert!(
-        reported.contains("\"t_typical[nsec]\" is no known column"),
-        "{reported}"
-    );
+    assert!(reported.contains("\"t_typical[nsec]\" is no known column"), "{reported}");
     assert!(reported.contains("false.txt:21"), "{reported}");
     let listed = world.assay(&["list"]).succeeded().out;
     assert!(listed.contains("There are no runs yet"), "{listed}");

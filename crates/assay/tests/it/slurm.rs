@@ -308,7 +308,7 @@ fn allocated_nodes_are_released_after_any_end() {
         wait_until_no_job(&slurm);
     }
     for (wish, code, says) in
-        [("partition=none", 4, "Invalid partition"), ("Nodes=3", 2, "no option of salloc")]
+        [("partition=none", 4, "Invalid partition"), ("Nodes=3", 2, "not an option of salloc")]
     {
         let refused = slurm.assay(&["env"], &["doctor", "--slurm", wish]).failed_with(code);
         assert!(refused.err.contains(says), "{wish}: {refused:?}");

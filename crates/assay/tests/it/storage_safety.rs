@@ -259,7 +259,7 @@ fn copied_tree_is_foreign_and_symlinks_are_not_followed() {
 
 /// Hard links have no mark: one file has two names.
 #[test]
-fn what_has_hard_links_is_written_by_nobody() {
+fn rejects_writes_to_hard_linked_files() {
     let world = World::new();
     let files =
         ["storage", "files", "data", "--files", "3", "--size", "4KiB", "--for", "300ms"];
@@ -311,7 +311,7 @@ fn what_has_hard_links_is_written_by_nobody() {
 /// The whole tree, as `cp -al` copies it: permission to overwrite the tree does not extend to the
 /// copy.
 #[test]
-fn a_backup_of_hard_links_is_not_written_through() {
+fn hard_linked_backup_is_not_modified() {
     let world = World::new();
     let parameters = |operation: &str, format: &str| {
         let text = format!(
@@ -337,7 +337,7 @@ fn a_backup_of_hard_links_is_not_written_through() {
 }
 
 /// Runs a script as root of a separate mount namespace; `None` if that is not permitted.
-fn with_mounts(world: &World, test: &str, mount: &str, script: &str) -> Option<Outcome> {
+fn run_with_mount(world: &World, test: &str, mount: &str, script: &str) -> Option<Outcome> {
     let script = format!("{mount} || exit 99\n{script}");
     let mut unshare = Command::new("unshare");
     unshare.args(["--mount", "--map-root-user", "sh", "-c", &script]);
@@ -359,8 +359,8 @@ fn with_mounts(world: &World, test: &str, mount: &str, script: &str) -> Option<O
 
 /// A bind mount has the same device number as the file system it is mounted on.
 #[test]
-fn what_is_mounted_inside_a_tree_is_neither_written_nor_removed() {
-    const TEST: &str = "what_is_mounted_inside_a_tree_is_neither_written_nor_removed";
+fn mounts_inside_a_tree_are_neither_written_nor_removed() {
+    const TEST: &str = "mounts_inside_a_tree_are_neither_written_nor_removed";
     let world = World::new();
     std::fs::create_dir(world.path("data")).unwrap();
     let files = "storage files data --width 2 --files 2 --size 4KiB --for 300ms --keep";
@@ -387,7 +387,7 @@ fn what_is_mounted_inside_a_tree_is_neither_written_nor_removed() {
     let runs = ["write", "delete", "create"].map(|it| format!("{files} --operations {it}"));
     for line in runs.iter().map(String::as_str).chain(["storage clean"]) {
         let script = format!("\"$ASSAY\" {line}");
-        let Some(refused) = with_mounts(&world, TEST, bind, &script) else { return };
+        let Some(refused) = run_with_mount(&world, TEST, bind, &script) else { return };
         assert!(refused.code == 2 || refused.code == 4, "{line}: {refused:?}");
         assert!(refused.err.contains(says), "{line}: {refused:?}");
         assert!(refused.err.contains("umount"), "{line}: {refused:?}");
@@ -396,7 +396,7 @@ fn what_is_mounted_inside_a_tree_is_neither_written_nor_removed() {
     }
     let file = before.iter().find(|it| it.ends_with("vdb_f0002.file")).unwrap();
     let bind = format!("mount --bind theirs/vdb_f0001.file {}", file.display());
-    let refused = with_mounts(&world, TEST, &bind, "\"$ASSAY\" storage clean").unwrap();
+    let refused = run_with_mount(&world, TEST, &bind, "\"$ASSAY\" storage clean").unwrap();
     refused.failed_with(4);
     assert!(is_same() && files_below(&tree) == before);
     clean(&world).succeeded();
@@ -404,7 +404,7 @@ fn what_is_mounted_inside_a_tree_is_neither_written_nor_removed() {
 }
 
 #[test]
-fn only_what_assay_wrote_is_removed_with_a_run() {
+fn removing_a_run_keeps_foreign_files() {
     let world = World::new();
     let null = ["storage", "read", "--engine", "null", "--for", "300ms", "--quiet"];
     let ids = || {
@@ -423,7 +423,7 @@ fn only_what_assay_wrote_is_removed_with_a_run() {
     let precious = world.write("other/precious", PRECIOUS);
     let before = files_below(&world.path("assay"));
     // A mount inside one of two runs prevents the removal of both, and of the mounted files.
-    let test = "only_what_assay_wrote_is_removed_with_a_run";
+    let test = "removing_a_run_keeps_foreign_files";
     let events = run(first).join("events.jsonl").display().to_string();
     for (what, place) in [
         ("other", theirs.display().to_string()),
@@ -432,7 +432,7 @@ fn only_what_assay_wrote_is_removed_with_a_run() {
     ] {
         let script = format!("\"$ASSAY\" rm {second} {first}");
         let bind = format!("mount --bind {what} {place}");
-        let Some(refused) = with_mounts(&world, test, &bind, &script) else { break };
+        let Some(refused) = run_with_mount(&world, test, &bind, &script) else { break };
         let refused = refused.failed_with(4);
         assert!(refused.err.contains(&format!("why: {place} is a mount point")), "{refused:?}");
         assert!(refused.err.contains("umount"), "{refused:?}");

@@ -190,9 +190,7 @@ fn section(world: &World, step: &Step) -> String {
 #[test]
 fn example_sessions_fit_terminal() {
     if !has_script() {
-        return eprintln!(
-            "SKIPPED example_sessions_fit_terminal: there is no `script`"
-        );
+        return eprintln!("SKIPPED example_sessions_fit_terminal: there is no `script`");
     }
     let world = World::new();
     let mut page = String::from(

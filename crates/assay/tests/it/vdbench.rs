@@ -130,7 +130,10 @@ fn interrupted_run_prints_partial_average() {
     }
     assert_eq!(read_output(&world, "sd1.html").matches("avg_").count(), 1);
     let status = read_output(&world, "status.html");
-    assert!(!status.contains("Workload done"), "watching programs wait for this line\n{status}");
+    assert!(
+        !status.contains("Workload done"),
+        "watching programs wait for this line\n{status}"
+    );
     assert!(!status.contains("rd=rd2"), "{status}");
 }
 
@@ -229,7 +232,11 @@ fn file_trees_are_created_used_and_removed() {
     write_file(&world.path("clean"), &text.replace("format=yes", "format=clean"));
     let outcome = vdbench(&world, &["-f", "clean"]);
     assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
-    assert_eq!(std::fs::read_dir(world.path("tree")).unwrap().count(), 1, "only the mark is left");
+    assert_eq!(
+        std::fs::read_dir(world.path("tree")).unwrap().count(),
+        1,
+        "only the mark is left"
+    );
     let again = vdbench(&world, &["-f", "make", "-s"]);
     assert!(again.out.contains("20 files in 1 tree"), "{}", again.out);
 }

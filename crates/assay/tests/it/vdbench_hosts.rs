@@ -328,12 +328,7 @@ fn page_runs_on_24_hosts() {
         ("SeqMix", &["avg_2-5"; 2]),
         ("RndMix", one),
     ];
-    check_page_files(
-        "page_runs_on_24_hosts",
-        24,
-        &files,
-        &["-e", "4", "-w", "1", "-i", "1"],
-    );
+    check_page_files("page_runs_on_24_hosts", 24, &files, &["-e", "4", "-w", "1", "-i", "1"]);
 }
 
 /// Runs Vdbench on two hosts, whose transport is this script.

@@ -17,11 +17,7 @@ fn check(text: &str) {
         for invocation in invocations(tool) {
             let outputs = outputs(&invocation, text);
             let Ok(parsed) = tool.read(&invocation, &outputs) else { continue };
-            assert!(
-                !parsed.values.is_empty(),
-                "{}: no values and no error",
-                tool.name
-            );
+            assert!(!parsed.values.is_empty(), "{}: no values and no error", tool.name);
             for measured in &parsed.values {
                 assert!(!measured.samples.is_empty());
                 let metric = invocation.workload.benchmark().metric(measured.metric).unwrap();

@@ -71,7 +71,10 @@ pub(super) fn resolve_clone_files(
         let region = whole - whole % smallest_io(job).max(1);
         let minimum = largest_io(job);
         if region < minimum {
-            let why = format!("{whole} B of {} are too small for an I/O of {minimum} B", path.display());
+            let why = format!(
+                "{whole} B of {} are too small for an I/O of {minimum} B",
+                path.display()
+            );
             return Err(conflict(placed, why, "raise size= or lower bs="));
         }
         let needed = offset.saturating_add(whole);

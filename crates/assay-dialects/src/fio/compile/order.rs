@@ -25,7 +25,8 @@ pub(super) fn split_phases(jobs: &[LocatedOptions]) -> Result<Vec<Range<usize>>,
         let is_early = at > wall && steps[at] < steps[at - 1];
         if is_crowded || is_early {
             let why = "other jobs would run at the same time as it and as the job it waits for";
-            let hint = "make all other concurrent jobs wait as well, or separate them with stonewall";
+            let hint =
+                "make all other concurrent jobs wait as well, or separate them with stonewall";
             return Err(conflict(&jobs[at], why, hint));
         }
         match phases.last_mut() {

@@ -55,8 +55,7 @@ impl Compiler<'_, '_> {
             let message =
                 format!("neither `{name}` nor its run `{}` sets threads=", run.name.text);
             let error = self.lines.error("V166", workload.spot, message);
-            let help =
-                "add threads= to the wd or the rd: concatenated storage has no threads of its own";
+            let help = "add threads= to the wd or the rd: concatenated storage has no threads of its own";
             self.lines.diagnostics.push(error.help(help).vdbench("stops"));
             return None;
         }

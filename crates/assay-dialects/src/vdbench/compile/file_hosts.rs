@@ -137,7 +137,8 @@ impl Compiler<'_, '_> {
             run.name.text, tree.name
         );
         let error = self.lines.error("V174", run.name.spot, message);
-        let help = "split it into two runs: format=(clean,only) first, then format=(restart,only)";
+        let help =
+            "split it into two runs: format=(clean,only) first, then format=(restart,only)";
         self.lines.diagnostics.push(error.help(help).vdbench("stops"));
         None
     }

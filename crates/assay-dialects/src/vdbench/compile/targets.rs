@@ -134,8 +134,10 @@ impl Compiler<'_, '_> {
         let found = present.map(|present| present.bytes).filter(|bytes| *bytes > 0);
         match (storage.size_bytes, found) {
             (Some(wanted), Some(has)) if is_device && wanted > has => {
-                let message =
-                    format!("`{}` is defined with {wanted} bytes, but its device has {has}", name.text);
+                let message = format!(
+                    "`{}` is defined with {wanted} bytes, but its device has {has}",
+                    name.text
+                );
                 let error = self.lines.error("V152", name.spot, message);
                 self.lines.diagnostics.push(error.help("shorten size=").vdbench("stops"));
                 None

@@ -148,14 +148,14 @@ fn parse_stream(value: &Value) -> Result<StreamResult, Iperf3ProtocolError> {
         number
             .map(|number| exact().unwrap_or(number as u64))
             .filter(|count| *count <= MAX_COUNT)
-            .ok_or_else(|| {
-                malformed(&format!("a stream's `{key}` is missing or out of range"))
-            })
+            .ok_or_else(|| malformed(&format!("a stream's `{key}` is missing or out of range")))
     };
     let signed = |key: &str| {
         let number = signed_or_zero(value, key);
         let sane = Some(number).filter(|number| number.unsigned_abs() <= MAX_COUNT);
-        sane.ok_or_else(|| malformed(&format!("a stream's `{key}` of {number} is out of range")))
+        sane.ok_or_else(|| {
+            malformed(&format!("a stream's `{key}` of {number} is out of range"))
+        })
     };
     Ok(StreamResult {
         id: count("id")?,

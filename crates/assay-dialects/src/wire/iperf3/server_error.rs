@@ -28,10 +28,7 @@ const DESCRIPTIONS: [(i32, &str); 29] = [
     (127, "it cannot set the flow label"),
     (134, "it cannot set the congestion control"),
     (140, "it cannot pace the sockets"),
-    (
-        141,
-        "it could not set the requested socket buffers (net.core.rmem_max, wmem_max)",
-    ),
+    (141, "it could not set the requested socket buffers (net.core.rmem_max, wmem_max)"),
     (super::NOT_AUTHORIZED, "it rejected user and password, or received none"),
     (144, "no message arrived for too long"),
 ];

@@ -4,7 +4,7 @@
 //! Numbers from the kernel's arch/arm64/include/asm/cputype.h; only cores of servers and
 //! development boards. Unknown numbers are shown as numbers.
 
-use crate::cpuinfo::Block;
+use crate::cpuinfo::CpuinfoBlock;
 
 const IMPLEMENTERS: [(u32, &str); 12] = [
     (0x41, "ARM"),
@@ -48,20 +48,20 @@ const PARTS: [(u32, u32, &str); 24] = [
     (0xc0, 0xac4, "Ampere-1a"),
 ];
 
-pub(super) fn vendor(block: &Block) -> Option<String> {
+pub(super) fn vendor(block: &CpuinfoBlock) -> Option<String> {
     let implementer = number(block, "CPU implementer")?;
     let known = IMPLEMENTERS.iter().find(|(number, _)| *number == implementer);
     Some(known.map_or_else(|| format!("{implementer:#04x}"), |(_, name)| (*name).to_owned()))
 }
 
-pub(super) fn model(block: &Block) -> Option<String> {
+pub(super) fn model(block: &CpuinfoBlock) -> Option<String> {
     let (implementer, part) = (number(block, "CPU implementer")?, number(block, "CPU part")?);
     let known = PARTS.iter().find(|row| (row.0, row.1) == (implementer, part));
     Some(known.map_or_else(|| format!("part {part:#05x}"), |(_, _, name)| (*name).to_owned()))
 }
 
 /// Formats implementer, part, and revision as ARM writes it: `0x41/0xd40/r1p1`.
-pub(super) fn signature(block: &Block) -> Option<String> {
+pub(super) fn signature(block: &CpuinfoBlock) -> Option<String> {
     Some(format!(
         "{:#04x}/{:#05x}/r{}p{}",
         number(block, "CPU implementer")?,
@@ -71,7 +71,7 @@ pub(super) fn signature(block: &Block) -> Option<String> {
     ))
 }
 
-fn number(block: &Block, name: &str) -> Option<u32> {
+fn number(block: &CpuinfoBlock, name: &str) -> Option<u32> {
     let text = block.get(name)?;
     match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),

@@ -15,7 +15,7 @@ const PROGRAM: &str = "#!/bin/sh\n[ $1 = agent ] && echo ran $0 || echo 1.0\n";
 /// Program of the same size with another hash.
 const PLANTED: &str = "#!/bin/sh\n[ $1 = agent ] && echo BAD $0 || echo 1.0\n";
 /// Commands that the script calls, besides the shell and the hash commands.
-const CALLED: [&str; 10] =
+const SCRIPT_COMMANDS: [&str; 10] =
     ["chmod", "head", "id", "ls", "mktemp", "readlink", "rm", "rmdir", "uname", "wc"];
 const NOBODY: u32 = 65534;
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -34,12 +34,12 @@ fn write_program(path: &Path, content: &str) {
 }
 
 /// Folder with the program in `place`, and a folder for copies.
-struct World {
+struct BootstrapFolders {
     folder: tempfile::TempDir,
     program: Program,
 }
 
-impl World {
+impl BootstrapFolders {
     /// Returns `None` and prints the reason if others can write the folder of this test.
     fn new(test: &str) -> Option<Self> {
         let above = std::env::current_exe().unwrap().canonicalize().unwrap();
@@ -72,7 +72,7 @@ impl World {
     }
 
     /// Returns the output of the program that a shell with this `PATH` runs.
-    fn ran(&self, shell: &[&str], path: &str, is_copied: bool) -> String {
+    fn run_script(&self, shell: &[&str], path: &str, is_copied: bool) -> String {
         let mut child = Command::new(find_executable(shell[0]).unwrap())
             .args(&shell[1..])
             .env("PATH", path)
@@ -92,7 +92,7 @@ impl World {
         ran.trim().to_owned()
     }
 
-    fn keeps_no_copy(&self) {
+    fn assert_no_copies(&self) {
         assert_eq!(fs::read_dir(self.path("copies")).unwrap().count(), 0);
     }
 
@@ -102,7 +102,7 @@ impl World {
         for entry in fs::read_dir(&bin).unwrap() {
             fs::remove_file(entry.unwrap().path()).unwrap();
         }
-        for name in CALLED.iter().chain(more) {
+        for name in SCRIPT_COMMANDS.iter().chain(more) {
             symlink(find_executable(name).unwrap(), bin.join(name)).unwrap();
         }
         bin.display().to_string()
@@ -114,7 +114,7 @@ fn usual_path() -> String {
 }
 
 #[test]
-fn shells_read_every_script() {
+fn shells_parse_every_script() {
     let running = Program::running().unwrap();
     for path in ["/opt/assay", "", "/it's/a \"$HOME\" `x`/!#/a\nb", "-n", "a\\", "ü/BYTES"] {
         let mut program =
@@ -123,18 +123,18 @@ fn shells_read_every_script() {
         for is_copied in [false, true] {
             for patience in [Duration::ZERO, PATIENCE, Duration::MAX] {
                 let script = script("0123456789abcdef", &program, is_copied, patience);
-                assert_eq!(shells::read(&script), Ok(()), "{path:?} {is_copied}");
+                assert_eq!(shells::check_syntax(&script), Ok(()), "{path:?} {is_copied}");
             }
         }
     }
 }
 
 /// Change that makes the program's file writable for others, or replaces it.
-type Change = fn(&World);
+type Change = fn(&BootstrapFolders);
 
 #[test]
-fn a_program_is_run_where_nobody_else_can_change_it() {
-    let test = "a_program_is_run_where_nobody_else_can_change_it";
+fn runs_installed_program_that_others_cannot_change() {
+    let test = "runs_installed_program_that_others_cannot_change";
     const SAME: [(&str, Change); 4] = [
         ("as it is", |_| {}),
         ("only its user may read the folder", |it| set_mode(&it.path("place"), 0o700)),
@@ -147,22 +147,26 @@ fn a_program_is_run_where_nobody_else_can_change_it() {
             symlink("place-1", it.path("place")).unwrap();
         }),
     ];
-    for shell in shells::installed() {
+    for shell in shells::installed_shells() {
         for (what, change) in SAME {
-            let Some(world) = World::new(test) else { return };
+            let Some(world) = BootstrapFolders::new(test) else { return };
             change(&world);
             let real = world.path("place/assay").canonicalize().unwrap();
-            let ran = world.ran(shell, &usual_path(), false);
+            let ran = world.run_script(shell, &usual_path(), false);
             assert_eq!(ran, format!("ran {}", real.display()), "{shell:?}: {what}");
-            assert_eq!(world.ran(shell, &usual_path(), true), "ran ./assay", "{shell:?}");
-            world.keeps_no_copy();
+            assert_eq!(
+                world.run_script(shell, &usual_path(), true),
+                "ran ./assay",
+                "{shell:?}"
+            );
+            world.assert_no_copies();
         }
     }
 }
 
 #[test]
-fn a_program_that_others_can_change_is_never_run() {
-    let test = "a_program_that_others_can_change_is_never_run";
+fn never_runs_program_that_others_can_change() {
+    let test = "never_runs_program_that_others_can_change";
     const FOREIGN: [(&str, Change); 8] = [
         ("another one of the same size", |it| write_program(&it.path("place/assay"), PLANTED)),
         ("a file that a group may write", |it| set_mode(&it.path("place/assay"), 0o775)),
@@ -184,34 +188,34 @@ fn a_program_that_others_can_change_is_never_run() {
     ];
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     let of_nobody = if is_root { &OF_NOBODY[..] } else { &[] };
-    for shell in shells::installed() {
+    for shell in shells::installed_shells() {
         for (what, change) in FOREIGN.iter().chain(of_nobody) {
-            let Some(world) = World::new(test) else { return };
+            let Some(world) = BootstrapFolders::new(test) else { return };
             change(&world);
-            let ran = world.ran(shell, &usual_path(), false);
+            let ran = world.run_script(shell, &usual_path(), false);
             assert_eq!(ran, "ran ./assay", "{shell:?}: {what}");
-            world.keeps_no_copy();
+            world.assert_no_copies();
         }
     }
 }
 
 #[test]
-fn a_program_whose_hash_no_command_computes_is_not_run() {
-    let test = "a_program_whose_hash_no_command_computes_is_not_run";
-    let Some(world) = World::new(test) else { return };
+fn needs_a_hash_command_for_installed_program() {
+    let test = "needs_a_hash_command_for_installed_program";
+    let Some(world) = BootstrapFolders::new(test) else { return };
     let found = format!("ran {}", world.path("place/assay").display());
-    assert_eq!(world.ran(&["sh"], &world.path_with(&[]), false), "ran ./assay");
+    assert_eq!(world.run_script(&["sh"], &world.path_with(&[]), false), "ran ./assay");
     for command in ["sha256sum", "shasum", "openssl"] {
         if find_executable(command).is_some() {
-            let ran = world.ran(&["sh"], &world.path_with(&[command]), false);
+            let ran = world.run_script(&["sh"], &world.path_with(&[command]), false);
             assert_eq!(ran, found, "{command}");
         }
     }
 }
 
 #[test]
-fn a_copy_is_run_though_somebody_renames_its_folder() {
-    let Some(world) = World::new("a_copy_is_run_though_somebody_renames_its_folder") else {
+fn runs_copy_although_its_folder_is_renamed() {
+    let Some(world) = BootstrapFolders::new("runs_copy_although_its_folder_is_renamed") else {
         return;
     };
     set_mode(&world.path("copies"), 0o777);
@@ -225,6 +229,6 @@ fn a_copy_is_run_though_somebody_renames_its_folder() {
         find_executable("head").unwrap().display()
     );
     write_program(&world.path("bin/head"), &head);
-    assert_eq!(world.ran(&["sh"], &path, true), "ran ./assay");
+    assert_eq!(world.run_script(&["sh"], &path, true), "ran ./assay");
     assert!(world.path("copies/aside").is_dir());
 }

@@ -130,10 +130,7 @@ fn rejects_contradictory_workloads_before_the_start() {
         (changed(&|it| it.streams[0].sizes = size(0)), "I/O of 0 B"),
         (changed(&|it| it.streams[0].sizes = size(2 * MIB)), "does not fit into the 1 MiB"),
         (changed(&|it| it.streams[0].in_flight_per_target = 0), "nothing in flight"),
-        (
-            changed(&|it| it.load = StorageLoad::Capped { bytes_per_s: f64::NAN }),
-            "found NaN",
-        ),
+        (changed(&|it| it.load = StorageLoad::Capped { bytes_per_s: f64::NAN }), "found NaN"),
         (changed(&|it| it.targets[0].range_bytes = Some((MIB, 2 * MIB))), "is outside its"),
         (changed(&|it| it.targets[0].align_bytes = Some(0)), "at multiples of 0 B"),
         (changed(&|it| it.streams[0].sizes[0].max_bytes = 8192), "in steps of 0 B"),

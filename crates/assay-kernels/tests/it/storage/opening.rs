@@ -49,9 +49,7 @@ fn drops_the_cache_at_every_pass() {
         let opening = TargetOpening { drops_cache: true, expects, ..TargetOpening::default() };
         let dropped = read_twice(&paths, opening);
         if dropped == 0 {
-            eprintln!(
-                "SKIPPED drops_the_cache_at_every_pass: the files are in memory"
-            );
+            eprintln!("SKIPPED drops_the_cache_at_every_pass: the files are in memory");
             return;
         }
         assert!(dropped >= 2 * 8 * MIB, "{count} files: {dropped}");

@@ -110,6 +110,7 @@ fn finds_lost_writes() {
         forgetting.join().unwrap();
         outcome
     });
-    let stale = outcome.errors.iter().filter(|it| it.reason.contains("older than the last write"));
+    let stale =
+        outcome.errors.iter().filter(|it| it.reason.contains("older than the last write"));
     assert!(stale.count() > 0, "{:?}", outcome.errors.first());
 }

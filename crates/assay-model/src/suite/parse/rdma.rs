@@ -36,13 +36,10 @@ pub(super) fn request(test: RdmaTest, table: &Table<'_>) -> Result<MeasureReques
     let connection = connection.unwrap_or(RdmaConnection::Rc);
     if connection == RdmaConnection::Ud {
         if !matches!(test, RdmaTest::SendLatency | RdmaTest::SendBandwidth) {
-            reject_keys(
-                table,
-                &["connection"],
-                "datagrams support only `rdma.send_…`",
-            )?;
+            reject_keys(table, &["connection"], "datagrams support only `rdma.send_…`")?;
         }
-        let one_way = "datagrams are counted at the receiver, so they are sent in one direction";
+        let one_way =
+            "datagrams are counted at the receiver, so they are sent in one direction";
         reject_keys(table, &["both-directions"], one_way)?;
     }
     let device = device(table)?;

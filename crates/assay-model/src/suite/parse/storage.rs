@@ -126,9 +126,9 @@ fn curve(table: &Table<'_>) -> ParseResult<Vec<f64>> {
 }
 
 fn point(value: &Value<'_>) -> ParseResult<f64> {
-    number(value).filter(|percent| *percent > 0.0 && *percent <= 200.0).ok_or_else(|| {
-        error_at(value, "expected a percentage above 0, like 50", None)
-    })
+    number(value)
+        .filter(|percent| *percent > 0.0 && *percent <= 200.0)
+        .ok_or_else(|| error_at(value, "expected a percentage above 0, like 50", None))
 }
 
 fn bend_points(table: &Table<'_>) -> ParseResult<u32> {
@@ -137,7 +137,11 @@ fn bend_points(table: &Table<'_>) -> ParseResult<u32> {
     let points = table.optional("bend-points", count)?.unwrap_or(0);
     if points > 0 && table.get("curve").is_none() {
         let help = Some("like `curve = [10, 50, 90]`".to_owned());
-        return Err(error_at(table.require("bend-points")?, "`bend-points` needs a `curve`", help));
+        return Err(error_at(
+            table.require("bend-points")?,
+            "`bend-points` needs a `curve`",
+            help,
+        ));
     }
     if points > MOST {
         let place = table.require("bend-points")?;

@@ -1,6 +1,6 @@
 //! Checks whether a launch succeeded, and finds the most informative reason if not.
 
-use assay_fleet::process::{Completed, Status};
+use assay_fleet::process::{ChildStatus, CompletedChild};
 use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSizeResult};
 use assay_model::workload::MpiWorkload;
@@ -12,7 +12,7 @@ use crate::recorder::CaseError;
 /// `command` is a command line that reproduces the launch by hand.
 pub(super) fn check_outcome(
     outcome: Option<MpiOutcome>,
-    completed: &Completed,
+    completed: &CompletedChild,
     work: &MpiWorkload,
     command: &str,
 ) -> Result<MpiOutcome, CaseError> {
@@ -26,7 +26,7 @@ pub(super) fn check_outcome(
         }
         .into());
     }
-    if !completed.success() {
+    if !completed.is_success() {
         return Err(match find_signal(completed) {
             Some(how) => FailureReason::RankDied { how, by_hand },
             None => launch_failure(completed, by_hand),
@@ -57,7 +57,7 @@ pub(super) fn check_outcome(
 }
 
 /// Extracts the signal that killed a rank, as its launcher reports it: `Killed (signal 9)`.
-fn find_signal(completed: &Completed) -> Option<String> {
+fn find_signal(completed: &CompletedChild) -> Option<String> {
     /// Markers of MPICH's Hydra, Intel MPI's Hydra, and Open MPI.
     const MARKS: [&str; 3] = ["WITH THE EXIT STRING:", "KILLED BY SIGNAL:", "exited on signal"];
     let output = &completed.output;
@@ -72,10 +72,10 @@ fn find_signal(completed: &Completed) -> Option<String> {
 }
 
 /// Failure with the exit code of the launcher and the most informative line of its output.
-fn launch_failure(completed: &Completed, by_hand: String) -> FailureReason {
+fn launch_failure(completed: &CompletedChild, by_hand: String) -> FailureReason {
     let code = match completed.status {
-        Status::Exited(code) => Some(code),
-        Status::Killed(_) => None,
+        ChildStatus::Exited(code) => Some(code),
+        ChildStatus::Killed(_) => None,
     };
     let output = &completed.output;
     let last_words =
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn finds_signal_of_killed_rank_for_each_launcher() {
-        use assay_fleet::process::Captured;
+        use assay_fleet::process::ChildOutput;
         let rule = "=".repeat(83);
         let hydra = format!(
             "==== Various sizes and limits ====\n{rule}\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION \
@@ -140,11 +140,11 @@ mod tests {
             ("", None),
         ] {
             for is_error in [false, true] {
-                let mut output = Captured::default();
+                let mut output = ChildOutput::default();
                 let stream = if is_error { &mut output.stderr } else { &mut output.stdout };
                 *stream = printed.as_bytes().to_vec();
-                let completed = Completed {
-                    status: Status::Exited(9),
+                let completed = CompletedChild {
+                    status: ChildStatus::Exited(9),
                     output,
                     files: std::collections::BTreeMap::new(),
                     elapsed: std::time::Duration::ZERO,

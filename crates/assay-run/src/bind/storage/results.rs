@@ -45,7 +45,8 @@ pub(super) fn record(
     recorder.record_all(
         asked_per_s.map(|it| MeasurementEntry::Fact(Attribute::RequestedRate, it.into())),
     );
-    let missed = series::rate_missed_doubt(asked_per_s, series::io_count(outcome), outcome.elapsed_s);
+    let missed =
+        series::rate_missed_doubt(asked_per_s, series::io_count(outcome), outcome.elapsed_s);
     recorder.record_all(missed.map(MeasurementEntry::Doubt));
     Ok(())
 }
@@ -56,7 +57,8 @@ pub(super) fn check_targets(workload: &StorageWorkload, recorder: &mut Recorder<
     if workload.engine == EngineChoice::Null {
         return;
     }
-    recorder.record_all(volume::memory_doubt(workload.targets.iter().map(|it| it.path.as_path())));
+    recorder
+        .record_all(volume::memory_doubt(workload.targets.iter().map(|it| it.path.as_path())));
     for target in &workload.targets {
         let Ok(found) = std::fs::metadata(&target.path) else { continue };
         // `blocks` counts units of 512 bytes, independent of the file system.

@@ -56,7 +56,8 @@ pub(super) fn measure(
         let shown = search.record_try(tried.clone(), goal);
         measurer.recorder.note(&format_try(&tried, shown));
         last = Some((tried, shown));
-        let outcome = (shown == GoalVerdict::Met).then(|| series::concatenate(&tries)).flatten();
+        let outcome =
+            (shown == GoalVerdict::Met).then(|| series::concatenate(&tries)).flatten();
         kept.add(&search, outcome.map(|all| (open, all)));
     }
     kept.best().ok_or_else(|| {

@@ -39,7 +39,9 @@ pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), CommandFailure> {
         let before = Changes { deletes: false, ..changes };
         before.refuse_hard_links(tree).map_err(|error| {
             match error {
-                StorageError::HardLinks { path, links } => safety::hard_link_failure(&path, links),
+                StorageError::HardLinks { path, links } => {
+                    safety::hard_link_failure(&path, links)
+                }
                 other => {
                     CommandFailure::measurement("the tree cannot be checked").with_cause(&other)
                 }

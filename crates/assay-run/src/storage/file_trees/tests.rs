@@ -99,8 +99,9 @@ fn refuses_tree_without_space() {
     let root = tempfile::tempdir().unwrap();
     let anchor = root.path().join("large");
     let large = plan(&anchor, FileOperation::Create, 1 << 45);
-    let failure =
-        prepare(&large, &RunOptions::default(), MissingParents::REFUSE).unwrap_err().to_string();
+    let failure = prepare(&large, &RunOptions::default(), MissingParents::REFUSE)
+        .unwrap_err()
+        .to_string();
     assert!(failure.contains("has no room"), "{failure}");
     assert!(!anchor.exists());
 }

@@ -17,7 +17,10 @@ use assay_model::quantity::Bytes;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
-use super::{TEST_START_FILE, IorTestStart, IorListener, IorEvent, IorStep, target_capacity, format_now, transfers_by_rank};
+use super::{
+    IorEvent, IorListener, IorStep, IorTestStart, TEST_START_FILE, format_now, target_capacity,
+    transfers_by_rank,
+};
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
@@ -81,7 +84,9 @@ pub(super) fn check_readable(options: &IorOptions) -> Result<(), CommandFailure>
             return Err(CommandFailure::measurement(format!(
                 "{name} holds {has}, and {needs} are to be read"
             ))
-            .with_reason("the size to be read is block size × segments, for all ranks in one file")
+            .with_reason(
+                "the size to be read is block size × segments, for all ranks in one file",
+            )
             .advise(WRITE_FIRST_ADVICE));
         }
         if !options.file_per_rank {
@@ -283,7 +288,11 @@ impl<'a> RunningIorTest<'a> {
                 compile::wear_out_phases(&self.test.options, access, repetition, &done);
             let mut rest = Vec::new();
             for (at, phase) in lacking.into_iter().enumerate() {
-                rest.extend(self.run_single_phase(phase, IorStep { rest: Some(at), ..step }, record)?);
+                rest.extend(self.run_single_phase(
+                    phase,
+                    IorStep { rest: Some(at), ..step },
+                    record,
+                )?);
             }
             if access == IorAccess::Write {
                 // Only written blocks are read.
@@ -303,7 +312,10 @@ impl<'a> RunningIorTest<'a> {
     ) -> Result<Option<StorageOutcome>, CommandFailure> {
         let plan = StoragePlan { phases: vec![phase] };
         let mut see = |event: StorageEvent<'_>| {
-            (record.listener)(IorEvent::PhaseProgress { phase: &plan.phases[0], event: &event });
+            (record.listener)(IorEvent::PhaseProgress {
+                phase: &plan.phases[0],
+                event: &event,
+            });
         };
         let mut outcomes = runner::run_phases(&plan, &self.run_options(), self.stop, &mut see)?;
         let failed = runner::io_failure(&plan, &outcomes);
@@ -339,7 +351,12 @@ impl IorTestRecorder<'_, '_, '_> {
         let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
         let found = serde_json::to_vec(&self.start).expect("names and numbers are JSON");
         let failure = series::io_case_failure(&phase.workload, outcome);
-        self.recording.record_case(number, entries, &[(TEST_START_FILE.to_owned(), found)], failure)
+        self.recording.record_case(
+            number,
+            entries,
+            &[(TEST_START_FILE.to_owned(), found)],
+            failure,
+        )
     }
 
     fn store_failed(&mut self, step: IorStep) -> Result<(), CommandFailure> {

@@ -8,8 +8,10 @@ use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 
 use assay_fleet::capacity;
-use assay_fleet::remote::agent::Line;
-use assay_fleet::remote::{AtPath, Ready, Reply, ShareAsked, TreeMark, TreesAsked, TreesPhase};
+use assay_fleet::remote::agent::CoordinatorLink;
+use assay_fleet::remote::{
+    AgentReply, ReadyReport, RemotePathInfo, ShareRequest, TreeMark, TreesPhase, TreesRequest,
+};
 use assay_kernels::storage::files::FileControl;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::phrase;
@@ -37,8 +39,11 @@ impl StorageFarEnd {
     ///
     /// # Errors
     /// When a target is forbidden, or laying out fails.
-    pub fn prepare(asked: ShareAsked, line: &Arc<Line>) -> Result<Self, CommandFailure> {
-        let ShareAsked { plan, destroy_data, target_on_root, writers_make_files } = asked;
+    pub fn prepare(
+        asked: ShareRequest,
+        line: &Arc<CoordinatorLink>,
+    ) -> Result<Self, CommandFailure> {
+        let ShareRequest { plan, destroy_data, target_on_root, writers_make_files } = asked;
         let options = RunOptions {
             destroy_data,
             target_on_root,
@@ -60,7 +65,7 @@ impl StorageFarEnd {
     pub fn run_phase(
         &mut self,
         mut phase: StoragePhase,
-        line: &Arc<Line>,
+        line: &Arc<CoordinatorLink>,
     ) -> Result<StorageOutcome, CommandFailure> {
         let cpus = available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1));
         for stream in &mut phase.workload.streams {
@@ -73,7 +78,7 @@ impl StorageFarEnd {
             let most = stream.in_flight_per_target.saturating_mul(stream.targets.len() as u32);
             stream.threads = if is_divided { stream.threads } else { cpus.min(most).max(1) };
         }
-        let ends = line.enough();
+        let ends = line.phase_end();
         ends.store(false, Ordering::Relaxed);
         let mut outcome = None;
         let mut start = StartReport::new(line);
@@ -88,7 +93,7 @@ impl StorageFarEnd {
             }
             StorageEvent::Interval { tally } => {
                 start.send();
-                line.say(&Reply::Interval(Box::new(tally.clone())));
+                line.send(&AgentReply::Interval(Box::new(tally.clone())));
             }
             StorageEvent::PhaseDone { outcome: done } => {
                 start.send();
@@ -122,10 +127,10 @@ impl StorageFarEnd {
 /// # Errors
 /// When a tree is forbidden, or preparation fails.
 pub fn prepare_trees(
-    asked: TreesAsked,
+    asked: TreesRequest,
     far_end: &mut Option<StorageFarEnd>,
 ) -> Result<Vec<TreeMark>, CommandFailure> {
-    let TreesAsked { plan, destroy_data, target_on_root, makes_above, prepared } = asked;
+    let TreesRequest { plan, destroy_data, target_on_root, makes_above, prepared } = asked;
     let options =
         RunOptions { destroy_data, target_on_root, keep: true, ..RunOptions::default() };
     let above = MissingParents::from_create_anchors(makes_above);
@@ -143,9 +148,9 @@ pub fn prepare_trees(
 /// When it cannot run.
 pub fn run_trees_phase(
     asked: &TreesPhase,
-    line: &Arc<Line>,
+    line: &Arc<CoordinatorLink>,
 ) -> Result<FileOutcome, CommandFailure> {
-    let ends = line.enough();
+    let ends = line.phase_end();
     ends.store(false, Ordering::Relaxed);
     let start = RefCell::new(StartReport::new(line));
     let mut on_ready = || match wait_for_start(line) {
@@ -154,7 +159,7 @@ pub fn run_trees_phase(
     };
     let mut on_interval = |interval: &FileInterval| {
         start.borrow_mut().send();
-        line.say(&Reply::TreesInterval(Box::new(interval.clone())));
+        line.send(&AgentReply::TreesInterval(Box::new(interval.clone())));
     };
     let mut control = FileControl {
         stop: ends,
@@ -168,27 +173,31 @@ pub fn run_trees_phase(
 }
 
 /// Reports that a phase is ready, and waits for the start time.
-fn wait_for_start(line: &Line) -> Option<u64> {
-    line.say(&Reply::Ready(Ready { cases: Vec::new(), step: 0, run_started_ns: 0 }));
+fn wait_for_start(line: &CoordinatorLink) -> Option<u64> {
+    line.send(&AgentReply::Ready(ReadyReport {
+        cases: Vec::new(),
+        step: 0,
+        run_started_ns: 0,
+    }));
     line.next_start()
 }
 
-fn report_layout(event: &StorageEvent<'_>, line: &Line) {
+fn report_layout(event: &StorageEvent<'_>, line: &CoordinatorLink) {
     let StorageEvent::LayingOut { target, done_bytes: 0, total_bytes } = event else { return };
     let size = Phrase::Measured(Bytes(*total_bytes).to_quantity(), 4);
     let path = target.path.display().to_string();
     let said = phrase!("laying-out", "laying out {path} ({size})", path = path, size = size);
-    line.say(&Reply::Note(said));
+    line.send(&AgentReply::Note(said));
 }
 
 /// Returns the size and kind of each path; `None` for one that cannot be read.
 #[must_use]
-pub fn inspect_paths(paths: &[PathBuf]) -> Vec<Option<AtPath>> {
+pub fn inspect_paths(paths: &[PathBuf]) -> Vec<Option<RemotePathInfo>> {
     use std::os::unix::fs::FileTypeExt;
     let at = |path: &PathBuf| {
         let is_device = std::fs::metadata(path).ok()?.file_type().is_block_device();
         let bytes = capacity::size(path).ok().flatten()?;
-        Some(AtPath { bytes, is_device })
+        Some(RemotePathInfo { bytes, is_device })
     };
     paths.iter().map(at).collect()
 }

@@ -29,8 +29,13 @@ impl HostAccount {
             .flat_map(|it| [it.reads, it.read_bytes, it.writes, it.write_bytes].into_iter());
         let counts = [&it.reads, &it.writes].into_iter().flat_map(tally_counts).chain(streams);
         let is_possible = [&it.reads, &it.writes].into_iter().all(is_plausible)
-            && it.streams.iter().all(|it| it.read_service_ns.max(it.write_service_ns) <= MAX_COUNT)
-            && [it.start_s, it.length_s, it.cpu_user, it.cpu_system].into_iter().all(is_plausible_time)
+            && it
+                .streams
+                .iter()
+                .all(|it| it.read_service_ns.max(it.write_service_ns) <= MAX_COUNT)
+            && [it.start_s, it.length_s, it.cpu_user, it.cpu_system]
+                .into_iter()
+                .all(is_plausible_time)
             && (MIN_TIME_S..=MAX_COUNT as f64).contains(&it.in_flight);
         is_possible && self.accept_counts(counts, hosts)
     }
@@ -45,8 +50,8 @@ impl HostAccount {
         let tallies = it.tallies.iter().map(|it| &it.tally).chain(&others);
         let times = [it.elapsed_s, it.open_s, it.close_s, it.cpu_user_s, it.cpu_system_s];
         let active = it.streams.iter().map(|it| it.active_s);
-        let is_possible =
-            tallies.clone().all(is_plausible) && times.into_iter().chain(active).all(is_plausible_time);
+        let is_possible = tallies.clone().all(is_plausible)
+            && times.into_iter().chain(active).all(is_plausible_time);
         let counts = tallies.flat_map(tally_counts).chain([it.error_count, it.not_started]);
         is_possible
             && self.accept_counts(counts, hosts)
@@ -61,7 +66,8 @@ impl HostAccount {
 
     /// Adds an outcome on file trees; returns whether it is plausible.
     pub(super) fn accept_trees_outcome(&mut self, it: &FileOutcome, hosts: usize) -> bool {
-        is_plausible_time(it.elapsed_s) && self.accept_files(&it.total, &[it.error_count], hosts)
+        is_plausible_time(it.elapsed_s)
+            && self.accept_files(&it.total, &[it.error_count], hosts)
     }
 
     fn accept_files(&mut self, it: &FileTally, more: &[u64], hosts: usize) -> bool {
@@ -90,7 +96,8 @@ fn tally_counts(tally: &IoTally) -> [u64; 4] {
 /// Sums of times are checked but not added: a thousand I/O in flight take a thousand seconds in
 /// one.
 fn is_plausible(tally: &IoTally) -> bool {
-    tally.service_sum_ns <= MAX_COUNT && (0.0..=f64::MAX.sqrt()).contains(&tally.service_square_sum)
+    tally.service_sum_ns <= MAX_COUNT
+        && (0.0..=f64::MAX.sqrt()).contains(&tally.service_square_sum)
 }
 
 fn is_plausible_time(seconds: f64) -> bool {
@@ -154,7 +161,11 @@ mod tests {
                 cpu_system: 0.25,
             };
             change(&mut it);
-            assert_eq!(HostAccount::default().accept_trees_interval(&it, 1000), expected, "{it:?}");
+            assert_eq!(
+                HostAccount::default().accept_trees_interval(&it, 1000),
+                expected,
+                "{it:?}"
+            );
         };
         check(&|_| {}, true);
         check(&|it| it.tally.read_bytes = 4_000_000_000_000_000, true);

@@ -1,12 +1,12 @@
 //! Kinds of work that hosts can share: I/O on files and devices, or operations on file trees.
 
-use assay_fleet::remote::{Request, TreesPhase};
+use assay_fleet::remote::{AgentRequest, TreesPhase};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::file_set::FilePhase;
 use assay_model::workload::storage::{StoragePhase, StorageTiming};
 
-use super::storage_hosts::{StorageHost, PhaseReports};
+use super::storage_hosts::{PhaseReports, StorageHost};
 use super::{HostShare, trees};
 
 /// Kind of work, from the coordinator's view.
@@ -25,7 +25,7 @@ pub(crate) trait SharedWork: Sized {
         phase: &Self::Phase,
         places: &[usize],
         host: usize,
-    ) -> Option<(Self::Share, Request)>;
+    ) -> Option<(Self::Share, AgentRequest)>;
     /// Returns the timing of a phase, and the pause before it in seconds.
     fn timing(phase: &Self::Phase) -> (&StorageTiming, f64);
     /// Returns the reports of a host.
@@ -61,10 +61,14 @@ impl SharedWork for BlockWork {
     type Interval = IntervalTally;
     type Outcome = StorageOutcome;
 
-    fn host_share(phase: &StoragePhase, places: &[usize], host: usize) -> Option<(HostShare, Request)> {
+    fn host_share(
+        phase: &StoragePhase,
+        places: &[usize],
+        host: usize,
+    ) -> Option<(HostShare, AgentRequest)> {
         let share = HostShare::for_host(&phase.workload, places, host)?;
         let own = StoragePhase { workload: share.workload.clone(), ..phase.clone() };
-        Some((share, Request::Phase(Box::new(own))))
+        Some((share, AgentRequest::Phase(Box::new(own))))
     }
 
     fn timing(phase: &StoragePhase) -> (&StorageTiming, f64) {
@@ -123,10 +127,10 @@ impl SharedWork for TreeWork {
         (phase, most_errors): &(FilePhase, u64),
         places: &[usize],
         host: usize,
-    ) -> Option<((), Request)> {
+    ) -> Option<((), AgentRequest)> {
         let phase = trees::host_share(phase, places, host)?;
         let own = TreesPhase { phase, most_errors: *most_errors };
-        Some(((), Request::TreesPhase(Box::new(own))))
+        Some(((), AgentRequest::TreesPhase(Box::new(own))))
     }
 
     fn timing((phase, _): &(FilePhase, u64)) -> (&StorageTiming, f64) {
@@ -169,6 +173,8 @@ impl SharedWork for TreeWork {
         parts: Vec<(&str, &(), FileOutcome)>,
         _: Vec<FileInterval>,
     ) -> Option<FileOutcome> {
-        trees::merge_outcomes(parts.into_iter().map(|(host, (), outcome)| (host, outcome)).collect())
+        trees::merge_outcomes(
+            parts.into_iter().map(|(host, (), outcome)| (host, outcome)).collect(),
+        )
     }
 }

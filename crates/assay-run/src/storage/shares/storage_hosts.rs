@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use assay_fleet::remote::agents::{Heard, Hosts};
+use assay_fleet::remote::agents::{HostConnections, HostEvent};
 use assay_fleet::remote::{
-    AtPath, HostFailure, Reply, Request, ShareAsked, TreeMark, TreesAsked,
+    AgentReply, AgentRequest, HostFailure, RemotePathInfo, ShareRequest, TreeMark, TreesRequest,
 };
 use assay_model::doubt::Doubt;
 use assay_model::failure::FailureReason as CaseFailure;
@@ -57,7 +57,7 @@ pub struct SharedPhaseResult<O> {
 #[expect(missing_debug_implementations, reason = "processes have no text")]
 pub struct StorageHosts<'h> {
     names: &'h [String],
-    hosts: &'h mut dyn Hosts,
+    hosts: &'h mut dyn HostConnections,
     deadline: Duration,
     members: Vec<StorageHost>,
     notes: VecDeque<(usize, Phrase)>,
@@ -73,7 +73,7 @@ pub(crate) struct StorageHost {
     is_gone: bool,
     /// Whether its last request is complete, or it waits for a start.
     is_done: bool,
-    path_infos: Vec<Option<AtPath>>,
+    path_infos: Vec<Option<RemotePathInfo>>,
     start_delay_s: Option<(f64, f64)>,
     /// Sum of the counts that it has reported.
     account: HostAccount,
@@ -102,7 +102,7 @@ impl<'h> StorageHosts<'h> {
     /// When a host is lost, or the user stops the run.
     pub fn gather(
         names: &'h [String],
-        hosts: &'h mut dyn Hosts,
+        hosts: &'h mut dyn HostConnections,
         deadline: Duration,
         stop: &AtomicBool,
     ) -> Result<Self, CommandFailure> {
@@ -121,8 +121,8 @@ impl<'h> StorageHosts<'h> {
         &mut self,
         paths: &[Vec<PathBuf>],
         stop: &AtomicBool,
-    ) -> Result<Vec<Vec<Option<AtPath>>>, CommandFailure> {
-        self.send_requests(|host| Some(Request::Look(paths[host].clone())));
+    ) -> Result<Vec<Vec<Option<RemotePathInfo>>>, CommandFailure> {
+        self.send_requests(|host| Some(AgentRequest::Look(paths[host].clone())));
         self.wait_until(stop, |member| member.is_done)?;
         Ok(self.members.iter_mut().map(|it| std::mem::take(&mut it.path_infos)).collect())
     }
@@ -133,7 +133,7 @@ impl<'h> StorageHosts<'h> {
     /// When a host refuses or fails, or the user stops the run.
     pub fn prepare(
         &mut self,
-        asked: &ShareAsked,
+        asked: &ShareRequest,
         places: &[Vec<usize>],
         stop: &AtomicBool,
         on: &mut SharedRunListener<'_>,
@@ -141,11 +141,12 @@ impl<'h> StorageHosts<'h> {
         self.send_requests(|host| {
             let phases = asked.plan.phases.iter().zip(places);
             let own = phases.filter_map(|(phase, places)| {
-                let HostShare { workload, .. } = HostShare::for_host(&phase.workload, places, host)?;
+                let HostShare { workload, .. } =
+                    HostShare::for_host(&phase.workload, places, host)?;
                 Some(StoragePhase { workload, ..phase.clone() })
             });
             let plan = StoragePlan { phases: own.collect() };
-            Some(Request::Share(Box::new(ShareAsked { plan, ..asked.clone() })))
+            Some(AgentRequest::Share(Box::new(ShareRequest { plan, ..asked.clone() })))
         });
         // Laying out has no time limit; the host sends a sign of life every second.
         let done = self.wait_until(stop, |member| member.is_done);
@@ -160,14 +161,14 @@ impl<'h> StorageHosts<'h> {
     /// When a host refuses or fails, or the user stops the run.
     pub(crate) fn prepare_trees(
         &mut self,
-        asked: &TreesAsked,
+        asked: &TreesRequest,
         places: &[Vec<usize>],
         stop: &AtomicBool,
     ) -> Result<(), CommandFailure> {
         let preparing = TreePreparation::new(&asked.plan, places);
         self.send_requests(|host| {
             let plan = preparing.plan_to_create(host);
-            Some(Request::Trees(Box::new(TreesAsked { plan, ..asked.clone() })))
+            Some(AgentRequest::Trees(Box::new(TreesRequest { plan, ..asked.clone() })))
         });
         self.wait_until(stop, |member| member.is_done)?;
         let marks: Vec<TreeMark> =
@@ -175,8 +176,8 @@ impl<'h> StorageHosts<'h> {
         self.send_requests(|host| {
             let plan = preparing.plan_to_check(host);
             let prepared = Some(marks.clone());
-            let asked = TreesAsked { plan, prepared, ..asked.clone() };
-            (!asked.plan.phases.is_empty()).then(|| Request::Trees(Box::new(asked)))
+            let asked = TreesRequest { plan, prepared, ..asked.clone() };
+            (!asked.plan.phases.is_empty()).then(|| AgentRequest::Trees(Box::new(asked)))
         });
         self.wait_until(stop, |member| member.is_done)
     }
@@ -250,12 +251,12 @@ impl<'h> StorageHosts<'h> {
         lost.into_iter().chain(stepped).collect()
     }
 
-    fn send_requests(&mut self, request: impl Fn(usize) -> Option<Request>) {
+    fn send_requests(&mut self, request: impl Fn(usize) -> Option<AgentRequest>) {
         for host in 0..self.members.len() {
             let asked = request(host);
             self.members[host].is_done = asked.is_none();
             if let Some(asked) = asked {
-                self.hosts.report(host, &asked);
+                self.hosts.send_request(host, &asked);
             }
         }
     }
@@ -273,7 +274,7 @@ impl<'h> StorageHosts<'h> {
             if stop.load(Ordering::Relaxed) {
                 return Err(runner::interrupted_failure());
             }
-            if let Some((host, heard)) = self.hosts.hear(POLL_INTERVAL) {
+            if let Some((host, heard)) = self.hosts.next_event(POLL_INTERVAL) {
                 SynchronisedHosts::handle(self, host, heard)?;
             }
         }
@@ -304,11 +305,12 @@ impl<'h> StorageHosts<'h> {
             let is_stopped = ends.load(Ordering::Relaxed);
             if (is_enough || is_stopped) && !is_ending {
                 is_ending = true;
-                (0..self.members.len()).for_each(|it| self.hosts.report(it, &Request::Enough));
+                (0..self.members.len())
+                    .for_each(|it| self.hosts.send_request(it, &AgentRequest::Enough));
                 let last_ns = if is_stopped { STOP_GRACE_NS } else { allowed_ns };
                 due_ns = Some(self.hosts.now_ns() + last_ns);
             }
-            if let Some((host, heard)) = self.hosts.hear(POLL_INTERVAL) {
+            if let Some((host, heard)) = self.hosts.next_event(POLL_INTERVAL) {
                 SynchronisedHosts::handle(self, host, heard)?;
                 joint.advance(self.names, &mut self.members, on);
             }
@@ -352,7 +354,7 @@ impl<'h> StorageHosts<'h> {
 }
 
 impl SynchronisedHosts for StorageHosts<'_> {
-    fn hosts(&mut self) -> &mut dyn Hosts {
+    fn hosts(&mut self) -> &mut dyn HostConnections {
         self.hosts
     }
 
@@ -364,65 +366,66 @@ impl SynchronisedHosts for StorageHosts<'_> {
         !self.members[host].is_gone
     }
 
-    fn handle(&mut self, host: usize, heard: Heard) -> Result<(), CommandFailure> {
+    fn handle(&mut self, host: usize, heard: HostEvent) -> Result<(), CommandFailure> {
         let member = &mut self.members[host];
         let (reply, at_ns) = match heard {
-            Heard::Joined => {
+            HostEvent::Joined => {
                 member.has_joined = true;
                 return Ok(());
             }
-            Heard::Lost(failure) => return self.lose(host, failure),
-            Heard::Said { reply, at_ns } => (reply, at_ns),
+            HostEvent::Lost(failure) => return self.lose(host, failure),
+            HostEvent::Replied { reply, at_ns } => (reply, at_ns),
         };
         let all = self.names.len();
         match *reply {
-            Reply::Clock(theirs) => member.clock.update(theirs, at_ns),
-            Reply::Looked(found) => (member.path_infos, member.is_done) = (found, true),
-            Reply::Ready(_) | Reply::Done => member.is_done = true,
-            Reply::Started(theirs_ns) => {
-                member.start_delay_s = Some((member.clock.late_s(theirs_ns), member.clock.bound_s()));
+            AgentReply::Clock(theirs) => member.clock.update(theirs, at_ns),
+            AgentReply::Looked(found) => (member.path_infos, member.is_done) = (found, true),
+            AgentReply::Ready(_) | AgentReply::Done => member.is_done = true,
+            AgentReply::Started(theirs_ns) => {
+                member.start_delay_s =
+                    Some((member.clock.late_s(theirs_ns), member.clock.bound_s()));
             }
-            Reply::Interval(tally) if member.account.accept_interval(&tally, all) => {
+            AgentReply::Interval(tally) if member.account.accept_interval(&tally, all) => {
                 member.blocks.intervals.push_back(*tally);
             }
-            Reply::Outcome(outcome) if member.account.accept_outcome(&outcome, all) => {
+            AgentReply::Outcome(outcome) if member.account.accept_outcome(&outcome, all) => {
                 (member.blocks.outcome, member.is_done) = (Some(*outcome), true);
             }
-            Reply::Marks(marks) => (member.marks, member.is_done) = (marks, true),
-            Reply::TreesInterval(it) if member.account.accept_trees_interval(&it, all) => {
+            AgentReply::Marks(marks) => (member.marks, member.is_done) = (marks, true),
+            AgentReply::TreesInterval(it) if member.account.accept_trees_interval(&it, all) => {
                 member.trees.intervals.push_back(*it);
             }
-            Reply::TreesOutcome(outcome)
+            AgentReply::TreesOutcome(outcome)
                 if member.account.accept_trees_outcome(&outcome, all) =>
             {
                 (member.trees.outcome, member.is_done) = (Some(*outcome), true);
             }
-            Reply::Interval(_)
-            | Reply::Outcome(_)
-            | Reply::TreesInterval(_)
-            | Reply::TreesOutcome(_) => {
+            AgentReply::Interval(_)
+            | AgentReply::Outcome(_)
+            | AgentReply::TreesInterval(_)
+            | AgentReply::TreesOutcome(_) => {
                 return self.lose(host, HostFailure::Impossible);
             }
-            Reply::Note(said) => self.notes.push_back((host, said)),
-            Reply::Failed { reason, advice } => {
+            AgentReply::Note(said) => self.notes.push_back((host, said)),
+            AgentReply::Failed { reason, advice } => {
                 return self.lose(host, HostFailure::Refused { reason, advice });
             }
-            Reply::Hello(_)
-            | Reply::Examined(_)
-            | Reply::Planned(_)
-            | Reply::Event(_)
-            | Reply::Raw(_)
-            | Reply::Second(_)
-            | Reply::Letter(_)
-            | Reply::Of(..)
-            | Reply::Alive => {}
+            AgentReply::Hello(_)
+            | AgentReply::Examined(_)
+            | AgentReply::Planned(_)
+            | AgentReply::Event(_)
+            | AgentReply::Raw(_)
+            | AgentReply::Second(_)
+            | AgentReply::Letter(_)
+            | AgentReply::Of(..)
+            | AgentReply::Alive => {}
         }
         Ok(())
     }
 
     fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), CommandFailure> {
         if !std::mem::replace(&mut self.members[host].is_gone, true) {
-            self.hosts.leave(host);
+            self.hosts.disconnect(host);
             self.first_lost.get_or_insert((host, failure));
         }
         Ok(())

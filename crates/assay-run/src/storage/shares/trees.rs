@@ -14,7 +14,11 @@ use assay_model::workload::file_set::{
 
 /// Returns the share of `host`; `places` holds the host of each tree. `None` if the host has
 /// nothing to do.
-pub(super) fn host_share(whole: &FilePhase, places: &[usize], host: usize) -> Option<FilePhase> {
+pub(super) fn host_share(
+    whole: &FilePhase,
+    places: &[usize],
+    host: usize,
+) -> Option<FilePhase> {
     filter_phase(whole, host, |tree, _| places.get(tree) == Some(&host))
 }
 
@@ -80,7 +84,9 @@ impl<'p> TreePreparation<'p> {
 
     fn plan_of(&self, host: usize, is_wanted: impl Fn(&FileTree) -> bool) -> FilePlan {
         let phases = self.plan.phases.iter().zip(self.places).filter_map(|(phase, places)| {
-            filter_phase(phase, host, |at, tree| places.get(at) == Some(&host) && is_wanted(tree))
+            filter_phase(phase, host, |at, tree| {
+                places.get(at) == Some(&host) && is_wanted(tree)
+            })
         });
         FilePlan { phases: phases.collect() }
     }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use assay_dialects::vdbench::commands::CommandLines;
-use assay_fleet::process::{self, Command};
+use assay_fleet::process::{self, ChildCommand};
 
 use super::ExecutionState;
 use super::run_notes::RunNote;
@@ -32,21 +32,19 @@ pub(super) fn run_commands(
         let (out, err) = (&completed.output.stdout, &completed.output.stderr);
         for text in [out, err].map(|bytes| String::from_utf8_lossy(bytes)) {
             for printed in text.lines() {
-                underway.report(RunNote::Printed {
-                    to: commands.output,
-                    line: printed.to_owned(),
-                });
+                underway
+                    .report(RunNote::Printed { to: commands.output, line: printed.to_owned() });
             }
         }
-        if !completed.success() {
+        if !completed.is_success() {
             return Err(failed(format!("it ended with {:?}", completed.status)));
         }
     }
     Ok(())
 }
 
-fn shell_command(line: &str) -> Command {
-    let mut command = Command::new("sh");
+fn shell_command(line: &str) -> ChildCommand {
+    let mut command = ChildCommand::new("sh");
     command.arguments = ["-c", line].map(Into::into).to_vec();
     // Paths in a parameter file are relative to the current folder.
     command.directory = Some(std::env::current_dir().unwrap_or_else(|_| Path::new(".").into()));

@@ -59,7 +59,11 @@ impl<'a> EarlyEnd<'a> {
 }
 
 /// Calls `run` while a thread copies the user's `stop` to `ends`, twenty times a second.
-pub(super) fn run_stoppable<T>(stop: &AtomicBool, ends: &AtomicBool, run: impl FnOnce() -> T) -> T {
+pub(super) fn run_stoppable<T>(
+    stop: &AtomicBool,
+    ends: &AtomicBool,
+    run: impl FnOnce() -> T,
+) -> T {
     const LOOK: Duration = Duration::from_millis(50);
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -78,7 +78,11 @@ mod tests {
             ("x", None),
             ("0", None),
         ] {
-            assert_eq!(RunRepetition::parse(Some(&Some(text.to_owned()))).ok(), expected, "{text}");
+            assert_eq!(
+                RunRepetition::parse(Some(&Some(text.to_owned()))).ok(),
+                expected,
+                "{text}"
+            );
         }
         assert_eq!(RunRepetition::parse(None).ok(), Some(RunRepetition::Once));
         assert_eq!(RunRepetition::parse(Some(&None)).ok(), Some(RunRepetition::Forever));
@@ -90,9 +94,15 @@ mod tests {
         assert_eq!(RunRepetition::Once.or_from_files(twice), RunRepetition::Times(2));
         assert_eq!(RunRepetition::Forever.or_from_files(twice), RunRepetition::Forever);
         let half = LoopLimit::Seconds(30);
-        assert_eq!(RunRepetition::Once.or_from_files(Some(half)), RunRepetition::For(Duration::from_secs(30)));
+        assert_eq!(
+            RunRepetition::Once.or_from_files(Some(half)),
+            RunRepetition::For(Duration::from_secs(30))
+        );
         assert_eq!(RunRepetition::Once.or_from_files(None), RunRepetition::Once);
         let now = Instant::now();
-        assert!(RunRepetition::Times(2).has_next_pass(now, 1) && !RunRepetition::Times(2).has_next_pass(now, 2));
+        assert!(
+            RunRepetition::Times(2).has_next_pass(now, 1)
+                && !RunRepetition::Times(2).has_next_pass(now, 2)
+        );
     }
 }

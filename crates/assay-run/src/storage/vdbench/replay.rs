@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::run_notes::{NOTES_FILE, RunNotes};
 use super::runs::{self, ReachedRates};
-use super::{VdbenchListener, VdbenchEvent, reported_average, trees};
+use super::{VdbenchEvent, VdbenchListener, reported_average, trees};
 use crate::failure::CommandFailure;
 
 /// Sends the events to `on`. `execution` is compiled from the stored files; `raw` reads a raw
@@ -42,7 +42,11 @@ pub fn replay(
             continue;
         };
         let file = |name: &str| record.raw.get(name).and_then(|hash| raw(hash));
-        let again = ReplayedRun { record, course: RunNotes::from_raw_output(file(NOTES_FILE)), started };
+        let again = ReplayedRun {
+            record,
+            course: RunNotes::from_raw_output(file(NOTES_FILE)),
+            started,
+        };
         if !execution.files.phases.is_empty() {
             again.replay_trees(execution, index, on);
         } else if let Some(outcome) = StorageOutcome::from_record(record, &file) {
@@ -107,7 +111,12 @@ impl ReplayedRun<'_> {
     }
 
     /// Replays a run on file trees.
-    fn replay_trees(&self, execution: &VdbenchExecution, index: usize, on: &mut VdbenchListener<'_>) {
+    fn replay_trees(
+        &self,
+        execution: &VdbenchExecution,
+        index: usize,
+        on: &mut VdbenchListener<'_>,
+    ) {
         let Some((outcome, intervals)) = FileOutcome::from_record(self.record) else { return };
         let label = &execution.runs[index];
         let length_s = intervals.last().map_or(0.0, |last| last.start_s + last.length_s);
@@ -115,7 +124,9 @@ impl ReplayedRun<'_> {
         on(VdbenchEvent::TreesStart { label, rate_per_s: self.requested_rate() });
         let hosts = FileOutcome::member_intervals_from_record(self.record);
         for (number, interval) in intervals.iter().enumerate() {
-            on(VdbenchEvent::Time(self.time_at(length_s, interval.start_s + interval.length_s)));
+            on(VdbenchEvent::Time(
+                self.time_at(length_s, interval.start_s + interval.length_s),
+            ));
             for (host, own) in &hosts {
                 if let Some(interval) = own.get(number) {
                     on(VdbenchEvent::TreesHostInterval { host, interval });

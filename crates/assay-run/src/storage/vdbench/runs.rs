@@ -16,7 +16,8 @@ use assay_model::workload::storage::{
 use super::early_end::{self, EarlyEnd};
 use super::run_notes::RunNote;
 use super::{
-    VdbenchListener, NextRun, VdbenchEvent, CompletedRun, ExecutionState, single_phase_plan, commands, reported_average, run_in_order,
+    CompletedRun, ExecutionState, NextRun, VdbenchEvent, VdbenchListener, commands,
+    reported_average, run_in_order, single_phase_plan,
 };
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
@@ -147,7 +148,14 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         label: &RunLabel,
     ) -> Result<BlockRunResult, CommandFailure> {
         let ends = AtomicBool::new(false);
-        let ExecutionState { request: question, hosts, stop, listener: on, notes: reported, .. } = &mut *self.underway;
+        let ExecutionState {
+            request: question,
+            hosts,
+            stop,
+            listener: on,
+            notes: reported,
+            ..
+        } = &mut *self.underway;
         let Some(hosts) = hosts else { return Err(runner::interrupted_failure()) };
         let execution = question.execution;
         let mut ending = EarlyEnd::new(label.limits, execution.monitor.as_ref());
@@ -158,7 +166,10 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
                 reported.push(RunNote::from_host_note(host, said));
             }
             SharedRunEvent::Started => {
-                on(VdbenchEvent::Starts { label, rate_per_s: phase.workload.load.rate_per_s() });
+                on(VdbenchEvent::Starts {
+                    label,
+                    rate_per_s: phase.workload.load.rate_per_s(),
+                });
             }
             SharedRunEvent::HostInterval { host, tally } => {
                 on(VdbenchEvent::HostInterval { host, tally });

@@ -15,7 +15,7 @@ use assay_model::workload::file_set::{FileLoad, FilePhase};
 use super::early_end::{self, EarlyEnd};
 use super::run_notes::RunNote;
 use super::runs::host_entries;
-use super::{NextRun, VdbenchEvent, CompletedRun, ExecutionState, commands, run_in_order};
+use super::{CompletedRun, ExecutionState, NextRun, VdbenchEvent, commands, run_in_order};
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
 use crate::storage::runner::interrupted_failure;
@@ -140,8 +140,9 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
             on_interval: &mut on_interval,
             max_errors: most_errors,
         };
-        let outcome =
-            early_end::run_stoppable(stop, &ends, || file_trees::run_phase(phase, &mut control))?;
+        let outcome = early_end::run_stoppable(stop, &ends, || {
+            file_trees::run_phase(phase, &mut control)
+        })?;
         Ok((outcome, volume::tree_workload_facts(&phase.workload)))
     }
 
@@ -154,7 +155,14 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         intervals: &mut Vec<FileInterval>,
     ) -> Result<(FileOutcome, Vec<MeasurementEntry>), CommandFailure> {
         let asked = (phase.clone(), self.errors_left());
-        let ExecutionState { request: question, hosts, stop, listener: on, notes: reported, .. } = &mut *self.underway;
+        let ExecutionState {
+            request: question,
+            hosts,
+            stop,
+            listener: on,
+            notes: reported,
+            ..
+        } = &mut *self.underway;
         let Some(hosts) = hosts else { return Err(interrupted_failure()) };
         let ends = AtomicBool::new(false);
         let mut entries = Vec::new();

@@ -18,18 +18,15 @@ const TOO_MANY_TO_LIST: &str = "a test with -D has too many results to list";
 const EIGHT_BYTES: &str = "atomic operations have 8 bytes";
 
 const USE_WITH_BANDWIDTH: &str = "use -t, -q and -b with bandwidth tests";
-const USE_RATES_WITH_BANDWIDTH: &str =
-    "use -Q, -N and --report_gbits with bandwidth tests";
+const USE_RATES_WITH_BANDWIDTH: &str = "use -Q, -N and --report_gbits with bandwidth tests";
 const USE_WITH_LATENCY: &str = "use -U and -H with latency tests";
 const USE_WITH_ITERATIONS: &str = "use -U and -H with a number of messages, -n";
 const LEAVE_OUT_SIZE: &str = "leave out -a and -s";
 
 const MESSAGES_ONLY: &str = "UD supports messages only, and drops those that are not received";
-const USE_UD_WITH_SEND: &str =
-    "use `-c UD` with send-lat and send-bw only";
+const USE_UD_WITH_SEND: &str = "use `-c UD` with send-lat and send-bw only";
 const NOTHING_SENT: &str = "reads and atomic operations send no data that could be inlined";
-const ONE_SIDED_ONLY: &str =
-    "only one-sided operations can run uncounted";
+const ONE_SIDED_ONLY: &str = "only one-sided operations can run uncounted";
 const USE_WITH_ONE_SIDED: &str = "use --perform_warm_up with write-bw and read-bw";
 const TOO_MANY_TIMES: &str =
     "every message's time is kept, a hundred million in two minutes on a fast card";
@@ -56,7 +53,11 @@ impl RdmaArguments {
             (format!("-D {seconds}"), format!("-f {}", self.margin.unwrap_or(0)));
         if self.duration.is_some_and(|all| all <= 2 * self.margin.unwrap_or(0)) {
             return Err(conflict_failure(
-                (&margin, "the margins leave no time to measure", "set -D to more than twice -f"),
+                (
+                    &margin,
+                    "the margins leave no time to measure",
+                    "set -D to more than twice -f",
+                ),
                 &all,
             ));
         }

@@ -64,18 +64,18 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
         "use `assay doctor rdma` to see counters that increase",
     ),
     (&["--cpu_util"], "both ends spin, so that their CPUs are always busy", LEAVE_OUT),
-    (&["--output"], "the table is printed in full", "use --json for every figure in base units"),
+    (
+        &["--output"],
+        "the table is printed in full",
+        "use --json for every figure in base units",
+    ),
     (&["-V", "--version"], "the version is that of assay", "use `assay --version`"),
     (
         &["--data_validation", "--data_validation_debug"],
         "contents are compared after every size anyway",
         LEAVE_OUT,
     ),
-    (
-        &["--use_hugepages"],
-        "memory is in huge pages anyway, if the kernel has them",
-        LEAVE_OUT,
-    ),
+    (&["--use_hugepages"], "memory is in huge pages anyway, if the kernel has them", LEAVE_OUT),
     (
         &["--pin_cores", "--numa_node", "--disable_numa", "--cpu_id"],
         "each end runs on the CPUs of its device's NUMA node",
@@ -184,11 +184,7 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
         "the number of requests in flight (-t) determines the rate",
         USE_PERFTEST,
     ),
-    (
-        &["--latency_gap"],
-        "messages follow each other without a pause",
-        USE_PERFTEST,
-    ),
+    (&["--latency_gap"], "messages follow each other without a pause", USE_PERFTEST),
     (
         &[
             "--use-srq",

@@ -32,10 +32,12 @@ pub(in crate::commands) fn read_gate_file(
         job_file::read_text(path).map_err(|error| job_file::unreadable_error(path, &error))?;
     gate::read(&text).map_err(|error| {
         let name = path.display().to_string();
-        let failure =
-            CommandFailure::new(FailureKind::Suite, format!("{name} is not a valid file of gates"))
-                .with_cause(&error)
-                .advise("see docs/references.md for an example");
+        let failure = CommandFailure::new(
+            FailureKind::Suite,
+            format!("{name} is not a valid file of gates"),
+        )
+        .with_cause(&error)
+        .advise("see docs/references.md for an example");
         match error.place() {
             Some(place) => failure.at_span(&name, &text, place.span.clone()),
             None => failure,
@@ -102,7 +104,6 @@ fn append_github_summary(text: &str) -> Result<(), CommandFailure> {
     })?;
     let file = fs_err::OpenOptions::new().create(true).append(true).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
-        CommandFailure::measurement("cannot write the job summary")
-            .with_cause(&error)
+        CommandFailure::measurement("cannot write the job summary").with_cause(&error)
     })
 }

@@ -2,7 +2,7 @@
 
 use assay_kernels::mpi::{MpiBenchmarkKind, ReductionElement, WindowBuffers};
 use assay_run::failure::CommandFailure;
-use assay_run::mpi::method::{is_reduction, benchmark_kind};
+use assay_run::mpi::method::{benchmark_kind, is_reduction};
 use assay_run::mpi::options::MpiOptions;
 
 use crate::arguments::mpi::{BufferNumber, ElementType, MpiArguments};
@@ -41,9 +41,12 @@ pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
 /// Rejects options that do not apply to this benchmark or are not supported, with the reason.
 pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> {
     if let Some(refusal) = typed.refused.first {
-        return Err(CommandFailure::usage(format!("assay mpi does not support -{}", refusal.option))
-            .with_reason(refusal.reason)
-            .advise(refusal.instead));
+        return Err(CommandFailure::usage(format!(
+            "assay mpi does not support -{}",
+            refusal.option
+        ))
+        .with_reason(refusal.reason)
+        .advise(refusal.instead));
     }
     let (kind, name) = (benchmark_kind(typed.test), typed.test.name());
     let senseless = [
@@ -91,7 +94,7 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
 
 #[cfg(test)]
 mod tests {
-    use assay_run::mpi::method::{osu_pass, message_sizes};
+    use assay_run::mpi::method::{message_sizes, osu_pass};
     use clap::Parser;
 
     use super::*;

@@ -150,7 +150,10 @@ fn jump_host_forwards_and_measures_nothing() {
     let document = world.json(&words);
     assert_eq!(document["hosts"][0]["name"], "inner");
     let log = fs::read_to_string(&log).unwrap();
-    assert!(log.contains(&format!("port {inner}")), "the connection does not go through the gate\n{log}");
+    assert!(
+        log.contains(&format!("port {inner}")),
+        "the connection does not go through the gate\n{log}"
+    );
 }
 
 #[test]

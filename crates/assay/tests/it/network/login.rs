@@ -275,7 +275,8 @@ fn refuses_login_with_wrong_time_or_replay() {
     keys.world.assay(&words).failed_with(4);
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     let said = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
-    for reported in ["its clock differs by", "was used before", "the client sent no user and password"]
+    for reported in
+        ["its clock differs by", "was used before", "the client sent no user and password"]
     {
         assert!(said.contains(reported), "{reported}: {said}");
     }

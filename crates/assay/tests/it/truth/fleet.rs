@@ -39,8 +39,7 @@ fn check_six_agents_on_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
     if !super::is_requested(test) {
         return;
     }
-    let skip =
-        |what: &str| eprintln!("SKIPPED {test}: this kernel or user {what}");
+    let skip = |what: &str| eprintln!("SKIPPED {test}: this kernel or user {what}");
     let Some(disk) = RamDisk::new() else { return skip("cannot create a RAM disk (zram)") };
     let world = World::new();
     world.write("via.sh", "shift; exec \"$@\"\n");
@@ -60,11 +59,7 @@ fn check_six_agents_on_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
 
 #[test]
 fn six_agents_reach_the_limit_of_one_disk() {
-    check_six_agents_on_disk(
-        "six_agents_reach_the_limit_of_one_disk",
-        "",
-        &[],
-    );
+    check_six_agents_on_disk("six_agents_reach_the_limit_of_one_disk", "", &[]);
 }
 
 #[test]

@@ -104,9 +104,7 @@ fn changing_limit_is_not_steady_until_constant() {
         return;
     };
     let Some(group) = ReadLimitGroup::new(&disk, 2000).filter(ReadLimitGroup::enter) else {
-        eprintln!(
-            "SKIPPED {test}: this kernel or user cannot throttle a block device"
-        );
+        eprintln!("SKIPPED {test}: this kernel or user cannot throttle a block device");
         return;
     };
     let device = disk.path();

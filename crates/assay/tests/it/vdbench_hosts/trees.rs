@@ -54,8 +54,7 @@ fn check_sums(world: &World, folder: &str) {
 #[test]
 fn file_trees_run_on_their_hosts() {
     let world = World::new();
-    let Some(servers) = SshServers::new("file_trees_run_on_their_hosts", &world, HOSTS)
-    else {
+    let Some(servers) = SshServers::new("file_trees_run_on_their_hosts", &world, HOSTS) else {
         return;
     };
     let runs = "rd=make,fwd=fwd*,format=(restart,only)\n\

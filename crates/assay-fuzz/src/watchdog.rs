@@ -10,22 +10,22 @@ use fs_err as fs;
 
 /// Maximum time of an execution; no valid input of this size takes as long on any machine, with all
 /// checks on.
-const LONGEST: Duration = Duration::from_secs(30);
-const MOST_BYTES: u64 = 2 << 30;
-const LOOK: Duration = Duration::from_millis(50);
+const MAX_EXECUTION_TIME: Duration = Duration::from_secs(30);
+const MAX_RESIDENT_BYTES: u64 = 2 << 30;
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Current input of a reader, its start time, and the file to store it in.
-type Current = Option<(Vec<u8>, Instant, PathBuf)>;
+type CurrentInput = Option<(Vec<u8>, Instant, PathBuf)>;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Watch(Arc<Mutex<Current>>);
+pub(crate) struct Watchdog(Arc<Mutex<CurrentInput>>);
 
-impl Watch {
+impl Watchdog {
     /// Starts the watchdog.
     pub(crate) fn start() -> Self {
         let watch = Self::default();
         let looking = watch.clone();
-        thread::spawn(move || looking.look());
+        thread::spawn(move || looking.run());
         watch
     }
 
@@ -37,19 +37,22 @@ impl Watch {
         *self.current() = None;
     }
 
-    fn current(&self) -> std::sync::MutexGuard<'_, Current> {
+    fn current(&self) -> std::sync::MutexGuard<'_, CurrentInput> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[expect(clippy::print_stderr, reason = "nothing else can be told any more")]
-    fn look(&self) {
+    fn run(&self) {
         loop {
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
             let current = self.current();
             let Some((input, since, file)) = &*current else { continue };
-            let why = match (since.elapsed() > LONGEST, resident_bytes() > MOST_BYTES) {
-                (true, _) => format!("no end after {} s", LONGEST.as_secs()),
-                (_, true) => format!("more than {} MiB of memory", MOST_BYTES >> 20),
+            let why = match (
+                since.elapsed() > MAX_EXECUTION_TIME,
+                resident_bytes() > MAX_RESIDENT_BYTES,
+            ) {
+                (true, _) => format!("no end after {} s", MAX_EXECUTION_TIME.as_secs()),
+                (_, true) => format!("more than {} MiB of memory", MAX_RESIDENT_BYTES >> 20),
                 _ => continue,
             };
             if let Err(error) = fs::write(file, input) {

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::controller::Course;
+use super::controller::ConnectionOptions;
 use super::failure::HostFailure;
-use super::stderr::{self, Tail};
-use super::{Program, Reply, VERSION, Via, agent, bootstrap, frame};
+use super::stderr::{self, StderrTail};
+use super::{AgentReply, Program, VERSION, Via, agent, bootstrap, frame};
 
 /// Time for an agent to end after its pipe has closed.
-pub(super) const LAST_SECOND: Duration = Duration::from_secs(1);
+pub(super) const EXIT_GRACE: Duration = Duration::from_secs(1);
 
 /// Serialises reaping. The kernel removes the process's entries of `/proc` then, and spins until
 /// other readers of them have finished (`shrink_dcache_parent`). A thousand threads at once kept
@@ -25,34 +25,34 @@ pub(super) const LAST_SECOND: Duration = Duration::from_secs(1);
 static REAPING: Mutex<()> = Mutex::new(());
 
 /// Transport process to a host. Dropping it kills the process group.
-pub(super) struct Line {
+pub(super) struct TransportProcess {
     child: Mutex<Child>,
     /// Time at which it is killed.
-    end: Mutex<Instant>,
+    deadline: Mutex<Instant>,
     is_late: AtomicBool,
 }
 
-impl Line {
+impl TransportProcess {
     /// Extends the time until which it may run.
-    pub(super) fn lives_until(&self, end: Instant) {
-        *lock(&self.end) = end;
+    pub(super) fn set_deadline(&self, end: Instant) {
+        *lock(&self.deadline) = end;
     }
 
     /// Returns the failure with the last line of the transport's error output.
     pub(super) fn explain(
         &self,
         failure: HostFailure,
-        said: &Tail,
-        course: &Course<'_>,
+        said: &StderrTail,
+        course: &ConnectionOptions<'_>,
     ) -> HostFailure {
-        let said = last_line(&lock(said));
+        let said = last_error_line(&lock(said));
         match failure {
             _ if course.cancel.load(Ordering::Relaxed) => HostFailure::Interrupted,
             _ if self.is_late.load(Ordering::Relaxed) => {
-                let said = failure.and_printed(said);
+                let said = failure.append_printed(said);
                 HostFailure::Silent { seconds: course.deadline.as_secs(), said }
             }
-            failure => failure.explained(said),
+            failure => failure.with_error_output(said),
         }
     }
 
@@ -61,21 +61,21 @@ impl Line {
         Pid::from_child(&lock(&self.child))
     }
 
-    pub(super) fn runs(&self) -> bool {
+    pub(super) fn is_running(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         matches!(waitid(WaitId::Pid(self.id()), options), Ok(None))
     }
 
-    fn cut(&self) {
-        if self.runs() {
+    fn kill(&self) {
+        if self.is_running() {
             let _is_there = kill_process_group(self.id(), Signal::KILL);
         }
     }
 }
 
-impl Drop for Line {
+impl Drop for TransportProcess {
     fn drop(&mut self) {
-        self.cut();
+        self.kill();
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(WaitId::Pid(self.id()), ended), Err(Errno::INTR)) {}
         let _turn = lock(&REAPING);
@@ -88,24 +88,24 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Pipes of a transport process.
-pub(super) struct Ends {
+pub(super) struct TransportPipes {
     pub(super) input: ChildStdin,
     pub(super) output: BufReader<ChildStdout>,
     /// End of its standard error.
-    pub(super) said: Tail,
+    pub(super) stderr_tail: StderrTail,
 }
 
 /// All transport processes of a coordinator.
-pub(super) type Lines = Mutex<Vec<Weak<Line>>>;
+pub(super) type TransportList = Mutex<Vec<Weak<TransportProcess>>>;
 
 /// Kills overdue processes, or all of them on cancellation. Their readers see the pipes close.
-pub(super) fn cut_late(lines: &Lines, cancel: &AtomicBool) {
+pub(super) fn kill_overdue(lines: &TransportList, cancel: &AtomicBool) {
     let is_over = cancel.load(Ordering::Relaxed);
     lock(lines).retain(|line| {
         let Some(line) = line.upgrade() else { return false };
-        if is_over || Instant::now() >= *lock(&line.end) {
+        if is_over || Instant::now() >= *lock(&line.deadline) {
             line.is_late.store(true, Ordering::Relaxed);
-            line.cut();
+            line.kill();
             return false;
         }
         true
@@ -113,30 +113,32 @@ pub(super) fn cut_late(lines: &Lines, cancel: &AtomicBool) {
 }
 
 /// Task to run with a connected agent.
-type Talk<'t, T> = dyn Fn(Ends, &Arc<Line>) -> Result<T, HostFailure> + 't;
+type AgentTask<'t, T> =
+    dyn Fn(TransportPipes, &Arc<TransportProcess>) -> Result<T, HostFailure> + 't;
 
 /// Starts an agent on a host and runs `talk` with its pipes after its first message.
-pub(super) fn talk_to<T>(
+pub(super) fn run_agent<T>(
     host: &str,
-    course: &Course<'_>,
-    lines: &Lines,
-    talk: &Talk<'_, T>,
+    course: &ConnectionOptions<'_>,
+    lines: &TransportList,
+    talk: &AgentTask<'_, T>,
 ) -> Result<T, HostFailure> {
     let end = Instant::now() + course.deadline;
     let attempt = |program: &Program, is_copied| {
         if course.cancel.load(Ordering::Relaxed) {
             return Err(HostFailure::Interrupted);
         }
-        let (line, mut ends) = open(host, course.via, end)?;
+        let (line, mut ends) = start_transport(host, course.via, end)?;
         let line = Arc::new(line);
         lock(lines).push(Arc::downgrade(&line));
-        let said = Arc::clone(&ends.said);
-        let outcome = greet(&mut ends, program, (is_copied, agent::patience(course.deadline)))
-            .and_then(|()| talk(ends, &line));
+        let said = Arc::clone(&ends.stderr_tail);
+        let outcome =
+            start_agent(&mut ends, program, (is_copied, agent::patience(course.deadline)))
+                .and_then(|()| talk(ends, &line));
         outcome.map_err(|failure| {
             // Error output arrives shortly after the pipe closes. Its reader ends with the process,
             // unless a background process still holds that pipe.
-            let over = Instant::now() + LAST_SECOND;
+            let over = Instant::now() + EXIT_GRACE;
             let is_waited = || !course.cancel.load(Ordering::Relaxed) && Instant::now() < over;
             while stderr::is_open(&said) && is_waited() {
                 thread::sleep(Duration::from_millis(5));
@@ -146,40 +148,46 @@ pub(super) fn talk_to<T>(
     };
     // An installed program of the same size may be another build.
     let either = |program: &Program| match attempt(program, false) {
-        Err(HostFailure::Changed) => attempt(program, true),
+        Err(HostFailure::ProgramChanged) => attempt(program, true),
         outcome => outcome,
     };
     match either(course.program) {
-        Err(HostFailure::Machine { theirs, ours }) => match course.program.for_machine(&theirs)
-        {
-            Some(program) => either(program),
-            None => Err(HostFailure::Machine { theirs, ours }),
-        },
+        Err(HostFailure::WrongMachine { theirs, ours }) => {
+            match course.program.for_machine(&theirs) {
+                Some(program) => either(program),
+                None => Err(HostFailure::WrongMachine { theirs, ours }),
+            }
+        }
         outcome => outcome,
     }
 }
 
 /// Starts an agent and checks that it is this very build, or this version for another machine.
-fn greet(
-    ends: &mut Ends,
+fn start_agent(
+    ends: &mut TransportPipes,
     program: &Program,
     (is_copied, patience): (bool, Duration),
 ) -> Result<(), HostFailure> {
     bootstrap::start((&mut ends.input, &mut ends.output), program, is_copied, patience)?;
-    let Reply::Hello(said) = frame::read(&mut ends.output).map_err(HostFailure::of_pipe)?
+    let AgentReply::Hello(said) =
+        frame::read(&mut ends.output).map_err(HostFailure::from_frame_error)?
     else {
-        return Err(HostFailure::Changed);
+        return Err(HostFailure::ProgramChanged);
     };
     let (hash, version) = said.split_once(' ').unwrap_or((&said, "older"));
     match hash == program.hash {
         true if version == VERSION => Ok(()),
-        true => Err(HostFailure::Version { theirs: version.chars().take(40).collect() }),
-        false => Err(HostFailure::Changed),
+        true => Err(HostFailure::WrongVersion { theirs: version.chars().take(40).collect() }),
+        false => Err(HostFailure::ProgramChanged),
     }
 }
 
 /// Starts the transport with a shell at its end.
-pub(super) fn open(host: &str, via: &Via, end: Instant) -> Result<(Line, Ends), HostFailure> {
+pub(super) fn start_transport(
+    host: &str,
+    via: &Via,
+    end: Instant,
+) -> Result<(TransportProcess, TransportPipes), HostFailure> {
     let words = via.words(host);
     let not_started = |source| HostFailure::Start { program: words[0].clone(), source };
     let mut child = Command::new(&words[0])
@@ -192,30 +200,31 @@ pub(super) fn open(host: &str, via: &Via, end: Instant) -> Result<(Line, Ends), 
         .spawn()
         .map_err(not_started)?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let line = Line {
+    let line = TransportProcess {
         child: Mutex::new(child),
-        end: Mutex::new(end),
+        deadline: Mutex::new(end),
         is_late: AtomicBool::new(false),
     };
     let (Some(input), Some(output), Some(errors)) = pipes else {
         return Err(HostFailure::Closed);
     };
-    let said = stderr::listen_to(errors).map_err(not_started)?;
-    Ok((line, Ends { input, output: BufReader::new(output), said }))
+    let said = stderr::capture_tail(errors).map_err(not_started)?;
+    Ok((line, TransportPipes { input, output: BufReader::new(output), stderr_tail: said }))
 }
 
 /// Additional messages of kubectl: the chosen one of several containers, and the exit code of a
 /// command, after the command's own error message.
-const TOOK_ONE: &str = "Defaulted container ";
-const RAN: &str = "command terminated with exit code ";
+const DEFAULT_CONTAINER_PREFIX: &str = "Defaulted container ";
+const EXIT_CODE_PREFIX: &str = "command terminated with exit code ";
 
 /// Returns the last meaningful line, with terminal control characters made visible.
-fn last_line(said: &[u8]) -> String {
+fn last_error_line(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
-    let says_something = |line: &&str| !line.is_empty() && !line.starts_with(TOOK_ONE);
+    let says_something =
+        |line: &&str| !line.is_empty() && !line.starts_with(DEFAULT_CONTAINER_PREFIX);
     let mut lines = text.lines().rev().map(str::trim).filter(says_something);
     let last = lines.next().unwrap_or_default();
-    let before = lines.next().filter(|_| last.starts_with(RAN));
+    let before = lines.next().filter(|_| last.starts_with(EXIT_CODE_PREFIX));
     let said = before.map_or_else(|| last.to_owned(), |before| format!("{before} ({last})"));
     assay_model::sanitize::escape_hidden(&said).into_owned()
 }
@@ -225,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_line_that_tells_why_is_kept() {
+    fn keeps_last_meaningful_line() {
         for (said, kept) in [
             ("", ""),
             ("Welcome\nssh: no\n \n", "ssh: no"),
@@ -240,7 +249,7 @@ mod tests {
                 "sh: mktemp: not found (command terminated with exit code 127)",
             ),
         ] {
-            assert_eq!(last_line(said.as_bytes()), kept);
+            assert_eq!(last_error_line(said.as_bytes()), kept);
         }
     }
 }

@@ -5,23 +5,23 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-use super::{Command, ProcessError};
+use super::{ChildCommand, ProcessError};
 
 /// Working directory of a child; a temporary one is removed on drop.
-pub(super) enum Workplace {
-    Given(PathBuf),
-    Fresh(tempfile::TempDir),
+pub(super) enum WorkingDirectory {
+    Existing(PathBuf),
+    Temporary(tempfile::TempDir),
 }
 
-impl Workplace {
-    pub(super) fn prepare(command: &Command) -> Result<Self, ProcessError> {
+impl WorkingDirectory {
+    pub(super) fn prepare(command: &ChildCommand) -> Result<Self, ProcessError> {
         let files = command.input_files.iter().map(|(path, _)| path);
         for path in files.chain(&command.output_files) {
-            stays_inside(path)?;
+            check_inside(path)?;
         }
         let place = match &command.directory {
-            Some(path) => given(path)?,
-            None => Self::Fresh(fresh()?),
+            Some(path) => open_existing(path)?,
+            None => Self::Temporary(create_temporary()?),
         };
         for (path, content) in &command.input_files {
             let path = place.path().join(path);
@@ -33,8 +33,8 @@ impl Workplace {
 
     pub(super) fn path(&self) -> &Path {
         match self {
-            Self::Given(path) => path,
-            Self::Fresh(directory) => directory.path(),
+            Self::Existing(path) => path,
+            Self::Temporary(directory) => directory.path(),
         }
     }
 
@@ -66,20 +66,20 @@ impl Workplace {
     }
 }
 
-fn given(path: &Path) -> Result<Workplace, ProcessError> {
+fn open_existing(path: &Path) -> Result<WorkingDirectory, ProcessError> {
     let refused = |source| ProcessError::Directory { path: path.to_owned(), source };
     let absolute = std::path::absolute(path).map_err(refused)?;
     // Checked here, because a start with a bad directory reports a missing program.
     fs::read_dir(&absolute).map_err(refused)?;
-    Ok(Workplace::Given(absolute))
+    Ok(WorkingDirectory::Existing(absolute))
 }
 
-fn fresh() -> Result<tempfile::TempDir, ProcessError> {
+fn create_temporary() -> Result<tempfile::TempDir, ProcessError> {
     let refused = |source| ProcessError::Directory { path: std::env::temp_dir(), source };
     tempfile::Builder::new().prefix("assay-").tempdir().map_err(refused)
 }
 
-fn stays_inside(path: &Path) -> Result<(), ProcessError> {
+fn check_inside(path: &Path) -> Result<(), ProcessError> {
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
     let named = path.file_name().is_some();
     (inside && named)
