@@ -87,7 +87,7 @@ const KINDS: [Kind; 7] = [
         title: "Storage changed during a run",
         make: |_, program, _| {
             let mut all = storage_changes::try_all(program)?;
-            all.extend(foreign::all(program)?);
+            all.extend(foreign::run_all(program)?);
             Ok(all)
         },
     },

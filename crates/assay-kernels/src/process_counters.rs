@@ -43,7 +43,8 @@ mod tests {
     #[test]
     fn counts_page_faults() {
         let before = read_process_counters();
-        let pages = vec![1_u8; 4 << 20];
+        // Above the largest threshold of malloc (32 MiB), so that the memory is mapped anew.
+        let pages = vec![1_u8; 64 << 20];
         assert!(read_process_counters().since(before).minor_faults > 0, "{}", pages.len());
     }
 }

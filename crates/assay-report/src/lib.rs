@@ -8,7 +8,7 @@
 //! This crate never runs, measures or opens anything, and never judges results.
 
 /// Formats a message of the catalogue in the current language, with named variables.
-macro_rules! say {
+macro_rules! message {
     ($id:literal $(, $name:ident = $value:expr)* $(,)?) => {
         crate::locale::format_message(
             $id,

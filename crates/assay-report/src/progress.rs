@@ -322,9 +322,9 @@ impl RunProgress {
 fn format_remaining(left_s: u64, late_s: u64) -> String {
     let clock = |seconds: u64| format!("{}:{:02}", seconds / 60, seconds % 60);
     match (left_s, late_s) {
-        (0, _) => say!("progress-over", time = clock(late_s)),
-        (_, 0) => say!("progress-left", time = clock(left_s)),
-        _ => say!("progress-late", left = clock(left_s), late = clock(late_s)),
+        (0, _) => message!("progress-over", time = clock(late_s)),
+        (_, 0) => message!("progress-left", time = clock(left_s)),
+        _ => message!("progress-late", left = clock(left_s), late = clock(late_s)),
     }
 }
 
@@ -399,7 +399,7 @@ fn format_figures(rates: &[Quantity], latency_s: Option<f64>, cpu: Option<f64>) 
         let _ = write!(
             line,
             "  {}",
-            words::without_no_break_spaces(&say!("progress-cpu", share = share))
+            words::without_no_break_spaces(&message!("progress-cpu", share = share))
         );
     }
     line

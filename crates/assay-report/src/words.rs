@@ -59,7 +59,7 @@ impl Explanation {
 }
 
 /// Formats a message of the catalogue with its advice and named variables.
-macro_rules! reported {
+macro_rules! explanation {
     ($id:literal $(, $name:ident = $value:expr)* $(,)?) => {
         crate::words::Explanation::from_message(
             $id,
@@ -67,7 +67,7 @@ macro_rules! reported {
         )
     };
 }
-use reported;
+use explanation;
 
 /// Returns a message of the catalogue without variables, for documents built in other crates.
 #[must_use]

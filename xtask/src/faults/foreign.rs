@@ -1,4 +1,4 @@
-//! What others have put where assay writes and removes: hard links, mounts, files of their own.
+//! Foreign data where assay writes and removes: hard links, mounts, files of other users.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ const FILES: &str = "storage files data --width 2 --files 2 --size 4KiB --for 30
 /// The exit code of a script that was not allowed to mount.
 const NO_MOUNT: Option<i32> = Some(99);
 
-pub(super) fn all(program: &Path) -> Result<Vec<TriedFault>> {
+pub(super) fn run_all(program: &Path) -> Result<Vec<TriedFault>> {
     Ok(vec![
         TriedFault {
             fault: "a hard link to somebody's file in the place of a kept tree's, then a test that writes the tree",
@@ -42,8 +42,8 @@ pub(super) fn all(program: &Path) -> Result<Vec<TriedFault>> {
     ])
 }
 
-/// A kept tree of files and those in it.
-fn kept(world: &FaultSandbox) -> Result<Vec<PathBuf>> {
+/// Creates a kept tree and returns its files.
+fn create_kept_tree(world: &FaultSandbox) -> Result<Vec<PathBuf>> {
     fs::create_dir(world.path("data"))?;
     world.run_assay(&words(&format!("{FILES} --operations create")))?;
     let all = read_tree(&world.path("data"))?.into_iter().map(|(path, _)| path);
@@ -56,7 +56,7 @@ fn words(line: &str) -> Vec<&str> {
 
 fn linked_in_a_tree(program: &Path) -> Result<FaultResult> {
     let world = FaultSandbox::new(program)?;
-    let files = kept(&world)?;
+    let files = create_kept_tree(&world)?;
     let file = files.first().context("the tree has no file")?;
     fs::write(world.path("precious"), PRECIOUS)?;
     fs::remove_file(file)?;
@@ -78,7 +78,7 @@ fn linked_target(program: &Path) -> Result<FaultResult> {
 
 fn mounted_in_a_tree(program: &Path) -> Result<FaultResult> {
     let world = FaultSandbox::new(program)?;
-    let before = kept(&world)?;
+    let before = create_kept_tree(&world)?;
     fs::create_dir(world.path("theirs"))?;
     fs::write(world.path("theirs/vdb_f0001.file"), PRECIOUS)?;
     let mut said = String::new();

@@ -53,7 +53,7 @@ pub fn run(
     workload: &FileWorkload,
     control: &mut FileControl<'_>,
 ) -> Result<FileOutcome, StorageError> {
-    let look = |(index, tree)| TreeState::scan(tree, Changes::of(workload, index));
+    let look = |(index, tree)| TreeState::scan(tree, Changes::from_workload(workload, index));
     let trees: Vec<TreeState<'_>> =
         workload.trees.iter().enumerate().map(look).collect::<Result<_, _>>()?;
     let shared = FilePhaseState::new(workload, &trees)?;

@@ -112,13 +112,13 @@ fn translated_headline(benchmark: Benchmark, name: &'static str) -> &'static str
 fn reader_label(benchmark: Benchmark, label: &str) -> String {
     let section = benchmark.definition().section;
     if section == ReportSection::Bandwidth {
-        say!("answer-bandwidth", label = label)
+        message!("answer-bandwidth", label = label)
     } else if section == ReportSection::Ladder {
         word("answer-memory-latency").to_owned()
     } else if benchmark == Benchmark::Linpack {
         format!("LINPACK, {label}")
     } else if section == ReportSection::Compute {
-        say!("answer-peak", label = label)
+        message!("answer-peak", label = label)
     } else {
         label.to_owned()
     }
@@ -155,7 +155,7 @@ fn distinguishing_label(estimate: &MetricEstimate) -> Option<String> {
     match section_of(estimate)? {
         ReportSection::Mpi => text(estimate, Attribute::Mpi),
         ReportSection::Network => match number(estimate, Attribute::LoadStreams) {
-            Some(streams) if streams > 0.0 => Some(say!("under-load", n = streams as u64)),
+            Some(streams) if streams > 0.0 => Some(message!("under-load", n = streams as u64)),
             _ => text(estimate, Attribute::Direction).map(|it| direction(&it)),
         },
         _ => None,
@@ -168,8 +168,8 @@ fn network_details(estimate: &MetricEstimate) -> Vec<String> {
     if section_of(estimate) != Some(ReportSection::Network) {
         return Vec::new();
     }
-    let streams =
-        number(estimate, Attribute::Streams).map(|streams| say!("streams", n = streams as u64));
+    let streams = number(estimate, Attribute::Streams)
+        .map(|streams| message!("streams", n = streams as u64));
     let path = text(estimate, Attribute::Path).filter(|path| path == "loopback");
     streams.into_iter().chain(path).collect()
 }
@@ -183,10 +183,10 @@ pub fn distrust_reasons(summary: &RunSummary) -> Vec<String> {
     if let Some((first, why)) = doubted.next() {
         let why = words::distrust(why);
         reasons.push(match 1 + doubted.count() {
-            1 => say!("answer-doubted-one", first = first, why = why),
+            1 => message!("answer-doubted-one", first = first, why = why),
             some => {
                 let all = judged.len();
-                say!("answer-doubted", some = some, all = all, first = first, why = why)
+                message!("answer-doubted", some = some, all = all, first = first, why = why)
             }
         });
     }
@@ -208,7 +208,7 @@ fn judged_results(summary: &RunSummary) -> Vec<(String, Option<DistrustReason>)>
 pub(super) fn untrusted_notice(summary: &RunSummary) -> String {
     match distrust_reasons(summary) {
         reasons if reasons.is_empty() => String::new(),
-        reasons => say!("answer-untrusted", reasons = reasons.join(semicolon())),
+        reasons => message!("answer-untrusted", reasons = reasons.join(semicolon())),
     }
 }
 
@@ -232,7 +232,7 @@ pub fn answer(
     if !worse.is_empty() {
         document.paragraph(
             Tone::Doubt,
-            say!("answer-worse", n = worse.len(), hosts = words::hosts(&worse)),
+            message!("answer-worse", n = worse.len(), hosts = words::hosts(&worse)),
         );
     }
     for note in
@@ -242,7 +242,7 @@ pub fn answer(
     }
     if !summary.omitted.is_empty() {
         let names = words::omitted_benchmarks(&summary.omitted);
-        document.paragraph(Tone::Quiet, say!("answer-omitted", benchmarks = names));
+        document.paragraph(Tone::Quiet, message!("answer-omitted", benchmarks = names));
     }
     notes::add_failures(&mut document, summary);
     document
@@ -269,7 +269,7 @@ pub(super) fn add_rows(
         }
         // Names contain commas themselves.
         let (n, names) = (left_out.len(), names.join(semicolon()));
-        document.paragraph(Tone::Quiet, say!("answer-more", n = n, names = names));
+        document.paragraph(Tone::Quiet, message!("answer-more", n = n, names = names));
     }
     document.paragraph(Tone::Quiet, legend(&shown));
 }

@@ -30,7 +30,7 @@ const MAX_NAMED_RUNS: usize = 3;
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> Document {
     let (a, b) = (&comparison.a, &comparison.b);
-    let mut document = Document::new(say!("one-and-two", one = &a.name, two = &b.name));
+    let mut document = Document::new(message!("one-and-two", one = &a.name, two = &b.name));
     let mut facts: Vec<_> =
         [a, b].map(|side| (side.name.clone(), runs_label(&side.runs))).into();
     if !comparison.control.is_empty() {
@@ -47,7 +47,7 @@ pub fn comparison(comparison: &Comparison) -> Document {
         document.paragraph(
             Tone::Plain,
             match needed {
-                Some(n) => say!("compare-one-each", n = n.to_string()),
+                Some(n) => message!("compare-one-each", n = n.to_string()),
                 None => verdict_counts(comparison),
             },
         );
@@ -81,12 +81,12 @@ fn runs_needed(comparison: &Comparison) -> Option<u64> {
 /// Lists a few runs by name; of many, the first and the last.
 fn runs_label(ids: &[String]) -> String {
     match ids {
-        [one] => say!("compare-one-run", run = one),
+        [one] => message!("compare-one-run", run = one),
         [first, .., last] if ids.len() > MAX_NAMED_RUNS => {
-            let which = say!("from-to", first = first, last = last);
-            say!("compare-runs", n = ids.len().to_string(), which = which)
+            let which = message!("from-to", first = first, last = last);
+            message!("compare-runs", n = ids.len().to_string(), which = which)
         }
-        _ => say!("compare-runs", n = ids.len().to_string(), which = ids.join(comma())),
+        _ => message!("compare-runs", n = ids.len().to_string(), which = ids.join(comma())),
     }
 }
 
@@ -103,7 +103,7 @@ fn verdict_counts(comparison: &Comparison) -> String {
     });
     let reported: Vec<String> = all.into_iter().flatten().collect();
     let (a, b) = (&comparison.a.name, &comparison.b.name);
-    say!("compare-result", a = a, b = b, reported = reported.join(comma()))
+    message!("compare-result", a = a, b = b, reported = reported.join(comma()))
 }
 
 fn explanation(comparison: &Comparison) -> String {
@@ -114,7 +114,7 @@ fn explanation(comparison: &Comparison) -> String {
     };
     let floor = word("compare-floor");
     let floor = if comparison.control.is_empty() { None } else { Some(floor.to_owned()) };
-    let rule = say!(
+    let rule = message!(
         "compare-explanation",
         margin = margin,
         tested = comparison.tested.to_string(),
@@ -223,7 +223,7 @@ fn verdict_cell(pair: &MetricComparison) -> TableCell {
     let verdict = catalogue::verdict(pair.verdict);
     let text = match pair.runs_to_decide {
         Some(n) => {
-            let runs = say!("compare-needs", n = n.to_string());
+            let runs = message!("compare-needs", n = n.to_string());
             format!("{verdict} ({})", units::with_no_break_spaces(&runs))
         }
         None => verdict.to_owned(),
@@ -246,7 +246,7 @@ fn add_list(document: &mut Document, heading: &str, lines: impl Iterator<Item = 
         lines.by_ref().take(MAX_LINES).for_each(|line| document.paragraph(Tone::Doubt, line));
         let more = lines.count();
         if more > 0 {
-            document.paragraph(Tone::Doubt, say!("and-more", n = more) + word("full-stop"));
+            document.paragraph(Tone::Doubt, message!("and-more", n = more) + word("full-stop"));
         }
     }
 }
@@ -271,7 +271,7 @@ fn nearest_unmatched(comparison: &Comparison) -> Option<String> {
     let found = alike.map(|(a, b)| (a, difference(a, b), difference(b, a)));
     let (it, a, b) = found.min_by_key(|(_, a, b)| a.len().max(b.len()))?;
     let [one, other] = [&a, &b].map(identity::label);
-    Some(say!(
+    Some(message!(
         "compare-nearest",
         what = format!("{} {}", it.benchmark, it.metric),
         a = one,
@@ -292,5 +292,5 @@ fn unmatched_line(comparison: &Comparison, it: &UnmatchedResult) -> String {
         words => words,
     };
     let what = with_detail(&format!("{} {}", it.benchmark, it.metric), &case);
-    say!("compare-alone", what = what, side = &side.name)
+    message!("compare-alone", what = what, side = &side.name)
 }

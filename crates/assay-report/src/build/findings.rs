@@ -11,7 +11,7 @@ use crate::words::phrase;
 /// contains deviations only.
 #[must_use]
 pub fn findings(host: &str, findings: &[DoctorFinding], others: Option<&str>) -> Document {
-    let mut document = Document::new(say!("doctor-title", host = host));
+    let mut document = Document::new(message!("doctor-title", host = host));
     document.paragraph(Tone::Plain, counts(findings));
     let mut deviations = with_outcome(findings, CheckOutcome::Deviates);
     deviations.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -28,7 +28,7 @@ pub fn findings(host: &str, findings: &[DoctorFinding], others: Option<&str>) ->
         .all(|it| matches!(it.outcome, CheckOutcome::NotVisible | CheckOutcome::Unreadable));
     if let (Some(command), false) = (others, is_all_unseen) {
         if has_more_than_deviations(findings) {
-            document.paragraph(Tone::Quiet, say!("doctor-others", command = command));
+            document.paragraph(Tone::Quiet, message!("doctor-others", command = command));
         }
         return document;
     }
@@ -65,7 +65,7 @@ fn with_outcome(findings: &[DoctorFinding], outcome: CheckOutcome) -> Vec<&Docto
 
 fn counts(findings: &[DoctorFinding]) -> String {
     let count = |outcome| with_outcome(findings, outcome).len().to_string();
-    say!(
+    message!(
         "doctor-counts",
         all = findings.len(),
         bad = count(CheckOutcome::Deviates),

@@ -55,7 +55,7 @@ fn title(history: &History) -> String {
 fn facts(history: &History) -> FactTable {
     let (first, last) = (history.points.first(), history.points.last());
     let when = first.zip(last).map(|(first, last)| {
-        say!(
+        message!(
             "history-span",
             n = history.points.len().to_string(),
             first = format_minute(&first.started),
@@ -67,7 +67,7 @@ fn facts(history: &History) -> FactTable {
     facts.extend(when.map(|when| fact(word("history-runs"), when)));
     facts.extend(last.map(|last| fact(word("history-newest"), point_value(history, last))));
     if history.others > 0 {
-        let others = say!("history-others", n = history.others.to_string());
+        let others = message!("history-others", n = history.others.to_string());
         facts.push(fact(word("history-other-results"), others));
     }
     FactTable { title: None, tone: Tone::Plain, facts }
@@ -85,7 +85,7 @@ fn format_minute(time: &str) -> String {
 }
 
 fn explanation(history: &History) -> String {
-    say!(
+    message!(
         "history-explanation",
         method = history.method.name.to_string(),
         permutations = history.method.permutations.to_string(),
@@ -114,7 +114,7 @@ fn plot(history: &History) -> Plot {
     let description = match history.changes.len() {
         // Describes only the plot: a paragraph below it reports that nothing changed.
         0 => word("history-drawn").to_owned(),
-        count => say!("history-changed", n = count.to_string()),
+        count => message!("history-changed", n = count.to_string()),
     };
     let axes = [
         Axis::new(word("column-run"), Unit::Count, Scale::LinearFitted),
@@ -125,10 +125,10 @@ fn plot(history: &History) -> Plot {
         PlotSeries { name: word("history-level").to_owned(), points: level_points(history) },
     ];
     let marks = of_change.chain(of_turnover).collect();
-    let title = say!("history-plot", metric = &history.metric);
+    let title = message!("history-plot", metric = &history.metric);
     let limit = common_limit(history).map(|value| {
         let label =
-            say!("limit-line", limit = units::quantity(value, history.unit, LIMIT_DIGITS));
+            message!("limit-line", limit = units::quantity(value, history.unit, LIMIT_DIGITS));
         ReferenceLine { label, value }
     });
     Plot { is_comparison: true, marks, limit, ..Plot::new(title, description, axes, series) }

@@ -42,10 +42,10 @@ pub fn hosts(
     short: &dyn Fn(&[&str]) -> String,
 ) -> Document {
     let count = examined.len() + unreached.len();
-    let mut document = Document::new(say!("hosts-title", n = count));
+    let mut document = Document::new(message!("hosts-title", n = count));
     if !unreached.is_empty() {
         let few = unreached.len().to_string();
-        let text = say!("hosts-unreached", few = few, n = count);
+        let text = message!("hosts-unreached", few = few, n = count);
         document.paragraph(Tone::Bad, text);
         add_unreachable_hosts(&mut document, unreached);
     }

@@ -72,7 +72,7 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
         summaries.iter().map(|it| with_printed_digits(it)).collect();
     let summaries = &summaries.iter().collect::<Vec<_>>();
     let all: Vec<&MetricEstimate> = summaries.iter().flat_map(|it| &it.results).collect();
-    let mut document = Document::new(say!("learn-title", subject = subject));
+    let mut document = Document::new(message!("learn-title", subject = subject));
     let mut tools: Vec<String> = Vec::new();
     for estimate in &all {
         if !tools.contains(&estimate.tool.name) {
@@ -82,7 +82,8 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
     let tool = tools.join(comma());
     let n = subject_count(subject, summaries);
     summaries.iter().for_each(|it| document.paragraph(Tone::Bad, untrusted_notice(it)));
-    document.paragraph(Tone::Plain, say!("learn-intro", n = n, subject = subject, tool = tool));
+    document
+        .paragraph(Tone::Plain, message!("learn-intro", n = n, subject = subject, tool = tool));
     let headline = headline_table(subject, &all, summaries);
     document.paragraph(Tone::Bad, if all.is_empty() { word("learn-nothing") } else { "" });
     add_table(&mut document, None, headline);
@@ -119,7 +120,7 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
     let measured = summaries.iter().map(|it| it.run.started.as_str()).max();
     PublishedPage {
         document,
-        description: say!("learn-description", subject = subject),
+        description: message!("learn-description", subject = subject),
         measured_at: measured.unwrap_or_default().to_owned(),
     }
 }
@@ -184,7 +185,7 @@ fn add_method(document: &mut Document, summaries: &[&RunSummary], runs: &[Run]) 
     let mut dates: Vec<String> =
         summaries.iter().map(|it| format_date(&it.run.started)).collect();
     dates.dedup();
-    document.paragraph(Tone::Plain, say!("learn-dates", dates = dates.join(comma())));
+    document.paragraph(Tone::Plain, message!("learn-dates", dates = dates.join(comma())));
     document.heading(word("learn-heading-commands"));
     let commands = commands::page_commands(summaries, runs);
     document.blocks.push(Block::Preformatted(commands.join("\n")));
@@ -207,7 +208,7 @@ fn add_impossible_figures(document: &mut Document, all: &[&MetricEstimate]) {
     if !reported.is_empty() {
         document.paragraph(
             Tone::Bad,
-            say!("learn-impossible", figures = reported.join(semicolon())),
+            message!("learn-impossible", figures = reported.join(semicolon())),
         );
     }
 }
@@ -224,8 +225,8 @@ fn format_value(estimate: &MetricEstimate) -> String {
 
 fn with_qualifier(estimate: &MetricEstimate, shown: String) -> String {
     match text(estimate, Attribute::Qualifier).as_deref() {
-        Some("approximate") => say!("about", value = shown),
-        Some("min") => say!("more-than", value = shown),
+        Some("approximate") => message!("about", value = shown),
+        Some("min") => message!("more-than", value = shown),
         _ => shown,
     }
 }
@@ -270,7 +271,7 @@ fn unmeasured_rows(summaries: &[&RunSummary]) -> Vec<Vec<TableCell>> {
         let failed = summary.failures.iter().filter(|it| it.because.is_none());
         let failed = failed.map(|it| (&it.benchmark, catalogue::failure(&it.failure).text));
         for (benchmark, why) in omitted.chain(failed) {
-            let shown = say!("learn-not-measured", why = why);
+            let shown = message!("learn-not-measured", why = why);
             let row = vec![
                 benchmark.as_str().into(),
                 shown.into(),
@@ -334,7 +335,12 @@ fn stream_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
                 _ if low == high => low,
                 (number, _) => format!("{number}–{high}"),
             };
-            say!("learn-per-domain", whole = format_value(whole), part = part, domain = domain)
+            message!(
+                "learn-per-domain",
+                whole = format_value(whole),
+                part = part,
+                domain = domain
+            )
         }
     };
     Some(row("STREAM Triad".to_owned(), shown, &[whole]))
@@ -409,21 +415,21 @@ fn storage_rows(all: &[&MetricEstimate]) -> Vec<Vec<TableCell>> {
         let (read, write) = (of_operation("read"), of_operation("write"));
         let shown = match (read, write) {
             (Some(read), Some(write)) => {
-                say!(
+                message!(
                     "learn-reads-writes",
                     reads = format_value(read),
                     writes = format_value(write)
                 )
             }
-            (Some(read), None) => say!("learn-reads", reads = format_value(read)),
-            (None, Some(write)) => say!("learn-writes", writes = format_value(write)),
-            (None, None) => say!("learn-mixed", both = format_value(of_operation("mix")?)),
+            (Some(read), None) => message!("learn-reads", reads = format_value(read)),
+            (None, Some(write)) => message!("learn-writes", writes = format_value(write)),
+            (None, None) => message!("learn-mixed", both = format_value(of_operation("mix")?)),
         };
         let mixed = of_operation("mix").filter(|_| read.is_none() && write.is_none());
         let both: Vec<&MetricEstimate> = read.into_iter().chain(write).chain(mixed).collect();
         let name = match here {
             (tool, Some(group)) if both[0].spans_hosts() => with_detail(&tool, &group),
-            (tool, Some(target)) => say!("learn-storage", tool = tool, target = target),
+            (tool, Some(target)) => message!("learn-storage", tool = tool, target = target),
             (tool, None) => tool,
         };
         Some(row(name, shown, &both))

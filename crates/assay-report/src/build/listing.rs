@@ -59,14 +59,14 @@ pub fn listing(
     if runs.is_empty() && without_result > 0 {
         document.paragraph(Tone::Plain, word("list-no-result"));
     } else if runs.is_empty() && unasked > 0 {
-        document.paragraph(Tone::Plain, say!("list-no-match", n = unasked));
+        document.paragraph(Tone::Plain, message!("list-no-match", n = unasked));
     } else if runs.is_empty() {
         document.paragraph(Tone::Plain, word("list-empty"));
     } else {
         document.blocks.push(Block::Table(table(runs)));
     }
     if without_result > 0 {
-        document.paragraph(Tone::Quiet, say!("list-without-result", n = without_result));
+        document.paragraph(Tone::Quiet, message!("list-without-result", n = without_result));
     }
     if !unreadable.is_empty() {
         document.heading(word("list-unreadable"));
@@ -119,7 +119,7 @@ fn table(runs: &[ListedRun<'_>]) -> ReportTable {
 fn host_label(run: &ListedRun<'_>) -> String {
     match run.other_hosts {
         0 => run.host.to_owned(),
-        others => format!("{} {}", run.host, say!("and-more", n = others.to_string())),
+        others => format!("{} {}", run.host, message!("and-more", n = others.to_string())),
     }
 }
 

@@ -32,11 +32,11 @@ pub fn fleet_plan(
     unreached: &[UnreachableHost<'_>],
     (notes, is_beyond): (&[Phrase], bool),
 ) -> Document {
-    let mut document = Document::new(say!("plan-title", suite = &plan.suite));
+    let mut document = Document::new(message!("plan-title", suite = &plan.suite));
     let (n, time_of_all) = (plan.cases.len(), format_time(plan.budget_s));
     let cases = match is_beyond {
-        true => say!("plan-cases-beyond", n = n, time = time_of_all),
-        false => say!("plan-cases", n = n, time = time_of_all),
+        true => message!("plan-cases-beyond", n = n, time = time_of_all),
+        false => message!("plan-cases", n = n, time = time_of_all),
     };
     let summary = [cases, word("plan-nothing-run").to_owned()];
     document.paragraph(Tone::Plain, join_sentences(&summary));
@@ -82,7 +82,8 @@ pub fn fleet_plan(
     for omitted in &plan.omitted {
         let Explanation { text, advice } = words::omitted(omitted);
         let benchmark = &omitted.benchmark;
-        let text = say!("plan-left-out", benchmark = benchmark, why = text, advice = advice);
+        let text =
+            message!("plan-left-out", benchmark = benchmark, why = text, advice = advice);
         document.paragraph(Tone::Doubt, text);
     }
     for phrase in notes {
@@ -139,7 +140,7 @@ fn describe_ladder(cases: &[&Case], named: bool) -> Option<String> {
         return None;
     };
     let [from, to] = [low.bytes, high.bytes].map(size);
-    let sizes = say!("plan-sizes", low = from, high = to, n = cases.len());
+    let sizes = message!("plan-sizes", low = from, high = to, n = cases.len());
     Some(join_clauses(&[format_cpus(&[low.cpu]), sizes]))
 }
 
@@ -166,7 +167,7 @@ fn common_target(plan: &Plan) -> Option<String> {
 }
 
 fn stopping_rule(common: Option<&str>) -> String {
-    say!("plan-stops-at", stop = common.unwrap_or(word("plan-stop-as-shown")))
+    message!("plan-stops-at", stop = common.unwrap_or(word("plan-stop-as-shown")))
 }
 
 fn format_time(seconds: f64) -> String {
@@ -177,7 +178,7 @@ fn describe_stopping(stopping: &StoppingRule) -> String {
     let (n, preparations) =
         (stopping.repetitions.to_string(), stopping.preparations.to_string());
     let often =
-        with_no_break_spaces(&say!("plan-repetitions", n = n, preparations = preparations));
+        with_no_break_spaces(&message!("plan-repetitions", n = n, preparations = preparations));
     with_detail(&format!("±{}", format_percent_setting(100.0 * stopping.target)), &often)
 }
 
@@ -198,7 +199,7 @@ fn describe_workload(Case { workload, pair, .. }: &Case, named: bool) -> Option<
     Some(if let Workload::Stream(work) = workload {
         let domains: Vec<String> = work.domains.iter().map(format_domain).collect();
         let times = group_digits(&work.cache_multiple.to_string());
-        let arrays = say!("plan-arrays", size = size(work.bytes_per_array), times = times);
+        let arrays = message!("plan-arrays", size = size(work.bytes_per_array), times = times);
         join_clauses(&[domains.join(semicolon()), arrays])
     } else if let Workload::Latency(work) = workload {
         join_clauses(&[format_cpus(&[work.cpu]), size(work.bytes)])
@@ -209,8 +210,8 @@ fn describe_workload(Case { workload, pair, .. }: &Case, named: bool) -> Option<
         join_clauses(&[
             with_detail(&format!("N\u{a0}=\u{a0}{}", work.n), &size),
             format_cpus(&work.cpus),
-            say!("products-by", blas = work.blas.as_deref().unwrap_or("assay")),
-            with_no_break_spaces(&say!("seed", seed = work.seed.to_string())),
+            message!("products-by", blas = work.blas.as_deref().unwrap_or("assay")),
+            with_no_break_spaces(&message!("seed", seed = work.seed.to_string())),
         ])
     } else if let Some(work) = workload.as_network() {
         describe_network(work, matches!(workload, Workload::NetworkTcp(_)))
@@ -226,19 +227,19 @@ fn describe_workload(Case { workload, pair, .. }: &Case, named: bool) -> Option<
 }
 
 fn describe_network(work: &NetworkWorkload, has_congestion: bool) -> String {
-    let to = say!("plan-to", to = work.to.as_deref().unwrap_or(word("plan-this-machine")));
-    let port = work.port.map(|port| say!("plan-port", port = port.to_string()));
+    let to = message!("plan-to", to = work.to.as_deref().unwrap_or(word("plan-this-machine")));
+    let port = work.port.map(|port| message!("plan-port", port = port.to_string()));
     let question = match &work.question {
         NetworkTest::Throughput(it) => {
             let each = |rate: u64| {
                 let rate = quantity(rate as f64, Unit::BitPerSecond, 3);
-                format!(" {}", say!("plan-each", rate = rate))
+                format!(" {}", message!("plan-each", rate = rate))
             };
             let parts = [
-                say!("streams", n = it.streams)
+                message!("streams", n = it.streams)
                     + &it.rate_bit_per_s.map_or_else(String::new, each),
                 direction(it.direction.name()),
-                say!("plan-per-repetition", time = format_time(f64::from(it.seconds))),
+                message!("plan-per-repetition", time = format_time(f64::from(it.seconds))),
             ];
             let copy = (!it.copy).then(|| word("no-copy").to_owned());
             let parts: Vec<String> = parts.into_iter().chain(copy).collect();
@@ -251,9 +252,12 @@ fn describe_network(work: &NetworkWorkload, has_congestion: bool) -> String {
         NetworkTest::Latency(it) => {
             let waiting = if it.spin { "plan-spinning" } else { "plan-sleeping" };
             let size = size(it.bytes);
-            let rate = it.rate_per_s.map(|rate| say!("per-second", rate = rate.to_string()));
-            let load = (it.load_streams > 0).then(|| say!("under-load", n = it.load_streams));
-            let parts = [say!("plan-there-and-back", size = size), word(waiting).to_owned()];
+            let rate =
+                it.rate_per_s.map(|rate| message!("per-second", rate = rate.to_string()));
+            let load =
+                (it.load_streams > 0).then(|| message!("under-load", n = it.load_streams));
+            let parts =
+                [message!("plan-there-and-back", size = size), word(waiting).to_owned()];
             let parts: Vec<String> = parts.into_iter().chain(rate).chain(load).collect();
             join_details(&parts)
         }
@@ -269,20 +273,23 @@ fn describe_mpi(work: &MpiWorkload, pair: Option<&CasePair>) -> String {
     };
     let (hosts, file) = (&work.hosts.list, &work.hosts.file);
     let parts = [
-        Some(say!("ranks", ranks = work.ranks.to_string())),
-        pair.map(|pair| say!("plan-one-on", host = &pair.peer)),
-        hosts.as_ref().filter(|_| pair.is_none()).map(|it| say!("plan-on-hosts", hosts = it)),
-        file.as_ref().map(|file| say!("plan-on-hosts-of-file", file = file)),
+        Some(message!("ranks", ranks = work.ranks.to_string())),
+        pair.map(|pair| message!("plan-one-on", host = &pair.peer)),
+        hosts
+            .as_ref()
+            .filter(|_| pair.is_none())
+            .map(|it| message!("plan-on-hosts", hosts = it)),
+        file.as_ref().map(|file| message!("plan-on-hosts-of-file", file = file)),
         Some(place),
-        Some(say!("plan-started-by", launcher = file_name(&work.mpi.launcher))),
+        Some(message!("plan-started-by", launcher = file_name(&work.mpi.launcher))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let what = format!("{} ({})", work.mpi.label(), file_name(&work.mpi.library));
     let sizes = work.test.has_sizes().then(|| {
         let [low, high] = [work.from_bytes, work.to_bytes].map(size);
         let messages = match work.from_bytes == work.to_bytes {
-            true => say!("plan-messages-of", size = low),
-            false => say!("plan-messages", low = low, high = high),
+            true => message!("plan-messages-of", size = low),
+            false => message!("plan-messages", low = low, high = high),
         };
         format!("; {messages}")
     });
@@ -299,7 +306,11 @@ fn format_domain(domain: &Domain) -> String {
 }
 
 fn format_cpus(numbers: &[u32]) -> String {
-    with_no_break_spaces(&say!("plan-cpus", n = numbers.len(), which = format_ranges(numbers)))
+    with_no_break_spaces(&message!(
+        "plan-cpus",
+        n = numbers.len(),
+        which = format_ranges(numbers)
+    ))
 }
 
 /// Formats CPU numbers as ranges: `0–3,8` for 0, 1, 2, 3, 8.

@@ -61,14 +61,14 @@ pub fn storage_plan(plan: &StoragePlan) -> Document {
 pub(super) fn describe_test(test: &StorageTest, named: bool) -> String {
     let before = match test.precondition_passes {
         0 => None,
-        passes => Some(say!("plan-preconditioned", n = passes)),
+        passes => Some(message!("plan-preconditioned", n = passes)),
     };
     let course = match test.course {
         MeasurementMode::Once => None,
         MeasurementMode::Rounds(rule) => {
-            Some(say!("plan-rounds", n = rule.most_rounds.to_string()))
+            Some(message!("plan-rounds", n = rule.most_rounds.to_string()))
         }
-        MeasurementMode::Search(goal) => Some(say!("plan-search", goal = goal.to_string())),
+        MeasurementMode::Search(goal) => Some(message!("plan-search", goal = goal.to_string())),
     };
     let parts = before.into_iter().chain([describe_workload(test, named)]).chain(course);
     parts.collect::<Vec<_>>().join(semicolon())
@@ -80,12 +80,12 @@ pub(super) fn describe_files_test(test: &FileTest, named: bool) -> String {
     let stream = |(tree, stream): (&FileTree, &FileStream)| {
         let directories = tree.directories().unwrap_or(u64::MAX);
         let what = match tree.files {
-            0 => say!("plan-directories", n = directories),
+            0 => message!("plan-directories", n = directories),
             _ => {
                 let files = tree.file_count().unwrap_or(u64::MAX).to_string();
                 let size = size(tree.mean_file_bytes() as u64);
-                let directories = say!("plan-directories", n = directories);
-                say!("plan-files", files = files, size = size, directories = directories)
+                let directories = message!("plan-directories", n = directories);
+                message!("plan-files", files = files, size = size, directories = directories)
             }
         };
         let order = match stream.order {
@@ -93,7 +93,7 @@ pub(super) fn describe_files_test(test: &FileTest, named: bool) -> String {
             FileOrder::Sequential => word("plan-in-order"),
             FileOrder::Random | FileOrder::Skewed(_) => word("plan-at-random"),
         };
-        let threads = say!("threads", n = stream.threads);
+        let threads = message!("threads", n = stream.threads);
         let folder = if named { format!(", {}", tree.anchor.display()) } else { String::new() };
         format!("{}: {what}, {order}, {threads}{folder}", test.name)
     };
@@ -128,7 +128,7 @@ fn describe_workload(test: &StorageTest, named: bool) -> String {
         Some(describe_streams(workload)),
         named.then(|| describe_targets(workload)),
         (is_synced && !named).then(|| word("plan-fsync-at-the-end").to_owned()),
-        Some(say!("attribute-in-flight", n = in_flight(workload).to_string())),
+        Some(message!("attribute-in-flight", n = in_flight(workload).to_string())),
         Some(load),
         Some(describe_time(&workload.timing, 0.0)),
     ];
@@ -167,7 +167,11 @@ fn total_time(plan: &StoragePlan) -> String {
         0 => format_setting(sum, Unit::Second, 4),
         open if open == plan.phases.len() => word("plan-until-the-work-is-done").to_owned(),
         open => {
-            say!("plan-and-open-phases", time = format_setting(sum, Unit::Second, 4), n = open)
+            message!(
+                "plan-and-open-phases",
+                time = format_setting(sum, Unit::Second, 4),
+                n = open
+            )
         }
     }
 }
@@ -199,7 +203,7 @@ fn describe_streams(workload: &StorageWorkload) -> String {
         Verify::AfterWrite => Some(word("plan-write-checked").to_owned()),
     };
     let compressible = (data.compressible > 0.0).then(|| {
-        say!("plan-compressible", share = format_percent_setting(100.0 * data.compressible))
+        message!("plan-compressible", share = format_percent_setting(100.0 * data.compressible))
     });
     phrases.extend(verify.into_iter().chain(compressible));
     phrases.join(semicolon())
@@ -209,20 +213,24 @@ fn describe_stream(workload: &StorageWorkload, stream: &StorageStream) -> String
     let operation = match stream.read_share {
         share if share >= 1.0 => word("operation-read").to_owned(),
         share if share <= 0.0 => word("operation-write").to_owned(),
-        share => say!("attribute-reads", share = format_percent_setting(100.0 * share)),
+        share => message!("attribute-reads", share = format_percent_setting(100.0 * share)),
     };
     let share = (stream.rate_share < 1.0 && workload.streams.len() > 1).then(|| {
-        say!("plan-of-the-rate", share = format_percent_setting(100.0 * stream.rate_share))
+        message!("plan-of-the-rate", share = format_percent_setting(100.0 * stream.rate_share))
     });
     let own = stream.own_rate_per_s.map(|rate| format_setting(rate, Unit::IoPerSecond, 4));
     let parts = [
-        Some(say!("plan-operation", pattern = pattern(&stream.pattern), operation = operation)),
+        Some(message!(
+            "plan-operation",
+            pattern = pattern(&stream.pattern),
+            operation = operation
+        )),
         Some(sizes(&stream.sizes)),
-        Some(say!("threads", n = stream.threads)),
+        Some(message!("threads", n = stream.threads)),
         own,
         share,
         (stream.sync_every > 0)
-            .then(|| say!("plan-fsync-every", n = stream.sync_every.to_string())),
+            .then(|| message!("plan-fsync-every", n = stream.sync_every.to_string())),
     ];
     join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
@@ -233,7 +241,7 @@ fn pattern(pattern: &AccessPattern) -> String {
         AccessPattern::Permutation => word("plan-permutation").to_owned(),
         AccessPattern::Strides { least_bytes, most_bytes } => {
             let [minimum, most] = [least_bytes, most_bytes].map(|it| size(*it));
-            say!("plan-strided", low = minimum, high = most)
+            message!("plan-strided", low = minimum, high = most)
         }
         AccessPattern::Sequential { cursor, at_end, gap_bytes } => {
             let cursor = match cursor {
@@ -243,14 +251,14 @@ fn pattern(pattern: &AccessPattern) -> String {
             };
             let end = (*at_end == AtEnd::Stop).then(|| word("plan-to-the-end").to_owned());
             let gap = size(*gap_bytes);
-            let gap = (*gap_bytes > 0).then(|| say!("plan-with-gaps", size = gap));
+            let gap = (*gap_bytes > 0).then(|| message!("plan-with-gaps", size = gap));
             let first = word("pattern-sequential").to_owned();
             let parts: Vec<String> =
                 [Some(first), cursor, end, gap].into_iter().flatten().collect();
             parts.join(" ")
         }
         AccessPattern::Mixed { random_share } => {
-            say!("plan-partly-random", share = format_percent_setting(100.0 * random_share))
+            message!("plan-partly-random", share = format_percent_setting(100.0 * random_share))
         }
         AccessPattern::Blocks { block_bytes, stride_bytes, shuffled } => {
             let order = if *shuffled { "plan-permutation" } else { "pattern-sequential" };
@@ -258,8 +266,10 @@ fn pattern(pattern: &AccessPattern) -> String {
             let block = size(*block_bytes);
             let stride = size(*stride_bytes);
             match stride_bytes > block_bytes {
-                true => say!("plan-blocks-every", order = order, size = block, stride = stride),
-                false => say!("plan-blocks", order = order, size = block),
+                true => {
+                    message!("plan-blocks-every", order = order, size = block, stride = stride)
+                }
+                false => message!("plan-blocks", order = order, size = block),
             }
         }
     }
@@ -288,7 +298,7 @@ pub(super) fn describe_targets(workload: &StorageWorkload) -> String {
     let mut text = named.collect::<Vec<_>>().join(comma());
     if workload.targets.len() > MAX_NAMED_TARGETS {
         let more = (workload.targets.len() - MAX_NAMED_TARGETS).to_string();
-        text = format!("{text} {}", say!("and-more", n = more));
+        text = format!("{text} {}", message!("and-more", n = more));
     }
     text
 }
@@ -313,8 +323,8 @@ pub(super) fn describe_shares(tests: &[&StorageTest]) -> String {
             Some(ResponseCurvePoint::Maximum) | None => {}
         }
     }
-    let shares = say!("plan-shares", shares = percents.join(comma()));
-    let knee = say!("plan-points-near-the-knee", n = bends);
+    let shares = message!("plan-shares", shares = percents.join(comma()));
+    let knee = message!("plan-points-near-the-knee", n = bends);
     let parts = [(!percents.is_empty()).then_some(shares), (bends > 0).then_some(knee)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(semicolon())
 }
@@ -349,7 +359,10 @@ fn describe_load(load: &StorageLoad, plan: &StoragePlan) -> String {
             arrival_law(*arrivals),
         ),
         StorageLoad::Capped { bytes_per_s } => {
-            say!("plan-at-most", value = format_setting(*bytes_per_s, Unit::BytePerSecond, 4))
+            message!(
+                "plan-at-most",
+                value = format_setting(*bytes_per_s, Unit::BytePerSecond, 4)
+            )
         }
         StorageLoad::ShareOf { phase, percent: share, arrivals, .. } => {
             let base = plan
@@ -357,7 +370,7 @@ fn describe_load(load: &StorageLoad, plan: &StoragePlan) -> String {
                 .get(*phase)
                 .map_or(word("plan-maximum-rate"), |it| it.name.as_str());
             let share =
-                say!("plan-share-of", share = format_percent_setting(*share), what = base);
+                message!("plan-share-of", share = format_percent_setting(*share), what = base);
             with_detail(&share, arrival_law(*arrivals))
         }
     }
@@ -374,10 +387,11 @@ fn arrival_law(arrivals: ArrivalProcess) -> &'static str {
 fn describe_time(timing: &StorageTiming, pause_before_s: f64) -> String {
     let seconds = |seconds: f64| format_setting(seconds, Unit::Second, 4);
     let parts = [
-        (pause_before_s > 0.0).then(|| say!("plan-pause", time = seconds(pause_before_s))),
-        (timing.warmup_s > 0.0).then(|| say!("plan-warm-up", time = seconds(timing.warmup_s))),
+        (pause_before_s > 0.0).then(|| message!("plan-pause", time = seconds(pause_before_s))),
+        (timing.warmup_s > 0.0)
+            .then(|| message!("plan-warm-up", time = seconds(timing.warmup_s))),
         Some(timing.duration_s.map_or_else(|| word("plan-until-done").to_owned(), seconds)),
-        timing.stop_after_bytes.map(|bytes| say!("plan-at-most", value = size(bytes))),
+        timing.stop_after_bytes.map(|bytes| message!("plan-at-most", value = size(bytes))),
     ];
     join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }

@@ -213,7 +213,7 @@ fn every_language_translates_phrases() {
     }
 }
 
-/// Collects the texts of `phrase!` and `Phrase::counted` by identifier; the last text of the latter
+/// Collects the texts of `phrase!` and `Phrase::plural` by identifier; the last text of the latter
 /// is the plural.
 fn phrases(code: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
@@ -232,7 +232,7 @@ fn phrases(code: &str) -> BTreeMap<String, String> {
             put(id, template);
         }
     }
-    for call in code.split("Phrase::counted(").skip(1) {
+    for call in code.split("Phrase::plural(").skip(1) {
         let quoted: Vec<&str> = call.splitn(7, '"').collect();
         put(quoted[1], quoted[5]);
     }
@@ -277,9 +277,14 @@ fn code_and_catalogue_have_the_same_messages() {
     for id in named.filter_map(|id| id.split('.').next()) {
         assert!(all.contains(&format!("\"{id}\"")), "the message {id} is unused");
     }
-    for call in ["say!(", "told!(", "word(", "message(", "sentence(", "count_message("] {
-        for rest in all.split(call).skip(1) {
-            let Some(rest) = rest.trim_start().strip_prefix('"') else { continue };
+    for call in ["message!(", "word(", "message(", "sentence(", "count_message("] {
+        for (start, _) in all.match_indices(call) {
+            // `from_message(` is another function.
+            if all[..start].ends_with(|it: char| it.is_alphanumeric() || it == '_') {
+                continue;
+            }
+            let rest = all[start + call.len()..].trim_start();
+            let Some(rest) = rest.strip_prefix('"') else { continue };
             let id = rest.split('"').next().unwrap();
             assert!(english.contains_key(id), "there is no message {id}");
         }

@@ -11,7 +11,7 @@ use assay_model::plan::{MissingRequirement, OmittedMeasure};
 use assay_model::quantity::Unit;
 use assay_model::trust::{DistrustReason, MAX_RELATIVE_WIDTH};
 
-use super::{Explanation, hosts, reported};
+use super::{Explanation, explanation, hosts};
 use crate::locale as units;
 use crate::locale::{comma, format_fixed, semicolon, word};
 use crate::precision;
@@ -20,7 +20,7 @@ use crate::precision;
 #[must_use]
 pub fn basis(basis: &LimitBasis) -> String {
     match basis {
-        LimitBasis::MemoryChannels { channels, transfers_per_s, width_bits } => say!(
+        LimitBasis::MemoryChannels { channels, transfers_per_s, width_bits } => message!(
             "basis-memory-channels",
             n = *channels,
             rate = units::with_symbol(&(transfers_per_s / 1_000_000).to_string(), "MT/s"),
@@ -28,14 +28,14 @@ pub fn basis(basis: &LimitBasis) -> String {
         ),
         LimitBasis::Rpeak(rpeak) => factors(*rpeak),
         LimitBasis::MeasuredPeak { instruction_set, cores } => {
-            say!("basis-measured-peak", set = instruction_set, n = *cores)
+            message!("basis-measured-peak", set = instruction_set, n = *cores)
         }
         LimitBasis::Link { device } => match device {
-            Some(device) => say!("basis-link", device = device),
+            Some(device) => message!("basis-link", device = device),
             None => word("basis-link-unnamed").to_owned(),
         },
         LimitBasis::Provisioned => word("basis-provisioned").to_owned(),
-        LimitBasis::DataSheet { source } => say!("basis-data-sheet", source = source),
+        LimitBasis::DataSheet { source } => message!("basis-data-sheet", source = source),
         LimitBasis::Reported { text } => text.clone(),
     }
 }
@@ -43,7 +43,7 @@ pub fn basis(basis: &LimitBasis) -> String {
 /// Explains the factors of Rpeak, including the kind of clock.
 #[must_use]
 pub fn factors(rpeak: Rpeak) -> String {
-    say!(
+    message!(
         "rpeak-factors",
         n = rpeak.cores,
         flop = units::with_symbol(&rpeak.flop_per_cycle.to_string(), "FLOP"),
@@ -64,15 +64,15 @@ pub const fn resource(resource: HostResource) -> &'static str {
 /// Explains a missing requirement of a measurement, with advice.
 fn missing_requirement(missing: MissingRequirement) -> Explanation {
     match missing {
-        MissingRequirement::Host => reported!("missing-host"),
-        MissingRequirement::Target => reported!("missing-target"),
-        MissingRequirement::Mpi => reported!("missing-mpi"),
-        MissingRequirement::Domain => reported!("missing-domain"),
-        MissingRequirement::Cores => reported!("missing-cores"),
-        MissingRequirement::Memory => reported!("missing-memory"),
-        MissingRequirement::Tool => reported!("missing-tool"),
-        MissingRequirement::Library => reported!("missing-library"),
-        MissingRequirement::RdmaDevice => reported!("missing-rdma-device"),
+        MissingRequirement::Host => explanation!("missing-host"),
+        MissingRequirement::Target => explanation!("missing-target"),
+        MissingRequirement::Mpi => explanation!("missing-mpi"),
+        MissingRequirement::Domain => explanation!("missing-domain"),
+        MissingRequirement::Cores => explanation!("missing-cores"),
+        MissingRequirement::Memory => explanation!("missing-memory"),
+        MissingRequirement::Tool => explanation!("missing-tool"),
+        MissingRequirement::Library => explanation!("missing-library"),
+        MissingRequirement::RdmaDevice => explanation!("missing-rdma-device"),
     }
 }
 
@@ -133,7 +133,7 @@ pub fn distrust(distrust: DistrustReason) -> String {
         DistrustReason::OneSample => word("distrust-one-sample").to_owned(),
         DistrustReason::NoInterval => word("distrust-no-interval").to_owned(),
         DistrustReason::WideInterval { width } => match width.is_finite() && width <= 1.0 {
-            true => say!("distrust-wide-interval", width = units::percent(100.0 * width)),
+            true => message!("distrust-wide-interval", width = units::percent(100.0 * width)),
             false => word("distrust-wider-than-value").to_owned(),
         },
     }
@@ -144,7 +144,7 @@ pub fn distrust(distrust: DistrustReason) -> String {
 pub fn distrust_without_width(found: DistrustReason) -> String {
     match found {
         DistrustReason::WideInterval { .. } => {
-            say!(
+            message!(
                 "distrust-wide",
                 width = precision::format_percent_setting(100.0 * MAX_RELATIVE_WIDTH)
             )
@@ -161,17 +161,17 @@ pub fn engine_reason(reason: &EngineReason) -> String {
         EngineReason::Best => word("engine-best").to_owned(),
         EngineReason::BestOfRefused => word("engine-best-of-refused").to_owned(),
         EngineReason::Refused { io_uring, libaio: None } => {
-            say!("engine-refused", cause = io_uring)
+            message!("engine-refused", cause = io_uring)
         }
         EngineReason::Refused { io_uring, libaio: Some(libaio) } => {
-            say!("engine-both-refused", cause = io_uring, other = libaio)
+            message!("engine-both-refused", cause = io_uring, other = libaio)
         }
         EngineReason::RefusedAndBuffered { io_uring } => {
-            say!("engine-refused-and-buffered", cause = io_uring)
+            message!("engine-refused-and-buffered", cause = io_uring)
         }
         EngineReason::Contest { rates_per_s: [taken, other] } => {
             let rate = |value: f64| units::with_symbol(&format_fixed(value, 0), "IO/s");
-            say!("engine-contest", taken = rate(*taken), other = rate(*other))
+            message!("engine-contest", taken = rate(*taken), other = rate(*other))
         }
         EngineReason::UntriedContest => word("engine-untried-contest").to_owned(),
         EngineReason::Reported { text } => text.clone(),
@@ -210,19 +210,19 @@ pub fn difference(difference: &EnvironmentDifference) -> String {
     let EnvironmentDifference { aspect, of, a, b } = difference;
     let name = self::aspect(*aspect, of);
     match aspect {
-        EnvironmentAspect::Load => say!("differ-load", what = name, a = a, b = b),
+        EnvironmentAspect::Load => message!("differ-load", what = name, a = a, b = b),
         EnvironmentAspect::Steal => {
             let [a, b] =
                 [a, b].map(|share| share.parse().map_or(share.clone(), super::percent));
-            say!("differ", what = name, a = a, b = b)
+            message!("differ", what = name, a = a, b = b)
         }
-        EnvironmentAspect::Order => say!("differ-order", what = name, a = a, b = b),
+        EnvironmentAspect::Order => message!("differ-order", what = name, a = a, b = b),
         EnvironmentAspect::ArraySize | EnvironmentAspect::FileSize => {
             let size = |text: &str| text.parse().ok().map(units::size);
             let [a, b] = [a, b].map(|it| size(it).unwrap_or_else(|| it.clone()));
-            say!("differ", what = name, a = a, b = b)
+            message!("differ", what = name, a = a, b = b)
         }
-        _ => say!("differ", what = name, a = a, b = b),
+        _ => message!("differ", what = name, a = a, b = b),
     }
 }
 
@@ -236,11 +236,11 @@ pub fn aspect(aspect: EnvironmentAspect, of: &str) -> String {
         EnvironmentAspect::Microcode => "aspect-microcode",
         EnvironmentAspect::Kernel => "aspect-kernel",
         EnvironmentAspect::Governor => "aspect-governor",
-        EnvironmentAspect::Setting => return say!("aspect-setting", of = of),
+        EnvironmentAspect::Setting => return message!("aspect-setting", of = of),
         EnvironmentAspect::Version => "aspect-version",
         EnvironmentAspect::HostCount => "aspect-host-count",
-        EnvironmentAspect::Loop => return say!("aspect-loop", of = of),
-        EnvironmentAspect::Engine => return say!("aspect-engine", of = of),
+        EnvironmentAspect::Loop => return message!("aspect-loop", of = of),
+        EnvironmentAspect::Engine => return message!("aspect-engine", of = of),
         EnvironmentAspect::FarEnd => "aspect-far-end",
         EnvironmentAspect::Congestion => "aspect-congestion",
         EnvironmentAspect::ArraySize => "aspect-array-size",

@@ -8,7 +8,7 @@ mod storage;
 use assay_model::benchmark::VarianceSource;
 use assay_model::doubt::Doubt;
 
-use super::{Explanation, in_percent, percent, reported};
+use super::{Explanation, explanation, in_percent, percent};
 use crate::locale as units;
 use crate::locale::{format_fixed, in_percent as percent_of, word};
 use crate::precision;
@@ -32,7 +32,7 @@ fn explain_host(doubt: &Doubt) -> Option<Explanation> {
         }
         Doubt::WorseThanPeers { host, value, median, unit, hosts } => {
             let written = |value: f64| precision::value_without_interval(value, *unit);
-            Some(reported!(
+            Some(explanation!(
                 "doubt-worse-than-peers",
                 host = host,
                 value = written(*value),
@@ -41,7 +41,7 @@ fn explain_host(doubt: &Doubt) -> Option<Explanation> {
                 hosts = *hosts,
             ))
         }
-        Doubt::HostSaturated { host, resource, share } => Some(reported!(
+        Doubt::HostSaturated { host, resource, share } => Some(explanation!(
             "doubt-host-saturated",
             host = host,
             resource = word(super::resource(*resource)),
@@ -49,7 +49,7 @@ fn explain_host(doubt: &Doubt) -> Option<Explanation> {
         )),
         Doubt::WorseThanPairs { from, to, value, median, unit, pairs } => {
             let written = |value: f64| precision::value_without_interval(value, *unit);
-            Some(reported!(
+            Some(explanation!(
                 "doubt-worse-than-pairs",
                 from = from,
                 to = to,
@@ -74,7 +74,7 @@ fn explain_interval(doubt: &Doubt) -> Option<Explanation> {
             let text = match n_effective < n as f64 {
                 true => {
                     let worth = format_fixed(n_effective, 1);
-                    say!(
+                    message!(
                         "doubt-no-interval-worth",
                         level = level(),
                         n = n,
@@ -82,7 +82,7 @@ fn explain_interval(doubt: &Doubt) -> Option<Explanation> {
                         needed = needed
                     )
                 }
-                false => say!("doubt-no-interval", level = level(), n = n, needed = needed),
+                false => message!("doubt-no-interval", level = level(), n = n, needed = needed),
             };
             Explanation::new(text, more(by_tool))
         }
@@ -90,7 +90,7 @@ fn explain_interval(doubt: &Doubt) -> Option<Explanation> {
         Doubt::WideInterval { width, target, n, n_effective, by_tool }
             if width.is_nan() || width > 1.0 =>
         {
-            reported!(
+            explanation!(
                 "doubt-wider-than-value",
                 level = level(),
                 target = precision::format_percent_setting(100.0 * target),
@@ -99,7 +99,7 @@ fn explain_interval(doubt: &Doubt) -> Option<Explanation> {
                 first = more(by_tool),
             )
         }
-        Doubt::WideInterval { width, target, n, n_effective, by_tool } => reported!(
+        Doubt::WideInterval { width, target, n, n_effective, by_tool } => explanation!(
             "doubt-wide-interval",
             level = level(),
             width = percent(width),
@@ -109,11 +109,11 @@ fn explain_interval(doubt: &Doubt) -> Option<Explanation> {
             first = more(by_tool),
         ),
         Doubt::OnePreparation { asked, luck } => {
-            reported!("doubt-one-preparation", luck = variance_source(luck), asked = asked)
+            explanation!("doubt-one-preparation", luck = variance_source(luck), asked = asked)
                 .with_advice(word("advice-more-time"))
         }
         Doubt::FewPreparations { asked, had } => {
-            reported!("doubt-few-preparations", had = had, asked = asked)
+            explanation!("doubt-few-preparations", had = had, asked = asked)
                 .with_advice(word("advice-more-time"))
         }
         _ => return None,
@@ -128,21 +128,23 @@ fn level() -> String {
 
 fn explain_spread(doubt: &Doubt) -> Option<Explanation> {
     Some(match *doubt {
-        Doubt::PreparationsDiffer { between, preparations, n, n_effective, luck } => reported!(
-            "doubt-preparations-differ",
-            share = percent(between),
-            preparations = preparations,
-            n = n,
-            worth = format_fixed(n_effective, 1),
-        )
-        .with_advice(variance_advice(luck)),
+        Doubt::PreparationsDiffer { between, preparations, n, n_effective, luck } => {
+            explanation!(
+                "doubt-preparations-differ",
+                share = percent(between),
+                preparations = preparations,
+                n = n,
+                worth = format_fixed(n_effective, 1),
+            )
+            .with_advice(variance_advice(luck))
+        }
         Doubt::Autocorrelated { n, n_effective } => {
-            reported!("doubt-autocorrelated", n = n, worth = format_fixed(n_effective, 1))
+            explanation!("doubt-autocorrelated", n = n, worth = format_fixed(n_effective, 1))
         }
         Doubt::WarmUpDiscarded { discarded, all } => {
-            reported!("doubt-warm-up-discarded", discarded = discarded, all = all)
+            explanation!("doubt-warm-up-discarded", discarded = discarded, all = all)
         }
-        Doubt::SeveralModes { share_low, low, high, unit } => reported!(
+        Doubt::SeveralModes { share_low, low, high, unit } => explanation!(
             "doubt-several-modes",
             few = percent(share_low),
             low = units::quantity(low, unit, 4),

@@ -7,7 +7,7 @@ mod network;
 use assay_model::failure::{FailureReason, MissingHostFeature, TriedRate, os_error};
 use assay_model::quantity::Unit;
 
-use super::{Explanation, reported};
+use super::{Explanation, explanation};
 use crate::locale::{colon, format_fixed, word};
 use crate::locale::{in_percent, quantity, scientific};
 
@@ -20,9 +20,9 @@ pub fn failure(failure: &FailureReason) -> Explanation {
 
 fn explain(failure: &FailureReason) -> Explanation {
     match failure {
-        FailureReason::NoSamples => reported!("failure-no-samples"),
+        FailureReason::NoSamples => explanation!("failure-no-samples"),
         FailureReason::NoFiniteSample { metric } => {
-            reported!("failure-no-finite-sample", metric = metric)
+            explanation!("failure-no-finite-sample", metric = metric)
         }
         FailureReason::UnknownHost { .. }
         | FailureReason::NoAddress { .. }
@@ -33,18 +33,18 @@ fn explain(failure: &FailureReason) -> Explanation {
         | FailureReason::Stalled { .. }
         | FailureReason::PeerBusy { .. }
         | FailureReason::PeerStopped { .. } => network::explain(failure),
-        FailureReason::IcmpHasNoStreams => reported!("failure-icmp-has-no-streams"),
-        FailureReason::NoEcho => reported!("failure-no-echo"),
-        FailureReason::ResidualTooLarge { residual, bound } => reported!(
+        FailureReason::IcmpHasNoStreams => explanation!("failure-icmp-has-no-streams"),
+        FailureReason::NoEcho => explanation!("failure-no-echo"),
+        FailureReason::ResidualTooLarge { residual, bound } => explanation!(
             "failure-residual-too-large",
             residual = scientific(*residual, 3),
             bound = bound.to_string(),
         ),
         FailureReason::UnknownInstructionSet { name } => {
-            reported!("failure-unknown-instruction-set", name = name)
+            explanation!("failure-unknown-instruction-set", name = name)
         }
         FailureReason::Skipped { host, lack } => {
-            reported!("failure-skipped", lack = format_lack(host, *lack))
+            explanation!("failure-skipped", lack = format_lack(host, *lack))
         }
         FailureReason::Error { area, causes, advice } => {
             let advice = match advice.is_empty() {
@@ -73,28 +73,28 @@ fn explain(failure: &FailureReason) -> Explanation {
 
 fn format_lack(host: &str, lack: MissingHostFeature) -> String {
     match lack {
-        MissingHostFeature::Address => say!("lack-address", host = host),
+        MissingHostFeature::Address => message!("lack-address", host = host),
         MissingHostFeature::Port(port) => {
-            say!("lack-port", host = host, port = port.to_string())
+            message!("lack-port", host = host, port = port.to_string())
         }
-        MissingHostFeature::Echo => say!("lack-echo", host = host),
-        MissingHostFeature::Connection => say!("lack-connection", host = host),
+        MissingHostFeature::Echo => message!("lack-echo", host = host),
+        MissingHostFeature::Connection => message!("lack-connection", host = host),
     }
 }
 
 fn explain_storage(failure: &FailureReason) -> Explanation {
     match failure {
         FailureReason::ToolCannotSearch { by } => {
-            reported!("failure-tool-cannot-search", by = by)
+            explanation!("failure-tool-cannot-search", by = by)
         }
-        FailureReason::CurveWithoutMaximum => reported!("failure-curve-without-maximum"),
-        FailureReason::NoRateKeepsGoal { goal, last } => reported!(
+        FailureReason::CurveWithoutMaximum => explanation!("failure-curve-without-maximum"),
+        FailureReason::NoRateKeepsGoal { goal, last } => explanation!(
             "failure-no-rate-keeps-goal",
             goal = goal.to_string(),
             last = last.map_or_else(|| word("no-io-done").to_owned(), format_tried_rate),
         ),
         FailureReason::IoFailed { count, operation, offset, target, causes } => {
-            let what = say!(
+            let what = message!(
                 "failure-io-failed",
                 n = *count,
                 operation = operation.to_string(),
@@ -104,7 +104,7 @@ fn explain_storage(failure: &FailureReason) -> Explanation {
             with_causes(&what, causes)
         }
         FailureReason::FileOperationFailed { count, operation, path, causes } => {
-            let what = say!(
+            let what = message!(
                 "failure-file-operation-failed",
                 n = *count,
                 operation = operation.to_string(),
@@ -112,7 +112,7 @@ fn explain_storage(failure: &FailureReason) -> Explanation {
             );
             with_causes(&what, causes)
         }
-        _ => reported!("failure-no-io"),
+        _ => explanation!("failure-no-io"),
     }
 }
 
@@ -127,7 +127,7 @@ fn with_causes(what: &str, causes: &[String]) -> Explanation {
 /// late: missed`.
 fn format_tried_rate(last: TriedRate) -> String {
     let rate = |value| quantity(value, Unit::IoPerSecond, 4);
-    say!(
+    message!(
         "rate-tried",
         asked = rate(last.asked_per_s),
         reached = rate(last.reached_per_s),

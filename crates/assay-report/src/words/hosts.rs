@@ -35,7 +35,7 @@ fn abbreviate_names(names: &[&str]) -> String {
 /// Appends to a text about one host the other hosts with a similar doubt.
 #[must_use]
 pub fn with_other_hosts(text: &str, others: &[&str]) -> String {
-    let more = say!("on-more-hosts", n = others.len(), hosts = abbreviate_names(others));
+    let more = message!("on-more-hosts", n = others.len(), hosts = abbreviate_names(others));
     format!("{text} {more}")
 }
 

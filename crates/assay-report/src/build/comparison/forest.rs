@@ -40,8 +40,8 @@ pub(super) fn forest(comparison: &Comparison) -> Option<Forest> {
     let (a, b) = (&comparison.a.name, &comparison.b.name);
     let margin = 1.0 + comparison.margin;
     (!rows.is_empty()).then(|| Forest {
-        title: say!("forest-title", a = a, b = b),
-        description: say!(
+        title: message!("forest-title", a = a, b = b),
+        description: message!(
             "forest-description",
             shown = rows.len().to_string(),
             all = all.to_string(),

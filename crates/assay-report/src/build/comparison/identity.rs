@@ -27,27 +27,27 @@ fn attribute_label(name: Attribute, value: &AttributeValue) -> Option<String> {
         (Attribute::Concurrent, AttributeValue::Flag(false)) => return None,
         (Attribute::Concurrent, _) => word("all-at-once").to_owned(),
         (_, AttributeValue::Flag(true)) => plain().to_owned(),
-        (_, AttributeValue::Flag(false)) => say!("attribute-not", what = plain()),
+        (_, AttributeValue::Flag(false)) => message!("attribute-not", what = plain()),
         (Attribute::LoadStreams, AttributeValue::Integer(0)) => return None,
         (Attribute::Threads, _) => run_words::threads(value.as_number()? as usize),
         (
             Attribute::AskedGidIndex | Attribute::AskedPathMtuBytes | Attribute::ServiceLevel,
             _,
         ) => format!("{} {shown}", plain()),
-        (Attribute::Streams, _) => say!("streams", n = value.as_number()? as u64),
-        (Attribute::LoadStreams, _) => say!("under-load", n = value.as_number()? as u64),
-        (Attribute::Ranks, _) => say!("ranks", ranks = shown),
+        (Attribute::Streams, _) => message!("streams", n = value.as_number()? as u64),
+        (Attribute::LoadStreams, _) => message!("under-load", n = value.as_number()? as u64),
+        (Attribute::Ranks, _) => message!("ranks", ranks = shown),
         (Attribute::N, _) => format!("N = {shown}"),
-        (Attribute::Depth, _) => say!("attribute-in-flight", n = shown),
+        (Attribute::Depth, _) => message!("attribute-in-flight", n = shown),
         (Attribute::End, _) => run_words::end(&shown),
         (Attribute::ReadShare, _) => {
-            say!(
+            message!(
                 "attribute-reads",
                 share = precision::format_percent_setting(100.0 * value.as_number()?)
             )
         }
-        (Attribute::MessagesPerS, _) => say!("per-second", rate = shown),
-        (Attribute::PreconditionPasses, _) => say!("attribute-passes", n = shown),
+        (Attribute::MessagesPerS, _) => message!("per-second", rate = shown),
+        (Attribute::PreconditionPasses, _) => message!("attribute-passes", n = shown),
         _ => shown,
     })
 }

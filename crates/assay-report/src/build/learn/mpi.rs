@@ -64,7 +64,7 @@ fn column_series<'a>(
 pub(super) fn latency(all: &[&MetricEstimate]) -> ReportTable {
     let series = column_series(all, MpiTest::Latency, "latency");
     let title = |name: &str, unit: &str| {
-        say!("learn-latency-of", unit = localise_symbol(unit), mpi = name)
+        message!("learn-latency-of", unit = localise_symbol(unit), mpi = name)
     };
     table(&series, &[("µs", MICROSECOND)], title)
 }
@@ -74,8 +74,8 @@ pub(super) fn bandwidth(all: &[&MetricEstimate]) -> ReportTable {
     let series = column_series(all, MpiTest::Bandwidth, "bandwidth");
     let is_one = series.len() == 1;
     let title = |name: &str, unit: &str| match is_one {
-        true => say!("learn-bandwidth-in", unit = localise_symbol(unit)),
-        false => say!("learn-bandwidth-of", unit = localise_symbol(unit), mpi = name),
+        true => message!("learn-bandwidth-in", unit = localise_symbol(unit)),
+        false => message!("learn-bandwidth-of", unit = localise_symbol(unit), mpi = name),
     };
     // A byte per second is eight bits per second.
     table(&series, &[("MB/s", 1e6), ("Gbit/s", 1e9 / 8.0)], title)

@@ -25,7 +25,7 @@ const TIB: f64 = 1_099_511_627_776.0;
 /// highest rate.
 pub(super) fn tests_table(all: &[&MetricEstimate]) -> ReportTable {
     // fio, IOR and Vdbench all count throughput in this unit, under different names.
-    let throughput = say!("learn-throughput-in", unit = localise_symbol("MiB/s"));
+    let throughput = message!("learn-throughput-in", unit = localise_symbol("MiB/s"));
     let columns = [
         (word("learn-workload"), ColumnAlignment::Left),
         (word("column-place"), ColumnAlignment::Left),
@@ -126,7 +126,7 @@ fn row_key(estimate: &MetricEstimate) -> (String, String, String) {
         "write" => part(1.0, false),
         _ => with_detail(&part(reads, true), &part(1.0 - reads, false)),
     };
-    let what = say!("learn-test", what = what, size = bytes);
+    let what = message!("learn-test", what = what, size = bytes);
     (what, place_label(estimate).unwrap_or_default(), estimate.tool.name.clone())
 }
 
@@ -161,7 +161,7 @@ pub(super) fn quota_table(suites: &[&str], all: &[&MetricEstimate]) -> ReportTab
     let columns = [
         (word("learn-service-level"), ColumnAlignment::Left),
         (
-            &*say!(
+            &*message!(
                 "learn-per-quota",
                 unit = localise_symbol("MiB/s"),
                 quota = localise_symbol("TiB")
@@ -212,7 +212,7 @@ pub(super) fn littles_law(all: &[&MetricEstimate]) -> Option<String> {
     let latency = latencies.iter().find(|it| it.case == rate.case && it.host == rate.host)?;
     let product = rate.median * latency.mean;
     product.is_finite().then(|| {
-        say!(
+        message!(
             "learn-littles-law",
             rate = precision::value(rate),
             latency = units::quantity(latency.mean, Unit::Second, 3),

@@ -80,5 +80,5 @@ pub(super) fn limit_line(estimates: &[&MetricEstimate]) -> Option<ReferenceLine>
     let value = limits.next()?;
     let shared = limits.all(|other| other.to_bits() == value.to_bits());
     let shown = units::quantity(value, estimates.first()?.unit, 4);
-    shared.then(|| ReferenceLine { label: say!("limit-line", limit = shown), value })
+    shared.then(|| ReferenceLine { label: message!("limit-line", limit = shown), value })
 }

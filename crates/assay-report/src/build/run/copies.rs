@@ -77,7 +77,7 @@ impl<'a> CopyMatrix<'a> {
         let sources = self.sources.iter().map(|it| (it.as_str(), ColumnAlignment::Right));
         let columns: Vec<_> =
             std::iter::once(("", ColumnAlignment::Left)).chain(sources).collect();
-        let mut caption = vec![say!("table-copies", unit = localise_symbol("GB/s"))];
+        let mut caption = vec![message!("table-copies", unit = localise_symbol("GB/s"))];
         caption.extend(context.has_several_hosts.then(|| self.estimates[0].host.clone()));
         let by = || self.estimates[0].tool.name.clone();
         caption.extend(context.has_several_measurers.then(by));

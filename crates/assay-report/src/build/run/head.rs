@@ -104,7 +104,7 @@ fn host_line(host: &HostFacts, room: usize) -> String {
     let memory = (host.memory.total_bytes > 0).then(|| {
         let bytes = host.memory.total_bytes as f64;
         let size = units::quantity(bytes, assay_model::quantity::Unit::Byte, 3);
-        say!("host-memory", size = size)
+        message!("host-memory", size = size)
     });
     let kernel = Some(&system.kernel).filter(|it| !it.is_empty());
     let mut parts = [
@@ -115,9 +115,9 @@ fn host_line(host: &HostFacts, room: usize) -> String {
         system
             .virtualization
             .as_deref()
-            .map(|it| say!("host-guest", hypervisor = localise_list(it))),
+            .map(|it| message!("host-guest", hypervisor = localise_list(it))),
         system.product.clone(),
-        kernel.map(|it| say!("host-kernel", kernel = it)),
+        kernel.map(|it| message!("host-kernel", kernel = it)),
     ];
     let line = |parts: &[Option<String>]| {
         let known = parts.iter().flatten().filter(|part| !part.is_empty());
@@ -141,7 +141,7 @@ fn describe_cores(host: &HostFacts) -> String {
     if cores == cpus.len() {
         cores_text
     } else {
-        say!("cores-with-threads", cores = cores_text, threads = words::threads(cpus.len()))
+        message!("cores-with-threads", cores = cores_text, threads = words::threads(cpus.len()))
     }
 }
 

@@ -129,7 +129,7 @@ pub(in crate::build) fn describe_finishers(summary: &RunSummary) -> Option<Strin
     let all = cases_with_hosts(summary).into_iter().filter_map(ends);
     let (_, case, first, last) = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let when = |it: &MetricEstimate| quantity(done_s(&it).unwrap_or(0.0), Unit::Second, 3);
-    Some(say!(
+    Some(message!(
         "answer-finishers",
         case = case,
         first = &first.host,
@@ -156,8 +156,8 @@ pub(in crate::build) fn describe_saturated(summary: &RunSummary) -> Option<Strin
     let mut sorted: Vec<(f64, String)> = hosts.into_values().collect();
     sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
     let more = sorted.len().saturating_sub(MAX_NAMED_HOSTS);
-    let more = (more > 0).then(|| say!("and-more", n = more));
+    let more = (more > 0).then(|| message!("and-more", n = more));
     let texts: Vec<String> =
         sorted.into_iter().take(MAX_NAMED_HOSTS).map(|(_, text)| text).chain(more).collect();
-    (!texts.is_empty()).then(|| say!("answer-saturated", hosts = texts.join(comma())))
+    (!texts.is_empty()).then(|| message!("answer-saturated", hosts = texts.join(comma())))
 }

@@ -95,7 +95,7 @@ fn topology_facts(host: &HostFacts) -> Vec<(String, String)> {
     known_facts([
         (
             "fact-cpus",
-            Some(say!("cpus-on-cores", cpus = host.topology.cpus.len(), cores = cores)),
+            Some(message!("cpus-on-cores", cpus = host.topology.cpus.len(), cores = cores)),
         ),
         ("fact-caches", Some(kinds.iter().map(cache).collect::<Vec<_>>().join(comma()))),
         ("fact-numa-nodes", Some(host.topology.numa.len().to_string())),
@@ -125,7 +125,7 @@ fn system_facts(host: &HostFacts) -> Vec<(String, String)> {
             "fact-cpu-quota",
             host.limits
                 .cpu_quota
-                .map(|quota| say!("cpus", n = group_digits(&quota.to_string()))),
+                .map(|quota| message!("cpus", n = group_digits(&quota.to_string()))),
         ),
         ("fact-memory-limit-of-the-control-group", bytes(host.limits.memory_available_bytes)),
         ("fact-fingerprint", Some(host.fingerprint.clone())),

@@ -84,7 +84,7 @@ fn legend(tables: &[(&MpiGroup<'_>, ReportTable)]) -> String {
     let cells = || tables.iter().flat_map(|(_, table)| table.rows.iter().flatten());
     let has = |mark: &str| cells().any(|cell| cell.text.contains(mark));
     let marks: Vec<String> = [
-        has(BEST_MARK).then(|| say!("mpi-rule-best", ratio = format_fixed(1.2, 2))),
+        has(BEST_MARK).then(|| message!("mpi-rule-best", ratio = format_fixed(1.2, 2))),
         has(OVERLAP_MARK).then(|| word("mpi-rule-overlap").to_owned()),
         has(NO_INTERVAL).then(|| word("mpi-rule-no-interval").to_owned()),
     ]
@@ -172,7 +172,7 @@ impl<'a> MpiGroup<'a> {
         if is_by_assay(&estimate) {
             mpi
         } else {
-            say!("what-by", what = mpi, by = estimate.tool.name.as_str())
+            message!("what-by", what = mpi, by = estimate.tool.name.as_str())
         }
     }
 
@@ -246,7 +246,7 @@ impl<'a> MpiGroup<'a> {
             title = with_detail(&title, &self.place);
         }
         if !self.ranks.is_empty() {
-            title = with_detail(&title, &say!("ranks", ranks = &self.ranks));
+            title = with_detail(&title, &message!("ranks", ranks = &self.ranks));
         }
         title
     }

@@ -239,8 +239,8 @@ fn route(estimate: &MetricEstimate) -> String {
 pub(in crate::build) fn case_label(estimate: &MetricEstimate) -> String {
     let is_off =
         |name: Attribute| estimate.parameters.get(&name) == Some(&AttributeValue::Flag(false));
-    let streams =
-        number(estimate, Attribute::Streams).map(|streams| say!("streams", n = streams as u64));
+    let streams = number(estimate, Attribute::Streams)
+        .map(|streams| message!("streams", n = streams as u64));
     let load = number(estimate, Attribute::LoadStreams).filter(|streams| *streams > 0.0);
     let parts = [
         streams,
@@ -252,8 +252,8 @@ pub(in crate::build) fn case_label(estimate: &MetricEstimate) -> String {
         number(estimate, Attribute::Bytes)
             .map(|bytes| units::with_symbol(&bytes.to_string(), "B")),
         text(estimate, Attribute::Waiting).filter(|waiting| waiting == "spin"),
-        text(estimate, Attribute::MessagesPerS).map(|rate| say!("per-second", rate = rate)),
-        load.map(|streams| say!("under-load", n = streams as u64)),
+        text(estimate, Attribute::MessagesPerS).map(|rate| message!("per-second", rate = rate)),
+        load.map(|streams| message!("under-load", n = streams as u64)),
     ];
     join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }

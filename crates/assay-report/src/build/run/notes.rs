@@ -227,7 +227,7 @@ fn case_label(estimate: &MetricEstimate, labels: &MpiLabels) -> String {
     let equations = text(estimate, Attribute::N).map(|n| format!("N\u{a0}=\u{a0}{n}"));
     let test = text(estimate, Attribute::Test).or_else(|| text(estimate, Attribute::Phase));
     let test = test.map(|test| match text(estimate, Attribute::PercentOfMax) {
-        Some(percent) => say!("test-at", test = test, share = percent),
+        Some(percent) => message!("test-at", test = test, share = percent),
         None => test,
     });
     let bytes = text(estimate, Attribute::Bytes).filter(|_| test.is_none());
@@ -251,7 +251,7 @@ impl NoteSubject {
     fn name(&self) -> String {
         let metrics = match self.metrics.as_slice() {
             [one] => one.clone(),
-            [one, two] => say!("one-and-two", one = one, two = two),
+            [one, two] => message!("one-and-two", one = one, two = two),
             _ if self.case.is_empty() => self.metrics.join(comma()),
             _ => return self.case.clone(),
         };

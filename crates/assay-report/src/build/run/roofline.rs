@@ -87,11 +87,11 @@ fn plot(context: &ReportContext<'_>, host: &str) -> Option<Plot> {
         PlotSeries { name: "LINPACK".to_owned(), points: vec![at(ridge), at(last)] }
     }));
     let title = match context.has_several_hosts {
-        true => say!("roofline-title-of", host = host),
+        true => message!("roofline-title-of", host = host),
         false => word("roofline-title").to_owned(),
     };
     let ridge_text = Language::INVARIANT.scope(|| units::quantity(ridge, Unit::Ratio, 3));
-    let description = say!(
+    let description = message!(
         "roofline-description",
         ridge = Argument::Decimal(ridge_text),
         bandwidth = units::quantity(memory.median, Unit::BytePerSecond, 3),

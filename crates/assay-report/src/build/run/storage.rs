@@ -324,7 +324,7 @@ fn read_write_table(
         let place = (text(Attribute::Target), result.tool.name.clone(), result.host.clone());
         // A test with a requested rate does not measure the maximum.
         let is_closed = test.number(Attribute::RequestedRate).is_none();
-        let what = say!(
+        let what = message!(
             "storage-kind",
             pattern = words::pattern(&text(Attribute::Pattern)?),
             size = text(Attribute::Bytes)?,
@@ -488,7 +488,7 @@ impl LatencyColumns {
         let is_mean =
             text(estimate, Attribute::Statistic).is_some_and(|it| it.starts_with("mean"));
         let median = of_median.value(estimate);
-        let median = if is_mean { say!("is-mean", value = median) } else { median };
+        let median = if is_mean { message!("is-mean", value = median) } else { median };
         let [p99, p999] = PERCENTILES;
         [median.into(), shown(of_p99, p99), shown(of_p999, p999)]
     }
@@ -569,12 +569,12 @@ fn sentences(
         true => sentence + word("full-stop"),
         false => {
             let about = test_names(&about, tests).join(comma());
-            say!("sentence-about", sentence = sentence, about = about)
+            message!("sentence-about", sentence = sentence, about = about)
         }
     };
     let more = reported.len().saturating_sub(MAX_SENTENCES);
     let lines = reported.into_iter().take(MAX_SENTENCES).map(line);
-    let more = (more > 0).then(|| say!("and-more", n = more) + word("full-stop"));
+    let more = (more > 0).then(|| message!("and-more", n = more) + word("full-stop"));
     lines.chain(more).collect()
 }
 
@@ -611,11 +611,11 @@ fn tests_per_host<'t>(
 }
 
 fn target_sentence(test: &TestResults<'_>) -> Option<String> {
-    test.text(Attribute::Target).map(|target| say!("storage-target", target = target))
+    test.text(Attribute::Target).map(|target| message!("storage-target", target = target))
 }
 
 fn engine_sentence(test: &TestResults<'_>) -> Option<String> {
     // Tools do not report their engine and the reason for it.
     let (engine, reason) = (test.text(Attribute::Engine)?, test.text(Attribute::EngineReason)?);
-    Some(say!("storage-engine", engine = engine, reason = reason))
+    Some(message!("storage-engine", engine = engine, reason = reason))
 }

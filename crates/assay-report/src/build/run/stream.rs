@@ -201,10 +201,10 @@ fn describe_conditions(context: &ReportContext<'_>, estimates: &[&MetricEstimate
     }
     let line = |(how, places): (String, Vec<String>)| match places.as_slice() {
         [first, .., last] if places.len() > MAX_LISTED_DOMAINS => {
-            say!("conditions", how = how, places = format!("{first} … {last}"))
+            message!("conditions", how = how, places = format!("{first} … {last}"))
         }
         [only] if only.is_empty() => how + word("full-stop"),
-        places => say!("conditions", how = how, places = places.join(semicolon())),
+        places => message!("conditions", how = how, places = places.join(semicolon())),
     };
     let reported = groups.into_iter().filter(|(how, _)| !how.is_empty());
     join_sentences(&reported.map(line).collect::<Vec<_>>())

@@ -11,19 +11,19 @@ use crate::{units, words as catalogue};
 const SAMPLES_FOR_INTERVAL: u32 = 6;
 
 pub(super) fn byte_counting() -> String {
-    say!("byte-counting", copy = 16_u32, add = 24_u32, read = 8_u32)
+    message!("byte-counting", copy = 16_u32, add = 24_u32, read = 8_u32)
 }
 
 pub(in crate::build) fn statistics(version: u32) -> String {
-    let values = say!("statistics", least = SAMPLES_FOR_INTERVAL);
-    join_sentences(&[values, say!("statistics-version", version = version)])
+    let values = message!("statistics", least = SAMPLES_FOR_INTERVAL);
+    join_sentences(&[values, message!("statistics-version", version = version)])
 }
 
 pub(super) fn title(suite: &str, hosts: &str) -> String {
     if hosts.is_empty() {
-        say!("suite", suite = suite)
+        message!("suite", suite = suite)
     } else {
-        say!("suite-on-hosts", suite = suite, hosts = hosts)
+        message!("suite-on-hosts", suite = suite, hosts = hosts)
     }
 }
 
@@ -35,11 +35,11 @@ pub(super) fn run_times(
 ) -> String {
     let times = match finished {
         Some(finished) => {
-            say!("run-from-to", run = run, started = started, finished = finished)
+            message!("run-from-to", run = run, started = started, finished = finished)
         }
-        None => say!("run-from", run = run, started = started),
+        None => message!("run-from", run = run, started = started),
     };
-    let seed = seed.map(|seed| say!("seed", seed = seed.to_string()));
+    let seed = seed.map(|seed| message!("seed", seed = seed.to_string()));
     join_details(&[Some(times), seed].into_iter().flatten().collect::<Vec<_>>())
 }
 
@@ -48,7 +48,7 @@ pub(in crate::build) fn interval(level: Option<f64>) -> String {
         Some(level) => {
             let percent = (level * 1000.0).round() / 10.0;
             let decimals = usize::from(percent.fract() > 0.0);
-            say!(
+            message!(
                 "interval-of-level",
                 level = units::in_percent(&format_fixed(percent, decimals))
             )
@@ -58,11 +58,11 @@ pub(in crate::build) fn interval(level: Option<f64>) -> String {
 }
 
 pub(in crate::build) fn threads(n: usize) -> String {
-    say!("threads", n = n)
+    message!("threads", n = n)
 }
 
 pub(super) fn cores(n: usize) -> String {
-    say!("cores", n = n)
+    message!("cores", n = n)
 }
 
 /// Returns the display name of a stored end: `local end`.
@@ -70,7 +70,7 @@ pub(in crate::build) fn end(end: &str) -> String {
     match end {
         "local" => word("end-local").to_owned(),
         "remote" => word("end-remote").to_owned(),
-        other => say!("end-other", end = other),
+        other => message!("end-other", end = other),
     }
 }
 
@@ -104,24 +104,24 @@ pub(super) fn operation(operation: &str) -> String {
 
 /// Returns `p99 from due`.
 pub(super) fn from_due(percentile: &str) -> String {
-    say!("from-due", what = percentile)
+    message!("from-due", what = percentile)
 }
 
 pub(super) fn arrays(size: &str) -> String {
-    say!("arrays-of", size = size)
+    message!("arrays-of", size = size)
 }
 
 pub(super) fn limit(value: &str, basis: &str) -> String {
-    say!("limit-is", limit = value, basis = basis)
+    message!("limit-is", limit = value, basis = basis)
 }
 
 pub(super) fn no_memory_limit(modules_listed: bool, guest: Option<&str>) -> String {
     let why = match (modules_listed, guest) {
         (true, _) => word("smbios-without-speed").to_owned(),
-        (false, Some(guest)) => say!("smbios-hidden", hypervisor = guest),
+        (false, Some(guest)) => message!("smbios-hidden", hypervisor = guest),
         (false, None) => word("smbios-unreadable").to_owned(),
     };
-    say!("no-memory-limit", why = why)
+    message!("no-memory-limit", why = why)
 }
 
 pub(super) fn domains(count: usize, class: &str, mode: &str) -> String {
@@ -129,17 +129,18 @@ pub(super) fn domains(count: usize, class: &str, mode: &str) -> String {
 }
 
 pub(super) fn scaling_title(metric: &str) -> String {
-    say!("scaling-title", metric = metric)
+    message!("scaling-title", metric = metric)
 }
 
 pub(super) fn scaling_description(first: &str, one: &str, last: &str, all: &str) -> String {
-    let reported = say!("scaling-description", few = first, one = one, many = last, all = all);
+    let reported =
+        message!("scaling-description", few = first, one = one, many = last, all = all);
     join_sentences(&[reported, word("intervals-shaded").to_owned()])
 }
 
 pub(super) fn ladder_description(low: &str, small: &str, high: &str, large: &str) -> String {
     let reported =
-        say!("ladder-description", low = low, small = small, high = high, large = large);
+        message!("ladder-description", low = low, small = small, high = high, large = large);
     join_sentences(&[reported, word("intervals-shaded").to_owned()])
 }
 
@@ -147,7 +148,7 @@ pub(super) fn huge_pages(granted: &[String], all: usize) -> String {
     match granted.len() {
         0 => word("huge-pages-refused").to_owned(),
         n if n == all => word("huge-pages-granted").to_owned(),
-        _ => say!("huge-pages-some", sizes = granted.join(comma())),
+        _ => message!("huge-pages-some", sizes = granted.join(comma())),
     }
 }
 
@@ -158,8 +159,9 @@ pub(super) fn linpack(n: &str, threads: &str, blas: &str, residual: &str) -> Str
     let parts = [
         Some(n.to_owned()),
         Some(threads.to_owned()).filter(|it| filled(it)),
-        filled(blas).then(|| say!("products-by", blas = blas)),
-        filled(residual).then(|| say!("scaled-residual", residual = residual, bound = BOUND)),
+        filled(blas).then(|| message!("products-by", blas = blas)),
+        filled(residual)
+            .then(|| message!("scaled-residual", residual = residual, bound = BOUND)),
     ];
     join_details(&parts.into_iter().flatten().collect::<Vec<_>>()) + word("full-stop")
 }
@@ -171,21 +173,21 @@ pub(super) fn ratio(first: &str, second: &str) -> String {
 pub(super) fn status_failed(failed: usize, skipped: usize) -> String {
     let skipped = match skipped {
         0 => None,
-        n => Some(say!("cases-skipped", n = n)),
+        n => Some(message!("cases-skipped", n = n)),
     };
-    let failed = say!("cases-failed", n = failed);
+    let failed = message!("cases-failed", n = failed);
     let reported =
         [Some(failed), skipped].into_iter().flatten().collect::<Vec<_>>().join(comma());
-    say!("status-failed", reported = reported, heading = word("heading-failures"))
+    message!("status-failed", reported = reported, heading = word("heading-failures"))
 }
 
 /// Lists further cases with the same failure.
 pub(super) fn more_failures(n: usize, cases: &str) -> String {
-    say!("failed-likewise", n = n, cases = cases)
+    message!("failed-likewise", n = n, cases = cases)
 }
 
 pub(super) fn skipped_cases(n: usize, cases: &str) -> String {
-    say!("skipped-because", n = n, cases = cases)
+    message!("skipped-because", n = n, cases = cases)
 }
 
 /// Reports that hosts are missing from all or some of the cases.
@@ -198,7 +200,7 @@ pub(super) fn status_partial(failures: &[CaseFailure]) -> String {
         0 => String::new(),
         _ => format!(" ({})", catalogue::hosts(&hosts)),
     };
-    say!("status-partial", n = n, hosts = hosts)
+    message!("status-partial", n = n, hosts = hosts)
 }
 
 /// Reports the progress of a run that is not complete: `interrupted` or `unfinished`.
@@ -211,31 +213,33 @@ pub(super) fn incomplete_status(end: &str, reached: Option<[usize; 2]>) -> Strin
         _ => {}
     }
     let reached = match reached {
-        Some([finished, planned]) => say!("reached", finished = finished, planned = planned),
+        Some([finished, planned]) => {
+            message!("reached", finished = finished, planned = planned)
+        }
         None => String::new(),
     };
     match end {
-        "interrupted" => say!("status-interrupted", reached = reached),
-        _ => say!("status-unfinished", reached = reached),
+        "interrupted" => message!("status-interrupted", reached = reached),
+        _ => message!("status-unfinished", reached = reached),
     }
 }
 
 pub(super) fn clock(name: &str, resolution: &str, cost: &str, null: &str) -> String {
-    say!("clock", name = name, resolution = resolution, cost = cost, null = null)
+    message!("clock", name = name, resolution = resolution, cost = cost, null = null)
 }
 
 pub(super) fn imported_from(files: &str) -> String {
-    say!("imported", files = files)
+    message!("imported", files = files)
 }
 
 pub(super) fn steal(share: &str) -> String {
-    say!("stolen", share = share)
+    message!("stolen", share = share)
 }
 
 pub(super) fn throttled_times(times: u64) -> String {
-    say!("throttled-times", n = times)
+    message!("throttled-times", n = times)
 }
 
 pub(super) fn and_more(left: usize) -> String {
-    say!("and-more", n = left)
+    message!("and-more", n = left)
 }

@@ -5,7 +5,7 @@ use assay_model::quantity::Unit;
 
 use crate::locale::{format_fixed, word};
 use crate::locale::{in_percent as percent_of, quantity};
-use crate::words::{Explanation, in_percent, reported};
+use crate::words::{Explanation, explanation, in_percent};
 
 /// Explains the remaining doubts. The match is exhaustive, so that a new doubt without a text does
 /// not compile.
@@ -23,7 +23,7 @@ pub(super) fn explain(doubt: &Doubt) -> Explanation {
         Doubt::OtherBinding { .. } | Doubt::OneKernel | Doubt::UnboundRanks { .. } => {
             explain_ranks(doubt)
         }
-        Doubt::FunctionBypassed { function, device, share } => reported!(
+        Doubt::FunctionBypassed { function, device, share } => explanation!(
             "doubt-function-bypassed",
             function = function,
             device = device,
@@ -82,10 +82,10 @@ pub(super) fn explain(doubt: &Doubt) -> Explanation {
 fn explain_ranks(doubt: &Doubt) -> Explanation {
     match doubt {
         Doubt::OtherBinding { bound, asked } => {
-            reported!("doubt-other-binding", bound = bound, asked = format!("{asked:?}"))
+            explanation!("doubt-other-binding", bound = bound, asked = format!("{asked:?}"))
         }
-        Doubt::OneKernel => reported!("doubt-one-kernel"),
-        Doubt::UnboundRanks { unbound, moved, ranks } => reported!(
+        Doubt::OneKernel => explanation!("doubt-one-kernel"),
+        Doubt::UnboundRanks { unbound, moved, ranks } => explanation!(
             "doubt-unbound-ranks",
             unbound = unbound.to_string(),
             moved = moved.to_string(),
@@ -100,37 +100,37 @@ fn explain_output(doubt: &Doubt) -> Explanation {
         Doubt::RoundedOutput { metric, at, share } => {
             let at = match at.is_empty() {
                 true => String::new(),
-                false => say!("rounded-at", at = at),
+                false => message!("rounded-at", at = at),
             };
-            reported!(
+            explanation!(
                 "doubt-rounded-output",
                 metric = metric,
                 share = percent_of(&quantity(100.0 * share, Unit::Ratio, 2)),
                 at = at
             )
         }
-        Doubt::ProcessCpuOnly { is_tool: true } => reported!("doubt-process-cpu-only"),
-        Doubt::ProcessCpuOnly { is_tool: false } => reported!("doubt-far-process-cpu-only"),
-        Doubt::CopyUnknown => reported!("doubt-copy-unknown", version = "3.19"),
-        Doubt::BrokeOff => reported!("doubt-broke-off"),
+        Doubt::ProcessCpuOnly { is_tool: true } => explanation!("doubt-process-cpu-only"),
+        Doubt::ProcessCpuOnly { is_tool: false } => explanation!("doubt-far-process-cpu-only"),
+        Doubt::CopyUnknown => explanation!("doubt-copy-unknown", version = "3.19"),
+        Doubt::BrokeOff => explanation!("doubt-broke-off"),
         Doubt::OtherThreadCount { asked, ran } => {
-            reported!(
+            explanation!(
                 "doubt-other-thread-count",
                 asked = asked.to_string(),
                 ran = ran.to_string()
             )
         }
-        Doubt::SmallerArrays { held_bytes, wanted_bytes, multiple } => reported!(
+        Doubt::SmallerArrays { held_bytes, wanted_bytes, multiple } => explanation!(
             "doubt-smaller-arrays",
             held = quantity(*held_bytes, Unit::Byte, 3),
             wanted = quantity(*wanted_bytes, Unit::Byte, 3),
             multiple = format_fixed(*multiple, 2),
         ),
         Doubt::UnreadOutput { problem } => Explanation::new(problem, word("advice-raw-output")),
-        Doubt::EventsLost { count: 0 } => reported!("doubt-events-changed"),
-        Doubt::EventsLost { count } => reported!("doubt-events-lost", n = *count),
+        Doubt::EventsLost { count: 0 } => explanation!("doubt-events-changed"),
+        Doubt::EventsLost { count } => explanation!("doubt-events-lost", n = *count),
         Doubt::StoreIndex { path, cause } => {
-            reported!("doubt-store-index", path = path.display().to_string(), cause = cause)
+            explanation!("doubt-store-index", path = path.display().to_string(), cause = cause)
         }
         _ => Explanation::new("", ""),
     }

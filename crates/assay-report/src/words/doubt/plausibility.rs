@@ -5,32 +5,32 @@ use assay_model::limit::LimitBasis;
 
 use crate::locale::{format_fixed, word};
 use crate::locale::{quantity, size};
-use crate::words::{Explanation, basis, in_percent, reported};
+use crate::words::{Explanation, basis, explanation, in_percent};
 
 pub(super) fn explain(doubt: &Doubt) -> Option<Explanation> {
     Some(match doubt {
         Doubt::SamplesNotFinite { refused, all } => {
-            reported!("doubt-samples-not-finite", refused = *refused, all = *all)
+            explanation!("doubt-samples-not-finite", refused = *refused, all = *all)
         }
         Doubt::NotFinite { metric, figure, unit } => {
             let figure = format!("{figure} {}", unit.symbol());
-            reported!("doubt-not-a-value", metric = metric, figure = figure.trim_end())
+            explanation!("doubt-not-a-value", metric = metric, figure = figure.trim_end())
         }
         Doubt::NotPositive { metric, figure, unit } => {
-            reported!(
+            explanation!(
                 "doubt-not-a-value",
                 metric = metric,
                 figure = quantity(*figure, *unit, 4)
             )
         }
-        Doubt::OutOfOrder { law, less, more, unit } => reported!(
+        Doubt::OutOfOrder { law, less, more, unit } => explanation!(
             "doubt-out-of-order",
             law = order(*law),
             less = quantity(*less, *unit, 4),
             more = quantity(*more, *unit, 4),
         ),
         Doubt::AboveLimit { median, limit, unit } => {
-            let explanation = reported!(
+            let explanation = explanation!(
                 "doubt-above-limit",
                 share = in_percent(median / limit.value, 1),
                 limit = quantity(limit.value, *unit, 4),
@@ -45,12 +45,12 @@ pub(super) fn explain(doubt: &Doubt) -> Option<Explanation> {
             }
         }
         Doubt::NoRpeak { flop_per_cycle } => {
-            reported!("doubt-no-rpeak", rate = format_fixed(*flop_per_cycle, 1))
+            explanation!("doubt-no-rpeak", rate = format_fixed(*flop_per_cycle, 1))
         }
         Doubt::UnknownMetric { case, metric } => {
-            reported!("doubt-unknown-metric", case = case, metric = metric)
+            explanation!("doubt-unknown-metric", case = case, metric = metric)
         }
-        Doubt::CacheAssisted { bytes_per_array, multiple, needed } => reported!(
+        Doubt::CacheAssisted { bytes_per_array, multiple, needed } => explanation!(
             "doubt-cache-assisted",
             size = size(*bytes_per_array),
             multiple = crate::locale::group_digits(&multiple.to_string()),

@@ -3,7 +3,7 @@
 use assay_model::failure::{ConnectFailure, FailureReason};
 
 use crate::locale::{colon, comma, word};
-use crate::words::{Explanation, reported};
+use crate::words::{Explanation, explanation};
 
 /// Maximum number of listed interfaces.
 const MAX_LISTED_INTERFACES: usize = 8;
@@ -19,12 +19,12 @@ pub(super) fn explain(failure: &FailureReason) -> Explanation {
     };
     match failure {
         FailureReason::UnknownHost { host, causes } => {
-            caused(reported!("failure-unknown-host", host = host), causes)
+            caused(explanation!("failure-unknown-host", host = host), causes)
         }
-        FailureReason::NoAddress { host } => reported!("failure-no-address", host = host),
+        FailureReason::NoAddress { host } => explanation!("failure-no-address", host = host),
         FailureReason::NoInterface { host, interfaces } => {
             let addresses = with_interfaces(host, interfaces);
-            reported!("failure-no-interface", host = host, addresses = addresses)
+            explanation!("failure-no-interface", host = host, addresses = addresses)
         }
         FailureReason::NotConnected { address, how, causes } => {
             let advice = word(match how {
@@ -34,19 +34,21 @@ pub(super) fn explain(failure: &FailureReason) -> Explanation {
             });
             let address = address.to_string();
             caused(
-                reported!("failure-not-connected", address = address).with_advice(advice),
+                explanation!("failure-not-connected", address = address).with_advice(advice),
                 causes,
             )
         }
-        FailureReason::NoPingPong { host } => reported!("failure-no-ping-pong", host = host),
-        FailureReason::Stalled { peer, seconds } => reported!(
+        FailureReason::NoPingPong { host } => explanation!("failure-no-ping-pong", host = host),
+        FailureReason::Stalled { peer, seconds } => explanation!(
             "failure-stalled",
             peer = peer,
             time = crate::locale::with_symbol(&seconds.to_string(), "s"),
         ),
-        FailureReason::PeerBusy { peer } => reported!("failure-peer-busy", peer = peer),
-        FailureReason::PeerStopped { peer } => reported!("failure-peer-stopped", peer = peer),
-        _ => reported!("failure-no-data"),
+        FailureReason::PeerBusy { peer } => explanation!("failure-peer-busy", peer = peer),
+        FailureReason::PeerStopped { peer } => {
+            explanation!("failure-peer-stopped", peer = peer)
+        }
+        _ => explanation!("failure-no-data"),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), CommandFailure> {
         for (index, tree) in workload.trees.iter().enumerate() {
             let (largest, all) =
                 trees.entry(&tree.anchor).or_insert((tree, Changes::default()));
-            let now = Changes::of(workload, index);
+            let now = Changes::from_workload(workload, index);
             if !all.deletes && !now.deletes {
                 all.rewrites |= now.rewrites;
                 all.fills |= now.fills;

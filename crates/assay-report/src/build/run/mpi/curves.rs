@@ -31,7 +31,7 @@ pub(super) fn plot(group: &MpiGroup<'_>) -> Option<Plot> {
         let (first, last) = (one.points.first()?, one.points.last()?);
         let value = |point: &PlotPoint| units::quantity(point.y, unit, 3);
         let bytes = |point: &PlotPoint| units::size(point.x as u64);
-        Some(say!(
+        Some(message!(
             "curve-goes",
             name = one.name.as_str(),
             low = value(first),

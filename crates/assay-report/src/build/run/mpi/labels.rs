@@ -32,7 +32,7 @@ impl MpiLabels {
         let known = self.0.get(&name).filter(|prefixes| prefixes.len() > 1);
         Some(match (known, text(estimate, Attribute::Prefix)) {
             (Some(known), Some(prefix)) => {
-                say!("name-in", name = name, place = unique_suffix(&prefix, known))
+                message!("name-in", name = name, place = unique_suffix(&prefix, known))
             }
             _ => name,
         })
@@ -44,7 +44,7 @@ impl MpiLabels {
 fn name(estimate: &MetricEstimate) -> Option<String> {
     let mpi = text(estimate, Attribute::Mpi)?;
     let is_standard = text(estimate, Attribute::Abi).as_deref() == Some("standard");
-    Some(if is_standard { say!("mpi-standard-abi", mpi = mpi) } else { mpi })
+    Some(if is_standard { message!("mpi-standard-abi", mpi = mpi) } else { mpi })
 }
 
 /// Returns the shortest unique suffix of a path; a short path in full.

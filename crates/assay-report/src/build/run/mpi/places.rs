@@ -29,7 +29,7 @@ pub(super) fn add(document: &mut Document, groups: &[MpiGroup<'_>], summary: &Ru
             continue;
         }
         let size = units::size(bytes);
-        document.heading(say!("mpi-by-distance", metric = metric, size = size));
+        document.heading(message!("mpi-by-distance", metric = metric, size = size));
         document.blocks.push(Block::Table(table(&places, bytes)));
     }
 }
@@ -49,7 +49,7 @@ fn impossible_distances(groups: &[MpiGroup<'_>], summary: &RunSummary) -> Option
         .filter(|which| !possible.contains(which) && !measured(which))
         .map(MpiPlacement::name)
         .collect();
-    (!missing.is_empty()).then(|| say!("mpi-no-such-pair", distances = missing.join(" / ")))
+    (!missing.is_empty()).then(|| message!("mpi-no-such-pair", distances = missing.join(" / ")))
 }
 
 /// Returns a size that was measured at all places: a small one for latency, the largest for

@@ -116,7 +116,7 @@ fn heat_map(group: &[&MetricEstimate], title: String) -> HeatMap {
     let first = group[0];
     HeatMap {
         title,
-        description: say!(
+        description: message!(
             "heat-description",
             worst = worst,
             from = worst_pair,

@@ -62,7 +62,7 @@ pub(super) fn plot_over_time(run: &Run, all: &[&MetricEstimate], metric: &str) -
             [low.min(point.y), f64::max(high, point.y)]
         });
         let [low, high] = ends.map(|value| precision::format_value(value, unit, 3));
-        say!("course-goes", name = it.name.as_str(), low = low, high = high)
+        message!("course-goes", name = it.name.as_str(), low = low, high = high)
     });
     let description = join_sentences(&described.collect::<Vec<_>>());
     let axes = [
@@ -117,7 +117,7 @@ pub(super) fn plot_distribution(run: &Run, times: &[&MetricEstimate]) -> Option<
         // With fewer than a hundred samples, the largest known quantile replaces p99.
         let (half, most) = (at(0.5)?, at(0.99)?);
         let time = |point: &PlotPoint| units::quantity(point.x, Unit::Second, 3);
-        Some(say!(
+        Some(message!(
             "distribution-goes",
             name = it.name.as_str(),
             median = time(half),

@@ -73,7 +73,7 @@ pub(super) fn host_group_plots(curves: &[Vec<&TestResults<'_>>]) -> Vec<Plot> {
     }
     let several = tests.into_iter().filter(|(_, series, _)| series.len() > 1);
     let plot = |(test, series, texts): (Option<String>, Vec<PlotSeries>, Vec<String>)| {
-        let title = say!("response-curve", name = test.unwrap_or_default());
+        let title = message!("response-curve", name = test.unwrap_or_default());
         Plot {
             is_comparison: true,
             ..Plot::new(title, texts.join(semicolon()), axes(), series)
@@ -116,9 +116,11 @@ pub(super) fn add(
     let name = join_details(&name);
     let by = first.measurer(context).text;
     let what =
-        if by.is_empty() { name.clone() } else { say!("what-by", what = &name, by = by) };
-    document
-        .paragraph(Tone::Plain, say!("curve-knee", what = what, knee = describe_knee(points)));
+        if by.is_empty() { name.clone() } else { message!("what-by", what = &name, by = by) };
+    document.paragraph(
+        Tone::Plain,
+        message!("curve-knee", what = what, knee = describe_knee(points)),
+    );
     let picture = has_picture.then(|| plot(&name, points)).flatten();
     document.blocks.extend(picture.map(Block::Plot));
     document.blocks.push(Block::Table(table(context, &name, points)));
@@ -140,7 +142,7 @@ fn table<'a>(
         (word("column-service-median"), ColumnAlignment::Right),
         (word("column-note"), ColumnAlignment::Left),
     ];
-    let mut table = ReportTable::new(say!("response-curve", name = name), &columns);
+    let mut table = ReportTable::new(message!("response-curve", name = name), &columns);
     let amounts = points.iter().flat_map(|point| [point.rate, point.bandwidth]);
     let prefixes = ColumnPrefixes::for_medians(amounts.flatten());
     let latency = |point: &TestResults<'a>| point.from_due.or(point.latency);
@@ -206,14 +208,14 @@ fn describe_knee(points: &[&TestResults<'_>]) -> String {
         let [low, high] = ends.map(|name| it.number(name));
         let between = low.zip(high).filter(|(low, high)| low < high);
         Some(match between {
-            Some((low, high)) => say!(
+            Some((low, high)) => message!(
                 "knee-between",
                 rate = knee,
                 low = rate(low),
                 high = rate(high),
                 latency = latency,
             ),
-            None => say!("knee-at", rate = knee, latency = latency),
+            None => message!("knee-at", rate = knee, latency = latency),
         })
     });
     found.unwrap_or_else(|| {
@@ -222,7 +224,7 @@ fn describe_knee(points: &[&TestResults<'_>]) -> String {
         let why = points.first().and_then(|it| it.text(Attribute::Knee)).unwrap_or_default();
         let why = words::knee(&why);
         let most = units::quantity(most, Unit::IoPerSecond, 3);
-        say!("no-knee", rate = most, why = why)
+        message!("no-knee", rate = most, why = why)
     })
 }
 
@@ -243,7 +245,7 @@ fn plot(name: &str, points: &[&TestResults<'_>]) -> Option<Plot> {
     series.extend(closed_loop_series(points));
     let rate = |point: PlotPoint| units::quantity(point.x, Unit::IoPerSecond, 3);
     let time = |point: PlotPoint| units::quantity(point.y, Unit::Second, 3);
-    let description = say!(
+    let description = message!(
         "response-description",
         low = time(first),
         few = rate(first),
@@ -252,7 +254,7 @@ fn plot(name: &str, points: &[&TestResults<'_>]) -> Option<Plot> {
         knee = describe_knee(points),
     );
     let (bands, marks) = (bands(points), marks(points));
-    let title = say!("response-curve", name = name);
+    let title = message!("response-curve", name = name);
     Some(Plot { bands, marks, ..Plot::new(title, description, axes(), series) })
 }
 
@@ -301,8 +303,8 @@ fn marks(points: &[&TestResults<'_>]) -> Vec<ReferenceLine> {
         let limit = estimate.limit.as_ref()?;
         let shown = units::quantity(limit.value, estimate.unit, 3);
         let label = match limit.basis {
-            LimitBasis::Provisioned => say!("provisioned", limit = shown),
-            _ => say!("limit-line", limit = shown),
+            LimitBasis::Provisioned => message!("provisioned", limit = shown),
+            _ => message!("limit-line", limit = shown),
         };
         Some(ReferenceLine { label, value: limit.value / per })
     };

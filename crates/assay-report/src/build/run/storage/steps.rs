@@ -76,10 +76,12 @@ fn add_rounds(document: &mut Document, test: &TestResults<'_>) {
     let share = |name| test.number(name).map(|it| units::percent(100.0 * it));
     let spread = share(Attribute::SteadyRange).zip(share(Attribute::SteadySlope));
     let spread =
-        spread.map(|(range, slope)| say!("steady-spread", range = range, slope = slope));
+        spread.map(|(range, slope)| message!("steady-spread", range = range, slope = slope));
     let (tone, state) = match is_steady {
-        true => (Tone::Plain, say!("steady-reached", test = test.name(), rounds = rounds)),
-        false => (Tone::Doubt, say!("steady-not-reached", test = test.name(), rounds = rounds)),
+        true => (Tone::Plain, message!("steady-reached", test = test.name(), rounds = rounds)),
+        false => {
+            (Tone::Doubt, message!("steady-not-reached", test = test.name(), rounds = rounds))
+        }
     };
     let text =
         [Some(state), spread].into_iter().flatten().collect::<Vec<_>>().join(semicolon());
@@ -88,7 +90,7 @@ fn add_rounds(document: &mut Document, test: &TestResults<'_>) {
         (word("column-round"), ColumnAlignment::Right),
         (word("column-rate"), ColumnAlignment::Right),
     ];
-    let mut table = ReportTable::new(say!("table-rounds", test = test.name()), &columns);
+    let mut table = ReportTable::new(message!("table-rounds", test = test.name()), &columns);
     for step in steps {
         table.rows.push(vec![
             group_digits(&step_number(step).to_string()).into(),
@@ -109,7 +111,7 @@ fn rounds_plot(test: &TestResults<'_>, title: &str) -> Option<Plot> {
     let points: Vec<PlotPoint> = steps.iter().filter_map(point).collect();
     let (first, last) = (*points.first()?, *points.last()?);
     let rate = |point: PlotPoint| units::quantity(point.y, Unit::IoPerSecond, 3);
-    let description = say!("rounds-go", first = rate(first), last = rate(last));
+    let description = message!("rounds-go", first = rate(first), last = rate(last));
     let axes = [
         Axis::new(word("column-round"), Unit::Count, Scale::Linear),
         Axis::new(word("column-rate"), Unit::IoPerSecond, Scale::Linear),
@@ -127,7 +129,7 @@ fn add_search(document: &mut Document, test: &TestResults<'_>) {
     let rate = |name| units::quantity(test.number(name).unwrap_or(0.0), Unit::IoPerSecond, 4);
     // If no rate met the goal, a failure reports it.
     let is_met = test.results().next().is_some();
-    let outcome = say!(
+    let outcome = message!(
         "goal-met",
         test = test.name(),
         goal = units::with_no_break_spaces(&goal),
@@ -145,7 +147,7 @@ fn add_search(document: &mut Document, test: &TestResults<'_>) {
         (word("column-late"), ColumnAlignment::Right),
         (word("column-goal"), ColumnAlignment::Left),
     ];
-    let mut table = ReportTable::new(say!("table-search", test = test.name()), &columns);
+    let mut table = ReportTable::new(message!("table-search", test = test.name()), &columns);
     let (late, due) =
         (test.steps_with_metric("late"), test.steps_with_metric("latency_from_intended"));
     let times = LatencyColumns::from_latencies(due.iter().copied());
@@ -195,7 +197,7 @@ fn search_plot(test: &TestResults<'_>, title: &str, goal: &str) -> Option<Plot> 
     let shares = steps.iter().map(|(_, point)| point.y);
     let low = units::percent(100.0 * shares.clone().fold(f64::INFINITY, f64::min));
     let high = units::percent(100.0 * shares.fold(0.0, f64::max));
-    let description = say!("course-goes", name = late, low = low, high = high);
+    let description = message!("course-goes", name = late, low = low, high = high);
     let limit =
         goal_at.map(|value| ReferenceLine { label: units::with_no_break_spaces(goal), value });
     let plot = Plot::new(title, description, axes, series);

@@ -55,7 +55,7 @@ fn series_name(estimate: &MetricEstimate, all: &[&MetricEstimate]) -> String {
     if is_only_tool {
         metric
     } else {
-        say!("what-by", what = metric, by = estimate.tool.name.as_str())
+        message!("what-by", what = metric, by = estimate.tool.name.as_str())
     }
 }
 
