@@ -523,11 +523,11 @@ mod tests {
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000\n",
-                "the output breaks off: a row has 2 of 3 columns",
+                "the output is truncated: a row has 2 of 3 columns",
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 1.80 7.50\n",
-                "the output contradicts itself: a row has 4 figures, its head 3 columns",
+                "the output contradicts itself: a row has 4 figures, but its head has 3 columns",
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 -nan\n",
@@ -535,7 +535,7 @@ mod tests {
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 inf\n",
-                "the tool met an error: it could not determine the frequency of the CPU (a busy machine, or no cpu MHz in /proc/cpuinfo) and printed inf",
+                "the tool reported an error: it could not determine the frequency of the CPU (a busy machine, or no cpu MHz in /proc/cpuinfo) and printed inf",
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 -3.5\n",

@@ -65,8 +65,8 @@ pub(crate) fn join_details(parts: &[String]) -> String {
 }
 
 /// Joins an item and its distinguishing detail: `Triad, node`.
-pub(crate) fn with_detail(what: &str, by: &str) -> String {
-    [what, by].join(word("detail-separator"))
+pub(crate) fn with_detail(item: &str, detail: &str) -> String {
+    [item, detail].join(word("detail-separator"))
 }
 
 /// Languages of the catalogue.
@@ -175,7 +175,7 @@ impl Language {
         Self { locale, has_invariant_units: false }
     }
 
-    /// Returns the current language of this thread.
+    /// Returns the current language of the thread.
     #[must_use]
     pub fn current() -> Self {
         CURRENT.get()
@@ -187,15 +187,15 @@ impl Language {
     }
 
     /// Runs a closure in this language and restores the previous one, even after a panic.
-    pub fn scope<T>(self, something: impl FnOnce() -> T) -> T {
-        struct Back(Language);
-        impl Drop for Back {
+    pub fn scope<T>(self, work: impl FnOnce() -> T) -> T {
+        struct RestoreOnDrop(Language);
+        impl Drop for RestoreOnDrop {
             fn drop(&mut self) {
                 self.0.make_current();
             }
         }
-        let _back = Back(CURRENT.replace(self));
-        something()
+        let _restore = RestoreOnDrop(CURRENT.replace(self));
+        work()
     }
 }
 

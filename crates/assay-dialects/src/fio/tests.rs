@@ -365,7 +365,7 @@ fn faults_have_a_place_and_a_hint() {
         "--name=x --rw=randred --size=1m",
         "",
         &expect![[r#"
-            command line:1:10: `randred` is no value of `rw`: it must be read, write, rw, trim, randread, randwrite, randrw or randtrim
+            command line:1:10: invalid value `randred` for `rw`: it must be read, write, rw, trim, randread, randwrite, randrw or randtrim
             see `man fio` for the values of this option
         "#]],
     );
@@ -381,31 +381,31 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "[a]\n  bs=4x\n",
         &expect![[r#"
-        job:2:3: `4x` is no value of `bs`: it must be a size like 4k
-        see `man fio` for the values of this option
-    "#]],
+            job:2:3: invalid value `4x` for `bs`: it must be a size like 4k
+            see `man fio` for the values of this option
+        "#]],
     );
     check_refused(
         "job",
         "rw=read\n",
         &expect![[r#"
-        job:1:1: this line cannot be read: the option precedes the first section; fio would ignore it
-        a job file has lines `[name]`, `option=value`, `option` and comments with ; or #
-    "#]],
+            job:1:1: malformed line: the option precedes the first section; fio would ignore it
+            a job file has lines `[name]`, `option=value`, `option` and comments with ; or #
+        "#]],
     );
     check_refused(
         "job",
         "[a\n",
         &expect![[r#"
-        job:1:1: this line cannot be read: the section name has no closing bracket
-        a job file has lines `[name]`, `option=value`, `option` and comments with ; or #
-    "#]],
+            job:1:1: malformed line: the section name has no closing bracket
+            a job file has lines `[name]`, `option=value`, `option` and comments with ; or #
+        "#]],
     );
     check_refused(
         "job",
         "[a]\nsteadystate=lat:5%\n",
         &expect![[r#"
-            job:2:1: `lat:5%` is no value of `steadystate`: it must be iops, iops_slope, bw or bw_slope with a limit, like iops:2%
+            job:2:1: invalid value `lat:5%` for `steadystate`: it must be iops, iops_slope, bw or bw_slope with a limit, like iops:2%
             see `man fio` for the values of this option
         "#]],
     );
@@ -413,7 +413,7 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "[a]\nzonemode=zbd\n",
         &expect![[r#"
-            job:2:1: `zbd` is no value of `zonemode`: zoned block devices are not supported
+            job:2:1: invalid value `zbd` for `zonemode`: zoned block devices are not supported
             see `man fio` for the values of this option
         "#]],
     );
@@ -429,15 +429,15 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "[a]\nioengine=libaio\nhipri=1\nsize=1m\n",
         &expect![[r#"
-        job:1:1: job `a`: hipri polls with ioengine=io_uring, and not with libaio
-        choose io_uring, or leave hipri out
-    "#]],
+            job:1:1: job `a`: hipri needs ioengine=io_uring and does not work with libaio
+            choose io_uring, or leave out hipri
+        "#]],
     );
     check_refused(
         "job",
         "[a]\nrw=trimwrite\n",
         &expect![[r#"
-            job:2:1: `trimwrite` is no value of `rw`: trims cannot be combined with reads or writes
+            job:2:1: invalid value `trimwrite` for `rw`: trims cannot be combined with reads or writes
             see `man fio` for the values of this option
         "#]],
     );
@@ -461,7 +461,7 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "[a]\nsize=1m\nramp_time=5\n[b]\nsize=1m\nramp_time=6\n",
         &expect![[r#"
-            job:4:1: job `b`: its ramp_time is another than that of `a`, which runs with it
+            job:4:1: job `b`: its ramp_time differs from that of `a`, which runs at the same time
             make them the same or separate them with stonewall
         "#]],
     );
@@ -469,9 +469,9 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "[a]\nbssplit=4k/50:8k/40\nsize=1m\n",
         &expect![[r#"
-        job:2:1: `4k/50:8k/40` is no value of `bssplit`: the percentages must add up to 100
-        see `man fio` for the values of this option
-    "#]],
+            job:2:1: invalid value `4k/50:8k/40` for `bssplit`: the percentages must add up to 100
+            see `man fio` for the values of this option
+        "#]],
     );
     check_refused(
         "job",
@@ -493,9 +493,9 @@ fn faults_have_a_place_and_a_hint() {
         "--server",
         "",
         &expect![[r#"
-        command line:1:1: assay does not carry out fio's `--server`: hosts are driven by assay's own agents
-        remove it, or run this job with fio itself; docs/fio.md lists the supported options
-    "#]],
+            command line:1:1: assay does not support fio's `--server`: hosts are driven by assay's own agents
+            remove it, or run this job with fio itself; docs/fio.md lists the supported options
+        "#]],
     );
     check_refused(
         "--name=a --size=1m --rw=write --readonly",
@@ -509,9 +509,9 @@ fn faults_have_a_place_and_a_hint() {
         "--output-format=yaml --name=a",
         "",
         &expect![[r#"
-        command line:1:1: `yaml` is no value of `--output-format`: it must be normal, json, json+ or terse
-        see `man fio` for the values of this option
-    "#]],
+            command line:1:1: invalid value `yaml` for `--output-format`: it must be normal, json, json+ or terse
+            see `man fio` for the values of this option
+        "#]],
     );
     check_refused(
         "nothing",

@@ -90,9 +90,7 @@ impl Throttle {
             Some(throttle)
         });
         if made.is_none() {
-            eprintln!(
-                "SKIPPED {test}: this kernel throttles no block device, or not for this user"
-            );
+            eprintln!("SKIPPED {test}: this kernel or user cannot throttle a block device");
         }
         made
     }

@@ -51,7 +51,7 @@ fn parses_share_without_percent_sign() {
         assert_eq!(parse_share(text), Ok(expected), "{text}");
     }
     let error = parse_share("1").unwrap_err().to_string();
-    assert_eq!(error, "`1` may be one percent or all of it; write `1%` or `100%`");
+    assert_eq!(error, "`1` is ambiguous (1 % or 100 %); write `1%` or `100%`");
 }
 
 #[test]
@@ -59,19 +59,19 @@ fn rejects_invalid_quantities() {
     for (text, unit, expected) in [
         ("", Unit::Byte, "`` does not start with a number; write it like `64MiB`"),
         ("many", Unit::Byte, "`many` does not start with a number; write it like `64MiB`"),
-        ("5s", Unit::Byte, "`s` in `5s` is no unit of a size; write it like `64MiB`"),
-        ("5GB", Unit::Second, "`GB` in `5GB` is no unit of time; write it like `60s`"),
+        ("5s", Unit::Byte, "`s` in `5s` is not a unit of a size; write it like `64MiB`"),
+        ("5GB", Unit::Second, "`GB` in `5GB` is not a unit of time; write it like `60s`"),
         (
             "10Gbps",
             Unit::BytePerSecond,
-            "`Gbps` in `10Gbps` is no unit of a byte rate; write it like `10GB/s`",
+            "`Gbps` in `10Gbps` is not a unit of a byte rate; write it like `10GB/s`",
         ),
         (
             "5GB/s",
             Unit::BitPerSecond,
-            "`GB/s` in `5GB/s` is no unit of a bit rate; write it like `10Gbit/s`",
+            "`GB/s` in `5GB/s` is not a unit of a bit rate; write it like `10Gbit/s`",
         ),
-        ("-5s", Unit::Second, "`-5s` is below zero; write it like `60s`"),
+        ("-5s", Unit::Second, "`-5s` is negative; write it like `60s`"),
         ("1e400", Unit::Count, "`1e400` is out of range"),
         ("1-2", Unit::Count, "`1-2` does not start with a number; write it like `1000`"),
     ] {

@@ -69,31 +69,26 @@ bytes = "64MiB"
 fn rejects_with_span_and_help() {
     let with = |measure: &str| format!("name = \"x\"\n[[measure]]\n{measure}\n");
     for (text, expected) in [
-        (
-            String::new(),
-            expect!["the file is empty | at `` | see `assay help suites` for an example"],
-        ),
+        (String::new(), expect!["the file is empty | at `` | see `assay help suites`"]),
         (
             "name = \"x\"".to_owned(),
-            expect!["`measure` is missing | at `` | see `assay help suites` for an example"],
+            expect!["`measure` is missing | at `` | see `assay help suites`"],
         ),
         (
             with("benchmark = \"memory.stream\"\ninterval = 1"),
-            expect!["`1` may be one percent or all of it; write `1%` or `100%` | at `1` | "],
+            expect!["`1` is ambiguous (1 % or 100 %); write `1%` or `100%` | at `1` | "],
         ),
         (
             with("benchmark = \"compute.linpack\"\nmemory = 96"),
-            expect!["`memory` must lie above 0 % and not above 95 % | at `96` | "],
+            expect!["`memory` must be above 0 % and at most 95 % | at `96` | "],
         ),
         (
             with("benchmark = \"mpi.latency\"\nranks = 64"),
-            expect!["mpi.latency takes two ranks | at `64` | leave `ranks` out"],
+            expect!["mpi.latency takes two ranks | at `64` | remove `ranks`"],
         ),
         (
             with("benchmark = \"mpi.barrier\"\nfrom = \"1B\""),
-            expect![[
-                r#"mpi.barrier sends no messages of a size | at `"1B"` | leave `from` out"#
-            ]],
+            expect![[r#"mpi.barrier sends no messages of a size | at `"1B"` | remove `from`"#]],
         ),
         (
             "name = ".to_owned(),
@@ -122,12 +117,14 @@ fn rejects_with_span_and_help() {
         (
             with("benchmark = \"memory.stream\"\nplacement = \"socket\""),
             expect![
-                "unknown placement `socket`; known are node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one | at `\"socket\"` | "
+                "unknown placement `socket`; expected one of node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one | at `\"socket\"` | "
             ],
         ),
         (
             with("benchmark = \"memory.stream\"\nbytes = \"5s\""),
-            expect!["`s` in `5s` is no unit of a size; write it like `64MiB` | at `\"5s\"` | "],
+            expect![
+                "`s` in `5s` is not a unit of a size; write it like `64MiB` | at `\"5s\"` | "
+            ],
         ),
         (
             with("benchmark = \"memory.stream\"\nbytes = 5"),
@@ -136,25 +133,25 @@ fn rejects_with_span_and_help() {
         (
             with("benchmark = \"rdma.atomic_lat\"\nfrom = \"2B\""),
             expect![
-                "unknown key `from` | at `from` | known are: benchmark, by, share, interval, optional"
+                "unknown key `from` | at `from` | expected one of: benchmark, by, share, interval, optional"
             ],
         ),
         (
             with("benchmark = \"rdma.send_lat\"\nqueue-pairs = 4"),
             expect![
-                "a latency test has one operation in flight | at `4` | leave `queue-pairs` out"
+                "a latency test has one operation in flight | at `4` | leave out `queue-pairs`"
             ],
         ),
         (
             with("benchmark = \"rdma.write_bw\"\nconnection = \"ud\""),
             expect![[
-                r#"datagrams support only `rdma.send_…` | at `"ud"` | leave `connection` out"#
+                r#"datagrams support only `rdma.send_…` | at `"ud"` | leave out `connection`"#
             ]],
         ),
         (
             with("benchmark = \"rdma.send_bw\"\nconnection = \"ud\"\nboth-directions = true"),
             expect![
-                "datagrams are counted at the receiver, so they are sent in one direction | at `true` | leave `both-directions` out"
+                "datagrams are counted at the receiver, so they are sent in one direction | at `true` | leave out `both-directions`"
             ],
         ),
         (
@@ -175,7 +172,7 @@ fn rejects_with_span_and_help() {
         ),
         (
             with("benchmark = \"rdma.send_bw\"\nin-flight = 1"),
-            expect!["a number from 2 to 65536 is wanted here | at `1` | "],
+            expect!["expected a number from 2 to 65536 | at `1` | "],
         ),
         (
             with("benchmark = \"compute.linpack\"\nn = 0"),
@@ -210,7 +207,7 @@ fn rejects_with_span_and_help() {
         (
             with("benchmark = \"storage\"\noperation = \"read\"\nprovisioned = \"4500MiB\""),
             expect![[
-                r#"`MiB` in `4500MiB` is no unit of a byte rate; write it like `10GB/s` | at `"4500MiB"` | "#
+                r#"`MiB` in `4500MiB` is not a unit of a byte rate; write it like `10GB/s` | at `"4500MiB"` | "#
             ]],
         ),
         (
@@ -227,7 +224,9 @@ fn rejects_with_span_and_help() {
         ),
         (
             with("benchmark = \"storage\"\noperation = \"read\"\nfind-rate = \"1ms\""),
-            expect![[r#"`1ms` is no goal; write it like `p99<=1ms` | at `"1ms"` | "#]],
+            expect![[
+                r#"`1ms` is not a latency goal; write it like `p99<=1ms` | at `"1ms"` | "#
+            ]],
         ),
         (
             with(
@@ -238,12 +237,12 @@ fn rejects_with_span_and_help() {
         (
             with("benchmark = \"storage\"\noperation = \"read\"\nprecondition = \"twice\""),
             expect![[
-                r#"`twice` is no number of passes; write it like `2x` | at `"twice"` | "#
+                r#"`twice` is not a number of passes; write it like `2x` | at `"twice"` | "#
             ]],
         ),
         (
             with("benchmark = \"compute.linpack\"\nmemory = \"110%\""),
-            expect!["`memory` must lie above 0 % and not above 95 % | at `\"110%\"` | "],
+            expect!["`memory` must be above 0 % and at most 95 % | at `\"110%\"` | "],
         ),
     ] {
         check(&text, &expected);
@@ -299,7 +298,10 @@ fn accepts_former_key_names() {
         ("interval = \"5%\"\narray-size = \"1MiB\"\n", "target = \"5%\"\nbytes = \"1MiB\"\n");
     assert_eq!(measures(new), measures(old));
     let both = suite("array-size = \"1MiB\"\nbytes = \"2MiB\"\n").unwrap_err();
-    assert_eq!(both.message, "`bytes` is the former name of `array-size`, which is given");
+    assert_eq!(
+        both.message,
+        "`bytes` is the former name of `array-size`, which is also present"
+    );
     let wrong = suite("message-size = \"1MiB\"\n").unwrap_err();
     assert_eq!(wrong.message, "unknown key `message-size`");
 }

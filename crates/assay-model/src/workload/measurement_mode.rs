@@ -143,7 +143,7 @@ mod tests {
             (parse_passes("2x"), parse_passes(" 1x "), parse_passes("2")),
             (Ok(2), Ok(1), Ok(2))
         );
-        let reported = "`two` is no number of passes; write it like `2x`".to_owned();
+        let reported = "`two` is not a number of passes; write it like `2x`".to_owned();
         assert_eq!(parse_passes("two"), Err(reported));
         assert!(
             parse_passes("0x").is_err()
@@ -158,11 +158,11 @@ mod tests {
             ("p99<=1ms", "99 % in 0.001 s: p99 <= 1.000 ms"),
             (" p99.9 <= 250us ", "99.9 % in 0.00025 s: p99.9 <= 250.0 µs"),
             ("median<=2s", "50 % in 2 s: p50 <= 2.000 s"),
-            ("p99<1ms", "`p99<1ms` is no goal; write it like `p99<=1ms`"),
-            ("99<=1ms", "`99<=1ms` is no goal; write it like `p99<=1ms`"),
-            ("pinf<=1ms", "`pinf<=1ms` is no goal; write it like `p99<=1ms`"),
-            ("p100<=1ms", "`p100` lies outside p50 to p99.99"),
-            ("p10<=1ms", "`p10` lies outside p50 to p99.99"),
+            ("p99<1ms", "`p99<1ms` is not a latency goal; write it like `p99<=1ms`"),
+            ("99<=1ms", "`99<=1ms` is not a latency goal; write it like `p99<=1ms`"),
+            ("pinf<=1ms", "`pinf<=1ms` is not a latency goal; write it like `p99<=1ms`"),
+            ("p100<=1ms", "`p100` is outside p50 to p99.99"),
+            ("p10<=1ms", "`p10` is outside p50 to p99.99"),
             ("p99<=1", "`p99<=1` has no unit; write it like `p99<=1ms`"),
             ("p99<=0ms", "`p99<=0ms`: the latency must be more than zero and at most an hour"),
             (

@@ -1,5 +1,5 @@
-//! History of one result over all stored runs: its plot, change points, and changes of the
-//! environment.
+//! Document of the history of one result over all stored runs: plot, change points, and changes of
+//! the environment.
 
 use assay_model::history::{self, EnvironmentChange, History, LevelChange};
 use assay_model::quantity::Unit;
@@ -20,7 +20,7 @@ const CHANGE_CI_LEVEL: f64 = 0.95;
 /// Characters of an RFC 3339 time up to the minute.
 const MINUTE_CHARS: usize = 16;
 
-/// Builds the history of one result.
+/// Builds the document for the history of one result.
 #[must_use]
 pub fn history(history: &History) -> Document {
     let mut document = Document::new(title(history));
@@ -45,16 +45,16 @@ pub fn history(history: &History) -> Document {
 }
 
 fn title(history: &History) -> String {
-    let which = match identity::label(&history.identity) {
+    let suffix = match identity::label(&history.identity) {
         words if words.is_empty() => String::new(),
         words => format!(", {words}"),
     };
-    format!("{} {}{which}", history.benchmark, history.metric)
+    format!("{} {}{suffix}", history.benchmark, history.metric)
 }
 
 fn facts(history: &History) -> FactTable {
     let (first, last) = (history.points.first(), history.points.last());
-    let when = first.zip(last).map(|(first, last)| {
+    let span = first.zip(last).map(|(first, last)| {
         message!(
             "history-span",
             n = history.points.len().to_string(),
@@ -64,7 +64,7 @@ fn facts(history: &History) -> FactTable {
     });
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut facts = vec![fact(word("column-host"), history.host.clone())];
-    facts.extend(when.map(|when| fact(word("history-runs"), when)));
+    facts.extend(span.map(|span| fact(word("history-runs"), span)));
     facts.extend(last.map(|last| fact(word("history-newest"), point_value(history, last))));
     if history.others > 0 {
         let others = message!("history-others", n = history.others.to_string());
@@ -96,20 +96,20 @@ fn explanation(history: &History) -> String {
 }
 
 fn plot(history: &History) -> Plot {
-    let number = |index: usize| (index + 1) as f64;
+    let run_number = |index: usize| (index + 1) as f64;
     let points = history.points.iter().enumerate().map(|(index, point)| PlotPoint {
-        x: number(index),
+        x: run_number(index),
         y: point.median,
         interval: point.ci,
     });
-    let of_change = history.changes.iter().map(|change| ReferenceLine {
+    let level_marks = history.changes.iter().map(|change| ReferenceLine {
         label: change_percent(change),
-        // Changes lie between two runs.
-        value: number(change.point) - 0.5,
+        // A change is drawn between two runs.
+        value: run_number(change.point) - 0.5,
     });
-    let of_turnover = history.environment.iter().map(|turnover| ReferenceLine {
-        label: aspect_label(turnover),
-        value: number(turnover.point) - 0.5,
+    let environment_marks = history.environment.iter().map(|change| ReferenceLine {
+        label: aspect_label(change),
+        value: run_number(change.point) - 0.5,
     });
     let description = match history.changes.len() {
         // Describes only the plot: a paragraph below it reports that nothing changed.
@@ -124,7 +124,7 @@ fn plot(history: &History) -> Plot {
         PlotSeries { name: word("history-runs").to_owned(), points: points.collect() },
         PlotSeries { name: word("history-level").to_owned(), points: level_points(history) },
     ];
-    let marks = of_change.chain(of_turnover).collect();
+    let marks = level_marks.chain(environment_marks).collect();
     let title = message!("history-plot", metric = &history.metric);
     let limit = common_limit(history).map(|value| {
         let label =
@@ -137,34 +137,34 @@ fn plot(history: &History) -> Plot {
 /// Returns the limit if all runs with a known limit agree; a machine that was changed has no common
 /// limit.
 fn common_limit(history: &History) -> Option<f64> {
-    let mut known = history.points.iter().filter_map(|point| point.limit);
-    let first = known.next()?;
-    known.all(|other| other.to_bits() == first.to_bits()).then_some(first)
+    let mut limits = history.points.iter().filter_map(|point| point.limit);
+    let first = limits.next()?;
+    limits.all(|limit| limit.to_bits() == first.to_bits()).then_some(first)
 }
 
-/// Returns the level line, constant between two changes.
+/// Returns the points of the level line, which is constant between two changes.
 fn level_points(history: &History) -> Vec<PlotPoint> {
     let ends = history.changes.iter().map(|change| change.point);
-    let begins = std::iter::once(0).chain(ends.clone());
+    let starts = std::iter::once(0).chain(ends.clone());
     let ends = ends.chain([history.points.len()]);
     let mut medians = history.changes.iter().map(|change| change.before).collect::<Vec<_>>();
     medians.extend(history.changes.last().map(|change| change.after));
-    let flat = begins.zip(ends).zip(medians).flat_map(|((begin, end), median)| {
-        [begin as f64 + 0.5, end as f64 + 0.5].map(|x| PlotPoint {
+    let points = starts.zip(ends).zip(medians).flat_map(|((start, end), median)| {
+        [start as f64 + 0.5, end as f64 + 0.5].map(|x| PlotPoint {
             x,
             y: median,
             interval: None,
         })
     });
-    flat.collect()
+    points.collect()
 }
 
 fn change_percent(change: &LevelChange) -> String {
     catalogue::change_in_percent(change.after / change.before - 1.0)
 }
 
-fn aspect_label(turnover: &EnvironmentChange) -> String {
-    catalogue::aspect(turnover.aspect, &turnover.of)
+fn aspect_label(change: &EnvironmentChange) -> String {
+    catalogue::aspect(change.aspect, &change.of)
 }
 
 fn changes_table(history: &History) -> ReportTable {
@@ -180,9 +180,10 @@ fn changes_table(history: &History) -> ReportTable {
     ];
     let mut table = ReportTable::new(word("history-changes"), &columns);
     for change in &history.changes {
-        let since = history.points.get(change.point).map(|point| format_minute(&point.started));
-        let same_time = history.environment.iter().filter(|it| it.point == change.point);
-        let same_time = same_time.map(aspect_label).collect::<Vec<_>>().join(comma());
+        let started =
+            history.points.get(change.point).map(|point| format_minute(&point.started));
+        let coinciding = history.environment.iter().filter(|it| it.point == change.point);
+        let coinciding = coinciding.map(aspect_label).collect::<Vec<_>>().join(comma());
         // The precision of the ratio of two levels is that of the levels.
         let digits = precision::interval_digits(change.ratio.unwrap_or(1.0), change.ratio_ci);
         let level = |value| precision::format_value(value, history.unit, digits);
@@ -192,13 +193,13 @@ fn changes_table(history: &History) -> ReportTable {
         let verdict = TableCell { text: verdict.to_owned(), tone, ..TableCell::default() };
         table.rows.push(vec![
             change.run.as_str().into(),
-            since.unwrap_or_default().into(),
+            started.unwrap_or_default().into(),
             level(change.before).into(),
             level(change.after).into(),
             change.ratio.map(ratio).unwrap_or_default().into(),
             change.ratio_ci.map(precision::ratio_range).unwrap_or_default().into(),
             verdict,
-            same_time.into(),
+            coinciding.into(),
         ]);
     }
     table.without_empty_columns()
@@ -237,9 +238,10 @@ fn runs_table(history: &History) -> ReportTable {
     let mut table = ReportTable::new(word("list-title"), &columns);
     for (index, point) in history.points.iter().enumerate() {
         let change = history.changes.iter().find(|change| change.point == index);
-        let turned = history.environment.iter().any(|it| it.point == index);
+        let environment_changed = history.environment.iter().any(|it| it.point == index);
         let notes = change.map(change_percent).into_iter();
-        let notes = notes.chain(turned.then(|| word("history-surroundings").to_owned()));
+        let notes =
+            notes.chain(environment_changed.then(|| word("history-surroundings").to_owned()));
         table.rows.push(vec![
             point.run.as_str().into(),
             format_minute(&point.started).into(),
@@ -248,7 +250,7 @@ fn runs_table(history: &History) -> ReportTable {
             point_value(history, point).into(),
             point
                 .limit
-                .map(|it| units::percent(100.0 * point.median / it))
+                .map(|limit| units::percent(100.0 * point.median / limit))
                 .unwrap_or_default()
                 .into(),
             notes.collect::<Vec<_>>().join(comma()).into(),

@@ -1,7 +1,7 @@
-//! Message catalogue: one embedded Fluent file set for each language.
+//! Message catalogue: the embedded Fluent files of each language.
 //!
 //! Messages contain neither digits nor units: arguments arrive already formatted. Tests detect
-//! missing messages; at run time the identifier appears in place of a missing message.
+//! missing messages; at run time the identifier replaces a missing message.
 
 use std::collections::HashMap;
 use std::str::FromStr as _;
@@ -63,40 +63,40 @@ impl From<u32> for Argument {
 
 /// Formats a message in the current language; falls back to English, then to the identifier.
 pub(crate) fn format_message(id: &str, arguments: &[(&str, Argument)]) -> String {
-    let given = to_fluent_arguments(arguments);
-    let own = format_in_locale(Language::current().locale, id, Some(&given));
-    own.or_else(|| format_in_locale(Locale::En, id, Some(&given)))
+    let arguments = to_fluent_arguments(arguments);
+    let localised = format_in_locale(Language::current().locale, id, Some(&arguments));
+    localised
+        .or_else(|| format_in_locale(Locale::En, id, Some(&arguments)))
         .unwrap_or_else(|| id.to_owned())
 }
 
 fn to_fluent_arguments<'a>(arguments: &'a [(&'a str, Argument)]) -> FluentArgs<'a> {
-    let mut given = FluentArgs::with_capacity(arguments.len());
+    let mut fluent_arguments = FluentArgs::with_capacity(arguments.len());
     for (name, argument) in arguments {
         match argument {
-            Argument::Text(text) => given.set(*name, text.as_str()),
-            Argument::Count(count) => given.set(*name, *count as f64),
+            Argument::Text(text) => fluent_arguments.set(*name, text.as_str()),
+            Argument::Count(count) => fluent_arguments.set(*name, *count as f64),
             Argument::Decimal(text) => match FluentNumber::from_str(text) {
-                Ok(number) => given.set(*name, number),
-                Err(_) => given.set(*name, number::group_digits(text)),
+                Ok(number) => fluent_arguments.set(*name, number),
+                Err(_) => fluent_arguments.set(*name, number::group_digits(text)),
             },
         }
     }
-    given
+    fluent_arguments
 }
 
 /// Returns a message without variables in the current language.
 pub(crate) fn word(id: &str) -> &'static str {
-    let found = |locale| catalogue(locale).words.get(id).copied();
-    found(Language::current().locale).or_else(|| found(Locale::En)).unwrap_or("…")
+    let find = |locale| catalogue(locale).words.get(id).copied();
+    find(Language::current().locale).or_else(|| find(Locale::En)).unwrap_or("…")
 }
 
-/// Returns a message that exists only in translations: its English text is in the code, not in the
-/// catalogue.
+/// Returns a message whose English text is in the code: the catalogue has only its translations.
 pub(crate) fn translate(id: &str) -> Option<&'static str> {
     catalogue(Language::current().locale).words.get(id).copied()
 }
 
-/// Formats such a message with variables.
+/// Formats a message of the kind of [`translate`] that has variables.
 pub(crate) fn translate_with(id: &str, arguments: &[(&str, Argument)]) -> Option<String> {
     format_in_locale(Language::current().locale, id, Some(&to_fluent_arguments(arguments)))
 }
@@ -107,8 +107,8 @@ struct Catalogue {
     words: HashMap<String, &'static str>,
 }
 
-/// Files of a language: texts of reports, doubts and failures, and commands. Except in English also
-/// the texts of the doctor's checks and of progress messages.
+/// Concatenates the Fluent files of a language: reports, doubts and failures, commands. Languages
+/// other than English add the doctor's checks and progress messages.
 macro_rules! files {
     ($tag:literal $(, $more:literal)*) => {
         concat!(
@@ -120,6 +120,7 @@ macro_rules! files {
     };
 }
 
+/// Returns the Fluent source of a language.
 pub(super) const fn source(locale: Locale) -> &'static str {
     match locale {
         Locale::En => files!("en"),
@@ -177,8 +178,8 @@ pub(super) fn message_ids(resource: &FluentResource) -> Vec<String> {
         Entry::Message(message) => {
             let attributes = message.attributes.iter();
             let attributes = attributes.map(|it| format!("{}.{}", message.id.name, it.id.name));
-            let own = message.value.iter().map(|_| message.id.name.to_owned());
-            Some(own.chain(attributes).collect::<Vec<_>>())
+            let value = message.value.iter().map(|_| message.id.name.to_owned());
+            Some(value.chain(attributes).collect::<Vec<_>>())
         }
         _ => None,
     });

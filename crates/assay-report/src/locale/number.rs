@@ -1,4 +1,4 @@
-//! Numbers and dates in each language: decimal mark, digit groups, percent sign.
+//! Formats numbers and dates in each language: decimal mark, digit groups, percent sign.
 //!
 //! Based on Unicode CLDR 48 and reviewed; see `docs/decisions`. Input numbers are in invariant
 //! form.
@@ -56,9 +56,9 @@ pub(crate) fn group_digits(number: &str) -> String {
         return number.to_owned();
     }
     let mut text = sign.to_owned();
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0
-            && (whole.len() - at).is_multiple_of(3)
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0
+            && (whole.len() - index).is_multiple_of(3)
             && whole.len() >= marks.min_grouped_digits
         {
             text.push(marks.group_mark);
@@ -79,12 +79,12 @@ pub(super) fn ungroup_digits(text: &str, language: Language) -> Option<String> {
     let (sign, digits) = text.split_at(usize::from(text.starts_with(['-', '+'])));
     let (whole, fraction) =
         digits.split_once(marks.decimal_mark).map_or((digits, None), |(w, f)| (w, Some(f)));
-    let plain: String = whole.chars().filter(|it| *it != marks.group_mark).collect();
+    let ungrouped: String = whole.chars().filter(|it| *it != marks.group_mark).collect();
     let number = match fraction {
-        Some(fraction) => format!("{sign}{plain}.{fraction}"),
-        None => format!("{sign}{plain}"),
+        Some(fraction) => format!("{sign}{ungrouped}.{fraction}"),
+        None => format!("{sign}{ungrouped}"),
     };
-    // Rejects misplaced or missing groups: such numbers are in another language.
+    // Rejects misplaced or missing group marks: such numbers are in another language.
     (language.scope(|| group_digits(&number)) == text).then_some(number)
 }
 

@@ -9,8 +9,8 @@ use assay_model::quantity::{Quantity, Unit};
 use super::number::{group_digits, ungroup_digits, unit_space};
 use super::{Language, Locale};
 
-/// Symbols that differ from the invariant ones. Parts of a symbol are looked up separately: prefix
-/// with unit, on each side of the slash.
+/// Invariant and Russian symbols, where they differ. The two sides of a slash, each with its
+/// prefix, are looked up separately.
 const RUSSIAN: [(&str, &str); 23] = [
     ("B", "Б"),
     ("kB", "кБ"),
@@ -54,6 +54,7 @@ const FRENCH: [(&str, &str); 11] = [
 /// Symbol for I/O per second in reports; machine formats use `IO/s`.
 const IOPS: &str = "IOPS";
 
+/// Returns pairs of invariant and localised symbols.
 fn symbol_table(
     language: Language,
 ) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
@@ -73,16 +74,16 @@ pub(crate) fn localise_symbol(invariant: &str) -> String {
     if invariant.ends_with("FLOP/s") || invariant == IOPS {
         return invariant.to_owned();
     }
-    let part = |part: &str| {
-        let own = symbol_table(language).find(|(known, _)| *known == part);
-        own.map_or_else(|| part.to_owned(), |(_, own)| (*own).to_owned())
+    let localise_part = |part: &str| {
+        let pair = symbol_table(language).find(|(invariant, _)| *invariant == part);
+        pair.map_or_else(|| part.to_owned(), |(_, localised)| (*localised).to_owned())
     };
-    invariant.split('/').map(part).collect::<Vec<_>>().join("/")
+    invariant.split('/').map(localise_part).collect::<Vec<_>>().join("/")
 }
 
 /// Localises a quantity in invariant form, `34.12 GB/s`, with a no-break space.
-pub(crate) fn localise(written: &str) -> String {
-    let (number, unit) = written.split_once(' ').unwrap_or((written, ""));
+pub(crate) fn localise(invariant: &str) -> String {
+    let (number, unit) = invariant.split_once(' ').unwrap_or((invariant, ""));
     match unit {
         "" => group_digits(number),
         unit => with_symbol(&group_digits(number), unit),
@@ -100,8 +101,8 @@ pub(crate) fn format_iops(value: f64, digits: usize) -> Option<String> {
     if Language::current().has_invariant_units || !value.is_finite() {
         return None;
     }
-    // Like the invariant formatter, which never rounds digits before the decimal point of `284
-    // kIO/s`.
+    // Keeps every digit before the decimal point of the prefixed form (`284 kIO/s`), as the
+    // invariant formatter does.
     let exponent = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
     let digits = digits.max(exponent.rem_euclid(3.0) as usize + 1);
     let rounded: f64 = format!("{value:.*e}", digits.saturating_sub(1)).parse().ok()?;
@@ -113,18 +114,18 @@ pub(crate) fn format_iops(value: f64, digits: usize) -> Option<String> {
 
 /// Parses a localised quantity of the given unit.
 pub(crate) fn parse(text: &str, unit: Unit, language: Language) -> Option<f64> {
-    let space = |it: char| super::NO_BREAK_SPACES.contains(&it);
-    let end = text.rfind(|it: char| it.is_ascii_digit())? + 1;
+    let is_space = |c: char| super::NO_BREAK_SPACES.contains(&c);
+    let end = text.rfind(|c: char| c.is_ascii_digit())? + 1;
     let (number, symbol) = text.split_at(end);
-    let symbol = symbol.trim_start_matches(space);
+    let symbol = symbol.trim_start_matches(is_space);
     let number = ungroup_digits(number, language)?;
-    let part = |part: &str| {
-        let known = symbol_table(language).find(|(_, own)| *own == part);
-        known.map_or_else(|| part.to_owned(), |(invariant, _)| (*invariant).to_owned())
+    let to_invariant = |part: &str| {
+        let pair = symbol_table(language).find(|(_, localised)| *localised == part);
+        pair.map_or_else(|| part.to_owned(), |(invariant, _)| (*invariant).to_owned())
     };
     let symbol = match symbol {
         IOPS => "IO/s".to_owned(),
-        own => own.split('/').map(part).collect::<Vec<_>>().join("/"),
+        localised => localised.split('/').map(to_invariant).collect::<Vec<_>>().join("/"),
     };
     Quantity::parse(&format!("{number}{symbol}"), unit).ok().map(|it| it.value)
 }

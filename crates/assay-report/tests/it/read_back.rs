@@ -39,7 +39,7 @@ fn parse_plain(text: &str, language: Language) -> f64 {
         .filter(|it| it.is_ascii_digit() || *it == mark)
         .map(|it| if it == mark { '.' } else { it })
         .collect();
-    digits.parse().unwrap_or_else(|_| panic!("{text} is no number of {language:?}"))
+    digits.parse().unwrap_or_else(|_| panic!("{text} is not a number of {language:?}"))
 }
 
 /// Asserts that a number is the value rounded to significant digits.

@@ -56,7 +56,7 @@ pub(crate) fn run() -> RunSummary {
     let by_hpcc = FailureReason::Error {
         area: ErrorArea::Tool,
         causes: vec![
-            "hpcc ended with exit code 1".to_owned(),
+            "hpcc failed: exit code 1".to_owned(),
             "</script><script>alert(1)</script>".to_owned(),
         ],
         advice: String::new(),

@@ -316,7 +316,7 @@ fn host_doubts_name_their_host() {
     assert!(assay_report::words::doubt(&doubt).text.starts_with("vm1: another assay"));
 }
 
-/// Half of a last digit is a small share, but never zero.
+/// Half of a last digrecognised as a small share, but never zero.
 #[test]
 fn rounding_error_is_never_zero() {
     let explanation = |share| {

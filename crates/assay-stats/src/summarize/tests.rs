@@ -370,7 +370,7 @@ fn memory_limit_comes_from_modules() {
             memory.stream triad 3.0000e10 B/s n=153 by assay 0.1.0
               placement=node bytes_per_array=1073741824 threads=1
               117.2 % of 2.5600e10: MemoryChannels { channels: 1, transfers_per_s: 3200000000, width_bits: 64 }
-              ! AboveLimit { median: 30000000000.0, limit: Limit { value: 25600000000.0, basis: MemoryChannels { channels: 1, transfers_per_s: 3200000000, width_bits: 64 } }, unit: BytePerSecond }
+              ! AboveLimit { median: 30000000000.0, limit: PhysicalLimit { value: 25600000000.0, basis: MemoryChannels { channels: 1, transfers_per_s: 3200000000, width_bits: 64 } }, unit: BytePerSecond }
         "#]],
     );
 }

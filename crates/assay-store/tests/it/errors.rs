@@ -1,4 +1,4 @@
-//! Tests of the errors for stores that cannot be opened and runs that cannot be read.
+//! Tests of cannot read the errors for stores that cannot be opened and runs that.
 
 use std::error::Error;
 use std::path::Path;

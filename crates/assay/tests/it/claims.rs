@@ -138,7 +138,7 @@ fn claim_verdicts_appear_in_rows_and_summary() {
     }
 }
 
-/// Reports that cannot be written or drawn are rejected before anything is measured; existing files
+/// Reports cannot write that or drawn are rejected before anything is measured; existing files
 /// stay.
 #[test]
 fn rejects_impossible_report_before_measuring() {
@@ -150,7 +150,7 @@ fn rejects_impossible_report_before_measuring() {
         ("-o nowhere/page.txt", "name a file in a folder that exists"),
         ("-o folder", "name a file in that folder"),
         ("-o page.html/x", "cannot be written"),
-        ("--format html -o page.html", "page.json is there already"),
+        ("--format html -o page.html", "page.json already exists"),
         ("--format learn", "only stored runs become pages"),
         ("--format svg", "there is no plot"),
     ] {
@@ -212,7 +212,7 @@ fn data_sheet_limits_reports_but_is_not_stored() {
         "better when it is lower",
     );
     let absent = world.assay(&["show", "latest", "--data-sheet", "nowhere.toml"]).err;
-    assert!(absent.contains("nowhere.toml cannot be read"), "{absent}");
+    assert!(absent.contains("cannot read nowhere.toml"), "{absent}");
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn gates_set_exit_code_and_write_junit_and_github_summary() {
     assert_eq!(refused.out, "", "gates are read before anything is printed");
     let absent = world.assay(&words("nowhere.toml")).failed_with(2).err;
     assert!(
-        absent.contains("nowhere.toml cannot be read") && absent.contains("help: "),
+        absent.contains("cannot read nowhere.toml") && absent.contains("help: "),
         "{absent}"
     );
 }
@@ -301,7 +301,7 @@ fn lint_reports_findings_as_text_sarif_and_json() {
     let marks = "1.25 GB/s and ".repeat(5);
     world.write("marks.md", &format!("---\nlang: fr\n---\n{marks}0.5 GB\n"));
     let many = world.assay(&["lint", "marks.md"]).failed_with(5).out;
-    let last = "marks.md: decimal-mark: 3 more of them (--fix; --format json names each)\n";
+    let last = "marks.md: decimal-mark: 3 more (--fix; --format json lists all)\n";
     assert!(many.lines().count() == 4 && many.ends_with(last), "{many}");
     let each = world.assay(&["lint", "marks.md", "--format", "json"]).failed_with(5).out;
     assert_eq!(each.matches("decimal-mark").count(), 6, "{each}");
@@ -310,7 +310,7 @@ fn lint_reports_findings_as_text_sarif_and_json() {
     assert!(absent.contains("check its name") && !absent.contains("metadata"), "{absent}");
     world.write("words.md", "# A page\n\nWords alone.\n");
     let words = world.assay(&["lint", "words.md"]).succeeded().err;
-    assert!(words.contains("words.md: there is no figure in it"), "{words}");
+    assert!(words.contains("words.md: no figures found"), "{words}");
     let refused = world.assay(&["lint", "fine.md", "--against", "nothing"]).failed_with(2).err;
     assert!(refused.contains("no file `nothing`"), "{refused}");
 }

@@ -56,7 +56,7 @@ fn rejects_invalid_host_options_before_start() {
         (&["--hosts", "vm[1-"][..], "bracket is not closed"),
         (&["--hosts", "vm1,vm1"], "cannot use --hosts"),
         (&["--hosts", "./none"], "cannot be read from ./none"),
-        (&["--hosts", "none.toml"], "none.toml cannot be read"),
+        (&["--hosts", "none.toml"], "cannot read none.toml"),
         (&["--hosts", "vm1", "--via", "sudo"], "write {host}"),
         (&["--hosts", "vm1", "--to", "vm2"], "cannot be used with"),
         (&["--via", "touch started {host}"], "--hosts"),
@@ -399,7 +399,7 @@ fn lost_hosts_are_named_and_others_count() {
     let stopped = world.fleet_command(&stop).output().unwrap();
     assert_eq!(stopped.status.code(), Some(4));
     let said = String::from_utf8_lossy(&stopped.stderr);
-    assert!(said.contains("gone gave no answer"), "{said}");
+    assert!(said.contains("gone did not reply"), "{said}");
     let listed = world.json(&["list", "--json"]);
     assert_eq!(listed["runs"].as_array().map(Vec::len), Some(1), "{listed}");
     assert_eq!(

@@ -110,7 +110,7 @@ fn unreadable_files_are_reported_and_others_imported() {
         assert!(outcome.err.contains(reported), "{reported}: {}", outcome.err);
     }
     assert!(outcome.err.contains("it is no text"), "{}", outcome.err);
-    assert!(outcome.err.contains("absent cannot be read"), "{}", outcome.err);
+    assert!(outcome.err.contains("cannot read absent"), "{}", outcome.err);
     assert!(outcome.err.contains(". is no file"), "{}", outcome.err);
     let refused = world.assay(&["import", "--set", "colour=red", "good.txt"]).failed_with(2);
     assert!(refused.err.contains("there is no parameter `colour`"), "{}", refused.err);

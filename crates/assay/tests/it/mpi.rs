@@ -400,7 +400,7 @@ fn bad_input_is_reported_once_with_remedy() {
         (2, vec!["latency", "--mpi-library", "libc.so.6"], 4, "it has no MPI_Init"),
         (2, vec!["latencies"], 2, "invalid value 'latencies'"),
         (2, vec!["latency", "-m", "8:1"], 2, "the smallest goes first"),
-        (2, vec!["latency", "-i", "0"], 2, "0 is no whole number from 1 to 100000000"),
+        (2, vec!["latency", "-i", "0"], 2, "expected an integer from 1 to 100000000, found 0"),
         (2, vec!["latency", "-D", "cont"], 2, "messages are contiguous bytes"),
         (2, vec!["bcast", "-b", "single"], 2, "bcast has no -b"),
         (2, vec!["put_latency", "-W", "8"], 2, "put_latency has no -W"),

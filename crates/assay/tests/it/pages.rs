@@ -58,7 +58,7 @@ fn rejects_enormous_file_without_reading_it() {
         "{refused}"
     );
     let refused = world.assay(&["lint", "big"]).failed_with(2).err;
-    assert!(refused.contains("big is no page") && refused.contains("at most"), "{refused}");
+    assert!(refused.contains("big is not a page") && refused.contains("at most"), "{refused}");
 }
 
 const STREAM: &str =
@@ -75,7 +75,7 @@ fn page_does_not_replace_foreign_files() {
     let page = |name: &'static str| world.assay(&[&html[..], &[name]].concat());
     world.write("page.json", "{\"precious\": true}\n");
     let refused = page("page.html").failed_with(2).err;
-    assert!(refused.contains("page.json is there already"), "{refused}");
+    assert!(refused.contains("page.json already exists"), "{refused}");
     assert!(!world.path("page.html").exists());
     assert!(fs::read_to_string(world.path("page.json")).unwrap().contains("precious"));
     let said = page("other.html").succeeded().err;
@@ -115,8 +115,8 @@ fn rejects_unknown_file_ending() {
     ] {
         let refused = world.assay(&[words, &pdf].concat()).failed_with(2).err;
         let expected = format!(
-            "error: no format has the ending `.pdf` of x.pdf\n  \
-             help: known are {known}; --format names the format of any file\n"
+            "error: no format has the file extension `.pdf` of x.pdf\n  \
+             help: use {known}, or set the format of any file with --format\n"
         );
         assert_eq!(refused, expected, "{words:?}");
         assert!(!world.path("x.pdf").exists());

@@ -289,7 +289,7 @@ fn rejects_file_as_tree_folder() {
     world.write("file", "text");
     for more in [&[][..], &["--dry-run"]] {
         let refused = world.assay(&[&["storage", "files", "file"][..], more].concat());
-        assert!(refused.failed_with(2).err.contains("file is no folder"), "{more:?}");
+        assert!(refused.failed_with(2).err.contains("file is not a folder"), "{more:?}");
     }
 }
 

@@ -190,7 +190,7 @@ fn section(world: &World, step: &Step) -> String {
 #[test]
 fn example_sessions_fit_terminal() {
     if !has_script() {
-        return eprintln!("SKIPPED example_sessions_fit_terminal: there is no `script`");
+        return eprintln!("SKIPPED example_sessions_fit_terminal: `script` does not exist");
     }
     let world = World::new();
     let mut page = String::from(
@@ -226,7 +226,7 @@ fn example_sessions_fit_terminal() {
 fn status_line_moves_while_terminal_waits() {
     if !has_script() {
         return eprintln!(
-            "SKIPPED status_line_moves_while_terminal_waits: there is no `script`"
+            "SKIPPED status_line_moves_while_terminal_waits: `script` does not exist"
         );
     }
     let world = World::new();
@@ -292,7 +292,7 @@ const NARROW_COMMANDS: [(&str, i32); 39] = [
 fn output_fits_sixty_columns() {
     const NARROW_COLUMNS: usize = 60;
     if !has_script() {
-        return eprintln!("SKIPPED output_fits_sixty_columns: there is no `script`");
+        return eprintln!("SKIPPED output_fits_sixty_columns: `script` does not exist");
     }
     let world = World::new();
     let mut wide = Vec::new();

@@ -105,8 +105,8 @@ fn tools_use_the_launcher_of_their_mpi() {
         None,
         "",
         &expect![[r#"
-        refused: imb cannot be asked for this: it takes no mpi.allreduce of this size, placement or library
-    "#]],
+            refused: imb does not support this workload: mpi.allreduce of this size, placement or library
+        "#]],
     );
     check_command(
         "imb",
@@ -114,8 +114,8 @@ fn tools_use_the_launcher_of_their_mpi() {
         None,
         "",
         &expect![[r#"
-        refused: imb cannot be asked for this: it takes no mpi.ibarrier of this size, placement or library
-    "#]],
+            refused: imb does not support this workload: mpi.ibarrier of this size, placement or library
+        "#]],
     );
     check_command(
         "osu",
@@ -123,7 +123,7 @@ fn tools_use_the_launcher_of_their_mpi() {
         None,
         "",
         &expect![[r#"
-        refused: osu cannot be asked for this: it takes no compute.linpack of this size, placement or library
-    "#]],
+            refused: osu does not support this workload: compute.linpack of this size, placement or library
+        "#]],
     );
 }

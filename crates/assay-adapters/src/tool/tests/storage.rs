@@ -221,8 +221,8 @@ fn fio_rejects_unsupported_workloads() {
         "fio",
         &random_mix(share),
         &expect![[r#"
-        refused: fio cannot be asked for this: its rate is not known yet
-    "#]],
+            refused: fio does not support this workload: its rate is not known yet
+        "#]],
     );
     let mut verified = work(StorageLoad::Closed);
     verified.data.verify = Verify::OnRead;
@@ -230,8 +230,8 @@ fn fio_rejects_unsupported_workloads() {
         "fio",
         &storage_workload(verified),
         &expect![[r#"
-        refused: fio cannot be asked for this: fio cannot check assay's stamps
-    "#]],
+            refused: fio does not support this workload: fio cannot check assay's stamps
+        "#]],
     );
     let mut relative = work(StorageLoad::Closed);
     relative.targets[0].path = PathBuf::from("file");
@@ -239,8 +239,8 @@ fn fio_rejects_unsupported_workloads() {
         "fio",
         &storage_workload(relative),
         &expect![[r#"
-        refused: fio cannot be asked for this: a path is not absolute, or not UTF-8
-    "#]],
+            refused: fio does not support this workload: a path is not absolute, or not UTF-8
+        "#]],
     );
 }
 
@@ -294,16 +294,16 @@ fn ior_command_is_equivalent() {
         "ior",
         &storage_workload(random.clone()),
         &expect![[r#"
-        refused: ior cannot be asked for this: the size of its target is not known
-    "#]],
+            refused: ior does not support this workload: the size of its target is not known
+        "#]],
     );
     random.targets[0].size_bytes = Some(64 << 10);
     check_command_and_file(
         "ior",
         &storage_workload(random),
         &expect![[r#"
-        refused: ior cannot be asked for this: its target is too small for this number of tasks
-    "#]],
+            refused: ior does not support this workload: its target is too small for this number of tasks
+        "#]],
     );
 }
 
@@ -319,7 +319,7 @@ fn ior_needs_a_launcher_for_more_than_one_task() {
     };
     assert_eq!(ask(1).unwrap(), ("/opt/ior".to_owned(), 2));
     expect![[r#"
-        ior cannot be asked for this: 8 in flight are 8 tasks of an MPI launcher, and no usable mpirun was found
+        ior does not support this workload: 8 in flight are 8 tasks of an MPI launcher, and no usable mpirun was found
     "#]].assert_eq(&format!("{}\n", ask(8).unwrap_err()));
 }
 
@@ -392,20 +392,20 @@ fn ior_and_vdbench_reject_unsupported_workloads() {
         writeln!(shown, "{}", (tool.command)(&request).unwrap_err()).unwrap();
     }
     expect![[r#"
-        ior cannot be asked for this: IOR has no rate
-        ior cannot be asked for this: IOR does not mix
-        ior cannot be asked for this: IOR supports only one stream and one file
-        ior cannot be asked for this: each byte belongs to one of IOR's tasks
-        ior cannot be asked for this: a task of IOR has one transfer in flight in its part
-        ior cannot be asked for this: tasks of IOR use blocking calls
-        ior cannot be asked for this: a path is not absolute, not UTF-8, or has an @
-        ior cannot be asked for this: IOR opens without O_SYNC and O_DSYNC
-        vdbench cannot be asked for this: Vdbench limits IO/s, not bytes
-        vdbench cannot be asked for this: Vdbench does not support this mix of sizes
-        vdbench cannot be asked for this: Vdbench does not support this access pattern
-        vdbench cannot be asked for this: Vdbench needs a number of threads that is a multiple of its streams
-        vdbench cannot be asked for this: a path is not absolute, or has special characters of Vdbench
-        vdbench cannot be asked for this: Vdbench does not time the final fsync
-        vdbench cannot be asked for this: Vdbench cannot check assay's stamps
+        ior does not support this workload: IOR has no rate
+        ior does not support this workload: IOR does not mix reads and writes
+        ior does not support this workload: IOR supports only one stream and one file
+        ior does not support this workload: each byte belongs to one of IOR's tasks
+        ior does not support this workload: a task of IOR has one transfer in flight in its part
+        ior does not support this workload: tasks of IOR use blocking calls
+        ior does not support this workload: a path is not absolute, not UTF-8, or has an @
+        ior does not support this workload: IOR opens without O_SYNC and O_DSYNC
+        vdbench does not support this workload: Vdbench limits IO/s, not bytes
+        vdbench does not support this workload: Vdbench does not support this mix of sizes
+        vdbench does not support this workload: Vdbench does not support this access pattern
+        vdbench does not support this workload: Vdbench needs a number of threads that is a multiple of its streams
+        vdbench does not support this workload: a path is not absolute, or has special characters of Vdbench
+        vdbench does not support this workload: Vdbench does not time the final fsync
+        vdbench does not support this workload: Vdbench cannot check assay's stamps
     "#]].assert_eq(&shown);
 }

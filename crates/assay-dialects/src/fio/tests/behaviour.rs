@@ -232,22 +232,22 @@ fn rejects_conflicts_with_location() {
             "[a]\nrw=randread\nsize=1m\nthinktime=10\nrate=1m\n",
             expect![[r#"
         job:1:1: job `a`: thinktime and a rate exclude each other
-        leave one out
+        leave out one
     "#]],
         ),
         (
             "[a]\nrw=randread\nsize=1m\nrandom_distribution=zipf:0\n",
             expect![[r#"
-        job:4:1: `zipf:0` is no value of `random_distribution`: zipf takes an exponent like 1.2
-        see `man fio` for the values of this option
-    "#]],
+                job:4:1: invalid value `zipf:0` for `random_distribution`: zipf takes an exponent like 1.2
+                see `man fio` for the values of this option
+            "#]],
         ),
         (
             "[a]\nrw=randread\nsize=1m\nrandom_distribution=zoned:50/60:50/60\n",
             expect![[r#"
-        job:4:1: `zoned:50/60:50/60` is no value of `random_distribution`: shares of I/O must add up to 100, sizes to at most 100
-        see `man fio` for the values of this option
-    "#]],
+                job:4:1: invalid value `zoned:50/60:50/60` for `random_distribution`: shares of I/O must add up to 100, sizes to at most 100
+                see `man fio` for the values of this option
+            "#]],
         ),
         (
             "[a]\nrw=randread\nsize=1m\nrandom_distribution=zoned_abs:100/2m\n",
@@ -280,9 +280,9 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nsize=1m\ncpus_allowed=3-1\n",
             expect![[r#"
-        job:3:1: `3-1` is no value of `cpus_allowed`: it must be numbers below 8192 and ranges, like 0-3,8
-        see `man fio` for the values of this option
-    "#]],
+                job:3:1: invalid value `3-1` for `cpus_allowed`: it must be numbers below 8192 and ranges, like 0-3,8
+                see `man fio` for the values of this option
+            "#]],
         ),
         (
             "[a]\nsize=1m\nnuma_cpu_nodes=7\n",
@@ -294,16 +294,16 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nsize=1m\nlatency_target=10ms\n",
             expect![[r#"
-        job:3:1: assay does not carry out fio's `latency_target=10ms`: latency does not steer the depth; `assay run storage-volume` finds the rate that a latency allows
-        remove it, or run this job with fio itself; docs/fio.md lists the supported options
-    "#]],
+                job:3:1: assay does not support fio's `latency_target=10ms`: latency does not steer the depth; `assay run storage-volume` finds the rate that a latency allows
+                remove it, or run this job with fio itself; docs/fio.md lists the supported options
+            "#]],
         ),
         (
             "[a]\nsize=1m\nlog_hist_coarseness=7\n",
             expect![[r#"
-        job:3:1: `7` is no value of `log_hist_coarseness`: it must be a whole number from 0 to 6
-        see `man fio` for the values of this option
-    "#]],
+                job:3:1: invalid value `7` for `log_hist_coarseness`: it must be a whole number from 0 to 6
+                see `man fio` for the values of this option
+            "#]],
         ),
         (
             "[a]\nsize=1m\nss=iops:2%\nss_dur=10\nnumjobs=2\n",
@@ -315,16 +315,16 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nsize=1m\nexit_what=all\n",
             expect![[r#"
-        job:3:1: assay does not carry out fio's `exit_what=all`: jobs that come later still run
-        remove it, or run this job with fio itself; docs/fio.md lists the supported options
-    "#]],
+                job:3:1: assay does not support fio's `exit_what=all`: jobs that come later still run
+                remove it, or run this job with fio itself; docs/fio.md lists the supported options
+            "#]],
         ),
         (
             "[a]\nsize=1m\nfile_service_type=zipf:1.2\n",
             expect![[r#"
-        job:3:1: `zipf:1.2` is no value of `file_service_type`: it must be random, roundrobin or sequential
-        see `man fio` for the values of this option
-    "#]],
+                job:3:1: invalid value `zipf:1.2` for `file_service_type`: it must be random, roundrobin or sequential
+                see `man fio` for the values of this option
+            "#]],
         ),
     ] {
         check_refused("job", file, &expected);
@@ -355,14 +355,14 @@ fn wait_for_splits_phases() {
         (
             fill.clone() + &after("a", "fall"),
             expect![[r#"
-                job:5:1: job `a`: it waits for `fall`, and no job before it is called that
+                job:5:1: job `a`: it waits for `fall`, but no earlier job has that name
                 name one job that is defined before this one
             "#]],
         ),
         (
             fill.clone() + &fill + &after("a", "fill"),
             expect![[r#"
-                job:9:1: job `a`: it waits for `fill`, and two jobs are called that
+                job:9:1: job `a`: it waits for `fill`, but two jobs have that name
                 name one job that is defined before this one
             "#]],
         ),
@@ -411,7 +411,7 @@ fn flow_sets_shares() {
         (
             "[a]\nflow=1001\n",
             expect![[r#"
-                job:5:1: `1001` is no value of `flow`: it must be a whole number from 0 to 1000
+                job:5:1: invalid value `1001` for `flow`: it must be a whole number from 0 to 1000
                 see `man fio` for the values of this option
             "#]],
         ),

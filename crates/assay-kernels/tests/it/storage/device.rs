@@ -75,9 +75,7 @@ impl RamDisk {
             .map(|id| Self { id, path: PathBuf::from(format!("/dev/zram{id}")) })
             .filter(|disk| fs::write(disk.sys("disksize"), size).is_ok());
         if made.is_none() {
-            eprintln!(
-                "SKIPPED {test}: this kernel makes no RAM disk (zram), or not for this user"
-            );
+            eprintln!("SKIPPED {test}: this kernel or user cannot create a RAM disk (zram)");
         }
         made
     }

@@ -1,4 +1,4 @@
-//! Commands that repeat the runs of a page: as typed, or reconstructed as far as a run allows.
+//! Commands that repeat the runs of a page: as typed, or reconstructed from the stored results.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -21,7 +21,7 @@ const SUITES_WITH_OPTIONS: [&str; 2] = ["storage", "net"];
 pub(super) fn page_commands(summaries: &[&RunSummary], runs: &[Run]) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     for summary in summaries {
-        let reported = summary.results.iter().filter_map(|it| {
+        let tool_commands = summary.results.iter().filter_map(|it| {
             match it.parameters.get(&Attribute::Commands) {
                 Some(AttributeValue::Pairs(pairs)) => {
                     Some(pairs.values().cloned().collect::<Vec<_>>())
@@ -31,8 +31,9 @@ pub(super) fn page_commands(summaries: &[&RunSummary], runs: &[Run]) -> Vec<Stri
         });
         let run = runs.iter().find(|run| run.started.run == summary.run.id);
         let command = run.and_then(|run| typed_command(run, summary));
-        let own = command.map_or_else(|| reconstruct_commands(summary), |it| vec![it]);
-        for command in own.into_iter().chain(reported.flatten()) {
+        let assay_commands =
+            command.map_or_else(|| reconstruct_commands(summary), |it| vec![it]);
+        for command in assay_commands.into_iter().chain(tool_commands.flatten()) {
             if !commands.contains(&command) {
                 commands.push(command);
             }
@@ -41,8 +42,8 @@ pub(super) fn page_commands(summaries: &[&RunSummary], runs: &[Run]) -> Vec<Stri
     commands
 }
 
-/// Returns the command as typed, quoted for a shell: an assay command or one in the language of a
-/// tool.
+/// Returns the command as typed, quoted for a shell: a command of assay, or one that uses the
+/// options of another tool.
 fn typed_command(run: &Run, summary: &RunSummary) -> Option<String> {
     let started = &run.started;
     if !started.command.is_empty() {
@@ -71,8 +72,8 @@ fn shell_word(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Reconstructs the commands of a run without a stored command. Imports have one for each file;
-/// suites have one for each remote host, and one for all measured folders.
+/// Reconstructs the commands of a run without a stored command. An import has one for each file; a
+/// suite has one for each remote host, and one for all measured folders.
 fn reconstruct_commands(summary: &RunSummary) -> Vec<String> {
     let suite = summary.run.suite.as_str();
     if suite == IMPORT_SUITE {
@@ -89,7 +90,7 @@ fn reconstruct_commands(summary: &RunSummary) -> Vec<String> {
         attribute_values(summary, Attribute::To).into_iter().filter(|it| it != "loopback");
     let hosts = hosts.map(|it| vec!["--to".to_owned(), it]);
     let mut folders: Vec<String> = Vec::new();
-    // Several targets of a test are one text. Targets of imported results may have any name.
+    // A test with several targets stores them as one text. Imported targets may have any name.
     let targets = attribute_values(summary, Attribute::Target);
     let targets = targets.iter().flat_map(|it| it.split(", ")).filter(|it| it.starts_with('/'));
     for folder in targets.map(target_folder) {
@@ -99,9 +100,9 @@ fn reconstruct_commands(summary: &RunSummary) -> Vec<String> {
     }
     let folders: Vec<String> =
         folders.into_iter().flat_map(|it| ["--target".to_owned(), it]).collect();
-    let aims = hosts.chain(Some(folders).filter(|it| !it.is_empty()));
+    let option_lists = hosts.chain(Some(folders).filter(|it| !it.is_empty()));
     let commands: Vec<String> =
-        aims.map(|aim| command_line(&["assay", "run", suite], &aim)).collect();
+        option_lists.map(|options| command_line(&["assay", "run", suite], &options)).collect();
     if commands.is_empty() {
         vec![command_line(&["assay", "run", suite], &[])]
     } else {
@@ -109,7 +110,7 @@ fn reconstruct_commands(summary: &RunSummary) -> Vec<String> {
     }
 }
 
-/// Returns a device itself, otherwise the parent folder: the run created the file.
+/// Returns the parent folder of a file, which the run created; returns a device unchanged.
 fn target_folder(path: &str) -> String {
     match Path::new(path).parent().and_then(Path::to_str) {
         Some(folder) if !path.starts_with("/dev/") => folder.to_owned(),
@@ -119,11 +120,11 @@ fn target_folder(path: &str) -> String {
 
 /// Returns the values of an attribute in order of appearance, each once.
 fn attribute_values(summary: &RunSummary, name: Attribute) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for it in summary.results.iter().filter_map(|it| text(it, name)) {
-        if !found.contains(&it) {
-            found.push(it);
+    let mut values: Vec<String> = Vec::new();
+    for value in summary.results.iter().filter_map(|it| text(it, name)) {
+        if !values.contains(&value) {
+            values.push(value);
         }
     }
-    found
+    values
 }

@@ -1,6 +1,7 @@
-//! MPI messages on a page for publication: message size × MPI, as the OSU benchmarks print it.
+//! Tables of MPI latency and bandwidth on a page for publication: a row for each message size, as
+//! the OSU benchmarks print them, and columns for each MPI.
 //!
-//! Pairs of ranks at several distances, or of several measurers, have separate columns.
+//! Tools, rank placements and host pairs have separate columns where they differ.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};
@@ -13,7 +14,8 @@ use crate::document::{ColumnAlignment, ReportTable, TableCell};
 use crate::locale::{format_ungrouped, join_details, localise_symbol, word};
 use crate::{precision, units};
 
-/// Maximum number of host pairs with columns; beyond it the section of the run has a map.
+/// Maximum number of host pairs with columns. More pairs appear only as a heat map, in the section
+/// of the run.
 const MAX_PAIRS: usize = 4;
 
 /// Results of one column, with its heading.
@@ -22,39 +24,40 @@ struct ColumnSeries<'a> {
     estimates: Vec<&'a MetricEstimate>,
 }
 
-/// Returns one series for each MPI in order of appearance, split by measurer, placement and pair of
-/// hosts where these differ.
+/// Returns one series for each MPI in order of appearance, split by tool, rank placement and host
+/// pair where these differ.
 fn column_series<'a>(
     all: &[&'a MetricEstimate],
     test: MpiTest,
     metric: &str,
 ) -> Vec<ColumnSeries<'a>> {
-    let found = find_results(all, Benchmark::Mpi(test), metric);
+    let results = find_results(all, Benchmark::Mpi(test), metric);
     let mpi =
         |it: &MetricEstimate| text(it, Attribute::Mpi).unwrap_or_else(|| it.tool.name.clone());
     let differs = |key: &dyn Fn(&MetricEstimate) -> Option<String>| {
-        found.iter().any(|it| key(it) != key(found[0]))
+        results.iter().any(|it| key(it) != key(results[0]))
     };
-    let place = |it: &MetricEstimate| text(it, Attribute::Placement);
+    let placement = |it: &MetricEstimate| text(it, Attribute::Placement);
     let tool = |it: &MetricEstimate| Some(it.tool.name.clone());
-    let has_places = differs(&place);
+    let has_placements = differs(&placement);
     let has_tools = differs(&|it| text(it, Attribute::Mpi).and(tool(it)));
-    let mut known: Vec<Option<String>> = found.iter().map(|it| pairs::name(it)).collect();
-    known.sort_unstable();
-    known.dedup();
-    let has_pairs = known.len() > 1;
+    let mut pair_names: Vec<Option<String>> =
+        results.iter().map(|it| pairs::name(it)).collect();
+    pair_names.sort_unstable();
+    pair_names.dedup();
+    let has_pairs = pair_names.len() > 1;
     let mut series: Vec<ColumnSeries<'a>> = Vec::new();
-    for it in found.iter().copied().filter(|_| known.len() <= MAX_PAIRS) {
+    for estimate in results.iter().copied().filter(|_| pair_names.len() <= MAX_PAIRS) {
         let parts = [
-            Some(mpi(it)),
-            tool(it).filter(|_| has_tools),
-            place(it).filter(|_| has_places),
-            pairs::name(it).filter(|_| has_pairs),
+            Some(mpi(estimate)),
+            tool(estimate).filter(|_| has_tools),
+            placement(estimate).filter(|_| has_placements),
+            pairs::name(estimate).filter(|_| has_pairs),
         ];
         let name = join_details(&parts.into_iter().flatten().collect::<Vec<_>>());
-        match series.iter_mut().find(|known| known.name == name) {
-            Some(known) => known.estimates.push(it),
-            None => series.push(ColumnSeries { name, estimates: vec![it] }),
+        match series.iter_mut().find(|column| column.name == name) {
+            Some(column) => column.estimates.push(estimate),
+            None => series.push(ColumnSeries { name, estimates: vec![estimate] }),
         }
     }
     series
@@ -81,17 +84,17 @@ pub(super) fn bandwidth(all: &[&MetricEstimate]) -> ReportTable {
     table(&series, &[("MB/s", 1e6), ("Gbit/s", 1e9 / 8.0)], title)
 }
 
-/// Returns the table of some series: the value in each unit, the interval in the first unit, and
-/// the share of the limit.
+/// Builds a table with these columns for each series: the value in each unit, its interval in the
+/// first unit, and its share of the limit.
 fn table(
     series: &[ColumnSeries<'_>],
     in_units: &[(&str, f64)],
     title: impl Fn(&str, &str) -> String,
 ) -> ReportTable {
     let mut titles: Vec<String> = Vec::new();
-    for it in series {
-        titles.extend(in_units.iter().map(|(unit, _)| title(&it.name, unit)));
-        let level = words::interval(it.estimates.first().map(|it| it.ci_level));
+    for column in series {
+        titles.extend(in_units.iter().map(|(unit, _)| title(&column.name, unit)));
+        let level = words::interval(column.estimates.first().map(|it| it.ci_level));
         titles.push(format!("{level} [{}]", localise_symbol(in_units[0].0)));
         titles.push(word("column-of-limit").to_owned());
     }
@@ -102,11 +105,12 @@ fn table(
         series.iter().flat_map(|it| &it.estimates).copied().collect();
     for bytes in sizes(&all) {
         let mut cells: Vec<TableCell> = vec![bytes.to_string().into()];
-        for it in series {
-            let estimate = find_size(&it.estimates, bytes).filter(|it| it.median.is_finite());
+        for column in series {
+            let estimate =
+                find_size(&column.estimates, bytes).filter(|it| it.median.is_finite());
             cells.extend(in_units.iter().map(|(_, unit)| {
-                let shown = estimate.map(|it| format_ungrouped(it.median / unit, DECIMALS));
-                TableCell::from(shown.unwrap_or_default())
+                let text = estimate.map(|it| format_ungrouped(it.median / unit, DECIMALS));
+                TableCell::from(text.unwrap_or_default())
             }));
             let interval = estimate
                 .and_then(|it| precision::interval_in_unit(it, in_units[0].1, ungroup_digits));

@@ -102,7 +102,7 @@ fn rejects_invalid_relays() {
     let world = World::new();
     let hosts = ["run", "memory", "--hosts", "a,b", "--via", "touch started {host}"];
     for (arguments, says) in [
-        (&["--relays", "c,b"][..], "b is a relay and one of --hosts"),
+        (&["--relays", "c,b"][..], "b is both a relay and one of --hosts"),
         (&["--relays", "c[1-"], "cannot use --relays"),
         (&["--relays", "c", "--binary", "x"], "cannot be used with"),
     ] {

@@ -51,7 +51,7 @@ fn shown_iperf3_output_equals_live_output() {
     let text = world.assay(&["show", "latest", "--as", "iperf3"]).succeeded();
     assert!(text.out.contains("iperf Done."), "{text:?}");
     let refused = world.assay(&["show", "latest", "--as", "qperf"]).failed_with(2);
-    assert!(refused.err.contains("it was asked in the language of iperf3"), "{refused:?}");
+    assert!(refused.err.contains("it was started as iperf3"), "{refused:?}");
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn rejects_impossible_placements() {
         &small,
         two_installations(),
         &expect![
-            "there is no place for two ranks of allreduce on this machine; it has 1 usable core"
+            "there is no pair of cores for allreduce on this machine; it has 1 usable core"
         ],
     );
     for (ranks, sizes, expected) in [
@@ -166,7 +166,7 @@ fn rejects_impossible_placements() {
         (
             Some(2_000_000),
             None,
-            expect!["the number of ranks of 2000000 is impossible; it must be at most 1048576"],
+            expect!["the number is ranks of 2000000, but must be at most 1048576"],
         ),
         (
             None,
@@ -184,7 +184,7 @@ fn rejects_impossible_placements() {
             None,
             Some((8, 1 << 30)),
             expect![
-                "alltoall with 8 ranks needs 137438953472 B, and 68719476736 B of memory can be used"
+                "alltoall with 8 ranks needs 137438953472 B, but only 68719476736 B of memory is usable"
             ],
         ),
     ] {

@@ -1,4 +1,4 @@
-//! Steps of a test: the rounds until steady state, the rates of a search.
+//! Tables and plots of the steps of a test: rounds until steady state, rates of a search.
 
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::quantity::Unit;
@@ -15,7 +15,7 @@ use crate::document::{
 use crate::locale::{group_digits, semicolon, word};
 use crate::{precision, units, words};
 
-/// Returns the steps that led to a result, or failed to.
+/// Returns the steps with the case, tool and host of an estimate.
 pub(super) fn find_steps<'a>(
     context: &ReportContext<'a>,
     estimate: &MetricEstimate,
@@ -26,22 +26,23 @@ pub(super) fn find_steps<'a>(
     steps.collect()
 }
 
-/// Returns searches that met their goal at no rate: they have steps but no result.
+/// Returns the searches in which no rate met the goal: they have steps but no result.
 pub(super) fn unmet_searches<'a>(context: &ReportContext<'a>) -> Vec<TestResults<'a>> {
-    let mut found: Vec<TestResults<'a>> = Vec::new();
+    let mut searches: Vec<TestResults<'a>> = Vec::new();
     for step in &context.summary.steps {
         let is_same = |it: &MetricEstimate| it.case == step.case && it.host == step.host;
-        let is_known = found.iter().flat_map(|it| &it.steps).any(|it| is_same(it));
-        if !is_known && !context.summary.results.iter().any(is_same) {
-            found.push(TestResults {
+        let is_listed = searches.iter().flat_map(|it| &it.steps).any(|it| is_same(it));
+        if !is_listed && !context.summary.results.iter().any(is_same) {
+            searches.push(TestResults {
                 steps: find_steps(context, step),
                 ..TestResults::default()
             });
         }
     }
-    found
+    searches
 }
 
+/// Adds the steps of every test to the document.
 pub(super) fn add(document: &mut Document, tests: &[TestResults<'_>]) {
     for test in tests.iter().filter(|test| test.has_own_steps()) {
         add_rounds(document, test);
@@ -49,18 +50,19 @@ pub(super) fn add(document: &mut Document, tests: &[TestResults<'_>]) {
     }
 }
 
-/// Steps are printed once per case, not for each point of its curve.
 impl<'a> TestResults<'a> {
+    /// Whether the steps belong to this test: they are printed once per case, not for each point of
+    /// its curve.
     fn has_own_steps(&self) -> bool {
         self.number(Attribute::PercentOfMax).is_none()
     }
 
     /// Returns the steps with this metric, by step number.
     fn steps_with_metric(&self, metric: &str) -> Vec<&'a MetricEstimate> {
-        let mut found: Vec<&MetricEstimate> =
+        let mut steps: Vec<&MetricEstimate> =
             self.steps.iter().copied().filter(|step| step.metric == metric).collect();
-        found.sort_by_key(|step| step_number(step));
-        found
+        steps.sort_by_key(|step| step_number(step));
+        steps
     }
 }
 
@@ -77,14 +79,14 @@ fn add_rounds(document: &mut Document, test: &TestResults<'_>) {
     let spread = share(Attribute::SteadyRange).zip(share(Attribute::SteadySlope));
     let spread =
         spread.map(|(range, slope)| message!("steady-spread", range = range, slope = slope));
-    let (tone, state) = match is_steady {
+    let (tone, verdict) = match is_steady {
         true => (Tone::Plain, message!("steady-reached", test = test.name(), rounds = rounds)),
         false => {
             (Tone::Doubt, message!("steady-not-reached", test = test.name(), rounds = rounds))
         }
     };
     let text =
-        [Some(state), spread].into_iter().flatten().collect::<Vec<_>>().join(semicolon());
+        [Some(verdict), spread].into_iter().flatten().collect::<Vec<_>>().join(semicolon());
     document.paragraph(tone, text + word("full-stop"));
     let columns = [
         (word("column-round"), ColumnAlignment::Right),
@@ -118,16 +120,16 @@ fn rounds_plot(test: &TestResults<'_>, title: &str) -> Option<Plot> {
     ];
     (points.len() > 2).then(|| {
         let series = vec![PlotSeries { name: word("column-rate").to_owned(), points }];
-        // The table below contains every value.
-        let (rivals, limit) = (true, cells::limit_line(&steps));
-        Plot { is_comparison: rivals, limit, ..Plot::new(title, description, axes, series) }
+        // Text output omits comparisons; the table below contains every value.
+        let (is_comparison, limit) = (true, cells::limit_line(&steps));
+        Plot { is_comparison, limit, ..Plot::new(title, description, axes, series) }
     })
 }
 
 fn add_search(document: &mut Document, test: &TestResults<'_>) {
     let Some(goal) = test.text(Attribute::Goal) else { return };
     let rate = |name| units::quantity(test.number(name).unwrap_or(0.0), Unit::IoPerSecond, 4);
-    // If no rate met the goal, a failure reports it.
+    // If no rate met the goal, the failure of the case reports it.
     let is_met = test.results().next().is_some();
     let outcome = message!(
         "goal-met",
@@ -150,16 +152,16 @@ fn add_search(document: &mut Document, test: &TestResults<'_>) {
     let mut table = ReportTable::new(message!("table-search", test = test.name()), &columns);
     let (late, due) =
         (test.steps_with_metric("late"), test.steps_with_metric("latency_from_intended"));
-    let times = LatencyColumns::from_latencies(due.iter().copied());
+    let latency_columns = LatencyColumns::from_latencies(due.iter().copied());
     for step in test.steps_with_metric("rate") {
         // The closed loop that starts a search has no requested rate.
         let Some(requested) = text(step, Attribute::RequestedRate) else { continue };
-        let same = |it: &&&MetricEstimate| step_number(it) == step_number(step);
-        let late = late.iter().find(same).map(|it| units::percent(100.0 * it.median));
-        let shown = text(step, Attribute::Shown).unwrap_or_default();
+        let is_same_step = |it: &&&MetricEstimate| step_number(it) == step_number(step);
+        let late = late.iter().find(is_same_step).map(|it| units::percent(100.0 * it.median));
+        let verdict = text(step, Attribute::Shown).unwrap_or_default();
         let mut row = vec![requested.into(), precision::value(step).into()];
-        row.extend(times.cells(due.iter().find(same).copied()));
-        row.extend([late.unwrap_or_default().into(), words::goal_verdict(&shown).into()]);
+        row.extend(latency_columns.cells(due.iter().find(is_same_step).copied()));
+        row.extend([late.unwrap_or_default().into(), words::goal_verdict(&verdict).into()]);
         table.rows.push(row);
     }
     let table = table.without_empty_columns();
@@ -170,22 +172,22 @@ fn add_search(document: &mut Document, test: &TestResults<'_>) {
 /// Plots the share of late I/O at each rate of the search, with the share that the goal allows;
 /// `None` for fewer than two rates.
 fn search_plot(test: &TestResults<'_>, title: &str, goal: &str) -> Option<Plot> {
-    let goal_at = LatencyGoal::parse(goal).ok().map(|it| 1.0 - it.percent / 100.0);
+    let allowed_share = LatencyGoal::parse(goal).ok().map(|it| 1.0 - it.percent / 100.0);
     let mut steps: Vec<(&str, PlotPoint)> = Vec::new();
     for step in test.steps_with_metric("late") {
-        let Some(AttributeValue::Text(shown)) = step.parameters.get(&Attribute::Shown) else {
+        let Some(AttributeValue::Text(verdict)) = step.parameters.get(&Attribute::Shown) else {
             continue;
         };
         let (x, y) = (number(step, Attribute::RequestedRate)?, step.median);
         if y.is_finite() {
-            steps.push((words::goal_verdict(shown), PlotPoint { x, y, interval: step.ci }));
+            steps.push((words::goal_verdict(verdict), PlotPoint { x, y, interval: step.ci }));
         }
     }
     steps.sort_by(|(_, a), (_, b)| a.x.total_cmp(&b.x));
     let mut series: Vec<PlotSeries> = Vec::new();
     for (name, point) in &steps {
         match series.iter_mut().find(|it| it.name == *name) {
-            Some(known) => known.points.push(*point),
+            Some(curve) => curve.points.push(*point),
             None => series.push(PlotSeries { name: (*name).to_owned(), points: vec![*point] }),
         }
     }
@@ -198,8 +200,8 @@ fn search_plot(test: &TestResults<'_>, title: &str, goal: &str) -> Option<Plot> 
     let low = units::percent(100.0 * shares.clone().fold(f64::INFINITY, f64::min));
     let high = units::percent(100.0 * shares.fold(0.0, f64::max));
     let description = message!("course-goes", name = late, low = low, high = high);
-    let limit =
-        goal_at.map(|value| ReferenceLine { label: units::with_no_break_spaces(goal), value });
+    let limit = allowed_share
+        .map(|value| ReferenceLine { label: units::with_no_break_spaces(goal), value });
     let plot = Plot::new(title, description, axes, series);
     (steps.len() > 1).then_some(Plot { is_comparison: true, limit, ..plot })
 }
